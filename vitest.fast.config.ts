@@ -2,7 +2,7 @@ import { mergeConfig } from 'vitest/config'
 import base from './vitest.config.js'
 
 /** Files that take a second or more. With a slash at its end: a folder whose tests write disks or start processes. */
-export const SLOW = [
+export const SLOW_TESTS = [
   'agent/http/listener.test.ts',
   'agent/idle-agents.test.ts',
   'bytes/compression/',
@@ -65,5 +65,5 @@ export const SLOW = [
 
 /** The loop of an editor: quick unit tests beside the sources, within 15 s on two idle cores. They need no build. */
 export default mergeConfig(base, {
-  test: { exclude: ['test', ...SLOW.map((path) => (path.endsWith('/') ? `${path}**` : path))] },
+  test: { exclude: ['test', ...SLOW_TESTS.map((path) => (path.endsWith('/') ? `${path}**` : path))] },
 })

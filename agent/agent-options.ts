@@ -2,10 +2,10 @@ import type { Clock, ConfigFile, Logger, Probe, Random } from '../runtime/index.
 import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { Dispatch, TlsIdentity, Transport } from '../wire/index.js'
-import type { AgentProgress } from './command-runner.js'
+import type { AgentCommandProgress } from './command-runner.js'
 import type { HardwareReader } from './inspection.js'
 import type { AgentPace } from './pace.js'
-import type { Phase, TlsRules } from './state.js'
+import type { AgentPhase, TlsRules } from './state.js'
 
 export interface AgentOptions {
   target: Target
@@ -22,7 +22,7 @@ export interface AgentOptions {
    * Serves {@link callbackUrl} by TLS, with `https` in the URL; without it, there is no TLS. Called once Ironic is
    * known to accept certificates, unless the configuration has `enable_auto_tls = False`.
    */
-  tls?: AgentTls
+  tls?: AgentTlsServer
   /** Configuration files, which override the boot's parameters; a later file wins. */
   configFiles?: readonly ConfigFile[]
   /** Transport to Ironic. */
@@ -44,12 +44,12 @@ export interface AgentOptions {
   /** Pace of waits and heartbeats; {@link PROMPT_PACE} by default. */
   pace?: AgentPace
   /** Called with the progress of a running step. */
-  onProgress?: (progress: AgentProgress) => void
+  onProgress?: (progress: AgentCommandProgress) => void
   /** Called with the reason when the agent does not send its inspection data again. */
   onGaveUp?: (why: string) => void
 }
 
-export interface AgentTls {
+export interface AgentTlsServer {
   /**
    * Resolves when TLS is served.
    *
@@ -65,7 +65,7 @@ export interface AgentTls {
 export interface Agent extends AsyncDisposable {
   /** HTTP API, relative to its mount point. */
   readonly dispatch: Dispatch
-  readonly phase: Phase
+  readonly phase: AgentPhase
   /** Whether a command runs. */
   readonly isBusy: boolean
   /** UUID of the node, from the lookup. */

@@ -15,14 +15,14 @@ import type { Agent, AgentOptions } from './agent-options.js'
 import { agentDispatch } from './http/api.js'
 import { CommandRunner } from './command-runner.js'
 import { Commands } from './commands.js'
-import { readSettings, type AgentSettings } from './configuration.js'
-import type { AgentEvent, Effect, Wake } from './events.js'
+import { readAgentSettings, type AgentSettings } from './configuration.js'
+import type { AgentEvent, AgentEffect, Wake } from './events.js'
 import { readSavedState } from './saved-state.js'
 import { Outgoing } from './http/outgoing.js'
 import { PROMPT_PACE } from './pace.js'
 import { reduce } from './reduce.js'
 import type { Reduction, Rules } from './reduction.js'
-import { initialState, isServing, newBoot, runningCommand, type AgentState, type Phase } from './state.js'
+import { initialState, isServing, newBoot, runningCommand, type AgentState, type AgentPhase } from './state.js'
 import { TargetFacts } from './target-facts.js'
 
 /**
@@ -58,7 +58,7 @@ class RunningAgent implements Agent {
   constructor(options: AgentOptions) {
     const { boot, clock, callbackUrl, transport, target } = options
     const { standalone, nodeUuid = null } = options
-    const settings = readSettings(boot.parameters, { files: options.configFiles ?? [], standalone })
+    const settings = readAgentSettings(boot.parameters, { files: options.configFiles ?? [], standalone })
     this.#options = options
     this.#settings = settings
     this.#rules = {
@@ -163,7 +163,7 @@ class RunningAgent implements Agent {
     this.#timer.start(startDelay, () => this.#send({ kind: 'started' }))
   }
 
-  get phase(): Phase {
+  get phase(): AgentPhase {
     return this.#state.live.phase
   }
 
@@ -213,7 +213,7 @@ class RunningAgent implements Agent {
     )
   }
 
-  #act(effect: Effect): void {
+  #act(effect: AgentEffect): void {
     const { saved } = this.#state
     switch (effect.kind) {
       case 'inspect':

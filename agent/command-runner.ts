@@ -1,5 +1,5 @@
 import {
-  contained,
+  runContained,
   defined,
   errorChain,
   unlessAborted,
@@ -8,15 +8,15 @@ import {
   type Logger,
   type Probe,
 } from '../runtime/index.js'
-import { StepError, type ImageRules, type Progress } from '../steps/index.js'
+import { StepError, type ImageRules, type StepProgress } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import { AgentError, probedDownloads, type Inventory, type JsonObject } from '../wire/index.js'
 import {
   ManagersChanged,
   type CommandContext,
   type ExtensionCommand,
-  type Outcome,
-  type Validation,
+  type CommandOutcome,
+  type CommandValidation,
 } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import { resumableTarget } from './resumable-target.js'
@@ -24,7 +24,7 @@ import type { Managers } from './managers.js'
 import type { Closing, CommandRecord } from './state.js'
 
 /** Progress of a command, for progress bars. */
-export type AgentProgress = {
+export type AgentCommandProgress = {
   /** Id of the command. */
   command: string
   /** Name of its step, or of the command itself where it has none. */
@@ -70,15 +70,15 @@ export class CommandRunner {
     command: ExtensionCommand,
     params: Readonly<Record<string, unknown>>,
     target: Target,
-  ): Promise<Outcome & { closing?: Closing }> {
+  ): Promise<CommandOutcome & { closing?: Closing }> {
     const { probe, signal, clock, environment, managers, inventory } = this.#options
     const { standalone, ignoreBootloaderFailure, node, nodeAgain, seen, commands } = this.#options
     let closing: Closing | undefined
-    const step = stepName(params) ?? name
+    const step = stepNameIn(params) ?? name
     const logger = this.#commandLogger(fullName)
     const point: AgentCommandPoint = { kind: 'agent-command', target: target.name, command: fullName, step, id }
     logger('info', `${fullName} began`)
-    const ending = contained(`${fullName} on ${target.name}`, async () => {
+    const ending = runContained(`${fullName} on ${target.name}`, async () => {
       const context = {
         target,
         environment,
@@ -98,20 +98,25 @@ export class CommandRunner {
         images: this.#options.images(),
         ...defined({ nodeAgain }),
         close: (as: Closing) => void (closing = as),
-        execute: async (other: string, otherParams: Readonly<Record<string, unknown>>): Promise<Outcome> => {
+        execute: async (other: string, otherParams: Readonly<Record<string, unknown>>): Promise<CommandOutcome> => {
           const parts = splitName(other)
           const found = findCommand(parts.extension, parts.command)
           try {
             found.validate?.(otherParams, this.validation)
           } catch (error) {
-            return failed(error)
+            return failedOutcome(error)
           }
-          return settle(parts.command, found, otherParams, context)
+          return settleCommand(parts.command, found, otherParams, context)
         },
       }
-      return settle(name, { ...command, run: (p, c) => probe.around(point, () => command.run(p, c)) }, params, context)
+      return settleCommand(
+        name,
+        { ...command, run: (p, c) => probe.around(point, () => command.run(p, c)) },
+        params,
+        context,
+      )
     })
-    const outcome = await unlessAborted(ending.catch(failed), signal)
+    const outcome = await unlessAborted(ending.catch(failedOutcome), signal)
     // A stopped agent's command fails by the stop itself, which is not its outcome.
     signal.throwIfAborted()
     logger('info', `${fullName} ${outcome.status}${outcome.error ? `: ${outcome.error.details}` : ''}`)
@@ -119,18 +124,22 @@ export class CommandRunner {
   }
 
   /** Outcome of an asynchronous command that is refused before it starts; null when it is not. */
-  refused({ fullName }: Named, command: ExtensionCommand, params: Readonly<Record<string, unknown>>): Outcome | null {
+  refused(
+    { fullName }: Named,
+    command: ExtensionCommand,
+    params: Readonly<Record<string, unknown>>,
+  ): CommandOutcome | null {
     try {
       command.validate?.(params, this.validation)
       return null
     } catch (error) {
-      const outcome = failed(error)
+      const outcome = failedOutcome(error)
       this.#commandLogger(fullName)('warn', `${fullName} was not accepted: ${outcome.error?.details ?? ''}`)
       return isRefusal(error) ? { ...outcome, refusal: error } : outcome
     }
   }
 
-  get validation(): Validation {
+  get validation(): CommandValidation {
     return {
       find: (fullName) => {
         const { extension, command } = splitName(fullName)
@@ -158,12 +167,12 @@ export class CommandRunner {
   }
 
   /** Outcome of a command whose program died with the agent. */
-  lostOutcome({ name, params = {} }: CommandRecord): Outcome {
-    const details = `${stepName(params) ?? name} was under way when the agent was killed, and its program with it; how far it got is not known`
+  lostOutcome({ name, params = {} }: CommandRecord): CommandOutcome {
+    const details = `${stepNameIn(params) ?? name} was under way when the agent was killed, and its program with it; how far it got is not known`
     return { status: 'FAILED', error: new AgentError('CommandExecutionError', details).toWire(), result: null }
   }
 
-  #progress(command: string, step: string): Progress {
+  #progress(command: string, step: string): StepProgress {
     const { onProgress } = this.#options
     return {
       stage: (name) => {
@@ -202,7 +211,7 @@ export interface CommandRunnerOptions {
   signal: AbortSignal
   managers(): Promise<Managers>
   inventory(): Promise<Inventory>
-  onProgress(progress: AgentProgress): void
+  onProgress(progress: AgentCommandProgress): void
   readonly standalone: boolean
   readonly ignoreBootloaderFailure: boolean
   images(): ImageRules
@@ -212,7 +221,7 @@ export interface CommandRunnerOptions {
   commands(): readonly CommandRecord[]
 }
 
-function stepName({ step }: Readonly<Record<string, unknown>>): string | undefined {
+function stepNameIn({ step }: Readonly<Record<string, unknown>>): string | undefined {
   const name: unknown = typeof step === 'object' && step !== null && 'step' in step ? step.step : undefined
   return typeof name === 'string' ? name : undefined
 }
@@ -221,19 +230,19 @@ function stepName({ step }: Readonly<Record<string, unknown>>): string | undefin
  * Runs a command to its end; never rejects. Errors of IPA's classes are reported as they are, others as a failed
  * execution. A returned text is wrapped in an object, for asynchronous commands after their name.
  */
-async function settle(
+async function settleCommand(
   name: string,
   command: ExtensionCommand,
   params: Readonly<Record<string, unknown>>,
   context: CommandContext,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   try {
     checkParameters(name, command, params)
     const value = asJson(name, await command.run(params, context))
     const text = command.kind === 'async' ? `${name}: ${String(value)}` : value
     return { status: 'SUCCEEDED', error: null, result: typeof value === 'string' ? { result: text } : value }
   } catch (thrown) {
-    const failure = failed(thrown)
+    const failure = failedOutcome(thrown)
     return command.kind === 'sync' && isRefusal(thrown) ? { ...failure, refusal: thrown } : failure
   }
 }
@@ -242,7 +251,7 @@ async function settle(
 const isRefusal = (error: unknown): error is AgentError => error instanceof AgentError && error.code === 400
 
 /** Outcome of a command that threw. */
-function failed(thrown: unknown): Outcome {
+function failedOutcome(thrown: unknown): CommandOutcome {
   const status = thrown instanceof ManagersChanged ? 'CLEAN_VERSION_MISMATCH' : 'FAILED'
   return { status, error: asAgentError(thrown).toWire(), result: null }
 }

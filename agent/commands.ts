@@ -1,10 +1,10 @@
-import { Mutex, unlessAborted, uuid, type Logger, type Random } from '../runtime/index.js'
+import { Mutex, unlessAborted, randomUuid, type Logger, type Random } from '../runtime/index.js'
 import type { Target } from '../targets/index.js'
 import { agentErrors, type CommandRequest } from '../wire/index.js'
 import type { CommandRunner } from './command-runner.js'
 import { CommandWaiters } from './command-waiters.js'
 import type { AgentEvent } from './events.js'
-import type { Outcome } from './extensions/extension.js'
+import type { CommandOutcome } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import type { Reduction } from './reduction.js'
 import { runningCommand, type Closing, type CommandRecord, type SavedState } from './state.js'
@@ -27,7 +27,7 @@ export class Commands {
       const busy = runningCommand(this.#options.state())
       if (busy) throw agentErrors.busy(busy.name)
       const command = findCommand(extension, name)
-      const id = uuid(this.#options.random)
+      const id = randomUuid(this.#options.random)
       if (command.kind === 'sync') {
         const outcome = await this.#options.runner.run({ id, name, fullName }, command, params, this.#options.target)
         return this.#answered({ id, name, fullName }, outcome, outcome.closing)
@@ -41,7 +41,7 @@ export class Commands {
 
   async #answered(
     { id, name, fullName }: Pick<CommandRecord, 'id' | 'name' | 'fullName'>,
-    { status, error, result, refusal }: Outcome,
+    { status, error, result, refusal }: CommandOutcome,
     closing?: Closing,
   ): Promise<CommandRecord> {
     if (refusal) throw refusal

@@ -48,7 +48,7 @@ export interface ServerTls {
  *
  * @throws UserError for values that cannot be used, and without any URL unless the agent is standalone
  */
-export function readSettings(
+export function readAgentSettings(
   parameters: Readonly<Record<string, string>>,
   { files = [], standalone }: { files?: readonly ConfigFile[]; standalone?: { token: string } | undefined } = {},
 ): AgentSettings {
@@ -61,7 +61,7 @@ export function readSettings(
     })
   const collectors = values.inspection_collectors
   const fromApi = collectors.length > 0 ? apiUrls.map((url) => `${url}/v1/continue_inspection`) : []
-  return shared({
+  return shareSettings({
     apiUrls,
     inspectionUrls: callbacks.length > 0 ? callbacks : fromApi,
     collectors: collectors.length > 0 ? collectors : ['default', 'logs'],
@@ -98,7 +98,7 @@ export function readSettings(
 let latest: { text: string; settings: AgentSettings } | undefined
 
 /** Settings are the same for most agents of a fleet, which then have one object. */
-function shared(settings: AgentSettings): AgentSettings {
+function shareSettings(settings: AgentSettings): AgentSettings {
   const text = JSON.stringify(settings)
   if (latest?.text !== text) latest = { text, settings }
   return latest.settings

@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** The codes of `agent/`, each with the failure that it stands for and its usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'agent-api-url': {
     sentence: 'the agent was started without the URL of Ironic',
     remedy: 'give the ramdisk the kernel parameter ipa-api-url=http://HOST:6385',

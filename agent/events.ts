@@ -41,7 +41,7 @@ export interface Moment {
   readonly chance: number
 }
 
-export type Effect =
+export type AgentEffect =
   | { kind: 'inspect' }
   | { kind: 'discover' }
   | { kind: 'look up'; nodeUuid: string | null }

@@ -1,6 +1,6 @@
 import { rootDeviceHints } from '../steps/index.js'
-import { MASKED_TOKEN, SHORTEST_TOKEN, type LookupAnswer } from '../wire/index.js'
-import type { Effect, Moment } from './events.js'
+import { MASKED_TOKEN, MIN_AGENT_TOKEN_LENGTH, type LookupAnswer } from '../wire/index.js'
+import type { AgentEffect, Moment } from './events.js'
 import { imageRules, tlsRules } from './ironic-rules.js'
 import type { AgentPace } from './pace.js'
 import type { Reduction, Rules } from './reduction.js'
@@ -13,15 +13,15 @@ const CONFLICT_WAITS = [5000, 10_000, 30_000]
 const LOCKED_DOWN =
   'Ironic has already given the token of this boot to another agent and will not accept this agent: locked down until the next boot'
 /** Pause of the service manager before it restarts a failed agent. */
-const START_OVER_WAIT = 5000
+const SERVICE_RESTART_DELAY = 5000
 
 /** Lookups at the prompt pace: a node is expected within so many of them, unless its machine was switched on for no flow. */
-const FAST_ATTEMPTS = 10
+const PROMPT_LOOKUP_ATTEMPTS = 10
 /** Largest factor on IPA's waits that an agent at the prompt pace comes to. */
-const LARGEST_RETRY_FACTOR = 0.3
+const MAX_RETRY_FACTOR = 0.3
 
 /** The agent does not send the data again, so that an inspection that needs them ends by its time limit. */
-const gaveUp = (why: string): Effect => ({ kind: 'give up', why })
+const gaveUp = (why: string): AgentEffect => ({ kind: 'give up', why })
 
 /** Ironic answers 404 for a node in any other state (ironic drivers/modules/inspect_utils.py lookup_node). */
 const TOO_EARLY =
@@ -57,7 +57,7 @@ export function afterInspection(
   uuid: string | null,
   moment: Moment,
   rules: Rules,
-  effects: readonly Effect[],
+  effects: readonly AgentEffect[],
 ): Reduction {
   const inspected = { ...state, saved: { ...state.saved, inspected: true } }
   const next = beginLookup(inspected, uuid, moment, rules)
@@ -74,7 +74,7 @@ export function beginLookup(state: AgentState, inspectedNode: string | null, mom
   }
 }
 
-export const lookUp = (state: AgentState): Effect => ({ kind: 'look up', nodeUuid: state.live.inspectedNode })
+export const lookUp = (state: AgentState): AgentEffect => ({ kind: 'look up', nodeUuid: state.live.inspectedNode })
 
 export function retryLookup(
   state: AgentState,
@@ -112,7 +112,7 @@ export function retryLookup(
  * is not expected would fill a journal within minutes of lab time.
  */
 const retryFactorAfter = (attempts: number, { retryFactor }: AgentPace): number =>
-  Math.max(retryFactor, Math.min(LARGEST_RETRY_FACTOR, retryFactor * 1.25 ** (attempts - FAST_ATTEMPTS)))
+  Math.max(retryFactor, Math.min(MAX_RETRY_FACTOR, retryFactor * 1.25 ** (attempts - PROMPT_LOOKUP_ATTEMPTS)))
 
 export function startOver(state: AgentState, message: string, moment: Moment): Reduction {
   return {
@@ -120,7 +120,7 @@ export function startOver(state: AgentState, message: string, moment: Moment): R
     effects: [
       { kind: 'log', level: 'error', message: `${message}; starting over` },
       // Weak: an agent that Ironic does not expect must not keep a virtual clock going for ever.
-      { kind: 'wait', until: moment.at + START_OVER_WAIT, weak: true, for: 'start over' },
+      { kind: 'wait', until: moment.at + SERVICE_RESTART_DELAY, weak: true, for: 'start over' },
     ],
   }
 }
@@ -134,7 +134,7 @@ export function foundNode(state: AgentState, { node, config }: LookupAnswer): Re
       state: inPhase(state, 'locked down'),
       effects: [{ kind: 'log', level: 'error', message: LOCKED_DOWN }],
     }
-  const token = issuedToken !== MASKED_TOKEN && issuedToken.length >= SHORTEST_TOKEN ? issuedToken : saved.token
+  const token = issuedToken !== MASKED_TOKEN && issuedToken.length >= MIN_AGENT_TOKEN_LENGTH ? issuedToken : saved.token
   const known = withSaved(state, {
     token,
     nodeUuid: node.uuid,

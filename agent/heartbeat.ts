@@ -1,4 +1,4 @@
-import type { Effect, Moment } from './events.js'
+import type { AgentEffect, Moment } from './events.js'
 import type { AgentPace } from './pace.js'
 import type { AgentState, HeartbeatState } from './state.js'
 
@@ -7,7 +7,7 @@ const MAX_URGENT_FAILURES = 20
 
 interface HeartbeatStep {
   readonly state: AgentState
-  readonly effects: readonly Effect[]
+  readonly effects: readonly AgentEffect[]
 }
 
 /**
@@ -90,12 +90,17 @@ const TOKEN_REFUSED = 'Invalid or missing agent token'
 const notAccepted = (why: string): string => `the heartbeat failed; sending it again: ${why}`
 const tokenLost = (why: string): string =>
   `Ironic replaced or dropped this agent's token and will refuse all heartbeats of this boot (${why}): start the node's next operation, or reboot the machine to start a new agent`
-const warning = (message: string): Effect => ({ kind: 'log', level: 'warn', message })
+const warning = (message: string): AgentEffect => ({ kind: 'log', level: 'warn', message })
 
-const soonest = ({ lastAt }: HeartbeatState, at: number, pace: AgentPace): Effect =>
+const soonest = ({ lastAt }: HeartbeatState, at: number, pace: AgentPace): AgentEffect =>
   waitForHeartbeat(Math.max(at, (lastAt ?? -Infinity) + pace.heartbeatGap), false)
 
-const waitForHeartbeat = (until: number, weak: boolean): Effect => ({ kind: 'wait', until, weak, for: 'heartbeat' })
+const waitForHeartbeat = (until: number, weak: boolean): AgentEffect => ({
+  kind: 'wait',
+  until,
+  weak,
+  for: 'heartbeat',
+})
 
 const withHeartbeat = (state: AgentState, heartbeat: HeartbeatState): AgentState => ({
   ...state,

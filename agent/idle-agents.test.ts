@@ -10,7 +10,7 @@ import { IPA_PACE } from './pace.js'
 import { startAgent } from './agent.js'
 
 const AGENTS = 500
-const TIMEOUT = 300
+const IDLE_AGENT_TIMEOUT = 300
 
 /** Bytes in use after garbage collection. */
 function heap(): number {
@@ -27,7 +27,7 @@ function waitingIronic(clock: VirtualClock) {
     const agent = /^\/v1\/heartbeat\/(.+)$/.exec(pathname)?.[1]
     if (agent === undefined) {
       const node = { uuid: searchParams.get('node_uuid') }
-      const config = { heartbeat_timeout: TIMEOUT, agent_token: TOKEN }
+      const config = { heartbeat_timeout: IDLE_AGENT_TIMEOUT, agent_token: TOKEN }
       const known = pathname === '/' ? { default_version: { version: '1.115' } } : { node, config }
       return { status: 200, headers: {}, body: JSON.stringify(known) }
     }
@@ -73,6 +73,6 @@ test('many idle agents miss no heartbeat in an hour, and are small', async () =>
   expect(ironic.heard.size).toBe(AGENTS + 1)
   // The gaps are 0.3 to 0.6 of the timeout (IPA's source): 20 to 40 in an hour, the last unfinished.
   expect(gaps.length).toBeGreaterThan(AGENTS * 20)
-  expect(Math.max(...gaps)).toBeLessThanOrEqual(TIMEOUT * 0.6)
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(IDLE_AGENT_TIMEOUT * 0.6)
   expect(each).toBeLessThan(8 * 1024)
 })

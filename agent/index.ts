@@ -1,9 +1,9 @@
 /** The agent: IPA's wire protocol around steps. */
-export type { Agent, AgentOptions, AgentTls } from './agent-options.js'
+export type { Agent, AgentOptions, AgentTlsServer } from './agent-options.js'
 export { startAgent } from './agent.js'
 export { AGENT_COMMANDS } from './extensions/index.js'
-export type { AgentCommandPoint, AgentProgress } from './command-runner.js'
-export { type AgentSettings, clientTls, readSettings } from './configuration.js'
+export type { AgentCommandPoint, AgentCommandProgress } from './command-runner.js'
+export { type AgentSettings, clientTls, readAgentSettings } from './configuration.js'
 export { ERRORS } from './errors.js'
 export { selfSigned } from './http/certificate.js'
 export { AgentListener } from './http/listener.js'

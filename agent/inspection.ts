@@ -1,7 +1,7 @@
 import { defined, errorChain, type Clock } from '../runtime/index.js'
-import { finish, type TargetHardware } from '../steps/index.js'
+import { runToEnd, type TargetHardware } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
-import type { InspectionData } from '../wire/index.js'
+import type { InspectionBody } from '../wire/index.js'
 import { pciDevices, usbDevices } from './collectors/buses.js'
 import { dmiData, parseDmi } from './collectors/dmi.js'
 import { extraHardware } from './collectors/extra-hardware.js'
@@ -24,7 +24,7 @@ export interface InspectionOptions {
 }
 
 /** Collector: returns its part of the inspection data. */
-type Collector = (options: InspectionOptions) => Promise<Partial<InspectionData>>
+type Collector = (options: InspectionOptions) => Promise<Partial<InspectionBody>>
 
 /** The collectors of IPA that this agent has, in the order in which they run; the log of the others is in the last. */
 const COLLECTORS: Readonly<Record<string, Collector>> = {
@@ -45,7 +45,7 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
   'usb-devices': async ({ target }) => ({ usb_devices: await usbDevices(target.executor) }),
   'numa-topology': async ({ target }) => ({ numa_topology: await numaTopology(target.executor) }),
   'dmi-decode': async ({ target, signal }) => {
-    const { exit, stdout, stderr } = await finish(target.executor, ['dmidecode'], { effect: 'reads', signal })
+    const { exit, stdout, stderr } = await runToEnd(target.executor, ['dmidecode'], { effect: 'reads', signal })
     if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`dmidecode failed: ${stderr.trim()}`)
     return { dmi: dmiData(parseDmi(stdout)) }
   },
@@ -61,9 +61,9 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
  * Body of `POST /v1/continue_inspection` (IPA's source). A failed collector does not stop the others: its error is sent
  * along, and Ironic decides. Collectors that this agent lacks are left out, and not listed as having run.
  */
-export async function inspectionData(options: InspectionOptions): Promise<InspectionData> {
+export async function inspectionData(options: InspectionOptions): Promise<InspectionBody> {
   const errors: string[] = []
-  let collected: Partial<InspectionData> = {}
+  let collected: Partial<InspectionBody> = {}
   for (const [name, collector] of Object.entries(COLLECTORS)) {
     if (!options.collectors.includes(name)) continue
     try {

@@ -10,7 +10,7 @@ import {
   parseLookupAnswer,
   VERSION_HEADER,
   type HeartbeatBody,
-  type InspectionData,
+  type InspectionBody,
   type Transport,
   type WireResponse,
 } from '../wire/index.js'
@@ -43,7 +43,7 @@ export class IronicLink {
   }
 
   /** Sends no version header, as IPA: only then does Ironic answer with the bare uuid. */
-  async inspect(data: InspectionData, signal: AbortSignal): Promise<AgentEvent> {
+  async inspect(data: InspectionBody, signal: AbortSignal): Promise<AgentEvent> {
     try {
       const response = await this.#first(this.#inspectionUrls, {
         method: 'POST',
@@ -53,9 +53,10 @@ export class IronicLink {
       })
       this.#inspectionUrls = response.urls
       const { status } = response
-      if (status === 409 || status >= 500) return { kind: 'inspection failed', why: sentence(response) }
-      if (status >= 400) return { kind: 'inspection refused', why: sentence(response), isUnexpected: status === 404 }
-      return { kind: 'inspection accepted', uuid: parseInspectionAnswer(parsed(response)).uuid }
+      if (status === 409 || status >= 500) return { kind: 'inspection failed', why: describeIronicError(response) }
+      if (status >= 400)
+        return { kind: 'inspection refused', why: describeIronicError(response), isUnexpected: status === 404 }
+      return { kind: 'inspection accepted', uuid: parseInspectionAnswer(parseIronicBody(response)).uuid }
     } catch (error) {
       return { kind: 'inspection failed', why: why(error, signal) }
     }
@@ -64,8 +65,8 @@ export class IronicLink {
   async discover(signal: AbortSignal): Promise<AgentEvent> {
     try {
       const response = await this.#api({ method: 'GET', path: '/', signal })
-      if (response.status !== 200) return { kind: 'version not found', why: sentence(response) }
-      return { kind: 'version found', version: parseIronicRoot(parsed(response)).default_version.version }
+      if (response.status !== 200) return { kind: 'version not found', why: describeIronicError(response) }
+      return { kind: 'version found', version: parseIronicRoot(parseIronicBody(response)).default_version.version }
     } catch (error) {
       return { kind: 'version not found', why: why(error, signal) }
     }
@@ -84,8 +85,8 @@ export class IronicLink {
     try {
       const version = lowerVersion(ironicVersion, LOOKUP_VERSION)
       const response = await this.#api({ method: 'GET', path: `/v1/lookup?${query.toString()}`, version, signal })
-      if (response.status === 200) return { kind: 'looked up', answer: parseLookupAnswer(parsed(response)) }
-      return { kind: 'lookup failed', why: sentence(response), conflict: response.status === 409 }
+      if (response.status === 200) return { kind: 'looked up', answer: parseLookupAnswer(parseIronicBody(response)) }
+      return { kind: 'lookup failed', why: describeIronicError(response), conflict: response.status === 409 }
     } catch (error) {
       return { kind: 'lookup failed', why: why(error, signal), conflict: false }
     }
@@ -109,19 +110,19 @@ export class IronicLink {
       const response = await this.#api({ method: 'POST', path, version, body: JSON.stringify(body), signal })
       // IPA treats even a 200 as an error: Ironic answers 202.
       if (response.status === 202) return { kind: 'heartbeat accepted' }
-      return { kind: 'heartbeat failed', why: sentence(response) }
+      return { kind: 'heartbeat failed', why: describeIronicError(response) }
     } catch (error) {
       return { kind: 'heartbeat failed', why: why(error, signal) }
     }
   }
 
-  async #api(call: Call): Promise<WireResponse> {
+  async #api(call: IronicRequest): Promise<WireResponse> {
     const { urls, ...response } = await this.#first(this.#apiUrls, call)
     this.#apiUrls = urls
     return response
   }
 
-  async #first(urls: readonly string[], call: Call): Promise<WireResponse & { urls: readonly string[] }> {
+  async #first(urls: readonly string[], call: IronicRequest): Promise<WireResponse & { urls: readonly string[] }> {
     let failure: unknown
     for (const [index, url] of urls.entries()) {
       try {
@@ -147,7 +148,7 @@ function why(error: unknown, signal: AbortSignal): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-interface Call {
+interface IronicRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly version?: string
@@ -155,7 +156,7 @@ interface Call {
   readonly signal: AbortSignal
 }
 
-function parsed({ body = '' }: WireResponse): unknown {
+function parseIronicBody({ body = '' }: WireResponse): unknown {
   try {
     const value: unknown = JSON.parse(body)
     checkNesting(value, 'the answer')
@@ -167,7 +168,7 @@ function parsed({ body = '' }: WireResponse): unknown {
 }
 
 /** Sentence of an error. Ironic's errors hold JSON in JSON (Ironic's source); the inner sentence is the useful one. */
-function sentence({ status, headers, body = '' }: WireResponse): string {
+function describeIronicError({ status, headers, body = '' }: WireResponse): string {
   if (status >= 300 && status < 400)
     return `${status}, a redirect to ${headers.location ?? 'nowhere'}, which is not followed: give the URL of the Ironic API itself`
   let text = body.slice(0, 500)

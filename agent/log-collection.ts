@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { errorChain, type Clock } from '../runtime/index.js'
-import { finish } from '../steps/index.js'
-import type { Command, Target } from '../targets/index.js'
-import { ustar, type ArchiveEntry } from '../bytes/index.js'
+import { runToEnd } from '../steps/index.js'
+import type { TargetCommand, Target } from '../targets/index.js'
+import { makeTar, type ArchiveEntry } from '../bytes/index.js'
 
 /** Commands whose output is collected, with the file names of IPA's archives (recording agent-api-direct). */
-const SOURCES: readonly { name: string; argv: Command['argv'] }[] = [
+const SOURCES: readonly { name: string; argv: TargetCommand['argv'] }[] = [
   { name: 'journal', argv: ['journalctl', '--no-pager'] },
   { name: 'df', argv: ['df', '-a'] },
   { name: 'efibootmgr', argv: ['efibootmgr', '-v'] },
@@ -35,12 +35,12 @@ export async function systemLogs(options: {
     if (text !== undefined) entries.push({ name, content: Buffer.from(text) })
   }
   entries.push({ name: 'agent.log', content: Buffer.from(ownLog.map((line) => `${line}\n`).join('')) })
-  return gzipSync(ustar(entries, clock.now() / 1000)).toString('base64')
+  return gzipSync(makeTar(entries, clock.now() / 1000)).toString('base64')
 }
 
-async function outputOf(target: Target, argv: Command['argv'], signal: AbortSignal): Promise<string | undefined> {
+async function outputOf(target: Target, argv: TargetCommand['argv'], signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { exit, stdout, stderr } = await finish(target.executor, argv, { effect: 'reads', signal })
+    const { exit, stdout, stderr } = await runToEnd(target.executor, argv, { effect: 'reads', signal })
     return exit.kind === 'exited' && exit.code === NOT_FOUND ? undefined : stdout + stderr
   } catch (error) {
     if (signal.aborted) throw error

@@ -83,13 +83,13 @@ export class Managers {
   }
 }
 
-interface Offer {
+interface StepOffer {
   className: string
   support: number
   step: AdvertisedStep
 }
 
-function beats(a: Offer, b: Offer): boolean {
+function beats(a: StepOffer, b: StepOffer): boolean {
   if (a.support !== b.support) return a.support > b.support
   if (a.step.priority !== b.step.priority) return a.step.priority > b.step.priority
   return a.className < b.className

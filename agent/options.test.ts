@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parseIni, userError } from '../runtime/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
-import { clientTls, readSettings } from './configuration.js'
-import { OPTIONS, readOptions } from './options.js'
+import { clientTls, readAgentSettings } from './configuration.js'
+import { IPA_OPTIONS, readOptions } from './options.js'
 
 const API = { 'ipa-api-url': 'http://ironic:6385' }
 const file = (text: string, name = 'agent.conf') => ({ name, text })
@@ -23,7 +23,7 @@ const fitting = (name: string, otherwise: unknown): string =>
   FITTING[name] ?? (typeof otherwise === 'number' ? '7' : typeof otherwise === 'boolean' ? 'yes' : 'text')
 
 test('every option of IPA is taken, by its kernel parameter and in a file', () => {
-  for (const [name, shape] of Object.entries(OPTIONS)) {
+  for (const [name, shape] of Object.entries(IPA_OPTIONS)) {
     const text = fitting(name, shape.fallback)
     expect(readOptions({}, [file(`[DEFAULT]\n${name} = ${text}\n`)]).unknown, name).toEqual([])
     const parameter = `ipa-${name.replaceAll('_', '-')}`
@@ -57,7 +57,7 @@ describe('a configuration file', () => {
       file('[DEFAULT]\napi_url = http://one:6385, http://two:6385/\nlookup_timeout=5\n'),
       file('# remark\n[DEFAULT]\nlookup_timeout: 6\n[container]\nx = y\n', 'later.conf'),
     ]
-    expect(readSettings({ ...API, 'ipa-lookup-interval': '3' }, { files })).toMatchObject({
+    expect(readAgentSettings({ ...API, 'ipa-lookup-interval': '3' }, { files })).toMatchObject({
       apiUrls: ['http://one:6385', 'http://two:6385'],
       lookupTimeout: 6000,
       lookupInterval: 3000,
@@ -65,7 +65,7 @@ describe('a configuration file', () => {
   })
 
   test('with a bad value names itself', () => {
-    expect(() => readSettings(API, { files: [file('[DEFAULT]\nlisten_port = many\n')] })).toThrow(
+    expect(() => readAgentSettings(API, { files: [file('[DEFAULT]\nlisten_port = many\n')] })).toThrow(
       'listen_port = many in agent.conf, which it cannot use',
     )
   })
@@ -88,13 +88,18 @@ describe('a configuration file', () => {
 })
 
 test('listen_tls needs its files', () => {
-  expect(() => readSettings(API, { files: [file('[DEFAULT]\nlisten_tls = true\n')] })).toThrow('without a certificate')
+  expect(() => readAgentSettings(API, { files: [file('[DEFAULT]\nlisten_tls = true\n')] })).toThrow(
+    'without a certificate',
+  )
   const files = [file('[DEFAULT]\nlisten_tls = true\ntls_cert_file = /c\ntls_key_file = /k\n')]
-  expect(readSettings(API, { files }).server).toMatchObject({ files: { certificate: '/c', key: '/k' }, auto: false })
+  expect(readAgentSettings(API, { files }).server).toMatchObject({
+    files: { certificate: '/c', key: '/k' },
+    auto: false,
+  })
 })
 
 test('TLS to Ironic: insecure or a file of authorities, and the client certificate', async () => {
-  const settings = readSettings(
+  const settings = readAgentSettings(
     { ...API, 'ipa-insecure': '' },
     { files: [file('[DEFAULT]\ncafile = /ca\ncertfile = /c\nkeyfile = /k\n')] },
   )

@@ -1,8 +1,8 @@
 import {
-  amount,
+  amountSetting,
   anyText,
-  matching as matchingText,
-  oneOf,
+  patternSetting as matchingText,
+  choiceSetting,
   parseIni,
   portNumber,
   readSetting,
@@ -10,37 +10,37 @@ import {
   wordList,
   yesOrNo,
   type ConfigFile,
-  type Setting,
+  type SettingParser,
 } from '../runtime/index.js'
 import { CURVES, type CertificateCurve } from './http/certificate.js'
 
-interface OptionShape<T> extends Setting<T> {
+interface AgentOptionShape<T> extends SettingParser<T> {
   readonly fallback: T
   /** Whether the option exists only in configuration files. */
   readonly fileOnly?: boolean
 }
 
-const text = (): OptionShape<string | null> => ({ fallback: null, ...anyText })
-const flag = (fallback: boolean): OptionShape<boolean> => ({
+const textOption = (): AgentOptionShape<string | null> => ({ fallback: null, ...anyText })
+const flagOption = (fallback: boolean): AgentOptionShape<boolean> => ({
   fallback,
   // A kernel parameter without a value is a switch.
   read: (raw) => raw === '' || yesOrNo.read(raw),
 })
-const seconds = (fallback: number): OptionShape<number> => ({
+const seconds = (fallback: number): AgentOptionShape<number> => ({
   fallback,
-  ...amount(`a number of seconds (default ${fallback})`, { whole: false }),
+  ...amountSetting(`a number of seconds (default ${fallback})`, { whole: false }),
 })
-const times = (fallback: number): OptionShape<number> => ({
+const times = (fallback: number): AgentOptionShape<number> => ({
   fallback,
-  ...amount(`a whole number (default ${fallback})`),
+  ...amountSetting(`a whole number (default ${fallback})`),
 })
 /** An option that is null when it is not set, where IPA has a default. */
-const ifChosen = <T>(setting: Setting<T>): OptionShape<T | null> => ({ fallback: null, ...setting })
-const words = (): OptionShape<readonly string[]> => ({ fallback: [], ...wordList })
-const urls = (): OptionShape<readonly string[]> => ({
+const ifChosen = <T,>(setting: SettingParser<T>): AgentOptionShape<T | null> => ({ fallback: null, ...setting })
+const wordsOption = (): AgentOptionShape<readonly string[]> => ({ fallback: [], ...wordList })
+const urls = (): AgentOptionShape<readonly string[]> => ({
   fallback: [],
   read: (raw) =>
-    words()
+    wordsOption()
       .read(raw)
       .map((url) => {
         if (url.startsWith('mdns')) throw 'http(s) URLs: this agent does not look for its Ironic by multicast DNS'
@@ -48,9 +48,12 @@ const urls = (): OptionShape<readonly string[]> => ({
         return url.replace(/\/+$/, '')
       }),
 })
-const choice = <T extends string>(fallback: T, ...values: T[]): OptionShape<T> => ({ fallback, ...oneOf(...values) })
-const inFile = <T>(shape: OptionShape<T>): OptionShape<T> => ({ ...shape, fileOnly: true })
-const matching = (pattern: RegExp, expected: string): OptionShape<string | null> => ({
+const choiceOption = <T extends string>(fallback: T, ...values: T[]): AgentOptionShape<T> => ({
+  fallback,
+  ...choiceSetting(...values),
+})
+const inFile = <T,>(shape: AgentOptionShape<T>): AgentOptionShape<T> => ({ ...shape, fileOnly: true })
+const patternOption = (pattern: RegExp, expected: string): AgentOptionShape<string | null> => ({
   fallback: null,
   ...matchingText(pattern, expected),
 })
@@ -60,46 +63,46 @@ const matching = (pattern: RegExp, expected: string): OptionShape<string | null>
  * seconds. Those of the last group are checked but have no effect, since this agent does not do their work: the live
  * system's network, waiting for disks, container engines.
  */
-export const OPTIONS = {
+export const IPA_OPTIONS = {
   api_url: urls(),
-  agent_token: text(),
+  agent_token: textOption(),
   inspection_callback_url: urls(),
-  inspection_collectors: words(),
-  listen_host: text(),
+  inspection_collectors: wordsOption(),
+  listen_host: textOption(),
   listen_port: ifChosen(portNumber),
-  advertise_host: text(),
+  advertise_host: textOption(),
   advertise_port: ifChosen(portNumber),
-  advertise_protocol: ifChosen(oneOf('http', 'https')),
+  advertise_protocol: ifChosen(choiceSetting('http', 'https')),
   lookup_timeout: seconds(600),
   lookup_interval: seconds(1),
-  insecure: flag(false),
-  global_request_id: matching(/^req-[0-9a-f-]{36}$/i, 'an id like req-UUID'),
-  ironic_api_version: matching(/^1\.\d+$/, 'a microversion like 1.68'),
+  insecure: flagOption(false),
+  global_request_id: patternOption(/^req-[0-9a-f-]{36}$/i, 'an id like req-UUID'),
+  ironic_api_version: patternOption(/^1\.\d+$/, 'a microversion like 1.68'),
   hardware_initialization_delay: seconds(0),
   lldp_timeout: seconds(30),
-  network_interface: text(),
+  network_interface: textOption(),
   http_request_timeout: seconds(30),
-  ignore_bootloader_failure: flag(false),
-  tls_min_version: choice('1.2', '1.2', '1.3'),
-  tls_cipher_suites: text(),
-  tls_certificate_curve: choice<CertificateCurve>('p384', ...(Object.keys(CURVES) as CertificateCurve[])),
-  listen_tls: inFile(flag(false)),
-  tls_cert_file: inFile(text()),
-  tls_key_file: inFile(text()),
-  enable_auto_tls: inFile(flag(true)),
-  cafile: inFile(text()),
-  certfile: inFile(text()),
-  keyfile: inFile(text()),
+  ignore_bootloader_failure: flagOption(false),
+  tls_min_version: choiceOption('1.2', '1.2', '1.3'),
+  tls_cipher_suites: textOption(),
+  tls_certificate_curve: choiceOption<CertificateCurve>('p384', ...(Object.keys(CURVES) as CertificateCurve[])),
+  listen_tls: inFile(flagOption(false)),
+  tls_cert_file: inFile(textOption()),
+  tls_key_file: inFile(textOption()),
+  enable_auto_tls: inFile(flagOption(true)),
+  cafile: inFile(textOption()),
+  certfile: inFile(textOption()),
+  keyfile: inFile(textOption()),
 
-  inspection_benchmarks: words(),
+  inspection_benchmarks: wordsOption(),
   inspection_dhcp_wait_timeout: seconds(60),
-  inspection_dhcp_all_interfaces: flag(false),
+  inspection_dhcp_all_interfaces: flagOption(false),
   ip_lookup_attempts: times(6),
   ip_lookup_timeout: seconds(10),
-  debug: flag(false),
-  ntp_server: text(),
-  collect_lldp: flag(false),
-  enable_vlan_interfaces: text(),
+  debug: flagOption(false),
+  ntp_server: textOption(),
+  collect_lldp: flagOption(false),
+  enable_vlan_interfaces: textOption(),
   disk_wait_attempts: times(10),
   disk_wait_delay: seconds(3),
   image_download_connection_timeout: seconds(60),
@@ -107,13 +110,13 @@ export const OPTIONS = {
   image_download_connection_retry_interval: seconds(10),
   image_download_max_duration: seconds(0),
   inject_files_priority: times(0),
-  guard_special_filesystems: flag(true),
-  use_mdns: flag(false),
-  md5_enabled: inFile(flag(false)),
-} as const satisfies Record<string, OptionShape<unknown>>
+  guard_special_filesystems: flagOption(true),
+  use_mdns: flagOption(false),
+  md5_enabled: inFile(flagOption(false)),
+} as const satisfies Record<string, AgentOptionShape<unknown>>
 
-export type OptionName = keyof typeof OPTIONS
-export type OptionValues = { [N in OptionName]: ReturnType<(typeof OPTIONS)[N]['read']> }
+export type AgentOptionName = keyof typeof IPA_OPTIONS
+export type OptionValues = { [N in AgentOptionName]: ReturnType<(typeof IPA_OPTIONS)[N]['read']> }
 
 /** Options that other parts of the ramdisk, or steps, read themselves. */
 const ELSEWHERE = /^(image_server_|image_request_|log_|use_stderr$|use_syslog$|default_log_levels$)/
@@ -130,12 +133,12 @@ export function readOptions(
   files: readonly ConfigFile[] = [],
 ): { values: OptionValues; unknown: string[] } {
   const unknown: string[] = []
-  const settings = new Map<OptionName, { as: string; text: string }>()
-  const isOption = (name: string): name is OptionName => Object.hasOwn(OPTIONS, name)
+  const settings = new Map<AgentOptionName, { as: string; text: string }>()
+  const isOption = (name: string): name is AgentOptionName => Object.hasOwn(IPA_OPTIONS, name)
   for (const [parameter, value] of Object.entries(parameters)) {
     if (!parameter.startsWith('ipa-')) continue
     const name = parameter.slice(4).replaceAll('-', '_')
-    if (!isOption(name) || (OPTIONS[name] as OptionShape<unknown>).fileOnly) unknown.push(parameter)
+    if (!isOption(name) || (IPA_OPTIONS[name] as AgentOptionShape<unknown>).fileOnly) unknown.push(parameter)
     else settings.set(name, { as: `${parameter}=${value}`, text: value })
   }
   for (const file of files)
@@ -144,9 +147,9 @@ export function readOptions(
       else if (!ELSEWHERE.test(name)) unknown.push(`${name} in ${file.name}`)
     }
   const values = Object.fromEntries(
-    Object.entries(OPTIONS).map(([name, shape]: [string, OptionShape<unknown>]) => {
-      const found = settings.get(name as OptionName)
-      return [name, found ? read(shape, found) : shape.fallback]
+    Object.entries(IPA_OPTIONS).map(([name, shape]: [string, AgentOptionShape<unknown>]) => {
+      const found = settings.get(name as AgentOptionName)
+      return [name, found ? readOption(shape, found) : shape.fallback]
     }),
   ) as OptionValues
   return { values, unknown }
@@ -154,7 +157,7 @@ export function readOptions(
 
 const INI = { code: 'agent-config-file' as const, example: 'api_url = http://192.0.2.1:6385' }
 
-function read<T>(shape: OptionShape<T>, { as, text }: { as: string; text: string }): T {
+function readOption<T>(shape: AgentOptionShape<T>, { as, text }: { as: string; text: string }): T {
   const outcome = readSetting(shape, text)
   if ('value' in outcome) return outcome.value
   throw new UserError('agent-parameter', `the agent was started with ${as}, which it cannot use`, {

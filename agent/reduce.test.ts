@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defined } from '../runtime/index.js'
-import type { AgentEvent, Effect } from './events.js'
+import type { AgentEvent, AgentEffect } from './events.js'
 import { toWire } from './http/api.js'
 import { readSavedState } from './saved-state.js'
 import { IPA_PACE, PROMPT_PACE } from './pace.js'
@@ -69,7 +69,7 @@ const histories = fc.array(fc.record({ event: events, chance: fc.double({ min: 0
 
 function play(
   history: readonly { event: AgentEvent; chance: number }[],
-  see: (state: AgentState, effects: readonly Effect[], before: AgentState) => void,
+  see: (state: AgentState, effects: readonly AgentEffect[], before: AgentState) => void,
   pace = IPA_PACE,
   from = fresh(),
 ): void {
@@ -149,7 +149,7 @@ describe('any sequence of events', () => {
   test('never has two heartbeats in flight, nor sends them closer than the pace allows', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        const see = (_state: AgentState, effects: readonly Effect[], before: AgentState) => {
+        const see = (_state: AgentState, effects: readonly AgentEffect[], before: AgentState) => {
           if (effects.some(({ kind }) => kind === 'heartbeat')) expect(before.live.heartbeat.inFlight).toBeNull()
           const { lastAt, failures } = before.live.heartbeat
           for (const effect of effects)
@@ -165,7 +165,7 @@ describe('any sequence of events', () => {
 })
 
 describe('repeated attempts', () => {
-  const waits = (effects: readonly Effect[]) => effects.filter((effect) => effect.kind === 'wait')
+  const waits = (effects: readonly AgentEffect[]) => effects.filter((effect) => effect.kind === 'wait')
 
   test('a failing urgent heartbeat keeps a virtual clock going for a limited time', () => {
     let state = reduce(serving(), { kind: 'started' }, { at: 0, chance: 0 }, rules()).state

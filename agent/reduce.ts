@@ -98,7 +98,7 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
         effects: [],
       }
     case 'closed':
-      return closed(withSaved(state, { closed: event.as }), event.as)
+      return closeAgent(withSaved(state, { closed: event.as }), event.as)
     case 'results read':
       return { state: ironicCalled(state), effects: [] }
   }
@@ -110,7 +110,7 @@ function start(state: AgentState, moment: Moment, rules: Rules): Reduction {
     const running = runningCommand(saved)
     return { state: inPhase(state, 'standalone'), effects: running ? [{ kind: 'resume', command: running }] : [] }
   }
-  if (saved.closed) return closed(state, saved.closed)
+  if (saved.closed) return closeAgent(state, saved.closed)
   // After a restart on the same boot the saved token is still valid; a lookup would return a masked one.
   if (saved.nodeUuid !== null && saved.token !== null) return secureFirst(state, moment, rules)
   if (!saved.inspected) return { state: inPhase(state, 'inspecting'), effects: [{ kind: 'inspect' }] }
@@ -141,7 +141,7 @@ function serve(state: AgentState, moment: Moment, rules: Rules): Reduction {
   return { state: serving, effects: running ? [{ kind: 'resume', command: running }, ...effects] : effects }
 }
 
-function closed(state: AgentState, as: Closing): Reduction {
+function closeAgent(state: AgentState, as: Closing): Reduction {
   return { state: inPhase(state, as), effects: [{ kind: 'log', level: 'info', message: CLOSED[as] }] }
 }
 

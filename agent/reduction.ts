@@ -1,11 +1,11 @@
 import type { AgentError } from '../wire/index.js'
-import type { Effect } from './events.js'
+import type { AgentEffect } from './events.js'
 import type { AgentPace } from './pace.js'
 import type { AgentConfig, AgentState } from './state.js'
 
 export interface Reduction {
   readonly state: AgentState
-  readonly effects: readonly Effect[]
+  readonly effects: readonly AgentEffect[]
   /** Reason why a posted command was not accepted. */
   readonly refusal?: AgentError
 }

@@ -1,6 +1,6 @@
 import { defined } from '../runtime/index.js'
 import { sha256Hex } from '../bytes/index.js'
-import type { Command, Target } from '../targets/index.js'
+import type { TargetCommand, Target } from '../targets/index.js'
 
 /**
  * Target on which every program that changes something has an id, derived from its command, its argv and its number. An
@@ -11,7 +11,7 @@ import type { Command, Target } from '../targets/index.js'
  */
 export function resumableTarget(target: Target, commandId: string, starting: (run: string) => Promise<void>): Target {
   let count = 0
-  const identified = (command: Command): string => {
+  const identified = (command: TargetCommand): string => {
     const digest = sha256Hex(JSON.stringify(command.argv)).slice(0, 8)
     return command.id ?? `${commandId}.${count++}.${digest}`
   }

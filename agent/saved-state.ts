@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { COMMAND_STATUSES } from '../wire/index.js'
 import type { SavedState } from './state.js'
 
-const text = { type: 'string' }
+const savedTextSchema = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
 
 const schema = {
@@ -20,8 +20,8 @@ const schema = {
   ],
   properties: {
     format: { const: 1 },
-    bootId: text,
-    callbackUrl: text,
+    bootId: savedTextSchema,
+    callbackUrl: savedTextSchema,
     token: textOrNull,
     nodeUuid: textOrNull,
     ironicVersion: textOrNull,
@@ -31,13 +31,13 @@ const schema = {
       type: 'object',
       nullable: true,
       required: ['certificate', 'key'],
-      properties: { certificate: text, key: text },
+      properties: { certificate: savedTextSchema, key: savedTextSchema },
     },
     hints: { type: 'object', nullable: true },
     images: {
       type: 'object',
       required: ['md5', 'formats'],
-      properties: { md5: { type: 'boolean' }, formats: { type: 'array', nullable: true, items: text } },
+      properties: { md5: { type: 'boolean' }, formats: { type: 'array', nullable: true, items: savedTextSchema } },
     },
     tlsRules: {
       type: 'object',
@@ -51,14 +51,14 @@ const schema = {
         type: 'object',
         required: ['id', 'name', 'fullName', 'status', 'error', 'result'],
         properties: {
-          id: text,
-          name: text,
-          fullName: text,
+          id: savedTextSchema,
+          name: savedTextSchema,
+          fullName: savedTextSchema,
           status: { enum: COMMAND_STATUSES },
           error: { type: ['object', 'null'] },
           result: {},
           params: { type: 'object' },
-          run: text,
+          run: savedTextSchema,
         },
       },
     },

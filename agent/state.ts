@@ -69,13 +69,13 @@ export type Closing = 'rescued' | 'locked down'
  * - `rescued`: the machine belongs to its user, who logs in to the ramdisk
  * - `standalone`: taking commands without any Ironic
  */
-export type Phase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | Closing | 'gave up'
+export type AgentPhase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | Closing | 'gave up'
 
 /** Whether the API is served. */
-export const isServing = (phase: Phase): boolean => phase === 'serving' || phase === 'standalone'
+export const isServing = (phase: AgentPhase): boolean => phase === 'serving' || phase === 'standalone'
 
 export interface LiveState {
-  readonly phase: Phase
+  readonly phase: AgentPhase
   /** Node of the inspection's answer, for the lookup. */
   readonly inspectedNode: string | null
   /** Attempts in this phase. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/index.js'
 import type { HardwareManager, TargetHardware } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
-import type { InspectionData } from '../wire/index.js'
+import type { InspectionBody } from '../wire/index.js'
 import { inspectionData, type HardwareReader } from './inspection.js'
 import { systemLogs } from './log-collection.js'
 import { Managers } from './managers.js'
@@ -54,7 +54,7 @@ export class TargetFacts {
     return this.#macs
   }
 
-  async inspectionData(collectors: readonly string[], signal: AbortSignal): Promise<InspectionData> {
+  async inspectionData(collectors: readonly string[], signal: AbortSignal): Promise<InspectionBody> {
     const { target, clock, lldpTimeout, ownLog } = this.#options
     return inspectionData({
       target,

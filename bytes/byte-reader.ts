@@ -3,7 +3,7 @@ import { FormatError } from './format-error.js'
 import { bufferOf } from './zeros.js'
 
 /** The sentence of Rust's standard library when a read ends early. */
-const CUT_SHORT = 'failed to fill whole buffer'
+const READ_ENDS_EARLY = 'failed to fill whole buffer'
 
 /** A stream whose next bytes can be looked at, taken in exact amounts, and put back. */
 export class ByteReader implements ByteStream {
@@ -41,7 +41,7 @@ export class ByteReader implements ByteStream {
   }
 
   /** @throws FormatError with `sentence` when there are fewer bytes */
-  async exactly(length: number, sentence = CUT_SHORT): Promise<Buffer> {
+  async exactly(length: number, sentence = READ_ENDS_EARLY): Promise<Buffer> {
     const bytes = await this.peek(length)
     if (bytes.length < length) throw new FormatError(sentence)
     this.#ahead = []
@@ -54,7 +54,7 @@ export class ByteReader implements ByteStream {
    *
    * @throws FormatError with `sentence` when there are fewer
    */
-  async skip(length: number, sentence = CUT_SHORT): Promise<void> {
+  async skip(length: number, sentence = READ_ENDS_EARLY): Promise<void> {
     for (let left = length; left > 0;) {
       const bytes = await this.next()
       if (!bytes) throw new FormatError(sentence)

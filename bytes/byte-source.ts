@@ -30,7 +30,7 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
  * const iso = overlay(base, (await openLiveIso(base)).ignition ...patches)
  * for await (const part of streamOf(iso, { start: 0, end: 1024 })) response.write(part)
  */
-export function overlay(base: ByteSource, patches: readonly Patch[]): ByteSource {
+export function overlaySource(base: ByteSource, patches: readonly Patch[]): ByteSource {
   for (const { offset, bytes } of patches)
     if (!Number.isSafeInteger(offset) || offset < 0 || offset + bytes.length > base.size)
       throw new RangeError(`a patch of ${bytes.length} bytes at ${offset} is not within ${base.size} bytes`)
@@ -68,19 +68,19 @@ export function followedBy(base: ByteSource, more: Uint8Array): ByteSource {
 }
 
 /** A part of another, as a file of its own. */
-export function slice(base: ByteSource, start: number, size: number): ByteSource {
+export function sliceSource(base: ByteSource, start: number, size: number): ByteSource {
   return {
     size,
     read: (offset, length) => base.read(start + offset, Math.max(0, Math.min(length, size - offset))),
   }
 }
 
-const PIECE = 256 * 1024
+const SOURCE_PIECE_BYTES = 256 * 1024
 
 /** The bytes from `start` up to `end`, exclusive, in pieces (256 KiB by default), each read when it is asked for. */
-export async function* streamOf(
+export async function* streamSource(
   source: ByteSource,
-  { start = 0, end = source.size, piece = PIECE }: { start?: number; end?: number; piece?: number } = {},
+  { start = 0, end = source.size, piece = SOURCE_PIECE_BYTES }: { start?: number; end?: number; piece?: number } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for (let at = start; at < end;) {
     const bytes = await source.read(at, Math.min(piece, end - at))

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { held, type Clock } from '../runtime/index.js'
+import { withClockHeld, type Clock } from '../runtime/index.js'
 
 /** Bytes that are read once, from first to last. */
 export interface ByteStream extends AsyncDisposable {
@@ -10,28 +10,28 @@ export interface ByteStream extends AsyncDisposable {
 }
 
 /** Bytes of one read: coreos-installer 0.27.0 reads as many (measured), so progress lines come at the same positions. */
-export const READ = 256 * 1024
+export const READ_BYTES = 256 * 1024
 
 /** Opens a file of this host as a stream. */
 export async function fileStream(path: string, clock: Clock): Promise<ByteStream> {
-  const { handle, length } = await held(clock, `opening ${path}`, async () => {
+  const { handle, length } = await withClockHeld(clock, `opening ${path}`, async () => {
     const handle = await open(path, 'r')
     return { handle, length: (await handle.stat()).size }
   })
   return {
     length,
     next: () =>
-      held(clock, `reading ${path}`, async () => {
-        const buffer = Buffer.allocUnsafe(READ)
-        const { bytesRead } = await handle.read(buffer, 0, READ, null)
+      withClockHeld(clock, `reading ${path}`, async () => {
+        const buffer = Buffer.allocUnsafe(READ_BYTES)
+        const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, null)
         return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead)
       }),
-    [Symbol.asyncDispose]: () => held(clock, `closing ${path}`, () => handle.close()),
+    [Symbol.asyncDispose]: () => withClockHeld(clock, `closing ${path}`, () => handle.close()),
   }
 }
 
 /** Bytes in memory, in pieces of `size`. */
-export function memoryStream(bytes: Uint8Array, size = READ): ByteStream {
+export function memoryStream(bytes: Uint8Array, size = READ_BYTES): ByteStream {
   let at = 0
   return {
     length: bytes.length,
@@ -45,7 +45,7 @@ export function memoryStream(bytes: Uint8Array, size = READ): ByteStream {
 }
 
 /** Calls `seen` with the position after every read, also after reads at the end. */
-export function counted(
+export function countReads(
   source: ByteStream,
   seen: (position: number, bytes: Uint8Array | undefined) => void,
 ): ByteStream {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { held, type Clock } from '../runtime/index.js'
+import { withClockHeld, type Clock } from '../runtime/index.js'
 
 export interface FileDigestOptions {
   /** Name of the hash as Node has it; `sha256` by default. */
@@ -18,7 +18,7 @@ export const digestOfFile = (
   clock: Clock,
   { algorithm = 'sha256', signal }: FileDigestOptions = {},
 ): Promise<string> =>
-  held(clock, `reading ${path}`, async () => {
+  withClockHeld(clock, `reading ${path}`, async () => {
     const hash = createHash(algorithm)
     await readParts(path, PART, signal, (part) => void hash.update(part))
     return hash.digest('hex')

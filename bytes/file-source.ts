@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { held, refuseSpecialFile, type Clock } from '../runtime/index.js'
+import { withClockHeld, refuseSpecialFile, type Clock } from '../runtime/index.js'
 import type { ByteSource, Patch } from './byte-source.js'
 
 /** A file with random access, whose ranges can be overwritten in place. */
@@ -15,13 +15,13 @@ export interface FileSource extends ByteSource, AsyncDisposable {
  * @throws what the operating system says: ENOENT ...
  */
 export async function openFileSource(path: string, clock: Clock, change = false): Promise<FileSource> {
-  const io = <T>(work: () => Promise<T>): Promise<T> => held(clock, `reading or writing ${path}`, work)
+  const io = <T,>(work: () => Promise<T>): Promise<T> => withClockHeld(clock, `reading or writing ${path}`, work)
   const { file, size } = await io(async () => {
     // A pipe would be opened when its other end is.
     const opened = await open(path, (change ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK)
     try {
       refuseSpecialFile(path, await opened.stat())
-      return { file: opened, size: await sizeOf(opened) }
+      return { file: opened, size: await readFileSize(opened) }
     } catch (error) {
       await opened.close()
       throw error
@@ -39,7 +39,7 @@ export async function openFileSource(path: string, clock: Clock, change = false)
   }
 }
 
-async function sizeOf(file: FileHandle): Promise<number> {
+async function readFileSize(file: FileHandle): Promise<number> {
   const found = await file.stat()
   // coreos-installer finds out by reading.
   if (found.isDirectory()) await file.read(Buffer.alloc(1), 0, 1, 0)

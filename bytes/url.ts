@@ -48,10 +48,10 @@ function percentDecoded(text: string): string {
 }
 
 /** `host:port` of a URL, with an IPv6 address in brackets. */
-export const authority = (host: string, port: number): string => `${bracketed(host)}:${port}`
+export const authority = (host: string, port: number): string => `${bracketHost(host)}:${port}`
 
 /** A host as URLs have it: an IPv6 address in brackets. */
-export const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+export const bracketHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /** Whether a host, as a URL has it or plain, is reached by programs of this computer alone. */
 export const isLoopback = (host: string): boolean => /^(localhost\.?|127(\.\d+){3}|\[::1\]|::1)$/i.test(host)

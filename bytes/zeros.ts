@@ -1,6 +1,6 @@
 /** The unit in which long writes are looked at for zeros. */
 const RUN = 64 * 1024
-const ZEROS = Buffer.alloc(RUN)
+const ZERO_RUN = Buffer.alloc(RUN)
 
 /** A view, not a copy. */
 export const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -10,7 +10,7 @@ export function isZero(bytes: Uint8Array): boolean {
   const buffer = bufferOf(bytes)
   for (let at = 0; at < buffer.length; at += RUN) {
     const length = Math.min(RUN, buffer.length - at)
-    if (buffer.compare(ZEROS, 0, length, at, at + length) !== 0) return false
+    if (buffer.compare(ZERO_RUN, 0, length, at, at + length) !== 0) return false
   }
   return true
 }

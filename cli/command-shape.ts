@@ -1,6 +1,6 @@
 import type { ConfigFile } from '../runtime/index.js'
 import type { Environment } from './environment.js'
-import type { OptionName, Options } from './options/options.js'
+import type { CommandOptionName, CommandOptionValues } from './options/options.js'
 
 /** Input of a command besides its options. */
 export interface CommandInput {
@@ -17,7 +17,7 @@ export interface ConfigFormat {
 }
 
 /** A command whose options are those of the table; they can come from the environment and from a file too. */
-export interface TableCommand<N extends OptionName> {
+export interface TableCommand<N extends CommandOptionName> {
   /** Words and operands: `step run NAME`, `ignition merge FILE...`. */
   usage: string
   description: string
@@ -26,8 +26,8 @@ export interface TableCommand<N extends OptionName> {
   descriptions?: Partial<Record<N, string>>
   config?: ConfigFormat
   /** Loads the command's code: help and wrong usage need none of it. */
-  load: () => Promise<(options: Options<N>, input: CommandInput) => Promise<number>>
+  load: () => Promise<(options: CommandOptionValues<N>, input: CommandInput) => Promise<number>>
 }
 
 /** A command, with the names of its options. */
-export const command = <N extends OptionName>(one: TableCommand<N>): TableCommand<OptionName> => one
+export const defineCommand = <N extends CommandOptionName>(one: TableCommand<N>): TableCommand<CommandOptionName> => one

@@ -1,8 +1,8 @@
-import { command, type TableCommand } from './command-shape.js'
+import { defineCommand, type TableCommand } from './command-shape.js'
 import { HARDWARE_LAB_COMMANDS } from './hardware-lab-commands.js'
 import { LAB_COMMANDS } from './lab-commands.js'
 import * as takes from './options/option-lists.js'
-import type { OptionName } from './options/options.js'
+import type { CommandOptionName } from './options/options.js'
 
 /** Commands that only have commands below them. */
 export const COMMAND_FAMILIES = {
@@ -18,8 +18,8 @@ export const COMMAND_FAMILIES = {
   run: 'install the machines of a hardware lab from a hosts file',
 } as const
 
-export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
-  command({
+export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
+  defineCommand({
     usage: 'up',
     description: 'run a mock Ironic with simulated machines until it is stopped',
     options: takes.UP_OPTIONS,
@@ -29,7 +29,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, configFiles }) => up(options, environment, configFiles)
     },
   }),
-  command({
+  defineCommand({
     usage: 'deploy',
     description: 'take one machine from enroll to a booted CoreOS and read its disk back',
     options: takes.DEPLOY_OPTIONS,
@@ -38,7 +38,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => deploy(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'agent',
     description: 'run one agent on a simulated machine for an Ironic elsewhere',
     options: takes.AGENT_OPTIONS,
@@ -48,7 +48,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, configFiles }) => agent(options, environment, configFiles)
     },
   }),
-  command({
+  defineCommand({
     usage: 'fleet',
     description: 'run machines with BMCs and agents for an Ironic elsewhere',
     options: takes.FLEET_OPTIONS,
@@ -64,7 +64,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => fleet(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'openapi',
     description: "print Ironic's API as an OpenAPI 3.1 document",
     options: takes.OPENAPI_OPTIONS,
@@ -73,7 +73,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => openapi(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'errors [CODE...]',
     description: 'list the codes of errors, with what each means and what to do',
     options: takes.ERRORS_OPTIONS,
@@ -82,7 +82,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => errors(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'step list',
     description: 'list the steps that an agent offers',
     options: takes.STEP_LIST_OPTIONS,
@@ -91,7 +91,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => stepList(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'step show NAME',
     description: 'show the arguments of a step and how to request it',
     options: takes.STEP_SHOW_OPTIONS,
@@ -100,7 +100,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [name = ''] }) => stepShow(options, environment, name)
     },
   }),
-  command({
+  defineCommand({
     usage: 'step run NAME',
     description: 'run one step on a simulated or real machine, without an Ironic',
     options: takes.STEP_RUN_OPTIONS,
@@ -109,7 +109,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [name = ''] }) => stepRun(options, environment, name)
     },
   }),
-  command({
+  defineCommand({
     usage: 'step new NAME',
     description: 'write a step and its passing test',
     options: takes.STEP_NEW_OPTIONS,
@@ -118,7 +118,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [name = ''] }) => stepNew(options, environment, name)
     },
   }),
-  command({
+  defineCommand({
     usage: 'cache list',
     description: 'list the cached images',
     options: takes.CACHE_LIST_OPTIONS,
@@ -127,7 +127,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => cacheList(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'cache prune',
     description: 'delete images beyond --cache-size, and unfinished downloads',
     options: takes.CACHE_PRUNE_OPTIONS,
@@ -136,7 +136,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => cachePrune(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'cache verify',
     description: 'read every image again and delete damaged ones',
     options: takes.CACHE_VERIFY_OPTIONS,
@@ -145,7 +145,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => cacheVerify(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'state check',
     description: 'report which parts of a state folder can be read',
     options: takes.STATE_OPTIONS,
@@ -154,7 +154,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => stateCheck(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'state repair',
     description: 'rebuild damaged databases from their readable rows',
     options: takes.STATE_OPTIONS,
@@ -163,7 +163,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => stateRepair(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'state export',
     description: 'print the readable records as JSON, secrets masked',
     options: takes.STATE_EXPORT_OPTIONS,
@@ -172,7 +172,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => stateExport(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'images serve',
     description: 'serve a live CoreOS that runs the agent, for all machines and for each',
     options: takes.IMAGES_SERVE_OPTIONS,
@@ -181,7 +181,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => imagesServe(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'ignition validate FILE...',
     description: 'check configs as Ignition does',
     options: takes.IGNITION_VALIDATE_OPTIONS,
@@ -190,7 +190,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => ignitionValidate(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'ignition merge FILE...',
     description: 'merge configs in order and print the result',
     options: takes.IGNITION_MERGE_OPTIONS,
@@ -199,7 +199,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => ignitionMerge(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'ignition translate FILE',
     description: 'print a config in another version of the spec',
     options: takes.IGNITION_TRANSLATE_OPTIONS,
@@ -208,7 +208,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => ignitionTranslate(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'ignition show FILE',
     description: 'show the contents of a config, without secrets',
     options: takes.IGNITION_SHOW_OPTIONS,
@@ -217,7 +217,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => ignitionShow(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'ignition agent-config',
     description: 'print a config that makes a live CoreOS run the agent',
     options: takes.AGENT_CONFIG_OPTIONS,
@@ -226,7 +226,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => ignitionAgentConfig(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'rehearse upgrade [SCENARIO|FILE...]',
     description: 'rehearse an upgrade of a cluster and check the outcome',
     options: takes.REHEARSE_OPTIONS,
@@ -237,7 +237,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
   }),
   ...LAB_COMMANDS,
   ...HARDWARE_LAB_COMMANDS,
-  command({
+  defineCommand({
     usage: 'record',
     description: 'record the exchanges of clients, an Ironic and its agents',
     options: takes.RECORD_OPTIONS,
@@ -246,7 +246,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => record(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'replay RECORDING',
     description: 'replay a recording against another Ironic and list the differences',
     options: takes.REPLAY_OPTIONS,
@@ -255,7 +255,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [file = ''] }) => replay(options, environment, file)
     },
   }),
-  command({
+  defineCommand({
     usage: 'diff RECORDING...',
     description: 'list the calls and answers in which two recordings differ',
     options: takes.DIFF_OPTIONS,
@@ -264,7 +264,7 @@ export const COMMAND_TABLE: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => diff(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'bmh explain FILE...',
     description: 'print the requests of BareMetal Operator for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,

@@ -60,9 +60,9 @@ export const stopAsked = (stopped: AbortSignal): Promise<void> =>
   })
 
 /** Milliseconds that a command has to end in order after a signal. */
-const STOP_TIME = 1500
+const COMMAND_STOP_TIMEOUT = 1500
 /** Milliseconds that a command's end waits for connections and timers that should be closed. */
-const END_TIME = 1000
+const COMMAND_END_TIMEOUT = 1000
 
 /** Exit code of Node for a module that waits for what never comes. */
 const UNSETTLED = 13
@@ -74,7 +74,7 @@ export interface ProcessEnvironment extends RawEnvironment {
 }
 
 /** Resources that keep a process alive, in plain words. */
-const RESOURCES: Readonly<Record<string, string>> = {
+const RESOURCE_NAMES: Readonly<Record<string, string>> = {
   TCPSocketWrap: 'connection',
   TLSWrap: 'connection',
   TCPServerWrap: 'listener',
@@ -90,7 +90,8 @@ const RESOURCES: Readonly<Record<string, string>> = {
 /** Open resources in words: `2 connections, 1 program`. */
 function openText(resources: readonly string[]): string {
   const counts = new Map<string, number>()
-  for (const name of resources.flatMap((one) => RESOURCES[one] ?? [])) counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const name of resources.flatMap((one) => RESOURCE_NAMES[one] ?? []))
+    counts.set(name, (counts.get(name) ?? 0) + 1)
   const texts = [...counts].map(([name, count]) => `${count} ${name}${count === 1 ? '' : 's'}`)
   return texts.length === 0 ? 'a computation' : texts.join(', ')
 }
@@ -115,7 +116,7 @@ export function processEnvironment(): ProcessEnvironment {
           `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}`,
         )
       process.exit(reason.exitCode)
-    }, STOP_TIME)
+    }, COMMAND_STOP_TIMEOUT)
   }
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (unwritten) return
@@ -168,7 +169,7 @@ export function processEnvironment(): ProcessEnvironment {
       stopped.addEventListener('abort', () => process.exit((stopped.reason as Stopped).exitCode))
       await Promise.all([stdout, stderr].map((output) => new Promise((resolve) => output.write('', resolve))))
       // A resource that is still open by then was forgotten, and must not keep the process.
-      setTimeout(() => process.exit(), END_TIME).unref()
+      setTimeout(() => process.exit(), COMMAND_END_TIMEOUT).unref()
     },
   }
 }

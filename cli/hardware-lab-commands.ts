@@ -1,10 +1,10 @@
-import { command, type TableCommand } from './command-shape.js'
+import { defineCommand, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
-import type { OptionName } from './options/options.js'
+import type { CommandOptionName } from './options/options.js'
 
 /** The commands that work on the machines of a lab. */
-export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
-  command({
+export const HARDWARE_LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
+  defineCommand({
     usage: 'run [FILE]',
     description: 'install the machines of a hardware lab from a hosts file (default: hosts.yaml)',
     options: takes.RUN_OPTIONS,
@@ -20,7 +20,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [file] }) => run(options, environment, file)
     },
   }),
-  command({
+  defineCommand({
     usage: 'run init [FILE]',
     description: 'write a commented hosts file and its schema for editors (default: hosts.yaml)',
     options: takes.RUN_INIT_OPTIONS,
@@ -29,7 +29,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [file] }) => runInit(options, environment, file)
     },
   }),
-  command({
+  defineCommand({
     usage: 'run attach ID',
     description: 'resume an interrupted run by its id',
     options: takes.RUN_ATTACH_OPTIONS,
@@ -39,7 +39,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [id = ''] }) => runAttach(options, environment, id)
     },
   }),
-  command({
+  defineCommand({
     usage: 'run discover RANGE...',
     description: 'search addresses such as 192.0.2.0/28 for Redfish BMCs and print a hosts file',
     options: takes.RUN_DISCOVER_OPTIONS,

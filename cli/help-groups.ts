@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 
 /** How `ironstage --help` lists the commands: the most used first. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
+const HELP_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'fleet', 'coreos-installer'],
   'Configs and hosts:': ['ignition', 'bmh', 'rehearse', 'chaos'],
   'Control a running lab:': ['fault', 'clock', 'journal'],
@@ -26,7 +26,7 @@ First steps: ironstage deploy, or ironstage up --nodes 3`
  * @param program with all of its commands
  */
 export function groupCommands(program: Command): void {
-  const order = Object.values(GROUPS).flat()
+  const order = Object.values(HELP_GROUPS).flat()
   const place = (command: Command): number => {
     const found = order.indexOf(command.name())
     return found < 0 ? order.length : found
@@ -35,6 +35,7 @@ export function groupCommands(program: Command): void {
   const all = program.commands as Command[]
   all.sort((a, b) => place(a) - place(b))
   for (const command of [...all, ...(program.createHelp().visibleCommands(program) as Command[])])
-    for (const [title, names] of Object.entries(GROUPS)) if (names.includes(command.name())) command.helpGroup(title)
+    for (const [title, names] of Object.entries(HELP_GROUPS))
+      if (names.includes(command.name())) command.helpGroup(title)
   program.addHelpText('after', EPILOGUE)
 }

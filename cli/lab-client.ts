@@ -9,8 +9,8 @@ import { ERRORS } from './errors.js'
 const DEFAULT_URL = 'http://127.0.0.1:6385'
 
 /** Time in which an answer begins, in milliseconds: moving a lab by weeks takes a while. */
-const LONGEST_WAIT = 600_000
-const NEVER = 2 ** 31 - 1
+const LAB_ANSWER_TIMEOUT = 600_000
+const MAX_SIGNED_DELAY = 2 ** 31 - 1
 
 /**
  * Works with a lab that runs in another process.
@@ -59,13 +59,17 @@ function trusting(tls: ClientTls): typeof fetch {
     if (method === 'GET' && !tls.insecure) {
       const http = new HttpClient({
         clock,
-        limits: { header: LONGEST_WAIT, silence: NEVER, slowest: { bytes: 0, within: NEVER } },
+        limits: {
+          header: LAB_ANSWER_TIMEOUT,
+          silence: MAX_SIGNED_DELAY,
+          slowest: { bytes: 0, within: MAX_SIGNED_DELAY },
+        },
         ...defined({ ca: tls.ca }),
       })
       const answer = await http.get({ ...request, signal: signal ?? new AbortController().signal })
       return new Response(ReadableStream.from(answer.body) as ReadableStream<Uint8Array>, { status: answer.status })
     }
-    await using transport = new HttpTransport({ clock, tls, timeoutMs: LONGEST_WAIT })
+    await using transport = new HttpTransport({ clock, tls, timeoutMs: LAB_ANSWER_TIMEOUT })
     const sent = { ...request, method, ...(typeof body === 'string' ? { body } : {}) }
     const answer = await transport.send(sent)
     return new Response(answer.body ?? null, { status: answer.status })

@@ -1,10 +1,10 @@
-import { command, type TableCommand } from './command-shape.js'
+import { defineCommand, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
-import type { OptionName } from './options/options.js'
+import type { CommandOptionName } from './options/options.js'
 
 /** Commands that control a running lab, and `chaos`, which starts a lab of its own. */
-export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
-  command({
+export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
+  defineCommand({
     usage: 'fault list',
     description: 'list the faults, and how often each has struck',
     options: takes.FAULT_LIST_OPTIONS,
@@ -13,7 +13,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => faultList(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'fault add [FILE...]',
     description: 'add a fault, or the faults of files; - is standard input',
     options: takes.FAULT_ADD_OPTIONS,
@@ -22,7 +22,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => faultAdd(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'fault lift [ID...]',
     description: 'lift faults',
     options: takes.FAULT_LIFT_OPTIONS,
@@ -32,7 +32,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands }) => faultLift(options, environment, operands)
     },
   }),
-  command({
+  defineCommand({
     usage: 'clock show',
     description: 'print the time of the lab',
     options: takes.CLOCK_OPTIONS,
@@ -41,7 +41,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => clockShow(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'clock set MODE',
     description: 'set how time passes: real, xN, manual or auto',
     options: takes.CLOCK_OPTIONS,
@@ -50,7 +50,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [mode = ''] }) => clockSet(options, environment, mode)
     },
   }),
-  command({
+  defineCommand({
     usage: 'clock advance [TIME]',
     description: 'move time forward: by 31m, or until a node is in a state',
     options: takes.CLOCK_ADVANCE_OPTIONS,
@@ -59,7 +59,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment, operands: [by] }) => clockAdvance(options, environment, by)
     },
   }),
-  command({
+  defineCommand({
     usage: 'journal',
     description: 'print what happened in a lab: requests, commands, states, faults',
     options: takes.JOURNAL_OPTIONS,
@@ -69,7 +69,7 @@ export const LAB_COMMANDS: readonly TableCommand<OptionName>[] = [
       return (options, { environment }) => journal(options, environment)
     },
   }),
-  command({
+  defineCommand({
     usage: 'chaos',
     description: 'inject random faults into random deployments and check the invariants',
     options: takes.CHAOS_OPTIONS,

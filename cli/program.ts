@@ -12,17 +12,17 @@ import { reportFailure } from './failure.js'
 import { addLiveCommands } from './installer/live-commands.js'
 import { addMetadataCommands } from './streams/metadata-commands.js'
 import type { AddAction } from './command-action.js'
-import { addTableCommands, type Perform } from './table-commands.js'
+import { addTableCommands, type PerformWork } from './table-commands.js'
 import { ToolCommand } from './tool-command.js'
 
 const COREOS_INSTALLER = 'coreos-installer'
 
 /** Runs the command that the arguments name; gives its exit code: 0, 1 for a failure, 2 for wrong usage. */
-export async function run(raw: RawEnvironment): Promise<number> {
+export async function runCommandLine(raw: RawEnvironment): Promise<number> {
   const environment = printing(raw)
   const { argv, stderr } = environment
   let code = 0
-  const perform: Perform = async (work) => {
+  const perform: PerformWork = async (work) => {
     environment.begin?.()
     checkOpenFileLimit()
     await sweepTemporaryFolders()
@@ -37,9 +37,9 @@ export async function run(raw: RawEnvironment): Promise<number> {
   try {
     // coreos-installer parses its own arguments, with messages of its own about wrong ones.
     if (argv[0] === COREOS_INSTALLER) {
-      const { coreosInstaller } = await import('./installer/coreos-installer.js')
+      const { coreosInstallerCommand: coreosInstaller } = await import('./installer/coreos-installer.js')
       await perform(() => coreosInstaller(argv.slice(1), environment))
-    } else await commandLine(environment, perform).parseAsync(argv, { from: 'user' })
+    } else await makeCommandLine(environment, perform).parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
     if (environment.stopped.aborted) return afterStop(error, environment)
@@ -49,8 +49,8 @@ export async function run(raw: RawEnvironment): Promise<number> {
   }
 }
 
-/** All commands with their options; {@link Perform} is called with the work of the one that the arguments name. */
-export function commandLine(environment: Environment, perform: Perform): ToolCommand {
+/** All commands with their options; {@link PerformWork} is called with the work of the one that the arguments name. */
+export function makeCommandLine(environment: Environment, perform: PerformWork): ToolCommand {
   const { stdout, stderr } = environment
   const width = () => helpWidth(environment)
   const program = new ToolCommand('ironstage')

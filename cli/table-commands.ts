@@ -2,25 +2,25 @@ import { Option } from 'commander'
 import type { ConfigFormat, TableCommand } from './command-shape.js'
 import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
-import { OPTIONS, variableOf, type OptionName } from './options/option-table.js'
+import { COMMAND_OPTIONS, variableOf, type CommandOptionName } from './options/option-table.js'
 import { resolveOptions } from './options/options.js'
 import { secretsOnCommandLine, withSecretsOfFiles } from './options/secret-options.js'
 import { COMMAND_FAMILIES, COMMAND_TABLE } from './command-table.js'
 import { ListOption, type ToolCommand } from './tool-command.js'
 
 /** Runs a command's work, and records its exit code. */
-export type Perform = (work: () => Promise<number>) => Promise<void>
+export type PerformWork = (work: () => Promise<number>) => Promise<void>
 
 /** Adds the commands whose options are those of the table. */
-export function addTableCommands(program: ToolCommand, environment: Environment, perform: Perform): void {
+export function addTableCommands(program: ToolCommand, environment: Environment, perform: PerformWork): void {
   for (const own of COMMAND_TABLE) addTableCommand(program, own, environment, perform)
 }
 
 function addTableCommand(
   program: ToolCommand,
-  { usage, description, options: names, descriptions = {}, config, load }: TableCommand<OptionName>,
+  { usage, description, options: names, descriptions = {}, config, load }: TableCommand<CommandOptionName>,
   environment: Environment,
-  perform: Perform,
+  perform: PerformWork,
 ): void {
   const words = usage.split(' ')
   const operand = /^\[?[A-Z]/.test(words.at(-1)!) ? words.pop() : undefined
@@ -39,7 +39,7 @@ function addTableCommand(
   command.addOption(configFlag(config))
   command.action(async () => {
     const { IRONSTAGE_CONFIG, ...variables } = environment.variables
-    const { config: flag, ...flags } = byName(command.opts())
+    const { config: flag, ...flags } = renameFlags(command.opts())
     const named = [flag ?? (IRONSTAGE_CONFIG || [])].flat() as string[]
     const { own, ini } = config ? await configFiles(named, config.of) : { own: named[0], ini: [] }
     const resolved = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
@@ -60,8 +60,8 @@ function configFlag(format: ConfigFormat | undefined): Option {
   )
 }
 
-function asFlag(name: OptionName, own: string | undefined): Option {
-  const { description, schema, ...rest } = OPTIONS[name]
+function asFlag(name: CommandOptionName, own: string | undefined): Option {
+  const { description, schema, ...rest } = COMMAND_OPTIONS[name]
   const flag = `${'short' in rest ? `-${rest.short}, ` : ''}--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
   const text = `${own ?? description} (${variableOf(name)})`
   // Items of a repeated list are collected; they are checked with everything else.
@@ -69,7 +69,7 @@ function asFlag(name: OptionName, own: string | undefined): Option {
 }
 
 /** Commander names `--append-karg` `appendKarg`, and `--no-cache` `cache`, which is true when the flag is absent. */
-const byName = (flags: Record<string, unknown>): Record<string, unknown> =>
+const renameFlags = (flags: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(flags).map(([key, value]) => {
       const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

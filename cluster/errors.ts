@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** Error codes of `cluster/`, each with its sentence and usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'kube-refused': {
     sentence: 'the Kubernetes API refuses the request',
     remedy: 'read its message: it names the field, or the object that has changed meanwhile',

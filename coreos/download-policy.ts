@@ -29,7 +29,7 @@ export function refuseForbiddenUrls({
       throw new UserError('offline', `a file of ${shown} is needed, and --offline forbids downloads`, {
         remedy: 'fetch it once without --offline; the cached file is used from then on',
       })
-    if (mirror !== undefined && !within(mirror, url))
+    if (mirror !== undefined && !isUnderMirror(mirror, url))
       throw new UserError('outside-mirror', `a file of ${shown} is needed, which is not on the mirror ${mirror}`, {
         remedy: 'put the file on the mirror itself, without redirects to other servers',
       })
@@ -40,7 +40,7 @@ export function refuseForbiddenUrls({
   }
 }
 
-const within = (mirror: string, url: string): boolean => {
+const isUnderMirror = (mirror: string, url: string): boolean => {
   const base = new URL(mirror)
   const asked = new URL(url)
   const path = base.pathname.replace(/\/*$/, '/')

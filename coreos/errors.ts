@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** Error codes of `coreos/`, each with its failure and usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'agent-config': {
     sentence: 'Ignition would refuse the config that starts the agent',
     remedy: 'look for two keyfiles of one name, an SSH key twice, or a text that is too long for a unit',

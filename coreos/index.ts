@@ -23,7 +23,7 @@ export {
 export { customizePxe } from './live/customize-pxe.js'
 export { type Customization, customize, type NamedFile } from './live/customize.js'
 export { requireNetwork } from './live/features.js'
-export { type Files, readInitramfs, wrapFiles } from './live/initramfs.js'
+export { type InitramfsFiles, readInitramfs, wrapFiles } from './live/initramfs.js'
 export { editLiveKargs } from './live/kargs-edit.js'
 export { kernelWords, liveKernelArguments, type LiveSources } from './live/kernel-arguments.js'
 export { type LiveIso, openLiveIso } from './live/live-iso.js'
@@ -46,7 +46,7 @@ export {
   smallInitramfs,
 } from './making/live-tree.js'
 export { type ArchitectureFiles, type DigestedFile, smallStream } from './making/small-stream.js'
-export type { Artifact, FileName, ImageFormat } from './metadata/artifact.js'
+export type { StreamArtifact, ImageFileName, ImageFormat } from './metadata/artifact.js'
 export { type BootImage, bootImageFor, type BootImagePlatform } from './metadata/boot-image.js'
 export {
   BUILD_META,
@@ -59,12 +59,12 @@ export { type BootImages, bootImagesText, streamNamed } from './metadata/config-
 export { documentText } from './metadata/document.js'
 export { FEDORA_BUILDS, metaToRelease, streamOfBuild, type ReleaseOptions } from './metadata/meta-to-release.js'
 export { FEDORA_STREAMS, fetchStreamText, imageOfStream, metalImageOf } from './metadata/metal-image.js'
-export { type Metadata, readMetadata, schemaProblems } from './metadata/read-metadata.js'
+export { type MetadataDocument, readMetadata, schemaProblems } from './metadata/read-metadata.js'
 export { releaseToStream, type StreamOptions, updateStream } from './metadata/release-to-stream.js'
 export {
   type ContainerImage,
-  type Media,
-  type Release,
+  type PlatformMedia,
+  type CoreosRelease,
   RELEASE_INDEX,
   type ReleaseArchitecture,
   type ReleaseIndex,
@@ -75,7 +75,7 @@ export { diffStreams, type StreamDifference } from './metadata/stream-diff.js'
 export {
   ami,
   cloudImage,
-  disk as streamDisk,
+  findDiskArtifact as streamDisk,
   imageFormat,
   liveFiles,
   type LiveFiles,
@@ -86,17 +86,17 @@ export { serveStreams, type StreamServer } from './metadata/stream-server.js'
 export { pinnedStream, publishStream, refuseBackInTime, refuseOlderStream } from './metadata/stream-folder.js'
 export {
   type CloudImages,
-  type Extensions,
+  type RhcosExtensions,
   type PlatformArtifacts,
   type RegionImage,
   type RegionObject,
-  type Stream,
-  STREAM,
+  type StreamMetadata,
+  STREAM_KIND,
   type StreamArchitecture,
 } from './metadata/stream.js'
 export { compareVersions } from './metadata/versions.js'
 export { type DownloadPolicy, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'
-export { componentsOf } from './releases/image-references.js'
+export { pullspecsOf } from './releases/image-references.js'
 export { makeRelease, type NamedManifest } from './releases/make-release.js'
 export { openRelease, type OpenedRelease } from './releases/open-release.js'
 export { operatorManifests } from './releases/operator-manifests.js'

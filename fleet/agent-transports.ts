@@ -1,4 +1,4 @@
-import { readSettings, type AgentSettings } from '../agent/index.js'
+import { readAgentSettings, type AgentSettings } from '../agent/index.js'
 import type { AgentBoot } from '../lab/index.js'
 import { UserError, defined, type Clock } from '../runtime/index.js'
 import { HttpTransport, type ClientTls, type Transport } from '../wire/index.js'
@@ -16,8 +16,8 @@ export class AgentTransports implements AsyncDisposable {
 
   /** @throws UserError for settings that cannot be used, and for a file that the ramdisk lacks */
   of(boot: AgentBoot): Transport {
-    const settings = readSettings(boot.parameters, { files: boot.configFiles })
-    const tls = tlsOf(settings, boot, this.#own)
+    const settings = readAgentSettings(boot.parameters, { files: boot.configFiles })
+    const tls = agentTlsOf(settings, boot, this.#own)
     const key = JSON.stringify([tls, settings.requestTimeout])
     let transport = this.#open.get(key)
     if (!transport) {
@@ -38,7 +38,7 @@ export interface OwnIronic {
   tls: ClientTls
 }
 
-function tlsOf({ client, apiUrls }: AgentSettings, boot: AgentBoot, own: OwnIronic | undefined): ClientTls {
+function agentTlsOf({ client, apiUrls }: AgentSettings, boot: AgentBoot, own: OwnIronic | undefined): ClientTls {
   const { insecure, caFile, certFile, keyFile } = client
   if (own && !insecure && caFile === null && apiUrls[0] === own.url) return own.tls
   return {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FetchFailure } from '../bytes/index.js'
 import { VirtualClock } from '../runtime/index.js'
 import { ConnectionFailed, type OutgoingRequest, type WireResponse } from '../wire/index.js'
-import { enrollHosts, type EnrollOptions } from './enroll.js'
+import { enrollHosts, type FleetEnrollOptions } from './enroll.js'
 import type { FleetHost } from './hosts.js'
 
 const hosts = Array.from({ length: 12 }, (_, index) => ({
@@ -33,7 +33,10 @@ const taken = (request: OutgoingRequest): WireResponse =>
 const refusedConnection = () => Promise.reject(new ConnectionFailed('connection refused'))
 
 /** Enrolls the hosts in an Ironic that answers by `answers`. */
-function enrolling(answers: (request: OutgoingRequest) => Promise<WireResponse>, more: Partial<EnrollOptions> = {}) {
+function enrolling(
+  answers: (request: OutgoingRequest) => Promise<WireResponse>,
+  more: Partial<FleetEnrollOptions> = {},
+) {
   const clock = new VirtualClock(0)
   const enrolled: string[] = []
   const away: string[] = []

@@ -2,10 +2,10 @@ import { FetchFailure } from '../bytes/index.js'
 import { errorChain, onAbort, seconds, sharedAbort, UserError, type Clock } from '../runtime/index.js'
 import { askAgain, IronicClient, IronicRefused, isIronicAway, type Transport } from '../wire/index.js'
 import type { FleetHost } from './hosts.js'
-import type { HostsOptions } from './hosts-out.js'
+import type { HostsOutOptions } from './hosts-out.js'
 import { nodeFields } from './node-fields.js'
 
-export interface EnrollOptions extends HostsOptions {
+export interface FleetEnrollOptions extends HostsOutOptions {
   /** URL of the Ironic, without `/v1`. */
   url: string
   transport: Transport
@@ -22,9 +22,9 @@ export interface EnrollOptions extends HostsOptions {
 }
 
 /** Machines that are enrolled at a time. */
-const AT_ONCE = 8
+const MAX_PARALLEL_ENROLLMENTS = 8
 /** Time between attempts to reach an Ironic. */
-export const ASK_AGAIN = seconds(2)
+export const IRONIC_RETRY_INTERVAL = seconds(2)
 
 /**
  * Creates a node and its ports for each machine. If a node with the name exists, only its missing ports are created. An
@@ -32,7 +32,7 @@ export const ASK_AGAIN = seconds(2)
  *
  * @throws UserError `fleet-enroll` with the first refusal of the Ironic; the signal's reason
  */
-export async function enrollHosts(hosts: readonly FleetHost[], options: EnrollOptions): Promise<void> {
+export async function enrollHosts(hosts: readonly FleetHost[], options: FleetEnrollOptions): Promise<void> {
   const { url, transport, headers, clock, signal } = options
   const ending = sharedAbort()
   using _ = onAbort(signal, (reason) => ending.abort(reason))
@@ -52,8 +52,8 @@ export async function enrollHosts(hosts: readonly FleetHost[], options: EnrollOp
     for (let host = waiting.shift(); host; host = waiting.shift()) {
       const wanted = host
       const { uuid, isNew } = await askAgain(() => enrolled(client, wanted, options), {
-        isPassing,
-        every: ASK_AGAIN,
+        isPassing: canRetryEnrollment,
+        every: IRONIC_RETRY_INTERVAL,
         onWait,
         clock,
         signal: ending.signal,
@@ -65,13 +65,15 @@ export async function enrollHosts(hosts: readonly FleetHost[], options: EnrollOp
       options.onEnrolled?.(wanted, uuid, isNew)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, () => work().catch((error: unknown) => ending.abort(error))))
+  await Promise.all(
+    Array.from({ length: MAX_PARALLEL_ENROLLMENTS }, () => work().catch((error: unknown) => ending.abort(error))),
+  )
   // The first reason stays: that of the others is that they were ended.
   ending.signal.throwIfAborted()
 }
 
 /** A certificate that is not trusted, or a server of another protocol, stays so. */
-function isPassing(error: unknown): boolean {
+function canRetryEnrollment(error: unknown): boolean {
   const { cause } = error as Error
   return isIronicAway(error) && !(cause instanceof FetchFailure && !cause.transient)
 }
@@ -79,7 +81,7 @@ function isPassing(error: unknown): boolean {
 async function enrolled(
   client: IronicClient,
   host: FleetHost,
-  options: EnrollOptions,
+  options: FleetEnrollOptions,
 ): Promise<{ uuid: string; isNew: boolean }> {
   const { ports, ...fields } = nodeFields(host, options)
   const known = await client.node(host.name).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { AgentPace } from '../agent/index.js'
 import type {
   BmcAccount,
-  Faults,
+  LabFaults,
   ImageCacheRequest,
   Journal,
   LabEvents,
@@ -93,7 +93,7 @@ export interface Fleet extends AsyncDisposable {
   readonly isPasswordNew: boolean
   /** File with the certificate of the BMCs that was made; null without. */
   readonly caFile: string | null
-  readonly faults: Faults
+  readonly faults: LabFaults
   readonly journal: Journal
   readonly events: LabEvents
   hosts(): FleetHost[]

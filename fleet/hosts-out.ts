@@ -1,19 +1,19 @@
 import { realpath } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { stringify } from 'yaml'
-import { defined, held, replaceFile, UserError, type Clock } from '../runtime/index.js'
+import { defined, withClockHeld, replaceFile, UserError, type Clock } from '../runtime/index.js'
 import type { FleetHost } from './hosts.js'
 import { isMachineId } from './sushy-system.js'
 import { nodeFields } from './node-fields.js'
 
-const FORMATS: Readonly<Record<string, (hosts: readonly FleetHost[], options: HostsOptions) => string>> = {
+const HOSTS_FORMATS: Readonly<Record<string, (hosts: readonly FleetHost[], options: HostsOutOptions) => string>> = {
   '.json': nodesText,
   '.yaml': manifestsText,
   '.yml': manifestsText,
   '.csv': csvText,
 }
 
-export interface HostsOptions {
+export interface HostsOutOptions {
   /** Boot interface of the nodes. */
   bootInterface: 'redfish-virtual-media' | 'redfish-https' | 'ipxe' | (string & {})
   /** Hardware type of the nodes. Default `redfish`. */
@@ -28,8 +28,8 @@ export interface HostsOptions {
  *
  * @throws UserError `hosts-out` (usage) for another ending, or a boot interface that a BareMetalHost cannot name
  */
-export function hostsText(file: string, hosts: readonly FleetHost[], options: HostsOptions): string {
-  const text = FORMATS[extname(file)]
+export function hostsText(file: string, hosts: readonly FleetHost[], options: HostsOutOptions): string {
+  const text = HOSTS_FORMATS[extname(file)]
   if (text) return text(hosts, options)
   throw new UserError('hosts-out', `${file} does not say in which form the machines are to be listed`, {
     kind: 'usage',
@@ -45,11 +45,11 @@ export function hostsText(file: string, hosts: readonly FleetHost[], options: Ho
 export async function writeHosts(
   file: string,
   hosts: readonly FleetHost[],
-  options: HostsOptions & { clock: Clock },
+  options: HostsOutOptions & { clock: Clock },
 ): Promise<void> {
   const text = hostsText(file, hosts, options)
   try {
-    await held(options.clock, `writing ${file}`, async () => {
+    await withClockHeld(options.clock, `writing ${file}`, async () => {
       // A link stays one: the file that it leads to is replaced.
       await replaceFile(await realpath(file).catch(() => file), text, { flush: false })
     })
@@ -58,7 +58,7 @@ export async function writeHosts(
   }
 }
 
-function nodesText(hosts: readonly FleetHost[], options: HostsOptions): string {
+function nodesText(hosts: readonly FleetHost[], options: HostsOutOptions): string {
   const nodes = hosts.map((host) => {
     const { ports, ...fields } = nodeFields(host, options)
     return { ...fields, ports }
@@ -78,13 +78,13 @@ const ipmiText = ({ ipmi }: FleetHost): string =>
   ipmi ? `${ipmi.host.includes(':') ? `[${ipmi.host}]` : ipmi.host}:${ipmi.port}` : ''
 
 /** A BMC as BareMetal Operator writes it. */
-function bmcAddress(host: FleetHost, { bootInterface, driver }: HostsOptions): string {
+function bmcAddress(host: FleetHost, { bootInterface, driver }: HostsOutOptions): string {
   if (driver === 'ipmi') return `ipmi://${ipmiText(host)}`
   return `${BMO_DRIVERS[bootInterface]}+${host.bmc}${host.system}`
 }
 
 /** BareMetal Operator derives the boot interface from the address of the BMC. */
-function refuseUnnamedInterface({ bootInterface, driver = 'redfish' }: HostsOptions): void {
+function refuseUnnamedInterface({ bootInterface, driver = 'redfish' }: HostsOutOptions): void {
   const possible = driver === 'ipmi' ? ['ipxe'] : Object.keys(BMO_DRIVERS)
   if (possible.includes(bootInterface)) return
   throw new UserError('hosts-out', `a BareMetalHost of ${driver} cannot have the boot interface ${bootInterface}`, {
@@ -93,13 +93,13 @@ function refuseUnnamedInterface({ bootInterface, driver = 'redfish' }: HostsOpti
   })
 }
 
-function manifestsText(hosts: readonly FleetHost[], options: HostsOptions): string {
+function manifestsText(hosts: readonly FleetHost[], options: HostsOutOptions): string {
   refuseUnnamedInterface(options)
   const documents = hosts.flatMap((host) => manifests(host, options))
   return documents.map((document) => `---\n${stringify(document)}`).join('')
 }
 
-function manifests(host: FleetHost, options: HostsOptions): object[] {
+function manifests(host: FleetHost, options: HostsOutOptions): object[] {
   const { name, account, selfSigned, bootMac, firmware } = host
   if (!isMachineId(name))
     throw new UserError('hosts-out', `${name} cannot name a BareMetalHost`, {
@@ -132,7 +132,7 @@ function manifests(host: FleetHost, options: HostsOptions): object[] {
   ]
 }
 
-const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string | number])[] = [
+const HOSTS_COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string | number])[] = [
   ['name', ({ name }) => name],
   ['bmc_address', ({ bmc }) => bmc],
   ['system', ({ system }) => system],
@@ -152,9 +152,12 @@ const COLUMNS: readonly (readonly [name: string, of: (host: FleetHost) => string
 
 /** A value in RFC 4180's quotes. Names and hexadecimal numbers cannot be mistaken for a spreadsheet's formulas. */
 function csvText(hosts: readonly FleetHost[]): string {
-  const line = (values: readonly (string | number)[]): string => `${values.map(field).join(',')}\r\n`
-  return line(COLUMNS.map(([name]) => name)) + hosts.map((host) => line(COLUMNS.map(([, of]) => of(host)))).join('')
+  const line = (values: readonly (string | number)[]): string => `${values.map(quoteCsvField).join(',')}\r\n`
+  return (
+    line(HOSTS_COLUMNS.map(([name]) => name)) +
+    hosts.map((host) => line(HOSTS_COLUMNS.map(([, of]) => of(host)))).join('')
+  )
 }
 
-const field = (value: string | number): string =>
+const quoteCsvField = (value: string | number): string =>
   /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value)

@@ -24,7 +24,7 @@ export interface FleetHost {
   serial: string
 }
 
-export function hostOf(
+export function makeFleetHost(
   { spec }: Machine,
   { bmc, account, ipmi, selfSigned }: Pick<FleetHost, 'bmc' | 'account' | 'ipmi' | 'selfSigned'>,
 ): FleetHost {

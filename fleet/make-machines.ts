@@ -11,7 +11,7 @@ import { defined, systemClock, UserError, type Logger } from '../runtime/index.j
 import type { ListedSystem } from './systems-file.js'
 
 /** Machines whose making is under way at a time. */
-const AT_ONCE = 500
+const MAX_PARALLEL_MACHINES = 500
 
 /** Makes machines that are missing. */
 export async function makeMachines(
@@ -19,10 +19,10 @@ export async function makeMachines(
   machines: Machines,
   ready: (machine: Machine) => Promise<void>,
 ): Promise<void> {
-  for (let from = 0; from < missing.length; from += AT_ONCE)
+  for (let from = 0; from < missing.length; from += MAX_PARALLEL_MACHINES)
     await Promise.all(
       missing
-        .slice(from, from + AT_ONCE)
+        .slice(from, from + MAX_PARALLEL_MACHINES)
         .map(async (spec) => ready(await machines.create(spec, { kind: 'boot order' }))),
     )
 }
@@ -52,7 +52,7 @@ interface SystemParts {
 /** Serial numbers and WWNs of systems follow from numbers above those of counted machines. */
 const FIRST_NUMBER = 0x10_0000
 /** Milliseconds that the start waits for the power of a system that is on. */
-const ANSWER_TIMEOUT = 100
+const POWER_ANSWER_TIMEOUT = 100
 
 /**
  * Makes the machines of systems that are missing, with the power and the boot device that the list names. Those of a
@@ -73,7 +73,7 @@ export async function makeSystems(systems: readonly ListedSystem[], parts: Syste
       const machine = machines.get(id)!
       if (bootDevice !== 'Hdd') await machine.firmware.boot.setOverride({ target: bootDevice, enabled: 'Continuous' })
       if (isOn)
-        await commandPower(machine, 'on', { soft: false, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger })
+        await commandPower(machine, 'on', { soft: false, timeout: POWER_ANSWER_TIMEOUT, clock: systemClock(), logger })
     }),
   )
 }
@@ -98,7 +98,7 @@ function specsOf(
     const identity = {
       id,
       bmc: { ...plain.bmc!, systemId: id },
-      ...defined({ name: name === id ? undefined : name, uuid: UUID.test(id) ? id : undefined }),
+      ...defined({ name: name === id ? undefined : name, uuid: UUID_PATTERN.test(id) ? id : undefined }),
     }
     const { hardware: fleet, disks } = hardware
     const applied = () => ({ ...plain, ...identity })
@@ -107,7 +107,7 @@ function specsOf(
   })
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 function refuseForeignAddresses(specs: readonly MachineSpec[], machines: Machines): void {
   const owners = new Map(machines.list().flatMap(({ spec }) => spec.nics.map(({ mac }) => [mac, spec.id])))
@@ -134,7 +134,7 @@ function warnOfDifferences(systems: readonly ListedSystem[], machines: Machines,
   const isOther = ({ spec: { id, name = id, nics } }: Machine): boolean => {
     const system = listed.get(id)
     if (!system) return false
-    return system.name !== name || (system.nics.length > 0 && macsOf(system) !== macsOf({ nics }))
+    return system.name !== name || (system.nics.length > 0 && joinMacs(system) !== joinMacs({ nics }))
   }
   const gone = known.filter(({ spec }) => !listed.has(spec.id))
   const other = known.filter(isOther)
@@ -144,7 +144,7 @@ function warnOfDifferences(systems: readonly ListedSystem[], machines: Machines,
   warn(other.length, 'with another name or other MAC addresses than the list of systems says; they stay as they are')
 }
 
-const macsOf = ({ nics }: Pick<MachineSpec, 'nics'>): string => nics.map(({ mac }) => mac).join(' ')
+const joinMacs = ({ nics }: Pick<MachineSpec, 'nics'>): string => nics.map(({ mac }) => mac).join(' ')
 
 /**
  * The machines as a Redfish service finds them: by id in letters of any case, and by name, as sushy-tools' emulator

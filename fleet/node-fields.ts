@@ -1,26 +1,26 @@
 import { UserError, defined } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import type { FleetHost } from './hosts.js'
-import type { HostsOptions } from './hosts-out.js'
+import type { HostsOutOptions } from './hosts-out.js'
 
 /** Fields of the node of a machine, and of its ports. */
 export function nodeFields(
   host: FleetHost,
-  options: HostsOptions,
+  options: HostsOutOptions,
 ): { driver: string; name: string; ports: { address: string; pxe_enabled: boolean }[] } & JsonObject {
   const { name, bootMac, macs, firmware, architecture } = host
   const { bootInterface, driver = 'redfish', driverInfo } = options
   return {
     name,
     driver,
-    driver_info: { ...(driver === 'ipmi' ? ipmiInfo(host) : redfishInfo(host)), ...driverInfo },
+    driver_info: { ...(driver === 'ipmi' ? ipmiInfo(host) : fleetRedfishInfo(host)), ...driverInfo },
     properties: { capabilities: `boot_mode:${firmware}`, cpu_arch: architecture },
     boot_interface: bootInterface,
     ports: macs.map((address) => ({ address, pxe_enabled: address === bootMac })),
   }
 }
 
-const redfishInfo = ({ bmc, system, account, selfSigned }: FleetHost): JsonObject => ({
+const fleetRedfishInfo = ({ bmc, system, account, selfSigned }: FleetHost): JsonObject => ({
   redfish_address: bmc,
   redfish_system_id: system,
   redfish_username: account.username,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NO_PACE, openMachines } from '../machine/index.js'
 import { Probe, defined, seededRandom, silent, VirtualClock } from '../runtime/index.js'
-import { notifier } from './notifier.js'
+import { makeNotifier } from './notifier.js'
 
 const MAC = '00:5C:52:31:3A:9C'
 
@@ -29,7 +29,7 @@ async function scene(most?: number) {
     pace: NO_PACE,
     events: { ramdiskUp: ({ spec }) => void up.push(spec.nics[0]!.mac), down: () => {} },
   })
-  const dispatch = notifier({
+  const dispatch = makeNotifier({
     machines,
     clock,
     logger: silent,

@@ -22,19 +22,25 @@ interface ReportedSystem extends SushySystem {
 }
 
 /** Limit of `ironstage fleet --count` too. */
-const MOST_MACHINES = 10_000
+const MAX_FLEET_MACHINES = 10_000
 
 /**
  * Takes the place of fake-ipa behind an emulator of BMCs: `PUT /` tells of a system whose power is about to change, and the
  * machine of that system follows. The machine is created at the first report that switches it on. If its boot device is not the disk, it boots a ramdisk with an agent,
  * as fake-ipa starts an agent.
  */
-export function notifier({ machines, ironicUrl, most = MOST_MACHINES, clock, logger }: NotifierParts): Dispatch {
+export function makeNotifier({
+  machines,
+  ironicUrl,
+  most = MAX_FLEET_MACHINES,
+  clock,
+  logger,
+}: NotifierParts): Dispatch {
   /** Machines that notifications will create. */
   const awaited = new Set<string>()
   const follow = async (system: ReportedSystem, on: boolean): Promise<void> => {
     if (!on) return machines.get(system.id)?.setPower('off')
-    const machine = machines.get(system.id) ?? (await machineOf(machines, system))
+    const machine = machines.get(system.id) ?? (await makeReportedMachine(machines, system))
     if (machine.power() === 'on') return
     await machine.setBoot(
       system.bootDevice === 'Hdd' ? { kind: 'disk' } : { kind: 'ramdisk', parameters: agentParameters(ironicUrl) },
@@ -43,16 +49,16 @@ export function notifier({ machines, ironicUrl, most = MOST_MACHINES, clock, log
   }
   return (request) => {
     if (request.target !== '/' || request.method !== 'PUT')
-      return Promise.resolve(answer(404, 'PUT / takes notifications of power changes'))
+      return Promise.resolve(notifierAnswer(404, 'PUT / takes notifications of power changes'))
     try {
-      const system = read(request.body)
+      const system = readNotification(request.body)
       if (!system.pending) return Promise.resolve({ status: 204, headers: {} })
       const { on, at } = system.pending
       if (on && !machines.get(system.id)) {
         awaited.add(system.id)
         if (machines.list().length + awaited.size > most) {
           awaited.delete(system.id)
-          return Promise.resolve(answer(409, `the fleet has ${most} machines, and takes no more`))
+          return Promise.resolve(notifierAnswer(409, `the fleet has ${most} machines, and takes no more`))
         }
       }
       // The emulator has the new power from this time on.
@@ -67,18 +73,18 @@ export function notifier({ machines, ironicUrl, most = MOST_MACHINES, clock, log
       return Promise.resolve({ status: 204, headers: {} })
     } catch (error) {
       if (!(error instanceof UserError)) throw error
-      return Promise.resolve(answer(400, error.message))
+      return Promise.resolve(notifierAnswer(400, error.message))
     }
   }
 }
 
-const answer = (status: number, description: string): WireResponse => ({
+const notifierAnswer = (status: number, description: string): WireResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ code: status, description }),
 })
 
-function read(body: string | undefined): ReportedSystem {
+function readNotification(body: string | undefined): ReportedSystem {
   const wrong = (what: string): UserError => new UserError('notification', `the notification ${what}`)
   let document: unknown
   try {
@@ -102,7 +108,7 @@ function read(body: string | undefined): ReportedSystem {
 type Fields = Readonly<Record<string, unknown>>
 
 /** Makes the machine of a reported system. The emulator is its BMC. */
-function machineOf(machines: Machines, { id, nics }: ReportedSystem): Promise<Machine> {
+function makeReportedMachine(machines: Machines, { id, nics }: ReportedSystem): Promise<Machine> {
   const spec: MachineSpec = defaultMachineSpec({ id })
   return machines.create({
     ...spec,

@@ -28,7 +28,7 @@ import {
 import { createRedfishService, refuseUnreadRequest } from '../redfish/index.js'
 import {
   defined,
-  opening,
+  openInScope,
   Probe,
   systemRandom,
   UserError,
@@ -43,15 +43,15 @@ import { AgentTransports, type OwnIronic } from './agent-transports.js'
 import { agentNetwork, agentParameters } from './boot-agent.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
-import { hostOf } from './hosts.js'
+import { makeFleetHost } from './hosts.js'
 import { byIdOrName, makeMachines, makeSystems, numberedSpecs } from './make-machines.js'
-import { notifier } from './notifier.js'
+import { makeNotifier } from './notifier.js'
 import { ERRORS } from './errors.js'
 
 /** Limits on the journal's entries, and on the bytes of their bodies: a lab's journal could take more than all machines. */
 const JOURNAL = { capacity: 5000, bytes: 8 * 2 ** 20 }
 /** Bytes of a request to a BMC. */
-const LARGEST_BODY = 2 ** 20
+const MAX_FLEET_BODY_BYTES = 2 ** 20
 
 /**
  * Opens machines with a BMC each behind one Redfish service, and an agent for each ramdisk that they boot. Machines of a
@@ -65,10 +65,10 @@ const LARGEST_BODY = 2 ** 20
  * await writeHosts('nodes.json', fleet.hosts(), { bootInterface: 'redfish-virtual-media', driverInfo: {}, clock })
  */
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
-  return opening((scope) => open(options, scope))
+  return openInScope((scope) => composeFleet(options, scope))
 }
 
-async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
+async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const { clock, random, folder = null, redfish, allowedHosts } = options
   const logger = withoutRepeats(options.logger, clock)
   const host = redfish.host ?? '127.0.0.1'
@@ -129,7 +129,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     agents: () => agents,
     spec: specOf,
     made: async (machine) => {
-      await made(machine, control.faults)
+      await breakMachine(machine, control.faults)
       await ipmi?.open(machine)
     },
     removed: (id) => ipmi?.close(id),
@@ -159,8 +159,8 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
   scope.use(machines)
   scope.use(agents)
   scope.onClose(() => control.end())
-  for (const machine of machines.list()) await made(machine, control.faults)
-  const ready = (machine: Machine): Promise<void> => made(machine, control.faults)
+  for (const machine of machines.list()) await breakMachine(machine, control.faults)
+  const ready = (machine: Machine): Promise<void> => breakMachine(machine, control.faults)
   await makeMachines(numberedSpecs(options.count, machines, specOf), machines, ready)
   if (options.systems)
     await makeSystems(options.systems, { machines, hardware: options.hardware, disks, ready, logger })
@@ -176,7 +176,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
     logger: withFields(logger, { room: 'redfish' }),
   })
-  const { tls, caFile } = await tlsOf(options, reached, scope)
+  const { tls, caFile } = await openFleetTls(options, reached, scope)
   const publicUrl = `http://${authority(reached, 80)}`
   const lost = 'the nodes of Ironic no longer find their BMCs; give them the new address'
   const openRedfish = (port: number) =>
@@ -184,7 +184,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
       dispatch: service.dispatch,
       host,
       port,
-      bodyLimit: LARGEST_BODY,
+      bodyLimit: MAX_FLEET_BODY_BYTES,
       refuse: refuseUnreadRequest,
       allowedHosts,
       publicUrl,
@@ -231,7 +231,7 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
     ipmiAddress: (id) => ipmi?.addressOf(id),
     hosts: () =>
       machines.list().map((machine) =>
-        hostOf(machine, {
+        makeFleetHost(machine, {
           bmc: redfishUrl,
           account: accounts.of(machine),
           selfSigned: caFile !== null,
@@ -243,10 +243,10 @@ async function open(options: FleetOptions, scope: Scope): Promise<Fleet> {
 }
 
 /** Where the Ironic reaches a BMC by IPMI. */
-const ipmiOfHost = (address: IpmiAddress | undefined, reached: string): IpmiAddress | null =>
+const ipmiOfHost = (address: ListenerAddress | undefined, reached: string): ListenerAddress | null =>
   address ? { host: isEveryAddress(address.host) ? reached : address.host, port: address.port } : null
 
-type IpmiAddress = NonNullable<ReturnType<IpmiListener['addressOf']>>
+type ListenerAddress = NonNullable<ReturnType<IpmiListener['addressOf']>>
 
 /** The BMCs by IPMI, where they are to be. */
 async function ipmiOf(
@@ -277,9 +277,9 @@ async function openNotifier(
 ): Promise<string | null> {
   if (wanted === undefined || ironicUrl === undefined) return null
   const { machines, host, publicUrl, logger, scope } = parts
-  const dispatch = notifier({ machines, ironicUrl, clock, logger })
+  const dispatch = makeNotifier({ machines, ironicUrl, clock, logger })
   const open = (port: number) =>
-    serveHttp({ dispatch, host, port, allowedHosts, publicUrl, clock, logger, bodyLimit: LARGEST_BODY })
+    serveHttp({ dispatch, host, port, allowedHosts, publicUrl, clock, logger, bodyLimit: MAX_FLEET_BODY_BYTES })
   const lost = 'the emulator of the BMCs no longer finds the fleet; give it the new address'
   const server = await (wanted === 0 ? openOnSavedPort('notifier-port', lost, { folder, logger }, open) : open(wanted))
   return scope.use(server).url
@@ -296,7 +296,7 @@ const pick = <T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<
 const DEFECT = 'delivered broken'
 
 /** Lets the defect of a machine that is delivered broken strike. */
-function made({ spec }: Machine, faults: Fleet['faults']): Promise<void> {
+function breakMachine({ spec }: Machine, faults: Fleet['faults']): Promise<void> {
   const { id: machine, broken, disks } = spec
   const disk = disks[0]?.name
   // A machine that was made new has its defect still.
@@ -345,7 +345,7 @@ async function reachedBy(host: string, { advertise, ironicUrl, clock }: FleetOpt
   })
 }
 
-async function tlsOf(
+async function openFleetTls(
   { tls, folder = null, clock }: FleetOptions,
   reached: string,
   scope: Scope,

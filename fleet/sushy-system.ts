@@ -22,17 +22,17 @@ export function readSystem(system: unknown, wrong: WrongSystem): SushySystem {
     throw wrong(
       'uuid',
       'cannot name a machine',
-      `use a UUID, or letters, digits, - and . within, ${LONGEST_ID} at most`,
+      `use a UUID, or letters, digits, - and . within, ${MAX_SYSTEM_ID_LENGTH} at most`,
     )
   return { id, nics: readNics(nics ?? [], wrong) }
 }
 
 /** The longest name of a BareMetalHost whose Secret, `NAME-bmc`, has a name too. */
-const LONGEST_ID = 249
+const MAX_SYSTEM_ID_LENGTH = 249
 
 /** Whether Kubernetes takes the name for a BareMetalHost: subdomains of RFC 1123. */
 export const isMachineId = (id: string): boolean =>
-  id.length <= LONGEST_ID && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(id)
+  id.length <= MAX_SYSTEM_ID_LENGTH && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(id)
 
 function readNics(nics: unknown, wrong: WrongSystem): NicSpec[] {
   const remedy = 'list each NIC as {"mac": "02:00:00:00:00:01", "ip": "192.0.2.1"}; the ip may be left out'
@@ -41,10 +41,14 @@ function readNics(nics: unknown, wrong: WrongSystem): NicSpec[] {
     const key = `nics[${index}]`
     if (!isObject(nic)) throw wrong(key, 'is no {mac, ip}', remedy)
     const { mac, ip = null } = nic
-    if (typeof mac !== 'string' || !MAC.test(mac))
-      throw wrong(`${key}.mac`, mac === undefined ? 'is missing' : `is ${shown(mac)}, which is no MAC address`, remedy)
+    if (typeof mac !== 'string' || !SYSTEM_MAC_PATTERN.test(mac))
+      throw wrong(
+        `${key}.mac`,
+        mac === undefined ? 'is missing' : `is ${shortenValue(mac)}, which is no MAC address`,
+        remedy,
+      )
     if (ip !== null && !(typeof ip === 'string' && (isIPv4(ip) || isIPv6(ip))))
-      throw wrong(`${key}.ip`, `is ${shown(ip)}, which is no IP address`, remedy)
+      throw wrong(`${key}.ip`, `is ${shortenValue(ip)}, which is no IP address`, remedy)
     return {
       name: `eno${index + 1}`,
       mac: mac.toLowerCase().replaceAll('-', ':'),
@@ -55,10 +59,10 @@ function readNics(nics: unknown, wrong: WrongSystem): NicSpec[] {
   })
 }
 
-const MAC = /^[0-9a-f]{2}(?:(:[0-9a-f]{2}){5}|(-[0-9a-f]{2}){5})$/i
+const SYSTEM_MAC_PATTERN = /^[0-9a-f]{2}(?:(:[0-9a-f]{2}){5}|(-[0-9a-f]{2}){5})$/i
 
 /** A value of a file in an error, cut to a length that can be read. */
-export const shown = (value: unknown): string => {
+export const shortenValue = (value: unknown): string => {
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}...` : text
 }

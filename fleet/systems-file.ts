@@ -1,6 +1,6 @@
 import { checkNesting, defined, readNested, UserError } from '../runtime/index.js'
 import type { BootTarget, MachineSpec } from '../machine/index.js'
-import { readSystem, shown, type SushySystem } from './sushy-system.js'
+import { readSystem, shortenValue, type SushySystem } from './sushy-system.js'
 
 /** A system with all that a list of them says. */
 export interface ListedSystem extends SushySystem {
@@ -12,7 +12,7 @@ export interface ListedSystem extends SushySystem {
 }
 
 /** Most systems of a list, as machines of `ironstage fleet --count`. */
-const MOST = 10_000
+const MAX_LISTED_SYSTEMS = 10_000
 
 /**
  * Reads a list of systems as sushy-tools has it in `SUSHY_EMULATOR_FAKE_SYSTEMS`: JSON, `[{uuid, name, power_state, boot_device,
@@ -30,10 +30,11 @@ export function readSystems(text: string, file: string): ListedSystem[] {
       remedy,
       ...defined({ cause }),
     })
-  const list = parsed(text, file, unusable)
+  const list = parseSystemsFile(text, file, unusable)
   if (!Array.isArray(list)) throw unusable('it is no list', LIST_ONLY)
   if (list.length === 0) throw unusable('it is empty', 'list at least one system')
-  if (list.length > MOST) throw unusable(`it has ${list.length} systems`, `list ${MOST} at most, and start more fleets`)
+  if (list.length > MAX_LISTED_SYSTEMS)
+    throw unusable(`it has ${list.length} systems`, `list ${MAX_LISTED_SYSTEMS} at most, and start more fleets`)
   const owners = new Map<string, number>()
   return list.map((entry: unknown, index) => {
     const wrong = (key: string, what: string, remedy: string): UserError =>
@@ -57,7 +58,7 @@ export function readSystems(text: string, file: string): ListedSystem[] {
 const LIST_ONLY =
   'write the list of SUSHY_EMULATOR_FAKE_SYSTEMS alone, as JSON: [{"uuid": ..., "name": ..., "nics": [...]}]'
 
-function parsed(
+function parseSystemsFile(
   text: string,
   file: string,
   unusable: (what: string, remedy: string, cause?: unknown) => UserError,
@@ -78,12 +79,12 @@ function readListed(entry: unknown, wrong: Parameters<typeof readSystem>[1]): Li
   const fields = entry as Readonly<Record<string, unknown>>
   const { name = system.id, power_state: power = 'Off', boot_device: device = 'Hdd', boot_mode: mode } = fields
   if (typeof name !== 'string' || !isNodeName(name))
-    throw wrong('name', `is ${shown(name)}, which cannot name a node`, 'use letters, digits, -, ., _ and ~')
-  if (power !== 'On' && power !== 'Off') throw wrong('power_state', `is ${shown(power)}`, 'use "On" or "Off"')
+    throw wrong('name', `is ${shortenValue(name)}, which cannot name a node`, 'use letters, digits, -, ., _ and ~')
+  if (power !== 'On' && power !== 'Off') throw wrong('power_state', `is ${shortenValue(power)}`, 'use "On" or "Off"')
   if (!DEVICES.includes(device as BootTarget))
-    throw wrong('boot_device', `is ${shown(device)}`, `use one of ${DEVICES.join(', ')}`)
+    throw wrong('boot_device', `is ${shortenValue(device)}`, `use one of ${DEVICES.join(', ')}`)
   if (mode !== undefined && mode !== 'UEFI' && mode !== 'Legacy')
-    throw wrong('boot_mode', `is ${shown(mode)}`, 'use "UEFI" or "Legacy"')
+    throw wrong('boot_mode', `is ${shortenValue(mode)}`, 'use "UEFI" or "Legacy"')
   return {
     ...system,
     name,

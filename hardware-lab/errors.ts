@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** Error codes of `hardware-lab/`, each with its failure and usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'bmc-certificate': {
     sentence: 'the certificate of a BMC is not the one that is expected',
     remedy: 'compare its fingerprint with the one that the BMC shows, and correct bmc.certificate',

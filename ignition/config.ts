@@ -1,5 +1,5 @@
 /** Where a file's content comes from: `data:`, `http:`, `https:`, `tftp:`, `s3:` ... */
-export interface Resource {
+export interface IgnitionResource {
   source?: string | null
   compression?: string | null
   [more: string]: unknown
@@ -11,8 +11,8 @@ export interface IgnitionFile {
   overwrite?: boolean | null
   /** Decimal: 0644 is 420. */
   mode?: number | null
-  contents?: Resource | null
-  append?: Resource[] | null
+  contents?: IgnitionResource | null
+  append?: IgnitionResource[] | null
   [more: string]: unknown
 }
 

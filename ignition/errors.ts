@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** The codes of `ignition/`, each with the failure that it stands for and its usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'ignition-butane': {
     sentence: 'the file is a Butane config',
     remedy: 'make an Ignition config of it with butane --strict',

@@ -1,24 +1,24 @@
-import type { Place } from './json/place.js'
+import type { TextPosition } from './json/place.js'
 
 /** Position in a config: keys and indexes from its root. */
 export type ConfigPath = readonly (string | number)[]
 
 /** An error or warning of Ignition about a config; one error makes Ignition refuse the config. */
-export interface Finding {
+export interface IgnitionFinding {
   kind: 'error' | 'warning'
   /** As Ignition writes it, `$.storage.files.0.path`; `$` for the whole. */
   path: string
   /** Null when the config came as an object instead of text. */
-  place: Place | null
+  place: TextPosition | null
   message: string
 }
 
 /** Limit on findings: links times the paths below them could otherwise fill the memory. */
-const MOST_FINDINGS = 10_000
+const MAX_FINDINGS = 10_000
 
-/** Collects findings, up to {@link MOST_FINDINGS}; line and column are looked up later. */
+/** Collects findings, up to {@link MAX_FINDINGS}; line and column are looked up later. */
 export class Findings {
-  readonly list: { kind: Finding['kind']; path: ConfigPath; atKey: boolean; message: string }[] = []
+  readonly list: { kind: IgnitionFinding['kind']; path: ConfigPath; atKey: boolean; message: string }[] = []
 
   /** @param message null adds nothing */
   error(path: ConfigPath, message: string | null): void {
@@ -36,9 +36,9 @@ export class Findings {
 
   private add(finding: Findings['list'][number]): void {
     const { list } = this
-    if (list.length < MOST_FINDINGS) list.push(finding)
+    if (list.length < MAX_FINDINGS) list.push(finding)
     // An error replaces the last warning: otherwise the config would pass for valid.
-    else if (finding.kind === 'error' && list.at(-1)!.kind === 'warning') list[MOST_FINDINGS - 1] = finding
+    else if (finding.kind === 'error' && list.at(-1)!.kind === 'warning') list[MAX_FINDINGS - 1] = finding
   }
 }
 
@@ -50,7 +50,7 @@ export class Findings {
  *
  * const lines = validateIgnition('{}').findings.map(findingLine)
  */
-export function findingLine({ kind, path, place, message }: Finding): string {
+export function findingLine({ kind, path, place, message }: IgnitionFinding): string {
   const where = [
     ...(path === '$' ? [] : [path]),
     ...(place === null ? [] : [`line ${place.line} col ${place.column}`]),

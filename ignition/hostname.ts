@@ -2,7 +2,7 @@ import { defined } from '../runtime/index.js'
 import type { IgnitionConfig, IgnitionFile } from './config.js'
 import { dataUrl, dataUrlBytes } from './data-url.js'
 
-const PATH = '/etc/hostname'
+const HOSTNAME_PATH = '/etc/hostname'
 
 /**
  * A copy of a config that sets the machine's name through /etc/hostname; without a config, a new one of version 3.0.0
@@ -17,8 +17,8 @@ const PATH = '/etc/hostname'
 export function withHostname(config: IgnitionConfig | null, name: string): IgnitionConfig {
   const base: IgnitionConfig = config ?? { ignition: { version: '3.0.0' } }
   const elsewhere = <T extends { path: string }>(entries: T[] | null | undefined) =>
-    (entries ?? []).filter((entry) => entry.path !== PATH)
-  const file: IgnitionFile = { path: PATH, mode: 0o644, overwrite: true, contents: { source: dataUrl(name) } }
+    (entries ?? []).filter((entry) => entry.path !== HOSTNAME_PATH)
+  const file: IgnitionFile = { path: HOSTNAME_PATH, mode: 0o644, overwrite: true, contents: { source: dataUrl(name) } }
   const { directories, links } = base.storage ?? {}
   return {
     ...base,
@@ -35,7 +35,7 @@ export function withHostname(config: IgnitionConfig | null, name: string): Ignit
 
 /** The hostname that a config sets, when it does so by an uncompressed data URL. */
 export function hostnameIn(config: IgnitionConfig): string | null {
-  const contents = config.storage?.files?.findLast((file) => file.path === PATH)?.contents
+  const contents = config.storage?.files?.findLast((file) => file.path === HOSTNAME_PATH)?.contents
   if (!contents?.source || contents.compression) return null
   const bytes = dataUrlBytes(contents.source)
   const name = bytes && Buffer.from(bytes).toString('utf8').trim()

@@ -1,18 +1,18 @@
 /** Ignition configs: reading, summarising, the edits that a deployment makes to them. */
 export { IGNITION_TYPE } from './accept.js'
 export { butaneVariant } from './butane.js'
-export type { IgnitionConfig, IgnitionFile, IgnitionUnit, IgnitionUser, Resource } from './config.js'
+export type { IgnitionConfig, IgnitionFile, IgnitionUnit, IgnitionUser, IgnitionResource } from './config.js'
 export { dataUrl, dataUrlBytes } from './data-url.js'
 export { ERRORS } from './errors.js'
-export { type Finding, findingLine } from './findings.js'
+export { type IgnitionFinding, findingLine } from './findings.js'
 export { withHostname } from './hostname.js'
-export type { Place } from './json/place.js'
+export type { TextPosition } from './json/place.js'
 export { mergeIgnition } from './merge.js'
 export { negotiate } from './negotiate.js'
 export { parseIgnition } from './parse.js'
-export { discreet, type ReadConfig, readIgnition, refusalText } from './read-spec.js'
-export { mergeAll, type Rendered, renderIgnition, type Rendering } from './render.js'
-export { type Fetch, hashMismatch, LARGEST_RESOURCE, resourceBytes } from './resource-bytes.js'
+export { maskConfigLine, type ReadConfig, readIgnition, refusalText } from './read-spec.js'
+export { mergeAll, type RenderedConfig, renderIgnition, type RenderOptions } from './render.js'
+export { type FetchResource, hashMismatch, MAX_RESOURCE_BYTES, resourceBytes } from './resource-bytes.js'
 export type {
   SpecClevis,
   SpecConfig,

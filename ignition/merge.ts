@@ -1,7 +1,7 @@
-import { keyOf } from './rules/duplicates.js'
+import { entryKeyOf } from './rules/duplicates.js'
 import type { SpecConfig } from './spec/config-types.js'
-import type { StructValue, Value } from './spec/decode.js'
-import { specOf, type Field, type FieldType, type Struct } from './spec/spec.js'
+import type { StructValue, ConfigValue } from './spec/decode.js'
+import { ignitionSpecOf, type StructField, type FieldType, type Struct } from './spec/spec.js'
 import { REPEATABLE, SHARED_KEYS } from './spec/tables.js'
 import type { SpecVersion } from './spec/versions.js'
 
@@ -19,7 +19,7 @@ import type { SpecVersion } from './spec/versions.js'
  * const merged = mergeIgnition(parent.config, child.config, '3.4.0')
  */
 export function mergeIgnition(parent: SpecConfig, child: SpecConfig, version: SpecVersion): SpecConfig {
-  return mergeStructs(parent as StructValue, child as StructValue, specOf(version).root)
+  return mergeStructs(parent as StructValue, child as StructValue, ignitionSpecOf(version).root)
 }
 
 function mergeStructs(parent: StructValue, child: StructValue, struct: Struct): StructValue {
@@ -42,12 +42,12 @@ function mergeStructs(parent: StructValue, child: StructValue, struct: Struct): 
 }
 
 function mergeField(
-  parent: Value | undefined,
-  child: Value | undefined,
-  { key, type }: Field,
+  parent: ConfigValue | undefined,
+  child: ConfigValue | undefined,
+  { key, type }: StructField,
   struct: Struct,
   isElsewhere: (key: string) => boolean,
-): Value | undefined {
+): ConfigValue | undefined {
   switch (type.kind) {
     case 'struct':
       // An empty object has no scalars that could win.
@@ -55,8 +55,8 @@ function mergeField(
       if (parent === undefined || isZero(parent, type)) return child
       return mergeStructs(parent as StructValue, child as StructValue, type.struct)
     case 'list': {
-      const before = (parent ?? []) as Value[]
-      const after = (child ?? []) as Value[]
+      const before = (parent ?? []) as ConfigValue[]
+      const after = (child ?? []) as ConfigValue[]
       if (before.length + after.length === 0) return undefined
       if (REPEATABLE[struct.name]?.includes(key)) return [...before, ...after]
       return mergeLists(before, after, type, isElsewhere)
@@ -67,22 +67,22 @@ function mergeField(
 }
 
 function mergeLists(
-  parent: readonly Value[],
-  child: readonly Value[],
+  parent: readonly ConfigValue[],
+  child: readonly ConfigValue[],
   { items }: FieldType & { kind: 'list' },
   isElsewhere: (key: string) => boolean,
-): Value[] {
-  const byKey = new Map(child.map((item) => [keyOf(item, items), item]))
-  const known = new Set(parent.map((item) => keyOf(item, items)))
+): ConfigValue[] {
+  const byKey = new Map(child.map((item) => [entryKeyOf(item, items), item]))
+  const known = new Set(parent.map((item) => entryKeyOf(item, items)))
   const merged = parent.flatMap((item) => {
-    const key = keyOf(item, items)
+    const key = entryKeyOf(item, items)
     const own = byKey.get(key)
     if (own === undefined) return isElsewhere(key) ? [] : [item]
     if (items.kind !== 'struct') return [own]
     const removes = items.struct.name === 'HTTPHeader' && (own as StructValue)['value'] === undefined
     return removes ? [] : [mergeStructs(item as StructValue, own as StructValue, items.struct)]
   })
-  return [...merged, ...child.filter((item) => !known.has(keyOf(item, items)))]
+  return [...merged, ...child.filter((item) => !known.has(entryKeyOf(item, items)))]
 }
 
 /** Keys of the lists of one object that share their keys ({@link SHARED_KEYS}). */
@@ -94,7 +94,7 @@ class SharedKeys {
       const field = fields.find(({ key }) => key === list)
       if (field?.type.kind !== 'list') continue
       const { items } = field.type
-      this.lists.set(list, new Set(((value[list] ?? []) as Value[]).map((item) => keyOf(item, items))))
+      this.lists.set(list, new Set(((value[list] ?? []) as ConfigValue[]).map((item) => entryKeyOf(item, items))))
     }
   }
 
@@ -106,7 +106,7 @@ class SharedKeys {
 }
 
 /** Whether Go has a zero value here. A list that is present counts, even when empty. */
-export function isZero(value: Value | undefined, type: FieldType): boolean {
+export function isZero(value: ConfigValue | undefined, type: FieldType): boolean {
   if (value === undefined) return true
   if (type.kind === 'struct')
     return !type.optional && type.struct.fields.every((field) => isZero((value as StructValue)[field.key], field.type))

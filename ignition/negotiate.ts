@@ -20,7 +20,7 @@ export function negotiate(
   accept: string | undefined,
   { version, config }: Pick<ReadConfig, 'version' | 'config'>,
 ): Negotiated {
-  const target = readable(accept)
+  const target = chooseAcceptedVersion(accept)
   if (typeof target === 'object') return target
   if (target === 'any' || reads(target, version)) return { version, config }
   try {
@@ -36,7 +36,7 @@ const reads = (newest: SpecVersion, version: SpecVersion): boolean =>
   newest === version || (!isExperimental(version) && atLeast(newest, version))
 
 /** The newest version that the header's machine reads. */
-function readable(accept: string | undefined): SpecVersion | 'any' | { refusal: string } {
+function chooseAcceptedVersion(accept: string | undefined): SpecVersion | 'any' | { refusal: string } {
   const known = acceptedVersion(accept)
   if (known !== null) return known
   const named = [...(accept ?? '').matchAll(NAMED)].map(([, text]) => text!)

@@ -22,9 +22,9 @@ const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or opensh
  * const users = parseIgnition('{"ignition":{"version":"3.4.0"}}').passwd?.users
  */
 export function parseIgnition(input: Uint8Array | string | object): IgnitionConfig {
-  const value = typeof input === 'string' || input instanceof Uint8Array ? parseText(decode(input)) : input
+  const value = typeof input === 'string' || input instanceof Uint8Array ? parseText(decodeConfig(input)) : input
   checkNesting(value, 'the Ignition config')
-  const version = versionOf(value)
+  const version = specVersionOf(value)
   if (/^[12](\.|$)/.test(version))
     throw new UserError(
       'ignition-old-version',
@@ -34,7 +34,7 @@ export function parseIgnition(input: Uint8Array | string | object): IgnitionConf
   if (!SPEC_VERSIONS.some((known) => known === version))
     throw new UserError(
       'ignition-unknown-version',
-      `the Ignition config is of version ${quoted(version)}, which is none that Ignition reads (${SPEC_VERSIONS.join(', ')})`,
+      `the Ignition config is of version ${quoteVersion(version)}, which is none that Ignition reads (${SPEC_VERSIONS.join(', ')})`,
       { remedy },
     )
   if (!hasShape(value))
@@ -44,7 +44,7 @@ export function parseIgnition(input: Uint8Array | string | object): IgnitionConf
   return value
 }
 
-function decode(input: Uint8Array | string): string {
+function decodeConfig(input: Uint8Array | string): string {
   if (typeof input === 'string') return input
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(input)
@@ -67,7 +67,7 @@ function parseText(text: string): unknown {
       )
     // The parser's message quotes the text, which may hold secrets: use only its position.
     const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
-    const where = position === undefined ? '' : ` (${place(text, Number(position))})`
+    const where = position === undefined ? '' : ` (${describePosition(text, Number(position))})`
     throw new UserError('ignition-not-json', `the Ignition config is not JSON${where}`, { remedy })
   }
 }
@@ -81,12 +81,12 @@ function refuseButane(variant: string | null): void {
   )
 }
 
-function place(text: string, position: number): string {
+function describePosition(text: string, position: number): string {
   const before = text.slice(0, position).split('\n')
   return `line ${before.length}, column ${before.at(-1)!.length + 1}`
 }
 
-function versionOf(value: unknown): string {
+function specVersionOf(value: unknown): string {
   const header = isObject(value) ? value['ignition'] : undefined
   const version = isObject(header) ? header['version'] : undefined
   if (typeof version === 'string' && version !== '') return version
@@ -99,4 +99,4 @@ function versionOf(value: unknown): string {
 }
 
 /** Repeats only text that looks like a version: a mistyped field may hold a secret. */
-const quoted = (version: string) => (/^[\w.+-]{1,40}$/.test(version) ? version : '(unreadable)')
+const quoteVersion = (version: string) => (/^[\w.+-]{1,40}$/.test(version) ? version : '(unreadable)')

@@ -39,11 +39,11 @@ export function readIgnition(input: Uint8Array | string | object, what = 'the Ig
  * and paths of the config, never contents, which may hold secrets.
  */
 export function refusalText({ findings, refusal }: IgnitionReport): string {
-  const errors = findings.filter(({ kind }) => kind === 'error').map((finding) => discreet(findingLine(finding)))
+  const errors = findings.filter(({ kind }) => kind === 'error').map((finding) => maskConfigLine(findingLine(finding)))
   const more = errors.length > 3 ? `; and ${errors.length - 3} more` : ''
   return errors.length > 0 ? `${errors.slice(0, 3).join('; ')}${more}` : (refusal ?? 'no reason given')
 }
 
 /** Masks the text that two of Ignition's messages repeat, since it may be a secret. */
-export const discreet = (line: string): string =>
+export const maskConfigLine = (line: string): string =>
   line.replace(/(found garbage after section name|expected base64, got).*$/s, '$1 (not shown)')

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { defined } from '../runtime/index.js'
 import { dataUrl } from './data-url.js'
-import { LARGEST_RESOURCE, type Fetch } from './resource-bytes.js'
+import { MAX_RESOURCE_BYTES, type FetchResource } from './resource-bytes.js'
 import { mergeAll, renderIgnition } from './render.js'
 import { readIgnition } from './read-spec.js'
 
@@ -16,7 +16,7 @@ const merge = (...sources: string[]) => ({ merge: sources.map((source) => ({ sou
 
 /** A fetch that answers from a table of configs. */
 const server =
-  (pages: Record<string, object | string | Uint8Array>): Fetch =>
+  (pages: Record<string, object | string | Uint8Array>): FetchResource =>
   async ({ source = '' }) => {
     const page = pages[source]
     if (page === undefined) throw new Error(`${source} is not there`)
@@ -24,7 +24,7 @@ const server =
   }
 const nothing = server({})
 
-const paths = async (input: object, fetch: Fetch = nothing) =>
+const paths = async (input: object, fetch: FetchResource = nothing) =>
   (await renderIgnition(input, fetch)).config.storage?.files?.map(({ path, contents }) => [path, contents?.source])
 
 describe('rendering a config', () => {
@@ -139,7 +139,7 @@ describe('rendering is refused when', () => {
   })
 
   test('a config decompresses to more than the limit', async () => {
-    const bomb = gzipSync(Buffer.alloc(LARGEST_RESOURCE + 1))
+    const bomb = gzipSync(Buffer.alloc(MAX_RESOURCE_BYTES + 1))
     expect(bomb.length).toBeLessThan(100_000)
     const input = config('3.4.0', { merge: [{ source: 'http://s/1', compression: 'gzip' }] })
     await expect(renderIgnition(input, server({ 'http://s/1': bomb }))).rejects.toThrow(/decompresses to more than/)

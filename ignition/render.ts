@@ -1,7 +1,7 @@
 import { UserError } from '../runtime/index.js'
 import { mergeIgnition } from './merge.js'
-import { discreet, readIgnition, type ReadConfig } from './read-spec.js'
-import { nameOf, resourceBytes, type Fetch } from './resource-bytes.js'
+import { maskConfigLine, readIgnition, type ReadConfig } from './read-spec.js'
+import { describeResource, resourceBytes, type FetchResource } from './resource-bytes.js'
 import type { SpecConfig, SpecResource } from './spec/config-types.js'
 import { newerOf, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
 import { findingLine } from './findings.js'
@@ -9,7 +9,7 @@ import { translateIgnition } from './translate.js'
 import { validateRead } from './validate.js'
 
 /** A config with all that it refers to merged in. */
-export interface Rendered {
+export interface RenderedConfig {
   /** The newest version among the merged configs. */
   version: SpecVersion
   config: SpecConfig
@@ -18,20 +18,20 @@ export interface Rendered {
 }
 
 /** Limit on the configs of one rendering, which stops references that fan out. */
-const MOST_CONFIGS = 1000
+const MAX_RENDERED_CONFIGS = 1000
 
 /**
  * Merges configs, each onto those before it. All are translated up to the newest version among them, as Ignition
  * translates them up to its own.
  */
-export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[]): Omit<Rendered, 'fetched'> {
+export function mergeAll(reads: readonly Pick<ReadConfig, 'version' | 'config'>[]): Omit<RenderedConfig, 'fetched'> {
   const version = reads.map((read) => read.version).reduce(newerOf, SPEC_VERSIONS[0])
   const raised = reads.map((read) => translateIgnition(read.config, read.version, version))
   return { version, config: raised.reduce((parent, child) => mergeIgnition(parent, child, version)) }
 }
 
 /** Options of {@link renderIgnition}. */
-export interface Rendering {
+export interface RenderOptions {
   /**
    * Called with the config merged so far, whenever a config has been added and before its references are fetched: its
    * proxies, timeouts and authorities apply to those fetches.
@@ -59,9 +59,9 @@ export interface Rendering {
  */
 export async function renderIgnition(
   input: Uint8Array | string | object,
-  fetch: Fetch,
-  rendering: Rendering = {},
-): Promise<Rendered> {
+  fetch: FetchResource,
+  rendering: RenderOptions = {},
+): Promise<RenderedConfig> {
   const renderer = new Renderer(fetch, rendering)
   const read = readIgnition(input)
   await rendering.settings?.(read.config)
@@ -71,7 +71,7 @@ export async function renderIgnition(
   if (error)
     throw new UserError(
       'ignition-invalid',
-      `merging configs resulted in an invalid config: ${discreet(findingLine(error))}`,
+      `merging configs resulted in an invalid config: ${maskConfigLine(findingLine(error))}`,
       { remedy: 'Each of the configs is valid: look for settings of theirs that conflict.' },
     )
   return { version, config, fetched: renderer.fetched }
@@ -82,14 +82,14 @@ class Renderer {
   private configs = 0
 
   constructor(
-    private readonly fetch: Fetch,
-    private readonly rendering: Rendering,
+    private readonly fetch: FetchResource,
+    private readonly rendering: RenderOptions,
   ) {}
 
   async render(
     { version, config }: Pick<ReadConfig, 'version' | 'config'>,
     ancestors: readonly string[],
-  ): Promise<Omit<Rendered, 'fetched'>> {
+  ): Promise<Omit<RenderedConfig, 'fetched'>> {
     const { replace, merge = [] } = config.ignition?.config ?? {}
     const { settings } = this.rendering
     if (replace?.source !== undefined) {
@@ -110,7 +110,7 @@ class Renderer {
     reference: SpecResource,
     ancestors: readonly string[],
   ): Promise<Pick<ReadConfig, 'version' | 'config'> & { ancestors: readonly string[] }> {
-    const name = nameOf(reference)
+    const name = describeResource(reference)
     const { source = '' } = reference
     if (ancestors.includes(source))
       throw new UserError(
@@ -120,8 +120,8 @@ class Renderer {
           remedy: 'Ignition would fetch it again and again: take the reference out.',
         },
       )
-    if (++this.configs > MOST_CONFIGS)
-      throw new UserError('ignition-cycle', `the config leads to more than ${MOST_CONFIGS} others`, {
+    if (++this.configs > MAX_RENDERED_CONFIGS)
+      throw new UserError('ignition-cycle', `the config leads to more than ${MAX_RENDERED_CONFIGS} others`, {
         remedy: 'See whether the references fan out without end.',
       })
     const isData = /^data:/i.test(source)

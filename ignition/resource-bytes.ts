@@ -5,10 +5,10 @@ import { readDataUrl } from './rules/data-url-syntax.js'
 import type { SpecResource } from './spec/config-types.js'
 
 /** Fetches a URL other than a data URL. The caller decompresses. */
-export type Fetch = (resource: SpecResource) => Promise<Uint8Array>
+export type FetchResource = (resource: SpecResource) => Promise<Uint8Array>
 
 /** Limit on a config or file, before and after decompression, since it is held in memory. */
-export const LARGEST_RESOURCE = 64 * 2 ** 20
+export const MAX_RESOURCE_BYTES = 64 * 2 ** 20
 
 /**
  * The bytes of a resource: fetched, decompressed, then verified by hash, in Ignition's order. Null for a resource
@@ -16,13 +16,14 @@ export const LARGEST_RESOURCE = 64 * 2 ** 20
  *
  * @throws UserError `ignition-resource`; its sentences leave out data URLs, which may hold secrets
  */
-export async function resourceBytes(resource: SpecResource, fetch: Fetch): Promise<Uint8Array | null> {
+export async function resourceBytes(resource: SpecResource, fetch: FetchResource): Promise<Uint8Array | null> {
   const { source, compression } = resource
   if (!source) return source === '' ? new Uint8Array() : null
   const fetched = /^data:/i.test(source) ? fromDataUrl(source) : await fetch(resource)
-  if (fetched.byteLength > LARGEST_RESOURCE) throw wrong(resource, `has more than ${LARGEST_RESOURCE} bytes`)
-  const bytes = compression === 'gzip' ? gunzip(fetched, resource) : fetched
-  verify(bytes, resource)
+  if (fetched.byteLength > MAX_RESOURCE_BYTES)
+    throw ignitionResourceError(resource, `has more than ${MAX_RESOURCE_BYTES} bytes`)
+  const bytes = compression === 'gzip' ? gunzipResource(fetched, resource) : fetched
+  verifyResource(bytes, resource)
   return bytes
 }
 
@@ -35,18 +36,22 @@ function fromDataUrl(source: string): Uint8Array {
 }
 
 /** The output limit stops decompression bombs. */
-function gunzip(bytes: Uint8Array, resource: SpecResource): Uint8Array {
+function gunzipResource(bytes: Uint8Array, resource: SpecResource): Uint8Array {
   try {
-    return gunzipSync(bytes, { maxOutputLength: LARGEST_RESOURCE })
+    return gunzipSync(bytes, { maxOutputLength: MAX_RESOURCE_BYTES })
   } catch (cause) {
     const tooLarge = cause instanceof RangeError
-    throw wrong(resource, tooLarge ? `decompresses to more than ${LARGEST_RESOURCE} bytes` : 'is not gzip', cause)
+    throw ignitionResourceError(
+      resource,
+      tooLarge ? `decompresses to more than ${MAX_RESOURCE_BYTES} bytes` : 'is not gzip',
+      cause,
+    )
   }
 }
 
-function verify(bytes: Uint8Array, resource: SpecResource): void {
+function verifyResource(bytes: Uint8Array, resource: SpecResource): void {
   const found = hashMismatch(bytes, resource)
-  if (found) throw wrong(resource, `failed verification: ${found}`)
+  if (found) throw ignitionResourceError(resource, `failed verification: ${found}`)
 }
 
 /** Why the hash of a resource does not fit, in Ignition's words; null when it fits, or there is no hash. */
@@ -60,14 +65,14 @@ export function hashMismatch(bytes: Uint8Array, { verification }: SpecResource):
   return `hash verification failed (calculated ${calculated} but expected ${expected})`
 }
 
-const wrong = (resource: SpecResource, why: string, cause?: unknown) =>
-  new UserError('ignition-resource', `${nameOf(resource)} ${why}`, {
+const ignitionResourceError = (resource: SpecResource, why: string, cause?: unknown) =>
+  new UserError('ignition-resource', `${describeResource(resource)} ${why}`, {
     remedy: 'Correct what the config refers to, or its compression and verification.',
     ...defined({ cause }),
   })
 
 /** The URL for messages, without the parts that may hold a secret. */
-export function nameOf({ source = '' }: SpecResource): string {
+export function describeResource({ source = '' }: SpecResource): string {
   if (/^data:/i.test(source)) return 'the content of a data URL'
   if (!URL.canParse(source)) return 'a resource of the config'
   const { protocol, host, pathname } = new URL(source)

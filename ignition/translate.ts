@@ -1,7 +1,7 @@
 import { UserError, defined } from '../runtime/index.js'
 import type { SpecConfig } from './spec/config-types.js'
-import type { StructValue, Value } from './spec/decode.js'
-import { specOf, type FieldType, type Struct } from './spec/spec.js'
+import type { StructValue, ConfigValue } from './spec/decode.js'
+import { ignitionSpecOf, type FieldType, type Struct } from './spec/spec.js'
 import { pathText } from './spec/text-tree.js'
 import { atLeast, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
 import { isZero } from './merge.js'
@@ -37,22 +37,28 @@ export function translateIgnition(
   if (!atLeast(to, from)) return downward(config, from, to)
   let translated = config
   for (let at = SPEC_VERSIONS.indexOf(from); at < SPEC_VERSIONS.indexOf(to); at++) {
-    translated = step(translated, SPEC_VERSIONS[at]!, SPEC_VERSIONS[at + 1]!)
+    translated = translateStep(translated, SPEC_VERSIONS[at]!, SPEC_VERSIONS[at + 1]!)
     if (asIgnitionDoes && SPEC_VERSIONS[at] === '3.4.0') translated = withoutAdvertisements(translated)
   }
   return translated
 }
 
-function step(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecConfig {
+function translateStep(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecConfig {
   const lost: string[] = []
-  const raised = convert(config as StructValue, specOf(from).root, specOf(to).root, [], lost) as SpecConfig
+  const raised = convert(
+    config as StructValue,
+    ignitionSpecOf(from).root,
+    ignitionSpecOf(to).root,
+    [],
+    lost,
+  ) as SpecConfig
   return withVersion(to === '3.6.0' ? withoutSpecialBits(raised) : raised, to)
 }
 
 function downward(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecConfig {
   const lost: string[] = []
   const lowered = withVersion(
-    convert(config as StructValue, specOf(from).root, specOf(to).root, [], lost) as SpecConfig,
+    convert(config as StructValue, ignitionSpecOf(from).root, ignitionSpecOf(to).root, [], lost) as SpecConfig,
     to,
   )
   // Fields that the older version has, but not with these values: URL schemes, pins, formats, mode bits.
@@ -72,7 +78,7 @@ function convert(value: StructValue, from: Struct, to: Struct, at: ConfigPath, l
     const own = value[key]
     const target = to.byKey.get(key)?.type
     if (!target) {
-      if (own !== undefined && !isEmpty(own, type)) lost.push(pathText([...at, key]))
+      if (own !== undefined && !isEmptyValue(own, type)) lost.push(pathText([...at, key]))
       continue
     }
     // Required text that becomes optional is present even when empty.
@@ -82,23 +88,23 @@ function convert(value: StructValue, from: Struct, to: Struct, at: ConfigPath, l
   return converted
 }
 
-function convertValue(value: Value, from: FieldType, to: FieldType, at: ConfigPath, lost: string[]): Value {
+function convertValue(value: ConfigValue, from: FieldType, to: FieldType, at: ConfigPath, lost: string[]): ConfigValue {
   if (from.kind === 'struct' && to.kind === 'struct')
     return convert(value as StructValue, from.struct, to.struct, at, lost)
   if (from.kind === 'list' && to.kind === 'list')
-    return (value as Value[]).map((item, index) => convertValue(item, from.items, to.items, [...at, index], lost))
+    return (value as ConfigValue[]).map((item, index) => convertValue(item, from.items, to.items, [...at, index], lost))
   return value
 }
 
 const isOptional = (type: FieldType): boolean => type.kind === 'list' || type.optional
 
 /** Whether dropping a value loses nothing: an empty list or object means the same as none. */
-function isEmpty(value: Value, type: FieldType): boolean {
-  if (type.kind === 'list') return (value as Value[]).length === 0
+function isEmptyValue(value: ConfigValue, type: FieldType): boolean {
+  if (type.kind === 'list') return (value as ConfigValue[]).length === 0
   if (type.kind === 'struct')
     return type.struct.fields.every(({ key, type: inner }) => {
       const part = (value as StructValue)[key]
-      return part === undefined || isEmpty(part, inner)
+      return part === undefined || isEmptyValue(part, inner)
     })
   return isZero(value, type)
 }

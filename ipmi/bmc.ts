@@ -1,11 +1,11 @@
 import type { Machine } from '../machine/index.js'
 import { defined, errorChain, Probe, silent, type Clock, type Logger, type Random } from '../runtime/index.js'
-import { keyOf, type IpmiAccounts } from './accounts.js'
+import { passwordKeyOf, type IpmiAccounts } from './accounts.js'
 import { BmcMemory } from './commands/bmc-memory.js'
-import type { Bmc, Call, Command } from './commands/command.js'
+import type { CommandBmc, IpmiCall, IpmiCommand } from './commands/command.js'
 import { guidOf } from './commands/identity.js'
-import { commandOf, UNKNOWN } from './commands/table.js'
-import { COMPLETION, CommandFailed } from './protocol/completion.js'
+import { commandOf, RAW_CALL } from './commands/table.js'
+import { COMPLETION, IpmiCommandError } from './protocol/completion.js'
 import { readRequest, responseTo, type IpmiRequest } from './protocol/message.js'
 import { PAYLOAD, plainPacket, readPacket, type Packet } from './protocol/packet.js'
 import { PRIVILEGE } from './protocol/privilege.js'
@@ -50,7 +50,7 @@ export interface IpmiBmc extends Disposable {
 }
 
 /** Larger datagrams have no meaning in IPMI over LAN. */
-const LARGEST_DATAGRAM = 1024
+const MAX_DATAGRAM_BYTES = 1024
 
 /** @param address where it listens */
 export function createIpmiBmc(
@@ -72,17 +72,17 @@ export interface Answered {
 }
 
 class SimulatedBmc implements IpmiBmc {
-  readonly #bmc: Bmc
+  readonly #bmc: CommandBmc
   readonly #probe: Probe
 
-  constructor(machine: Machine, parts: IpmiParts, address: Bmc['address']) {
+  constructor(machine: Machine, parts: IpmiParts, address: CommandBmc['address']) {
     const { accounts, clock, random, probe = new Probe(), consoles = probe, logger = silent } = parts
     const serial = new SerialConsole({ probe: consoles, clock, machine: machine.spec.id })
     const sessions = new Sessions({
       clock,
       random,
       guid: guidOf(machine.spec),
-      keyOf: (username) => keyOf(accounts.of(machine), username),
+      keyOf: (username) => passwordKeyOf(accounts.of(machine), username),
       closed: (session) => {
         if (serial.session === session) serial.deactivate()
       },
@@ -116,7 +116,7 @@ class SimulatedBmc implements IpmiBmc {
   }
 
   async #answer(datagram: Buffer, send: Send): Promise<void> {
-    if (datagram.length > LARGEST_DATAGRAM) return
+    if (datagram.length > MAX_DATAGRAM_BYTES) return
     const message = readRmcp(datagram)
     if (message?.messageClass === RMCP_ASF) {
       const pong = pongTo(message.data)
@@ -168,11 +168,11 @@ class SimulatedBmc implements IpmiBmc {
     const command = lun === 0 ? commandOf(netFn, number) : undefined
     const refusal = refusalOf(command, request, session)
     // Refused requests pass the probe too: a dark BMC refuses nothing.
-    const call: Call = { bmc: this.#bmc, session, data: Buffer.from(data) }
+    const call: IpmiCall = { bmc: this.#bmc, session, data: Buffer.from(data) }
     const run = command && refusal === undefined ? () => ran(command, call) : async () => ({ completion: refusal! })
-    const title = command?.title ?? `raw ${hex(netFn)} ${hex(number)}`
+    const title = command?.title ?? `raw ${formatHexByte(netFn)} ${formatHexByte(number)}`
     // A fault may leave a change out; the answer then is that of a success.
-    return (await this.#seen(command?.call ?? UNKNOWN, title, run)) ?? { completion: COMPLETION.ok }
+    return (await this.#seen(command?.call ?? RAW_CALL, title, run)) ?? { completion: COMPLETION.ok }
   }
 
   #seen<T>(call: string, target: string, work: () => Promise<T>): Promise<T | undefined> {
@@ -183,11 +183,11 @@ class SimulatedBmc implements IpmiBmc {
   }
 }
 
-const hex = (byte: number): string => `0x${byte.toString(16).padStart(2, '0')}`
+const formatHexByte = (byte: number): string => `0x${byte.toString(16).padStart(2, '0')}`
 
 /** The completion code with which a request is refused; undefined for one that is carried out. */
 function refusalOf(
-  command: Command | undefined,
+  command: IpmiCommand | undefined,
   { lun, data }: IpmiRequest,
   session: Session | undefined,
 ): number | undefined {
@@ -201,13 +201,13 @@ function refusalOf(
   return data.length < fewest || data.length > most ? COMPLETION.wrongLength : undefined
 }
 
-async function ran(command: Command, call: Call): Promise<Answered> {
+async function ran(command: IpmiCommand, call: IpmiCall): Promise<Answered> {
   try {
     const data = await command.run(call)
     const after = command.after && (() => command.after!(call))
     return { completion: COMPLETION.ok, after, ...defined({ data: data ? Uint8Array.from(data) : undefined }) }
   } catch (error) {
-    if (error instanceof CommandFailed) return { completion: error.completion }
+    if (error instanceof IpmiCommandError) return { completion: error.completion }
     call.bmc.logger('error', `${command.title} failed: ${errorChain(error).join(': ')}`)
     return { completion: COMPLETION.unspecified }
   }

@@ -29,7 +29,7 @@ export interface IpmiServer extends AsyncDisposable {
 }
 
 /** Datagrams that a BMC works on at once; it loses more, as a slow one does. */
-const MOST_AT_ONCE = 64
+const MAX_PARALLEL_DATAGRAMS = 64
 
 interface Opened {
   readonly socket: Socket
@@ -80,7 +80,7 @@ function bound({ host, port }: IpmiAddress): Promise<Socket> {
   return new Promise((resolve, reject) => {
     socket.once('error', (cause: NodeJS.ErrnoException) => {
       socket.close()
-      reject(unusable({ host, port }, cause))
+      reject(ipmiListenError({ host, port }, cause))
     })
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.removeAllListeners('error')
@@ -89,7 +89,7 @@ function bound({ host, port }: IpmiAddress): Promise<Socket> {
   })
 }
 
-function unusable({ host, port }: IpmiAddress, cause: NodeJS.ErrnoException): UserError {
+function ipmiListenError({ host, port }: IpmiAddress, cause: NodeJS.ErrnoException): UserError {
   if (cause.code === 'EADDRINUSE')
     return new UserError('port-in-use', `UDP port ${port} on ${host} is already in use`, {
       cause,
@@ -111,7 +111,7 @@ function attach(socket: Socket, bmc: IpmiBmc): void {
     // An answer could not be sent; the caller asks again.
   })
   socket.on('message', (datagram, { address, port }) => {
-    if (atOnce >= MOST_AT_ONCE) return
+    if (atOnce >= MAX_PARALLEL_DATAGRAMS) return
     atOnce++
     const send = (answer: Buffer): void => {
       try {

@@ -15,7 +15,7 @@ const SENT = readdirSync(FOLDER)
   .map((line) => Buffer.from(line.slice(2), 'hex'))
 
 /** How much larger an answer outside of sessions may be: the specification's own are up to 2.4 times as large. */
-const LARGEST_RATIO = 2.4
+const MAX_ANSWER_RATIO = 2.4
 
 /** A real datagram with some bytes changed, cut off or added. */
 const mutated = fc
@@ -53,7 +53,7 @@ test('strange datagrams are answered once or not at all, by little, and change n
     fc.asyncProperty(fc.oneof(mutated, random, requests), async (datagram) => {
       const answers = await exchanged(bmc, datagram)
       expect(answers.length).toBeLessThanOrEqual(1)
-      for (const answer of answers) expect(answer.length).toBeLessThanOrEqual(datagram.length * LARGEST_RATIO)
+      for (const answer of answers) expect(answer.length).toBeLessThanOrEqual(datagram.length * MAX_ANSWER_RATIO)
     }),
     { numRuns: 3000 },
   )

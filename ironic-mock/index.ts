@@ -6,7 +6,13 @@ export { type Ironic, type IronicState, openIronic } from './conductor/core/open
 export { type ConductorConf, UPSTREAM_CONF } from './conductor/core/conductor-conf.js'
 export { deadlinesOf, type NodeDeadline } from './conductor/core/node-deadlines.js'
 export { type PlanEntry, type StepPlan, stepPlan } from './conductor/steps/step-plan.js'
-export { STABLE_STATES, STUCK_STATES, TRANSITIONS, UNSTABLE_STATES, VERBS } from './conductor/core/transitions.js'
+export {
+  STABLE_STATES,
+  STUCK_STATES,
+  TRANSITIONS,
+  UNSTABLE_STATES,
+  PROVISION_VERBS,
+} from './conductor/core/transitions.js'
 export { missingPort } from './conductor/flows/clean/missing-port.js'
 export type { DeployImages } from './conductor/flows/deploy/deploy-image-urls.js'
 export { bootsIso } from './conductor/flows/deploy/deploy-images.js'

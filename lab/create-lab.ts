@@ -11,7 +11,7 @@ import { withFork, type StoredSnapshot } from './snapshots/snapshots.js'
 import { REALISTIC_MACHINES } from './realistic-pace.js'
 import { sharedWait } from './shared-wait.js'
 import type { StageOptions } from './stage/stage-options.js'
-import { stage, type Stage } from './stage/stage.js'
+import { composeStage, type Stage } from './stage/stage.js'
 
 /** Options of {@link createStagedLab}: those of a lab, and of the parts that it is composed of. */
 export interface StagedLabOptions
@@ -40,7 +40,7 @@ export function createStagedLab(options: StagedLabOptions = {}): Promise<StagedL
 }
 
 /** The beginning of virtual time. */
-const START = Date.UTC(2026, 0, 1)
+const START_TIME = Date.UTC(2026, 0, 1)
 
 type Composed<Fork> = Omit<StagedLab, 'snapshots'> & { readonly snapshots: LabSnapshots<Fork> }
 
@@ -59,10 +59,10 @@ async function composeLab<Fork extends ForkedLab>(
     typeof mode === 'number'
       ? undefined
       : parts.network
-        ? new LabClock({ mode: 'manual', start: START })
+        ? new LabClock({ mode: 'manual', start: START_TIME })
         : new VirtualClock()
   const clock = virtual ?? new LabClock({ mode: mode as number })
-  const staged = await stage({
+  const staged = await composeStage({
     disks: 'described',
     ...rest,
     network: parts.network ?? null,

@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** The codes of `lab/`, each with the failure that it stands for and its usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'agent-address': {
     sentence: 'the address at which Ironic reaches the agent is not known',
     remedy: 'name it with advertise_host',

@@ -21,7 +21,7 @@ export type LabEvent =
     }
 
 /** @param at when it happened, in milliseconds since the epoch, in lab time */
-export type Listener = (event: LabEvent, at: number) => void
+export type LabEventListener = (event: LabEvent, at: number) => void
 
 /** Events of a lab: commits of nodes, boots, progress of steps. */
 export interface LabEvents {
@@ -34,9 +34,9 @@ export interface LabEvents {
 
 /** Calls the listeners of a lab; an error that one throws reaches neither the lab nor the other listeners. */
 export class Events implements LabEvents {
-  readonly #listeners = new Map<Listener, 'always' | 'unless muted'>()
+  readonly #listeners = new Map<LabEventListener, 'always' | 'unless muted'>()
   /** Listeners to one node: in a lab of a thousand nodes most are, and each event concerns one node. */
-  readonly #ofNodes = new Map<string, Map<Listener, 'always' | 'unless muted'>>()
+  readonly #ofNodes = new Map<string, Map<LabEventListener, 'always' | 'unless muted'>>()
   #isMuted = false
   readonly #now: () => number
   readonly #failed: (error: unknown) => void
@@ -69,12 +69,12 @@ export class Events implements LabEvents {
     }
   }
 
-  #callThoseOf(listeners: ReadonlyMap<Listener, string> | undefined, event: LabEvent, at: number): void {
+  #callThoseOf(listeners: ReadonlyMap<LabEventListener, string> | undefined, event: LabEvent, at: number): void {
     for (const [listener, when] of listeners ?? [])
       if (when === 'always' || !this.#isMuted) this.#call(listener, event, at)
   }
 
-  #call(listener: Listener, event: LabEvent, at: number): void {
+  #call(listener: LabEventListener, event: LabEvent, at: number): void {
     try {
       listener(event, at)
     } catch (error) {
@@ -83,7 +83,7 @@ export class Events implements LabEvents {
   }
 
   /** @param when `always` for a part of the lab, as in {@link listenTo} */
-  listen(listener: Listener, when: 'always' | 'unless muted' = 'unless muted'): Disposable {
+  listen(listener: LabEventListener, when: 'always' | 'unless muted' = 'unless muted'): Disposable {
     this.#listeners.set(listener, when)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
@@ -93,8 +93,8 @@ export class Events implements LabEvents {
    *
    * @param when `always` for a part of the lab, which also has to hear what it repeats
    */
-  listenTo(node: string, listener: Listener, when: 'always' | 'unless muted' = 'unless muted'): Disposable {
-    const listeners = this.#ofNodes.get(node) ?? new Map<Listener, typeof when>()
+  listenTo(node: string, listener: LabEventListener, when: 'always' | 'unless muted' = 'unless muted'): Disposable {
+    const listeners = this.#ofNodes.get(node) ?? new Map<LabEventListener, typeof when>()
     this.#ofNodes.set(node, listeners.set(listener, when))
     return {
       [Symbol.dispose]: () => {

@@ -1,11 +1,11 @@
 /** Ironic, machines, agents, clock and faults, composed. */
 export { openOnSavedPort, savedPorts } from './addresses/saved-port.js'
 export { addressForBmcs, addressOf, addressTowards, everyAddress, isEveryAddress } from './addresses/own-address.js'
-export { machineOf } from './bmcs/bmcs.js'
+export { findNodeMachine } from './bmcs/bmcs.js'
 export { chaos, type ChaosOptions, type ChaosReport, journalOf } from './chaos/chaos.js'
 export { chaosTest, faultsYaml } from './chaos/chaos-text.js'
-export { type Invariant, INVARIANTS, type Violation } from './chaos/invariants.js'
-export type { ChaosAction, ChaosPlan, Wish } from './chaos/plan.js'
+export { type ChaosInvariant, INVARIANTS, type InvariantViolation } from './chaos/invariants.js'
+export type { ChaosAction, ChaosPlan, NodeGoal } from './chaos/plan.js'
 export type { ChaosOutcome } from './chaos/play.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
 export { ERRORS } from './errors.js'
@@ -13,19 +13,19 @@ export type { DiskDrawing } from '../machine/index.js'
 export type { ShownFile } from './control/machine-files.js'
 export type { RunHost, RunProgress, RunStage } from './control/run-document.js'
 export type { ConsoleEvent } from './control/follow-console.js'
-export type { NodeTimeline, StateSpan, StepSpan, Waiting, WallTime } from './timeline/timeline.js'
+export type { NodeTimeline, StateSpan, StepSpan, AwaitedEvent, WallTime } from './timeline/timeline.js'
 export type { TimelineMark } from './timeline/marks.js'
-export type { Cause } from './timeline/cause.js'
+export type { TimelineCause } from './timeline/cause.js'
 export { RETRY_VERBS, retryText, type RetryVerb } from './timeline/retry-verbs.js'
-export { type Html, escaped, markup } from './html/html.js'
-export { page, type Tone } from './html/page.js'
+export { type Html, escapeHtml, markup } from './html/html.js'
+export { htmlPage, type Tone } from './html/page.js'
 export { diskBar, timeChart } from './html/charts.js'
-export { badge, causeList, checkTable, facts, folded, table } from './html/parts.js'
+export { htmlBadge, causeList, checkTable, factList, foldText, htmlTable } from './html/parts.js'
 export { type NodeDetails, nodeDetails } from './report/collect.js'
 export { nodeHtml } from './report/node-html.js'
 export type { LabEvent, LabEvents } from './events.js'
 export { effectText, membersText } from './faults/effect-text.js'
-export type { AddedFault, Fault, FaultEffect, FaultMatch, FaultReport, Faults } from './faults/fault.js'
+export type { AddedFault, Fault, FaultEffect, FaultMatch, FaultReport, LabFaults } from './faults/fault.js'
 export type * from './journal/entry.js'
 export { entryLine } from './journal/entry-line.js'
 export { Journal, type JournalQuery, type LabJournal } from './journal/journal.js'
@@ -44,7 +44,7 @@ export { readFaults } from './control/fault-document.js'
 export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './control/fault-choices.js'
 export type {
   AdvanceRequest,
-  Duration,
+  LabDuration,
   EnrollRequest,
   FaultDocument,
   FaultEffectDocument,
@@ -54,12 +54,12 @@ export type {
 } from './control/documents.js'
 export { fetchBy } from './control/fetch-by.js'
 export { ControlRefused, LabClient, type LabClientOptions } from './control/lab-client.js'
-export type { Schema, TypeOf } from './control/operation.js'
+export type { TypedSchema, TypeOf } from './control/operation.js'
 export type { ControlCalls } from './control/typed-calls.js'
 export type { ClockReport } from './control/clock-control.js'
 export { StagedNode } from './lab-node.js'
 export type {
-  Deployment,
+  DeployRequest,
   EnrollOptions,
   Lab,
   LabBoot,
@@ -83,15 +83,15 @@ export { bootNetwork } from './stage/stage-boot-network.js'
 export type { LiveImagesRequest } from './images/live-images.js'
 export { PAGE_PATH } from './page/page.js'
 export { attachTo, type LinkPoint, type PointOf } from './points.js'
-export { masked, maskedText } from './masking.js'
+export { maskValue, maskedText } from './masking.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './images/packaged-images.js'
 export { REALISTIC_MACHINES } from './realistic-pace.js'
-export { serve, type Served, type ServeOptions } from './serve.js'
+export { serve, type ServedLab, type ServeOptions } from './serve.js'
 export type { AgentAddresses } from './stage/agent-addresses.js'
 export { Agents } from './stage/agents.js'
 export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './stage/registry.js'
-export type { LabSnapshots, Snapshot, Snapshots } from './snapshots/snapshot.js'
-export { CONDUCTOR_HOST, stage, type Stage } from './stage/stage.js'
+export type { LabSnapshots, LabSnapshot, Snapshots } from './snapshots/snapshot.js'
+export { CONDUCTOR_HOST, composeStage, type Stage } from './stage/stage.js'
 export type { StageOptions } from './stage/stage-options.js'
 export {
   type CheckedDatabase,

@@ -1,4 +1,4 @@
-import { defined, held, hours, NothingLeftToHappen, unlessAborted, type Clock } from '../runtime/index.js'
+import { defined, withClockHeld, hours, ClockIdleError, unlessAborted, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, streamToSend, type Dispatch, type NodeRecord, type WireResponse } from '../wire/index.js'
 import { isAtRest } from './at-rest.js'
 import type { LabEvents } from './events.js'
@@ -13,7 +13,7 @@ interface FetchParts {
 }
 
 /** A caller that polls a node in longer steps than this learns nothing that it would not learn at the next poll. */
-const LONGEST_STEP = hours(24)
+const MAX_CLOCK_STEP = hours(24)
 
 /**
  * A `fetch` that reaches the lab's APIs below any base URL. An automatic clock stands still between requests, but a client polls
@@ -26,7 +26,7 @@ export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
   let before: Promise<unknown> = Promise.resolve()
 
   async function exchange(request: Request, target: string, base: string): Promise<WireResponse> {
-    const body = await held(clock, 'reading a request', () => request.text())
+    const body = await withClockHeld(clock, 'reading a request', () => request.text())
     // The base says where the lab is. A `Host` of the client is for the server that the lab stands in for.
     const { host: _, ...headers } = Object.fromEntries(request.headers)
     const send = () =>
@@ -111,7 +111,7 @@ async function moveOn(
     })
     over.signal.addEventListener('abort', () => listening[Symbol.dispose](), { once: true })
   })
-  const limit = clock.sleep(LONGEST_STEP, { weak: true, signal: over.signal }).catch(() => {})
+  const limit = clock.sleep(MAX_CLOCK_STEP, { weak: true, signal: over.signal }).catch(() => {})
   try {
     await jump(Promise.race([changed, limit])).catch(tolerateNothingLeft)
   } finally {
@@ -123,7 +123,7 @@ async function moveOn(
 const isBusy = (node: Readonly<NodeRecord>): boolean => !isAtRest(node) && !node.provision_state.endsWith(' hold')
 
 function tolerateNothingLeft(error: unknown): undefined {
-  if (!(error instanceof NothingLeftToHappen)) throw error
+  if (!(error instanceof ClockIdleError)) throw error
 }
 
 function responseOf(answer: WireResponse, { method, signal }: Request, jump: FetchParts['jump']): Response {

@@ -2,8 +2,8 @@ import type { Machine } from '../machine/index.js'
 import { UserError, defined } from '../runtime/index.js'
 import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../wire/index.js'
 import { isAtRest } from './at-rest.js'
-import { machineOf } from './bmcs/bmcs.js'
-import type { Deployment, Lab, LabNode } from './lab.js'
+import { findNodeMachine } from './bmcs/bmcs.js'
+import type { DeployRequest, Lab, LabNode } from './lab.js'
 import type { Stage } from './stage/stage.js'
 
 /** The parts of a stage that its nodes use. */
@@ -14,10 +14,10 @@ export class StagedNode implements LabNode {
   readonly uuid: string
   readonly #stage: StageOfNodes
   readonly #wait: Lab['wait']
-  readonly #deployment: Deployment | undefined
+  readonly #deployment: DeployRequest | undefined
 
   /** @param deployment default: the one that the node was enrolled with */
-  constructor(stage: StageOfNodes, uuid: string, wait: Lab['wait'], deployment?: Deployment) {
+  constructor(stage: StageOfNodes, uuid: string, wait: Lab['wait'], deployment?: DeployRequest) {
     this.#deployment = deployment
     this.#stage = stage
     this.uuid = uuid
@@ -30,7 +30,7 @@ export class StagedNode implements LabNode {
 
   async machine(): Promise<Machine | undefined> {
     const found = await this.#stage.store.node(this.uuid)
-    const machine = found && machineOf(found.node, this.#stage.machines)
+    const machine = found && findNodeMachine(found.node, this.#stage.machines)
     return machine && this.#stage.entering(machine)
   }
 

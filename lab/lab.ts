@@ -5,7 +5,7 @@ import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { ApiNode, IronicClient, NodeRecord, RequestedStep } from '../wire/index.js'
 import type { LabEvents } from './events.js'
-import type { Faults } from './faults/fault.js'
+import type { LabFaults } from './faults/fault.js'
 import type { LabJournal } from './journal/journal.js'
 import type { LiveImagesRequest } from './images/live-images.js'
 import type { LabSnapshots } from './snapshots/snapshot.js'
@@ -62,7 +62,7 @@ export interface ThreadedLabOptions extends Pick<
 }
 
 /** The deployment that {@link LabNode.deploy} asks for. */
-export interface Deployment {
+export interface DeployRequest {
   /** Steps as in Ironic's `deploy_steps`; {@link installCoreos} makes one. */
   deploySteps?: readonly RequestedStep[]
   /** Config drive: an object with `meta_data`, `network_data` and `user_data`, or a string, as Ironic takes it. */
@@ -70,7 +70,7 @@ export interface Deployment {
 }
 
 /** Options of {@link Lab.enroll}. */
-export interface EnrollOptions extends Deployment {
+export interface EnrollOptions extends DeployRequest {
   /** The machine. Default: the next one of the lab's hardware. */
   machine?: MachineSpec
   /** More fields of the node, by their names in Ironic's API. */
@@ -80,7 +80,7 @@ export interface EnrollOptions extends Deployment {
 /** A lab in several threads, or the part of any lab that works there too. Dispose of it at the end of a test. */
 export interface ThreadedLab extends AsyncDisposable {
   readonly events: LabEvents
-  readonly faults: Pick<Faults, 'add' | 'clear'>
+  readonly faults: Pick<LabFaults, 'add' | 'clear'>
   /** Registers a machine as a node in state `enroll`; {@link ThreadedNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<ThreadedNode>
   /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
@@ -94,7 +94,7 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   /** Client of that API, authorized where the API asks for it. */
   readonly client: IronicClient
   readonly clock: C
-  readonly faults: Faults
+  readonly faults: LabFaults
   /** The last of what happened in the lab. */
   readonly journal: LabJournal
   /** Registry from which the systems on machines' disks pull their node images. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { masked } from './masking.js'
+import { maskValue } from './masking.js'
 
 test.each([
   'password',
@@ -17,13 +17,13 @@ test.each([
   'sslkey',
   'sys_pswd',
 ])('the value of %s is masked in what a report shows, at any depth', (key) => {
-  const shown = JSON.stringify(masked({ steps: [{ args: { [key]: 'canary' } }], name: 'shown' }))
+  const shown = JSON.stringify(maskValue({ steps: [{ args: { [key]: 'canary' } }], name: 'shown' }))
   expect(shown).not.toContain('canary')
   expect(shown).toContain('shown')
 })
 
 test('a config drive that is an object is masked whole, and what only sounds like a secret is shown', () => {
-  expect(masked({ configdrive: { user_data: 'canary' } })).not.toEqual({ configdrive: { user_data: 'canary' } })
+  expect(maskValue({ configdrive: { user_data: 'canary' } })).not.toEqual({ configdrive: { user_data: 'canary' } })
   const shown = { agent_token_required: true, configdrive: null, secrets: { count: 2 } }
-  expect(masked(shown)).toEqual(shown)
+  expect(maskValue(shown)).toEqual(shown)
 })

@@ -18,13 +18,13 @@ export function maskedText(text: string): string {
  * Masks a JSON value: its texts as {@link maskedText} does, and all values whose key is the name of a secret, of Ironic's
  * names too.
  */
-export function masked(value: unknown): unknown {
+export function maskValue(value: unknown): unknown {
   if (typeof value === 'string') return maskedText(value)
-  if (Array.isArray(value)) return value.map(masked)
+  if (Array.isArray(value)) return value.map(maskValue)
   if (typeof value !== 'object' || value === null) return value
   if (isIgnition(value)) return MASKED_IGNITION
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, hides(key, inner) ? MASKED_IGNITION : masked(inner)]),
+    Object.entries(value).map(([key, inner]) => [key, hides(key, inner) ? MASKED_IGNITION : maskValue(inner)]),
   )
 }
 

@@ -1,7 +1,7 @@
 import { IPA_PACE } from '../agent/index.js'
 import { isLoopback } from '../bytes/index.js'
 import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
-import { LabClock, defined, opening, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import { LabClock, defined, openInScope, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { BmcAccount } from './bmcs/bmc-accounts.js'
@@ -11,7 +11,7 @@ import type { LiveImagesRequest } from './images/live-images.js'
 import { REALISTIC_MACHINES } from './realistic-pace.js'
 import type { ForkedLab } from './snapshots/forks.js'
 import type { StoredSnapshot } from './snapshots/snapshots.js'
-import { stage, type Stage } from './stage/stage.js'
+import { composeStage, type Stage } from './stage/stage.js'
 import type { StageNetwork, StageOptions } from './stage/stage-options.js'
 import { openStateFolder, type StateFolder } from './state/state-folder.js'
 
@@ -45,7 +45,7 @@ export interface ServeOptions {
   page?: boolean
 }
 
-export interface Served extends AsyncDisposable {
+export interface ServedLab extends AsyncDisposable {
   readonly stage: Stage
   /** URL of the API, without `/v1`; the public one if it is set. */
   readonly url: string
@@ -61,14 +61,16 @@ export interface Served extends AsyncDisposable {
  *
  * @throws UserError for an address that other hosts can reach without a password, a port in use, an unusable folder
  */
-export async function serve(options: ServeOptions): Promise<Served> {
+export async function serve(options: ServeOptions): Promise<ServedLab> {
   const { ironic = {}, logger } = options
   const { service } = readIronicConfig(ironic)
   const { host = service.host ?? '127.0.0.1', port = service.port ?? 6385, allowedHosts } = options
   refuseOpenAccess(host, service, logger)
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const folder = options.stateDir === null ? null : scope.use(await openStateFolder(options.stateDir))
-    const running = scope.use(await stage(stageOptions(options, { folder, network: { host, port, allowedHosts } })))
+    const running = scope.use(
+      await composeStage(stageOptions(options, { folder, network: { host, port, allowedHosts } })),
+    )
     const { authStrategy, publicEndpoint } = service
     const url = publicEndpoint ?? running.url
     return {
@@ -117,7 +119,7 @@ async function forkOf(options: ServeOptions, network: StageNetwork, from: Stored
   // Time stands still until the fork is where it begins.
   const clock = new LabClock({ mode: ofLab.mode === 'auto' ? 'manual' : ofLab.mode })
   const place = { folder: null, network: { ...network, port: 0 } }
-  const fork = await stage(stageOptions({ ...others, clock, nodes: 0 }, place))
+  const fork = await composeStage(stageOptions({ ...others, clock, nodes: 0 }, place))
   try {
     await fork.snapshots.beginAt(from)
   } catch (error) {

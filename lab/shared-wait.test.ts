@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { NothingLeftToHappen, VirtualClock } from '../runtime/index.js'
+import { ClockIdleError, VirtualClock } from '../runtime/index.js'
 import { createStagedLab, installCoreos } from './create-lab.js'
 import { sharedWait } from './shared-wait.js'
 
@@ -30,8 +30,8 @@ describe('several callers that wait on one clock', () => {
     const never = () => wait(new Promise(() => {}))
     const ends = await Promise.allSettled([never(), never(), wait(Promise.reject(new Error('its own')))])
     expect(ends.map((end) => (end as PromiseRejectedResult).reason as Error)).toEqual([
-      expect.any(NothingLeftToHappen),
-      expect.any(NothingLeftToHappen),
+      expect.any(ClockIdleError),
+      expect.any(ClockIdleError),
       expect.objectContaining({ message: 'its own' }),
     ])
     await wait(clock.sleep(5))

@@ -2,7 +2,7 @@ import { errorChain, type Clock, type Logger } from '../runtime/index.js'
 import type { Machine, MachinePower } from './machine.js'
 
 /** Power commands of a BMC that may be under way at a time: one that is carried out, and one that waits for its end. */
-const MOST_COMMANDS = 2
+const MAX_POWER_COMMANDS = 2
 
 const commands = new WeakMap<Machine, number>()
 
@@ -19,7 +19,7 @@ export async function commandPower(
   { soft, timeout, clock, logger }: { soft: boolean; timeout: number; clock: Clock; logger: Logger },
 ): Promise<boolean> {
   const others = commands.get(machine) ?? 0
-  if (others >= MOST_COMMANDS) return false
+  if (others >= MAX_POWER_COMMANDS) return false
   commands.set(machine, others + 1)
   const done = machine
     .setPower(target, { soft })

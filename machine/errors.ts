@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** The codes of `machine/`, each with the failure that it stands for and its usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'bios-setting': {
     sentence: 'the firmware has no such setting, or does not take the value',
     remedy: "look at the node's bios settings",

@@ -28,7 +28,7 @@ export type TreeChange = (path: string, node: TreeNode | undefined) => void
 const EMPTY_DIRECTORY: TreeNode = { kind: 'directory', mode: 0o755 }
 
 /** Number of links that Linux follows before ELOOP (MAXSYMLINKS). */
-const DEEPEST_LINK = 40
+const MAX_FOLLOWED_LINKS = 40
 
 /** An error as node's fs throws it. */
 export function fileError(code: 'ENOENT' | 'ENOTDIR' | 'EISDIR' | 'ELOOP' | 'EROFS' | 'EIO', path: string): Error {
@@ -165,7 +165,7 @@ export class MemoryFileTree implements FileTree {
       const node = this.#node(step)
       todo = todo.slice(1)
       if (node?.kind === 'link' && (last || todo.length > 0)) {
-        if (++links > DEEPEST_LINK) throw fileError('ELOOP', path)
+        if (++links > MAX_FOLLOWED_LINKS) throw fileError('ELOOP', path)
         todo = [...normalPath(node.target).split('/').slice(1), ...todo].filter((part) => part !== '')
         done = ''
       } else done = step

@@ -1,7 +1,7 @@
 export { commandPower } from './bmc-power.js'
 /** The simulated computer: hardware, firmware, boot, disks and programs. */
 export type { BootPoint, NodeImagePoint } from './boot/machine-boot.js'
-export { type CheckedImage, checkImage } from './disk/check-image.js'
+export { type CheckedImage, checkMetalImage } from './disk/check-image.js'
 export { compareWithImage } from './disk/compare-with-image.js'
 export { ImageDigests } from './disk/image-digests.js'
 export { openFileDisk } from './disk/file-disk.js'
@@ -18,13 +18,13 @@ export { HARDWARE_SCHEMA } from './hardware/hardware-schema.js'
 export type { BmcLogPoint, LogEntry, LogKind } from './hardware/bmc-log.js'
 export { BOOT_OVERRIDES, type BootOption, type BootOverride, type BootTarget } from './hardware/boot-override.js'
 export { firmwareComponents } from './hardware/firmware-versions.js'
-export { type BiosAttribute, type BiosValue, settingProblem } from './hardware/firmware-settings.js'
+export { type FirmwareAttribute, type FirmwareValue, settingProblem } from './hardware/firmware-settings.js'
 export { SWITCH_CHASSIS, switchPort } from './hardware/switch-port.js'
 export { isDell } from './hardware/vendors.js'
 export {
-  type EventSubscription,
-  type FirmwareVersion,
-  type MediaDevice,
+  type RedfishSubscription,
+  type InstalledFirmware,
+  type MediaDrive,
   SECURE_BOOT_DATABASES,
   type SecureBootDatabase,
 } from './hardware/firmware-state.js'
@@ -40,7 +40,7 @@ export type { PullPoint } from './live/agent-unit.js'
 export type { BootNetwork } from './live/boot-network.js'
 export { liveVersion } from './live/live-version.js'
 export { kernelParameters } from './live/kernel-arguments.js'
-export { DIAL_TIMEOUT, pullFailure } from './live/pull-failure.js'
+export { REGISTRY_DIAL_TIMEOUT, pullFailure } from './live/pull-failure.js'
 export type * from './machine-points.js'
 export { MACHINE_DATABASE } from './machine-store.js'
 export {
@@ -58,7 +58,7 @@ export { openMachines } from './machines.js'
 export type { ImagePullPoint } from './os/pivot.js'
 export type { BootEntryPoint } from './os/running-system.js'
 export { type ImageRegistry, type NodeImageManifest, PullFailure } from './os/registry.js'
-export { PROGRAMS } from './programs/installed.js'
+export { INSTALLED_PROGRAMS } from './programs/installed.js'
 export type { CommandEnd, CommandPoint } from './ramdisk/ramdisk-session.js'
 export { systemUuid } from './ramdisk/ramdisk-tree.js'
 export { type RootNode, RootTree } from './root/root-tree.js'

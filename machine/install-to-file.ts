@@ -1,4 +1,4 @@
-import { held } from '../runtime/index.js'
+import { withClockHeld } from '../runtime/index.js'
 import type { FileInstallation } from './programs/coreos-installer/standalone.js'
 
 export type { FileInstallation }
@@ -10,7 +10,7 @@ export type { FileInstallation }
  * @returns its exit code; rejects with the signal's reason once that is aborted
  */
 export async function installToFile(options: FileInstallation): Promise<number> {
-  const installer = await held(options.clock, 'loading coreos-installer', () => {
+  const installer = await withClockHeld(options.clock, 'loading coreos-installer', () => {
     return import('./programs/coreos-installer/standalone.js')
   })
   return installer.installToFile(options)

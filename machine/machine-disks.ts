@@ -2,20 +2,20 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   defined,
-  held,
+  withClockHeld,
   temporaryFolder,
   type Clock,
   type Logger,
   type Probe,
   type TemporaryFolder,
 } from '../runtime/index.js'
-import type { BlockDevice } from './disk/block-device.js'
+import type { SimulatedDisk } from './disk/block-device.js'
 import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
 import { FileBacked } from './disk/file-backed.js'
 import { whilePowered, type BootOfDisks } from './disk/powered-disk.js'
-import { probed, showsPartitions } from './disk/probed-disk.js'
+import { probeDisk, showsPartitions } from './disk/probed-disk.js'
 import { WriteLog, type WrittenRange } from './disk/write-log.js'
-import { imageOf, noSuchDisk } from './hardware/changed-hardware.js'
+import { diskFileOf, noSuchDisk } from './hardware/changed-hardware.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
 
 /** The folder of disk files: in the state folder, or a temporary one that is made when the first machine needs it. */
@@ -37,7 +37,7 @@ export class DiskFolder implements AsyncDisposable {
   async forget(machine: string): Promise<void> {
     if (this.#permanent === null && this.#temporary === undefined) return
     const folder = await this.of(machine)
-    await held(this.#clock, 'deleting disks', () => rm(folder, { recursive: true, force: true }))
+    await withClockHeld(this.#clock, 'deleting disks', () => rm(folder, { recursive: true, force: true }))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -46,7 +46,9 @@ export class DiskFolder implements AsyncDisposable {
   }
 
   async #temporaryFolder(): Promise<string> {
-    const folder = (this.#temporary ??= held(this.#clock, 'making a folder for disks', () => temporaryFolder()))
+    const folder = (this.#temporary ??= withClockHeld(this.#clock, 'making a folder for disks', () =>
+      temporaryFolder(),
+    ))
     return (await folder).path
   }
 }
@@ -67,7 +69,7 @@ export type TakenDisk = DiskState & { readonly written: readonly WrittenRange[];
 export interface SeenDisk {
   spec: DiskSpec
   /** Undefined where its file does not exist yet, because nothing was written. */
-  device: BlockDevice | undefined
+  device: SimulatedDisk | undefined
   written: readonly WrittenRange[]
 }
 
@@ -90,7 +92,7 @@ class MachineDisk {
 
   constructor(
     /** The disk as programs reach it, through the probe. */
-    readonly device: BlockDevice,
+    readonly device: SimulatedDisk,
     readonly own: DescribedDevice | FileBacked,
   ) {}
 
@@ -172,11 +174,11 @@ export class MachineDisks implements AsyncDisposable {
   fit(): void {
     const { disks, takenOut = [] } = this.#spec
     for (const disk of [...disks, ...takenOut])
-      if (!this.#disks.has(imageOf(disk))) this.#disks.set(imageOf(disk), this.#made(disk))
+      if (!this.#disks.has(diskFileOf(disk))) this.#disks.set(diskFileOf(disk), this.#made(disk))
   }
 
   /** The disks for one boot: after its end every access rejects. */
-  forBoot(user: DiskUser, boot: string): ReadonlyMap<string, BlockDevice> {
+  forBoot(user: DiskUser, boot: string): ReadonlyMap<string, SimulatedDisk> {
     const ofBoot = new DisksOfBoot(this, boot, user)
     return new Map(this.#spec.disks.map(({ name }) => [name, whilePowered(this.inPlace(name).disk.device, ofBoot)]))
   }
@@ -203,13 +205,13 @@ export class MachineDisks implements AsyncDisposable {
   inPlace(name: string): PlacedDisk {
     const spec = this.#spec.disks.find((each) => each.name === name)
     if (!spec) throw noSuchDisk(this.#spec, name)
-    return { spec, disk: this.#disks.get(imageOf(spec))! }
+    return { spec, disk: this.#disks.get(diskFileOf(spec))! }
   }
 
   /** Path of the file behind a disk; undefined for a described disk. */
   async fileOf(name: string): Promise<string | undefined> {
     const spec = this.#spec.disks.find((each) => each.name === name)
-    return spec && this.#disks.get(imageOf(spec))?.file?.path()
+    return spec && this.#disks.get(diskFileOf(spec))?.file?.path()
   }
 
   async close(): Promise<void> {
@@ -264,14 +266,14 @@ export class MachineDisks implements AsyncDisposable {
 
   #made(disk: DiskSpec): MachineDisk {
     const own = disk.backing.kind === 'described' ? describedDisk(disk, this.#changing) : this.#file(disk)
-    return new MachineDisk(probed(own, this.parts.probe, this.#spec.id), own)
+    return new MachineDisk(probeDisk(own, this.parts.probe, this.#spec.id), own)
   }
 
   #file(disk: DiskSpec): FileBacked {
     const { folder, clock, logger } = this.parts
     const { id } = this.#spec
     const ownPath = disk.backing.kind === 'file' ? disk.backing.file : undefined
-    const path = ownPath ?? (async () => join(await folder.of(id), `${encodeURIComponent(imageOf(disk))}.img`))
+    const path = ownPath ?? (async () => join(await folder.of(id), `${encodeURIComponent(diskFileOf(disk))}.img`))
     return new FileBacked(disk, path, clock, {
       ours: ownPath === undefined,
       hostIsFull: (file) => logger('error', `${id}: ${disk.name} cannot be written, since the disk of ${file} is full`),

@@ -6,9 +6,9 @@ import { liveSpec } from './hardware/live-spec.js'
 import { copyOfState, type MachineContents } from './machine-snapshot.js'
 import type { MachineStore, RecordKind } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'
-import type { EfiEntry, Inside } from './programs/program.js'
+import type { EfiEntry, ProgramMachine } from './programs/program.js'
 import { toRecord, type FileRecord } from './ramdisk/file-record.js'
-import type { RunRecord } from './ramdisk/run-log.js'
+import type { StoredRun } from './ramdisk/run-log.js'
 
 /** Stored state of a machine besides its specification. */
 export interface MachineState {
@@ -53,7 +53,7 @@ export interface StoredBoot {
   readonly system: readonly (readonly [string, unknown])[]
   readonly saved: readonly (readonly [string, unknown])[]
   readonly files: readonly (readonly [string, FileRecord])[]
-  readonly runs: readonly (readonly [string, RunRecord])[]
+  readonly runs: readonly (readonly [string, StoredRun])[]
 }
 
 /** The part of a machine that outlives the process: its state, values that its programs saved, and the system on its disk. */
@@ -64,7 +64,7 @@ export class MachineRecord {
   /** Hardware that the machine had before, in this process. */
   #earlier: WeakSet<MachineSpec> | undefined
   readonly state: MachineState
-  readonly mounts: Inside['mounts']
+  readonly mounts: ProgramMachine['mounts']
   /**
    * True from the report of a first boot until its last write to the disk: who learns of the report reads the disk next,
    * in another process too.

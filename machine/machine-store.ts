@@ -1,5 +1,5 @@
 import {
-  held,
+  withClockHeld,
   isDiskFull,
   jsonProblem,
   openDatabase,
@@ -72,7 +72,7 @@ export const MACHINE_DATABASE: DatabaseForm = {
       columns: ['machine', 'kind', 'name', 'value'],
       key: ['machine', 'kind', 'name'],
       problem: ({ kind, value }) => {
-        if (!KINDS.includes(kind as RecordKind)) return 'its kind is not known'
+        if (!RECORD_KINDS.includes(kind as RecordKind)) return 'its kind is not known'
         const { metalImage: _renamed, ...model } = defaultMachineSpec(1)
         return jsonProblem(value, kind === 'spec' ? model : {})
       },
@@ -80,9 +80,9 @@ export const MACHINE_DATABASE: DatabaseForm = {
   ],
 }
 
-const KINDS: readonly RecordKind[] = ['spec', 'state', 'system', 'saved', 'run', 'file']
+const RECORD_KINDS: readonly RecordKind[] = ['spec', 'state', 'system', 'saved', 'run', 'file']
 
-type Change =
+type RecordChange =
   { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
 
 /**
@@ -108,14 +108,14 @@ export function openMachineStore(
   const removals = ['machine = ?', 'machine = ? AND kind = ?', 'machine = ? AND kind = ? AND name = ?'].map((where) =>
     db.prepare(`DELETE FROM record WHERE ${where}`),
   )
-  let queue: Change[] = []
+  let queue: RecordChange[] = []
   let flushing: Promise<void> | undefined
 
   const put = (key: readonly [machine: string, kind: RecordKind, name: string], value: unknown) => {
     const text = JSON.stringify(value)
     insert.run(...key, rowSum('record', [...key, text]), text)
   }
-  const write = (changes: readonly Change[]) => {
+  const write = (changes: readonly RecordChange[]) => {
     db.exec('BEGIN')
     try {
       for (const change of changes)
@@ -143,7 +143,7 @@ export function openMachineStore(
   const flush = () =>
     queue.length === 0
       ? Promise.resolve()
-      : (flushing ??= held(
+      : (flushing ??= withClockHeld(
           clock,
           'keeping machines',
           () =>

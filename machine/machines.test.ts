@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, silent, systemClock, VirtualClock, type Clock } from '../runtime/index.js'
-import type { Run } from '../targets/index.js'
+import type { RunningCommand } from '../targets/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { NO_PACE, type Boot, type FirstBoot, type Machine, type MachinePace } from './machine.js'
 import { openMachines } from './machines.js'
@@ -56,7 +56,7 @@ async function bootRamdisk(machine: Machine): Promise<Boot> {
   return machine.boot()!
 }
 
-async function output(run: Run): Promise<{ stdout: string; stderr: string }> {
+async function output(run: RunningCommand): Promise<{ stdout: string; stderr: string }> {
   const text = { stdout: '', stderr: '' }
   for await (const { stream, bytes } of run.output) text[stream] += Buffer.from(bytes).toString()
   return text

@@ -2,7 +2,7 @@ import type { HttpThrough } from '../bytes/index.js'
 import type { BootNetwork } from './live/boot-network.js'
 import { checkSpec } from './hardware/check-spec.js'
 import { join } from 'node:path'
-import { defined, held, makeFolder, UserError } from '../runtime/index.js'
+import { defined, withClockHeld, makeFolder, UserError } from '../runtime/index.js'
 import { newState, type StoredBoot, type MachineState } from './machine-record.js'
 import { DiskFolder, MachineDisks, type DiskParts } from './machine-disks.js'
 import { forgetfulStore, openMachineStore, type MachineStore, type StoredRecord } from './machine-store.js'
@@ -11,7 +11,7 @@ import type { MachineContents } from './machine-snapshot.js'
 import type { MachineSnapshots, Machine, Machines } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FileRecord } from './ramdisk/file-record.js'
-import type { RunRecord } from './ramdisk/run-log.js'
+import type { StoredRun } from './ramdisk/run-log.js'
 import { SimulatedMachine } from './simulated-machine.js'
 import { ERRORS } from './errors.js'
 
@@ -34,7 +34,7 @@ export interface MachinesOptions extends Omit<MachineParts, 'store' | 'downloads
  */
 export async function openMachines(options: MachinesOptions): Promise<Machines> {
   const { stateDir, clock, logger } = options
-  if (stateDir !== null) await held(clock, 'making the state folder', () => makeFolder(stateDir, 0o700))
+  if (stateDir !== null) await withClockHeld(clock, 'making the state folder', () => makeFolder(stateDir, 0o700))
   const onLoss = (sentence: string) => logger('warn', sentence)
   const store = stateDir === null ? forgetfulStore : openMachineStore(join(stateDir, 'machines.db'), clock, { onLoss })
   const machines = new SimulatedMachines(options, store, new DiskFolder(stateDir, clock))
@@ -65,7 +65,7 @@ class SimulatedMachines implements Machines {
     this.#store = noting(store, this.#changed)
     this.#folder = folder
     this.#downloads = downloads
-    this.#parts = partsOf(options, this.#store)
+    this.#parts = machinePartsOf(options, this.#store)
     this.#diskParts = { folder, clock, probe, logger, changing: (machine) => this.#store.note(machine) }
   }
 
@@ -91,7 +91,7 @@ class SimulatedMachines implements Machines {
           entry.boot.files.push([name, value as FileRecord])
           break
         case 'run':
-          entry.boot.runs.push([name, value as RunRecord])
+          entry.boot.runs.push([name, value as StoredRun])
       }
     }
     const resumed: SimulatedMachine[] = []
@@ -298,7 +298,10 @@ class SimulatedMachines implements Machines {
 }
 
 /** The parts that all machines share. */
-const partsOf = ({ stateDir: _, downloads: __, ...parts }: MachinesOptions, store: MachineStore): MachineParts => ({
+const machinePartsOf = (
+  { stateDir: _, downloads: __, ...parts }: MachinesOptions,
+  store: MachineStore,
+): MachineParts => ({
   ...parts,
   store,
 })

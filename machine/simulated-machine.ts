@@ -1,9 +1,9 @@
-import { errorChain, LazyMap, Mutex, sharedAbort, uuid } from '../runtime/index.js'
+import { errorChain, LazyMap, Mutex, sharedAbort, randomUuid } from '../runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
 import type { DiskSpec, MachineBootSource, MachineSpec } from './machine-spec.js'
-import { sourceOf } from './boot/boot-source.js'
+import { chooseBootSource } from './boot/boot-source.js'
 import { MachineBoot } from './boot/machine-boot.js'
 import { addLine } from './console-lines.js'
 import { swappedWhileOn, withCable, withDisk, type NewDisk } from './hardware/changed-hardware.js'
@@ -282,8 +282,8 @@ export class SimulatedMachine implements Machine {
     state.efi.current = null
     const override = this.firmware.booting()
     const boot = {
-      id: uuid(random),
-      source: sourceOf(override, state.source),
+      id: randomUuid(random),
+      source: chooseBootSource(override, state.source),
       outcome: null,
       reported: false,
       firmware: this.firmware.bootMode,

@@ -15,13 +15,13 @@ export interface BmcAccess {
   needsMac: boolean
 }
 
-export interface BmcAccount {
+export interface BmcCredentials {
   username: string
   password: string
   disableCertificateVerification?: boolean
 }
 
-interface Address {
+interface BmcAddress {
   transport: 'http' | 'https'
   /** IPv6 in brackets. */
   host: string
@@ -30,9 +30,11 @@ interface Address {
   query: URLSearchParams
 }
 
-type Kind = Omit<BmcAccess, 'scheme' | 'driverInfo'> & { info: (address: Address, account: BmcAccount) => JsonObject }
+type BmcAccessKind = Omit<BmcAccess, 'scheme' | 'driverInfo'> & {
+  info: (address: BmcAddress, account: BmcCredentials) => JsonObject
+}
 
-const IPMI: Kind = {
+const IPMI: BmcAccessKind = {
   driver: 'ipmi',
   interfaces: { boot_interface: 'ipxe', raid_interface: 'no-raid' },
   takesIso: false,
@@ -47,16 +49,16 @@ const IPMI: Kind = {
   }),
 }
 
-const redfish = (boot: string, more: Partial<Kind> = {}): Kind => ({
+const redfish = (boot: string, more: Partial<BmcAccessKind> = {}): BmcAccessKind => ({
   driver: 'redfish',
   interfaces: { boot_interface: boot, firmware_interface: 'redfish', raid_interface: 'redfish' },
   takesIso: boot !== 'ipxe',
   needsMac: false,
-  info: (address, account) => redfishInfo(address, account, boot === 'redfish-https'),
+  info: (address, account) => bmcRedfishInfo(address, account, boot === 'redfish-https'),
   ...more,
 })
 
-const idrac = (boot: string): Kind =>
+const idrac = (boot: string): BmcAccessKind =>
   redfish(boot, {
     driver: 'idrac',
     interfaces: {
@@ -71,7 +73,7 @@ const idrac = (boot: string): Kind =>
   })
 
 /** BMC kinds by the scheme of their address; a suffix such as `+https` is not part of the key. */
-const KINDS: Readonly<Record<string, Kind>> = {
+const BMC_SCHEMES: Readonly<Record<string, BmcAccessKind>> = {
   ipmi: IPMI,
   libvirt: { ...IPMI, needsMac: true },
   redfish: redfish('ipxe'),
@@ -92,13 +94,13 @@ const ADDRESS =
  *
  * @throws UserError (usage) for a malformed address and for a scheme that BareMetal Operator does not know
  */
-export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
+export function bmcAccess(address: string, account: BmcCredentials): BmcAccess {
   // BareMetal Operator reads an address without a scheme as IPMI.
   const match = ADDRESS.exec(address.includes('://') ? address : `ipmi://${address}`)
   if (!match) throw wrongAddress(address, 'it is not SCHEME://HOST[:PORT][/PATH]')
   const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
-  const kind = ownMember(KINDS, scheme)
-  if (!kind) throw wrongAddress(address, `its scheme is none of ${Object.keys(KINDS).join(', ')}`)
+  const kind = ownMember(BMC_SCHEMES, scheme)
+  if (!kind) throw wrongAddress(address, `its scheme is none of ${Object.keys(BMC_SCHEMES).join(', ')}`)
   if (transport !== 'http' && transport !== 'https')
     throw wrongAddress(address, `after the plus comes http or https, not ${transport}`)
   const { info, ...access } = kind
@@ -106,7 +108,11 @@ export function bmcAccess(address: string, account: BmcAccount): BmcAccess {
   return { ...access, scheme, driverInfo }
 }
 
-function redfishInfo({ transport, host, port, path }: Address, account: BmcAccount, alwaysSystem: boolean): JsonObject {
+function bmcRedfishInfo(
+  { transport, host, port, path }: BmcAddress,
+  account: BmcCredentials,
+  alwaysSystem: boolean,
+): JsonObject {
   const system = path.replace(/^\/+|\/+$/g, '')
   // Without a system id Ironic's Redfish driver uses the BMC's only system.
   const isNamed = system !== '' && system !== 'redfish/v1'

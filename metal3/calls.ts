@@ -3,7 +3,7 @@ import { ironicSentence } from '../wire/index.js'
 import type { Stage } from '../lab/index.js'
 
 /** Milliseconds for which an Ironic that was ready counts as ready. */
-const CACHED = 5_000
+const READY_CACHE_TIME = 5_000
 
 /** Microversions that BareMetal Operator can use, newest first. */
 const SUPPORTED_MICROVERSIONS = [110, 109, 95, 93, 89]
@@ -33,7 +33,7 @@ const SUCCESS: Readonly<Record<string, readonly number[]>> = {
 }
 
 /** Where Ironic is. */
-export type IronicAccess = Pick<Stage, 'transport' | 'url' | 'headers'>
+export type IronicEndpoint = Pick<Stage, 'transport' | 'url' | 'headers'>
 
 /** A request and the status of its answer. */
 export interface MadeCall {
@@ -61,14 +61,14 @@ export interface CallsOptions {
 export class Calls {
   /** `METHOD path status`, in order. */
   readonly made: string[] = []
-  readonly #lab: IronicAccess
+  readonly #lab: IronicEndpoint
   readonly #newestVersion: number
   readonly #onCall: (call: MadeCall) => void
   readonly #signal: AbortSignal | undefined
   #version: number | undefined
   #readySince: number | undefined
 
-  constructor(lab: IronicAccess, { newestVersion = 110, onCall = () => {}, signal }: CallsOptions = {}) {
+  constructor(lab: IronicEndpoint, { newestVersion = 110, onCall = () => {}, signal }: CallsOptions = {}) {
     this.#signal = signal
     this.#lab = lab
     this.#newestVersion = newestVersion
@@ -102,7 +102,7 @@ export class Calls {
   /** {@link ready}, unless it was at most five seconds ago (`IRONIC_CLIENT_CACHE_TTL`). */
   async readyFor(clock: Clock): Promise<void> {
     const now = clock.now()
-    if (this.#readySince !== undefined && now - this.#readySince < CACHED) return
+    if (this.#readySince !== undefined && now - this.#readySince < READY_CACHE_TIME) return
     await this.ready()
     this.#readySince = now
   }

@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** Error codes of `metal3/`, each with its sentence and usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'ironic-not-ready': {
     sentence: 'Ironic is not ready',
     remedy: 'wait for Ironic to start, or read its log',

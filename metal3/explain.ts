@@ -13,7 +13,7 @@ import { createStagedLab, type StagedLab } from '../lab/index.js'
 import { Unexpected } from './calls.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import type { HostState } from './host-state.js'
-import { cleanSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
+import { cleanSteps, type RequestedHost, type HostStatus, type RamdiskSource } from './host.js'
 import { BareMetalOperator } from './operator.js'
 import type { WantedHost } from './wanted-hosts.js'
 
@@ -43,10 +43,10 @@ export interface ExplainOptions {
   ramdisk?: RamdiskSource
 }
 
-interface Phase {
+interface HostPhase {
   state: HostState
   why: string
-  act: (operator: BareMetalOperator, host: Host) => Promise<HostStatus | void>
+  act: (operator: BareMetalOperator, host: RequestedHost) => Promise<HostStatus | void>
 }
 
 /**
@@ -87,7 +87,7 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     const { state, why } = phase
     const explained: ExplainedState = { state, why, calls: calls.begin(), error: null }
     states.push(explained)
-    const error = await failureOf(phase, operator, host, lab)
+    const error = await runPhase(phase, operator, host, lab)
     if (error === undefined) continue
     const { id } = operator.statusOf(host)
     explained.error = calls.sentence(error, id)
@@ -98,10 +98,10 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
   return explanation(true, ...notesOf(wanted, host, options))
 }
 
-const wantsInstance = ({ isOnline, isExternal }: WantedHost, { image, customDeploy }: Host): boolean =>
+const wantsInstance = ({ isOnline, isExternal }: WantedHost, { image, customDeploy }: RequestedHost): boolean =>
   isOnline && !isExternal && (image !== undefined || customDeploy !== undefined)
 
-function notesOf(wanted: WantedHost, host: Host, { ramdisk }: ExplainOptions): string[] {
+function notesOf(wanted: WantedHost, host: RequestedHost, { ramdisk }: ExplainOptions): string[] {
   const { isOnline, isExternal } = wanted
   const { customDeploy } = host
   const isKnown = customDeploy === undefined || stepNames().has(customDeploy.method)
@@ -119,10 +119,10 @@ function notesOf(wanted: WantedHost, host: Host, { ramdisk }: ExplainOptions): s
   ]
 }
 
-function phasesOf(wanted: WantedHost, host: Host): Phase[] {
+function phasesOf(wanted: WantedHost, host: RequestedHost): HostPhase[] {
   const { isOnline, isExternal, isInspected } = wanted
-  const phase = (state: HostState, why: string, act: Phase['act']): Phase => ({ state, why, act })
-  const power: Phase['act'] = (operator) => (isOnline ? operator.powerOn(host) : operator.powerOff(host))
+  const phase = (state: HostState, why: string, act: HostPhase['act']): HostPhase => ({ state, why, act })
+  const power: HostPhase['act'] = (operator) => (isOnline ? operator.powerOn(host) : operator.powerOff(host))
   const isInstance = wantsInstance(wanted, host)
   const before = isExternal
     ? [
@@ -167,10 +167,10 @@ const unlessFailed = (status: HostStatus, next: () => Promise<HostStatus | void>
   status.errorMessage === undefined ? next() : Promise.resolve(status)
 
 /** Runs a phase; returns its error, undefined for a success. */
-async function failureOf(
-  { act }: Phase,
+async function runPhase(
+  { act }: HostPhase,
   operator: BareMetalOperator,
-  host: Host,
+  host: RequestedHost,
   lab: StagedLab,
 ): Promise<string | undefined> {
   try {
@@ -203,7 +203,7 @@ const SIMULATED_RESULTS: Readonly<Record<string, (context: StepContext) => unkno
 }
 
 /** Hardware managers whose steps succeed without work: the standard ones and the host's custom deploy step. */
-function idleManagers({ customDeploy }: Host): HardwareManager[] {
+function idleManagers({ customDeploy }: RequestedHost): HardwareManager[] {
   // Ironic asks for execute_bootc_install when the image is a container.
   const wanted = new Set([customDeploy?.method, 'execute_bootc_install'])
   const own = [...wanted]

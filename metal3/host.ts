@@ -3,7 +3,7 @@ import type { ApiNode, JsonObject, RequestedStep } from '../wire/index.js'
 import type { BmcAccess } from './bmc-access.js'
 
 /** The parts of a BareMetalHost's `spec` that lead to requests to Ironic. */
-export interface Host {
+export interface RequestedHost {
   name: string
   /** Default metal3. */
   namespace?: string
@@ -14,7 +14,7 @@ export interface Host {
   /** Default x86_64. */
   architecture?: string
   /** Default UEFI. */
-  bootMode?: BootMode
+  bootMode?: HostBootMode
   disablePowerOff?: boolean
   image?: HostImage
   customDeploy?: CustomDeploy
@@ -35,7 +35,7 @@ export interface Host {
   firmwareUpdates?: { component: string; url: string }[]
 }
 
-export type BootMode = 'UEFI' | 'UEFISecureBoot' | 'legacy'
+export type HostBootMode = 'UEFI' | 'UEFISecureBoot' | 'legacy'
 
 export interface HostImage {
   url: string
@@ -100,12 +100,12 @@ export interface HostStatus {
 
 /** UID for a host that was never in a cluster. */
 export const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
-const namespaceOf = ({ namespace = 'metal3' }: Host): string => namespace
-export const nodeName = (host: Host): string => `${namespaceOf(host)}~${host.name}`
+const namespaceOf = ({ namespace = 'metal3' }: RequestedHost): string => namespace
+export const nodeName = (host: RequestedHost): string => `${namespaceOf(host)}~${host.name}`
 
 /** `properties` of a node that follow from the spec. */
-export function properties({ bootMode = 'UEFI', architecture = 'x86_64' }: Host) {
-  const modes: Readonly<Record<BootMode, string>> = {
+export function nodePropertiesOf({ bootMode = 'UEFI', architecture = 'x86_64' }: RequestedHost) {
+  const modes: Readonly<Record<HostBootMode, string>> = {
     UEFI: 'boot_mode:uefi',
     UEFISecureBoot: 'boot_mode:uefi,secure_boot:true',
     legacy: 'boot_mode:bios',
@@ -114,15 +114,15 @@ export function properties({ bootMode = 'UEFI', architecture = 'x86_64' }: Host)
 }
 
 /** A node's capabilities with the host's boot mode: its other capabilities stay, in front. */
-export function capabilitiesWith(current: unknown, host: Host): string {
+export function capabilitiesWith(current: unknown, host: RequestedHost): string {
   const others = String(current ?? '')
     .split(',')
     .filter((item) => item !== '' && !/^(boot_mode|secure_boot):/.test(item))
-  return [...others, properties(host).capabilities].join(',')
+  return [...others, nodePropertiesOf(host).capabilities].join(',')
 }
 
 /** Body of `POST /v1/nodes`; names the deploy interface when the host already has an instance. */
-export function registration(host: Host, { hasInstance = false }: HostStatus = {}): JsonObject {
+export function registrationOf(host: RequestedHost, { hasInstance = false }: HostStatus = {}): JsonObject {
   const deployInterface = !hasInstance
     ? {}
     : host.customDeploy
@@ -138,12 +138,15 @@ export function registration(host: Host, { hasInstance = false }: HostStatus = {
     inspect_interface: inspectInterface(host),
     ...deployInterface,
     disable_power_off: host.disablePowerOff ?? false,
-    properties: properties(host),
+    properties: nodePropertiesOf(host),
   }
 }
 
 /** Ramdisk URLs as paths of a PATCH: the ISO when the BMC boots one. */
-export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdisk, kernelParameters }: RamdiskSource) {
+export function ramdiskOf(
+  { bmc }: RequestedHost,
+  { deployIso, deployKernel, deployRamdisk, kernelParameters }: RamdiskSource,
+) {
   const none = { deploy_iso: undefined, deploy_kernel: undefined, deploy_ramdisk: undefined }
   const chosen =
     deployIso !== undefined && bmc.takesIso
@@ -153,22 +156,22 @@ export function ramdiskOf({ bmc }: Host, { deployIso, deployKernel, deployRamdis
         : undefined
   if (!chosen) return {}
   const kernel_append_params = kernelParameters ? `%default% ${kernelParameters}` : undefined
-  return below('/driver_info/', { ...none, ...chosen, kernel_append_params })
+  return prefixKeys('/driver_info/', { ...none, ...chosen, kernel_append_params })
 }
 
-const below = (prefix: string, values: Record<string, unknown>): Record<string, unknown> =>
+const prefixKeys = (prefix: string, values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}${name}`, value]))
 
 /** Inspect interface of a host: of the BMC where it is asked for, and has one. */
-export const inspectInterface = ({ bmc, isInspectedByBmc = false }: Host): string =>
+export const inspectInterface = ({ bmc, isInspectedByBmc = false }: RequestedHost): string =>
   isInspectedByBmc && bmc.driver !== 'ipmi' ? 'redfish' : 'agent'
 
 /** RAID interface of a host: `agent` for software RAID. */
-export const raidInterface = ({ bmc, raid }: Host): string | undefined =>
+export const raidInterface = ({ bmc, raid }: RequestedHost): string | undefined =>
   raid?.kind === 'software' ? 'agent' : bmc.interfaces['raid_interface']
 
 /** Manual cleaning steps of the `preparing` state. */
-export function cleanSteps(host: Host): RequestedStep[] {
+export function cleanSteps(host: RequestedHost): RequestedStep[] {
   const steps: RequestedStep[] = []
   if (host.raid) {
     steps.push({ interface: 'raid', step: 'delete_configuration' })
@@ -182,7 +185,7 @@ export function cleanSteps(host: Host): RequestedStep[] {
 export function serviceSteps({
   biosSettings,
   firmwareUpdates,
-}: Pick<Host, 'biosSettings' | 'firmwareUpdates'>): RequestedStep[] {
+}: Pick<RequestedHost, 'biosSettings' | 'firmwareUpdates'>): RequestedStep[] {
   const steps: RequestedStep[] = []
   if (biosSettings) steps.push({ interface: 'bios', step: 'apply_configuration', args: { settings: biosSettings } })
   if (firmwareUpdates) steps.push({ interface: 'firmware', step: 'update', args: { settings: firmwareUpdates } })
@@ -190,7 +193,7 @@ export function serviceSteps({
 }
 
 /** The instance as paths of a PATCH; undefined removes a path. */
-export function instanceOf(host: Host): Record<string, unknown> {
+export function instanceOf(host: RequestedHost): Record<string, unknown> {
   const { image, customDeploy, rootDevice, bootMode } = host
   const common = {
     '/instance_uuid': host.uid ?? SOME_UID,
@@ -205,7 +208,7 @@ export function instanceOf(host: Host): Record<string, unknown> {
     image_disk_format: undefined,
     image_pull_secret: undefined,
   }
-  const instanceInfo = (values: Record<string, unknown>) => below('/instance_info/', values)
+  const instanceInfo = (values: Record<string, unknown>) => prefixKeys('/instance_info/', values)
   if (customDeploy)
     return {
       ...common,
@@ -249,7 +252,7 @@ const customImageInfo = ({ checksum, checksumType = '' as never, ...image }: Hos
 })
 
 /** Whether a node has the image of its host, as far as BareMetal Operator looks (ironicHasSameImage). */
-export function hasImageOf({ instance_info: info }: ApiNode, { image }: Host): boolean {
+export function hasImageOf({ instance_info: info }: ApiNode, { image }: RequestedHost): boolean {
   if (isLiveIso(image)) return info['boot_iso'] === image!.url
   const { url, checksum, checksumType } = image ?? {}
   if (info['image_source'] !== (url ?? '')) return false
@@ -262,11 +265,11 @@ export function hasImageOf({ instance_info: info }: ApiNode, { image }: Host): b
 }
 
 /** An image in an error message: `url: URL, checksum: CHECKSUM`. */
-export const imageText = ({ image }: Host): string =>
+export const imageText = ({ image }: RequestedHost): string =>
   `url: ${image?.url ?? ''}${image?.checksum ? `, checksum: ${image.checksum}` : ''}`
 
 /** Config drive of the instance; none for a live ISO. */
-export function configdrive(host: Host): JsonObject {
+export function configDriveOf(host: RequestedHost): JsonObject {
   if (host.image?.format === 'live-iso' && !host.customDeploy) return {}
   const { name, uid = SOME_UID } = host
   const names = { 'local-hostname': name, local_hostname: name, 'metal3-name': name }

@@ -1,14 +1,14 @@
 import { defined } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { bmcAccess } from './bmc-access.js'
-import type { Host, HostImage, HostRaid } from './host.js'
+import type { RequestedHost, HostImage, HostRaid } from './host.js'
 import { isCoreosImage } from './manifest-rules.js'
 import { BadSecret, hasKey, secretObject, secretValue } from './manifest-secrets.js'
 import type {
   BareMetalHostManifest,
   DeviceHints,
   HardwareVolume,
-  ImageManifest,
+  HostImageManifest,
   SecretManifest,
   SoftwareVolume,
 } from './manifest-types.js'
@@ -21,8 +21,8 @@ export interface HostParts {
   secret: (name: string) => SecretManifest | undefined
   /** Reports a Secret that cannot be used. */
   onBadSecret: (secret: string, error: BadSecret) => void
-  biosSettings?: Host['biosSettings']
-  firmwareUpdates?: Host['firmwareUpdates']
+  biosSettings?: RequestedHost['biosSettings']
+  firmwareUpdates?: RequestedHost['firmwareUpdates']
 }
 
 const NETWORK_KEYS = ['networkData', 'value']
@@ -31,7 +31,7 @@ const NETWORK_KEYS = ['networkData', 'value']
 const NO_NETWORK = { links: [], networks: [], services: [] }
 
 /** Builds a host from its manifest and Secrets as BareMetal Operator reads them; null without `spec.bmc`. */
-export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostParts): Host | null {
+export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: HostParts): RequestedHost | null {
   if (!spec.bmc) return null
   const text = (secret: string, label: string, keys: readonly string[] = [label]): string =>
     readSecret(secret, parts, (found) => secretValue(found, keys)) ?? secretLabel(secret, label)
@@ -65,7 +65,7 @@ export function hostOf({ metadata, spec }: BareMetalHostManifest, parts: HostPar
     ...optional('bootMac', spec.bootMACAddress),
     ...optional('architecture', spec.architecture),
     ...optional('bootMode', spec.bootMode),
-    ...optional('image', isCoreos ? undefined : imageOf(spec.image)),
+    ...optional('image', isCoreos ? undefined : hostImageOf(spec.image)),
     ...optional('customDeploy', isCoreos ? coreosDeploy(userData, spec.image) : spec.customDeploy),
     // With format coreos the Ignition config is an argument of the step.
     ...optional('userData', isCoreos ? undefined : userData),
@@ -105,7 +105,10 @@ function readSecret<T>(
  * The deploy step for `format: coreos`, as in the original design: without a URL the live system has the image, with one it
  * is another, "which may eventually be supported".
  */
-function coreosDeploy(userData: string | undefined, image?: ImageManifest): NonNullable<Host['customDeploy']> {
+function coreosDeploy(
+  userData: string | undefined,
+  image?: HostImageManifest,
+): NonNullable<RequestedHost['customDeploy']> {
   const { url = '', checksum = '' } = image ?? {}
   return {
     method: 'install_coreos',
@@ -125,7 +128,7 @@ function parsedOr(text: string): unknown {
   }
 }
 
-function imageOf(image: ImageManifest | undefined): HostImage | undefined {
+function hostImageOf(image: HostImageManifest | undefined): HostImage | undefined {
   if (image?.url === undefined) return undefined
   const { url, checksum, checksumType, format, ociAuthSecretName } = image
   return {
@@ -139,7 +142,7 @@ function imageOf(image: ImageManifest | undefined): HostImage | undefined {
 }
 
 /** Reason for which an image cannot be installed, in the operator's words (GetChecksum of baremetalhost_types.go). */
-export function checkImage({ url = '', checksum, checksumType, format }: ImageText): string | undefined {
+export function hostImageProblem({ url = '', checksum, checksumType, format }: ImageText): string | undefined {
   if (url.startsWith('oci://'))
     return checksum
       ? 'spec.image.checksum must be empty for OCI images (oci:// images have embedded checksums)'

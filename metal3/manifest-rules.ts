@@ -1,11 +1,11 @@
 import { UserError } from '../runtime/index.js'
 import { bmcAccess, type BmcAccess } from './bmc-access.js'
-import type { BareMetalHostManifest, DeviceHints, ImageManifest } from './manifest-types.js'
+import type { BareMetalHostManifest, DeviceHints, HostImageManifest } from './manifest-types.js'
 
 /** An error in a host's manifest and its path. */
 export type Complaint = [path: (string | number)[], message: string]
 
-export const isCoreosImage = (image: ImageManifest | undefined): boolean =>
+export const isCoreosImage = (image: HostImageManifest | undefined): boolean =>
   image?.format === 'coreos' || image?.diskFormat === 'coreos'
 
 const INSPECT = 'inspect.metal3.io'
@@ -22,26 +22,31 @@ export function hostComplaints(host: BareMetalHostManifest): Complaint[] {
     annotation && spec.inspectionMode && (annotation === 'disabled') !== (spec.inspectionMode === 'disabled')
   return [
     ...(/[^A-Za-z0-9._-]/.test(metadata.name) ? [name('it may only have letters, digits, ., _ and -')] : []),
-    ...(UUID.test(metadata.name) ? [name('a UUID would be taken for the id of a node')] : []),
-    ...(typeof access === 'string' ? [at(['spec', 'bmc', 'address'], access)] : []),
+    ...(HOST_UUID_PATTERN.test(metadata.name) ? [name('a UUID would be taken for the id of a node')] : []),
+    ...(typeof access === 'string' ? [complaintAt(['spec', 'bmc', 'address'], access)] : []),
     ...(typeof access === 'object' ? accessComplaints(host, access) : []),
     ...imageComplaints(spec.image, spec.customDeploy !== undefined),
     ...raidComplaints(spec.raid),
     ...hintComplaints(spec.rootDeviceHints, ['spec', 'rootDeviceHints']),
     ...secretComplaints(host),
     ...(spec.firmware
-      ? [at(['spec', 'firmware'], 'no driver supports it any more; name BIOS settings in a HostFirmwareSettings')]
+      ? [
+          complaintAt(
+            ['spec', 'firmware'],
+            'no driver supports it any more; name BIOS settings in a HostFirmwareSettings',
+          ),
+        ]
       : []),
     ...(spec.disablePowerOff && !spec.online
-      ? [at(['spec', 'online'], 'it cannot be false where power off is disabled')]
+      ? [complaintAt(['spec', 'online'], 'it cannot be false where power off is disabled')]
       : []),
-    ...(isContradicted ? [at(['spec', 'inspectionMode'], `it contradicts the annotation ${INSPECT}`)] : []),
+    ...(isContradicted ? [complaintAt(['spec', 'inspectionMode'], `it contradicts the annotation ${INSPECT}`)] : []),
   ]
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const at = (path: (string | number)[], message: string): Complaint => [path, message]
-const name = (message: string): Complaint => at(['metadata', 'name'], message)
+const HOST_UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const complaintAt = (path: (string | number)[], message: string): Complaint => [path, message]
+const name = (message: string): Complaint => complaintAt(['metadata', 'name'], message)
 
 function accessOf(address: string): BmcAccess | string {
   try {
@@ -57,12 +62,12 @@ function accessComplaints(host: BareMetalHostManifest, { scheme, driver, needsMa
   const isDisabled = !host.spec.externallyProvisioned && !isInspected(host)
   const needs = needsMac ? `a BMC of ${scheme} needs it` : isDisabled ? 'without inspection it is needed' : undefined
   return [
-    ...(mac === undefined && needs ? [at(['spec', 'bootMACAddress'], needs)] : []),
+    ...(mac === undefined && needs ? [complaintAt(['spec', 'bootMACAddress'], needs)] : []),
     ...(driver === 'ipmi' && raid?.hardwareRAIDVolumes?.length
-      ? [at(['spec', 'raid', 'hardwareRAIDVolumes'], `a BMC of ${scheme} makes no RAID`)]
+      ? [complaintAt(['spec', 'raid', 'hardwareRAIDVolumes'], `a BMC of ${scheme} makes no RAID`)]
       : []),
     ...(driver === 'ipmi' && bootMode === 'UEFISecureBoot'
-      ? [at(['spec', 'bootMode'], `a BMC of ${scheme} does not switch secure boot on`)]
+      ? [complaintAt(['spec', 'bootMode'], `a BMC of ${scheme} does not switch secure boot on`)]
       : []),
   ]
 }
@@ -70,12 +75,12 @@ function accessComplaints(host: BareMetalHostManifest, { scheme, driver, needsMa
 const DIGESTS: Readonly<Record<number, 'md5' | 'sha256' | 'sha512'>> = { 32: 'md5', 64: 'sha256', 128: 'sha512' }
 
 /** Algorithm of an image's checksum; undefined when its length matches none. */
-function checksumTypeOf({ checksum, checksumType = 'md5' }: ImageManifest) {
+function checksumTypeOf({ checksum, checksumType = 'md5' }: HostImageManifest) {
   if (checksumType !== 'auto') return checksumType
   return DIGESTS[checksum?.trim().length ?? 0]
 }
 
-function imageComplaints(image: ImageManifest | undefined, hasCustomDeploy: boolean): Complaint[] {
+function imageComplaints(image: HostImageManifest | undefined, hasCustomDeploy: boolean): Complaint[] {
   if (!image) return []
   const place = (field: string) => ['spec', 'image', field]
   const { url = '' } = image
@@ -84,22 +89,24 @@ function imageComplaints(image: ImageManifest | undefined, hasCustomDeploy: bool
     return [
       ...(url === '' || /^https?:\/\//.test(url)
         ? []
-        : [at(place('url'), `where ${field} is coreos, it is empty, or an http or https URL of a disk image`)]),
+        : [
+            complaintAt(place('url'), `where ${field} is coreos, it is empty, or an http or https URL of a disk image`),
+          ]),
       ...(image.diskFormat && image.format && image.format !== 'coreos'
-        ? [at(place('format'), 'it contradicts diskFormat: coreos')]
+        ? [complaintAt(place('format'), 'it contradicts diskFormat: coreos')]
         : []),
       ...(hasCustomDeploy
-        ? [at(['spec', 'customDeploy'], `there is image.${field}: coreos too: write one or the other`)]
+        ? [complaintAt(['spec', 'customDeploy'], `there is image.${field}: coreos too: write one or the other`)]
         : []),
     ]
   }
-  if (url === '') return [at(['spec', 'image'], 'the field url is missing or empty')]
-  if (!URL.canParse(url)) return [at(place('url'), `it is not a URL: ${url}`)]
+  if (url === '') return [complaintAt(['spec', 'image'], 'the field url is missing or empty')]
+  if (!URL.canParse(url)) return [complaintAt(place('url'), `it is not a URL: ${url}`)]
   if (image.format === 'live-iso' || url.startsWith('oci://')) return []
   if (!image.checksum)
-    return [at(['spec', 'image'], 'the field checksum is missing: only live-iso and oci:// go without')]
+    return [complaintAt(['spec', 'image'], 'the field checksum is missing: only live-iso and oci:// go without')]
   return checksumTypeOf(image) === undefined && !URL.canParse(image.checksum)
-    ? [at(place('checksum'), 'its length is none of MD5, SHA-256 and SHA-512')]
+    ? [complaintAt(place('checksum'), 'its length is none of MD5, SHA-256 and SHA-512')]
     : []
 }
 
@@ -110,18 +117,23 @@ function raidComplaints(raid: BareMetalHostManifest['spec']['raid']): Complaint[
   const names = hardware.map((volume) => volume.name)
   return [
     ...(hardware.length > 0 && software.length > 0
-      ? [at(['spec', 'raid'], 'hardwareRAIDVolumes and softwareRAIDVolumes cannot both be there')]
+      ? [complaintAt(['spec', 'raid'], 'hardwareRAIDVolumes and softwareRAIDVolumes cannot both be there')]
       : []),
     ...hardware.flatMap(({ name: own, physicalDisks = [], controller, numberOfPhysicalDisks: count }, index) => [
       ...(own !== undefined && names.indexOf(own) !== index
-        ? [at(inHardware(index, 'name'), `two volumes have the name ${own}`)]
+        ? [complaintAt(inHardware(index, 'name'), `two volumes have the name ${own}`)]
         : []),
       ...(physicalDisks.length > 0 && !controller
-        ? [at(inHardware(index, 'physicalDisks'), 'disks are named by their controller, and there is no controller')]
+        ? [
+            complaintAt(
+              inHardware(index, 'physicalDisks'),
+              'disks are named by their controller, and there is no controller',
+            ),
+          ]
         : []),
       ...(physicalDisks.length > 0 && count !== undefined && count !== physicalDisks.length
         ? [
-            at(
+            complaintAt(
               inHardware(index, 'numberOfPhysicalDisks'),
               `it is ${count}, and physicalDisks names ${physicalDisks.length}`,
             ),
@@ -130,7 +142,7 @@ function raidComplaints(raid: BareMetalHostManifest['spec']['raid']): Complaint[
     ]),
     ...(software[0] && software[0].level !== '1'
       ? [
-          at(
+          complaintAt(
             ['spec', 'raid', 'softwareRAIDVolumes', 0, 'level'],
             'the first volume is booted from and must be of level 1',
           ),
@@ -147,7 +159,7 @@ function raidComplaints(raid: BareMetalHostManifest['spec']['raid']): Complaint[
 function hintComplaints(hints: DeviceHints | undefined, path: (string | number)[]): Complaint[] {
   const device = hints?.deviceName
   if (device === undefined || device === '' || /^\/dev\/(disk\/by-path\/)?[^/]+$/.test(device)) return []
-  return [at([...path, 'deviceName'], `it must be below /dev/ or /dev/disk/by-path/, not ${device}`)]
+  return [complaintAt([...path, 'deviceName'], `it must be below /dev/ or /dev/disk/by-path/, not ${device}`)]
 }
 
 function secretComplaints({ metadata, spec }: BareMetalHostManifest): Complaint[] {
@@ -155,6 +167,6 @@ function secretComplaints({ metadata, spec }: BareMetalHostManifest): Complaint[
   return (['userData', 'networkData', 'metaData'] as const).flatMap((field) => {
     const other = spec[field]?.namespace
     if (other === undefined || other === (own ?? other)) return []
-    return [at(['spec', field, 'namespace'], `a Secret must be in the host's namespace, ${own}`)]
+    return [complaintAt(['spec', field, 'namespace'], `a Secret must be in the host's namespace, ${own}`)]
   })
 }

@@ -5,11 +5,11 @@ import type { SecretManifest } from './manifest-types.js'
 
 /** Values of a Secret by key; null for a value that is not base64. */
 function secretValues({ data = {}, stringData = {} }: SecretManifest): Record<string, string | null> {
-  const decoded = Object.entries(data).map(([key, text]) => [key, decode(text)] as const)
+  const decoded = Object.entries(data).map(([key, text]) => [key, decodeSecret(text)] as const)
   return { ...Object.fromEntries(decoded), ...stringData }
 }
 
-function decode(text: string): string | null {
+function decodeSecret(text: string): string | null {
   const packed = text.replaceAll(/\s/g, '')
   return /^[A-Za-z0-9+/]*={0,2}$/.test(packed) && packed.length % 4 === 0
     ? Buffer.from(packed, 'base64').toString()

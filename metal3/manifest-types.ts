@@ -1,7 +1,7 @@
 /** A BareMetalHost that passed its schema: the fields that are read here. */
 export interface BareMetalHostManifest {
   kind: 'BareMetalHost'
-  metadata: Metadata & { annotations?: Record<string, string> }
+  metadata: ManifestMetadata & { annotations?: Record<string, string> }
   spec: {
     architecture?: string
     automatedCleaningMode?: 'metadata' | 'disabled'
@@ -14,7 +14,7 @@ export interface BareMetalHostManifest {
     externallyProvisioned?: boolean
     firmware?: object
     hardwareProfile?: string
-    image?: ImageManifest
+    image?: HostImageManifest
     inspectionMode?: 'disabled' | 'agent' | 'fast'
     metaData?: SecretReference
     networkData?: SecretReference
@@ -26,7 +26,7 @@ export interface BareMetalHostManifest {
   }
 }
 
-export interface ImageManifest {
+export interface HostImageManifest {
   url?: string
   checksum?: string
   checksumType?: 'md5' | 'sha256' | 'sha512' | 'auto'
@@ -66,7 +66,7 @@ export interface DeviceHints {
   rotational?: boolean
 }
 
-interface Metadata {
+interface ManifestMetadata {
   name: string
   namespace?: string
   uid?: string
@@ -79,21 +79,22 @@ export interface SecretReference {
 
 export interface SecretManifest {
   kind: 'Secret'
-  metadata: Metadata
+  metadata: ManifestMetadata
   data?: Record<string, string>
   stringData?: Record<string, string>
 }
 
 export interface FirmwareSettingsManifest {
   kind: 'HostFirmwareSettings'
-  metadata: Metadata
+  metadata: ManifestMetadata
   spec?: { settings?: Record<string, string | number> }
 }
 
 export interface FirmwareComponentsManifest {
   kind: 'HostFirmwareComponents'
-  metadata: Metadata
+  metadata: ManifestMetadata
   spec?: { updates?: { component: string; url: string }[] }
 }
 
-export type Manifest = BareMetalHostManifest | SecretManifest | FirmwareSettingsManifest | FirmwareComponentsManifest
+export type Metal3Manifest =
+  BareMetalHostManifest | SecretManifest | FirmwareSettingsManifest | FirmwareComponentsManifest

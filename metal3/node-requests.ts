@@ -2,11 +2,11 @@ import type { ApiNode, JsonObject } from '../wire/index.js'
 import type { Calls } from './calls.js'
 
 /** Result of a pass over a host: done, repeat after `again` milliseconds, or an error for the host's status. */
-export type Outcome = 'done' | { again: number } | { error: string }
+export type HostPassResult = 'done' | { again: number } | { error: string }
 
-export const atOnce: Outcome = { again: 0 }
-export const soon: Outcome = { again: 3_000 }
-export const later: Outcome = { again: 10_000 }
+export const retryAtOnce: HostPassResult = { again: 0 }
+export const retrySoon: HostPassResult = { again: 3_000 }
+export const retryLater: HostPassResult = { again: 10_000 }
 
 /** Reason for each verb, shown by `bmh explain`. */
 const REASONS = {
@@ -20,7 +20,7 @@ const REASONS = {
   service: 'configures the hardware as in the spec and leaves the instance alone',
   abort: 'ends the wait for the ramdisk',
 } as const
-export type Verb = keyof typeof REASONS
+export type RequestVerb = keyof typeof REASONS
 
 /** Requests that several phases of a host share. */
 export class NodeRequests {
@@ -35,17 +35,17 @@ export class NodeRequests {
   }
 
   /** In maintenance no state can be changed: a fault is waited for, and any other maintenance is ended first. */
-  async ask(node: ApiNode, target: Verb, more: JsonObject = {}): Promise<Outcome> {
-    if (node.fault) return later
+  async ask(node: ApiNode, target: RequestVerb, more: JsonObject = {}): Promise<HostPassResult> {
+    if (node.fault) return retryLater
     if (node.maintenance) return this.endMaintenance(node)
     await this.change(REASONS[target], 'PUT', `/nodes/${node.uuid}/states/provision`, { target, ...more })
     this.asked.push(target)
-    return soon
+    return retrySoon
   }
 
-  async endMaintenance({ uuid }: ApiNode): Promise<Outcome> {
+  async endMaintenance({ uuid }: ApiNode): Promise<HostPassResult> {
     await this.change('ends maintenance', 'DELETE', `/nodes/${uuid}/maintenance`)
-    return atOnce
+    return retryAtOnce
   }
 
   /** A call after which the node is another one. */

@@ -1,10 +1,10 @@
 import type { ApiNode, JsonObject } from '../wire/index.js'
 import type { StagedLab } from '../lab/index.js'
 import { Calls, Unexpected, type CallsOptions } from './calls.js'
-import { nodeName, serviceSteps, type Host, type HostStatus, type RamdiskSource } from './host.js'
+import { nodeName, serviceSteps, type RequestedHost, type HostStatus, type RamdiskSource } from './host.js'
 import { Phases } from './phases.js'
-import { findNode, readFirmware, registerHost } from './registration.js'
-import { later, NodeRequests, soon, type Outcome } from './node-requests.js'
+import { findHostNode, readFirmware, registerHost } from './registration.js'
+import { retryLater, NodeRequests, retrySoon, type HostPassResult } from './node-requests.js'
 
 export interface OperatorOptions extends CallsOptions {
   /** Default: made-up URLs, since a simulated machine fetches none. */
@@ -47,7 +47,7 @@ export class BareMetalOperator {
     return this.#requests.asked
   }
 
-  statusOf(host: Host): HostStatus {
+  statusOf(host: RequestedHost): HostStatus {
     const name = nodeName(host)
     const known = this.#hosts.get(name)
     if (known) return known
@@ -57,7 +57,7 @@ export class BareMetalOperator {
   }
 
   /** Forgets a host that is gone. */
-  forget(host: Host): void {
+  forget(host: RequestedHost): void {
     this.#hosts.delete(nodeName(host))
   }
 
@@ -70,22 +70,22 @@ export class BareMetalOperator {
     this.#isHalted = true
   }
 
-  register = (host: Host) => this.#until(host, 'register')
-  inspect = (host: Host) => this.#until(host, 'inspect')
-  prepare = (host: Host) => this.#until(host, 'prepare')
-  provision = (host: Host) => this.#until(host, 'provision')
-  deprovision = (host: Host) => this.#until(host, 'deprovision')
-  adopt = (host: Host) => this.#until(host, 'adopt')
-  powerOn = (host: Host) => this.#until(host, 'power on')
-  powerOff = (host: Host) => this.#until(host, 'power off')
+  register = (host: RequestedHost) => this.#until(host, 'register')
+  inspect = (host: RequestedHost) => this.#until(host, 'inspect')
+  prepare = (host: RequestedHost) => this.#until(host, 'prepare')
+  provision = (host: RequestedHost) => this.#until(host, 'provision')
+  deprovision = (host: RequestedHost) => this.#until(host, 'deprovision')
+  adopt = (host: RequestedHost) => this.#until(host, 'adopt')
+  powerOn = (host: RequestedHost) => this.#until(host, 'power on')
+  powerOff = (host: RequestedHost) => this.#until(host, 'power off')
 
   /** One pass towards the end of an action: what its outcome asks for is up to the caller. */
-  pass(host: Host, action: HostAction): Promise<Outcome> {
+  pass(host: RequestedHost, action: HostAction): Promise<HostPassResult> {
     if (action === 'provision' || action === 'adopt') this.statusOf(host).hasInstance = true
     return this.#registered(host, (node) => this.#act(host, action, node))
   }
 
-  #act(host: Host, action: HostAction, node: ApiNode): Promise<Outcome> {
+  #act(host: RequestedHost, action: HostAction, node: ApiNode): Promise<HostPassResult> {
     switch (action) {
       case 'register':
         return Promise.resolve('done')
@@ -99,10 +99,10 @@ export class BareMetalOperator {
   }
 
   /** Whether the hardware is set up as the spec asks, or nothing of it is asked for. */
-  isPrepared = (host: Host): boolean => this.#phases.isPrepared(host)
+  isPrepared = (host: RequestedHost): boolean => this.#phases.isPrepared(host)
 
   /** Provision state of the host's node, which must be registered. */
-  async provisionState(host: Host): Promise<string> {
+  async provisionState(host: RequestedHost): Promise<string> {
     const { provision_state } = await this.calls.call<ApiNode>(
       'reads the node',
       'GET',
@@ -111,23 +111,23 @@ export class BareMetalOperator {
     return provision_state
   }
 
-  service = (host: Host) => this.#service(host)
+  service = (host: RequestedHost) => this.#service(host)
 
   /** Deletes the node; in a state that forbids it, maintenance comes first. */
-  async delete(host: Host): Promise<void> {
+  async delete(host: RequestedHost): Promise<void> {
     await this.#repeat(host, () => this.passOfDelete(host))
   }
 
   /** One pass towards the end of {@link delete}. */
-  async passOfDelete(host: Host): Promise<Outcome> {
-    const node = await findNode(this.calls, host, this.statusOf(host))
+  async passOfDelete(host: RequestedHost): Promise<HostPassResult> {
+    const node = await findHostNode(this.calls, host, this.statusOf(host))
     if (node) return this.#phases.remove(node, true)
     delete this.statusOf(host).id
     return 'done'
   }
 
   /** Attaches an image to the virtual drive, or detaches it; returns the drives where the microversion has them. */
-  async dataImage(host: Host, url: string | null): Promise<JsonObject[] | undefined> {
+  async dataImage(host: RequestedHost, url: string | null): Promise<JsonObject[] | undefined> {
     const path = `/nodes/${this.statusOf(host).id}/vmedia`
     await this.#waitUntilUnlocked(host)
     if (url === null) await this.calls.call('detaches the image', 'DELETE', `${path}?device_types=cdrom`)
@@ -136,16 +136,16 @@ export class BareMetalOperator {
     return this.calls.version >= 93 ? this.calls.call<JsonObject[]>('reads the virtual drives', 'GET', path) : undefined
   }
 
-  async #waitUntilUnlocked(host: Host): Promise<void> {
+  async #waitUntilUnlocked(host: RequestedHost): Promise<void> {
     await this.#repeat(host, async () => {
       const path = `/nodes/${this.statusOf(host).id}`
       const { reservation } = await this.calls.call<ApiNode>('is the node locked?', 'GET', path)
-      return reservation === null ? 'done' : soon
+      return reservation === null ? 'done' : retrySoon
     })
   }
 
   /** Subscribes to events of the BMC; returns the function that ends the subscription. */
-  async subscribe(host: Host, destination: string): Promise<() => Promise<unknown>> {
+  async subscribe(host: RequestedHost, destination: string): Promise<() => Promise<unknown>> {
     const path = `/nodes/${this.statusOf(host).id}/vendor_passthru?method=`
     const body = { Destination: destination, Context: host.name, HttpHeaders: [] }
     const { Id: id } = await this.calls.call<{ Id: string }>(
@@ -158,18 +158,18 @@ export class BareMetalOperator {
   }
 
   /** BIOS settings and firmware, as its other controllers read them. */
-  async settings(host: Host): Promise<{ bios: JsonObject[]; firmware: JsonObject[] }> {
+  async settings(host: RequestedHost): Promise<{ bios: JsonObject[]; firmware: JsonObject[] }> {
     const path = `/nodes/${this.statusOf(host).id}`
     const { bios } = await this.calls.call<{ bios: JsonObject[] }>('BIOS settings', 'GET', `${path}/bios?detail=true`)
     const { firmware } = await this.calls.call<{ firmware: JsonObject[] }>('firmware', 'GET', `${path}/firmware`)
     return { bios, firmware }
   }
 
-  #until(host: Host, action: HostAction): Promise<HostStatus> {
+  #until(host: RequestedHost, action: HostAction): Promise<HostStatus> {
     return this.#repeat(host, () => this.pass(host, action))
   }
 
-  async #registered(host: Host, act: (node: ApiNode) => Promise<Outcome>): Promise<Outcome> {
+  async #registered(host: RequestedHost, act: (node: ApiNode) => Promise<HostPassResult>): Promise<HostPassResult> {
     const status = this.statusOf(host)
     const found = await registerHost({ requests: this.#requests, host, status, ramdisk: this.#ramdisk })
     if ('outcome' in found) return found.outcome
@@ -178,7 +178,7 @@ export class BareMetalOperator {
   }
 
   /** Runs passes until one is done or fails. A 409 means a locked node: the pass is repeated without an error. */
-  async #repeat(host: Host, pass: () => Promise<Outcome>): Promise<HostStatus> {
+  async #repeat(host: RequestedHost, pass: () => Promise<HostPassResult>): Promise<HostStatus> {
     const status = this.statusOf(host)
     delete status.errorMessage
     const { wait, clock } = this.#lab
@@ -188,7 +188,7 @@ export class BareMetalOperator {
           if (passes > 500) throw new Error(`${host.name} makes no progress: ${this.calls.made.slice(-5).join(', ')}`)
           await this.calls.ready()
           const outcome = await pass().catch((error: unknown) => {
-            if (error instanceof Unexpected && error.status === 409) return soon
+            if (error instanceof Unexpected && error.status === 409) return retrySoon
             throw error
           })
           if (outcome === 'done') return
@@ -201,7 +201,7 @@ export class BareMetalOperator {
   }
 
   /** Services the host; BareMetal Operator does this before a power-on when the settings changed. */
-  async #service(host: Host): Promise<HostStatus> {
+  async #service(host: RequestedHost): Promise<HostStatus> {
     let isRequested = false
     return this.#repeat(host, () =>
       this.#registered(host, async (node) => {
@@ -213,7 +213,7 @@ export class BareMetalOperator {
           case 'service failed':
             return { error: node.last_error! }
           default:
-            return later
+            return retryLater
         }
       }),
     )

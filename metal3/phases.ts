@@ -3,19 +3,19 @@ import type { ApiNode, JsonObject } from '../wire/index.js'
 import {
   capabilitiesWith,
   cleanSteps,
-  configdrive,
+  configDriveOf,
   hasImageOf,
   imageText,
   inspectInterface,
   instanceOf,
-  properties,
+  nodePropertiesOf,
   raidInterface,
   serviceSteps,
-  type Host,
+  type RequestedHost,
   type HostStatus,
 } from './host.js'
 import { PowerPhases } from './power-phases.js'
-import { later, soon, type NodeRequests, type Outcome } from './node-requests.js'
+import { retryLater, retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
 
 /** Firmware that a host is to have while it runs. */
 export interface Servicing {
@@ -32,23 +32,23 @@ export interface Servicing {
  * inspecthardware.go, ironic.go).
  */
 export class Phases extends PowerPhases {
-  readonly #statusOf: (host: Host) => HostStatus
+  readonly #statusOf: (host: RequestedHost) => HostStatus
 
-  constructor(requests: NodeRequests, statusOf: (host: Host) => HostStatus) {
+  constructor(requests: NodeRequests, statusOf: (host: RequestedHost) => HostStatus) {
     super(requests)
     this.#statusOf = statusOf
   }
 
-  async inspect(host: Host, node: ApiNode): Promise<Outcome> {
+  async inspect(host: RequestedHost, node: ApiNode): Promise<HostPassResult> {
     const status = this.#statusOf(host)
     switch (node.provision_state) {
       case 'available':
         return this.requests.ask(node, 'manage')
       case 'inspect wait':
         if (status.isForced) return this.requests.ask(node, 'abort')
-        return host.isInspectedByBmc ? soon : later
+        return host.isInspectedByBmc ? retrySoon : retryLater
       case 'inspecting':
-        return host.isInspectedByBmc ? soon : later
+        return host.isInspectedByBmc ? retrySoon : retryLater
       case 'inspect failed':
         return node.last_error?.includes('aborted') || status.isRetry
           ? this.#beginInspection(host, node)
@@ -66,17 +66,17 @@ export class Phases extends PowerPhases {
     }
   }
 
-  async #beginInspection(host: Host, before: ApiNode): Promise<Outcome> {
+  async #beginInspection(host: RequestedHost, before: ApiNode): Promise<HostPassResult> {
     const node = await this.requests.patch('properties and interface for the inspection', before, {
       '/properties/capabilities': capabilitiesWith(before.properties['capabilities'], host),
-      '/properties/cpu_arch': properties(host).cpu_arch,
+      '/properties/cpu_arch': nodePropertiesOf(host).cpu_arch,
       '/inspect_interface': inspectInterface(host),
     })
     delete this.#statusOf(host).isInspectionDue
     return this.requests.ask(node, 'inspect')
   }
 
-  isPrepared(host: Host): boolean {
+  isPrepared(host: RequestedHost): boolean {
     const steps = cleanSteps(host)
     return steps.length === 0 || this.#statusOf(host).prepared === JSON.stringify(steps)
   }
@@ -86,13 +86,13 @@ export class Phases extends PowerPhases {
    * @param volumes RAID volumes that are sent to Ironic whenever something is set up; by default those that are to be made
    */
   async prepare(
-    host: Host,
+    host: RequestedHost,
     before: ApiNode,
     {
       isUnprepared = !this.isPrepared(host),
       volumes = host.raid,
-    }: { isUnprepared?: boolean; volumes?: Host['raid'] } = {},
-  ): Promise<Outcome> {
+    }: { isUnprepared?: boolean; volumes?: RequestedHost['raid'] } = {},
+  ): Promise<HostPassResult> {
     const clean_steps = cleanSteps(host)
     const status = this.#statusOf(host)
     switch (before.provision_state) {
@@ -112,7 +112,7 @@ export class Phases extends PowerPhases {
         delete status.prepared
         return this.requests.ask(before, 'manage')
       default:
-        return later
+        return retryLater
     }
   }
 
@@ -121,7 +121,7 @@ export class Phases extends PowerPhases {
     { settings, updates, isDue, isAsked }: Servicing,
     node: ApiNode,
     { isRetry = false }: HostStatus,
-  ): Promise<Outcome> {
+  ): Promise<HostPassResult> {
     switch (node.provision_state) {
       case 'service failed':
         if (!isAsked) return this.requests.ask(node, 'abort')
@@ -132,9 +132,9 @@ export class Phases extends PowerPhases {
         if (!isDue) return 'done'
         break
       case 'service wait':
-        return isAsked ? later : this.requests.ask(node, 'abort')
+        return isAsked ? retryLater : this.requests.ask(node, 'abort')
       case 'servicing':
-        return later
+        return retryLater
       default:
         throw new Error(`have unexpected ironic node state ${node.provision_state}`)
     }
@@ -143,7 +143,7 @@ export class Phases extends PowerPhases {
   }
 
   /** Sets the RAID interface and the wanted volumes; without volumes cleaning only deletes the existing ones. */
-  async #setRaid(host: Host, before: ApiNode): Promise<ApiNode> {
+  async #setRaid(host: RequestedHost, before: ApiNode): Promise<ApiNode> {
     const logical_disks = host.raid!.logicalDisks
     if (logical_disks.length === 0) return before
     const wanted = { '/raid_interface': raidInterface(host) }
@@ -152,7 +152,7 @@ export class Phases extends PowerPhases {
     return node
   }
 
-  async provision(host: Host, node: ApiNode): Promise<Outcome> {
+  async provision(host: RequestedHost, node: ApiNode): Promise<HostPassResult> {
     switch (node.provision_state) {
       case 'manageable':
         return this.requests.ask(node, 'provide')
@@ -168,13 +168,13 @@ export class Phases extends PowerPhases {
       case 'active':
         return 'done'
       case 'wait call-back':
-        return this.#statusOf(host).isForced ? this.requests.ask(node, 'deleted') : later
+        return this.#statusOf(host).isForced ? this.requests.ask(node, 'deleted') : retryLater
       default:
-        return later
+        return retryLater
     }
   }
 
-  async #deploy(host: Host, before: ApiNode): Promise<Outcome> {
+  async #deploy(host: RequestedHost, before: ApiNode): Promise<HostPassResult> {
     const node = await this.requests.patch('the instance: image and root device', before, instanceOf(host))
     type Validation = Record<'boot' | 'deploy', { result: boolean; reason?: string }>
     const why = 'can Ironic boot and deploy this? Of the answer only boot and deploy are read'
@@ -183,10 +183,10 @@ export class Phases extends PowerPhases {
     if (refusals.length > 0) return { error: `host validation error: ${refusals.join('; ')}` }
     const { method: step, args = {} } = host.customDeploy ?? {}
     const steps = step === undefined ? {} : { deploy_steps: [{ interface: 'deploy', step, args, priority: 80 }] }
-    return this.requests.ask(node, 'active', { configdrive: configdrive(host), ...steps })
+    return this.requests.ask(node, 'active', { configdrive: configDriveOf(host), ...steps })
   }
 
-  async deprovision(host: Host, before: ApiNode): Promise<Outcome> {
+  async deprovision(host: RequestedHost, before: ApiNode): Promise<HostPassResult> {
     const status = this.#statusOf(host)
     switch (before.provision_state) {
       case 'available':
@@ -215,13 +215,13 @@ export class Phases extends PowerPhases {
       case 'cleaning':
       case 'clean wait':
       case 'deploying':
-        return later
+        return retryLater
       default:
         throw new Error(`unhandled ironic state ${before.provision_state}`)
     }
   }
 
-  async adopt(host: Host, node: ApiNode): Promise<Outcome> {
+  async adopt(host: RequestedHost, node: ApiNode): Promise<HostPassResult> {
     switch (node.provision_state) {
       case 'enroll':
       case 'verifying':
@@ -229,7 +229,7 @@ export class Phases extends PowerPhases {
       case 'manageable':
         return this.requests.ask(node, 'adopt')
       case 'adopting':
-        return soon
+        return retrySoon
       case 'adopt failed':
         return this.#statusOf(host).isRetry
           ? this.requests.ask(node, 'adopt')

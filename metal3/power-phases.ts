@@ -1,8 +1,8 @@
 import { defined } from '../runtime/index.js'
 import type { ApiNode } from '../wire/index.js'
 import { Unexpected } from './calls.js'
-import type { Host, HostStatus } from './host.js'
-import { atOnce, later, soon, type NodeRequests, type Outcome } from './node-requests.js'
+import type { RequestedHost, HostStatus } from './host.js'
+import { retryAtOnce, retryLater, retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
 
 /** How the power goes off: `soft` asks the host's system to shut down. */
 export type RebootMode = 'soft' | 'hard'
@@ -17,18 +17,23 @@ export class PowerPhases {
     this.requests = requests
   }
 
-  async powerOn(node: ApiNode, { isRetry = false }: PowerStatus): Promise<Outcome> {
+  async powerOn(node: ApiNode, { isRetry = false }: PowerStatus): Promise<HostPassResult> {
     if (node.power_state === 'power on') return 'done'
-    if (node.target_power_state === 'power on') return soon
+    if (node.target_power_state === 'power on') return retrySoon
     if (node.last_error && !isRetry) return { error: `PowerOn operation failed: ${node.last_error}` }
     return this.#changePower(node, 'power on')
   }
 
-  async powerOff(host: Host, node: ApiNode, mode: RebootMode, { isRetry = false }: PowerStatus): Promise<Outcome> {
+  async powerOff(
+    host: RequestedHost,
+    node: ApiNode,
+    mode: RebootMode,
+    { isRetry = false }: PowerStatus,
+  ): Promise<HostPassResult> {
     const ended = await this.#endWait(host, node)
     if (ended !== 'done' || node.power_state === 'power off') return ended
     const { target_power_state: target, last_error: error, disable_power_off: isDisabled } = node
-    if (target === 'power off' || target === 'soft power off') return soon
+    if (target === 'power off' || target === 'soft power off') return retrySoon
     if (target === null && error && !isRetry && !error.includes('aborted')) return { error }
     if (mode === 'soft' && !isRetry)
       try {
@@ -40,29 +45,29 @@ export class PowerPhases {
     return this.#changePower(node, isDisabled ? 'rebooting' : 'power off')
   }
 
-  async #changePower(node: ApiNode, target: string): Promise<Outcome> {
-    if (node.target_provision_state !== null) return soon
+  async #changePower(node: ApiNode, target: string): Promise<HostPassResult> {
+    if (node.target_provision_state !== null) return retrySoon
     const isSoft = target === 'soft power off'
     const why = isSoft ? 'powers the host off: its system is asked to shut down' : POWER_REASONS[target]!
     const path = `/nodes/${node.uuid}/states/power`
     await this.requests.change(why, 'PUT', path, { target, ...defined({ timeout: isSoft ? 180 : undefined }) })
-    return atOnce
+    return retryAtOnce
   }
 
   /** A wait for the ramdisk keeps the power from being changed. */
-  async #endWait({ automatedCleaning = true }: Host, node: ApiNode): Promise<Outcome> {
+  async #endWait({ automatedCleaning = true }: RequestedHost, node: ApiNode): Promise<HostPassResult> {
     switch (node.provision_state) {
       case 'inspect wait':
         return this.requests.ask(node, 'abort')
       case 'inspecting':
       case 'cleaning':
-        return later
+        return retryLater
       case 'inspect failed':
         return node.target_provision_state === null ? 'done' : this.requests.ask(node, 'manage')
       case 'clean wait': {
         // `manageable` is the end of manual cleaning; the real operator compares it with the verb `clean`.
         const isManual = node.target_provision_state === ('clean' as string)
-        return isManual || !automatedCleaning ? this.requests.ask(node, 'abort') : later
+        return isManual || !automatedCleaning ? this.requests.ask(node, 'abort') : retryLater
       }
       default:
         return 'done'
@@ -70,10 +75,10 @@ export class PowerPhases {
   }
 
   /** @param isForced what is under way is given up for it */
-  async remove(node: ApiNode, isForced: boolean): Promise<Outcome> {
+  async remove(node: ApiNode, isForced: boolean): Promise<HostPassResult> {
     switch (node.provision_state) {
       case 'verifying':
-        return soon
+        return retrySoon
       case 'enroll':
         break
       case 'manageable':
@@ -85,25 +90,25 @@ export class PowerPhases {
       case 'inspecting':
       case 'servicing':
       case 'deleting':
-        return later
+        return retryLater
       case 'wait call-back':
-        if (!isForced) return later
+        if (!isForced) return retryLater
         return this.requests.ask(node, this.requests.calls.version >= 110 ? 'abort' : 'deleted')
       case 'inspect wait':
       case 'clean wait':
       case 'service wait':
-        return isForced ? this.requests.ask(node, 'abort') : later
+        return isForced ? this.requests.ask(node, 'abort') : retryLater
       default:
         if (!node.maintenance) {
           const reason = 'forcing deletion in baremetal-operator'
           const why = 'only a node in maintenance can be deleted in this state'
           await this.requests.change(why, 'PUT', `/nodes/${node.uuid}/maintenance`, { reason })
-          return atOnce
+          return retryAtOnce
         }
     }
     await this.requests.change('deletes the node and its ports', 'DELETE', `/nodes/${node.uuid}`).catch(goneAlready)
     // The next pass checks that the node is gone.
-    return atOnce
+    return retryAtOnce
   }
 }
 

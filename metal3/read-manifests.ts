@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../runtime/index.js'
 import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
-import type { Manifest } from './manifest-types.js'
+import type { Metal3Manifest } from './manifest-types.js'
 
 /** An error or a note about a manifest file. */
 export interface ManifestFinding {
@@ -21,15 +21,15 @@ export interface ManifestFinding {
 export interface ReadManifest {
   file: string
   document: number
-  manifest: Manifest
+  manifest: Metal3Manifest
   /** Makes a finding with the line and column of `path`. */
   finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
 }
 
-const validators = new Map<ManifestKind, ValidateFunction<Manifest>>()
+const manifestValidators = new Map<ManifestKind, ValidateFunction<Metal3Manifest>>()
 
-function validatorOf(kind: ManifestKind): ValidateFunction<Manifest> {
-  const known = validators.get(kind)
+function validatorOf(kind: ManifestKind): ValidateFunction<Metal3Manifest> {
+  const known = manifestValidators.get(kind)
   if (known) return known
   const ajv = new Ajv({
     allErrors: true,
@@ -38,8 +38,8 @@ function validatorOf(kind: ManifestKind): ValidateFunction<Manifest> {
     validateSchema: false,
     formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
   })
-  const compiled = ajv.compile<Manifest>(MANIFEST_SCHEMAS[kind])
-  validators.set(kind, compiled)
+  const compiled = ajv.compile<Metal3Manifest>(MANIFEST_SCHEMAS[kind])
+  manifestValidators.set(kind, compiled)
   return compiled
 }
 
@@ -57,7 +57,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     column: null,
     message,
   })
-  const parsed = readable(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))
+  const parsed = readOrExplain(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))
   if ('problem' in parsed) return { manifests, findings: [whole(parsed.problem)] }
   const { value: documents } = parsed
   if (!Array.isArray(documents)) return { manifests, findings }
@@ -74,7 +74,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
       }
       continue
     }
-    const read = readable(() => {
+    const read = readOrExplain(() => {
       const value = readNested('', 'it', () => document.toJS() as unknown)
       checkNesting(value, 'it')
       return value
@@ -85,9 +85,10 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
     const { value } = read
     if (value === null) continue
-    const kind = kindOf(value)
+    const kind = manifestKindOf(value)
     if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
-    else if (!isKnown(kind)) findings.push(finding('note', ['kind'], `a ${kind} leads to no call and is left out`))
+    else if (!isManifestKind(kind))
+      findings.push(finding('note', ['kind'], `a ${kind} leads to no call and is left out`))
     else {
       const isValid = validatorOf(kind)
       if (isValid(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
@@ -100,7 +101,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
 }
 
 /** Result of `read`, or the message of its UserError. */
-function readable<T>(read: () => T): { value: T } | { problem: string } {
+function readOrExplain<T>(read: () => T): { value: T } | { problem: string } {
   try {
     return { value: read() }
   } catch (error) {
@@ -109,12 +110,12 @@ function readable<T>(read: () => T): { value: T } | { problem: string } {
   }
 }
 
-const kindOf = (value: unknown): string | undefined =>
+const manifestKindOf = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string'
     ? value.kind
     : undefined
 
-const isKnown = (kind: string): kind is ManifestKind => Object.hasOwn(MANIFEST_SCHEMAS, kind)
+const isManifestKind = (kind: string): kind is ManifestKind => Object.hasOwn(MANIFEST_SCHEMAS, kind)
 
 const pathText = (path: readonly (string | number)[]): string =>
   path.reduce<string>(

@@ -4,14 +4,14 @@ import type { Calls } from './calls.js'
 import {
   capabilitiesWith,
   nodeName,
-  properties,
+  nodePropertiesOf,
   ramdiskOf,
-  registration,
-  type Host,
+  registrationOf,
+  type RequestedHost,
   type HostStatus,
   type RamdiskSource,
 } from './host.js'
-import { soon, type NodeRequests, type Outcome } from './node-requests.js'
+import { retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
 
 /** Percent-encoded commas, as gophercloud writes them. */
 const PORT_FIELDS = 'fields=node_uuid%2Cuuid%2Caddress'
@@ -22,7 +22,11 @@ type Ports = { ports: { node_uuid: string; address: string }[] }
  *
  * @throws MacConflict when a node of another name has the MAC address
  */
-export async function findNode(calls: Calls, host: Host, status: HostStatus): Promise<ApiNode | undefined> {
+export async function findHostNode(
+  calls: Calls,
+  host: RequestedHost,
+  status: HostStatus,
+): Promise<ApiNode | undefined> {
   const { id } = status
   for (const name of [...(id ? [id] : []), nodeName(host), ...(host.name.includes('~') ? [] : [host.name])]) {
     const why = name === id ? 'reads the node' : 'is there a node of this name already?'
@@ -47,14 +51,20 @@ async function portsOf(calls: Calls, mac: string, why: string): Promise<Ports['p
 }
 
 /** Provision states in which a flow runs; the node is left unchanged. */
-const BUSY: ReadonlySet<string> = new Set(['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'])
+const BUSY_FLOW_STATES: ReadonlySet<string> = new Set([
+  'clean wait',
+  'cleaning',
+  'wait call-back',
+  'deploying',
+  'inspecting',
+])
 
 /** The first NIC address of `driver_info`: of another BMC, all of it is sent anew. */
 const addressIn = (info: JsonObject): unknown => Object.entries(info).find(([key]) => key.endsWith('_address'))?.[1]
 
 export interface RegistrationParts {
   requests: NodeRequests
-  host: Host
+  host: RequestedHost
   status: HostStatus
   /** Null keeps what the node has: the host's own image is not there yet. */
   ramdisk: RamdiskSource | null
@@ -63,12 +73,12 @@ export interface RegistrationParts {
 }
 
 /** First part of every pass: creates the node of an unknown host, patches one that differs from the spec. */
-export async function registerHost(parts: RegistrationParts): Promise<ApiNode | { outcome: Outcome }> {
+export async function registerHost(parts: RegistrationParts): Promise<ApiNode | { outcome: HostPassResult }> {
   const { requests, host, status, ramdisk, hasBuilder = false } = parts
   const { calls } = requests
-  const found = await findNode(calls, host, status)
+  const found = await findHostNode(calls, host, status)
   const create = (): Promise<ApiNode> =>
-    calls.call<ApiNode>('Ironic has no node for the host: creates it', 'POST', '/nodes', registration(host, status))
+    calls.call<ApiNode>('Ironic has no node for the host: creates it', 'POST', '/nodes', registrationOf(host, status))
   let node = found ?? (await create())
   status.id = node.uuid
   if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))
@@ -82,22 +92,22 @@ export async function registerHost(parts: RegistrationParts): Promise<ApiNode | 
           '/name': nodeName(host),
           ...defined({ '/driver_info': hasNewBmc ? driverInfo : undefined }),
           '/disable_power_off': host.disablePowerOff ?? false,
-          '/properties/cpu_arch': properties(host).cpu_arch,
+          '/properties/cpu_arch': nodePropertiesOf(host).cpu_arch,
         }
       : {}),
     ...defined({ '/network_data': network }),
   })
   if (node.provision_state === 'enroll') {
     if (node.last_error && !status.isRetry && !status.hasNewAccount) return { outcome: { error: node.last_error } }
-    return { outcome: node.target_provision_state === null ? await requests.ask(node, 'manage') : soon }
+    return { outcome: node.target_provision_state === null ? await requests.ask(node, 'manage') : retrySoon }
   }
-  if (node.provision_state === 'verifying') return { outcome: soon }
-  if (BUSY.has(node.provision_state)) return node
+  if (node.provision_state === 'verifying') return { outcome: retrySoon }
+  if (BUSY_FLOW_STATES.has(node.provision_state)) return node
   return requests.patch('the ramdisk, and properties from the spec', node, {
     ...(ramdisk ? ramdiskOf(host, ramdisk) : {}),
     '/automated_clean': host.automatedCleaning ?? true,
     '/properties/capabilities': capabilitiesWith(node.properties['capabilities'], host),
-    '/properties/cpu_arch': properties(host).cpu_arch,
+    '/properties/cpu_arch': nodePropertiesOf(host).cpu_arch,
   })
 }
 
@@ -120,11 +130,16 @@ interface Nic {
 }
 
 /** Creates missing ports: of the boot NIC and of the NICs that an inspection found. */
-async function ensurePorts(calls: Calls, host: Host, { uuid }: ApiNode, { hardware }: HostStatus): Promise<void> {
+async function ensurePorts(
+  calls: Calls,
+  host: RequestedHost,
+  { uuid }: ApiNode,
+  { hardware }: HostStatus,
+): Promise<void> {
   const path = `/ports?${PORT_FIELDS}&node_uuid=${uuid}`
   const { ports } = await calls.call<Ports>('which ports does the node have?', 'GET', path)
   const existing = new Set(ports.map(({ address }) => address.toLowerCase()))
-  for (const [address, pxe] of macsOf(host, hardware)) {
+  for (const [address, pxe] of hostMacsOf(host, hardware)) {
     if (existing.has(address)) continue
     const [elsewhere] = await portsOf(calls, address, 'does another node have this MAC address?')
     if (elsewhere) throw new Error(`port ${address} belongs to node ${elsewhere.node_uuid}`)
@@ -133,7 +148,7 @@ async function ensurePorts(calls: Calls, host: Host, { uuid }: ApiNode, { hardwa
   }
 }
 
-function macsOf({ bootMac }: Host, hardware: JsonObject | undefined): Map<string, boolean> {
+function hostMacsOf({ bootMac }: RequestedHost, hardware: JsonObject | undefined): Map<string, boolean> {
   const inventory = hardware?.['inventory'] as { interfaces?: Nic[] } | undefined
   const { all_interfaces: known = {} } = (hardware?.['plugin_data'] ?? {}) as {
     all_interfaces?: Record<string, { pxe_enabled?: boolean }>

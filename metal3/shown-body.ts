@@ -1,6 +1,6 @@
 import { defined } from '../runtime/index.js'
 import { maskedText } from '../lab/index.js'
-import type { Host } from './host.js'
+import type { RequestedHost } from './host.js'
 import { secretLabel } from './manifest-host.js'
 import type { BareMetalHostManifest } from './manifest-types.js'
 
@@ -15,7 +15,7 @@ export interface SecretLabels {
 }
 
 /** Labels for the values that come from a host's Secrets. */
-export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null): SecretLabels {
+export function secretLabels({ spec }: BareMetalHostManifest, host: RequestedHost | null): SecretLabels {
   const { bmc, image, userData, networkData, preprovisioningNetworkDataName: preprovisioning } = spec
   const network = networkData?.name ?? preprovisioning
   const account = bmc?.credentialsName ?? ''
@@ -44,12 +44,12 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: Host | null)
 }
 
 /** Shorter secrets also occur in ordinary sentences, where masking them would hide the message. */
-const SHORTEST_MASKED = 4
+const MIN_MASKED_LENGTH = 4
 
-function secretTexts({ bmc, userData, networkData, preprovisioningNetworkData, metaData }: Host): string[] {
+function secretTexts({ bmc, userData, networkData, preprovisioningNetworkData, metaData }: RequestedHost): string[] {
   const password = Object.entries(bmc.driverInfo).find(([key]) => key.endsWith('_password'))?.[1]
   const texts = [password, userData, networkData, preprovisioningNetworkData, metaData].flatMap(textsIn)
-  return texts.filter(({ length }) => length >= SHORTEST_MASKED).sort((a, b) => b.length - a.length)
+  return texts.filter(({ length }) => length >= MIN_MASKED_LENGTH).sort((a, b) => b.length - a.length)
 }
 
 function textsIn(value: unknown): string[] {
@@ -73,7 +73,7 @@ export function shownBody(
     if (typeof value === 'string') return withoutIds(maskedText(value))
     if (Array.isArray(value)) return value.map((one) => show(one, ''))
     if (typeof value !== 'object' || value === null) return value
-    if ('op' in value && 'path' in value && 'value' in value) return showOperation(value as Operation)
+    if ('op' in value && 'path' in value && 'value' in value) return showOperation(value as PatchEntry)
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [
         name,
@@ -81,7 +81,7 @@ export function shownBody(
       ]),
     )
   }
-  const showOperation = (operation: Operation): unknown => {
+  const showOperation = (operation: PatchEntry): unknown => {
     const { path, value } = operation
     const key = Object.hasOwn(keys, path) ? path : path.split('/').at(-1)!
     return { ...operation, path, value: show(value, key) }
@@ -89,7 +89,7 @@ export function shownBody(
   return show(body, '')
 }
 
-interface Operation {
+interface PatchEntry {
   op: string
   path: string
   value: unknown

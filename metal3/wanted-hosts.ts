@@ -1,10 +1,10 @@
 import { defined } from '../runtime/index.js'
-import type { Host } from './host.js'
+import type { RequestedHost } from './host.js'
 import { secretLabels, type SecretLabels } from './shown-body.js'
-import { hostOf } from './manifest-host.js'
+import { buildHost } from './manifest-host.js'
 import { hostComplaints, isCoreosImage, isInspected } from './manifest-rules.js'
 import { readManifests, type ManifestFinding, type ReadManifest } from './read-manifests.js'
-import type { BareMetalHostManifest, Manifest, SecretManifest } from './manifest-types.js'
+import type { BareMetalHostManifest, Metal3Manifest, SecretManifest } from './manifest-types.js'
 
 /** A host from a manifest file, with the settings that decide its states. */
 export interface WantedHost {
@@ -13,7 +13,7 @@ export interface WantedHost {
   file: string
   document: number
   /** Null for a host without `spec.bmc`. */
-  host: Host | null
+  host: RequestedHost | null
   labels: SecretLabels
   isInspected: boolean
   isExternal: boolean
@@ -39,7 +39,7 @@ export interface HostManifests {
 /** Assumed namespace of a manifest without one; kubectl would use that of its context. */
 const DEFAULT_NAMESPACE = 'metal3'
 
-type ManifestOf<K extends Manifest['kind']> = ReadManifest & { manifest: Extract<Manifest, { kind: K }> }
+type ManifestOf<K extends Metal3Manifest['kind']> = ReadManifest & { manifest: Extract<Metal3Manifest, { kind: K }> }
 
 /** Reads BareMetalHosts with their Secrets, HostFirmwareSettings and HostFirmwareComponents. */
 export function wantedHosts(files: readonly { name: string; text: string }[]): {
@@ -49,14 +49,14 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   const reads = files.map(({ name, text }) => readManifests(name, text))
   const findings = reads.flatMap((read) => read.findings)
   const all = reads.flatMap((read) => read.manifests)
-  const ofKind = <K extends Manifest['kind']>(kind: K) =>
+  const ofKind = <K extends Metal3Manifest['kind']>(kind: K) =>
     all.filter((read): read is ManifestOf<K> => read.manifest.kind === kind)
   const hosts: WantedHost[] = []
   /** Files of the hosts, by name. */
   const seen = new Map<string, string>()
   for (const read of ofKind('BareMetalHost')) {
     const { metadata } = read.manifest
-    const name = keyOf(metadata)
+    const name = wantedKeyOf(metadata)
     const other = seen.get(name)
     if (other !== undefined)
       findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already, in ${other}`))
@@ -64,11 +64,11 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
     const complaints = hostComplaints(read.manifest)
     findings.push(...complaints.map(([path, message]) => read.finding('error', path, message)))
     if (complaints.length > 0) continue
-    const named = <K extends Manifest['kind']>(kind: K, own = metadata.name) =>
-      ofKind(kind).find((other) => keyOf(other.manifest.metadata) === keyOf({ ...metadata, name: own }))
+    const named = <K extends Metal3Manifest['kind']>(kind: K, own = metadata.name) =>
+      ofKind(kind).find((other) => wantedKeyOf(other.manifest.metadata) === wantedKeyOf({ ...metadata, name: own }))
     const settings = named('HostFirmwareSettings')?.manifest.spec?.settings
     const updates = named('HostFirmwareComponents')?.manifest.spec?.updates
-    const host = hostOf(read.manifest, {
+    const host = buildHost(read.manifest, {
       secret: (secret) => named('Secret', secret)?.manifest as SecretManifest | undefined,
       onBadSecret: (secret, { path, message }) =>
         findings.push(
@@ -88,7 +88,7 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       file,
       document,
       host,
-      ...statesOf(read.manifest),
+      ...manifestStatesOf(read.manifest),
       labels: secretLabels(read.manifest, host),
       missingSecrets,
       manifests: {
@@ -113,10 +113,11 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   return { hosts, findings }
 }
 
-const keyOf = ({ namespace = DEFAULT_NAMESPACE, name }: { namespace?: string; name: string }) => `${namespace}/${name}`
+const wantedKeyOf = ({ namespace = DEFAULT_NAMESPACE, name }: { namespace?: string; name: string }) =>
+  `${namespace}/${name}`
 
 /** Settings of a manifest that decide the host's states. */
-const statesOf = (manifest: BareMetalHostManifest) => ({
+const manifestStatesOf = (manifest: BareMetalHostManifest) => ({
   isInspected: isInspected(manifest),
   isExternal: manifest.spec.externallyProvisioned ?? false,
   isOnline: manifest.spec.online,

@@ -3,8 +3,8 @@
 export { ironicHandlers } from './msw/ironic-handlers.js'
 export {
   ironicInterceptor,
-  type Dispatched,
-  type DispatchControl,
-  type DispatchedTo,
-  type DispatchHandling,
+  type UndiciRequest,
+  type UndiciController,
+  type UndiciDispatch,
+  type UndiciHandler,
 } from './msw/ironic-interceptor.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { served } from '../test/kit/redfish/served.js'
-import { RESOURCES } from './resources/index.js'
+import { REDFISH_RESOURCES } from './resources/index.js'
 
 /** Requests with any body, to every resource that takes one. */
 
@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<string, string>> = {
   task: 't',
   adapter: 'eno1',
 }
-const CHANGES = RESOURCES.flatMap((resource) =>
+const CHANGES = REDFISH_RESOURCES.flatMap((resource) =>
   (['patch', 'put', 'post', 'delete'] as const)
     .filter((method) => resource[method])
     .map((method) => ({
@@ -111,7 +111,7 @@ test.each(['constructor', '__proto__', 'toString', '%00', '..', ' '])(
   'no resource has a member named %j',
   async (name) => {
     await using bmc = await served()
-    const paths = RESOURCES.filter(({ path, get }) => get && path.includes('{')).map(
+    const paths = REDFISH_RESOURCES.filter(({ path, get }) => get && path.includes('{')).map(
       ({ path }) =>
         `/redfish/v1${path.replace('{machine}', 'machine-1').replace(/\{\w+\}/g, encodeURIComponent(decodeURIComponent(name)))}`,
     )

@@ -1,5 +1,5 @@
 /** Redfish services in front of simulated machines. */
-export type { Credentials, RedfishAccounts } from './access/credentials.js'
+export type { RedfishCredentials, RedfishAccounts } from './access/credentials.js'
 export { redfishRefusal, refuseUnreadRequest } from './protocol/answers.js'
 export { REDFISH_CALLS } from './call-names.js'
 export type { RedfishPoint } from './dispatch.js'

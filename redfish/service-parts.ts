@@ -1,6 +1,6 @@
 import type { Machine } from '../machine/index.js'
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
-import type { Credentials, RedfishAccounts } from './access/credentials.js'
+import type { RedfishCredentials, RedfishAccounts } from './access/credentials.js'
 import type { Sessions } from './access/sessions.js'
 import type { ServedMachines } from './served-machines.js'
 import type { EventHub } from './events/event-hub.js'
@@ -39,7 +39,7 @@ export interface ServiceParts {
   /** Whether a change of a resource needs an If-Match header. */
   readonly requiresIfMatch: boolean
   /** The machines that a caller's credentials open. */
-  visible(caller: Credentials): Machine[]
+  visible(caller: RedfishCredentials): Machine[]
   /** Whether a caller's credentials open a machine; a machine without an account stays without. */
-  sees(machine: Machine, caller: Credentials): boolean
+  sees(machine: Machine, caller: RedfishCredentials): boolean
 }

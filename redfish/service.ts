@@ -5,18 +5,18 @@ import {
   seconds,
   sharedAbort,
   silent,
-  uuid,
+  randomUuid,
   type Clock,
   type Logger,
   type Random,
 } from '../runtime/index.js'
-import { HttpTransport, probed, type Dispatch, type Transport } from '../wire/index.js'
-import type { Credentials, RedfishAccounts } from './access/credentials.js'
+import { HttpTransport, probeTransport, type Dispatch, type Transport } from '../wire/index.js'
+import type { RedfishCredentials, RedfishAccounts } from './access/credentials.js'
 import { Sessions } from './access/sessions.js'
-import { answer } from './dispatch.js'
+import { answerRedfishCall } from './dispatch.js'
 import { EventHub } from './events/event-hub.js'
 import { Routes } from './protocol/routes.js'
-import { RESOURCES } from './resources/index.js'
+import { REDFISH_RESOURCES } from './resources/index.js'
 import type { ServedMachines } from './served-machines.js'
 import type { FetchFirmware, ServiceParts } from './service-parts.js'
 import { Tasks } from './tasks/tasks.js'
@@ -49,7 +49,7 @@ export interface RedfishService extends AsyncDisposable {
   readonly dispatch: Dispatch
 }
 
-const routes = new Routes(RESOURCES)
+const routes = new Routes(REDFISH_RESOURCES)
 
 /**
  * A Redfish service in front of machines, each of which is a system, a manager and a chassis of the same id. The state is
@@ -65,7 +65,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
   const over = sharedAbort()
   const closing = over.signal
   const own = options.transport ? undefined : new HttpTransport({ clock, timeoutMs: seconds(10), connections: 4 })
-  const transport = probed(options.transport ?? own!, probe, { from: 'bmc', to: 'subscriber' })
+  const transport = probeTransport(options.transport ?? own!, probe, { from: 'bmc', to: 'subscriber' })
   const events = new EventHub({ machines, transport, clock, random, logger, closing })
   const attached = events.attach(probe)
   const service: ServiceParts = {
@@ -82,13 +82,13 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     updateTime: options.updateTime ?? seconds(2),
     ...defined({ fetchFirmware: options.fetchFirmware }),
     closing,
-    uuid: options.uuid ?? uuid(random),
+    uuid: options.uuid ?? randomUuid(random),
     requiresIfMatch: options.requireIfMatch ?? false,
     visible: (caller) => machines.list().filter((machine) => sees(accounts, machine, caller)),
     sees: (machine, caller) => sees(accounts, machine, caller),
   }
   return {
-    dispatch: (request) => answer(service, request),
+    dispatch: (request) => answerRedfishCall(service, request),
     [Symbol.asyncDispose]: async () => {
       attached[Symbol.dispose]()
       over.abort()
@@ -98,7 +98,11 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
 }
 
 /** Whether credentials open a machine, without leaving them there as its account. */
-function sees(accounts: RedfishAccounts, machine: Parameters<RedfishAccounts['of']>[0], caller: Credentials): boolean {
+function sees(
+  accounts: RedfishAccounts,
+  machine: Parameters<RedfishAccounts['of']>[0],
+  caller: RedfishCredentials,
+): boolean {
   const account = accounts.of(machine)
   return (
     account === undefined || (account.username === caller.username && isSameSecret(account.password, caller.password))

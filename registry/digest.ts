@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import type { ByteStream } from '../bytes/index.js'
 import { UserError } from '../runtime/index.js'
 
-const LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 }
+const DIGEST_LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 }
 
 /** Whether a text is a digest of a registered algorithm (OCI image spec 1.1, descriptor.md). */
 export function isDigest(text: string): boolean {
   const [, algorithm = '', hex = ''] = /^(sha256|sha512):([a-f\d]+)$/.exec(text) ?? []
-  return hex !== '' && hex.length === LENGTHS[algorithm]
+  return hex !== '' && hex.length === DIGEST_LENGTHS[algorithm]
 }
 
 export const algorithmOf = (digest: string): string => digest.slice(0, digest.indexOf(':'))
 
-export const digestOf = (bytes: Uint8Array, algorithm = 'sha256'): string =>
+export const blobDigestOf = (bytes: Uint8Array, algorithm = 'sha256'): string =>
   `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 
 /** @throws UserError `image-altered` */
@@ -22,7 +22,7 @@ export function checkContent(
   what: string,
 ): void {
   if (size !== undefined && bytes.length !== size) throw otherContent(what, `${bytes.length} bytes, not ${size}`)
-  const found = digestOf(bytes, algorithmOf(digest))
+  const found = blobDigestOf(bytes, algorithmOf(digest))
   if (found !== digest) throw otherContent(what, `the digest ${found}, not ${digest}`)
 }
 

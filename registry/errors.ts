@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** Error codes of `registry/`, each with its failure and usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'image-altered': {
     sentence: 'the content of an image does not match its manifest',
     remedy: 'copy the image to the registry or folder again',

@@ -1,6 +1,6 @@
 /** Container images in registries and folders: the OCI distribution API, image manifests and layers, mirrors and credentials. */
 export { authFiles, type AuthFiles } from './access/credentials.js'
-export { digestOf, isDigest } from './digest.js'
+export { blobDigestOf, isDigest } from './digest.js'
 export { ERRORS } from './errors.js'
 export { type MadeImage, makeImage, putImage } from './images/make-image.js'
 export { type Image, type ImageAccess, Images, type OpenedImage } from './images/open-images.js'

@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** Error codes of `runs/`, each with its failure and usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'agent-option-file': {
     sentence: "a file that the agent's options name cannot be read",
     remedy: 'name a PEM file that this user may read',

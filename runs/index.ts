@@ -16,7 +16,7 @@ export { ERRORS } from './errors.js'
 export { knownStep, runStep, type StepRunEvent } from './steps/run-step.js'
 export { loadManagers } from './steps/step-files.js'
 export {
-  CAPABILITIES,
+  REAL_CAPABILITIES,
   openRealTarget,
   planText,
   type RealTarget,

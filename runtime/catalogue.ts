@@ -5,6 +5,6 @@ export interface ErrorEntry {
 }
 
 /** Makes a room's catalogue of errors and keeps its codes as a closed union. */
-export const catalogue = <Code extends string>(
+export const defineCatalogue = <Code extends string>(
   entries: Readonly<Record<Code, ErrorEntry>>,
 ): Readonly<Record<Code, ErrorEntry>> => entries

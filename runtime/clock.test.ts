@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { held, hours, minutes, seconds } from './clock.js'
+import { withClockHeld, hours, minutes, seconds } from './clock.js'
 import { systemClock } from './system-clock.js'
-import { VirtualClock, NothingLeftToHappen } from './virtual-clock.js'
+import { VirtualClock, ClockIdleError } from './virtual-clock.js'
 
 describe('a virtual clock', () => {
   test('stands still until it is moved', async () => {
@@ -47,13 +47,13 @@ describe('a virtual clock', () => {
     heart.catch(() => {})
     await clock.until(clock.sleep(minutes(5)))
     expect(beats).toEqual([90, 180, 270].map(seconds))
-    await expect(clock.until(new Promise(() => {}))).rejects.toThrow(NothingLeftToHappen)
+    await expect(clock.until(new Promise(() => {}))).rejects.toThrow(ClockIdleError)
   })
 
   test('does not jump while something real is under way', async () => {
     const clock = new VirtualClock()
     const order: string[] = []
-    const real = held(clock, 'a real read', async () => {
+    const real = withClockHeld(clock, 'a real read', async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       order.push('read')
     })
@@ -79,7 +79,7 @@ describe('a virtual clock', () => {
     const sleeping = clock.sleep(10, { signal: controller.signal })
     controller.abort(new Error('enough'))
     await expect(sleeping).rejects.toThrow('enough')
-    await expect(clock.until(new Promise(() => {}))).rejects.toThrow(NothingLeftToHappen)
+    await expect(clock.until(new Promise(() => {}))).rejects.toThrow(ClockIdleError)
     await expect(clock.sleep(1, { signal: controller.signal })).rejects.toThrow('enough')
   })
 
@@ -170,7 +170,7 @@ describe('a fast clock', () => {
   test('goes at ten times the speed of the wall while something real is under way', async () => {
     const clock = systemClock(1200)
     const since = performance.now()
-    await held(clock, 'a real read', () => new Promise((resolve) => setTimeout(resolve, 300)))
+    await withClockHeld(clock, 'a real read', () => new Promise((resolve) => setTimeout(resolve, 300)))
     const read = clock.elapsed()
     expect(read).toBeLessThan((performance.now() - since) * 10 + seconds(5))
     await clock.sleep(minutes(10))
@@ -182,7 +182,7 @@ describe('a fast clock', () => {
     let woken = false
     void clock.sleep(seconds(30)).then(() => (woken = true))
     const since = performance.now()
-    while (!woken && performance.now() - since < 10_000) await held(clock, 'a moment', nextRound)
+    while (!woken && performance.now() - since < 10_000) await withClockHeld(clock, 'a moment', nextRound)
     expect(woken).toBe(true)
   })
 

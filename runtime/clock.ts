@@ -91,7 +91,7 @@ export const minutes = (n: number): number => n * 60_000
 export const hours = (n: number): number => n * 3_600_000
 
 /** Runs `work` under a hold: `await held(clock, 'reading the image', () => file.read(...))`. */
-export async function held<T>(clock: Clock, why: string, work: () => Promise<T>): Promise<T> {
+export async function withClockHeld<T>(clock: Clock, why: string, work: () => Promise<T>): Promise<T> {
   const hold = clock.hold(why)
   try {
     return await work()

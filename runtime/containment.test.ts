@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { contained, ownerOfError, traceOwners } from './containment.js'
+import { runContained, ownerOfError, traceOwners } from './containment.js'
 
-const ownerSeen = () => contained('the work of a node', () => Promise.resolve(ownerOfError()?.name))
+const ownerSeen = () => runContained('the work of a node', () => Promise.resolve(ownerOfError()?.name))
 
 describe('the owner of an error', () => {
   test('is found while something traces owners, and costs nothing afterwards', async () => {
@@ -18,7 +18,7 @@ describe('the owner of an error', () => {
   test('fails its work, once', async () => {
     using _ = traceOwners()
     const ended: boolean[] = []
-    const work = contained('the work of a node', async () => {
+    const work = runContained('the work of a node', async () => {
       const owner = ownerOfError()!
       ended.push(owner.fail(new Error('thrown in a handler')), owner.fail(new Error('again')))
       await Promise.resolve()

@@ -29,7 +29,7 @@ export function traceOwners(): Disposable {
  * Runs work so that {@link ownerOfError} finds it: an error that is thrown in one of its event handlers, or a rejection that
  * nothing handles, rejects this promise instead of ending the process. Without {@link traceOwners} it only runs the work.
  */
-export async function contained<T>(name: string, work: () => Promise<T>): Promise<T> {
+export async function runContained<T>(name: string, work: () => Promise<T>): Promise<T> {
   if (!owners) return work()
   const storage = owners
   return new Promise<T>((resolve, reject) => {

@@ -1,7 +1,7 @@
-import { catalogue } from './catalogue.js'
+import { defineCatalogue } from './catalogue.js'
 
 /** The codes of `runtime/`, each with the failure that it stands for and its usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'agent-config-file': {
     sentence: 'the configuration file of the agent cannot be read',
     remedy: 'write sections and lines such as [DEFAULT] and api_url = http://192.0.2.1:6385',

@@ -1,6 +1,6 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
-export { type Clock, held, hours, minutes, type MovableClock, seconds, type SleepOptions } from './clock.js'
-export { contained, ownerOfError, traceOwners } from './containment.js'
+export { type Clock, withClockHeld, hours, minutes, type MovableClock, seconds, type SleepOptions } from './clock.js'
+export { runContained, ownerOfError, traceOwners } from './containment.js'
 export { pageProblems, checkRows, rowProblem, selectAll } from './database/check-database.js'
 export { type CommitMark, markFile, OpenMark, readMark, replaceMark } from './database/commit-mark.js'
 export { createTables, insertion } from './database/create-tables.js'
@@ -9,7 +9,7 @@ export { closeToOthers, openDatabase, type SealedDatabase, versionOf, withoutLog
 export { addRow, checkedSeal, isSealed, readSeal, rowSum, schemaOf, type Seal, sealOnce } from './database/seal.js'
 export { type DatabaseContents, type Standing, standingOf } from './database/standing.js'
 export { defined, type WhenDefined } from './defined.js'
-export { catalogue, type ErrorEntry } from './catalogue.js'
+export { defineCatalogue, type ErrorEntry } from './catalogue.js'
 export {
   type ErrorCatalogues,
   type ErrorCode,
@@ -25,10 +25,10 @@ export { inParallel } from './in-parallel.js'
 export { type ConfigFile, parseIni } from './ini.js'
 export { LazyMap } from './lazy-map.js'
 export {
-  delayed,
+  delaySignal,
   Mutex,
   onAbort,
-  opening,
+  openInScope,
   Scope,
   sharedAbort,
   type SharedAbort,
@@ -40,7 +40,7 @@ export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export {
   checkNesting,
-  DEEPEST,
+  MAX_JSON_DEPTH,
   isNestedDeeper,
   isObject,
   jsonText,
@@ -67,20 +67,20 @@ export {
   type SeededRandom,
   keyedRandom,
   seededRandom,
-  uniform,
+  randomUniform,
   urlSafeToken,
-  uuid,
+  randomUuid,
   uuidOf,
 } from './random.js'
 export { withoutRepeats } from './repeats.js'
 export {
-  amount,
+  amountSetting,
   anyText,
-  matching,
-  oneOf,
+  patternSetting,
+  choiceSetting,
   portNumber,
   readSetting,
-  type Setting,
+  type SettingParser,
   wordList,
   yesOrNo,
 } from './setting.js'
@@ -105,12 +105,12 @@ export { systemRandom } from './system-random.js'
 export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './files/temporary-folder.js'
 export { Timer } from './timer.js'
 export { type Due, TimerHeap } from './timer-heap.js'
-export { type ClockState, type Mover, LabTimeOver, NothingLeftToHappen, VirtualClock } from './virtual-clock.js'
+export { type ClockState, type Mover, LabTimeLimitError, ClockIdleError, VirtualClock } from './virtual-clock.js'
 export { type ClockMode, LabClock, standsStill } from './system-lab-clock.js'
-export { didYouMean, nearest } from './text/nearest.js'
-export { literalPattern, wildcard } from './text/patterns.js'
-export { shared } from './text/shared-texts.js'
-export { columnLines, columns, type ColumnOptions, wrapped } from './text/text-layout.js'
+export { didYouMean, nearestWord } from './text/nearest.js'
+export { literalPattern, wildcardPattern } from './text/patterns.js'
+export { shareText } from './text/shared-texts.js'
+export { columnLines, alignColumns, type ColumnOptions, wrapWords } from './text/text-layout.js'
 export { schemaProblem, type SchemaProblem } from './text/schema-problem.js'
 export { yamlPlace } from './text/yaml-place.js'
 export { visibleJson, visibleLine, visibleText } from './text/visible-text.js'

@@ -1,14 +1,14 @@
 import { UserError } from './error.js'
 
 /** Limit on nested levels of lists and objects in documents from outside, far above real ones. */
-export const DEEPEST = 500
+export const MAX_JSON_DEPTH = 500
 
 /**
  * Whether lists and objects are nested more than so many levels deep. Works without recursion; what refers to itself is
  * deeper than any limit.
  */
-export function isNestedDeeper(value: unknown, levels: number = DEEPEST): boolean {
-  if (membersWithin(value, Math.min(levels, USUAL_DEPTH), USUAL_MEMBERS) >= 0) return false
+export function isNestedDeeper(value: unknown, levels: number = MAX_JSON_DEPTH): boolean {
+  if (membersWithin(value, Math.min(levels, USUAL_JSON_DEPTH), USUAL_JSON_MEMBERS) >= 0) return false
   const seen = new Map<object, number>()
   const open: [value: unknown, level: number][] = [[value, 1]]
   for (let next = open.pop(); next; next = open.pop()) {
@@ -23,8 +23,8 @@ export function isNestedDeeper(value: unknown, levels: number = DEEPEST): boolea
 }
 
 /** A usual document has less than this, and is checked without a table of what was seen. */
-const USUAL_DEPTH = 40
-const USUAL_MEMBERS = 5_000
+const USUAL_JSON_DEPTH = 40
+const USUAL_JSON_MEMBERS = 5_000
 
 /** How many of `most` members are left after those of a value; negative when it has more, or more levels. */
 function membersWithin(value: unknown, levels: number, most: number): number {
@@ -42,7 +42,7 @@ function membersWithin(value: unknown, levels: number, most: number): number {
 }
 
 const nestedTooDeeply = (what: string): UserError =>
-  new UserError('nested-too-deeply', `${what} is nested more than ${DEEPEST} levels deep`, {
+  new UserError('nested-too-deeply', `${what} is nested more than ${MAX_JSON_DEPTH} levels deep`, {
     remedy: 'Flatten it; nothing that is read here needs more levels.',
   })
 
@@ -106,7 +106,7 @@ const errorsOf = (result: unknown): unknown[] =>
 
 /** Whether brackets outside of quotes, or dashes of nested lists in one line, open more levels than are read. */
 function opensDeeper(text: string): boolean {
-  if (new RegExp(`^(?:[ \\t]*[-?:][ \\t]){${DEEPEST + 1}}`, 'm').test(text)) return true
+  if (new RegExp(`^(?:[ \\t]*[-?:][ \\t]){${MAX_JSON_DEPTH + 1}}`, 'm').test(text)) return true
   let level = 0
   let quoted = false
   for (let at = 0; at < text.length; at++) {
@@ -116,7 +116,7 @@ function opensDeeper(text: string): boolean {
     // A quotation mark inside plain text is none; no text in quotes needs more than its line.
     else if (character === NEWLINE) quoted = false
     else if (!quoted && (character === OPEN_LIST || character === OPEN_OBJECT)) {
-      if (++level > DEEPEST) return true
+      if (++level > MAX_JSON_DEPTH) return true
     } else if (!quoted && (character === CLOSE_LIST || character === CLOSE_OBJECT)) level = Math.max(0, level - 1)
   }
   return false

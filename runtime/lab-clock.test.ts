@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { hours, minutes, seconds } from './clock.js'
 import { LabClock } from './system-lab-clock.js'
-import { NothingLeftToHappen } from './virtual-clock.js'
+import { ClockIdleError } from './virtual-clock.js'
 
 const START = Date.UTC(2026, 0, 1)
 const at = (mode: LabClock['mode']) => new LabClock({ mode, start: START })
@@ -21,7 +21,7 @@ describe('by hand', () => {
   })
 
   test('waiting for what can no longer happen fails', async () => {
-    await expect(at('manual').until(new Promise(() => {}))).rejects.toBeInstanceOf(NothingLeftToHappen)
+    await expect(at('manual').until(new Promise(() => {}))).rejects.toBeInstanceOf(ClockIdleError)
   })
 })
 

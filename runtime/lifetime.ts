@@ -115,7 +115,7 @@ export class Scope implements AsyncDisposable {
  * Opens something that consists of several: what is in the scope already is closed again when the rest cannot be opened.
  * Closing the scope otherwise is up to what was opened.
  */
-export async function opening<T>(open: (scope: Scope) => Promise<T>): Promise<T> {
+export async function openInScope<T>(open: (scope: Scope) => Promise<T>): Promise<T> {
   const scope = new Scope()
   try {
     return await open(scope)
@@ -171,7 +171,7 @@ export function unlessAborted<T>(
  *
  * @param ms in the clock's milliseconds
  */
-export function delayed(signal: AbortSignal | undefined, ms: number, clock: Clock): AbortSignal {
+export function delaySignal(signal: AbortSignal | undefined, ms: number, clock: Clock): AbortSignal {
   const controller = new AbortController()
   const start = () =>
     void clock.sleep(ms, { weak: true }).then(() => {
@@ -193,7 +193,7 @@ export function onAbort(signal: AbortSignal, then: (reason: unknown) => void): D
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', aborted) }
 }
 
-export interface Limit {
+export interface TimeLimit {
   /** Milliseconds of the clock. */
   ms: number
   clock: Clock
@@ -209,7 +209,7 @@ export interface Limit {
  * Ends when the work does, which has to heed its signal.
  */
 export async function withinLimit<T>(
-  { ms, clock, weak = false, signal, late }: Limit,
+  { ms, clock, weak = false, signal, late }: TimeLimit,
   work: (either: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const done = new AbortController()
@@ -219,13 +219,13 @@ export async function withinLimit<T>(
   try {
     return await work(either.signal)
   } finally {
-    done.abort(DONE)
+    done.abort(WORK_DONE)
     await timer
   }
 }
 
 /** Made once, so that no exception with a stack is made for the usual case. */
-const DONE = new Error('done')
+const WORK_DONE = new Error('done')
 
 /** An end without a value: a mutex holds no result. */
 const nothing = (): void => {}

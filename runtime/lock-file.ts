@@ -1,5 +1,5 @@
 import type Database from 'libsql'
-import { held, type Clock } from './clock.js'
+import { withClockHeld, type Clock } from './clock.js'
 import { openSqlite } from './sqlite.js'
 import { systemClock } from './system-clock.js'
 
@@ -28,7 +28,7 @@ function release(lock: Database.Database): void {
 }
 
 /** Between two looks whether another process has let go, in milliseconds. */
-const POLL_INTERVAL = 100
+const LOCK_POLL_INTERVAL = 100
 /** Other processes live in wall time, also when the clock of this one is virtual. */
 const wall = systemClock()
 
@@ -43,8 +43,8 @@ export async function takeLock(
     const lock = await tryLock(path, kind)
     if (lock) return lock
     if (!waited) onWait?.()
-    await held(clock, `waiting for another process to be done with ${path}`, () =>
-      wall.sleep(POLL_INTERVAL, { signal }),
+    await withClockHeld(clock, `waiting for another process to be done with ${path}`, () =>
+      wall.sleep(LOCK_POLL_INTERVAL, { signal }),
     )
   }
 }

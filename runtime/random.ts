@@ -9,7 +9,7 @@ export interface Random {
 }
 
 /** A random version 4 UUID. */
-export function uuid(random: Random): string {
+export function randomUuid(random: Random): string {
   const b = Buffer.from(random.bytes(16))
   b[6] = (b[6]! & 0x0f) | 0x40
   b[8] = (b[8]! & 0x3f) | 0x80
@@ -29,7 +29,7 @@ export function urlSafeToken(random: Random, length = 32): string {
 }
 
 /** A float in [from, to). */
-export const uniform = (random: Random, from: number, to: number): number => from + random.next() * (to - from)
+export const randomUniform = (random: Random, from: number, to: number): number => from + random.next() * (to - from)
 
 /** Randomness whose position in its sequence can be stored and restored. */
 export interface SeededRandom extends Random {
@@ -61,12 +61,12 @@ export function keyedRandom(key: Uint8Array | string): SeededRandom {
   let block = new Uint8Array()
   let number = -1
   const byte = (): number => {
-    const wanted = Math.floor(place / BLOCK)
+    const wanted = Math.floor(place / SHA256_BYTES)
     if (wanted !== number) {
       number = wanted
       block = createHmac('sha256', key).update(String(number)).digest()
     }
-    return block[place++ % BLOCK]!
+    return block[place++ % SHA256_BYTES]!
   }
   const bytes = (length: number): Uint8Array => {
     const drawn = new Uint8Array(length)
@@ -82,4 +82,4 @@ export function keyedRandom(key: Uint8Array | string): SeededRandom {
 }
 
 /** Bytes of a SHA-256. */
-const BLOCK = 32
+const SHA256_BYTES = 32

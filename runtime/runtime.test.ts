@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { during, errorChain, userError, UserError } from './error.js'
 import { inParallel } from './in-parallel.js'
-import { Mutex, opening, Scope, ScopeClosed } from './lifetime.js'
+import { Mutex, openInScope, Scope, ScopeClosed } from './lifetime.js'
 import { Probe } from './probe.js'
 import { elapsedText, sizeText } from './quantity.js'
-import { keyedRandom, seededRandom, urlSafeToken, uuid } from './random.js'
+import { keyedRandom, seededRandom, urlSafeToken, randomUuid } from './random.js'
 import { systemRandom } from './system-random.js'
 
 describe('randomness', () => {
   test('a seed replays', () => {
     const draw = (seed: number) => {
       const random = seededRandom(seed)
-      return [uuid(random), random.next(), urlSafeToken(random)]
+      return [randomUuid(random), random.next(), urlSafeToken(random)]
     }
     expect(draw(7)).toEqual(draw(7))
     expect(draw(7)).not.toEqual(draw(8))
@@ -22,7 +22,7 @@ describe('randomness', () => {
     ['keyed', keyedRandom('key')],
     ['system', systemRandom],
   ])('%s: well-formed ids and tokens', (_, random) => {
-    expect(uuid(random)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(randomUuid(random)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(urlSafeToken(random)).toMatch(/^[\w-]{43}$/)
     expect(random.next()).toBeLessThan(1)
   })
@@ -85,12 +85,12 @@ describe('a scope', () => {
   test('parts are closed again when opening fails, and stay open when it succeeds', async () => {
     const closed: string[] = []
     const part = (name: string) => ({ [Symbol.dispose]: () => void closed.push(name) })
-    const broken = opening((scope) => {
+    const broken = openInScope((scope) => {
       scope.use(part('of what is broken'))
       return Promise.reject(new Error('broken'))
     })
     await expect(broken).rejects.toThrow('broken')
-    await opening((scope) => Promise.resolve(scope.use(part('of what is whole'))))
+    await openInScope((scope) => Promise.resolve(scope.use(part('of what is whole'))))
     expect(closed).toEqual(['of what is broken'])
   })
 

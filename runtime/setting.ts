@@ -1,12 +1,12 @@
 /** Parser of a setting's text in a configuration file. */
-export interface Setting<T> {
+export interface SettingParser<T> {
   /** @throws string the expected form, as in `a port, 0 to 65535` */
   read(text: string): T
 }
 
-export const anyText: Setting<string> = { read: (text) => text }
+export const anyText: SettingParser<string> = { read: (text) => text }
 
-export const yesOrNo: Setting<boolean> = {
+export const yesOrNo: SettingParser<boolean> = {
   read: (text) => {
     if (/^(1|true|yes|on|t|y)$/i.test(text)) return true
     if (/^(0|false|no|off|f|n)$/i.test(text)) return false
@@ -15,7 +15,7 @@ export const yesOrNo: Setting<boolean> = {
 }
 
 /** From 0. @param expected for complaints, such as `a whole number` */
-export const amount = (expected: string, { whole = true } = {}): Setting<number> => ({
+export const amountSetting = (expected: string, { whole = true } = {}): SettingParser<number> => ({
   read: (text) => {
     const value = Number(text)
     if (text.trim() === '' || !Number.isFinite(value) || value < 0 || (whole && !Number.isInteger(value)))
@@ -24,7 +24,7 @@ export const amount = (expected: string, { whole = true } = {}): Setting<number>
   },
 })
 
-export const portNumber: Setting<number> = {
+export const portNumber: SettingParser<number> = {
   read: (text) => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || value > 65_535) throw 'a port, 0 to 65535'
@@ -33,7 +33,7 @@ export const portNumber: Setting<number> = {
 }
 
 /** Separated by commas. */
-export const wordList: Setting<readonly string[]> = {
+export const wordList: SettingParser<readonly string[]> = {
   read: (text) =>
     text
       .split(',')
@@ -41,7 +41,7 @@ export const wordList: Setting<readonly string[]> = {
       .filter((word) => word !== ''),
 }
 
-export const oneOf = <T extends string>(...values: T[]): Setting<T> => ({
+export const choiceSetting = <T extends string>(...values: T[]): SettingParser<T> => ({
   read: (text) => {
     const found = values.find((value) => value === text)
     if (found === undefined) throw `one of ${values.join(', ')}`
@@ -49,7 +49,7 @@ export const oneOf = <T extends string>(...values: T[]): Setting<T> => ({
   },
 })
 
-export const matching = (pattern: RegExp, expected: string): Setting<string> => ({
+export const patternSetting = (pattern: RegExp, expected: string): SettingParser<string> => ({
   read: (text) => {
     if (!pattern.test(text)) throw expected
     return text
@@ -57,7 +57,7 @@ export const matching = (pattern: RegExp, expected: string): Setting<string> => 
 })
 
 /** @returns the value, or what is expected instead */
-export function readSetting<T>({ read }: Setting<T>, text: string): { value: T } | { expected: string } {
+export function readSetting<T>({ read }: SettingParser<T>, text: string): { value: T } | { expected: string } {
   try {
     return { value: read(text) }
   } catch (expected) {

@@ -3,7 +3,7 @@ import { LabClock, REAL_WORK_SPEED } from './system-lab-clock.js'
 import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
 
 /** setTimeout takes a signed 32-bit count of milliseconds; longer sleeps are made of several. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
+const MAX_TIMER_DELAY = 2 ** 31 - 1
 
 /**
  * Wall time, or wall time times `speed` (60 makes a minute pass in a second; see {@link LabClock} for what it waits for).
@@ -67,7 +67,7 @@ class SystemClock implements Clock {
     }
     if (!this.#wake || at < this.#wake.at) {
       clearTimeout(this.#wake?.timeout)
-      const ahead = Math.min(Math.max(0, at - performance.now()), LONGEST_TIMEOUT)
+      const ahead = Math.min(Math.max(0, at - performance.now()), MAX_TIMER_DELAY)
       this.#wake = { at, timeout: setTimeout(() => this.#fireDue(), ahead) }
     }
     if (this.#strong > 0) this.#wake.timeout.ref()
@@ -77,7 +77,7 @@ class SystemClock implements Clock {
   /** Fires the timers that are due; those that are set meanwhile have another turn. */
   #fireDue(): void {
     this.#wake = undefined
-    const now = performance.now() + EARLY
+    const now = performance.now() + MAX_TIMER_LEAD
     const order = this.#order
     try {
       for (let first = this.#timers.peek(); first; first = this.#timers.peek()) {
@@ -93,6 +93,6 @@ class SystemClock implements Clock {
 }
 
 /** A timeout of Node's may come a millisecond early. */
-const EARLY = 1
+const MAX_TIMER_LEAD = 1
 
 const NO_HOLD: Disposable = { [Symbol.dispose]() {} }

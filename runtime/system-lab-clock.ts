@@ -1,11 +1,11 @@
 import { seconds, type Clock, type SleepOptions } from './clock.js'
-import { LabTimeOver, VirtualClock } from './virtual-clock.js'
+import { LabTimeLimitError, VirtualClock } from './virtual-clock.js'
 
 /** Time is never faster than this while real work (a request, a disk) is under way. */
 export const REAL_WORK_SPEED = 10
 
 /** Lab time that passes at most between two turns of the event loop, where it passes faster than {@link REAL_WORK_SPEED}. */
-const STRIDE = seconds(5)
+const MAX_TIME_STRIDE = seconds(5)
 
 /**
  * How time passes: `manual` only by {@link LabClock.advance} and {@link LabClock.until}; `auto` jumps to the next strong
@@ -18,7 +18,7 @@ export type ClockMode = 'manual' | 'auto' | number
  *
  * At a speed it is as fast as this host can keep up with it. Where a second takes a millisecond, a busy processor would let
  * the time limit of a request pass before the request is written. So time slows down to {@link REAL_WORK_SPEED} while a
- * hold is open, and a pause of the whole process counts as {@link STRIDE} at most.
+ * hold is open, and a pause of the whole process counts as {@link MAX_TIME_STRIDE} at most.
  */
 export class LabClock extends VirtualClock {
   #mode: ClockMode
@@ -108,7 +108,7 @@ export class LabClock extends VirtualClock {
       return await Promise.race([
         awaited,
         limit.then(() => {
-          throw new LabTimeOver(within)
+          throw new LabTimeLimitError(within)
         }),
       ])
     } finally {
@@ -160,9 +160,10 @@ export class LabClock extends VirtualClock {
     }
     this.#follow()
     const isFast = this.speed > REAL_WORK_SPEED
-    if (isFast && this.#limit === Infinity) this.#limit = this.#exact + STRIDE
+    if (isFast && this.#limit === Infinity) this.#limit = this.#exact + MAX_TIME_STRIDE
     const ahead = Math.max(0, this.nextTimer - this.#exact)
-    const at = this.#looked + Math.min((isFast ? Math.min(ahead, STRIDE / 2) : ahead) / pace, LONGEST_TIMEOUT)
+    const at =
+      this.#looked + Math.min((isFast ? Math.min(ahead, MAX_TIME_STRIDE / 2) : ahead) / pace, MAX_TIMEOUT_DELAY)
     // A wake-up that is set is only ever moved forward, so that it comes however often others are asked for.
     if (!this.#wake || at < this.#wake.at) {
       this.#disarm()
@@ -182,7 +183,7 @@ export class LabClock extends VirtualClock {
     this.#disarm()
     if (this.#pace === 0) return
     this.#follow()
-    if (this.speed > REAL_WORK_SPEED) this.#limit = this.#exact + STRIDE
+    if (this.speed > REAL_WORK_SPEED) this.#limit = this.#exact + MAX_TIME_STRIDE
     const at = this.nextTimer
     while (at <= this.#exact && this.nextTimer === at) this.fireNext()
     if (this.nextTimer <= this.#exact) setImmediate(() => this.#turn())
@@ -204,7 +205,7 @@ export class LabClock extends VirtualClock {
 }
 
 /** setTimeout takes a signed 32-bit count of milliseconds. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
+const MAX_TIMEOUT_DELAY = 2 ** 31 - 1
 
 /** Whether time stands still unless the clock is moved, or jumps while a test waits: it never passes by itself. */
 export const standsStill = (clock: Clock): clock is VirtualClock =>

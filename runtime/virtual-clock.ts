@@ -11,12 +11,12 @@ import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
  * const node = await lab.enroll()
  * const never = await node.until(() => false).catch((error: unknown) => error instanceof NothingLeftToHappen)
  */
-export class NothingLeftToHappen extends Error {
+export class ClockIdleError extends Error {
   override name = 'NothingLeftToHappen'
 }
 
 /** Thrown by {@link VirtualClock.until} when the awaited thing did not happen within a limit. */
-export class LabTimeOver extends Error {
+export class LabTimeLimitError extends Error {
   override name = 'LabTimeOver'
 
   constructor(readonly within: number) {
@@ -42,7 +42,7 @@ export interface Mover {
 }
 
 /** Work that waits for the next moment at which nothing moves. */
-type Waiting = { enter: () => void } | { alone: (mover: Mover) => unknown }
+type WaitingWork = { enter: () => void } | { alone: (mover: Mover) => unknown }
 
 /**
  * Time that stands still until a caller moves it: `advance(ms)` by hand, or `until(promise)`, which jumps from strong
@@ -67,7 +67,7 @@ export class VirtualClock implements MovableClock {
   /** Movers queue: two callers that wait on one lab must not jump past each other. */
   #moving: Promise<unknown> = Promise.resolve()
   #movers = 0
-  #waiting: Waiting[] = []
+  #waiting: WaitingWork[] = []
 
   /** @param start milliseconds since the epoch at which the lab begins */
   constructor(start = Date.UTC(2026, 0, 1)) {
@@ -227,7 +227,7 @@ export class VirtualClock implements MovableClock {
    * in what a lab repeats.
    *
    * @param limit `within`: milliseconds until which time is moved, also when only weak timers are left
-   * @throws NothingLeftToHappen when it is still pending and no strong timer is left, {@link LabTimeOver} at the limit
+   * @throws NothingLeftToHappen when it is still pending and no strong timer is left, {@link LabTimeLimitError} at the limit
    */
   async until<T>(awaited: Promise<T>, { within = Infinity }: { within?: number } = {}): Promise<T> {
     let pending = true
@@ -240,10 +240,10 @@ export class VirtualClock implements MovableClock {
         if (!pending) return
         if (within < Infinity && this.nextTimer > end) {
           this.#now = end
-          throw new LabTimeOver(within)
+          throw new LabTimeLimitError(within)
         }
         if (this.#strong === 0 && within === Infinity)
-          throw new NothingLeftToHappen(
+          throw new ClockIdleError(
             'waiting for something that can no longer happen: nothing is running and no timer is set',
           )
         this.fireNext()

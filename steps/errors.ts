@@ -1,4 +1,4 @@
-import { catalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../runtime/index.js'
 
 declare module '../runtime/error.js' {
   interface ErrorCatalogues {
@@ -7,7 +7,7 @@ declare module '../runtime/error.js' {
 }
 
 /** The codes of `steps/`, each with the failure that it stands for and its usual remedy. */
-export const ERRORS = catalogue({
+export const ERRORS = defineCatalogue({
   'cache-full': {
     sentence: 'there is no room for the image in the image cache',
     remedy: 'make room with ironstage cache prune, or name another folder with --cache-dir',

@@ -7,7 +7,7 @@ import { erasePstore } from './firmware/erase-pstore.js'
 import { injectFiles } from './inject-files/inject-files.js'
 import { installCoreos } from './install-coreos/install-coreos.js'
 import { applyConfiguration, createConfiguration, deleteConfiguration } from './raid/raid-steps.js'
-import { finish } from './sdk/run-command.js'
+import { runToEnd } from './sdk/run-command.js'
 import type { HardwareManager } from './sdk/step.js'
 import { writeImage } from './write-image/write-image.js'
 
@@ -51,7 +51,7 @@ export const containerHardwareManager: HardwareManager = {
   name: 'ContainerHardwareManager',
   version: '2',
   support: async (target) => {
-    const { exit } = await finish(target.executor, ['podman', '--version'], { effect: 'reads' })
+    const { exit } = await runToEnd(target.executor, ['podman', '--version'], { effect: 'reads' })
     return exit.kind === 'exited' && exit.code === 0 ? 2 : 0
   },
   steps: [genericContainerStep, containerCleanStep],

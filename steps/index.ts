@@ -17,19 +17,26 @@ export { chooseRootDevice, rootDeviceHints } from './hardware/root-device.js'
 export { stepHardware, type StepHardware } from './hardware/step-hardware.js'
 export type { CachedImage, ImageCacheOptions, ImageEntry } from './images/cached-image.js'
 export { ImageCache } from './images/image-cache.js'
-export { type Reach, stageFile, stageFromCache, stageStreamed, stageUncached } from './images/stage-image.js'
+export { type ImageReach, stageFile, stageFromCache, stageStreamed, stageUncached } from './images/stage-image.js'
 export type { InstallCoreosArgs } from './install-coreos/args.js'
 export { installCoreos } from './install-coreos/install-coreos.js'
 export { makeUnbootable } from './install-coreos/unbootable.js'
 export type { ArgSchema, ArgsOf, ArgsSchema, SchemaType } from './sdk/arg-types.js'
 export { managersWith } from './sdk/custom-managers.js'
 export { defineStep, type StepDefinition } from './sdk/define-step.js'
-export { CommandFailed, finish, type Finished, runCommand, type RunOptions, shown } from './sdk/run-command.js'
+export {
+  CommandFailed,
+  runToEnd,
+  type FinishedCommand,
+  runCommand,
+  type RunOptions,
+  printCommand,
+} from './sdk/run-command.js'
 export {
   BadStepArguments,
   type HardwareManager,
   type ImageRules,
-  type Progress,
+  type StepProgress,
   type Step,
   type StepContext,
   StepError,

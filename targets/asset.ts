@@ -1,7 +1,7 @@
 import type { HttpThrough } from '../bytes/index.js'
 
 /** An image that a step wants the programs of its target to read. */
-export interface Asset {
+export interface ImageAsset {
   /** http or https; secrets in it are masked in logs and reports. */
   url: string
   /** Checksum from stream metadata or instance_info, hex; null when neither has one. */
@@ -27,7 +27,7 @@ export interface StagedAsset extends AsyncDisposable {
 }
 
 /** Options of {@link StageAsset}. */
-export interface StageOptions {
+export interface StageAssetOptions {
   signal: AbortSignal
   /** Bytes received so far; `total` is null while the size is unknown. */
   onProgress?: (received: number, total: number | null) => void
@@ -39,4 +39,4 @@ export interface StageOptions {
  * Makes an asset readable for a target's programs. Resolves to null where they can as well fetch it themselves; rejects
  * with a {@link UserError} when the asset cannot be had.
  */
-export type StageAsset = (asset: Asset, options: StageOptions) => Promise<StagedAsset | null>
+export type StageAsset = (asset: ImageAsset, options: StageAssetOptions) => Promise<StagedAsset | null>

@@ -5,7 +5,7 @@ import type { StageAsset } from './asset.js'
 export type RunId = string
 
 /** Result of a command. `unknown`: the target has lost it (it rebooted, its spool is gone). */
-export type Exit =
+export type CommandExit =
   { kind: 'exited'; code: number } | { kind: 'signalled'; signal: string } | { kind: 'unknown'; why: string }
 
 /** Bytes that a command printed. */
@@ -15,7 +15,7 @@ export interface OutputChunk {
 }
 
 /** A command for an {@link Executor}. */
-export interface Command {
+export interface TargetCommand {
   /** Never interpreted by a shell. */
   argv: readonly [string, ...string[]]
   /** A plan runs commands that read and only prints those that write; a disk policy checks those that write. */
@@ -28,19 +28,19 @@ export interface Command {
 }
 
 /** A command under way or ended on a target. */
-export interface Run {
+export interface RunningCommand {
   readonly id: RunId
   /** Name for messages; absent on simulated machines. */
   readonly target?: string
   /** Output since the offset of `attach`; ends with the command. May be iterated once. */
   readonly output: AsyncIterable<OutputChunk>
-  readonly exit: Promise<Exit>
+  readonly exit: Promise<CommandExit>
   /** Sends SIGTERM to the command; `exit` resolves as usual. */
   cancel(): Promise<void>
 }
 
 /** Files of the target, by absolute path. Rejections carry a node-style `code` (`ENOENT` ...). */
-export interface Files {
+export interface TargetFiles {
   read(path: string): Promise<Uint8Array>
   /** Creates parent folders; replaces atomically. */
   write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void>
@@ -57,14 +57,14 @@ export interface Executor {
    * Starts a command. An unknown program ends with exit code 127 and `NAME: command not found` on stderr; it is not a
    * rejection.
    */
-  start(command: Command): Promise<Run>
+  start(command: TargetCommand): Promise<RunningCommand>
   /** Follows a run from a byte offset of its merged output. Rejects when the target does not know the id. */
-  attach(id: RunId, offset: number): Promise<Run>
-  readonly files: Files
+  attach(id: RunId, offset: number): Promise<RunningCommand>
+  readonly files: TargetFiles
 }
 
 /** Actions that a target may allow. Steps ask for capabilities, never for the kind of target. */
-export type Capability =
+export type TargetCapability =
   | 'power'
   | 'reboot'
   | 'efi-variables'
@@ -102,5 +102,5 @@ export interface Target {
   readonly diskFile?: () => Promise<{ path: string; roomLeft: number }>
   /** Path of a file of the target as seen by the programs that steps run there (a chroot may lie between). */
   hostPath(path: string): string
-  has(capability: Capability): boolean
+  has(capability: TargetCapability): boolean
 }

@@ -1,17 +1,17 @@
 /** Targets of steps: executors for this host and SSH, plans, confinement and the disk policy. */
-export type { Asset, StageAsset, StagedAsset, StageOptions } from './asset.js'
+export type { ImageAsset, StageAsset, StagedAsset, StageAssetOptions } from './asset.js'
 export type { FoundDisk, GuardedTarget } from './disks/guarded-target.js'
 export { diskSelector } from './disks/selector.js'
 export { ERRORS } from './errors.js'
 export type {
-  Capability,
-  Command,
+  TargetCapability,
+  TargetCommand,
   DiskPolicy,
   Executor,
-  Exit,
-  Files,
+  CommandExit,
+  TargetFiles,
   OutputChunk,
-  Run,
+  RunningCommand,
   RunId,
   Target,
 } from './executor.js'

@@ -1,9 +1,9 @@
 import { defined } from '../runtime/index.js'
-import type { Command, Executor, Files, Run, RunId, Target } from './executor.js'
+import type { TargetCommand, Executor, TargetFiles, RunningCommand, RunId, Target } from './executor.js'
 
 /** A change that a step would have made. */
 export type PlannedWrite =
-  | { kind: 'run'; argv: Command['argv']; stdin: Uint8Array | null }
+  | { kind: 'run'; argv: TargetCommand['argv']; stdin: Uint8Array | null }
   | { kind: 'write'; path: string; bytes: Uint8Array; mode: number | null }
   | { kind: 'remove'; path: string }
 
@@ -36,20 +36,20 @@ function planExecutor(real: Executor, onWrite: (write: PlannedWrite) => void): E
       const id = command.id ?? `planned-${plannedRuns.size + 1}`
       if (!plannedRuns.has(id)) onWrite({ kind: 'run', argv: command.argv, stdin: command.stdin ?? null })
       plannedRuns.add(id)
-      return succeeded(id)
+      return makeSucceededRun(id)
     },
-    attach: async (id, offset) => (plannedRuns.has(id) ? succeeded(id) : real.attach(id, offset)),
+    attach: async (id, offset) => (plannedRuns.has(id) ? makeSucceededRun(id) : real.attach(id, offset)),
   }
 }
 
-const succeeded = (id: RunId): Run => ({
+const makeSucceededRun = (id: RunId): RunningCommand => ({
   id,
   output: (async function* () {})(),
   exit: Promise.resolve({ kind: 'exited', code: 0 }),
   cancel: () => Promise.resolve(),
 })
 
-function planFiles(real: Files, onWrite: (write: PlannedWrite) => void): Files {
+function planFiles(real: TargetFiles, onWrite: (write: PlannedWrite) => void): TargetFiles {
   /** Planned bytes of each written file; null for a removed one. */
   const planned = new Map<string, Uint8Array | null>()
   const below = (folder: string) => {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { SLOW } from '../vitest.fast.config.js'
+import { SLOW_TESTS } from '../vitest.fast.config.js'
 import { importCircles, importsOf, roomOf, sourceFiles } from './kit/source-tree.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const LARGEST_CIRCLE = 3
+const MAX_IMPORT_CIRCLE = 3
 
 /** The doors of public/: an entry of the package each. */
 const PACKAGE_ENTRIES = Object.values(
@@ -51,13 +51,13 @@ test.each(rooms)('the compiler knows what %s may import', (room, allowed) => {
   expect(references.map(({ path }) => path.slice(3))).toEqual(allowed)
 })
 
-test(`no circle of imports has more than ${LARGEST_CIRCLE} files`, () => {
-  expect(importCircles(graph).filter((circle) => circle.length > LARGEST_CIRCLE)).toEqual([])
+test(`no circle of imports has more than ${MAX_IMPORT_CIRCLE} files`, () => {
+  expect(importCircles(graph).filter((circle) => circle.length > MAX_IMPORT_CIRCLE)).toEqual([])
 })
 
 test('the fast run leaves out only files and folders that exist', () => {
   const tests = files.filter((file) => file.endsWith('.test.ts'))
   expect(
-    SLOW.filter((path) => !tests.some((file) => (path.endsWith('/') ? file.startsWith(path) : file === path))),
+    SLOW_TESTS.filter((path) => !tests.some((file) => (path.endsWith('/') ? file.startsWith(path) : file === path))),
   ).toEqual([])
 })

@@ -4,7 +4,7 @@
 export const wallTime = (): number => Date.now()
 
 /** Waits; ends early, without an error, when the signal is aborted. */
-export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+export const pauseFor = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve()
     const timer = setTimeout(resolve, ms)
@@ -12,13 +12,13 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   })
 
 /** Calls a function again and again until the result is called. */
-export function every(ms: number, act: () => void): () => void {
+export function repeatEvery(ms: number, act: () => void): () => void {
   const timer = setInterval(act, ms)
   return () => clearInterval(timer)
 }
 
 /** A signal that is aborted after a time, or with another one. */
-export const within = (ms: number, signal?: AbortSignal): AbortSignal =>
+export const timeoutSignal = (ms: number, signal?: AbortSignal): AbortSignal =>
   signal ? AbortSignal.any([AbortSignal.timeout(ms), signal]) : AbortSignal.timeout(ms)
 
 /** Calls once per frame, however often it is asked. */
@@ -58,11 +58,11 @@ export function saveFile(name: string, text: string, type: string): void {
 /** A value that outlives a reload of the tab, and nothing else. */
 export const tabStorage = storage(() => sessionStorage)
 /** A setting of this browser. */
-export const settings = storage(() => localStorage)
+export const browserSettings = storage(() => localStorage)
 
 function storage(of: () => Storage) {
   // Browsers refuse storage by settings of privacy; the page works without.
-  const trying = <Value>(act: () => Value): Value | null => {
+  const trying = <Value,>(act: () => Value): Value | null => {
     try {
       return act()
     } catch {

@@ -72,7 +72,7 @@ export interface FileOfAnswer {
   readonly body: FileBody
 }
 
-const files = new WeakMap<WireResponse, FileOfAnswer>()
+const answerFiles = new WeakMap<WireResponse, FileOfAnswer>()
 
 /** Answer whose body is that of a file. It has no body as a text. */
 export function answerOfFile(
@@ -80,11 +80,11 @@ export function answerOfFile(
   file: FileOfAnswer,
 ): WireResponse {
   const response = { status, headers }
-  files.set(response, file)
+  answerFiles.set(response, file)
   return response
 }
 
-export const fileOf = (response: WireResponse): FileOfAnswer | undefined => files.get(response)
+export const fileOf = (response: WireResponse): FileOfAnswer | undefined => answerFiles.get(response)
 
 /** The body as it is sent. */
 export const bodyToSend = (response: WireResponse): Uint8Array | string | undefined =>

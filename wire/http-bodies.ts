@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import type { BodyLimits } from './http-server.js'
 
 /** Bytes of a body that is taken even beside many large ones: agents' heartbeats have to get through. */
-const ALWAYS_ADMITTED = 256 * 1024
+const ALWAYS_ADMITTED_BYTES = 256 * 1024
 
 /**
  * Room for the bodies of all requests under way. Each body has a limit of its own, but a hundred large ones that are sent
@@ -31,7 +31,7 @@ export class BodyRoom {
     const take = (bytes: number): void => {
       own += bytes
       this.#taken += bytes
-      if (this.#taken <= this.#limit || own <= ALWAYS_ADMITTED) return
+      if (this.#taken <= this.#limit || own <= ALWAYS_ADMITTED_BYTES) return
       give()
       full()
     }
@@ -43,7 +43,7 @@ export class BodyRoom {
   }
 }
 
-const NO_ROOM = 'Too many large request bodies are being received at once: send this one again in a few seconds.'
+const NO_BODY_MEMORY = 'Too many large request bodies are being received at once: send this one again in a few seconds.'
 
 /** Reads a body up to the limit of its call, by a reader that takes so many bytes. */
 export function bodyReader(
@@ -57,7 +57,7 @@ export function bodyReader(
     let full = false
     room.admit(request, response, largest, () => {
       full = true
-      next({ status: 503, message: NO_ROOM })
+      next({ status: 503, message: NO_BODY_MEMORY })
       // Ends the reader, which would keep what it has and go on; the rest is read away.
       request.emit('aborted')
       request.resume()

@@ -13,7 +13,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { authority, callerCheck, callerSentence, type CallerRefusal } from '../bytes/index.js'
 import {
   defined,
-  held,
+  withClockHeld,
   sharedAbort,
   silent,
   systemClock,
@@ -96,7 +96,7 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 /** Time for requests under way to end once the server closes, in milliseconds of wall time: sockets are real. */
-const CLOSING_GRACE = 500
+const SERVER_CLOSE_TIMEOUT = 500
 
 /**
  * Listens and hands every request to `dispatch`. Express reads the body and keeps its limit; everything that has a
@@ -169,13 +169,13 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     const { method = 'GET', url = '/', headers } = request
     const unknownCaller = callerRefusal({ method, headers, base: baseOf(request, ownUrl()) })
     if (unknownCaller) {
-      logger('warn', `${method} ${pathOf(request)} was refused: ${unknownCaller.message}`)
+      logger('warn', `${method} ${requestPathOf(request)} was refused: ${unknownCaller.message}`)
       return sendRefusal(response, refuseCaller(unknownCaller, url))
     }
     const { 'content-length': length, 'transfer-encoding': encoding, expect } = headers
     const { largest, refusal } = limitsOf(url)
     if (Number(length) > largest) {
-      logger('warn', `${request.method} ${pathOf(request)} was refused: 413 ${refusal}`)
+      logger('warn', `${request.method} ${requestPathOf(request)} was refused: 413 ${refusal}`)
       return sendRefusal(response, refuse(413, refusal))
     }
     if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
@@ -185,7 +185,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 
   /** Until Express is loaded no byte of a body is read. */
   function firstWithBody(request: IncomingMessage, response: ServerResponse): void {
-    loading ??= held(clock, 'loading what reads bodies', bodyReading)
+    loading ??= withClockHeld(clock, 'loading what reads bodies', bodyReading)
     loading
       .then((read) => {
         withBody = read
@@ -205,7 +205,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     app.use(bodyReader(limitsOf, room, (largest) => express.raw({ type: () => true, limit: largest })))
     app.use(refuseBadText)
     app.use(answered)
-    app.use(unreadable(refuse, logger))
+    app.use(answerBodyError(refuse, logger))
     return app
   }
 
@@ -239,7 +239,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 /** The body parser's sentence, here also for a body whose size shows only while it arrives. */
 const TOO_LARGE = 'request entity too large'
 
-const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
+const requestPathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
 
 function received(request: IncomingMessage & { body?: unknown }, ownUrl: string): WireRequest {
   const headers: Record<string, string> = {}
@@ -272,7 +272,7 @@ const refuseBadText: RequestHandler = (request, _response, next) => {
 }
 
 /** Express passes on here what the body parser could not take. */
-const unreadable =
+const answerBodyError =
   (refuse: Refuse, logger: Logger): ErrorRequestHandler =>
   (error: { status?: number; message?: string }, request, response, _next) => {
     const { status, headers, body } = refuse(error.status ?? 400, error.message ?? 'The request could not be read.')
@@ -314,7 +314,7 @@ async function close(server: Server, secured: Server | undefined, sockets: Reado
   secured?.close(() => {})
   secured?.closeIdleConnections()
   const over = new AbortController()
-  const grace = systemClock().sleep(CLOSING_GRACE, { signal: over.signal })
+  const grace = systemClock().sleep(SERVER_CLOSE_TIMEOUT, { signal: over.signal })
   await Promise.race([closed, grace])
   over.abort()
   await grace.catch(() => {})

@@ -3,7 +3,7 @@ import { onAbort, sharedAbort, systemClock } from '../runtime/index.js'
 import type { OpenStream } from './exchange.js'
 
 /** Milliseconds of wall time that a client may read nothing of a waiting answer: sockets are real. */
-const LONGEST_STALL = 30_000
+const STALLED_CLIENT_TIMEOUT = 30_000
 
 /**
  * Sends parts as they come, and asks for the next only when the client has taken the last: a slow client costs one part.
@@ -13,7 +13,7 @@ export async function sendStream(
   response: ServerResponse,
   open: OpenStream,
   ending: AbortSignal,
-  longestStall = LONGEST_STALL,
+  longestStall = STALLED_CLIENT_TIMEOUT,
 ): Promise<void> {
   const over = sharedAbort()
   const end = (): void => over.abort()

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
-import { DEFAULT_LIMITS, exchange, readUpTo, withoutPasswords, type HttpLimits } from '../bytes/index.js'
-import { defined, held, onAbort, seconds, sharedAbort, type Clock } from '../runtime/index.js'
+import { DEFAULT_HTTP_LIMITS, requestOnce, readUpTo, withoutPasswords, type HttpLimits } from '../bytes/index.js'
+import { defined, withClockHeld, onAbort, seconds, sharedAbort, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, type OutgoingRequest, type Transport, type WireResponse } from './exchange.js'
 import type { TlsIdentity } from './http-server.js'
 
@@ -30,9 +30,9 @@ export interface ClientTls {
 }
 
 /** Number of peers with a certificate of their own whose connections stay open. */
-const REMEMBERED_PEERS = 64
+const MAX_REMEMBERED_PEERS = 64
 /** An idle connection is closed after this long, before most servers close it. */
-const IDLE = seconds(4)
+const IDLE_CONNECTION_TIMEOUT = seconds(4)
 
 /**
  * Requests over HTTP/1.1 with keep-alive connections. Time limits are in wall time, also with a virtual clock: the wire is
@@ -52,7 +52,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
   constructor(options: HttpTransportOptions) {
     const { clock, timeoutMs = seconds(60), largestAnswer = 64 * 2 ** 20, tls = {}, connections = Infinity } = options
     this.#clock = clock
-    this.#limits = { ...DEFAULT_LIMITS, header: timeoutMs, silence: timeoutMs }
+    this.#limits = { ...DEFAULT_HTTP_LIMITS, header: timeoutMs, silence: timeoutMs }
     this.#largest = largestAnswer
     this.#tls = connectionOptions(tls)
     this.#connections = connections
@@ -62,7 +62,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
   send: Transport['send'] = async (request) => {
     const { method, url, signal } = request
     signal?.throwIfAborted()
-    return held(this.#clock, `${method} ${withoutPasswords(url)}`, async (): Promise<WireResponse> => {
+    return withClockHeld(this.#clock, `${method} ${withoutPasswords(url)}`, async (): Promise<WireResponse> => {
       try {
         return await this.#exchange(request)
       } catch (cause) {
@@ -88,7 +88,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
     using _ = onAbort(this.#closing.signal, end)
     using __ = signal && onAbort(signal, end)
     const agent = to.protocol === 'https:' ? this.#trustingIn(String(trusted ?? ''), tls) : this.#plain
-    const answer = await exchange({
+    const answer = await requestOnce({
       url: to,
       method,
       headers,
@@ -113,7 +113,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
   }
 
   #pooled() {
-    return { keepAlive: true, timeout: IDLE, maxSockets: this.#connections }
+    return { keepAlive: true, timeout: IDLE_CONNECTION_TIMEOUT, maxSockets: this.#connections }
   }
 
   #trustingIn(key: string, tls: ConnectionOptions): TlsAgent {
@@ -121,7 +121,7 @@ export class HttpTransport implements Transport, AsyncDisposable {
     this.#trusting.delete(key)
     this.#trusting.set(key, agent)
     // One that is no longer remembered goes on with its requests; its idle connections end by themselves.
-    if (this.#trusting.size > REMEMBERED_PEERS) this.#trusting.delete(this.#trusting.keys().next().value!)
+    if (this.#trusting.size > MAX_REMEMBERED_PEERS) this.#trusting.delete(this.#trusting.keys().next().value!)
     return agent
   }
 }

@@ -18,7 +18,7 @@ export {
   type ManagerVersions,
 } from './agent/commands.js'
 export { AgentError, agentErrors, type AgentErrorType, agentFault, agentFaults } from './agent/errors.js'
-export type { InspectionData, Inventory, InventoryCpu, InventoryDisk, InventoryInterface } from './agent/inventory.js'
+export type { InspectionBody, Inventory, InventoryCpu, InventoryDisk, InventoryInterface } from './agent/inventory.js'
 export {
   AGENT_VERSION,
   HEARTBEAT_VERSION,
@@ -30,10 +30,10 @@ export {
   parseInspectionAnswer,
   parseIronicRoot,
   parseLookupAnswer,
-  SHORTEST_TOKEN,
+  MIN_AGENT_TOKEN_LENGTH,
 } from './agent/ironic-calls.js'
 export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './agent/operations.js'
-export { pythonRepr, textOf } from './python/python-repr.js'
+export { pythonRepr, formatClientValue } from './python/python-repr.js'
 export { ERRORS } from './errors.js'
 export {
   answerOfBytes,
@@ -65,7 +65,7 @@ export { askAgain, isIronicAway } from './ironic/ask-again.js'
 export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/client.js'
 export { IronicError, ironicErrorBody, ironicErrors } from './ironic/errors.js'
 export {
-  type Field,
+  type VersionedField,
   NODE_DERIVED_FIELDS,
   NODE_FIELDS,
   NODE_LIST_FIELDS,
@@ -106,7 +106,7 @@ export {
   PROVISION_STATES,
   type ProvisionState,
 } from './ironic/node.js'
-export type { ArgSchema, ArgsOf, DocumentOf, Operation } from './ironic/operation.js'
+export type { CallArgSchema, CallArgs, DocumentOf, IronicOperation } from './ironic/operation.js'
 export { IRONIC_OPERATIONS, type OperationId, type OperationOf } from './ironic/operations/index.js'
 export { LOGICAL_DISK_PROPERTIES, raidConfigSchema } from './ironic/raid.js'
 export { IRONIC_RELEASES, type IronicRelease } from './ironic/releases.js'
@@ -159,7 +159,7 @@ export { traitSchema } from './ironic/traits.js'
 export { Mounts } from './mounts.js'
 export { openApi } from './openapi-document.js'
 export { fileBody, probedDownloads, probedFiles } from './probed-files.js'
-export { type ExchangePoint, isExchange, type Parties, probed, probedDispatch, targetOf } from './probed.js'
+export { type ExchangePoint, isExchange, type Parties, probeTransport, probedDispatch, urlTargetOf } from './probed.js'
 export {
   type AdvertisedStep,
   type ArgsInfo,

@@ -1,5 +1,5 @@
 import type { Server } from 'node:net'
-import { held, UserError, type Clock } from '../runtime/index.js'
+import { withClockHeld, UserError, type Clock } from '../runtime/index.js'
 
 /**
  * Has a server listen; a virtual clock stands still meanwhile.
@@ -9,7 +9,7 @@ import { held, UserError, type Clock } from '../runtime/index.js'
  */
 export async function listen(server: Server, host: string, port: number, clock: Clock): Promise<void> {
   try {
-    await held(clock, `listening on ${host}:${port}`, () => {
+    await withClockHeld(clock, `listening on ${host}:${port}`, () => {
       return new Promise<void>((resolve, reject) => {
         server.once('error', reject)
         server.listen({ host, port }, () => {

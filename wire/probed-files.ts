@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { FetchFailure, placeOf, type FileBody, type HttpThrough, type ServerAnswer } from '../bytes/index.js'
+import { FetchFailure, failurePlaceOf, type FileBody, type HttpThrough, type ServerAnswer } from '../bytes/index.js'
 import { unlessAborted, type Probe } from '../runtime/index.js'
 import { answerOfFile, ConnectionFailed, fileOf, type WireResponse } from './exchange.js'
 import type { ExchangePoint, Parties } from './probed.js'
@@ -18,7 +18,7 @@ export const probedDownloads =
     const { method, headers, signal } = request
     const url = new URL(request.url)
     const failed = (code: 'reset' | 'cut-off', cause: ConnectionFailed) =>
-      new FetchFailure(code, placeOf(url), { cause, detail: cause.message })
+      new FetchFailure(code, failurePlaceOf(url), { cause, detail: cause.message })
     const asked = { method, url: request.url, headers: { host: url.host, ...headers }, signal }
     const point = { ...about, method, url: url.href, target: url.pathname + url.search, request: asked }
     try {
@@ -39,14 +39,20 @@ export const probedFiles =
     const asked = { method, target, headers, base }
     const point = { ...aboutOf(target), method, url: base + target, target, request: asked }
     try {
-      return await seen(probe, { kind: 'exchange', side: 'server', changes: [], ...point }, signal, send, closed)
+      return await seen(
+        probe,
+        { kind: 'exchange', side: 'server', changes: [], ...point },
+        signal,
+        send,
+        connectionResetError,
+      )
     } catch (error) {
-      throw error instanceof ConnectionFailed ? closed(error) : error
+      throw error instanceof ConnectionFailed ? connectionResetError(error) : error
     }
   }
 
 /** The server closes the connection then. */
-const closed = (cause: ConnectionFailed): Error =>
+const connectionResetError = (cause: ConnectionFailed): Error =>
   Object.assign(new Error(cause.message, { cause }), { code: 'ECONNRESET' })
 
 async function seen(
@@ -67,13 +73,18 @@ async function seen(
   if (file) return { status, statusText: file.statusText, headers, body: failingAs(file.body, signal, cutOff) }
   const body = Buffer.from(answer.body ?? '')
   const statusText = STATUS_CODES[status] ?? ''
-  return { status, statusText, headers: { ...headers, 'content-length': String(body.length) }, body: bodyOf(body) }
+  return {
+    status,
+    statusText,
+    headers: { ...headers, 'content-length': String(body.length) },
+    body: makeBytesBody(body),
+  }
 }
 
 const definedOf = (headers: ServerAnswer['headers']): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined))
 
-function bodyOf(bytes: Uint8Array): FileBody {
+function makeBytesBody(bytes: Uint8Array): FileBody {
   let left: Uint8Array | undefined = bytes.length > 0 ? bytes : undefined
   const next = async (): Promise<Uint8Array | undefined> => {
     const part = left

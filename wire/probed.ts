@@ -35,7 +35,7 @@ export type BodyChange = (body: Readonly<Record<string, unknown>>) => Readonly<R
 export const isExchange = (point: Point): point is ExchangePoint => point.kind === 'exchange'
 
 /** A transport whose exchanges pass the probe. */
-export function probed(transport: Transport, probe: Probe, { from, to }: Parties): Transport {
+export function probeTransport(transport: Transport, probe: Probe, { from, to }: Parties): Transport {
   return {
     send: (request) => {
       if (!probe.watches('exchange')) return transport.send(request)
@@ -47,11 +47,11 @@ export function probed(transport: Transport, probe: Probe, { from, to }: Parties
         to,
         method,
         url,
-        target: targetOf(url),
+        target: urlTargetOf(url),
         request,
         changes: [],
       }
-      return probe.around<WireResponse>(point, () => transport.send(changed(request, point.changes)))
+      return probe.around<WireResponse>(point, () => transport.send(changeBody(request, point.changes)))
     },
   }
 }
@@ -69,11 +69,11 @@ export function probedDispatch(
     const url = request.base + target
     const of = { kind: 'exchange', side: 'server', from, to, method, url, target, request } as const
     const point: ExchangePoint = { ...of, changes: [] }
-    return probe.around<WireResponse>(point, () => dispatch(changed(request, point.changes)))
+    return probe.around<WireResponse>(point, () => dispatch(changeBody(request, point.changes)))
   }
 }
 
-function changed<Request extends { readonly body?: string }>(
+function changeBody<Request extends { readonly body?: string }>(
   request: Request,
   changes: readonly BodyChange[],
 ): Request {
@@ -83,7 +83,7 @@ function changed<Request extends { readonly body?: string }>(
 }
 
 /** The path of a URL with its query, as a server sees it. */
-export function targetOf(url: string): string {
+export function urlTargetOf(url: string): string {
   const plain = PLAIN.exec(url)
   if (plain) return plain[1]!
   const { pathname, search } = new URL(url)

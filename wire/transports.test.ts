@@ -6,7 +6,7 @@ import { ConnectionFailed, type Dispatch, type Transport, type WireResponse } fr
 import { serveHttp } from './http-server.js'
 import { HttpTransport } from './http-transport.js'
 import { InProcessTransport } from './in-process-transport.js'
-import { isExchange, probed, probedDispatch } from './probed.js'
+import { isExchange, probeTransport, probedDispatch } from './probed.js'
 
 const clock = systemClock()
 let scope = new Scope()
@@ -273,7 +273,7 @@ describe('the probe', () => {
 
   test('sees each side of an exchange, and can answer instead, or let nobody answer', async () => {
     const { transport, url } = inProcess(probedDispatch(echo, probe, { from: 'client', to: 'ironic' }))
-    const client = probed(transport, probe, { from: 'client', to: 'ironic' })
+    const client = probeTransport(transport, probe, { from: 'client', to: 'ironic' })
     const watching = probe.attach(async (point, next) => {
       const result = await next()
       if (isExchange(point)) {

@@ -1,5 +1,5 @@
 import type { Executor } from '../../targets/index.js'
-import { namesIn, readText } from './sysfs.js'
+import { namesIn, readSysfsText } from './sysfs.js'
 
 const PCI = '/sys/bus/pci/devices'
 const USB = '/sys/bus/usb/devices'
@@ -18,8 +18,9 @@ export interface PciDevice {
 export async function pciDevices(executor: Executor): Promise<PciDevice[]> {
   const devices: PciDevice[] = []
   for (const bus of await namesIn(executor, PCI)) {
-    const hex = async (file: string) => ((await readText(executor, `${PCI}/${bus}/${file}`)) ?? '').replace(/^0x/, '')
-    const node = await readText(executor, `${PCI}/${bus}/numa_node`)
+    const hex = async (file: string) =>
+      ((await readSysfsText(executor, `${PCI}/${bus}/${file}`)) ?? '').replace(/^0x/, '')
+    const node = await readSysfsText(executor, `${PCI}/${bus}/numa_node`)
     devices.push({
       vendor_id: await hex('vendor'),
       product_id: await hex('device'),
@@ -44,7 +45,7 @@ export async function usbDevices(executor: Executor): Promise<UsbDevice[]> {
   const devices: UsbDevice[] = []
   for (const name of await namesIn(executor, USB)) {
     if (name.includes(':')) continue
-    const text = (file: string) => readText(executor, `${USB}/${name}/${file}`)
+    const text = (file: string) => readSysfsText(executor, `${USB}/${name}/${file}`)
     devices.push({
       product: (await text('product')) ?? (await text('idProduct')) ?? '',
       vendor: (await text('manufacturer')) ?? (await text('idVendor')) ?? '',

@@ -1,5 +1,5 @@
 import type { Executor } from '../../targets/index.js'
-import { namesIn, readText } from './sysfs.js'
+import { namesIn, readSysfsText } from './sysfs.js'
 
 const NODES = '/sys/devices/system/node'
 
@@ -19,12 +19,12 @@ export async function numaTopology(executor: Executor): Promise<NumaTopology> {
   if (numbers.length === 0) throw new Error(`no NUMA nodes in ${NODES}`)
   const topology: NumaTopology = { ram: [], cpus: [], nics: [] }
   for (const node of numbers.sort((a, b) => a - b)) {
-    const meminfo = (await readText(executor, `${NODES}/node${node}/meminfo`)) ?? ''
+    const meminfo = (await readSysfsText(executor, `${NODES}/node${node}/meminfo`)) ?? ''
     topology.ram.push({ numa_node: node, size_kb: Number(/MemTotal:\s+(\d+) kB/.exec(meminfo)?.[1] ?? 0) })
     topology.cpus.push(...(await cores(executor, node)))
   }
   for (const name of await namesIn(executor, '/sys/class/net')) {
-    const node = await readText(executor, `/sys/class/net/${name}/device/numa_node`)
+    const node = await readSysfsText(executor, `/sys/class/net/${name}/device/numa_node`)
     if (node !== null) topology.nics.push({ name, numa_node: Number(node) })
   }
   return topology
@@ -37,8 +37,8 @@ async function cores(executor: Executor, node: number): Promise<NumaTopology['cp
   )
   for (const thread of threads.map(Number).sort((a, b) => a - b)) {
     const topology = `${NODES}/node${node}/cpu${thread}/topology`
-    const core = Number((await readText(executor, `${topology}/core_id`)) ?? thread)
-    const socket = (await readText(executor, `${topology}/physical_package_id`)) ?? '0'
+    const core = Number((await readSysfsText(executor, `${topology}/core_id`)) ?? thread)
+    const socket = (await readSysfsText(executor, `${topology}/physical_package_id`)) ?? '0'
     const known = byCore.get(`${socket}/${core}`)
     if (known) known.thread_siblings.push(thread)
     else byCore.set(`${socket}/${core}`, { cpu: core, numa_node: node, thread_siblings: [thread] })

@@ -1,7 +1,7 @@
 import type { Executor } from '../../targets/index.js'
 
 /** Trimmed text of a file; null when there is none. */
-export async function readText({ files }: Executor, path: string): Promise<string | null> {
+export async function readSysfsText({ files }: Executor, path: string): Promise<string | null> {
   try {
     return Buffer.from(await files.read(path))
       .toString('utf8')

@@ -1,6 +1,6 @@
 import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, Logger } from '../../runtime/index.js'
-import type { ImageRules, Progress } from '../../steps/index.js'
+import type { ImageRules, StepProgress } from '../../steps/index.js'
 import type { Target } from '../../targets/index.js'
 import { AgentError, type CommandError, type CommandStatus, type Inventory, type JsonObject } from '../../wire/index.js'
 import type { Managers } from '../managers.js'
@@ -13,7 +13,7 @@ export interface CommandContext {
   readonly environment: Readonly<Record<string, string>>
   readonly clock: Clock
   readonly logger: Logger
-  readonly progress: Progress
+  readonly progress: StepProgress
   /** Sees the requests of steps for files. */
   readonly downloads?: HttpThrough
   /** Aborted when the agent is stopped. */
@@ -36,11 +36,11 @@ export interface CommandContext {
   /** Earlier accepted commands, oldest first. */
   commands(): readonly CommandRecord[]
   /** Runs another command as part of this one. */
-  execute(fullName: string, params: Readonly<Record<string, unknown>>): Promise<Outcome>
+  execute(fullName: string, params: Readonly<Record<string, unknown>>): Promise<CommandOutcome>
 }
 
 /** Means for checking an asynchronous command before it is accepted. */
-export interface Validation {
+export interface CommandValidation {
   /** @throws AgentError when there is no such command */
   find(fullName: string): void
   /** Whether MD5 checksums are allowed. */
@@ -57,14 +57,14 @@ export interface ExtensionCommand {
   /** Optional parameters; `any` for commands that ignore unknown ones. */
   readonly optional: readonly string[] | 'any'
   /** Checks an asynchronous command before it is accepted; the answer reports the error that it throws. */
-  validate?(params: Readonly<Record<string, unknown>>, validation: Validation): void
+  validate?(params: Readonly<Record<string, unknown>>, validation: CommandValidation): void
   run(params: Readonly<Record<string, unknown>>, context: CommandContext): Promise<unknown>
 }
 
 export type Extension = Readonly<Record<string, ExtensionCommand>>
 
 /** Outcome of a command. */
-export interface Outcome {
+export interface CommandOutcome {
   readonly status: CommandStatus
   readonly error: CommandError | null
   readonly result: unknown

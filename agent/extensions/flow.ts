@@ -1,6 +1,6 @@
 import { isObject } from '../../runtime/index.js'
 import { AgentError } from '../../wire/index.js'
-import { type Extension, type Validation } from './extension.js'
+import { type Extension, type CommandValidation } from './extension.js'
 
 type Flow = readonly Readonly<Record<string, unknown>>[]
 
@@ -26,7 +26,7 @@ export const flowExtension: Extension = {
   },
 }
 
-function checkFlow(flow: unknown, { find }: Validation): void {
+function checkFlow(flow: unknown, { find }: CommandValidation): void {
   const bad = (what: string): AgentError => new AgentError('InvalidCommandParamsError', what)
   if (!Array.isArray(flow)) throw bad('flow is not a list of tasks')
   for (const task of flow as unknown[]) {
@@ -40,7 +40,7 @@ function checkFlow(flow: unknown, { find }: Validation): void {
 }
 
 /** Checks that a command exists, with IPA's sentence for a flow. */
-function checkKnown(name: string, find: Validation['find']): void {
+function checkKnown(name: string, find: CommandValidation['find']): void {
   try {
     find(name)
   } catch (error) {

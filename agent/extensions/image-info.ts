@@ -1,6 +1,6 @@
 import { isObject } from '../../runtime/index.js'
 import { AgentError } from '../../wire/index.js'
-import { type Validation } from './extension.js'
+import { type CommandValidation } from './extension.js'
 
 const MD5_DIGITS = 32
 
@@ -9,7 +9,7 @@ const MD5_DIGITS = 32
  *
  * @throws AgentError InvalidCommandParamsError
  */
-export function checkImageInfo(imageInfo: unknown, { md5 }: Validation): void {
+export function checkImageInfo(imageInfo: unknown, { md5 }: CommandValidation): void {
   const bad = (what: string): AgentError => new AgentError('InvalidCommandParamsError', what)
   const info = isObject(imageInfo) ? imageInfo : {}
   for (const field of ['id', 'urls']) if (info[field] === undefined) throw bad(`Image is missing '${field}' field.`)

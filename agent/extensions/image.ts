@@ -14,7 +14,7 @@ export const imageExtension: Extension = {
     optional: ['efi_system_part_uuid', 'prep_boot_part_uuid', 'target_boot_mode', 'ignore_bootloader_failure'],
     run: async ({ root_uuid: root, ignore_bootloader_failure: ignore }, context) => {
       try {
-        await install(root, context)
+        await installBootloader(root, context)
       } catch (error) {
         if (!(ignore ?? context.ignoreBootloaderFailure)) throw error
         context.signal.throwIfAborted()
@@ -25,7 +25,7 @@ export const imageExtension: Extension = {
   },
 }
 
-async function install(root: unknown, context: CommandContext): Promise<void> {
+async function installBootloader(root: unknown, context: CommandContext): Promise<void> {
   const { target, node, clock, logger, signal } = context
   const device = chooseRootDevice(await listBlockDevices(target), node())
   if ((await bootMode(target.executor)) === 'uefi') {

@@ -1,4 +1,4 @@
-import { finish } from '../../steps/index.js'
+import { runToEnd } from '../../steps/index.js'
 import { AgentError } from '../../wire/index.js'
 import type { CommandContext, Extension } from './extension.js'
 
@@ -31,7 +31,7 @@ export const rescueExtension: Extension = {
 /** Hashes a plain password; by default Ironic has hashed it. The password is never on a command line. */
 async function hash(password: string, { target, signal }: CommandContext): Promise<string> {
   const argv = ['openssl', 'passwd', '-6', '-stdin'] as const
-  const { exit, stdout } = await finish(target.executor, argv, {
+  const { exit, stdout } = await runToEnd(target.executor, argv, {
     effect: 'reads',
     stdin: Buffer.from(`${password}\n`),
     signal,

@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
-import { finish } from '../../steps/index.js'
-import type { Capability, Command, Target } from '../../targets/index.js'
+import { runToEnd } from '../../steps/index.js'
+import type { TargetCapability, TargetCommand, Target } from '../../targets/index.js'
 import { AgentError } from '../../wire/index.js'
 import type { CommandRecord } from '../state.js'
 import type { CommandContext, Extension } from './extension.js'
@@ -66,15 +66,15 @@ function partitionUuids(commands: readonly CommandRecord[]): Record<string, stri
 }
 
 async function shutDown(
-  argv: Command['argv'],
-  capability: Capability,
+  argv: TargetCommand['argv'],
+  capability: TargetCapability,
   what: string,
   { target, signal }: CommandContext,
 ): Promise<null> {
   if (!target.has(capability))
     throw new AgentError('SystemRebootError', `${target.name} may not be ${what}: its target does not allow it`)
   await flush(target, signal)
-  const { exit, stderr } = await finish(target.executor, argv, { effect: 'writes', signal })
+  const { exit, stderr } = await runToEnd(target.executor, argv, { effect: 'writes', signal })
   // The program ends with the machine, so only an exit code means that the machine stayed on.
   if (exit.kind === 'exited' && exit.code !== 0)
     throw new AgentError('SystemRebootError', `${argv.join(' ')} ended with exit code ${exit.code}: ${stderr.trim()}`)
@@ -82,7 +82,7 @@ async function shutDown(
 }
 
 async function flush(target: Target, signal: AbortSignal): Promise<void> {
-  const { exit, stderr } = await finish(target.executor, ['sync'], { effect: 'writes', signal })
+  const { exit, stderr } = await runToEnd(target.executor, ['sync'], { effect: 'writes', signal })
   if (exit.kind === 'exited' && exit.code !== 0)
     throw new AgentError('CommandExecutionError', `sync ended with exit code ${exit.code}: ${stderr.trim()}`)
 }

@@ -1,4 +1,4 @@
-import { finish } from '../../steps/index.js'
+import { runToEnd } from '../../steps/index.js'
 import { AgentError } from '../../wire/index.js'
 import type { Extension } from './extension.js'
 
@@ -13,7 +13,7 @@ export const systemExtension: Extension = {
       if (!target.has('hand-over'))
         throw new AgentError('CommandExecutionError', `${target.name} does not allow cutting it off its networks`)
       for (const { name } of (await inventory()).interfaces) {
-        const { exit, stderr } = await finish(target.executor, ['ip', 'link', 'set', 'dev', name, 'down'], {
+        const { exit, stderr } = await runToEnd(target.executor, ['ip', 'link', 'set', 'dev', name, 'down'], {
           effect: 'writes',
           signal,
         })

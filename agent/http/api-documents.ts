@@ -1,6 +1,6 @@
 /** Documents at the roots of the agent's API. Links have no trailing slash although the routes do. */
 
-interface Link {
+interface ApiLink {
   href: string
   rel: string
   type?: string
@@ -8,7 +8,7 @@ interface Link {
 
 interface VersionLinks {
   id: 'v1'
-  links: Link[]
+  links: ApiLink[]
 }
 
 function v1(base: string): VersionLinks {
@@ -32,7 +32,7 @@ export function rootDocument(base: string) {
 }
 
 export function versionDocument(base: string) {
-  const collection = (name: string): Link[] => [
+  const collection = (name: string): ApiLink[] => [
     { href: `${base}/v1/${name}`, rel: 'self' },
     { href: `${base}/${name}`, rel: 'bookmark' },
   ]

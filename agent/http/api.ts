@@ -37,7 +37,7 @@ export interface ApiBackend {
   refused(sentence: string): void
 }
 
-interface Call {
+interface AgentCall {
   readonly request: WireRequest
   readonly query: URLSearchParams
   readonly segment: string
@@ -61,18 +61,18 @@ const signed = (answer: WireResponse): WireResponse => ({
 export function agentDispatch(backend: ApiBackend): Dispatch {
   return async (request) => {
     if (!backend.serving()) return signed(fault(503, NOT_SERVING))
-    const answer = signed(await route(request, backend))
-    if (answer.status >= 400) backend.refused(refusal(request, answer))
+    const answer = signed(await routeAgentCall(request, backend))
+    if (answer.status >= 400) backend.refused(describeRefusal(request, answer))
     return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
   }
 }
 
-function refusal({ method, target }: WireRequest, { body = '' }: WireResponse): string {
+function describeRefusal({ method, target }: WireRequest, { body = '' }: WireResponse): string {
   const why = /^\{/.test(body) ? (JSON.parse(body) as { faultstring: string }).faultstring : body
   return `${method} ${target.replace(/\?.*/s, '')} was refused: ${why}`
 }
 
-async function route(request: WireRequest, backend: ApiBackend): Promise<WireResponse> {
+async function routeAgentCall(request: WireRequest, backend: ApiBackend): Promise<WireResponse> {
   const queryAt = request.target.indexOf('?')
   const pathname = queryAt < 0 ? request.target : request.target.slice(0, queryAt)
   const search = queryAt < 0 ? '' : request.target.slice(queryAt)
@@ -80,7 +80,7 @@ async function route(request: WireRequest, backend: ApiBackend): Promise<WireRes
   const method = request.method === 'HEAD' ? 'GET' : request.method
   // IPA's server, which is no proxy, reads this as another host's URL; a callback URL with a trailing slash leads to
   // it.
-  if (/^\/\/[^/]/.test(pathname)) return plain(400, 'Absolute URI not allowed if server is not a proxy.')
+  if (/^\/\/[^/]/.test(pathname)) return plainAnswer(400, 'Absolute URI not allowed if server is not a proxy.')
   const path = readPath(pathname)
   const merged = singleSlashes(path)
   const matches = OPERATIONS.flatMap(([id, operation]) => {
@@ -128,30 +128,30 @@ const readPath = (pathname: string): string =>
 
 const singleSlashes = (path: string): string => path.replace(/\/{2,}/g, '/')
 
-async function handle(id: AgentOperationId, call: Call, backend: ApiBackend): Promise<WireResponse> {
+async function handle(id: AgentOperationId, call: AgentCall, backend: ApiBackend): Promise<WireResponse> {
   switch (id) {
     case 'root':
-      return json(rootDocument(call.request.base))
+      return agentJsonAnswer(rootDocument(call.request.base))
     case 'version':
-      return json(versionDocument(call.request.base))
+      return agentJsonAnswer(versionDocument(call.request.base))
     case 'status':
-      return json({ started_at: backend.startedAt / 1000, version: AGENT_VERSION })
+      return agentJsonAnswer({ started_at: backend.startedAt / 1000, version: AGENT_VERSION })
     case 'listCommands': {
       const commands = backend.commands()
       if (commands.at(-1)?.status !== 'RUNNING') backend.resultsRead()
-      return json({ commands: commands.map(toWire) })
+      return agentJsonAnswer({ commands: commands.map(toWire) })
     }
     case 'getCommand': {
       const command = backend.commands().find((record) => record.id === call.segment)
       if (!command) throw agentErrors.unknownResult(call.segment)
       const shown = await joined(command, call.query, backend)
       if (shown.status !== 'RUNNING') backend.resultsRead()
-      return json(toWire(shown))
+      return agentJsonAnswer(toWire(shown))
     }
     case 'executeCommand': {
       const body = parseRequest(call.request.body ?? '')
       if ('status' in body) return body
-      return json(toWire(await joined(await backend.post(body), call.query, backend)))
+      return agentJsonAnswer(toWire(await joined(await backend.post(body), call.query, backend)))
     }
   }
 }
@@ -192,19 +192,19 @@ function redirect(location: string): WireResponse {
   return { status: 308, headers: { 'content-type': 'text/html; charset=utf-8', location }, body }
 }
 
-const plain = (status: number, body: string): WireResponse => ({
+const plainAnswer = (status: number, body: string): WireResponse => ({
   status,
   headers: { 'content-type': 'text/plain' },
   body,
 })
 
-const json = (body: unknown, status = 200): WireResponse => ({
+const agentJsonAnswer = (body: unknown, status = 200): WireResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 })
 
-const fault = (status: number, sentence: string): WireResponse => json(agentFault(status, sentence), status)
+const fault = (status: number, sentence: string): WireResponse => agentJsonAnswer(agentFault(status, sentence), status)
 
 /** Answer to a body that could not be read: too large, cut off, of unknown encoding. */
 export const bodyRefused = (status: number, why: string): WireResponse =>

@@ -1,9 +1,20 @@
 import { createSign, generateKeyPair } from 'node:crypto'
 import { isIP } from 'node:net'
 import { promisify } from 'node:util'
-import { held, systemClock, type Clock, type Random } from '../../runtime/index.js'
+import { withClockHeld, systemClock, type Clock, type Random } from '../../runtime/index.js'
 import type { TlsIdentity } from '../../wire/index.js'
-import { bitString, contextual, integer, octets, oid, pem, sequence, set, utcTime, utf8 } from './der.js'
+import {
+  bitString,
+  derContextual,
+  derInteger,
+  derOctets,
+  derOid,
+  formatPem,
+  derSequence,
+  derSet,
+  utcTime,
+  derUtf8,
+} from './der.js'
 
 export interface CertificateOptions {
   /** The common name. */
@@ -44,40 +55,40 @@ export async function selfSigned({
   clock,
   curve = 'p384',
 }: CertificateOptions): Promise<TlsIdentity> {
-  const { publicKey, privateKey } = await held(clock, 'making a key', () => {
+  const { publicKey, privateKey } = await withClockHeld(clock, 'making a key', () => {
     return promisify(generateKeyPair)('ec', { namedCurve: CURVES[curve] })
   })
   const now = Math.floor(systemClock().now() / 1000)
-  const name = sequence(set(sequence(oid('2.5.4.3'), utf8(hostname))))
-  const algorithm = sequence(oid('1.2.840.10045.4.3.4'))
-  const alternatives = sequence(...[address, ...also].map(alternativeName))
+  const name = derSequence(derSet(derSequence(derOid('2.5.4.3'), derUtf8(hostname))))
+  const algorithm = derSequence(derOid('1.2.840.10045.4.3.4'))
+  const alternatives = derSequence(...[address, ...also].map(alternativeName))
   const critical = Uint8Array.of(0x01, 0x01, 0xff)
-  const body = sequence(
-    contextual(0, integer(Uint8Array.of(2))),
-    integer(serial(random)),
+  const body = derSequence(
+    derContextual(0, derInteger(Uint8Array.of(2))),
+    derInteger(serial(random)),
     algorithm,
     name,
-    sequence(utcTime(now - BACKDATED), utcTime(now + days * 86_400)),
+    derSequence(utcTime(now - BACKDATED), utcTime(now + days * 86_400)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    contextual(3, sequence(sequence(oid('2.5.29.17'), critical, octets(alternatives)))),
+    derContextual(3, derSequence(derSequence(derOid('2.5.29.17'), critical, derOctets(alternatives)))),
   )
   const signature = createSign('sha512').update(body).sign(privateKey)
   return {
-    certificate: pem('CERTIFICATE', sequence(body, algorithm, bitString(signature))),
+    certificate: formatPem('CERTIFICATE', derSequence(body, algorithm, bitString(signature))),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
 }
 
 function alternativeName(address: string): Uint8Array {
   const family = isIP(address)
-  if (family === 4) return contextual(7, Uint8Array.from(address.split('.').map(Number)), 'primitive')
-  if (family === 6) return contextual(7, ipv6(address), 'primitive')
-  return contextual(2, Buffer.from(address, 'ascii'), 'primitive')
+  if (family === 4) return derContextual(7, Uint8Array.from(address.split('.').map(Number)), 'primitive')
+  if (family === 6) return derContextual(7, parseIpv6(address), 'primitive')
+  return derContextual(2, Buffer.from(address, 'ascii'), 'primitive')
 }
 
 /** Parses an IPv6 address by URL, which normalises it to groups of hexadecimal digits. */
-function ipv6(address: string): Uint8Array {
+function parseIpv6(address: string): Uint8Array {
   const written = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
   const [head = '', tail] = written.split('::')
   const groups = (text: string | undefined) => (text ? text.split(':') : [])

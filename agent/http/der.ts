@@ -17,21 +17,21 @@ function length(value: number): number[] {
   return [0x80 | bytes.length, ...bytes]
 }
 
-export const sequence = (...parts: Bytes[]): Bytes => element(0x30, ...parts)
-export const set = (...parts: Bytes[]): Bytes => element(0x31, ...parts)
-export const octets = (content: Bytes): Bytes => element(0x04, content)
-export const utf8 = (text: string): Bytes => element(0x0c, Buffer.from(text, 'utf8'))
+export const derSequence = (...parts: Bytes[]): Bytes => element(0x30, ...parts)
+export const derSet = (...parts: Bytes[]): Bytes => element(0x31, ...parts)
+export const derOctets = (content: Bytes): Bytes => element(0x04, content)
+export const derUtf8 = (text: string): Bytes => element(0x0c, Buffer.from(text, 'utf8'))
 /** @param content big-endian two's complement without needless leading bytes */
-export const integer = (content: Bytes): Bytes => element(0x02, content)
+export const derInteger = (content: Bytes): Bytes => element(0x02, content)
 /** A bit string of whole bytes. */
 export const bitString = (content: Bytes): Bytes => element(0x03, Uint8Array.of(0), content)
 
 /** A context-specific element: a wrapper around another, or (`primitive`) the content itself. */
-export const contextual = (tag: number, content: Bytes, form: 'explicit' | 'primitive' = 'explicit'): Bytes =>
+export const derContextual = (tag: number, content: Bytes, form: 'explicit' | 'primitive' = 'explicit'): Bytes =>
   element((form === 'explicit' ? 0xa0 : 0x80) | tag, content)
 
 /** @param dotted such as `2.5.4.3` */
-export function oid(dotted: string): Bytes {
+export function derOid(dotted: string): Bytes {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   return element(0x06, Uint8Array.from([first * 40 + second, ...rest.flatMap(base128)]))
 }
@@ -49,7 +49,7 @@ export function utcTime(at: number): Bytes {
 }
 
 /** PEM form: base64 in lines of 64. */
-export function pem(label: string, der: Bytes): string {
+export function formatPem(label: string, der: Bytes): string {
   const lines =
     Buffer.from(der)
       .toString('base64')

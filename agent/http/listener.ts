@@ -1,4 +1,4 @@
-import { authority, bracketed } from '../../bytes/index.js'
+import { authority, bracketHost } from '../../bytes/index.js'
 import { defined, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   ConnectionFailed,
@@ -9,7 +9,7 @@ import {
   type TlsIdentity,
   type TlsOptions,
 } from '../../wire/index.js'
-import type { AgentTls } from '../agent-options.js'
+import type { AgentTlsServer } from '../agent-options.js'
 import { bodyRefused } from './api.js'
 import { selfSigned } from './certificate.js'
 import type { ServerTls } from '../configuration.js'
@@ -69,7 +69,7 @@ export class AgentListener implements AsyncDisposable {
     const { enter } = options
     const entering = enter ? enter(dispatch) : dispatch
     const advertised = options.advertise?.host
-    const publicUrl = advertised === undefined ? undefined : `http://${bracketed(advertised)}`
+    const publicUrl = advertised === undefined ? undefined : `http://${bracketHost(advertised)}`
     const server = await serveHttp({ ...options, dispatch: entering, publicUrl, refuse: bodyRefused })
     return new AgentListener(mounts, dispatch, server, options)
   }
@@ -80,11 +80,11 @@ export class AgentListener implements AsyncDisposable {
 
   /** Callback URL of the agent with this name; null for an agent alone on the listener. */
   urlOf(name: string | null): string {
-    return this.url + pathOf(name)
+    return this.url + agentPathOf(name)
   }
 
   mount(name: string | null, dispatch: Dispatch): Disposable {
-    return this.#mounts.add(pathOf(name), dispatch)
+    return this.#mounts.add(agentPathOf(name), dispatch)
   }
 
   /** Makes the identity for {@link tls} beforehand, so that the first agent does not wait for it. */
@@ -96,7 +96,7 @@ export class AgentListener implements AsyncDisposable {
    * TLS for {@link AgentOptions.tls}: the first agent that asks switches the whole listener to TLS, with its earlier
    * identity or a new one for the advertised address; the others share it.
    */
-  tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTls {
+  tls({ random, settings = {} }: { random: Random; settings?: Partial<ServerTls> }): AgentTlsServer {
     const { curve } = settings
     const make = (hostname: string): Promise<TlsIdentity> =>
       selfSigned({ hostname, address: this.#address, random, clock: this.#clock, ...defined({ curve }) })
@@ -126,4 +126,4 @@ export class AgentListener implements AsyncDisposable {
 }
 
 /** Path of an agent; none for a single one, as IPA's callback URLs have none. */
-const pathOf = (name: string | null): string => (name === null ? '' : `/${encodeURIComponent(name)}`)
+const agentPathOf = (name: string | null): string => (name === null ? '' : `/${encodeURIComponent(name)}`)

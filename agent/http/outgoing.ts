@@ -1,5 +1,5 @@
 import { errorChain } from '../../runtime/index.js'
-import type { AgentTls } from '../agent-options.js'
+import type { AgentTlsServer } from '../agent-options.js'
 import type { AgentSettings } from '../configuration.js'
 import type { AgentEvent } from '../events.js'
 import { IronicLink } from '../ironic-link.js'
@@ -8,7 +8,7 @@ import type { TargetFacts } from '../target-facts.js'
 import type { Transport } from '../../wire/index.js'
 
 /** Version assumed of an Ironic that never sent one. */
-const OLDEST_IRONIC = '1.1'
+const ASSUMED_IRONIC_VERSION = '1.1'
 
 /**
  * Actions that the agent starts itself, mostly calls to Ironic. Each returns the resulting event, and rejects only when
@@ -53,14 +53,14 @@ export class Outgoing {
   async lookUp({ ironicVersion }: SavedState, nodeUuid: string | null, signal: AbortSignal): Promise<AgentEvent> {
     try {
       const macs = await this.#options.facts.macs()
-      return await this.#link.lookUp(macs, nodeUuid, ironicVersion ?? OLDEST_IRONIC, signal)
+      return await this.#link.lookUp(macs, nodeUuid, ironicVersion ?? ASSUMED_IRONIC_VERSION, signal)
     } catch (error) {
       return { kind: 'lookup failed', why: errorChain(error).join(': '), conflict: false }
     }
   }
 
   heartbeat(saved: SavedState, signal: AbortSignal): Promise<AgentEvent> {
-    return this.#link.heartbeat(saved.nodeUuid ?? '', saved, saved.ironicVersion ?? OLDEST_IRONIC, signal)
+    return this.#link.heartbeat(saved.nodeUuid ?? '', saved, saved.ironicVersion ?? ASSUMED_IRONIC_VERSION, signal)
   }
 }
 
@@ -68,5 +68,5 @@ export interface OutgoingOptions {
   transport: Transport
   settings: AgentSettings
   facts: TargetFacts
-  tls: AgentTls | undefined
+  tls: AgentTlsServer | undefined
 }

@@ -9,12 +9,12 @@ export interface ArchiveFile {
 }
 
 const TRAILER = 'TRAILER!!!'
-const MAGIC = 6
-const HEADER = 110
+const CPIO_MAGIC_LENGTH = 6
+const CPIO_HEADER_BYTES = 110
 const FILE = 0o100000
 const KIND = 0o170000
 /** Linux's PATH_MAX. */
-const LONGEST_NAME = 4096
+const MAX_CPIO_NAME_LENGTH = 4096
 
 /**
  * An archive in the kernel's `newc` format: sorted by path, folders before what is in them, files 0600, owner root,
@@ -22,7 +22,7 @@ const LONGEST_NAME = 4096
  *
  * @throws FormatError for a path that leads out of the archive
  */
-export function cpio(files: readonly ArchiveFile[]): Buffer {
+export function makeCpio(files: readonly ArchiveFile[]): Buffer {
   for (const { path } of files) checkPath(path)
   const folders = new Set(
     files.flatMap(({ path }) =>
@@ -37,8 +37,8 @@ export function cpio(files: readonly ArchiveFile[]): Buffer {
     ...files.map((file) => ({ ...file, mode: FILE | 0o600 })),
   ].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
   return Buffer.concat([
-    ...entries.flatMap(({ path, mode, bytes }, inode) => record(path, mode, bytes, inode)),
-    ...record(TRAILER, 0, new Uint8Array(), 0),
+    ...entries.flatMap(({ path, mode, bytes }, inode) => makeCpioRecord(path, mode, bytes, inode)),
+    ...makeCpioRecord(TRAILER, 0, new Uint8Array(), 0),
   ])
 }
 
@@ -48,15 +48,15 @@ function checkPath(path: string): void {
     throw new FormatError(`${JSON.stringify(path)} is not a path within an archive`)
 }
 
-function record(path: string, mode: number, bytes: Uint8Array, inode: number): Uint8Array[] {
+function makeCpioRecord(path: string, mode: number, bytes: Uint8Array, inode: number): Uint8Array[] {
   const name = Buffer.from(`${path}\0`)
   const fields = [inode, mode, 0, 0, 1, 0, bytes.length, 0, 0, 0, 0, name.length, 0]
   const header = Buffer.from(`070701${fields.map((field) => field.toString(16).padStart(8, '0')).join('')}`)
-  return [padded(Buffer.concat([header, name])), padded(bytes)]
+  return [padCpioPart(Buffer.concat([header, name])), padCpioPart(bytes)]
 }
 
 /** Pads to a multiple of four bytes, at which the next part of an archive begins. */
-const padded = (bytes: Uint8Array): Buffer => Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)])
+const padCpioPart = (bytes: Uint8Array): Buffer => Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)])
 
 /**
  * Reads one archive up to its trailer and hands over its regular files that are `wanted`; folders, links and devices are
@@ -90,19 +90,19 @@ export async function readCpio(
 }
 
 async function readHeader(reader: ByteReader): Promise<{ path: string; mode: number; size: number }> {
-  const magic = Buffer.from(await reader.exactly(MAGIC)).toString('latin1')
+  const magic = Buffer.from(await reader.exactly(CPIO_MAGIC_LENGTH)).toString('latin1')
   if (magic !== '070701' && magic !== '070702') throw new FormatError('Invalid magic number')
-  const header = magic + Buffer.from(await reader.exactly(HEADER - MAGIC)).toString('latin1')
+  const header = magic + Buffer.from(await reader.exactly(CPIO_HEADER_BYTES - CPIO_MAGIC_LENGTH)).toString('latin1')
   const field = (index: number): number => {
     const text = header.slice(6 + 8 * index, 14 + 8 * index)
     if (!/^[0-9a-fA-F]{8}$/.test(text)) throw new FormatError('Invalid hex number')
     return parseInt(text, 16)
   }
   const nameLength = field(11)
-  if (nameLength === 0 || nameLength > LONGEST_NAME) throw new FormatError(`file name of ${nameLength} bytes`)
+  if (nameLength === 0 || nameLength > MAX_CPIO_NAME_LENGTH) throw new FormatError(`file name of ${nameLength} bytes`)
   const path = Buffer.from(await reader.exactly(nameLength))
     .toString()
     .replace(/\0.*$/s, '')
-  await reader.skip(-(HEADER + nameLength) & 3)
+  await reader.skip(-(CPIO_HEADER_BYTES + nameLength) & 3)
   return { path, mode: field(1), size: field(6) }
 }

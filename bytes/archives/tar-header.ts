@@ -10,7 +10,7 @@ export interface TarHeader {
   linkTarget: string
 }
 
-export const BLOCK = 512
+export const TAR_BLOCK_BYTES = 512
 
 const CHECKSUM = { at: 148, width: 8 }
 
@@ -29,7 +29,7 @@ export function tarHeader(block: Buffer): TarHeader {
   return {
     name: prefix === '' ? name : `${prefix}/${name}`,
     type,
-    size: sizeOf(block),
+    size: readTarSize(block),
     linkTarget: textAt(block, 157, 100),
   }
 }
@@ -39,7 +39,7 @@ function hasChecksum(block: Buffer): boolean {
   const stored = octalAt(block, CHECKSUM.at, CHECKSUM.width)
   let unsigned = 0
   let signed = 0
-  for (let at = 0; at < BLOCK; at++) {
+  for (let at = 0; at < TAR_BLOCK_BYTES; at++) {
     const byte = at >= CHECKSUM.at && at < CHECKSUM.at + CHECKSUM.width ? 0x20 : block[at]!
     unsigned += byte
     signed += byte > 127 ? byte - 256 : byte
@@ -47,7 +47,7 @@ function hasChecksum(block: Buffer): boolean {
   return stored === unsigned || stored === signed
 }
 
-function sizeOf(block: Buffer): number {
+function readTarSize(block: Buffer): number {
   // GNU tar writes sizes from 8 GiB on as a binary number, marked by its first bit.
   if ((block[124]! & 0x80) === 0) {
     const size = octalAt(block, 124, 12)

@@ -8,7 +8,7 @@ import { defined } from '../../runtime/index.js'
 import { memoryStream, streamFrom } from '../byte-stream.js'
 import { FormatError } from '../format-error.js'
 import { readTar, type TarLimits } from './tar-reader.js'
-import { paxArchive, ustar } from './tar.js'
+import { paxArchive, makeTar } from './tar.js'
 
 interface Read {
   path: string
@@ -81,7 +81,7 @@ describe('an archive of this program', () => {
   })
 
   test('content that is not taken is skipped', async () => {
-    const archive = ustar(
+    const archive = makeTar(
       ['one', 'two'].map((name) => ({ name, content: Buffer.alloc(5000, name) })),
       0,
     )
@@ -174,7 +174,7 @@ describe('an archive of a stranger', () => {
   })
 
   test('many tiny entries end at the limit', async () => {
-    const archive = ustar(
+    const archive = makeTar(
       Array.from({ length: 11 }, (_, index) => ({ name: `${index}`, content: Buffer.alloc(0) })),
       0,
     )

@@ -3,7 +3,7 @@ import { ByteReader } from '../byte-reader.js'
 import type { ByteStream } from '../byte-stream.js'
 import { FormatError } from '../format-error.js'
 import { isZero } from '../zeros.js'
-import { BLOCK, paxRecords, tarHeader, type TarHeader } from './tar-header.js'
+import { TAR_BLOCK_BYTES, paxRecords, tarHeader, type TarHeader } from './tar-header.js'
 
 /** An entry of an archive that is being read. Its content can be taken until the next entry is asked for. */
 export interface TarEntry {
@@ -26,12 +26,12 @@ export interface TarLimits {
 }
 
 /** The limit of headers is that of Go's archive/tar 1.22, which all container tools use. The largest systems have a tenth of the entries. */
-const LIMITS: TarLimits = { entries: 2_000_000, header: 2 ** 20 }
+const TAR_LIMITS: TarLimits = { entries: 2_000_000, header: 2 ** 20 }
 
-const LONGEST_PATH = 4096
-const CUT_SHORT = 'a tar archive ends in the middle of an entry'
+const MAX_TAR_PATH_LENGTH = 4096
+const TAR_ENDS_EARLY = 'a tar archive ends in the middle of an entry'
 
-const KINDS: Readonly<Record<string, TarEntry['kind']>> = {
+const TAR_KINDS: Readonly<Record<string, TarEntry['kind']>> = {
   '0': 'file',
   '7': 'file',
   '1': 'hard link',
@@ -52,7 +52,7 @@ export async function* readTar(
   limits: Partial<TarLimits> = {},
 ): AsyncGenerator<TarEntry, void, undefined> {
   const input = stream instanceof ByteReader ? stream : new ByteReader(stream)
-  const { entries: most, header: largest } = { ...LIMITS, ...limits }
+  const { entries: most, header: largest } = { ...TAR_LIMITS, ...limits }
   let next: { path?: string; linkTarget?: string; size?: number } = {}
   for (let count = 1; ; count++) {
     const header = await nextHeader(input)
@@ -61,22 +61,25 @@ export async function* readTar(
     const { type, size } = header
     if (type === 'g') {
       // Go's archive/tar, and so every container tool, applies none of it to the entries.
-      await input.skip(padded(size), CUT_SHORT)
+      await input.skip(paddedTarSize(size), TAR_ENDS_EARLY)
       continue
     }
     if (type === 'x' || type === 'L' || type === 'K') {
       if (size > largest) throw new FormatError(`a header of a tar archive has ${size} bytes, more than ${largest}`)
-      const bytes = (await input.exactly(padded(size), CUT_SHORT)).subarray(0, size)
-      next = { ...next, ...(type === 'x' ? described(bytes) : { [type === 'L' ? 'path' : 'linkTarget']: text(bytes) }) }
+      const bytes = (await input.exactly(paddedTarSize(size), TAR_ENDS_EARLY)).subarray(0, size)
+      next = {
+        ...next,
+        ...(type === 'x' ? readPaxHeader(bytes) : { [type === 'L' ? 'path' : 'linkTarget']: decodeTarText(bytes) }),
+      }
       continue
     }
-    const entry = entryOf({ ...header, ...next, name: next.path ?? header.name })
+    const entry = readTarEntry({ ...header, ...next, name: next.path ?? header.name })
     next = {}
     let left = entry.size
     const content = async function* () {
       while (left > 0) {
         const bytes = await input.next()
-        if (!bytes) throw new FormatError(CUT_SHORT)
+        if (!bytes) throw new FormatError(TAR_ENDS_EARLY)
         if (bytes.length > left) input.unread(bytes.subarray(left))
         const part = bytes.subarray(0, left)
         left -= part.length
@@ -84,25 +87,25 @@ export async function* readTar(
       }
     }
     yield { ...entry, content }
-    await input.skip(left + padded(entry.size) - entry.size, CUT_SHORT)
+    await input.skip(left + paddedTarSize(entry.size) - entry.size, TAR_ENDS_EARLY)
   }
 }
 
-const padded = (size: number): number => Math.ceil(size / BLOCK) * BLOCK
+const paddedTarSize = (size: number): number => Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES
 
 /** Undefined at the end: two empty blocks, or no more blocks. */
 async function nextHeader(input: ByteReader): Promise<TarHeader | undefined> {
-  const found = await input.peek(BLOCK)
+  const found = await input.peek(TAR_BLOCK_BYTES)
   if (found.length === 0) return undefined
-  const block = await input.exactly(BLOCK, CUT_SHORT)
+  const block = await input.exactly(TAR_BLOCK_BYTES, TAR_ENDS_EARLY)
   if (!isZero(block)) return tarHeader(block)
-  const after = (await input.peek(BLOCK)).subarray(0, BLOCK)
+  const after = (await input.peek(TAR_BLOCK_BYTES)).subarray(0, TAR_BLOCK_BYTES)
   if (!isZero(after)) throw new FormatError('a tar archive has an empty block between its entries')
   await input.skip(after.length)
   return undefined
 }
 
-function described(bytes: Buffer): { path?: string; linkTarget?: string; size?: number } {
+function readPaxHeader(bytes: Buffer): { path?: string; linkTarget?: string; size?: number } {
   const records = paxRecords(bytes)
   if ([...records.keys()].some((key) => key.startsWith('GNU.sparse.'))) throw sparse()
   const [path, linkTarget, size] = ['path', 'linkpath', 'size'].map((key) => records.get(key))
@@ -113,15 +116,15 @@ function described(bytes: Buffer): { path?: string; linkTarget?: string; size?: 
 
 const sparse = (): FormatError => new FormatError('a tar archive has a sparse file, which is not read')
 
-const text = (bytes: Buffer): string => bytes.toString('utf8').replace(/\0[^]*$/, '')
+const decodeTarText = (bytes: Buffer): string => bytes.toString('utf8').replace(/\0[^]*$/, '')
 
-function entryOf({ name, type, size, linkTarget }: TarHeader): Omit<TarEntry, 'content'> {
+function readTarEntry({ name, type, size, linkTarget }: TarHeader): Omit<TarEntry, 'content'> {
   if (type === 'S') throw sparse()
   // V7 has no type for directories.
-  const kind = type === '0' && name.endsWith('/') ? 'directory' : (KINDS[type] ?? 'other')
+  const kind = type === '0' && name.endsWith('/') ? 'directory' : (TAR_KINDS[type] ?? 'other')
   const isLink = kind === 'hard link' || kind === 'symbolic link'
   return {
-    path: pathOf(name),
+    path: checkTarPath(name),
     kind,
     size: WITHOUT_CONTENT.includes(type) ? 0 : size,
     linkTarget: isLink ? linkTarget : '',
@@ -129,9 +132,9 @@ function entryOf({ name, type, size, linkTarget }: TarHeader): Omit<TarEntry, 'c
 }
 
 /** @throws FormatError for a path that leads out of the archive */
-function pathOf(name: string): string {
-  if (Buffer.byteLength(name) > LONGEST_PATH)
-    throw new FormatError(`a path of a tar archive has more than ${LONGEST_PATH} bytes: ${name.slice(0, 60)}...`)
+function checkTarPath(name: string): string {
+  if (Buffer.byteLength(name) > MAX_TAR_PATH_LENGTH)
+    throw new FormatError(`a path of a tar archive has more than ${MAX_TAR_PATH_LENGTH} bytes: ${name.slice(0, 60)}...`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..') || name.includes('\0')) throw new FormatError(`a path leads out of a tar archive: ${name}`)
   return parts.join('/')

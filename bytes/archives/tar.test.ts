@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../runtime/index.js'
 import { exited, FakeTarget } from '../../test/kit/fake-target.js'
 import { systemLogs } from '../../agent/log-collection.js'
-import { ustar } from './tar.js'
+import { makeTar } from './tar.js'
 
 /** The files of an archive by name, taken from the format's description: name at 0, octal size at 124. */
 function files(archive: Uint8Array): Record<string, string> {
@@ -26,7 +26,7 @@ function files(archive: Uint8Array): Record<string, string> {
 const gnuTar = spawnSync('tar', ['--version']).stdout?.includes('GNU tar') ?? false
 
 test.skipIf(!gnuTar)('GNU tar reads what is written', () => {
-  const archive = ustar(
+  const archive = makeTar(
     [
       { name: 'empty', content: Buffer.alloc(0) },
       { name: 'var/log/exactly-one-block', content: Buffer.alloc(512, 'x') },
@@ -50,7 +50,7 @@ test.skipIf(!gnuTar)('GNU tar reads what is written', () => {
 })
 
 test('a name that the format cannot hold is refused', () => {
-  expect(() => ustar([{ name: 'x'.repeat(101), content: Buffer.alloc(0) }], 0)).toThrow(RangeError)
+  expect(() => makeTar([{ name: 'x'.repeat(101), content: Buffer.alloc(0) }], 0)).toThrow(RangeError)
 })
 
 describe('collecting', () => {

@@ -14,7 +14,7 @@ const BLOCK = 512
  * @param mtime seconds since the epoch
  * @throws RangeError for a name longer than 100 bytes
  */
-export function ustar(entries: readonly ArchiveEntry[], mtime: number): Uint8Array {
+export function makeTar(entries: readonly ArchiveEntry[], mtime: number): Uint8Array {
   const blocks = entries.flatMap(({ name, content }) => [
     header(name, content.length, mtime),
     content,
@@ -24,7 +24,7 @@ export function ustar(entries: readonly ArchiveEntry[], mtime: number): Uint8Arr
 }
 
 /**
- * As {@link ustar}, with names of any length (PAX, POSIX.1-2001), and with the folders of the files in front of them.
+ * As {@link makeTar}, with names of any length (PAX, POSIX.1-2001), and with the folders of the files in front of them.
  */
 export function paxArchive(entries: readonly ArchiveEntry[], mtime: number): Uint8Array {
   const folders = new Set<string>()
@@ -35,17 +35,17 @@ export function paxArchive(entries: readonly ArchiveEntry[], mtime: number): Uin
       .filter((one) => !folders.has(one))
     for (const folder of missing) folders.add(folder)
     return [
-      ...missing.flatMap((folder) => entry(folder, '5', new Uint8Array(), mtime)),
-      ...entry(name, '0', content, mtime),
+      ...missing.flatMap((folder) => makeTarEntry(folder, '5', new Uint8Array(), mtime)),
+      ...makeTarEntry(name, '0', content, mtime),
     ]
   })
   return Buffer.concat([...blocks, new Uint8Array(2 * BLOCK)])
 }
 
-function entry(name: string, type: '0' | '5' | 'x', content: Uint8Array, mtime: number): Uint8Array[] {
+function makeTarEntry(name: string, type: '0' | '5' | 'x', content: Uint8Array, mtime: number): Uint8Array[] {
   const padding = new Uint8Array((BLOCK - (content.length % BLOCK)) % BLOCK)
   if (Buffer.byteLength(name) <= 100) return [header(name, content.length, mtime, type), content, padding]
-  const long = entry('././@PaxHeader', 'x', paxRecord('path', name), mtime)
+  const long = makeTarEntry('././@PaxHeader', 'x', paxRecord('path', name), mtime)
   return [...long, header('././@LongName', content.length, mtime, type), content, padding]
 }
 

@@ -1,5 +1,5 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import type { ByteReader } from '../byte-reader.js'
 import { DecodeError } from './decode-error.js'
 
@@ -12,14 +12,14 @@ const TRAILER = 8
 const DEFLATE = 8
 const RESERVED = 0xe0
 /** Bytes of a name or a comment, as in flate2 1.1.10 gz/mod.rs read_to_nul. */
-const LONGEST_FIELD = 64 * 1024
+const MAX_GZIP_FIELD_BYTES = 64 * 1024
 const OUTPUT_BUFFER = 256 * 1024
 
 /**
  * The contents of one gzip member; the reader is left at the byte after it. Node's own gunzip does not serve: it
  * continues with the next member, and ignores other bytes after the last.
  */
-export async function* gunzip(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* gunzipMember(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   await skipHeader(input)
   const inflater = new Inflater(createInflateRaw({ chunkSize: OUTPUT_BUFFER }), clock)
   let crc = 0
@@ -64,7 +64,8 @@ async function skipHeader(input: ByteReader): Promise<void> {
     for (let have = at + 256; end < 0; have += 256) {
       const bytes = await input.peek(have)
       end = bytes.indexOf(0, at)
-      if (end < 0 && (bytes.length < have || have > at + LONGEST_FIELD)) throw new DecodeError('invalid gzip header')
+      if (end < 0 && (bytes.length < have || have > at + MAX_GZIP_FIELD_BYTES))
+        throw new DecodeError('invalid gzip header')
     }
     at = end + 1
   }
@@ -106,7 +107,7 @@ class Inflater {
       this.#wake()
     })
     for (;;) {
-      const output = await held(this.#clock, 'decompressing gzip', () => this.#next(() => taken))
+      const output = await withClockHeld(this.#clock, 'decompressing gzip', () => this.#next(() => taken))
       if (!output) break
       yield output
     }

@@ -1,5 +1,5 @@
-import { newXzCoder, XZ_MEMORY_LIMIT, XZ_TRUNCATED, xzSentence, type XzCoder } from './xz-coder.js'
-import { held, type Clock } from '../../runtime/index.js'
+import { newXzCoder, MAX_XZ_MEMORY, XZ_TRUNCATED, xzSentence, type XzCoder } from './xz-coder.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import type { ByteReader } from '../byte-reader.js'
 import { DecodeError } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
@@ -8,12 +8,12 @@ import { withoutLostTail } from './lost-tail.js'
  * The coder decodes a whole piece before its output can be taken, and stores zeros at 1 : 7000: a piece of this size
  * becomes 14 MiB at most.
  */
-const PIECE = 2048
+const XZ_PIECE_BYTES = 2048
 /** The coder makes and clears one for every piece: a large one costs more than the copies of several small ones. */
 const OUTPUT_BUFFER = 64 * 1024
 
 /** The contents of one xz stream; the reader is left at the byte after it. */
-export const unxz = (input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> =>
+export const decompressXz = (input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> =>
   withoutLostTail(decodeStream(input, clock))
 
 async function* decodeStream(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
@@ -92,7 +92,7 @@ class XzDecoder {
   constructor(clock: Clock) {
     this.#clock = clock
     this.#coder = newXzCoder()
-    this.#coder.streamDecoder({ memlimit: XZ_MEMORY_LIMIT })
+    this.#coder.streamDecoder({ memlimit: MAX_XZ_MEMORY })
     this.#coder.setBufsize(OUTPUT_BUFFER)
     this.#coder.bufferHandler = (output, processed, error, totalIn) => {
       if (totalIn !== null) this.used = totalIn
@@ -105,8 +105,8 @@ class XzDecoder {
 
   /** Decodes the beginning of `bytes`; `taken` is how much of it. */
   decode(bytes: Uint8Array): Promise<{ output: Uint8Array[]; taken: number }> {
-    const piece = bytes.subarray(0, PIECE)
-    return held(this.#clock, 'decompressing xz', async () => {
+    const piece = bytes.subarray(0, XZ_PIECE_BYTES)
+    return withClockHeld(this.#clock, 'decompressing xz', async () => {
       this.fed += piece.length
       await new Promise<void>((resolve) => {
         this.#done = resolve

@@ -1,10 +1,10 @@
 import { Decompress } from 'fzstd'
-import { LARGEST_ZSTD_WINDOW, LONGEST_ZSTD_HEADER, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from './zstd-frame.js'
+import { MAX_ZSTD_WINDOW, MAX_ZSTD_HEADER_BYTES, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from './zstd-frame.js'
 import type { ByteReader } from '../byte-reader.js'
 import { DecodeError } from './decode-error.js'
 import { loadZstd } from './zstd-writer.js'
 
-const MAGIC = 0xfd2fb528
+const ZSTD_FRAME_MAGIC = 0xfd2fb528
 /** Sixteen magic numbers announce a frame to skip (RFC 8878, 3.1.2). */
 const SKIPPABLE = 0x184d2a50
 const TRUNCATED = 'premature EOF reading zstd frame'
@@ -13,7 +13,7 @@ const CORRUPT = 'Data corruption detected'
 export function isZstdFrame(start: Uint8Array): boolean {
   if (start.length < 4) return false
   const magic = Buffer.from(start.subarray(0, 4)).readUInt32LE()
-  return magic === MAGIC || (magic & 0xfffffff0) >>> 0 === SKIPPABLE
+  return magic === ZSTD_FRAME_MAGIC || (magic & 0xfffffff0) >>> 0 === SKIPPABLE
 }
 
 /**
@@ -21,9 +21,9 @@ export function isZstdFrame(start: Uint8Array): boolean {
  * walked block by block here, since the decoder does not report where it stopped; it gets one block at a time, 128 KiB
  * of output at most.
  */
-export async function* unzstd(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* decompressZstd(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
   for (let start = await input.peek(4); isZstdFrame(start); start = await input.peek(4)) {
-    if (start.readUInt32LE() !== MAGIC) {
+    if (start.readUInt32LE() !== ZSTD_FRAME_MAGIC) {
       await skipFrame(input)
       continue
     }
@@ -41,9 +41,9 @@ const SMALL = { least: 256 * 1024, most: 8 * 1024 * 1024 }
  * the reader: the other decoder gives the bytes before the damage.
  */
 async function small(input: ByteReader): Promise<Uint8Array | undefined> {
-  const header = zstdFrame(await input.peek(LONGEST_ZSTD_HEADER))
+  const header = zstdFrame(await input.peek(MAX_ZSTD_HEADER_BYTES))
   const size = header?.contentSize ?? 0
-  if (!header || size < SMALL.least || size > SMALL.most || header.window > LARGEST_ZSTD_WINDOW) return undefined
+  if (!header || size < SMALL.least || size > SMALL.most || header.window > MAX_ZSTD_WINDOW) return undefined
   const parts: Buffer[] = [await input.exactly(header.headerLength)]
   let last = false
   for (let length = 0; !last && length <= size;) {
@@ -90,15 +90,15 @@ async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undef
     }
     return output.splice(0)
   }
-  const header = zstdFrame(await input.peek(LONGEST_ZSTD_HEADER))
+  const header = zstdFrame(await input.peek(MAX_ZSTD_HEADER_BYTES))
   if (!header) throw new DecodeError(TRUNCATED)
-  if (header.window > LARGEST_ZSTD_WINDOW) throw new DecodeError(ZSTD_TOO_MUCH_MEMORY)
-  yield* feed(await take(input, header.headerLength), false)
+  if (header.window > MAX_ZSTD_WINDOW) throw new DecodeError(ZSTD_TOO_MUCH_MEMORY)
+  yield* feed(await takeBytes(input, header.headerLength), false)
   let length = 0
   for (let last = false; !last;) {
     const block = (await need(input, 3)).readUIntLE(0, 3)
     last = (block & 1) === 1
-    const bytes = await take(input, 3 + storedLength(block) + (last ? header.checksumLength : 0))
+    const bytes = await takeBytes(input, 3 + storedLength(block) + (last ? header.checksumLength : 0))
     for (const part of feed(bytes, last)) {
       length += part.length
       yield part
@@ -114,7 +114,7 @@ async function need(input: ByteReader, length: number): Promise<Buffer> {
   return bytes
 }
 
-async function take(input: ByteReader, length: number): Promise<Buffer> {
+async function takeBytes(input: ByteReader, length: number): Promise<Buffer> {
   await need(input, length)
   return input.exactly(length)
 }

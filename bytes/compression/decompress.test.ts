@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import lzma from 'lzma-native'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { errorChain, seededRandom, systemClock } from '../../runtime/index.js'
-import { counted, memoryStream } from '../byte-stream.js'
-import { decompress, sniff } from './decompress.js'
+import { countReads, memoryStream } from '../byte-stream.js'
+import { decompress, detectCompression } from './decompress.js'
 import { zstdFrame } from './zstd-frame.js'
 import { loadZstd } from './zstd-writer.js'
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
   test.each([1000, 7777, undefined])('comes out as it went in, read %s bytes at a time', async (pieces) => {
     const { bytes, plain } = compressed[format]
-    expect(sniff(bytes)).toBe(format)
+    expect(detectCompression(bytes)).toBe(format)
     expect((await all(bytes, pieces)).equals(plain)).toBe(true)
   })
 
@@ -66,7 +66,7 @@ describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
   test('after the end the source is asked again as often as coreos-installer asks', async () => {
     const { bytes } = compressed[format]
     const positions: number[] = []
-    const source = counted(memoryStream(bytes), (position) => positions.push(position))
+    const source = countReads(memoryStream(bytes), (position) => positions.push(position))
     for await (const part of decompress(source, clock)) void part
     const atEnd = positions.filter((position) => position === bytes.length)
     expect(atEnd.length).toBe(format === 'gz' ? 2 : 3)

@@ -2,14 +2,14 @@ import type { Clock } from '../../runtime/index.js'
 import { ByteReader } from '../byte-reader.js'
 import type { ByteStream } from '../byte-stream.js'
 import { expectEnd } from './decode-error.js'
-import { gunzip } from './decompress-gzip.js'
-import { unxz } from './decompress-xz.js'
-import { isZstdFrame, unzstd } from './decompress-zstd.js'
+import { gunzipMember } from './decompress-gzip.js'
+import { decompressXz } from './decompress-xz.js'
+import { isZstdFrame, decompressZstd } from './decompress-zstd.js'
 
 export type Compression = 'raw' | 'gz' | 'xz' | 'zst'
 
 /** Recognises a format by its first bytes, never by a name. */
-export function sniff(start: Uint8Array): Compression {
+export function detectCompression(start: Uint8Array): Compression {
   const begins = (...magic: number[]) => magic.every((byte, index) => start[index] === byte)
   if (begins(0x1f, 0x8b)) return 'gz'
   if (begins(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)) return 'xz'
@@ -28,7 +28,7 @@ const READS_AT_END = { gz: 1, xz: 2, zst: 1 } as const
  */
 export async function* decompress(source: ByteStream, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const input = source instanceof ByteReader ? source : new ByteReader(source)
-  const format = sniff(await input.peek(6))
+  const format = detectCompression(await input.peek(6))
   if (format === 'raw') {
     for (let bytes = await input.next(); bytes; bytes = await input.next()) yield bytes
     return
@@ -50,10 +50,10 @@ export function decompressMember(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   switch (format) {
     case 'gz':
-      return gunzip(input, clock)
+      return gunzipMember(input, clock)
     case 'xz':
-      return unxz(input, clock)
+      return decompressXz(input, clock)
     case 'zst':
-      return unzstd(input)
+      return decompressZstd(input)
   }
 }

@@ -30,9 +30,9 @@ interface Lzma {
 const require = createRequire(import.meta.url)
 let loaded: Lzma | undefined
 /** Loaded on first use: most commands never need it. */
-export const lzma = (): Lzma => (loaded ??= loadPackage('lzma-native', () => require('lzma-native') as Lzma))
+export const loadLzma = (): Lzma => (loaded ??= loadPackage('lzma-native', () => require('lzma-native') as Lzma))
 
-export const newXzCoder = (): XzCoder => new (lzma().Stream)()
+export const newXzCoder = (): XzCoder => new (loadLzma().Stream)()
 
 /** coreos-installer's sentence for a stream that ends too early. */
 export const XZ_TRUNCATED = 'xz compressed stream is truncated or otherwise corrupt'
@@ -51,4 +51,4 @@ const SENTENCES: Record<string, string> = {
 export const xzSentence = ({ name, message }: Error): string => SENTENCES[name] ?? message
 
 /** Room for the dictionary of any preset, which is 64 MiB at most; a stream may ask for up to 4 GiB. */
-export const XZ_MEMORY_LIMIT = 80 * 1024 * 1024
+export const MAX_XZ_MEMORY = 80 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 
 /** Length of a stream's header, and of its footer (xz file format 1.1). */
 const FRAME = 12
@@ -26,7 +26,7 @@ export interface XzIndex {
  * last. So a download that was cut short is noticed without decompressing it.
  */
 export const readXzIndex = (path: string, clock: Clock): Promise<XzIndex | undefined> =>
-  held(clock, `reading the index of ${path}`, async () => {
+  withClockHeld(clock, `reading the index of ${path}`, async () => {
     const file = await open(path, 'r')
     try {
       const about = await file.stat()
@@ -81,17 +81,17 @@ function parseRecords(index: Buffer): XzBlock[] {
 
 const LZMA2 = 0x21
 /** A block's header is this long at most (xz file format 1.1, 3.1.1). */
-const LONGEST_HEADER = 1024
+const MAX_XZ_HEADER_BYTES = 1024
 
 /** The largest dictionary that a block of the file asks for, in bytes; Infinity when one uses other filters than LZMA2. */
 export const largestDictionary = (path: string, { blocks }: XzIndex, clock: Clock): Promise<number> =>
-  held(clock, `reading the blocks of ${path}`, async () => {
+  withClockHeld(clock, `reading the blocks of ${path}`, async () => {
     const file = await open(path, 'r')
     try {
       let largest = 0
-      const header = Buffer.alloc(LONGEST_HEADER)
+      const header = Buffer.alloc(MAX_XZ_HEADER_BYTES)
       for (const { offset } of blocks) {
-        const { bytesRead } = await file.read(header, 0, LONGEST_HEADER, offset)
+        const { bytesRead } = await file.read(header, 0, MAX_XZ_HEADER_BYTES, offset)
         largest = Math.max(largest, dictionaryOf(header.subarray(0, bytesRead)))
       }
       return largest

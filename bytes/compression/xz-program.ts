@@ -2,24 +2,24 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { pipeline } from 'node:stream/promises'
-import { XZ_MEMORY_LIMIT } from './xz-coder.js'
-import { held, startFailure, type Clock } from '../../runtime/index.js'
+import { MAX_XZ_MEMORY } from './xz-coder.js'
+import { withClockHeld, startFailure, type Clock } from '../../runtime/index.js'
 import { fileStream } from '../byte-stream.js'
 import { DecodeError } from './decode-error.js'
 import { withoutLostTail } from './lost-tail.js'
 import { largestDictionary, type XzIndex } from './xz-index.js'
 
-const END = { done: true, value: undefined } as const
+const ITERATION_END = { done: true, value: undefined } as const
 
 let there: Promise<Version | null> | undefined
 
 type Version = readonly [major: number, minor: number]
 
 /** Whether this computer has xz. */
-export const hasXzProgram = async (clock: Clock): Promise<boolean> => (await versionOf(clock)) !== null
+export const hasXzProgram = async (clock: Clock): Promise<boolean> => (await findXzVersion(clock)) !== null
 
-function versionOf(clock: Clock): Promise<Version | null> {
-  return held(clock, 'looking for xz', () => (there ??= answers()))
+function findXzVersion(clock: Clock): Promise<Version | null> {
+  return withClockHeld(clock, 'looking for xz', () => (there ??= answers()))
 }
 
 async function answers(): Promise<Version | null> {
@@ -64,19 +64,24 @@ export interface UnxzOptions {
 /** The first version that decompresses blocks side by side (its NEWS). */
 const PARALLEL: Version = [5, 4]
 /** Memory for blocks side by side; a file whose blocks need more goes block by block. */
-const PARALLEL_MEMORY = 256 * 1024 * 1024
-const LARGEST_DICTIONARY = 64 * 1024 * 1024
+const MAX_PARALLEL_MEMORY = 256 * 1024 * 1024
+const MAX_DECODED_DICTIONARY = 64 * 1024 * 1024
 
 /**
  * Options of xz for a file. The limit of coreos-installer would also count blocks that wait for each other: without it go
  * only files whose dictionaries stay within it.
  */
 async function limits(path: string, { index }: UnxzOptions, clock: Clock): Promise<string[]> {
-  const [major, minor] = (await versionOf(clock)) ?? [0, 0]
+  const [major, minor] = (await findXzVersion(clock)) ?? [0, 0]
   const knows = major > PARALLEL[0] || (major === PARALLEL[0] && minor >= PARALLEL[1])
-  if (knows && index && index.blocks.length > 1 && (await largestDictionary(path, index, clock)) <= LARGEST_DICTIONARY)
-    return ['--threads=0', `--memlimit-mt-decompress=${PARALLEL_MEMORY}`]
-  return [`--memlimit-decompress=${XZ_MEMORY_LIMIT}`]
+  if (
+    knows &&
+    index &&
+    index.blocks.length > 1 &&
+    (await largestDictionary(path, index, clock)) <= MAX_DECODED_DICTIONARY
+  )
+    return ['--threads=0', `--memlimit-mt-decompress=${MAX_PARALLEL_MEMORY}`]
+  return [`--memlimit-decompress=${MAX_XZ_MEMORY}`]
 }
 
 async function* decodeByProgram(
@@ -102,12 +107,14 @@ async function* decodeByProgram(
     if (options.background && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     const output = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>
     for (;;) {
-      const { done, value } = await held(clock, `decompressing ${path}`, () => output.next().catch(() => END))
+      const { done, value } = await withClockHeld(clock, `decompressing ${path}`, () =>
+        output.next().catch(() => ITERATION_END),
+      )
       if (done) break
       yield value
     }
     // First of all why there was nothing more to decompress.
-    await held(clock, `decompressing ${path}`, async () => {
+    await withClockHeld(clock, `decompressing ${path}`, async () => {
       await fed
       await ended
     })
@@ -120,7 +127,7 @@ async function* decodeByProgram(
     stop()
     // The program counts as closed when its output is.
     child.stdout.destroy()
-    await held(clock, 'ending xz', () => Promise.allSettled([fed, ended]))
+    await withClockHeld(clock, 'ending xz', () => Promise.allSettled([fed, ended]))
   }
 }
 

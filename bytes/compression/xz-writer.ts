@@ -1,30 +1,30 @@
 import { crc32 } from 'node:zlib'
-import { held, type Clock } from '../../runtime/index.js'
-import { lzma, newXzCoder } from './xz-coder.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
+import { loadLzma, newXzCoder } from './xz-coder.js'
 
 /** The dictionary of preset 9, which coreos-installer compresses with. */
-const LARGEST_DICTIONARY = 64 * 1024 * 1024
-const QUICK_DICTIONARY = 1024 * 1024
-const SMALLEST_DICTIONARY = 64 * 1024
+const MAX_XZ_DICTIONARY = 64 * 1024 * 1024
+const DEFAULT_XZ_DICTIONARY = 1024 * 1024
+const MIN_XZ_DICTIONARY = 64 * 1024
 
 /**
  * Compresses into one xz stream with CRC32 as its check, the only check with which kernels unpack an initramfs. The
  * bytes are those of preset 9, which coreos-installer uses; but the match finder gets a dictionary no larger than the
  * contents, since one of 64 MiB takes a quarter of a second to set up.
  *
- * @param quickly in a third of the time, with a dictionary of {@link QUICK_DICTIONARY}; the bytes are others then, and a few
+ * @param quickly in a third of the time, with a dictionary of {@link DEFAULT_XZ_DICTIONARY}; the bytes are others then, and a few
  *   percent more
  */
-export function xz(bytes: Uint8Array, clock: Clock, { quickly = false } = {}): Promise<Buffer> {
-  const { FILTER_LZMA2, MF_BT4, MF_HC4, MODE_NORMAL, MODE_FAST, CHECK_CRC32 } = lzma()
-  const largest = quickly ? QUICK_DICTIONARY : LARGEST_DICTIONARY
-  let dictSize = SMALLEST_DICTIONARY
+export function compressXz(bytes: Uint8Array, clock: Clock, { quickly = false } = {}): Promise<Buffer> {
+  const { FILTER_LZMA2, MF_BT4, MF_HC4, MODE_NORMAL, MODE_FAST, CHECK_CRC32 } = loadLzma()
+  const largest = quickly ? DEFAULT_XZ_DICTIONARY : MAX_XZ_DICTIONARY
+  let dictSize = MIN_XZ_DICTIONARY
   while (dictSize < bytes.length && dictSize < largest) dictSize *= 2
   const [mf, mode] = quickly ? [MF_HC4, MODE_FAST] : [MF_BT4, MODE_NORMAL]
   const options = { dictSize, niceLen: 64, mf, mode }
   const coder = newXzCoder()
   coder.streamEncoder({ filters: [{ id: FILTER_LZMA2, options }], check: CHECK_CRC32 })
-  return held(clock, 'compressing xz', () => {
+  return withClockHeld(clock, 'compressing xz', () => {
     const parts: Buffer[] = []
     return new Promise<Buffer>((resolve, reject) => {
       coder.bufferHandler = (output, processed, error) => {
@@ -39,7 +39,7 @@ export function xz(bytes: Uint8Array, clock: Clock, { quickly = false } = {}): P
 }
 
 /** Offsets in the stream: the first block's header, its dictionary size, its checksum. */
-const BLOCK = 12
+const BLOCK_OFFSET = 12
 const DICTIONARY = 16
 const BLOCK_CRC = 20
 /** A dictionary of 64 MiB, in LZMA2's encoding. */
@@ -48,6 +48,6 @@ const PRESET_9 = 0x1c
 /** Declares the dictionary of preset 9: a decoder may always reserve more than it needs. */
 function withDictionary(stream: Buffer): Buffer {
   stream[DICTIONARY] = PRESET_9
-  stream.writeUInt32LE(crc32(stream.subarray(BLOCK, BLOCK_CRC)), BLOCK_CRC)
+  stream.writeUInt32LE(crc32(stream.subarray(BLOCK_OFFSET, BLOCK_CRC)), BLOCK_CRC)
   return stream
 }

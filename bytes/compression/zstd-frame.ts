@@ -11,10 +11,10 @@ export interface ZstdFrame {
 }
 
 /** Bytes of a frame that always suffice for {@link zstdFrame}. */
-export const LONGEST_ZSTD_HEADER = 18
+export const MAX_ZSTD_HEADER_BYTES = 18
 
 /** Frames that ask for more memory are refused; zstd does it at twice as much, of which the decoder here needs double. */
-export const LARGEST_ZSTD_WINDOW = 64 * 1024 * 1024
+export const MAX_ZSTD_WINDOW = 64 * 1024 * 1024
 
 /** The decoder's sentence for that. */
 export const ZSTD_TOO_MUCH_MEMORY = 'Frame requires too much memory for decoding'
@@ -22,7 +22,7 @@ export const ZSTD_TOO_MUCH_MEMORY = 'Frame requires too much memory for decoding
 /**
  * Reads a frame's header.
  *
- * @param start from the magic number on, at least {@link LONGEST_ZSTD_HEADER} bytes or all that there are
+ * @param start from the magic number on, at least {@link MAX_ZSTD_HEADER_BYTES} bytes or all that there are
  * @returns undefined for a header that is cut short
  */
 export function zstdFrame(start: Buffer): ZstdFrame | undefined {

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { held, onAbort, systemClock, type Clock } from '../../runtime/index.js'
-import { codeOf, failureOf, FetchFailure, type FailurePlace } from './fetch-failure.js'
+import { withClockHeld, onAbort, systemClock, type Clock } from '../../runtime/index.js'
+import { codeOf, toFetchFailure, FetchFailure, type FailurePlace } from './fetch-failure.js'
 import type { HttpLimits } from './limits.js'
 
 /** So much is taken from the connection before it is wanted. */
@@ -44,7 +44,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     }
     request.on('error', (error) => {
       // Bytes behind a whole body do not belong to it; more bytes than announced are an error of the server.
-      if (!response.complete || codeOf(error) === 'HPE_CLOSED_CONNECTION') fail(failureOf(error, 'body', place))
+      if (!response.complete || codeOf(error) === 'HPE_CLOSED_CONNECTION') fail(toFetchFailure(error, 'body', place))
     })
     response.on('error', (error) => (response.complete ? undefined : cut(error)))
     response.on('data', (bytes: Uint8Array) => {
@@ -64,7 +64,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
   async next(): Promise<Uint8Array | undefined> {
     const { clock, place, response } = this.#parts
     if (this.#queue.length === 0 && !this.#failure && !this.#ended)
-      await held(clock, `reading from ${place.at}`, () => this.#more())
+      await withClockHeld(clock, `reading from ${place.at}`, () => this.#more())
     const bytes = this.#queue.shift()
     if (bytes) {
       this.#queued -= bytes.length
@@ -86,7 +86,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#queue.length = this.#queued = 0
     this.#failure ??= new FetchFailure('other', place, { detail: 'closed here' })
     if (this.#ended && response.complete && request.reusedSocket) return
-    await held(clock, `closing the connection to ${place.at}`, async () => {
+    await withClockHeld(clock, `closing the connection to ${place.at}`, async () => {
       const closed = new Promise<void>((resolve) =>
         request.closed ? resolve() : request.once('close', () => resolve()),
       )
@@ -109,7 +109,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
       () => false,
     )
     const expired = await Promise.race([event.then(() => false), late])
-    enough.abort(DONE)
+    enough.abort(ANSWER_DONE)
     this.#wake = undefined
     signal.throwIfAborted()
     this.#pace.waited += this.#wall.elapsed() - since
@@ -126,4 +126,4 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
 }
 
 /** One reason for all, so that no exception with a stack is made for the usual case. */
-const DONE = new Error('done')
+const ANSWER_DONE = new Error('done')

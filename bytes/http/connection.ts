@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { defined } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
-import { failureOf, FetchFailure, type FailurePlace, type Phase } from './fetch-failure.js'
+import { toFetchFailure, FetchFailure, type FailurePlace, type ExchangePhase } from './fetch-failure.js'
 
 export interface ConnectionRequest {
   url: URL
@@ -20,7 +20,7 @@ export async function openConnection(request: ConnectionRequest): Promise<Socket
   const { url, proxy, tls, place, signal } = request
   if (proxy === undefined) return connected(url, tls, place, signal)
   const behind = splitCredentials(proxy)
-  const proxyPlace = { ...placeOf(behind.url), url: place.url }
+  const proxyPlace = { ...failurePlaceOf(behind.url), url: place.url }
   const toProxy = await connected(behind.url, {}, proxyPlace, signal)
   if (url.protocol !== 'https:') return toProxy
   const tunnel = await openTunnel(toProxy, url, behind.authorization, place, signal)
@@ -32,7 +32,7 @@ export const hostAndPort = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 
 /** Where a URL leads, for messages. */
-export const placeOf = (url: URL): FailurePlace => ({ url: url.href, at: hostAndPort(url), host: url.hostname })
+export const failurePlaceOf = (url: URL): FailurePlace => ({ url: url.href, at: hostAndPort(url), host: url.hostname })
 
 const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
@@ -56,14 +56,14 @@ function ready(
 ): Promise<Socket> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
-    let phase: Phase = 'connecting'
+    let phase: ExchangePhase = 'connecting'
     const socket = open()
     const aborted = () => fail(signal.reason as Error)
-    const closed = () => fail(failureOf(new Error('closed'), phase, place))
+    const closed = () => fail(toFetchFailure(new Error('closed'), phase, place))
     const fail = (error: unknown) => {
       release()
       socket.destroy()
-      reject(signal.aborted ? (signal.reason as Error) : failureOf(error, phase, place))
+      reject(signal.aborted ? (signal.reason as Error) : toFetchFailure(error, phase, place))
     }
     const release = () => {
       signal.removeEventListener('abort', aborted)
@@ -99,7 +99,7 @@ function openTunnel(
     }
     const aborted = () => refused('stopped')
     signal.addEventListener('abort', aborted, { once: true })
-    request.on('error', (error) => refused(failureOf(error, 'header', place).message, error))
+    request.on('error', (error) => refused(toFetchFailure(error, 'header', place).message, error))
     request.once('response', ({ statusCode }) => refused(`HTTP status ${statusCode}`))
     request.once('connect', ({ statusCode }, tunnel: Socket) => {
       if (statusCode !== 200) return refused(`HTTP status ${statusCode}`)

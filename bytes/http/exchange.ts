@@ -2,14 +2,14 @@ import { request as plainRequest, type Agent, type ClientRequest, type IncomingM
 import { request as tlsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { defined, held, systemClock, withinLimit, type Clock } from '../../runtime/index.js'
+import { defined, withClockHeld, systemClock, withinLimit, type Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
 import { AnswerBody } from './answer-body.js'
-import { hostAndPort, openConnection, placeOf } from './connection.js'
-import { codeOf, failureOf, FetchFailure, type FailurePlace, type FetchFailureCode } from './fetch-failure.js'
+import { hostAndPort, openConnection, failurePlaceOf } from './connection.js'
+import { codeOf, toFetchFailure, FetchFailure, type FailurePlace, type FetchFailureCode } from './fetch-failure.js'
 import type { HttpLimits } from './limits.js'
 
-export interface Exchange {
+export interface HttpExchange {
   /** http or https; without credentials. */
   url: URL
   method: string
@@ -35,7 +35,7 @@ export interface ExchangeAnswer {
 }
 
 /** Interim answers (1xx) that one request may get. */
-const MOST_INTERIM = 20
+const MAX_INTERIM_ANSWERS = 20
 
 /**
  * One request and the head of its answer. Every error of the connection ends here, whenever it comes: none reaches the
@@ -43,14 +43,14 @@ const MOST_INTERIM = 20
  *
  * @throws FetchFailure; the signal's reason
  */
-export async function exchange(what: Exchange): Promise<ExchangeAnswer> {
+export async function requestOnce(what: HttpExchange): Promise<ExchangeAnswer> {
   const { url, limits, clock, signal, agent, proxy } = what
   signal.throwIfAborted()
   const place: FailurePlace = {
-    ...placeOf(url),
+    ...failurePlaceOf(url),
     ...defined({ proxy: proxy === undefined ? undefined : hostAndPort(new URL(proxy)) }),
   }
-  return held(clock, `${what.method} ${place.at}`, async () => {
+  return withClockHeld(clock, `${what.method} ${place.at}`, async () => {
     const limit = (ms: number, code: FetchFailureCode) => ({
       ms,
       clock: systemClock(),
@@ -67,7 +67,7 @@ export async function exchange(what: Exchange): Promise<ExchangeAnswer> {
 }
 
 function answerTo(
-  what: Exchange,
+  what: HttpExchange,
   socket: Socket | undefined,
   place: FailurePlace,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ function answerTo(
       signal.removeEventListener('abort', aborted)
       request?.destroy()
       socket?.destroy()
-      reject(signal.aborted ? (signal.reason as Error) : failureOf(early(error, request, place), 'header', place))
+      reject(signal.aborted ? (signal.reason as Error) : toFetchFailure(early(error, request, place), 'header', place))
     }
     const failUnlessClosedWhileIdle = (error: unknown) => {
       if (signal.aborted || !wasClosedWhileIdle(request, error)) return fail(error)
@@ -97,7 +97,7 @@ function answerTo(
     let interim = 0
     request.on('error', failUnlessClosedWhileIdle)
     request.on('information', () => {
-      if (++interim === MOST_INTERIM) afterParsing(() => fail(new FetchFailure('too-many-interim', place)))
+      if (++interim === MAX_INTERIM_ANSWERS) afterParsing(() => fail(new FetchFailure('too-many-interim', place)))
     })
     request.once('upgrade', () => afterParsing(() => fail(new FetchFailure('upgrade', place))))
     request.once('response', (response) => {
@@ -109,7 +109,7 @@ function answerTo(
   })
 }
 
-function makeRequest({ url, method, headers, agent, tls, limits, proxy }: Exchange, socket: Socket | undefined) {
+function makeRequest({ url, method, headers, agent, tls, limits, proxy }: HttpExchange, socket: Socket | undefined) {
   const options = {
     method,
     maxHeaderSize: limits.headerBytes,
@@ -131,7 +131,7 @@ function makeRequest({ url, method, headers, agent, tls, limits, proxy }: Exchan
 }
 
 function answerOf(
-  { limits, clock, signal }: Exchange,
+  { limits, clock, signal }: HttpExchange,
   request: ClientRequest,
   response: IncomingMessage,
   place: FailurePlace,

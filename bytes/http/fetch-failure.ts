@@ -129,24 +129,24 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** At what point of an exchange an error came. */
-export type Phase = 'connecting' | 'tls' | 'header' | 'body'
+export type ExchangePhase = 'connecting' | 'tls' | 'header' | 'body'
 
 /** An error of Node's sockets, TLS or HTTP parser, as a {@link FetchFailure}. */
-export function failureOf(error: unknown, phase: Phase, place: FailurePlace): FetchFailure {
+export function toFetchFailure(error: unknown, phase: ExchangePhase, place: FailurePlace): FetchFailure {
   if (error instanceof FetchFailure) return error
   // Both address families failed.
   if (error instanceof AggregateError && error.errors.length > 0)
-    return failureOf(error.errors.find((each) => codeOf(each) !== 'ENETUNREACH') ?? error.errors[0], phase, place)
+    return toFetchFailure(error.errors.find((each) => codeOf(each) !== 'ENETUNREACH') ?? error.errors[0], phase, place)
   const system = codeOf(error)
   const code = codeFor(system, phase)
   const own = Object.hasOwn(BY_SYSTEM_CODE, system) && !system.startsWith('HPE_') && code !== 'bad-request'
   // The library's own words where the table has none: those of TLS name what is wrong with a certificate.
-  const words = error instanceof Error ? wordsOf(error) : String(error)
+  const words = error instanceof Error ? describeParserError(error) : String(error)
   const known = own && !code.startsWith('tls-')
   return new FetchFailure(code, place, { cause: error, detail: known || words === '' ? undefined : words })
 }
 
-function codeFor(system: string, phase: Phase): FetchFailureCode {
+function codeFor(system: string, phase: ExchangePhase): FetchFailureCode {
   const known = Object.hasOwn(BY_SYSTEM_CODE, system) ? BY_SYSTEM_CODE[system]! : undefined
   if (known === 'reset' && phase === 'tls') return 'tls-failed'
   if (known === 'not-http' && phase === 'body') return 'damaged-chunk'
@@ -157,7 +157,7 @@ function codeFor(system: string, phase: Phase): FetchFailureCode {
 }
 
 /** The parser puts what it has against a header behind its general words. */
-const wordsOf = (error: Error): string => {
+const describeParserError = (error: Error): string => {
   const { message, reason } = error as Error & { reason?: unknown }
   return codeOf(error).startsWith('HPE_') && typeof reason === 'string' ? reason : message.split('\n')[0]!
 }

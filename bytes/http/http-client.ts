@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
-import { hostAndPort, placeOf } from './connection.js'
-import { exchange } from './exchange.js'
+import { hostAndPort, failurePlaceOf } from './connection.js'
+import { requestOnce } from './exchange.js'
 import { FetchFailure } from './fetch-failure.js'
-import { DEFAULT_LIMITS, type HttpLimits } from './limits.js'
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from './limits.js'
 import { proxyFor, type ProxySettings } from './proxy.js'
 import { readUpTo } from './read-up-to.js'
 
@@ -100,7 +100,7 @@ export class HttpClient {
 
   constructor(options: HttpClientOptions) {
     this.#options = options
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits }
   }
 
   /** @throws FetchFailure; the signal's reason; what `allow` throws */
@@ -108,7 +108,7 @@ export class HttpClient {
     const { redirects = 10, allow } = this.#options
     const { url: first, authorization } = splitCredentials(checkedUrl(request.url))
     const own = authorization === null ? {} : { authorization }
-    let headers: Headers = { accept: '*/*', 'accept-encoding': 'identity', ...own, ...request.headers }
+    let headers: RequestHeaders = { accept: '*/*', 'accept-encoding': 'identity', ...own, ...request.headers }
     for (let at = first, followed = 0; ; followed++) {
       allow?.(at.href)
       const answer = await this.#ask(request, at, headers)
@@ -122,7 +122,7 @@ export class HttpClient {
     }
   }
 
-  async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: Headers): Promise<ServerAnswer> {
+  async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: RequestHeaders): Promise<ServerAnswer> {
     const { clock, proxies = {}, ca, insecure, through } = this.#options
     const tls: ConnectionOptions = insecure
       ? { rejectUnauthorized: false }
@@ -131,14 +131,14 @@ export class HttpClient {
         : { ca: typeof ca === 'string' ? ca : [...ca] }
     const proxy = proxyFor(url.href, proxies)
     const sent = body === undefined ? {} : { body }
-    const send = () => exchange({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
+    const send = () => requestOnce({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
     return through ? through({ method, url: url.href, headers, signal }, send) : send()
   }
 }
 
 const followable = ({ method = 'GET' }: FileRequest): boolean => method === 'GET' || method === 'HEAD'
 
-type Headers = Readonly<Record<string, string>>
+type RequestHeaders = Readonly<Record<string, string>>
 
 function checkedUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
@@ -151,7 +151,7 @@ const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol 
 
 /** @throws FetchFailure */
 function redirected(from: URL, location: string, tooMany: boolean): URL {
-  const place = placeOf(from)
+  const place = failurePlaceOf(from)
   if (tooMany) throw new FetchFailure('redirect-loop', place)
   if (!URL.canParse(location, from.href)) throw new FetchFailure('redirect-nowhere', place)
   const to = new URL(location, from)
@@ -167,7 +167,7 @@ const sameServer = (one: URL, other: URL): boolean =>
   hostAndPort(one) === hostAndPort(other) &&
   (one.protocol === other.protocol || other.protocol === 'https:')
 
-const withoutCredentials = (headers: Headers): Headers =>
+const withoutCredentials = (headers: RequestHeaders): RequestHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.includes(name.toLowerCase())))
 
 function fileAnswer({ status, statusText, headers, body }: ServerAnswer, url: URL, redirected: boolean): FileAnswer {
@@ -184,7 +184,7 @@ function fileAnswer({ status, statusText, headers, body }: ServerAnswer, url: UR
     bytes: async (most) => {
       const bytes = await readUpTo(most, body)
       if (bytes) return bytes
-      throw new FetchFailure('too-large', placeOf(url), { detail: `the limit is ${most} bytes` })
+      throw new FetchFailure('too-large', failurePlaceOf(url), { detail: `the limit is ${most} bytes` })
     },
   }
 }

@@ -14,7 +14,7 @@ export interface HttpLimits {
   headerBytes: number
 }
 
-export const DEFAULT_LIMITS: HttpLimits = {
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   connect: seconds(30),
   header: seconds(60),
   silence: seconds(60),

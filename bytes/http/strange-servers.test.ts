@@ -10,14 +10,14 @@ process.on('unhandledRejection', seen)
 afterAll(() => void process.off('unhandledRejection', seen))
 
 const clock = systemClock()
-const LIMITS = {
+const STRANGE_SERVER_LIMITS = {
   connect: 5000,
   header: 1500,
   silence: 1000,
   slowest: { bytes: 1000, within: 1500 },
   headerBytes: 16_384,
 }
-const client = new HttpClient({ clock, limits: LIMITS })
+const client = new HttpClient({ clock, limits: STRANGE_SERVER_LIMITS })
 const { signal } = sharedAbort()
 
 describe.concurrent('a server that', () => {

@@ -1,4 +1,4 @@
-import { both16, both32, padded, SECTOR, ucs2 } from './numbers.js'
+import { both16, both32, padWithSpaces, ISO_SECTOR_BYTES, ucs2 } from './numbers.js'
 import type { Naming } from './records.js'
 
 export interface VolumeOptions {
@@ -22,7 +22,7 @@ export function volumeDescriptor({ naming, label, at, blocks, root, table }: Vol
   const text = (value: string, length: number): Buffer =>
     joliet
       ? Buffer.concat([ucs2(value.padEnd(length / 2, ' ')), Buffer.alloc(length % 2)]).subarray(0, length)
-      : padded(Buffer.from(value), length)
+      : padWithSpaces(Buffer.from(value), length)
   const little = Buffer.alloc(8)
   little.writeUInt32LE(table.little)
   const big = Buffer.alloc(8)
@@ -40,7 +40,7 @@ export function volumeDescriptor({ naming, label, at, blocks, root, table }: Vol
       Buffer.concat([Buffer.from(joliet ? '%/E' : '')], 32),
       both16(1),
       both16(1),
-      both16(SECTOR),
+      both16(ISO_SECTOR_BYTES),
       both32(table.size),
       little,
       big,
@@ -58,11 +58,11 @@ export function volumeDescriptor({ naming, label, at, blocks, root, table }: Vol
       date(at),
       Buffer.from([1]),
     ],
-    SECTOR,
+    ISO_SECTOR_BYTES,
   )
 }
 
-export const TERMINATOR = Buffer.concat([Buffer.from([255]), STANDARD, Buffer.from([1])], SECTOR)
+export const TERMINATOR = Buffer.concat([Buffer.from([255]), STANDARD, Buffer.from([1])], ISO_SECTOR_BYTES)
 
 /** ECMA-119 8.4.26.1 */
 function date(at: number | null): Buffer {

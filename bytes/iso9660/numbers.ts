@@ -1,5 +1,5 @@
 /** Bytes of a logical block. */
-export const SECTOR = 2048
+export const ISO_SECTOR_BYTES = 2048
 
 /** Numbers that are written twice, the low byte first and the high byte first (ECMA-119 7.2.3, 7.3.3). */
 export function both16(value: number): Buffer {
@@ -20,8 +20,9 @@ export function both32(value: number): Buffer {
 export const ucs2 = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16()
 
 /** Fills up with spaces, in bytes. */
-export const padded = (text: Buffer, length: number): Buffer => Buffer.concat([text, Buffer.alloc(length, ' ')], length)
+export const padWithSpaces = (text: Buffer, length: number): Buffer =>
+  Buffer.concat([text, Buffer.alloc(length, ' ')], length)
 
 /** To the end of the block. */
 export const wholeSectors = (bytes: Buffer): Buffer =>
-  Buffer.concat([bytes], Math.max(1, Math.ceil(bytes.length / SECTOR)) * SECTOR)
+  Buffer.concat([bytes], Math.max(1, Math.ceil(bytes.length / ISO_SECTOR_BYTES)) * ISO_SECTOR_BYTES)

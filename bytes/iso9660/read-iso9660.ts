@@ -1,11 +1,11 @@
 import { FormatError } from '../format-error.js'
-import { slice, type ByteSource } from '../byte-source.js'
+import { sliceSource, type ByteSource } from '../byte-source.js'
 
 const SECTOR = 2048
 /** A folder of a CoreOS ISO is a sector or two; a damaged size must not become a buffer of 4 GiB. */
-const LARGEST_FOLDER = 4 * 1024 * 1024
+const MAX_ISO_FOLDER_BYTES = 4 * 1024 * 1024
 /** Before the terminator; a real one has two to four. */
-const MOST_DESCRIPTORS = 64
+const MAX_ISO_DESCRIPTORS = 64
 
 /** A file or folder of an ISO9660 filesystem. */
 export interface IsoEntry {
@@ -55,7 +55,7 @@ export async function readIso9660(image: ByteSource, options: IsoReading = {}): 
 
 async function primaryDescriptor(image: ByteSource): Promise<Buffer> {
   let primary: Buffer | undefined
-  for (let number = 1; number <= MOST_DESCRIPTORS; number++) {
+  for (let number = 1; number <= MAX_ISO_DESCRIPTORS; number++) {
     const descriptor = await FormatError.during(`getting volume descriptor #${number}`, () =>
       readDescriptor(image, number),
     )
@@ -66,7 +66,7 @@ async function primaryDescriptor(image: ByteSource): Promise<Buffer> {
     }
     if (type === 1) primary ??= descriptor
   }
-  throw new FormatError(`more than ${MOST_DESCRIPTORS} volume descriptors`)
+  throw new FormatError(`more than ${MAX_ISO_DESCRIPTORS} volume descriptors`)
 }
 
 async function readDescriptor(image: ByteSource, number: number): Promise<Buffer> {
@@ -138,7 +138,7 @@ function filesystem(
   { anyCase = false, rockRidge = false }: IsoReading,
 ): IsoFilesystem {
   const children = async (folder: IsoEntry): Promise<IsoEntry[]> => {
-    if (folder.size > LARGEST_FOLDER) throw new FormatError(`directory of ${folder.size} bytes is too large`)
+    if (folder.size > MAX_ISO_FOLDER_BYTES) throw new FormatError(`directory of ${folder.size} bytes is too large`)
     const bytes = Buffer.from(await image.read(folder.offset, folder.size))
     const found: IsoEntry[] = []
     for (let at = 0; at < bytes.length;) {
@@ -182,6 +182,6 @@ function filesystem(
       if (!entry.folder) throw new FormatError(`${path} is not a directory`)
       return children(entry)
     },
-    contents: ({ offset, size }) => slice(image, offset, size),
+    contents: ({ offset, size }) => sliceSource(image, offset, size),
   }
 }

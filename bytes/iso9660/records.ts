@@ -1,4 +1,4 @@
-import { both16, both32, SECTOR, ucs2, wholeSectors } from './numbers.js'
+import { both16, both32, ISO_SECTOR_BYTES, ucs2, wholeSectors } from './numbers.js'
 
 /** `plain` with Rock Ridge's names beside its own, `joliet` in UCS-2. A volume has a tree of each. */
 export type Naming = 'plain' | 'joliet'
@@ -7,12 +7,12 @@ export type Naming = 'plain' | 'joliet'
 export type PlainNames = 'long' | 'short'
 
 /** Where the bytes of a file or directory are. */
-export interface Extent {
+export interface IsoExtent {
   sector: number
   size: number
 }
 
-export interface Entry extends Extent {
+export interface DirectoryEntry extends IsoExtent {
   name: string
   folder: boolean
 }
@@ -20,8 +20,8 @@ export interface Entry extends Extent {
 export interface DirectoryOptions {
   naming: Naming
   plainNames: PlainNames
-  self: Extent
-  parent: Extent
+  self: IsoExtent
+  parent: IsoExtent
   /** Milliseconds since the epoch. */
   at: number
   /** Block of the Rock Ridge announcement; in the root of the plain tree only. */
@@ -42,7 +42,7 @@ export const ROCK_RIDGE = susp(
 )
 
 /** A directory: itself, its parent, then what is in it by name. No record crosses the end of a block (ECMA-119 6.8.1.1). */
-export function directory(entries: readonly Entry[], options: DirectoryOptions): Buffer {
+export function encodeDirectory(entries: readonly DirectoryEntry[], options: DirectoryOptions): Buffer {
   const { naming, plainNames, self, parent, at, announcement } = options
   const plain = naming === 'plain'
   const announced =
@@ -52,19 +52,26 @@ export function directory(entries: readonly Entry[], options: DirectoryOptions):
           susp('SP', Buffer.from([0xbe, 0xef, 0])),
           susp('CE', Buffer.concat([both32(announcement), both32(0), both32(ROCK_RIDGE.length)])),
         ]
-  const own = (extent: Extent, name: number, more: readonly Buffer[] = []): Buffer =>
-    record(Buffer.from([name]), { ...extent, folder: true }, at, plain ? [...more, ...posix({ folder: true })] : [])
+  const own = (extent: IsoExtent, name: number, more: readonly Buffer[] = []): Buffer =>
+    makeDirectoryRecord(
+      Buffer.from([name]),
+      { ...extent, folder: true },
+      at,
+      plain ? [...more, ...posix({ folder: true })] : [],
+    )
   const inside = entries
-    .map((entry) => ({ entry, identifier: identifier(entry, naming, plainNames) }))
+    .map((entry) => ({ entry, identifier: encodeIdentifier(entry, naming, plainNames) }))
     .sort((a, b) => Buffer.compare(a.identifier, b.identifier))
   const alike = inside.find(({ identifier: name }, index) => inside[index - 1]?.identifier.equals(name))
   if (alike) throw new Error(`the name ${alike.entry.name} is too much like another one for ISO 9660`)
-  const records = inside.map(({ entry, identifier: name }) => record(name, entry, at, plain ? posix(entry) : []))
+  const records = inside.map(({ entry, identifier: name }) =>
+    makeDirectoryRecord(name, entry, at, plain ? posix(entry) : []),
+  )
 
   const parts: Buffer[] = []
   let length = 0
   for (const bytes of [own(self, 0, announced), own(parent, 1), ...records]) {
-    const left = SECTOR - (length % SECTOR)
+    const left = ISO_SECTOR_BYTES - (length % ISO_SECTOR_BYTES)
     if (bytes.length > left) {
       parts.push(Buffer.alloc(left))
       length += left
@@ -79,7 +86,7 @@ export function directory(entries: readonly Entry[], options: DirectoryOptions):
  * Names of an entry in each tree; the long ones of the plain tree are as `mkisofs -l -allow-lowercase -allow-multidot`
  * writes them, the short ones as it does without these options.
  */
-export function identifier(
+export function encodeIdentifier(
   { name, folder }: { name: string; folder: boolean },
   naming: Naming,
   plainNames: PlainNames,
@@ -98,9 +105,9 @@ function short(name: string): string {
 }
 
 /** ECMA-119 9.1 */
-function record(
+function makeDirectoryRecord(
   name: Buffer,
-  { sector, size, folder }: Extent & { folder: boolean },
+  { sector, size, folder }: IsoExtent & { folder: boolean },
   at: number,
   more: readonly Buffer[],
 ): Buffer {

@@ -1,6 +1,13 @@
 import { pathTable, TERMINATOR, volumeDescriptor } from './descriptors.js'
-import { SECTOR, wholeSectors } from './numbers.js'
-import { directory, identifier, ROCK_RIDGE, type Extent, type Naming, type PlainNames } from './records.js'
+import { ISO_SECTOR_BYTES, wholeSectors } from './numbers.js'
+import {
+  encodeDirectory,
+  encodeIdentifier,
+  ROCK_RIDGE,
+  type IsoExtent,
+  type Naming,
+  type PlainNames,
+} from './records.js'
 
 export interface IsoOptions {
   /** At most 32 characters, of which Joliet has the first 16. */
@@ -32,8 +39,8 @@ export function writeIso(
   const image = new IsoImage(files, at, plainNames)
   // Where everything is has to be known before anything is written; how long it is does not depend on that.
   const blocks = image.layOut()
-  const bytes = Buffer.alloc(blocks * SECTOR)
-  const put = (sector: number, part: Uint8Array): void => bytes.set(part, sector * SECTOR)
+  const bytes = Buffer.alloc(blocks * ISO_SECTOR_BYTES)
+  const put = (sector: number, part: Uint8Array): void => bytes.set(part, sector * ISO_SECTOR_BYTES)
   NAMINGS.forEach((naming, index) =>
     put(16 + index, volumeDescriptor({ naming, label, at, blocks, ...image.volume(naming) })),
   )
@@ -47,7 +54,7 @@ class IsoImage {
   readonly #folders: readonly Folder[]
   readonly #at: number
   readonly #plainNames: PlainNames
-  readonly #places = new Map<string, Extent>()
+  readonly #places = new Map<string, IsoExtent>()
 
   constructor(files: Readonly<Record<string, Uint8Array>>, at: number, plainNames: PlainNames) {
     this.#files = new Map(Object.entries(files))
@@ -61,7 +68,7 @@ class IsoImage {
     let next = 16 + NAMINGS.length + 1
     const place = (key: string, size: number): void => {
       this.#places.set(key, { sector: next, size })
-      next += Math.max(1, Math.ceil(size / SECTOR))
+      next += Math.max(1, Math.ceil(size / ISO_SECTOR_BYTES))
     }
     for (const naming of NAMINGS)
       for (const order of ['little', 'big'] as const) place(`${order} ${naming}`, this.#table(naming, order).length)
@@ -92,7 +99,7 @@ class IsoImage {
     for (const [path, bytes] of this.#files) yield [this.#place(`file ${path}`).sector, bytes]
   }
 
-  #place(key: string): Extent {
+  #place(key: string): IsoExtent {
     return this.#places.get(key) ?? { sector: 0, size: 0 }
   }
 
@@ -103,8 +110,8 @@ class IsoImage {
       .map(({ name, path }) => ({ name, folder: true, ...this.#place(`${naming} ${path}`) }))
     const files = [...this.#files.keys()]
       .filter((path) => parentOf(path) === folder.path)
-      .map((path) => ({ name: nameOf(path), folder: false, ...this.#place(`file ${path}`) }))
-    return directory([...folders, ...files], {
+      .map((path) => ({ name: baseNameOf(path), folder: false, ...this.#place(`file ${path}`) }))
+    return encodeDirectory([...folders, ...files], {
       naming,
       self,
       at: this.#at,
@@ -116,7 +123,7 @@ class IsoImage {
 
   #table(naming: Naming, order: 'little' | 'big'): Buffer {
     const entries = this.#folders.map(({ name, path, parent }) => ({
-      identifier: parent ? identifier({ name, folder: true }, naming, this.#plainNames) : Buffer.from([0]),
+      identifier: parent ? encodeIdentifier({ name, folder: true }, naming, this.#plainNames) : Buffer.from([0]),
       sector: this.#place(`${naming} ${path}`).sector,
       parent: parent ? this.#folders.indexOf(parent) + 1 : 1,
     }))
@@ -124,7 +131,7 @@ class IsoImage {
   }
 }
 
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+const baseNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
 /** The root and all that paths lead through, by depth, then by parent, then by name. */
@@ -133,7 +140,7 @@ function foldersOf(paths: readonly string[]): Folder[] {
   const parents = new Set(paths.flatMap(ancestors))
   const depth = (path: string): number => path.split('/').length
   for (const path of [...parents].sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1)))
-    found.push({ path, name: nameOf(path), parent: found.find((folder) => folder.path === parentOf(path))! })
+    found.push({ path, name: baseNameOf(path), parent: found.find((folder) => folder.path === parentOf(path))! })
   return found
 }
 

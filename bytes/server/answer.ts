@@ -1,9 +1,9 @@
 import type { ByteSource } from '../byte-source.js'
 import { rangesOf, type ByteRange } from './byte-range.js'
-import { precondition, rangeApplies, type Headers, type Validators } from './preconditions.js'
+import { checkPreconditions, rangeApplies, type ConditionalHeaders, type FileValidators } from './preconditions.js'
 
 /** A file that can be downloaded, whole or in part. */
-export interface Representation extends Validators {
+export interface Representation extends FileValidators {
   source: ByteSource
   /** Media type. */
   type: string
@@ -14,7 +14,7 @@ export interface Representation extends Validators {
 }
 
 /** An answer to send: its body is of texts, and of ranges of the representation. */
-export interface Answer {
+export interface RangeAnswer {
   status: 200 | 206 | 304 | 412 | 416
   headers: Record<string, string | number>
   body: readonly (string | ByteRange)[]
@@ -26,10 +26,10 @@ export interface Answer {
  * @param boundary between the parts of an answer with several ranges; it must not be in the bytes
  */
 export function answerTo(
-  { method, headers }: { method: string; headers: Headers },
+  { method, headers }: { method: string; headers: ConditionalHeaders },
   representation: Representation,
   boundary: string,
-): Answer {
+): RangeAnswer {
   const { source, type, etag, modified } = representation
   const { size } = source
   const known = {
@@ -38,7 +38,7 @@ export function answerTo(
     'last-modified': new Date(modified).toUTCString(),
     'accept-ranges': 'bytes',
   }
-  switch (precondition(headers, representation)) {
+  switch (checkPreconditions(headers, representation)) {
     case 'not modified':
       return { status: 304, headers: known, body: [] }
     case 'failed':

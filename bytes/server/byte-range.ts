@@ -5,7 +5,7 @@ export interface ByteRange {
 }
 
 /** Limit of ranges in a request; beyond it the whole is sent, as RFC 9110, 17.15 advises against abuse. */
-const MOST_RANGES = 16
+const MAX_REQUEST_RANGES = 16
 
 /**
  * Reads a `Range` header for a representation of `size` bytes (RFC 9110, 14.1.2 and 14.2). `ignore` where it is
@@ -34,5 +34,5 @@ export function rangesOf(header: string | undefined, size: number): readonly Byt
   if (specs === 0) return 'ignore'
   if (ranges.length === 0) return 'unsatisfiable'
   const total = ranges.reduce((sum, { start, end }) => sum + end - start, 0)
-  return ranges.length > MOST_RANGES || (ranges.length > 1 && total > size) ? 'ignore' : ranges
+  return ranges.length > MAX_REQUEST_RANGES || (ranges.length > 1 && total > size) ? 'ignore' : ranges
 }

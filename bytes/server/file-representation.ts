@@ -1,11 +1,11 @@
 import { sha256Hex } from '../sha256.js'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { openFileSource } from '../file-source.js'
 import type { Representation } from './answer.js'
 
-const TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '.txt': 'text/plain' }
+const FILE_CONTENT_TYPES: Readonly<Record<string, string>> = { '.json': 'application/json', '.txt': 'text/plain' }
 
 /**
  * A file of this host for one answer; undefined where there is no regular file.
@@ -17,7 +17,7 @@ export async function fileRepresentation(
   clock: Clock,
   etag?: string,
 ): Promise<Representation | undefined> {
-  const found = await held(clock, `looking at ${path}`, () => stat(path).catch(missing))
+  const found = await withClockHeld(clock, `looking at ${path}`, () => stat(path).catch(ignoreMissingFile))
   if (!found?.isFile()) return undefined
   const source = await openFileSource(path, clock)
   const { size, mtimeMs, ino } = found
@@ -26,12 +26,12 @@ export async function fileRepresentation(
     source,
     etag: etag ?? `"${version}"`,
     modified: mtimeMs,
-    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    type: FILE_CONTENT_TYPES[extname(path)] ?? 'application/octet-stream',
     close: async () => source[Symbol.asyncDispose](),
   }
 }
 
-function missing(error: unknown): undefined {
+function ignoreMissingFile(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') throw error
 }

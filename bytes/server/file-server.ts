@@ -3,12 +3,20 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { errorChain, held, urlSafeToken, UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { streamOf } from '../byte-source.js'
+import {
+  errorChain,
+  withClockHeld,
+  urlSafeToken,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
+import { streamSource } from '../byte-source.js'
 import type { FileBody, HttpThrough, ServerAnswer } from '../http/http-client.js'
 import { callerCheck, callerSentence } from './known-callers.js'
-import { answerTo, type Answer, type Representation } from './answer.js'
-import type { Headers } from './preconditions.js'
+import { answerTo, type RangeAnswer, type Representation } from './answer.js'
+import type { ConditionalHeaders } from './preconditions.js'
 
 /** Contents that can only be read from their start, once for each request: no ranges. */
 export interface StreamedRepresentation {
@@ -19,7 +27,7 @@ export interface StreamedRepresentation {
 }
 
 /** The resource at a path: a refusal has its HTTP status and a sentence, undefined is answered with 404. */
-export type Found = Representation | StreamedRepresentation | { refused: number; why: string } | undefined
+export type FoundFile = Representation | StreamedRepresentation | { refused: number; why: string } | undefined
 
 export interface FileServerOptions {
   host: string
@@ -30,7 +38,7 @@ export interface FileServerOptions {
   /** URL for clients, where that is another than the one that it listens on: that of a proxy. */
   publicUrl?: string | undefined
   /** Looks up a path, which comes without its query. */
-  find: (path: string, headers: Headers) => Promise<Found> | Found
+  find: (path: string, headers: ConditionalHeaders) => Promise<FoundFile> | FoundFile
   clock: Clock
   random: Random
   logger: Logger
@@ -46,7 +54,7 @@ export interface FileServer extends AsyncDisposable {
 }
 
 /** Bytes of one download in memory: a few hundred clients cost tens of megabytes. */
-const PIECE = 64 * 1024
+const DOWNLOAD_PIECE_BYTES = 64 * 1024
 
 /**
  * Serves byte sources with ranges and conditions.
@@ -63,18 +71,18 @@ export async function serveFiles(options: FileServerOptions): Promise<FileServer
     const refusal = refusalOf({ method, headers, base: `http://${headers.host ?? ''}` })
     if (refusal) {
       logger('warn', `${method} ${path} was refused: ${refusal.message}`)
-      return plain(response, 403, `${callerSentence(refusal)}\n`)
+      return sendPlainText(response, 403, `${callerSentence(refusal)}\n`)
     }
     if (onRequest) response.once('finish', () => onRequest({ method, path, status: response.statusCode }))
     respond(request, response, path, options, boundary).catch((error: unknown) => {
       // Clients that leave early are normal, and so are connections that are cut on purpose.
       if (isGone(error)) return void response.destroy()
       if (response.headersSent) response.destroy()
-      else plain(response, 500, 'the file cannot be read\n')
+      else sendPlainText(response, 500, 'the file cannot be read\n')
       logger('warn', `serving ${path} failed: ${errorChain(error).join(': ')}`)
     })
   })
-  await held(clock, 'starting an image server', async () => {
+  await withClockHeld(clock, 'starting an image server', async () => {
     server.listen(port, host)
     await once(server, 'listening').catch((cause: unknown) => {
       const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
@@ -89,7 +97,7 @@ export async function serveFiles(options: FileServerOptions): Promise<FileServer
     port: at.port,
     url: `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`,
     [Symbol.asyncDispose]: () =>
-      held(clock, 'stopping an image server', async () => {
+      withClockHeld(clock, 'stopping an image server', async () => {
         const closed = once(server, 'close')
         server.close()
         server.closeAllConnections()
@@ -109,7 +117,7 @@ async function respond(
   const { method = 'GET', headers, url = path } = request
   if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD')
-    return plain(response, 405, 'only GET and HEAD are supported\n')
+    return sendPlainText(response, 405, 'only GET and HEAD are supported\n')
   }
   let isSent = false
   const answered = async (): Promise<ServerAnswer> => {
@@ -137,19 +145,19 @@ async function respond(
 }
 
 const send = (bytes: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> =>
-  pipeline(Readable.from(bytes, { objectMode: false, highWaterMark: PIECE }), response)
+  pipeline(Readable.from(bytes, { objectMode: false, highWaterMark: DOWNLOAD_PIECE_BYTES }), response)
 
-function fileAnswer({ status, headers, body }: Answer, found: Representation, clock: Clock): ServerAnswer {
+function fileAnswer({ status, headers, body }: RangeAnswer, found: Representation, clock: Clock): ServerAnswer {
   const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-  return { status, statusText: '', headers: sent, body: bodyOf(bytesOf(body, found, clock), found.close) }
+  return { status, statusText: '', headers: sent, body: makeFileBody(readAnswerBytes(body, found, clock), found.close) }
 }
 
 function textAnswer(status: number, text: string): ServerAnswer {
   const headers = { 'content-type': 'text/plain', 'content-length': String(Buffer.byteLength(text)) }
-  return { status, statusText: '', headers, body: bodyOf(Readable.from([Buffer.from(text)])) }
+  return { status, statusText: '', headers, body: makeFileBody(Readable.from([Buffer.from(text)])) }
 }
 
-function bodyOf(parts: AsyncIterable<Uint8Array>, close: () => Promise<void> = async () => {}): FileBody {
+function makeFileBody(parts: AsyncIterable<Uint8Array>, close: () => Promise<void> = async () => {}): FileBody {
   const iterator = parts[Symbol.asyncIterator]()
   return {
     next: async () => (await iterator.next()).value as Uint8Array | undefined,
@@ -180,7 +188,7 @@ async function sendStream({ open, failed }: StreamedRepresentation, method: stri
   } catch {
     // The connection ends before the announced length, so the client knows that the body is incomplete.
     if (response.headersSent) response.destroy()
-    else plain(response, 502, 'the file cannot be fetched\n')
+    else sendPlainText(response, 502, 'the file cannot be fetched\n')
   }
 }
 
@@ -193,20 +201,24 @@ async function* reporting(bytes: AsyncIterable<Uint8Array>, report: (error: unkn
   }
 }
 
-async function* bytesOf(parts: Answer['body'], { source }: Representation, clock: Clock): AsyncGenerator<Uint8Array> {
+async function* readAnswerBytes(
+  parts: RangeAnswer['body'],
+  { source }: Representation,
+  clock: Clock,
+): AsyncGenerator<Uint8Array> {
   for (const part of parts)
     if (typeof part === 'string') yield Buffer.from(part)
     else {
-      const pieces = streamOf(source, { ...part, piece: PIECE })
+      const pieces = streamSource(source, { ...part, piece: DOWNLOAD_PIECE_BYTES })
       for (;;) {
-        const { done, value } = await held(clock, 'reading an image', () => pieces.next())
+        const { done, value } = await withClockHeld(clock, 'reading an image', () => pieces.next())
         if (done) break
         yield value
       }
     }
 }
 
-function plain(response: ServerResponse, status: number, text: string): void {
+function sendPlainText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(text) }).end(text)
 }
 

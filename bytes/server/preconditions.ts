@@ -1,35 +1,38 @@
 /** Validators by which a client's own copy is judged. */
-export interface Validators {
+export interface FileValidators {
   /** Strong, with its quotes. */
   etag: string
   /** Milliseconds since the epoch; HTTP knows whole seconds. */
   modified: number
 }
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>
+export type ConditionalHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-const one = (value: string | string[] | undefined): string | undefined =>
+const joinHeader = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value
 
 /** Conditions of a GET or HEAD in their order (RFC 9110, 13.2.2). */
-export function precondition(headers: Headers, { etag, modified }: Validators): 'go on' | 'not modified' | 'failed' {
-  const match = one(headers['if-match'])
-  const unmodified = dateOf(one(headers['if-unmodified-since']))
+export function checkPreconditions(
+  headers: ConditionalHeaders,
+  { etag, modified }: FileValidators,
+): 'go on' | 'not modified' | 'failed' {
+  const match = joinHeader(headers['if-match'])
+  const unmodified = dateOf(joinHeader(headers['if-unmodified-since']))
   if (match !== undefined) {
     if (match.trim() !== '*' && !tagsIn(match).includes(etag)) return 'failed'
   } else if (unmodified !== undefined && inSeconds(modified) > unmodified) return 'failed'
-  const noneMatch = one(headers['if-none-match'])
+  const noneMatch = joinHeader(headers['if-none-match'])
   if (noneMatch !== undefined) {
     const weakly = tagsIn(noneMatch).map((tag) => tag.replace(/^W\//, ''))
     return noneMatch.trim() === '*' || weakly.includes(etag) ? 'not modified' : 'go on'
   }
-  const since = dateOf(one(headers['if-modified-since']))
+  const since = dateOf(joinHeader(headers['if-modified-since']))
   return since !== undefined && inSeconds(modified) <= since ? 'not modified' : 'go on'
 }
 
 /** Whether a range may be sent of it: what the client has a part of is still this (RFC 9110, 13.1.5). */
-export function rangeApplies(headers: Headers, { etag, modified }: Validators): boolean {
-  const condition = one(headers['if-range'])?.trim()
+export function rangeApplies(headers: ConditionalHeaders, { etag, modified }: FileValidators): boolean {
+  const condition = joinHeader(headers['if-range'])?.trim()
   if (condition === undefined) return true
   if (/^(W\/)?"/.test(condition)) return condition === etag
   return dateOf(condition) === inSeconds(modified)

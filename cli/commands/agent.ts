@@ -9,23 +9,23 @@ import { openStateFolder } from '../../lab/index.js'
 import { defined, systemClock, systemRandom, urlSafeToken, userError, type ConfigFile } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { readOneMachine } from '../options/hardware-file.js'
-import { imagesOf } from '../options/image-cache.js'
+import { makeCacheRequest } from '../options/image-cache.js'
 import { logTo } from '../output/log.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
 import type { AGENT_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
-type AgentOptions = Options<(typeof AGENT_OPTIONS)[number]>
+type AgentCommandOptions = CommandOptionValues<(typeof AGENT_OPTIONS)[number]>
 
 /** `ironstage agent`: one agent until a signal stops it, or until its machine was switched off. */
 export async function agent(
-  options: AgentOptions,
+  options: AgentCommandOptions,
   environment: Environment,
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const real = realTarget(options)
-  refuseContradictions(options)
+  checkAgentOptions(options)
   if (real) return realAgent(options, real, environment, configFiles)
   if (options.plan)
     throw usageError('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
@@ -38,13 +38,13 @@ export async function agent(
   const managers = options.steps && (await loadManagers(options.steps))
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const serves = servedBy(options)
-  const images = await imagesOf(options, environment)
+  const images = await makeCacheRequest(options, environment)
   await using running = await withIronic(() =>
     openStandaloneAgent({
       serves,
       parameters: parameters(options['kernel-params'] ?? ''),
       configFiles,
-      ...defined({ listen: options.listen === undefined ? undefined : address(options.listen) }),
+      ...defined({ listen: options.listen === undefined ? undefined : parseHostPort(options.listen) }),
       allowedHosts: options['allowed-host'],
       machine:
         folder && id !== undefined
@@ -81,7 +81,7 @@ export async function agent(
 
 /** An agent that works on a real machine, whose power it never switches. */
 async function realAgent(
-  options: AgentOptions,
+  options: AgentCommandOptions,
   request: RealTargetRequest,
   environment: Environment,
   configFiles: readonly ConfigFile[],
@@ -96,7 +96,7 @@ async function realAgent(
   if (shown !== undefined) return shown
   const managers = options.steps && (await loadManagers(options.steps))
   const serves = servedBy(options)
-  const images = await imagesOf(options, environment)
+  const images = await makeCacheRequest(options, environment)
   await using on = await openFor({ ...request, images }, environment, clock, json)
   await using running = await withIronic(() =>
     openRealAgent({
@@ -108,7 +108,7 @@ async function realAgent(
       logger: logTo(environment, json),
       parameters: parameters(kernelParams),
       resume: true,
-      ...defined({ listen: options.listen === undefined ? undefined : address(options.listen) }),
+      ...defined({ listen: options.listen === undefined ? undefined : parseHostPort(options.listen) }),
       allowedHosts: options['allowed-host'],
       ...defined({ managers }),
     }),
@@ -139,7 +139,7 @@ async function withIronic<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-function servedBy(options: AgentOptions): StandaloneAgentOptions['serves'] {
+function servedBy(options: AgentCommandOptions): StandaloneAgentOptions['serves'] {
   if (options.standalone) return { token: options.token ?? urlSafeToken(systemRandom) }
   const { 'ironic-url': ironicUrl, 'node-uuid': nodeUuid } = options
   return defined({ ironicUrl, nodeUuid })
@@ -156,7 +156,7 @@ function parameters(text: string): Record<string, string> {
   )
 }
 
-function address(text: string): { host: string; port: number } {
+function parseHostPort(text: string): { host: string; port: number } {
   const at = text.lastIndexOf(':')
   const port = Number(text.slice(at + 1))
   if (port > 65_535)
@@ -167,7 +167,7 @@ function address(text: string): { host: string; port: number } {
   return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port }
 }
 
-function refuseContradictions(options: AgentOptions): void {
+function checkAgentOptions(options: AgentCommandOptions): void {
   const { standalone = false, 'state-dir': folder, machine } = options
   if (!standalone && options.token !== undefined)
     throw usageError(

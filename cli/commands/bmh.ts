@@ -11,7 +11,7 @@ import {
 import type { IronicRelease } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
 
 /**
@@ -19,7 +19,7 @@ import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
  * manifest that is wrong, and for a host that does not come through.
  */
 export async function bmhExplain(
-  { 'ironic-release': release, json = false }: Options<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
+  { 'ironic-release': release, json = false }: CommandOptionValues<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
@@ -90,12 +90,12 @@ function callLines({ method, path, microversion, body, status, refusal, why, tim
     ...(refusal === null || status === 404 ? [] : [`      Ironic says: ${refusal}`]),
     ...(body === null
       ? []
-      : bodyText(body)
+      : formatPatchBody(body)
           .split('\n')
           .map((text) => `      ${text}`)),
   ]
 }
 
 /** A patch: an operation a line. */
-const bodyText = (body: unknown): string =>
+const formatPatchBody = (body: unknown): string =>
   Array.isArray(body) ? body.map((one) => JSON.stringify(one)).join('\n') : JSON.stringify(body, null, 2)

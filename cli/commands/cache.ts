@@ -4,25 +4,25 @@ import { silent, sizeText, systemClock } from '../../runtime/index.js'
 import type { ImageCache, ImageEntry } from '../../steps/index.js'
 import type { Environment } from '../environment.js'
 import { cacheFolder } from '../options/image-cache.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type { CACHE_LIST_OPTIONS, CACHE_PRUNE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
-type ListOptions = Options<(typeof CACHE_LIST_OPTIONS)[number]>
-type PruneOptions = Options<(typeof CACHE_PRUNE_OPTIONS)[number]>
+type CacheListOptions = CommandOptionValues<(typeof CACHE_LIST_OPTIONS)[number]>
+type PruneOptions = CommandOptionValues<(typeof CACHE_PRUNE_OPTIONS)[number]>
 
 /** `ironstage cache list`: the cached images, the most recently used last. */
-export async function cacheList(options: ListOptions, environment: Environment): Promise<number> {
-  const { cache, print } = await opened(options, environment)
+export async function cacheList(options: CacheListOptions, environment: Environment): Promise<number> {
+  const { cache, print } = await openListedCache(options, environment)
   const images = await cache.list()
-  for (const image of images) print(entryJson(image), textOf(image))
+  for (const image of images) print(entryJson(image), formatImageEntry(image))
   if (images.length === 0 && !options.json) print({}, 'no images are kept')
   return 0
 }
 
 /** `ironstage cache prune`: deletes unfinished downloads, and images beyond the cache's size. */
 export async function cachePrune(options: PruneOptions, environment: Environment): Promise<number> {
-  const { cache, print } = await opened(options, environment)
+  const { cache, print } = await openListedCache(options, environment)
   const { all = false, 'cache-size': size } = options
   const { images, freed, inUse } = await cache.prune(all ? 0 : size === undefined ? undefined : parseSize(size))
   const left = inUse === 0 ? '' : `; ${inUse} stay, since installations use them`
@@ -34,21 +34,21 @@ export async function cachePrune(options: PruneOptions, environment: Environment
 }
 
 /** `ironstage cache verify`: reads every image again. Exit code 1 when one was damaged. */
-export async function cacheVerify(options: ListOptions, environment: Environment): Promise<number> {
-  const { cache, print } = await opened(options, environment)
+export async function cacheVerify(options: CacheListOptions, environment: Environment): Promise<number> {
+  const { cache, print } = await openListedCache(options, environment)
   let damaged = 0
   await cache.verify((image, whole) => {
     if (!whole) damaged++
     print(
       { ...entryJson(image), whole },
-      `${whole ? 'good   ' : 'DAMAGED'}  ${textOf(image)}${whole ? '' : '; deleted'}`,
+      `${whole ? 'good   ' : 'DAMAGED'}  ${formatImageEntry(image)}${whole ? '' : '; deleted'}`,
     )
   }, environment.stopped)
   return damaged === 0 ? 0 : 1
 }
 
-async function opened(
-  options: ListOptions,
+async function openListedCache(
+  options: CacheListOptions,
   { stdout, variables }: Environment,
 ): Promise<{ cache: ImageCache; print: (event: object, text: string) => void }> {
   const folder = cacheFolder(options, variables)
@@ -76,7 +76,7 @@ const entryJson = ({ record, path, size, used }: ImageEntry): object => ({
   transcoded: record.transcoded,
 })
 
-function textOf({ record, size, used }: ImageEntry): string {
+function formatImageEntry({ record, size, used }: ImageEntry): string {
   const { sha256, kind, transcoded, verified, sources } = record
   const form = transcoded ? `${kind} as ${'as' in transcoded ? transcoded.as : 'zst'}` : kind
   const vouched = verified.signed ? `signed by ${verified.signed.by}` : verified.sha256 ? 'digest known' : 'unsigned'

@@ -2,15 +2,23 @@ import { join } from 'node:path'
 import { chaos as play, chaosTest, faultsYaml, journalOf, type ChaosReport } from '../../lab/index.js'
 import { defined, durationText, makeFolder, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { unwritable, writeOutput } from '../output/write-output.js'
+import { fileUnwritableError, writeOutput } from '../output/write-output.js'
 import { faultsIn } from './fault.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type { CHAOS_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage chaos`: exit code 1 where something that must always hold did not. */
 export async function chaos(
-  { nodes, duration, seed, faults, out, 'no-shrink': whole, json = false }: Options<(typeof CHAOS_OPTIONS)[number]>,
+  {
+    nodes,
+    duration,
+    seed,
+    faults,
+    out,
+    'no-shrink': whole,
+    json = false,
+  }: CommandOptionValues<(typeof CHAOS_OPTIONS)[number]>,
   environment: Environment,
 ): Promise<number> {
   const { stdout, stopped } = environment
@@ -24,8 +32,8 @@ export async function chaos(
     shrink: !whole,
     signal: stopped,
   })
-  const files = out === undefined ? [] : await write(report, out)
-  stdout.either(json, { ...report, files }, text(report, files))
+  const files = out === undefined ? [] : await writeChaosReport(report, out)
+  stdout.either(json, { ...report, files }, formatChaosReport(report, files))
   return report.violations.length > 0 ? 1 : 0
 }
 
@@ -35,7 +43,7 @@ function lengthOf(text: string): number {
   throw usageError(`--duration ${text} is not a length of time`, 'write it as 10m')
 }
 
-function text(report: ChaosReport, files: readonly string[]): string[] {
+function formatChaosReport(report: ChaosReport, files: readonly string[]): string[] {
   const { plan, violations, strikes, deployments, active, shortest } = report
   const lines = [
     `seed ${plan.seed}: ${count(plan.nodes.length, 'node')}, ${durationText(plan.duration)} of lab time`,
@@ -66,7 +74,7 @@ const linesIn = (file: string): string[] => file.trimEnd().split('\n')
 const count = (number: number, what: string, plural = 's'): string => `${number} ${what}${number === 1 ? '' : plural}`
 
 /** Writes what a failure needs to be looked at. */
-async function write(report: ChaosReport, folder: string): Promise<string[]> {
+async function writeChaosReport(report: ChaosReport, folder: string): Promise<string[]> {
   const [violation] = report.violations
   const { plan, violation: last } = report.shortest ?? { plan: report.plan, violation }
   const journal = await journalOf(plan)
@@ -76,7 +84,7 @@ async function write(report: ChaosReport, folder: string): Promise<string[]> {
     ...(last ? { 'faults.yaml': faultsYaml(plan, last), 'chaos.test.ts': chaosTest(plan, last) } : {}),
   }
   await makeFolder(folder).catch((cause: unknown) => {
-    throw unwritable(folder, cause, { kind: 'usage', remedy: 'name a folder with --out' })
+    throw fileUnwritableError(folder, cause, { kind: 'usage', remedy: 'name a folder with --out' })
   })
   for (const [name, contents] of Object.entries(files)) await writeOutput(join(folder, name), contents)
   return Object.keys(files).map((name) => join(folder, name))

@@ -4,24 +4,24 @@ import { defined, durationText, readDuration } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
 import type { CLOCK_ADVANCE_OPTIONS, CLOCK_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { usageError } from '../usage-error.js'
 
-type ClockOptions = Options<(typeof CLOCK_OPTIONS)[number]>
+type ClockOptions = CommandOptionValues<(typeof CLOCK_OPTIONS)[number]>
 
 /** `ironstage clock show` */
 export async function clockShow(options: ClockOptions, environment: Environment): Promise<number> {
-  return print(await withLab(options.url, environment, (lab) => lab.clock()), options, environment)
+  return printClock(await withLab(options.url, environment, (lab) => lab.clock()), options, environment)
 }
 
 /** `ironstage clock set MODE` */
 export async function clockSet(options: ClockOptions, environment: Environment, mode: string): Promise<number> {
-  return print(await withLab(options.url, environment, (lab) => lab.setClock({ mode })), options, environment)
+  return printClock(await withLab(options.url, environment, (lab) => lab.setClock({ mode })), options, environment)
 }
 
 /** `ironstage clock advance [TIME]` */
 export async function clockAdvance(
-  options: Options<(typeof CLOCK_ADVANCE_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof CLOCK_ADVANCE_OPTIONS)[number]>,
   environment: Environment,
   by: string | undefined,
 ): Promise<number> {
@@ -30,7 +30,11 @@ export async function clockAdvance(
     throw usageError('say how far', 'give a time as in 31m, or --until NODE=STATE')
   if (by !== undefined && readDuration(by) === undefined)
     throw usageError(`${by} is not a time`, 'write it as in 31m, 90s or 1h30m')
-  return print(await withLab(url, environment, (lab) => lab.advance(move(by, until, within))), options, environment)
+  return printClock(
+    await withLab(url, environment, (lab) => lab.advance(move(by, until, within))),
+    options,
+    environment,
+  )
 }
 
 function move(by: string | undefined, until: string | undefined, within: string | undefined): AdvanceRequest {
@@ -40,7 +44,7 @@ function move(by: string | undefined, until: string | undefined, within: string 
   return { until: wanted, ...defined({ within }) }
 }
 
-function print(report: ClockReport, { json }: { json?: boolean }, { stdout }: Environment): number {
+function printClock(report: ClockReport, { json }: { json?: boolean }, { stdout }: Environment): number {
   const { mode, labTime, elapsed } = report
   stdout.either(json, report, `${labTime}  ${mode}, ${durationText(elapsed)} since the start`)
   return 0

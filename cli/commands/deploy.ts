@@ -14,18 +14,18 @@ import { readInputs, refuseButane } from '../options/input-files.js'
 import { readOneMachine } from '../options/hardware-file.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
-import { imageNamed, imagesOf } from '../options/image-cache.js'
-import type { Options } from '../options/options.js'
+import { imageNamed, makeCacheRequest } from '../options/image-cache.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
-import { watched } from './watched-deployment.js'
+import { watchDeployment } from './watched-deployment.js'
 import type { DEPLOY_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
-type DeployOptions = Options<(typeof DEPLOY_OPTIONS)[number]>
+type DeployOptions = CommandOptionValues<(typeof DEPLOY_OPTIONS)[number]>
 
 /** `ironstage deploy`, and the demo. Exit code 0 only when the disk says what was asked. */
 export async function deploy(options: DeployOptions, environment: Environment): Promise<number> {
-  refuseContradictions(options)
+  checkDeployOptions(options)
   const real = realTarget(options)
   const { json = false } = options
   const inputs = {
@@ -37,7 +37,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
     throw usageError('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
   if (options.plan)
     throw usageError('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
-  const { hardware, size } = await machineOf(options)
+  const { hardware, size } = await readMachineOptions(options)
   const { 'ironic-url': named } = options
   const ironicUrl = named === 'env' ? endpointOf(environment.variables) : named
   const access = ironicUrl === undefined ? undefined : await accessOf(environment.variables)
@@ -45,7 +45,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
   const isNew = options['disk-file'] === undefined && named === undefined
   await using folder = isNew ? await temporaryFolder() : undefined
   const file = folder ? join(folder.path, 'sda.img') : (options['disk-file'] ?? '')
-  return await watched(
+  return await watchDeployment(
     environment,
     { clock: systemClock(speed), speed, json, reportFile: options.report },
     async (watching) => {
@@ -55,7 +55,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
         ...watching,
         ...defined({ hardware }),
         disk: { file, size, overwrite: options.overwrite ?? false },
-        images: await imagesOf(options, environment),
+        images: await makeCacheRequest(options, environment),
         ...defined({ ironicUrl, access }),
         ...bmcAccountOf(options, 'the account is then admin with the password password'),
         realistic: options.realistic ?? false,
@@ -113,15 +113,15 @@ async function deployReal(
   if (!options['no-ignition-check']) readIgnition(inputs.ignition)
   const shown = await onlyShown(request, options, does, environment, clock)
   if (shown !== undefined) return shown
-  return watched(environment, { clock, speed: 1, json, reportFile: options.report }, async (watching) => {
-    const images = await imagesOf(options, environment)
+  return watchDeployment(environment, { clock, speed: 1, json, reportFile: options.report }, async (watching) => {
+    const images = await makeCacheRequest(options, environment)
     const image = await imageNamed(options, environment)
     await using on = await openFor({ ...request, images }, environment, clock, json)
     return await runRealDeployment({ ...deploymentOf(options, inputs), ...image, ...watching, on, verifyBoot })
   })
 }
 
-function refuseContradictions(options: DeployOptions): void {
+function checkDeployOptions(options: DeployOptions): void {
   const { 'ironic-url': url, image } = options
   if (url === undefined) {
     for (const name of ['bmc-user', 'bmc-password'] as const)
@@ -146,7 +146,7 @@ function refuseContradictions(options: DeployOptions): void {
 }
 
 /** The target disk is the machine's first; a hardware file can set its size. */
-async function machineOf(options: DeployOptions): Promise<{ hardware?: MachineHardware; size: number }> {
+async function readMachineOptions(options: DeployOptions): Promise<{ hardware?: MachineHardware; size: number }> {
   const { hardware: file, 'disk-size': diskSize } = options
   const hardware = file === undefined ? undefined : await readOneMachine(file)
   if (hardware?.disks?.length === 0)

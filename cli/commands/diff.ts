@@ -1,13 +1,13 @@
 import { diffRecordings, readRecording } from '../../recording/index.js'
 import type { Environment } from '../environment.js'
 import type { DIFF_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { DifferenceReport } from '../output/differences.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage diff A B`: compares two recordings. Exit code 1 where they differ. */
 export async function diff(
-  { known, partial = false, json = false }: Options<(typeof DIFF_OPTIONS)[number]>,
+  { known, partial = false, json = false }: CommandOptionValues<(typeof DIFF_OPTIONS)[number]>,
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {

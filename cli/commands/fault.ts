@@ -12,12 +12,12 @@ import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
 import { readInputs } from '../options/input-files.js'
 import type { FAULT_ADD_OPTIONS, FAULT_LIFT_OPTIONS, FAULT_LIST_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage fault list` */
 export async function faultList(
-  { url, label, json }: Options<(typeof FAULT_LIST_OPTIONS)[number]>,
+  { url, label, json }: CommandOptionValues<(typeof FAULT_LIST_OPTIONS)[number]>,
   environment: Environment,
 ): Promise<number> {
   const { faults } = await withLab(url, environment, (lab) => lab.faults(label === undefined ? {} : { label }))
@@ -28,7 +28,7 @@ export async function faultList(
 
 /** `ironstage fault add [FILE...]` */
 export async function faultAdd(
-  options: Options<(typeof FAULT_ADD_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof FAULT_ADD_OPTIONS)[number]>,
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
@@ -48,7 +48,7 @@ export async function faultAdd(
 
 /** `ironstage fault lift [ID...]` */
 export async function faultLift(
-  { url, label, all }: Options<(typeof FAULT_LIFT_OPTIONS)[number]>,
+  { url, label, all }: CommandOptionValues<(typeof FAULT_LIFT_OPTIONS)[number]>,
   environment: Environment,
   ids: readonly string[],
 ): Promise<number> {
@@ -90,7 +90,7 @@ const listIn = (document: unknown): unknown[] => {
 }
 
 /** The fault of `--match node=node-3 --effect delay:for=5s`. */
-function fromOptions(options: Options<(typeof FAULT_ADD_OPTIONS)[number]>): object {
+function fromOptions(options: CommandOptionValues<(typeof FAULT_ADD_OPTIONS)[number]>): object {
   const { match = [], effect, times, after, probability, label } = options
   if (effect === undefined) throw usageError('the effect of the fault is missing', '--effect agent-silent, or a file')
   const [kind = '', members = ''] = effect.split(/:(.*)/s)

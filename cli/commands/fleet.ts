@@ -1,5 +1,5 @@
 import {
-  ASK_AGAIN,
+  IRONIC_RETRY_INTERVAL,
   enrollHosts,
   hostsText,
   MIXED_RACK,
@@ -26,25 +26,25 @@ import { HttpTransport } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
 import { readHardware } from '../options/hardware-file.js'
-import { imagesOf } from '../options/image-cache.js'
-import { readText } from '../options/input-files.js'
+import { makeCacheRequest } from '../options/image-cache.js'
+import { readTextFile } from '../options/input-files.js'
 import { secretIn } from '../options/secret-options.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import type { FLEET_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { standardInputEnds } from '../options/standard-input.js'
 import { logTo } from '../output/log.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { usageError } from '../usage-error.js'
 
-type FleetCommandOptions = Options<(typeof FLEET_OPTIONS)[number]>
+type FleetCommandOptions = CommandOptionValues<(typeof FLEET_OPTIONS)[number]>
 
 /** Name of the shipped hardware file for `--hardware`. */
 const SHIPPED = 'mixed-rack'
 
 /** `ironstage fleet`: serves until a signal stops it. */
 export async function fleet(options: FleetCommandOptions, environment: Environment): Promise<number> {
-  refuseContradictions(options)
+  checkFleetOptions(options)
   const { stdout, stopped } = environment
   const { json = false, 'state-dir': stateDir, 'hosts-out': hostsFile } = options
   const logger = logTo(environment, json)
@@ -120,7 +120,7 @@ function sayReady(
 }
 
 /** Most machines whose ports are listed for people. */
-const MOST_LISTED = 4
+const MAX_LISTED_MACHINES = 4
 
 /** UDP ports by machine; undefined without IPMI. */
 function ipmiPorts({ machines, ipmiAddress }: Fleet): { ports: Record<string, number>; text: string } | undefined {
@@ -129,8 +129,8 @@ function ipmiPorts({ machines, ipmiAddress }: Fleet): { ports: Record<string, nu
     return address ? [{ id, ...address }] : []
   })
   if (all.length === 0) return undefined
-  const listed = all.slice(0, MOST_LISTED).map(({ id, port }) => `${port} (${id})`)
-  const more = all.length > MOST_LISTED ? `, ... ${all.at(-1)!.port} (${all.at(-1)!.id})` : ''
+  const listed = all.slice(0, MAX_LISTED_MACHINES).map(({ id, port }) => `${port} (${id})`)
+  const more = all.length > MAX_LISTED_MACHINES ? `, ... ${all.at(-1)!.port} (${all.at(-1)!.id})` : ''
   return {
     ports: Object.fromEntries(all.map(({ id, port }) => [id, port])),
     text: `${all[0]!.host}, UDP ports ${listed.join(', ')}${more}`,
@@ -165,16 +165,16 @@ async function fleetOptions(
       notifierPort,
       ironicTls: ironicUrl === undefined ? undefined : (await accessOf(environment.variables)).tls,
     }),
-    ...(await tlsOf(options)),
+    ...(await readFleetTls(options)),
     account: defined({ username: options.user, password }),
     ...defined({
       bootScript,
-      mediaCa: mediaCa === undefined ? undefined : await readText(mediaCa, 'certificates of --media-ca'),
+      mediaCa: mediaCa === undefined ? undefined : await readTextFile(mediaCa, 'certificates of --media-ca'),
     }),
     machinePace: paceOf(options),
     page: isDashboardServed(options),
     ...defined({ seed, managers: steps ? await loadManagers(steps) : undefined }),
-    images: await imagesOf(options, environment),
+    images: await makeCacheRequest(options, environment),
   }
 }
 
@@ -182,13 +182,15 @@ const diskForm = (text: string): 'file' | 'described' => (text === 'file' ? 'fil
 
 async function machinesOf({ count, systems }: FleetCommandOptions): Promise<Pick<FleetOptions, 'count' | 'systems'>> {
   if (systems === undefined) return { count: count ?? 1 }
-  return { count: 0, systems: readSystems(await readText(systems, 'list of systems'), systems) }
+  return { count: 0, systems: readSystems(await readTextFile(systems, 'list of systems'), systems) }
 }
 
-async function tlsOf(options: FleetCommandOptions): Promise<Pick<FleetOptions, 'tls'>> {
+async function readFleetTls(options: FleetCommandOptions): Promise<Pick<FleetOptions, 'tls'>> {
   const { tls, 'tls-cert': certificate, 'tls-key': key } = options
   if (certificate !== undefined && key !== undefined)
-    return { tls: { certificate: await readText(certificate, 'certificate'), key: await readText(key, 'private key') } }
+    return {
+      tls: { certificate: await readTextFile(certificate, 'certificate'), key: await readTextFile(key, 'private key') },
+    }
   return tls ? { tls: 'own' } : {}
 }
 
@@ -239,9 +241,13 @@ async function enroll(hosts: readonly FleetHost[], { url, environment, stop, say
       say('enrolled', `${name}  ${isNew ? 'enrolled' : 'was enrolled'} as ${uuid}`, { name, uuid, new: isNew })
     },
     onAway: (reason) =>
-      say('waiting', `the Ironic cannot be reached, and is asked again every ${durationText(ASK_AGAIN)}: ${reason}`, {
-        reason,
-      }),
+      say(
+        'waiting',
+        `the Ironic cannot be reached, and is asked again every ${durationText(IRONIC_RETRY_INTERVAL)}: ${reason}`,
+        {
+          reason,
+        },
+      ),
   })
   try {
     await enrolling
@@ -260,7 +266,7 @@ const splitSetting = (setting: string): [name: string, value: string] => {
 /** Options of nodes that a file of another form than nodes cannot hold. */
 const OF_NODES = ['driver-info', 'boot-interface'] as const
 
-function refuseContradictions(options: FleetCommandOptions): void {
+function checkFleetOptions(options: FleetCommandOptions): void {
   const file = options['hosts-out']
   for (const name of OF_NODES) {
     const isLost = name === 'driver-info' ? /\.(ya?ml|csv)$/ : /\.csv$/

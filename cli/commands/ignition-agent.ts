@@ -14,10 +14,10 @@ import { UserError, readNamedFile } from '../../runtime/index.js'
 import type { AGENT_CONFIG_SHAPES } from '../options/table/agent-config.js'
 import type { Environment } from '../environment.js'
 import { keyfilesOfNmstate } from '../installer/nmstate.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { usageError } from '../usage-error.js'
 
-type AgentConfigFlags = Options<keyof typeof AGENT_CONFIG_SHAPES>
+type AgentConfigFlags = CommandOptionValues<keyof typeof AGENT_CONFIG_SHAPES>
 
 /**
  * `ironstage ignition agent-config`: prints the config that makes a live CoreOS run the agent, and a summary of it on
@@ -63,7 +63,7 @@ export async function agentOptionsOf(
     (flags[flag] as string | undefined) ?? (variables[variable] || undefined)
   const file = async (flag: keyof AgentConfigFlags, variable?: string): Promise<Buffer | undefined> => {
     const path = variable === undefined ? (flags[flag] as string | undefined) : valueOf(flag, variable)
-    return path === undefined ? undefined : contents(path, flags[flag] === undefined ? variable! : `--${flag}`)
+    return path === undefined ? undefined : readNamedFile(path, flags[flag] === undefined ? variable! : `--${flag}`)
   }
   const ironic = valueOf('base-url', 'IRONIC_BASE_URL') ?? otherwise
   if (ironic === undefined)
@@ -76,7 +76,7 @@ export async function agentOptionsOf(
   const options: { [K in keyof AgentConfigOptions]: AgentConfigOptions[K] | undefined } = {
     template: flags.template as AgentTemplate | undefined,
     ironicUrls: [ironic],
-    inspectorUrls: listed(valueOf('inspector-url', 'IRONIC_INSPECTOR_BASE_URL')),
+    inspectorUrls: splitCommaList(valueOf('inspector-url', 'IRONIC_INSPECTOR_BASE_URL')),
     // --agent-registry means the default image in that registry, not the image that the environment names.
     image: flags['agent-registry'] === undefined ? valueOf('agent-image', 'IRONIC_AGENT_IMAGE') : flags['agent-image'],
     registry: flags['agent-registry'],
@@ -89,7 +89,7 @@ export async function agentOptionsOf(
       https: valueOf('https-proxy', 'HTTPS_PROXY'),
       no: valueOf('noproxy', 'NO_PROXY'),
     }),
-    ntpServers: listed(valueOf('ntp', 'ADDITIONAL_NTP_SERVERS')),
+    ntpServers: splitCommaList(valueOf('ntp', 'ADDITIONAL_NTP_SERVERS')),
     registriesConf: await file('registries-conf', 'REGISTRIES_CONF_PATH'),
     caBundle: await file('ca-bundle', 'CA_BUNDLE'),
     vlanInterfaces: vlans(valueOf('vlan-interfaces', 'IRONIC_AGENT_VLAN_INTERFACES')),
@@ -98,7 +98,10 @@ export async function agentOptionsOf(
     hostname: flags.hostname,
     keyfiles: [
       ...(await Promise.all(
-        (flags.keyfile ?? []).map(async (path) => ({ name: basename(path), bytes: await contents(path, '--keyfile') })),
+        (flags.keyfile ?? []).map(async (path) => ({
+          name: basename(path),
+          bytes: await readNamedFile(path, '--keyfile'),
+        })),
       )),
       ...(await fromNmstate(flags.nmstate ?? [], variables)),
     ],
@@ -107,7 +110,7 @@ export async function agentOptionsOf(
   return defined(options) as AgentConfigOptions
 }
 
-const listed = (text: string | undefined): string[] =>
+const splitCommaList = (text: string | undefined): string[] =>
   (text ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]))
 
 /** image-customization-controller reads any other word as `auto`. */
@@ -140,7 +143,7 @@ const defined = <T extends object>(object: T): { [K in keyof T]?: NonNullable<T[
     [K in keyof T]?: NonNullable<T[K]>
   }
 
-async function contents(path: string, named: string): Promise<Buffer> {
+async function readNamedFile(path: string, named: string): Promise<Buffer> {
   try {
     return await readNamedFile(path)
   } catch (cause) {

@@ -21,16 +21,16 @@ import { defined, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { agentLines } from './ignition-agent.js'
 import { readInputs, refuseButane, type InputFile } from '../options/input-files.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type {
   IGNITION_VALIDATE_OPTIONS,
   IGNITION_MERGE_OPTIONS,
   IGNITION_SHOW_OPTIONS,
 } from '../options/option-lists.js'
 
-type ValidateOptions = Options<(typeof IGNITION_VALIDATE_OPTIONS)[number]>
-type MergeOptions = Options<(typeof IGNITION_MERGE_OPTIONS)[number]>
-type ShowOptions = Options<(typeof IGNITION_SHOW_OPTIONS)[number]>
+type ValidateOptions = CommandOptionValues<(typeof IGNITION_VALIDATE_OPTIONS)[number]>
+type MergeOptions = CommandOptionValues<(typeof IGNITION_MERGE_OPTIONS)[number]>
+type ShowOptions = CommandOptionValues<(typeof IGNITION_SHOW_OPTIONS)[number]>
 
 /** `ironstage ignition validate FILE...`: what Ignition says of each. Exit code 1 when it refuses one. */
 export async function ignitionValidate(
@@ -102,7 +102,7 @@ export async function ignitionMerge(
   const fetch = ignitionFetch({ clock: systemClock(), signal: environment.stopped })
   const whole = follow ? await Promise.all(input.map(({ bytes }) => renderIgnition(bytes, fetch))) : reads
   const { version, config } = mergeAll(whole)
-  print(follow ? withoutReferences(config) : config, version, spec as SpecVersion | undefined, environment)
+  printConfig(follow ? withoutReferences(config) : config, version, spec as SpecVersion | undefined, environment)
   return 0
 }
 
@@ -114,14 +114,14 @@ function withoutReferences(config: SpecConfig): SpecConfig {
 
 /** `ironstage ignition translate FILE`: the same config in another version of the spec. */
 export async function ignitionTranslate(
-  { spec = NEWEST_STABLE }: Options<'spec'>,
+  { spec = NEWEST_STABLE }: CommandOptionValues<'spec'>,
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
   const [input] = await readConfigs(files.slice(0, 1), environment)
   const { version, config, report } = readIgnition(input!.bytes, input!.name)
   warn(input!.name, report, environment)
-  print(config, version, spec as SpecVersion, environment)
+  printConfig(config, version, spec as SpecVersion, environment)
   return 0
 }
 
@@ -137,7 +137,12 @@ function warn(name: string, { findings }: IgnitionReport, { stderr }: Environmen
   for (const finding of findings) stderr.line(`${name}: ${findingLine(finding)}`)
 }
 
-function print(config: SpecConfig, from: SpecVersion, to: SpecVersion | undefined, { stdout }: Environment): void {
+function printConfig(
+  config: SpecConfig,
+  from: SpecVersion,
+  to: SpecVersion | undefined,
+  { stdout }: Environment,
+): void {
   const translated = translateIgnition(config, from, to ?? from)
   const { ignition, ...rest } = translated
   stdout.document({ ignition, ...rest })

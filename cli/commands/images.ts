@@ -6,13 +6,13 @@ import { stopAsked, type Environment } from '../environment.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { liveImagesOf } from '../installer/live-image-options.js'
 import { logTo } from '../output/log.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type { IMAGES_SERVE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage images serve`: serves live images whose config starts the agent, until a signal stops it. */
 export async function imagesServe(
-  options: Options<(typeof IMAGES_SERVE_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof IMAGES_SERVE_OPTIONS)[number]>,
   environment: Environment,
 ): Promise<number> {
   const { stdout, stopped, variables } = environment

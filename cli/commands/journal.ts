@@ -4,15 +4,15 @@ import type { Environment } from '../environment.js'
 import { withLab } from '../lab-client.js'
 import { writeOutput } from '../output/write-output.js'
 import type { JOURNAL_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { usageError } from '../usage-error.js'
 
-type JournalOptions = Options<(typeof JOURNAL_OPTIONS)[number]>
+type JournalCommandOptions = CommandOptionValues<(typeof JOURNAL_OPTIONS)[number]>
 
 /** `ironstage journal`: prints what happened in a lab, and with `--follow` what happens. */
-export function journal(options: JournalOptions, environment: Environment): Promise<number> {
+export function journal(options: JournalCommandOptions, environment: Environment): Promise<number> {
   const { url, follow, har, last, json = false } = options
-  const query = queryOf(options)
+  const query = makeJournalQuery(options)
   if (har !== undefined && follow)
     throw usageError('--har writes what there is, and --follow goes on', 'leave one of them out')
   return withLab(url, environment, async (lab) => {
@@ -35,7 +35,7 @@ export function journal(options: JournalOptions, environment: Environment): Prom
 }
 
 /** @throws UserError (usage) */
-function queryOf({ node = [], kind, route }: JournalOptions) {
+function makeJournalQuery({ node = [], kind, route }: JournalCommandOptions) {
   if (node.length > 1) throw usageError('the journal of one node at a time', 'name one --node')
   return defined({ node: node[0], kind: kind === undefined ? undefined : (kind as JournalKind[]), route })
 }

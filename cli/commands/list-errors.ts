@@ -12,14 +12,14 @@ import { ERRORS as METAL3 } from '../../metal3/index.js'
 import { ERRORS as RECORDING } from '../../recording/index.js'
 import { ERRORS as REGISTRY } from '../../registry/index.js'
 import { ERRORS as RUNS } from '../../runs/index.js'
-import { ERRORS as RUNTIME, nearest, UserError } from '../../runtime/index.js'
+import { ERRORS as RUNTIME, nearestWord, UserError } from '../../runtime/index.js'
 import { ERRORS as STEPS } from '../../steps/index.js'
 import { ERRORS as TARGETS } from '../../targets/index.js'
 import { ERRORS as WIRE } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { ERRORS as CLI } from '../errors.js'
 import type { ERRORS_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 
 const CATALOGUES = {
   ...RUNTIME,
@@ -60,22 +60,22 @@ export const LISTED_ERRORS: readonly ListedError[] = Object.entries(CATALOGUES)
  * @throws UserError (unknown-error-code) for a code that is not listed
  */
 export function errors(
-  { json = false }: Options<(typeof ERRORS_OPTIONS)[number]>,
+  { json = false }: CommandOptionValues<(typeof ERRORS_OPTIONS)[number]>,
   { stdout }: Environment,
   codes: readonly string[],
 ): Promise<number> {
-  for (const one of codes.length === 0 ? LISTED_ERRORS : codes.map(found)) {
+  for (const one of codes.length === 0 ? LISTED_ERRORS : codes.map(findError)) {
     const { code, sentence, remedy } = one
     stdout.either(json, one, [code, `  ${sentence}`, `  try: ${remedy}`])
   }
   return Promise.resolve(0)
 }
 
-function found(code: string): ListedError {
+function findError(code: string): ListedError {
   const entry = LISTED_ERRORS.find((one) => one.code === code)
   if (entry) return entry
   const codes = LISTED_ERRORS.map((one) => one.code)
   throw new UserError('unknown-error-code', `no error has the code ${code}`, {
-    remedy: nearest(code, codes) ?? 'ironstage errors',
+    remedy: nearestWord(code, codes) ?? 'ironstage errors',
   })
 }

@@ -6,7 +6,7 @@ import { defined, systemClock, systemRandom } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
 import type { RECORD_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { logTo } from '../output/log.js'
 import { usageError } from '../usage-error.js'
 
@@ -14,7 +14,7 @@ const IRONIC_PORT = 6385
 
 /** `ironstage record`: passes requests on and records them until a signal stops it. */
 export async function record(
-  options: Options<(typeof RECORD_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof RECORD_OPTIONS)[number]>,
   environment: Environment,
 ): Promise<number> {
   const { stdout, stopped } = environment
@@ -29,8 +29,9 @@ export async function record(
     mask = [],
     json = false,
   } = options
-  if (upstream === undefined) throw missing('--upstream', 'the Ironic to record', '--upstream http://192.0.2.1:6385')
-  if (output === undefined) throw missing('--output', 'the file to write', '-o recording.ndjson')
+  if (upstream === undefined)
+    throw missingOptionError('--upstream', 'the Ironic to record', '--upstream http://192.0.2.1:6385')
+  if (output === undefined) throw missingOptionError('--output', 'the file to write', '-o recording.ndjson')
   const say = (text: string | readonly string[], event: object): void => stdout.either(json, event, text)
   const clock = systemClock()
   const recorder = await openRecorder({
@@ -74,5 +75,5 @@ function endText({ recorded, failed, cut, lost }: RecorderCounts, file: string):
   return `${recorded} exchange${recorded === 1 ? '' : 's'} recorded in ${file}${more.map((one) => `, ${one}`).join('')}`
 }
 
-const missing = (flag: string, what: string, remedy: string): UserError =>
+const missingOptionError = (flag: string, what: string, remedy: string): UserError =>
   usageError(`${flag} is missing: ${what}`, remedy)

@@ -11,15 +11,23 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../registry/index.js'
-import { defined, isDiskFull, type Logger, nearest, UserError, wrapped, readNamedText } from '../../runtime/index.js'
+import {
+  defined,
+  isDiskFull,
+  type Logger,
+  nearestWord,
+  UserError,
+  wrapWords,
+  readNamedText,
+} from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import { logTo } from '../output/log.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
-type RehearsalOptions = Options<(typeof REHEARSE_OPTIONS)[number]>
+type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 
 /** The scenario of a run that names none. */
 const FIRST = 'deploy-image'
@@ -29,7 +37,7 @@ const FIRST = 'deploy-image'
  * expectation fails.
  */
 export async function rehearseUpgrade(
-  options: RehearsalOptions,
+  options: RehearseCommandOptions,
   environment: Environment,
   names: readonly string[],
 ): Promise<number> {
@@ -37,7 +45,7 @@ export async function rehearseUpgrade(
   const { stdout, stopped } = environment
   if (list) {
     if (json) for (const line of listed()) stdout.json(line)
-    else stdout.lines(listText(stdout.columns))
+    else stdout.lines(formatScenarioList(stdout.columns))
     return 0
   }
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
@@ -70,15 +78,21 @@ const onlyErrors =
   }
 
 /** A built-in scenario, or one from a file. */
-async function scenarioNamed(name: string, options: RehearsalOptions, environment: Environment): Promise<Scenario> {
+async function scenarioNamed(
+  name: string,
+  options: RehearseCommandOptions,
+  environment: Environment,
+): Promise<Scenario> {
   const known = STORIES.find((story) => story.name === name)
   if (known) return known
   try {
     const file = readScenario(name, await readNamedText(name))
-    return await withOwnReleases(file, async (release) => readOwnRelease(await imagesOf(options, environment), release))
+    return await withOwnReleases(file, async (release) =>
+      readOwnRelease(await readImageOptions(options, environment), release),
+    )
   } catch (cause) {
     if (cause instanceof UserError || isDiskFull(cause)) throw cause
-    const near = nearest(
+    const near = nearestWord(
       name,
       STORIES.map((story) => story.name),
     )
@@ -90,7 +104,7 @@ async function scenarioNamed(name: string, options: RehearsalOptions, environmen
   }
 }
 
-function imagesOf(options: RehearsalOptions, environment: Environment): Promise<Images> {
+function readImageOptions(options: RehearseCommandOptions, environment: Environment): Promise<Images> {
   const { authfile, mirrors, 'image-ca': imageCa } = options
   const flags = defined({ authfile, mirrors, imageCa })
   return imagesFor(flags, environment)
@@ -101,11 +115,11 @@ const listed = (): object[] => [
   ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
 ]
 
-function listText(columns = 80): string[] {
+function formatScenarioList(columns = 80): string[] {
   const shown = (entries: readonly { name: string; text: string }[]): string[] => {
     const width = Math.max(...entries.map(({ name }) => name.length)) + 2
     return entries.flatMap(({ name, text }) => {
-      const lines = wrapped(text.split(' '), Math.max(30, columns - width - 2))
+      const lines = wrapWords(text.split(' '), Math.max(30, columns - width - 2))
       return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}`)
     })
   }

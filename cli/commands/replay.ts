@@ -6,18 +6,18 @@ import { defined, readNested, seconds, systemClock, systemRandom, UserError } fr
 import { HttpTransport } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
-import { readText } from '../options/input-files.js'
+import { readTextFile } from '../options/input-files.js'
 import type { REPLAY_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { DifferenceReport } from '../output/differences.js'
 import { usageError } from '../usage-error.js'
 
 /** An answer may take as long as the slowest command that Ironic waits for. */
-const LONGEST_ANSWER = seconds(300)
+const REPLAY_ANSWER_TIMEOUT = seconds(300)
 
 /** `ironstage replay RECORDING`: plays a recording against another Ironic. Exit code 1 where that does otherwise. */
 export async function replay(
-  options: Options<(typeof REPLAY_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof REPLAY_OPTIONS)[number]>,
   environment: Environment,
   file: string,
 ): Promise<number> {
@@ -31,7 +31,7 @@ export async function replay(
   const recording = await readRecording(file, { partial })
   report.about(recording)
   const clock = systemClock()
-  await using transport = new HttpTransport({ clock, tls, timeoutMs: LONGEST_ANSWER })
+  await using transport = new HttpTransport({ clock, tls, timeoutMs: REPLAY_ANSWER_TIMEOUT })
   const shared = {
     recording,
     url,
@@ -57,7 +57,7 @@ export async function replay(
 /** @throws UserError `secret-values` */
 async function secretValues(file: string | undefined): Promise<Map<string, string>> {
   if (file === undefined) return new Map()
-  const text = await readText(file, 'file with the values of secrets')
+  const text = await readTextFile(file, 'file with the values of secrets')
   const usage = (message: string, cause?: unknown) =>
     new UserError('secret-values', message, {
       kind: 'usage',

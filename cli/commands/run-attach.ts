@@ -4,13 +4,13 @@ import { defined } from '../../runtime/index.js'
 import { RunFolder } from '../../hardware-lab/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_ATTACH_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { run } from './run.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage run attach`: goes on with a run by its id. */
 export async function runAttach(
-  options: Options<(typeof RUN_ATTACH_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof RUN_ATTACH_OPTIONS)[number]>,
   environment: Environment,
   id: string,
 ): Promise<number> {

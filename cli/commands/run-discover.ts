@@ -1,18 +1,18 @@
 import { writeFile } from 'node:fs/promises'
-import { discover, foundHostsYaml } from '../../hardware-lab/index.js'
+import { discoverSystems, foundHostsYaml } from '../../hardware-lab/index.js'
 import { systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_DISCOVER_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 
 /** `ironstage run discover`: exit code 1 where no BMC was found. */
 export async function runDiscover(
-  options: Options<(typeof RUN_DISCOVER_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof RUN_DISCOVER_OPTIONS)[number]>,
   { stdout, stopped }: Environment,
   ranges: readonly string[],
 ): Promise<number> {
   const { 'bmc-user': username = 'admin', 'bmc-password': password, out, force = false, json = false } = options
-  const found = await discover({ ranges, username, password, clock: systemClock(), signal: stopped })
+  const found = await discoverSystems({ ranges, username, password, clock: systemClock(), signal: stopped })
   const yaml = foundHostsYaml(found, username)
   if (json) stdout.json({ event: 'found', systems: found })
   if (out === undefined) {

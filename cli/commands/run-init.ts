@@ -4,24 +4,24 @@ import { HOSTS_SCHEMA, HOSTS_TEMPLATE } from '../../hardware-lab/index.js'
 import { UserError, defined } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_INIT_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 
 /** `ironstage run init`. */
 export async function runInit(
-  { force = false }: Options<(typeof RUN_INIT_OPTIONS)[number]>,
+  { force = false }: CommandOptionValues<(typeof RUN_INIT_OPTIONS)[number]>,
   { stdout }: Environment,
   file = 'hosts.yaml',
 ): Promise<number> {
   const schema = join(dirname(file), 'hosts.schema.json')
-  await written(file, HOSTS_TEMPLATE, force)
+  await writeNewFile(file, HOSTS_TEMPLATE, force)
   // Editors read it beside the file; it is the same for all of them.
-  await written(schema, `${JSON.stringify(HOSTS_SCHEMA, null, 2)}\n`, true)
+  await writeNewFile(schema, `${JSON.stringify(HOSTS_SCHEMA, null, 2)}\n`, true)
   stdout.line(`wrote ${file} and ${schema}`)
   stdout.line(`next: put your hosts into it, then ironstage run ${file} --plan`)
   return 0
 }
 
-async function written(path: string, text: string, force: boolean): Promise<void> {
+async function writeNewFile(path: string, text: string, force: boolean): Promise<void> {
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx' })
   } catch (cause) {

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path'
 import {
   checkForIronic,
   checkHosts,
-  EVERY,
+  MACHINE_POLL_INTERVAL,
   expectedTimes,
   junitXml,
   nothingToResume,
-  ofFolder,
+  explainFolderError,
   openImageHost,
   openRehearsal,
   openRunPage,
@@ -27,7 +27,7 @@ import {
   type Rehearsal,
   type IronicElsewhere,
   type RunEvent,
-  type RunOptions,
+  type RunHostsOptions,
   type RunReport,
 } from '../../hardware-lab/index.js'
 import { loadManagers } from '../../runs/index.js'
@@ -36,9 +36,9 @@ import { HttpTransport, IronicClient } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { checkReport, writeReport } from '../output/write-output.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
-import { imagesOf } from '../options/image-cache.js'
+import { makeCacheRequest } from '../options/image-cache.js'
 import type { RUN_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { secretSource, targetEnvironment } from '../options/secrets.js'
 import { logTo } from '../output/log.js'
 import { runView, type RunView } from '../output/run-progress.js'
@@ -46,11 +46,11 @@ import { isDashboardServed, openDashboard } from './dashboard.js'
 import { faultsIn } from './fault.js'
 import { usageError } from '../usage-error.js'
 
-type RunCommandOptions = Options<(typeof RUN_OPTIONS)[number]>
+type RunCommandOptions = CommandOptionValues<(typeof RUN_OPTIONS)[number]>
 
 /** `ironstage run`: exit code 1 for failed hosts, 2 for a file that is refused; 0 when `--resume` finds nothing to go on with. */
 export async function run(options: RunCommandOptions, environment: Environment, path = 'hosts.yaml'): Promise<number> {
-  refuseContradictions(options)
+  checkRunOptions(options)
   const file = await readHosts(path)
   const hosts = chosen(file, options.only)
   const parallel = options.parallel ?? file.run.parallel ?? 4
@@ -129,15 +129,19 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   return await untilStopped(running, view, environment, { path, folder })
 }
 
-type Shared = Omit<RunOptions, 'hosts' | 'locks' | 'access'>
+type SharedRunOptions = Omit<RunHostsOptions, 'hosts' | 'locks' | 'access'>
 
-async function onRealHosts(options: RunCommandOptions, environment: Environment, parts: Parts): Promise<number> {
+async function onRealHosts(
+  options: RunCommandOptions,
+  environment: Environment,
+  parts: RunCommandParts,
+): Promise<number> {
   const { file, hosts, shared, throughIronic } = parts
   const { clock, random, logger, folder } = shared
   await using ironic =
     throughIronic === undefined ? undefined : await openIronicElsewhere(throughIronic, environment, clock)
   const { 'serve-image': address } = options
-  const images = await imagesOf(options, environment)
+  const images = await makeCacheRequest(options, environment)
   await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
   return await withDashboard(options, environment, parts, () =>
     runHosts({
@@ -170,7 +174,7 @@ async function withDashboard(
     follower,
     finish,
     control,
-  }: Pick<Parts, 'shared' | 'follower' | 'finish'> & Partial<Pick<Rehearsal, 'control'>>,
+  }: Pick<RunCommandParts, 'shared' | 'follower' | 'finish'> & Partial<Pick<Rehearsal, 'control'>>,
   go: () => Promise<RunReport>,
 ): Promise<number> {
   if (!isDashboardServed(options)) return finish(await go())
@@ -218,10 +222,10 @@ function ironicUrlOf({ 'through-ironic': named }: RunCommandOptions, { variables
   )
 }
 
-interface Parts {
+interface RunCommandParts {
   file: HostsFile
   hosts: readonly Host[]
-  shared: Shared
+  shared: SharedRunOptions
   follower: RunFollower
   /** Shows and writes the report, and returns the exit code. */
   finish: (report: RunReport) => Promise<number>
@@ -231,7 +235,7 @@ interface Parts {
 async function rehearsed(
   options: RunCommandOptions,
   environment: Environment,
-  { file, hosts, shared, follower, finish }: Parts,
+  { file, hosts, shared, follower, finish }: RunCommandParts,
 ): Promise<number> {
   const { faults, seed = 1, resume = false } = options
   const folder = join(shared.folder.path, 'machines')
@@ -250,7 +254,7 @@ async function rehearsed(
   })
   const { access, hosts: simulated, control } = lab
   return await withDashboard(options, environment, { shared, follower, finish, control }, () =>
-    runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: EVERY }),
+    runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: MACHINE_POLL_INTERVAL }),
   )
 }
 
@@ -265,20 +269,20 @@ async function untilStopped(
     return await running
   } catch (error) {
     if (stopped.aborted) stderr.line(`the run goes on with: ironstage run ${path} --resume`)
-    throw ofFolder(folder.path, error)
+    throw explainFolderError(folder.path, error)
   } finally {
     view.end()
   }
 }
 
-interface Ended {
+interface EndedRun {
   view: RunView
   options: RunCommandOptions
   folder: RunFolder
   environment: Environment
 }
 
-async function finished(report: RunReport, { view, options, folder, environment }: Ended): Promise<number> {
+async function finished(report: RunReport, { view, options, folder, environment }: EndedRun): Promise<number> {
   view.end()
   view.report(report)
   if (report.ended_at === null && !report.check_only)
@@ -294,7 +298,7 @@ async function finished(report: RunReport, { view, options, folder, environment 
   return report.ok ? 0 : 1
 }
 
-function refuseContradictions(options: RunCommandOptions): void {
+function checkRunOptions(options: RunCommandOptions): void {
   const { rehearse = false, faults, seed, plan, check, resume, restart } = options
   const usage = (message: string, remedy: string) => usageError(message, remedy, 'run-options')
   if (!rehearse && faults !== undefined)

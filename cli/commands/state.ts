@@ -3,15 +3,15 @@ import { checkObjectFile, OBJECT_FILE, repairObjectFile, type CheckedObjects } f
 import { checkState, exportState, repairState, type CheckedDatabase, type RepairedDatabase } from '../../lab/index.js'
 import type { Environment } from '../environment.js'
 import type { STATE_EXPORT_OPTIONS, STATE_OPTIONS } from '../options/option-lists.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { usageError } from '../usage-error.js'
 
-type StateOptions = Options<(typeof STATE_OPTIONS)[number]>
-type ExportOptions = Options<(typeof STATE_EXPORT_OPTIONS)[number]>
+type StateOptions = CommandOptionValues<(typeof STATE_OPTIONS)[number]>
+type ExportOptions = CommandOptionValues<(typeof STATE_EXPORT_OPTIONS)[number]>
 
 /** `ironstage state check`: what can be read. Exit code 1 when something is damaged. */
 export async function stateCheck(options: StateOptions, { stdout }: Environment): Promise<number> {
-  const folder = folderOf(options)
+  const folder = stateFolderOf(options)
   const databases = await checkState(folder)
   for (const database of databases) stdout.either(options.json, reported(database), databaseLines(database))
   const objects = checkObjectFile(join(folder, OBJECT_FILE))
@@ -24,7 +24,7 @@ export async function stateCheck(options: StateOptions, { stdout }: Environment)
 
 /** `ironstage state repair` */
 export async function stateRepair(options: StateOptions, { stdout }: Environment): Promise<number> {
-  const folder = folderOf(options)
+  const folder = stateFolderOf(options)
   const repaired = [...(await repairState(folder)), ...repairObjects(join(folder, OBJECT_FILE))]
   for (const database of repaired) stdout.either(options.json, repair(database), repairLines(database))
   if (repaired.length === 0 && !options.json) stdout.line('nothing is damaged')
@@ -66,12 +66,12 @@ function repairLines({ file, rows, aside, lost }: RepairedDatabase): string[] {
 
 /** `ironstage state export` */
 export async function stateExport(options: ExportOptions, { stdout }: Environment): Promise<number> {
-  const document = await exportState(folderOf(options), { secrets: options.secrets ?? false })
+  const document = await exportState(stateFolderOf(options), { secrets: options.secrets ?? false })
   stdout.document(document)
   return 0
 }
 
-function folderOf({ 'state-dir': folder }: { 'state-dir'?: string | undefined }): string {
+function stateFolderOf({ 'state-dir': folder }: { 'state-dir'?: string | undefined }): string {
   if (folder !== undefined) return folder
   throw usageError('the state folder is not named', 'name it with --state-dir', 'state-folder')
 }

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { standardManagers } from '../../steps/index.js'
 import { defined, makeFolder, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
 import type { STEP_NEW_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage step new NAME`: a step and its test, which passes at once. */
 export async function stepNew(
-  { dir = '.' }: Options<(typeof STEP_NEW_OPTIONS)[number]>,
+  { dir = '.' }: CommandOptionValues<(typeof STEP_NEW_OPTIONS)[number]>,
   { stdout }: Environment,
   name: string,
 ): Promise<number> {
@@ -31,7 +31,7 @@ export async function stepNew(
     [file, stepSource(names)],
     [test, testSource(names)],
   ] as const) {
-    await write(path, text, written)
+    await writeStepFile(path, text, written)
     written.push(path)
   }
   const shown = /^[./]/.test(file) ? file : `./${file}`
@@ -46,7 +46,7 @@ export async function stepNew(
 }
 
 /** Writes without replacing: the file system refuses an existing file, also one made at the same moment. */
-async function write(path: string, text: string, before: readonly string[]): Promise<void> {
+async function writeStepFile(path: string, text: string, before: readonly string[]): Promise<void> {
   try {
     await writeFile(path, text, { flag: 'wx' })
   } catch (error) {

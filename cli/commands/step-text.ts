@@ -6,7 +6,7 @@ import type { Offered } from './step.js'
 const KINDS: readonly StepKind[] = ['deploy', 'clean', 'service']
 
 /** A step as one JSON object. */
-export const summary = ({ step, manager }: Offered) => ({
+export const summarizeStep = ({ step, manager }: Offered) => ({
   step: step.name,
   interface: step.interface,
   on: step.on,
@@ -18,7 +18,7 @@ export const summary = ({ step, manager }: Offered) => ({
 })
 
 /** A line a step. */
-export function listText(offered: readonly Offered[]): string[] {
+export function formatStepList(offered: readonly Offered[]): string[] {
   const rows = offered.map(({ step, manager }) => [
     step.name,
     step.interface,

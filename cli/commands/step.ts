@@ -5,18 +5,18 @@ import type { HardwareManager, Step } from '../../steps/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
 import { readOneMachine } from '../options/hardware-file.js'
-import { imagesOf } from '../options/image-cache.js'
+import { makeCacheRequest } from '../options/image-cache.js'
 import { logTo } from '../output/log.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { readStandardInput } from '../options/standard-input.js'
-import { listText, showText, summary } from './step-text.js'
+import { formatStepList, showText, summarizeStep } from './step-text.js'
 import { onlyShown, openFor, realTarget } from '../options/target.js'
 import type { STEP_LIST_OPTIONS, STEP_RUN_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 import { ERRORS } from '../errors.js'
 
-type ListOptions = Options<(typeof STEP_LIST_OPTIONS)[number]>
-type RunOptions = Options<(typeof STEP_RUN_OPTIONS)[number]>
+type StepListOptions = CommandOptionValues<(typeof STEP_LIST_OPTIONS)[number]>
+type StepRunCommandOptions = CommandOptionValues<(typeof STEP_RUN_OPTIONS)[number]>
 
 /** A step and the hardware manager that offers it. */
 export interface Offered {
@@ -25,22 +25,22 @@ export interface Offered {
 }
 
 /** `ironstage step list`: every step that an agent here would offer. */
-export async function stepList(options: ListOptions, { stdout }: Environment): Promise<number> {
+export async function stepList(options: StepListOptions, { stdout }: Environment): Promise<number> {
   const offered = await offeredSteps(options.steps)
-  if (options.json) for (const one of offered) stdout.json(summary(one))
-  else stdout.lines(listText(offered))
+  if (options.json) for (const one of offered) stdout.json(summarizeStep(one))
+  else stdout.lines(formatStepList(offered))
   return 0
 }
 
 /** `ironstage step show NAME`: what a step takes, and how it is asked for. */
-export async function stepShow(options: ListOptions, { stdout }: Environment, name: string): Promise<number> {
+export async function stepShow(options: StepListOptions, { stdout }: Environment, name: string): Promise<number> {
   const offered = await offeredSteps(options.steps)
   knownStep(
     offered.map(({ manager }) => manager),
     name,
   )
   const found = offered.find(({ step }) => step.name === name)!
-  stdout.either(options.json, { ...summary(found), args: found.step.args }, showText(found))
+  stdout.either(options.json, { ...summarizeStep(found), args: found.step.args }, showText(found))
   return 0
 }
 
@@ -50,7 +50,7 @@ async function offeredSteps(files: readonly string[] = []): Promise<Offered[]> {
 }
 
 /** `ironstage step run NAME`: one step on a simulated machine, with no Ironic. */
-export async function stepRun(options: RunOptions, environment: Environment, name: string): Promise<number> {
+export async function stepRun(options: StepRunCommandOptions, environment: Environment, name: string): Promise<number> {
   const real = realTarget(options)
   const { stdout, stopped } = environment
   const { 'state-dir': stateDir, machine: id, json = false, plan = false } = options
@@ -78,7 +78,7 @@ export async function stepRun(options: RunOptions, environment: Environment, nam
     const shown = await onlyShown(real, options, `the step ${name}`, environment, clock)
     if (shown !== undefined) return shown
   }
-  const images = await imagesOf(options, environment)
+  const images = await makeCacheRequest(options, environment)
   await using on = real ? await openFor({ ...real, images }, environment, clock, json) : undefined
   const say = (event: object, text: string | null) => {
     if (json) stdout.json(event)

@@ -1,5 +1,5 @@
-import { openOnSavedPort, savedPorts, type Served } from '../../lab/index.js'
-import { defined, opening, type Logger } from '../../runtime/index.js'
+import { openOnSavedPort, savedPorts, type ServedLab } from '../../lab/index.js'
+import { defined, openInScope, type Logger } from '../../runtime/index.js'
 
 /** BMCs that are served, and the words for it. */
 export interface ServedBmcs extends AsyncDisposable {
@@ -20,10 +20,10 @@ export interface BmcPorts {
 
 /** Serves the BMCs of the machines of `up`, by the protocols that have a port. Picked ports are those of the last start. */
 export const serveBmcs = (
-  { stage, folder }: Served,
+  { stage, folder }: ServedLab,
   { redfish: redfishPort, ipmi: ipmiPort, allowedHosts, logger }: BmcPorts,
 ): Promise<ServedBmcs> =>
-  opening(async (scope) => {
+  openInScope(async (scope) => {
     const { tls } = stage
     const openRedfish = (port: number) => stage.redfish({ port, allowedHosts, ...defined({ tls: tls ?? undefined }) })
     const lost = 'clients no longer find the BMCs; give them the new address'

@@ -4,7 +4,7 @@ import {
   AppliedHosts,
   Behaviours,
   runBareMetalOperator,
-  type HostReport,
+  type AppliedHost,
   type KubeClient,
 } from '../../cluster/index.js'
 import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../metal3/index.js'
@@ -22,7 +22,7 @@ import {
 import { usageError } from '../usage-error.js'
 
 /** Pause between two looks at the files for changes, in milliseconds. */
-const POLL_INTERVAL = 250
+const FILE_POLL_INTERVAL = 250
 const wall = systemClock()
 
 type Manifests = { name: string; text: string }[]
@@ -66,7 +66,7 @@ export function hostsIn(manifests: Manifests): readonly WantedHost[] {
   )
 }
 
-export interface HostsOptions {
+export interface UpHostsOptions {
   /** The API that has the hosts; it may have others than those of the files. */
   kube: KubeClient
   /** Files of hosts, as they were read first. */
@@ -76,14 +76,14 @@ export interface HostsOptions {
   clock: Clock
   random: Random
   logger: Logger
-  onChange: (report: HostReport) => void
+  onChange: (report: AppliedHost) => void
   /** A change of the files that cannot be used. */
   onRefusal: (problem: string) => void
   signal: AbortSignal
 }
 
 /** Runs BareMetal Operator for the hosts of an API, and applies those of files, which it follows where that is asked for. */
-export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): AsyncDisposable {
+export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): AsyncDisposable {
   const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
   const operator = runBareMetalOperator({
     kube,
@@ -104,7 +104,7 @@ export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): As
     applied.apply(hosts)
   }
   if (files) apply(hostsIn(files.manifests))
-  const watching = files?.watch ? follow({ ...files, onRefusal, signal }, apply) : Promise.resolve()
+  const watching = files?.watch ? followManifests({ ...files, onRefusal, signal }, apply) : Promise.resolve()
   return {
     [Symbol.asyncDispose]: async () => {
       await watching
@@ -115,20 +115,20 @@ export function reconcileHosts({ stage, ramdisk, ...options }: HostsOptions): As
 }
 
 /** Looks for changes until the signal is aborted. An unusable file is reported once, and the hosts stay as they were. */
-async function follow(
+async function followManifests(
   {
     path,
     manifests,
     onRefusal,
     signal,
-  }: NonNullable<HostsOptions['files']> & Pick<HostsOptions, 'onRefusal' | 'signal'>,
+  }: NonNullable<UpHostsOptions['files']> & Pick<UpHostsOptions, 'onRefusal' | 'signal'>,
   apply: (hosts: readonly WantedHost[]) => void,
 ): Promise<void> {
   let applied = JSON.stringify(manifests)
   let seen = applied
   let refused: string | undefined
   for (;;) {
-    await wall.sleep(POLL_INTERVAL, { signal }).catch(() => {})
+    await wall.sleep(FILE_POLL_INTERVAL, { signal }).catch(() => {})
     if (signal.aborted) return
     try {
       const now = await readHostManifests(path)

@@ -1,9 +1,9 @@
-import type { Served } from '../../lab/index.js'
+import type { ServedLab } from '../../lab/index.js'
 import { imageLines } from './images.js'
 
 /** Lines that say where Ironic is, and how clients get there. */
 export function readyLines(
-  served: Served,
+  served: ServedLab,
   {
     users,
     variables,

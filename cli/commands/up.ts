@@ -15,11 +15,11 @@ import {
   serve,
   type LabEvent,
   type LiveImagesRequest,
-  type Served,
+  type ServedLab,
 } from '../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../ironic-mock/index.js'
-import { OBJECT_FILE, openObjectFile, openKube, serveKube, type HostReport } from '../../cluster/index.js'
+import { OBJECT_FILE, openObjectFile, openKube, serveKube, type AppliedHost } from '../../cluster/index.js'
 import { ramdiskSource, type RamdiskSource } from '../../metal3/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -27,11 +27,11 @@ import { bmcAccountOf } from '../options/bmc-account.js'
 import { faultsIn } from './fault.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
-import { imagesOf } from '../options/image-cache.js'
-import { readText } from '../options/input-files.js'
+import { makeCacheRequest } from '../options/image-cache.js'
+import { readTextFile } from '../options/input-files.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
 import { logTo } from '../output/log.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard.js'
@@ -41,7 +41,7 @@ import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
-type UpOptions = Options<(typeof UP_OPTIONS)[number]>
+type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
 
 /** `ironstage up`: serves until a signal stops it. */
 export async function up(
@@ -58,7 +58,7 @@ export async function up(
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
-  const manifests = await manifestsOf(options)
+  const manifests = await readUpManifests(options)
   const kubeToken = await kubeTokenOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
@@ -70,7 +70,7 @@ export async function up(
     ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
     stateDir: options['state-dir'] ?? null,
     realistic: options.realistic ?? false,
-    imageCache: await imagesOf(options, environment),
+    imageCache: await makeCacheRequest(options, environment),
     ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined, liveImages }),
     clock,
     random: systemRandom,
@@ -175,7 +175,7 @@ function clockMode({ speed, clock }: UpOptions): ClockMode {
 }
 
 /** The manifests of `--hosts`, read before anything starts. */
-async function manifestsOf({ hosts, watch }: UpOptions) {
+async function readUpManifests({ hosts, watch }: UpOptions) {
   if (hosts === undefined) {
     if (watch === undefined) return undefined
     throw usageError(
@@ -190,12 +190,12 @@ async function manifestsOf({ hosts, watch }: UpOptions) {
 }
 
 /** The live ISO that this command serves, as BareMetal Operator's ramdisk. */
-function servedRamdisk(images: Served['stage']['images']): RamdiskSource | undefined {
+function servedRamdisk(images: ServedLab['stage']['images']): RamdiskSource | undefined {
   const iso = images?.urls()?.iso
   return iso == null ? undefined : { deployIso: iso }
 }
 
-const hostEvent = ({ name, state, error, isDetached }: HostReport) => ({
+const hostEvent = ({ name, state, error, isDetached }: AppliedHost) => ({
   event: 'host',
   host: name,
   state,
@@ -203,7 +203,7 @@ const hostEvent = ({ name, state, error, isDetached }: HostReport) => ({
   detached: isDetached,
 })
 
-const hostText = ({ name, state, error, isDetached }: HostReport): string =>
+const hostText = ({ name, state, error, isDetached }: AppliedHost): string =>
   `${name}  ${state ?? 'deleted'}${isDetached ? ', detached' : ''}${error === null ? '' : `: ${error}`}`
 
 /** With `IRONIC_USE_COREOS_IPA` and no image named, the live image that comes with ironstage is served. */
@@ -239,7 +239,7 @@ function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfi
 }
 
 /** Variables that BareMetal Operator and OpenStack clients read. */
-const environmentBlock = ({ url, authStrategy, caFile }: Served): Record<string, string> => ({
+const environmentBlock = ({ url, authStrategy, caFile }: ServedLab): Record<string, string> => ({
   IRONIC_ENDPOINT: `${url}/v1/`,
   OS_ENDPOINT: url,
   OS_AUTH_TYPE: authStrategy === 'noauth' ? 'none' : authStrategy,
@@ -271,7 +271,7 @@ async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions):
       '--kube-token is the token of --kube-api',
       'serve the API with --kube-api PORT, or leave out --kube-token',
     )
-  const token = (await readText(file, 'file with the token')).trim()
+  const token = (await readTextFile(file, 'file with the token')).trim()
   if (/^[\x21-\x7e]+$/.test(token)) return token
   throw usageError(
     `${file} has no token: one word of printable characters`,
@@ -320,7 +320,8 @@ function watchNodes(say: Say, json: boolean): NodeWatch {
         `${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`,
       )
     },
-    summary: () => summaryOf([...seen.entries()].map(([uuid, { name, state }]) => ({ name: name ?? uuid, state }))),
+    summary: () =>
+      summarizeNodes([...seen.entries()].map(([uuid, { name, state }]) => ({ name: name ?? uuid, state }))),
     begin: () => {
       begun = true
     },
@@ -328,7 +329,7 @@ function watchNodes(say: Say, json: boolean): NodeWatch {
 }
 
 /** `Nodes: node-0 ... node-999 (1000), all in enroll.` */
-function summaryOf(nodes: readonly { name: string; state: string }[]): string | null {
+function summarizeNodes(nodes: readonly { name: string; state: string }[]): string | null {
   const first = nodes[0]
   const last = nodes.at(-1)
   if (!first || !last) return null

@@ -22,7 +22,7 @@ export type Watching = Pick<DeploymentOptions, 'clock' | 'signal' | 'logger' | '
  * @param speed lab seconds in one of the terminal's
  * @returns the exit code: 0 only when the disk says what was asked
  */
-export async function watched(
+export async function watchDeployment(
   environment: Environment,
   { clock, speed, json, reportFile }: { clock: Clock; speed: number; json: boolean; reportFile?: string | undefined },
   deployment: (watching: Watching) => Promise<DeploymentReport>,

@@ -10,7 +10,7 @@ const SECTOR_SIZES = [512, 4096]
  * `ironstage coreos-installer [--sector-size N] install DISKFILE ...`: arguments, output and exit codes are
  * coreos-installer's own.
  */
-export async function coreosInstaller(
+export async function coreosInstallerCommand(
   words: readonly string[],
   { stdout, stderr, stopped }: Environment,
 ): Promise<number> {

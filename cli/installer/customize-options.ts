@@ -18,7 +18,7 @@ export interface CustomizeFlags {
 }
 
 /** An option that may be given several times, one value each. */
-export const repeated = (flags: string, description: string): ListOption =>
+export const repeatableOption = (flags: string, description: string): ListOption =>
   new ListOption(flags, `${description}; may be repeated`)
 
 const CONSOLE = /^(tty0|hvc0|ttysclp0|(ttyS|ttyAMA)[0-9]+(,[0-9]+([neo][5-8]?)?)?)$/
@@ -35,16 +35,26 @@ function consoles(text: string, before: string[] | undefined): string[] {
 export function addCustomizeOptions(command: Command): Command {
   const installs = 'run the installer at boot'
   return command
-    .addOption(repeated('--dest-ignition <path>', `Ignition config for the installed system; ${installs}`))
+    .addOption(repeatableOption('--dest-ignition <path>', `Ignition config for the installed system; ${installs}`))
     .option('--dest-device <path>', `disk to install to, which is overwritten without asking; ${installs}`)
-    .addOption(repeated('--dest-console <spec>', `console of the installed system; ${installs}`).argParser(consoles))
-    .addOption(repeated('--dest-karg-append <arg>', `kernel argument to add to the installed system; ${installs}`))
-    .addOption(repeated('--dest-karg-delete <arg>', `kernel argument to take from the installed system; ${installs}`))
-    .addOption(repeated('--network-keyfile <path>', 'NetworkManager keyfile for the live and the installed system'))
-    .addOption(repeated('--network-nmstate <path>', 'the same as nmstate writes it; needs nmstatectl on this computer'))
-    .addOption(repeated('--ignition-ca <path>', 'PEM bundle that Ignition trusts in both'))
-    .addOption(repeated('--pre-install <path>', 'script to run before an installation'))
-    .addOption(repeated('--post-install <path>', 'script to run after an installation'))
-    .addOption(repeated('--installer-config <path>', `config file of coreos-installer; ${installs}`))
-    .addOption(repeated('--live-ignition <path>', 'Ignition config for the live system'))
+    .addOption(
+      repeatableOption('--dest-console <spec>', `console of the installed system; ${installs}`).argParser(consoles),
+    )
+    .addOption(
+      repeatableOption('--dest-karg-append <arg>', `kernel argument to add to the installed system; ${installs}`),
+    )
+    .addOption(
+      repeatableOption('--dest-karg-delete <arg>', `kernel argument to take from the installed system; ${installs}`),
+    )
+    .addOption(
+      repeatableOption('--network-keyfile <path>', 'NetworkManager keyfile for the live and the installed system'),
+    )
+    .addOption(
+      repeatableOption('--network-nmstate <path>', 'the same as nmstate writes it; needs nmstatectl on this computer'),
+    )
+    .addOption(repeatableOption('--ignition-ca <path>', 'PEM bundle that Ignition trusts in both'))
+    .addOption(repeatableOption('--pre-install <path>', 'script to run before an installation'))
+    .addOption(repeatableOption('--post-install <path>', 'script to run after an installation'))
+    .addOption(repeatableOption('--installer-config <path>', `config file of coreos-installer; ${installs}`))
+    .addOption(repeatableOption('--live-ignition <path>', 'Ignition config for the live system'))
 }

@@ -1,5 +1,5 @@
 import { defined } from '../../runtime/index.js'
-import { bytesSource, openFileSource, overlay, type FileSource, type Patch } from '../../bytes/index.js'
+import { bytesSource, openFileSource, overlaySource, type FileSource, type Patch } from '../../bytes/index.js'
 import {
   customize,
   editLiveKargs,
@@ -32,14 +32,14 @@ import {
 } from './live-files.js'
 
 /** Where a changed image goes: over itself, to a new file, or to `-`. */
-interface Destination {
+interface IsoDestination {
   output?: string
 }
 
 /** Changes an image by what `patches` says of it. */
-async function changed(
+async function changeImage(
   path: string,
-  { output }: Destination,
+  { output }: IsoDestination,
   { environment, clock }: LiveCommand,
   patches: (iso: LiveIso) => Promise<Patch[]> | Patch[],
 ): Promise<void> {
@@ -49,11 +49,11 @@ async function changed(
   )
   const found = await patches(await openLiveIso(image, clock))
   if (output === undefined) await image.replace(found)
-  else await writeOutput(output, overlay(image, found), environment)
+  else await writeOutput(output, overlaySource(image, found), environment)
 }
 
 /** Reads an image without changing it. */
-async function read<T>(
+async function readLiveIso<T>(
   path: string,
   { clock }: LiveCommand,
   use: (iso: LiveIso, image: FileSource) => Promise<T> | T,
@@ -64,11 +64,11 @@ async function read<T>(
 
 export async function ignitionEmbed(
   path: string,
-  options: Destination & { force?: boolean; ignitionFile?: string },
+  options: IsoDestination & { force?: boolean; ignitionFile?: string },
   command: LiveCommand,
 ): Promise<void> {
   const config = await inputBytes(options.ignitionFile, command.environment)
-  await changed(path, options, command, async (iso) => {
+  await changeImage(path, options, command, async (iso) => {
     if (iso.files.has(IGNITION_FILE) && !options.force)
       throw new LiveImageError('This ISO image already has an embedded Ignition config; use -f to force.')
     return [await iso.embed(new Map([...iso.files, [IGNITION_FILE, config]]))]
@@ -76,15 +76,15 @@ export async function ignitionEmbed(
 }
 
 export async function ignitionShow(path: string, _: object, command: LiveCommand): Promise<void> {
-  await read(path, command, ({ files }) => {
+  await readLiveIso(path, command, ({ files }) => {
     const config = files.get(IGNITION_FILE)
     if (!config) throw new LiveImageError('No embedded Ignition config.')
     return writeTo(command.environment, bytesSource(config))
   })
 }
 
-export async function ignitionRemove(path: string, options: Destination, command: LiveCommand): Promise<void> {
-  await changed(path, options, command, async (iso) => {
+export async function ignitionRemove(path: string, options: IsoDestination, command: LiveCommand): Promise<void> {
+  await changeImage(path, options, command, async (iso) => {
     const files = new Map(iso.files)
     files.delete(IGNITION_FILE)
     return [await iso.embed(files)]
@@ -93,11 +93,11 @@ export async function ignitionRemove(path: string, options: Destination, command
 
 export async function networkEmbed(
   path: string,
-  options: Destination & { force?: boolean; keyfile: string[] },
+  options: IsoDestination & { force?: boolean; keyfile: string[] },
   command: LiveCommand,
 ): Promise<void> {
   const keyfiles = keyfilesAt(await namedFiles(options.keyfile))
-  await changed(path, options, command, async (iso) => {
+  await changeImage(path, options, command, async (iso) => {
     requireNetwork(await iso.features())
     const without = withoutKeyfiles(iso.files)
     if (without.size < iso.files.size && !options.force)
@@ -111,7 +111,7 @@ export async function networkExtract(
   options: { directory?: string },
   command: LiveCommand,
 ): Promise<void> {
-  const keyfiles = await read(path, command, ({ files }) => keyfilesIn(files))
+  const keyfiles = await readLiveIso(path, command, ({ files }) => keyfilesIn(files))
   await printKeyfiles(keyfiles, options, command)
 }
 
@@ -130,8 +130,8 @@ export async function printKeyfiles(
   }
 }
 
-export async function networkRemove(path: string, options: Destination, command: LiveCommand): Promise<void> {
-  await changed(path, options, command, async (iso) => [await iso.embed(withoutKeyfiles(iso.files))])
+export async function networkRemove(path: string, options: IsoDestination, command: LiveCommand): Promise<void> {
+  await changeImage(path, options, command, async (iso) => [await iso.embed(withoutKeyfiles(iso.files))])
 }
 
 function kargsOf({ kargs }: LiveIso): NonNullable<LiveIso['kargs']> {
@@ -141,37 +141,37 @@ function kargsOf({ kargs }: LiveIso): NonNullable<LiveIso['kargs']> {
 
 export async function kargsModify(
   path: string,
-  options: Destination & { append?: string[]; delete?: string[]; replace?: string[] },
+  options: IsoDestination & { append?: string[]; delete?: string[]; replace?: string[] },
   command: LiveCommand,
 ): Promise<void> {
-  await changed(path, options, command, (iso) => {
+  await changeImage(path, options, command, (iso) => {
     const kargs = kargsOf(iso)
     return kargs.write(editLiveKargs(kargs.current, options))
   })
 }
 
-export async function kargsReset(path: string, options: Destination, command: LiveCommand): Promise<void> {
-  await changed(path, options, command, (iso) => {
+export async function kargsReset(path: string, options: IsoDestination, command: LiveCommand): Promise<void> {
+  await changeImage(path, options, command, (iso) => {
     const kargs = kargsOf(iso)
     return kargs.write(kargs.default)
   })
 }
 
 export async function kargsShow(path: string, options: { default?: boolean }, command: LiveCommand): Promise<void> {
-  await read(path, command, (iso) => {
+  await readLiveIso(path, command, (iso) => {
     const kargs = kargsOf(iso)
     command.environment.stdout.line(options.default ? kargs.default : kargs.current)
   })
 }
 
-export async function isoReset(path: string, options: Destination, command: LiveCommand): Promise<void> {
-  await changed(path, options, command, (iso) => iso.pristine())
+export async function isoReset(path: string, options: IsoDestination, command: LiveCommand): Promise<void> {
+  await changeImage(path, options, command, (iso) => iso.pristine())
 }
 
 /** Customizes the published image: what was embedded before is replaced. */
 export async function isoCustomize(
   path: string,
-  options: Destination &
+  options: IsoDestination &
     CustomizeFlags & {
       force?: boolean
       liveKargAppend?: string[]
@@ -180,7 +180,7 @@ export async function isoCustomize(
     },
   command: LiveCommand,
 ): Promise<void> {
-  await changed(path, options, command, async (iso) => {
+  await changeImage(path, options, command, async (iso) => {
     if (iso.customized && !options.force)
       throw new LiveImageError('This ISO image is already customized; use -f to force.')
     const features = await iso.features()
@@ -200,7 +200,7 @@ export async function extractPxe(
   { outputDir }: { outputDir: string },
   command: LiveCommand,
 ): Promise<void> {
-  await read(path, command, async ({ filesystem }) => {
+  await readLiveIso(path, command, async ({ filesystem }) => {
     const stem = basename(path, extname(path))
     for (const { name, contents } of await pxeFiles(filesystem)) {
       const target = extractPath(outputDir, `${stem}-${name}`)
@@ -218,7 +218,7 @@ export async function extractMinimalIso(
 ): Promise<void> {
   const { environment, clock } = command
   refuseTerminal(output, environment)
-  await read(path, command, async (iso, image) => {
+  await readLiveIso(path, command, async (iso, image) => {
     const { rootfsUrl, outputRootfs } = options
     const open = (minimal: Parameters<typeof openLiveIso>[0]) => openLiveIso(minimal, clock)
     const minimal = await minimalIso(image, iso, { ...defined({ rootfsUrl }), clock, open })

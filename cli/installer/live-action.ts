@@ -1,12 +1,14 @@
 import { FormatError } from '../../bytes/index.js'
 import { systemClock } from '../../runtime/index.js'
 import type { LiveCommand } from './live-files.js'
-import type { Action } from '../command-action.js'
+import type { CommandAction } from '../command-action.js'
 import { failureText, isSystemError } from '../../coreos/index.js'
 
 /** Work on live images as an action; it fails with coreos-installer's words and exit code. */
-export const live =
-  <O>(work: (operands: (string | undefined)[], options: O, command: LiveCommand) => Promise<void> | void): Action<O> =>
+export const liveAction =
+  <O,>(
+    work: (operands: (string | undefined)[], options: O, command: LiveCommand) => Promise<void> | void,
+  ): CommandAction<O> =>
   async (operands, options, environment) => {
     try {
       await work(operands as (string | undefined)[], options, { environment, clock: systemClock() })

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { addCustomizeOptions, repeated } from './customize-options.js'
+import { addCustomizeOptions, repeatableOption } from './customize-options.js'
 import type * as isoWork from './iso.js'
 import type { LiveCommand } from './live-files.js'
-import type { Action, AddAction } from '../command-action.js'
+import type { CommandAction, AddAction } from '../command-action.js'
 import type * as pxeWork from './pxe.js'
 
 const OUTPUT = [
@@ -23,20 +23,20 @@ export function addLiveCommands(program: Command, addAction: AddAction): void {
 
 /** Commands of `iso` take the ISO first, and some another file. */
 const isoAction =
-  <O>(
+  <O,>(
     work: (iso: typeof isoWork) => (path: string, options: O, command: LiveCommand, more?: string) => Promise<void>,
   ) =>
-  async (): Promise<Action<O>> => {
-    const [{ live }, iso] = await Promise.all([import('./live-action.js'), import('./iso.js')])
+  async (): Promise<CommandAction<O>> => {
+    const [{ liveAction: live }, iso] = await Promise.all([import('./live-action.js'), import('./iso.js')])
     return live(([path, more], options, command) => work(iso)(path!, options, command, more))
   }
 
 const pxeAction =
-  <O>(
+  <O,>(
     work: (pxe: typeof pxeWork) => (path: string | undefined, options: O, command: LiveCommand) => Promise<void> | void,
   ) =>
-  async (): Promise<Action<O>> => {
-    const [{ live }, pxe] = await Promise.all([import('./live-action.js'), import('./pxe.js')])
+  async (): Promise<CommandAction<O>> => {
+    const [{ liveAction: live }, pxe] = await Promise.all([import('./live-action.js'), import('./pxe.js')])
     return live(([path], options, command) => work(pxe)(path, options, command))
   }
 
@@ -47,9 +47,11 @@ function addIso(program: Command, addAction: AddAction): void {
   const customize = addCustomizeOptions(
     root.command('customize').description('customise what an ISO does when it boots'),
   )
-    .addOption(repeated('--live-karg-append <arg>', 'kernel argument to add to the live system'))
-    .addOption(repeated('--live-karg-delete <arg>', 'kernel argument to take from the live system'))
-    .addOption(repeated('--live-karg-replace <k=o=n>', 'kernel argument of the live system to replace: key=old=new'))
+    .addOption(repeatableOption('--live-karg-append <arg>', 'kernel argument to add to the live system'))
+    .addOption(repeatableOption('--live-karg-delete <arg>', 'kernel argument to take from the live system'))
+    .addOption(
+      repeatableOption('--live-karg-replace <k=o=n>', 'kernel argument of the live system to replace: key=old=new'),
+    )
     .option('-f, --force', 'replace earlier customisations')
     .option(...OUTPUT)
   onIso(customize, (iso) => iso.isoCustomize)
@@ -77,7 +79,7 @@ function addIso(program: Command, addAction: AddAction): void {
     network
       .command('embed')
       .description('embed NetworkManager keyfiles')
-      .addOption(repeated(...KEYFILE).makeOptionMandatory())
+      .addOption(repeatableOption(...KEYFILE).makeOptionMandatory())
       .option('-f, --force', 'replace settings that are there')
       .option(...OUTPUT),
     (iso) => iso.networkEmbed,
@@ -102,9 +104,9 @@ function addIso(program: Command, addAction: AddAction): void {
     kargs
       .command('modify')
       .description('change the kernel arguments')
-      .addOption(repeated('-a, --append <KARG>', 'argument to add'))
-      .addOption(repeated('-d, --delete <KARG>', 'argument to take away'))
-      .addOption(repeated('-r, --replace <KARG=OLDVAL=NEWVAL>', 'argument to replace'))
+      .addOption(repeatableOption('-a, --append <KARG>', 'argument to add'))
+      .addOption(repeatableOption('-d, --delete <KARG>', 'argument to take away'))
+      .addOption(repeatableOption('-r, --replace <KARG=OLDVAL=NEWVAL>', 'argument to replace'))
       .option(...OUTPUT),
     (iso) => iso.kargsModify,
   )
@@ -181,7 +183,7 @@ function addPxe(program: Command, addAction: AddAction): void {
     network
       .command('wrap')
       .description('wrap NetworkManager keyfiles in an archive to append to an initramfs')
-      .addOption(repeated(...KEYFILE).makeOptionMandatory())
+      .addOption(repeatableOption(...KEYFILE).makeOptionMandatory())
       .option(...wrapOutput),
     pxeAction(
       (pxe) => (_, options: Parameters<typeof pxe.pxeNetworkWrap>[0], live) => pxe.pxeNetworkWrap(options, live),
@@ -209,7 +211,7 @@ function addPxe(program: Command, addAction: AddAction): void {
   addAction(
     sources(root.command('ipxe').description('print an iPXE script that boots the live system'))
       .requiredOption('--kernel-url <URL>', 'the kernel')
-      .addOption(repeated('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory()),
+      .addOption(repeatableOption('--initrd-url <URL>', 'the initramfs, and archives after it').makeOptionMandatory()),
     pxeAction((pxe) => (_, options: Parameters<typeof pxe.pxeIpxe>[0], live) => pxe.pxeIpxe(options, live)),
   )
 }

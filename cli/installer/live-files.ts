@@ -1,6 +1,6 @@
 import { link, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { streamOf, type ByteSource } from '../../bytes/index.js'
+import { streamSource, type ByteSource } from '../../bytes/index.js'
 import { type Clock, makeFolder, temporaryFolder, readNamedFile } from '../../runtime/index.js'
 import { LiveImageError, type NamedFile } from '../../coreos/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -28,7 +28,7 @@ export function refuseTerminal(output: string | undefined, { stdout }: Environme
 
 /** Writes to standard output at the speed of its reader. */
 export async function writeTo({ stdout, stopped }: Environment, source: ByteSource): Promise<void> {
-  for await (const part of streamOf(source)) {
+  for await (const part of streamSource(source)) {
     const isFull = stdout.contents(Buffer.from(part.buffer, part.byteOffset, part.length)) === false
     if (isFull) await Promise.race([stdout.drained(), stopAsked(stopped)])
     stopped.throwIfAborted()
@@ -58,7 +58,7 @@ export async function extractTo(folder: string, path: string, source: ByteSource
 export async function writeNew(path: string, source: ByteSource): Promise<void> {
   const file = await LiveImageError.during(`opening ${path}`, () => open(path, 'wx'))
   try {
-    for await (const part of streamOf(source))
+    for await (const part of streamSource(source))
       await LiveImageError.during(`writing ${path}`, () => file.writeFile(part))
     await file.datasync()
   } catch (error) {

@@ -2,7 +2,7 @@ import { findLiveImages, type LiveImageFiles } from '../../coreos/index.js'
 import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
 import { type Clock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import type { Options } from '../options/options.js'
+import type { CommandOptionValues } from '../options/options.js'
 import type { LIVE_IMAGE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
@@ -13,7 +13,7 @@ import { usageError } from '../usage-error.js'
  * @throws UserError for a folder without any
  */
 export async function liveImagesOf(
-  options: Options<(typeof LIVE_IMAGE_OPTIONS)[number]>,
+  options: CommandOptionValues<(typeof LIVE_IMAGE_OPTIONS)[number]>,
   clock: Clock,
 ): Promise<LiveImageFiles[] | undefined> {
   const { 'live-image': place, 'live-iso': iso, 'live-kernel': kernel } = options
@@ -34,7 +34,7 @@ export async function liveImagesOf(
 export const rehearsalLiveImage: LiveImageFiles[] = [{ architecture: 'x86_64', iso: REHEARSAL_LIVE_ISO }]
 
 const ON = ['1', 't', 'true', 'on', 'y', 'yes']
-const OFF = ['', '0', 'f', 'false', 'off', 'n', 'no']
+const OFF_WORDS = ['', '0', 'f', 'false', 'off', 'n', 'no']
 
 /**
  * Whether nodes boot CoreOS with the agent in a container by default: off, as the design document
@@ -44,7 +44,7 @@ const OFF = ['', '0', 'f', 'false', 'off', 'n', 'no']
  */
 export function useCoreosIpa(variables: Environment['variables']): boolean {
   const word = (variables['IRONIC_USE_COREOS_IPA'] ?? '').toLowerCase()
-  if (ON.includes(word) || OFF.includes(word)) return ON.includes(word)
+  if (ON.includes(word) || OFF_WORDS.includes(word)) return ON.includes(word)
   throw usageError(
     `IRONIC_USE_COREOS_IPA is ${JSON.stringify(word)}, which is neither yes nor no`,
     'set it to true or false',

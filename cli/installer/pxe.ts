@@ -1,7 +1,7 @@
 import { bytesSource, openFileSource } from '../../bytes/index.js'
 import {
   customizePxe,
-  type Files,
+  type InitramfsFiles,
   IGNITION_FILE,
   keyfileFiles,
   keyfilesAt,
@@ -20,14 +20,18 @@ import type { CustomizeFlags } from './customize-options.js'
 import { printKeyfiles } from './iso.js'
 import { inputBytes, namedFiles, refuseTerminal, writeOutput, writeTo, type LiveCommand } from './live-files.js'
 
-async function wrap(files: Files, output: string | undefined, { environment, clock }: LiveCommand): Promise<void> {
+async function wrap(
+  files: InitramfsFiles,
+  output: string | undefined,
+  { environment, clock }: LiveCommand,
+): Promise<void> {
   refuseTerminal(output ?? '-', environment)
   const image = await wrapFiles(files, clock)
   if (output === undefined || output === '-') return writeTo(environment, bytesSource(image))
   await LiveImageError.during(`writing ${output}`, () => writeFile(output, image))
 }
 
-async function unwrap(path: string | undefined, { environment, clock }: LiveCommand): Promise<Files> {
+async function unwrap(path: string | undefined, { environment, clock }: LiveCommand): Promise<InitramfsFiles> {
   if (path === undefined) return readInitramfs(await inputBytes(undefined, environment), clock)
   await using image = await LiveImageError.during(`opening ${path}`, () => openFileSource(path, clock))
   return await readInitramfs(image, clock)

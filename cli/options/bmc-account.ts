@@ -1,4 +1,4 @@
-import type { Options } from './options.js'
+import type { CommandOptionValues } from './options.js'
 import { usageError } from '../usage-error.js'
 
 /**
@@ -8,7 +8,7 @@ import { usageError } from '../usage-error.js'
  * @throws UserError `bmc-account` for a user without a password
  */
 export function bmcAccountOf(
-  { 'bmc-user': username, 'bmc-password': password }: Options<'bmc-user' | 'bmc-password'>,
+  { 'bmc-user': username, 'bmc-password': password }: CommandOptionValues<'bmc-user' | 'bmc-password'>,
   otherwise: string,
 ): { bmcAccount?: { username: string; password: string } } {
   if (password !== undefined) return { bmcAccount: { username: username ?? 'admin', password } }

@@ -22,7 +22,7 @@ export interface ConfigFiles {
 export async function configFiles(named: readonly string[], of: string): Promise<ConfigFiles> {
   const files: ConfigFiles = { own: undefined, ini: [] }
   for (const path of (await Promise.all(named.map((each) => filesAt(each, of)))).flat()) {
-    const text = await reading(path, of, () => readNamedText(path))
+    const text = await whileReading(path, of, () => readNamedText(path))
     if (isIni(path, text)) files.ini.push({ name: path, text })
     else if (files.own === undefined) files.own = path
     else
@@ -36,8 +36,8 @@ export async function configFiles(named: readonly string[], of: string): Promise
 }
 
 async function filesAt(path: string, of: string): Promise<string[]> {
-  if (!(await reading(path, of, () => stat(path))).isDirectory()) return [path]
-  const names = await reading(path, of, () => readdir(path))
+  if (!(await whileReading(path, of, () => stat(path))).isDirectory()) return [path]
+  const names = await whileReading(path, of, () => readdir(path))
   return names
     .filter((name) => name.endsWith('.conf'))
     .sort()
@@ -51,7 +51,7 @@ function isIni(path: string, text: string): boolean {
   return first?.startsWith('[') ?? false
 }
 
-async function reading<T>(path: string, of: string, read: () => Promise<T>): Promise<T> {
+async function whileReading<T>(path: string, of: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (cause) {

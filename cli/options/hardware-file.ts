@@ -7,10 +7,10 @@ import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware }
  * @throws UserError (usage) naming the file, the key and what is wrong with it
  */
 export async function readHardware(file: string): Promise<HardwareFleet> {
-  return readFleet(await parseFile(file), nameOf(file))
+  return readFleet(await parseFile(file), describeHardwareFile(file))
 }
 
-const nameOf = (file: string): string => `the hardware file ${file}`
+const describeHardwareFile = (file: string): string => `the hardware file ${file}`
 
 /**
  * Reads the hardware of one machine.
@@ -21,7 +21,7 @@ export async function readOneMachine(file: string): Promise<MachineHardware> {
   const [first, ...others] = await readHardware(file)
   if (others.length > 0)
     throw unusableHardware(
-      nameOf(file),
+      describeHardwareFile(file),
       `it describes ${others.length + 1} kinds of machines, and this command makes one machine`,
     )
   return first.hardware

@@ -1,7 +1,7 @@
 import { defined } from '../../runtime/index.js'
 import type { ClientTls } from '../../wire/index.js'
 import type { Environment } from '../environment.js'
-import { readText } from './input-files.js'
+import { readTextFile } from './input-files.js'
 import { accessOf, type IronicAccess } from './ironic-access.js'
 
 /** Access to an Ironic by `--ca` and `--insecure`, and by the environment where these are not there. */
@@ -11,7 +11,7 @@ export async function accessBy(
 ): Promise<IronicAccess> {
   const { headers, tls } = await accessOf(variables)
   const own: ClientTls = defined({
-    ca: ca === undefined ? undefined : await readText(ca, 'file with certificates'),
+    ca: ca === undefined ? undefined : await readTextFile(ca, 'file with certificates'),
     insecure,
   })
   return { headers, tls: { ...tls, ...own } }

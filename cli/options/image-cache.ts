@@ -7,23 +7,23 @@ import { fileName, isStreamFile, openStream } from '../../runs/index.js'
 import { streamImage, type ImageCacheRequest } from '../../lab/index.js'
 import { type Clock, systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import type { Options } from './options.js'
+import type { CommandOptionValues } from './options.js'
 import type { IMAGE_CACHE_OPTIONS, REGISTRY_OPTIONS } from './option-lists.js'
 import { registryOf } from './registry-access.js'
 import { usageError } from '../usage-error.js'
 
 /** Formats that --cache-as takes. */
-const FORMS = ['fetched', 'zstd', 'raw'] as const
+const CACHE_FORMS = ['fetched', 'zstd', 'raw'] as const
 
-type CacheOptions = Options<(typeof IMAGE_CACHE_OPTIONS)[number]>
-type ImageOptions = CacheOptions & Options<(typeof REGISTRY_OPTIONS)[number]> & { image?: string }
+type CacheOptions = CommandOptionValues<(typeof IMAGE_CACHE_OPTIONS)[number]>
+type ImageOptions = CacheOptions & CommandOptionValues<(typeof REGISTRY_OPTIONS)[number]> & { image?: string }
 
 /**
  * The image cache and the way to fetch images; proxies are read from curl's variables.
  *
  * @throws UserError (usage) for files that cannot be read and for options that exclude each other
  */
-export async function imagesOf(options: CacheOptions, { variables }: Environment): Promise<ImageCacheRequest> {
+export async function makeCacheRequest(options: CacheOptions, { variables }: Environment): Promise<ImageCacheRequest> {
   const { 'no-cache': none = false, 'cache-as': as, 'cache-size': size, 'image-ca': ca, 'image-key': keys } = options
   for (const name of ['cache-dir', 'cache-as', 'cache-size'] as const)
     if (none && options[name] !== undefined)
@@ -34,17 +34,18 @@ export async function imagesOf(options: CacheOptions, { variables }: Environment
   return {
     folder: none ? null : cacheFolder(options, variables),
     proxies,
-    as: FORMS.find((form) => form === as) ?? 'fetched',
+    as: CACHE_FORMS.find((form) => form === as) ?? 'fetched',
     ...defined({
       limit: size === undefined ? undefined : parseSize(size),
-      ca: ca === undefined ? undefined : await textOf(ca, '--image-ca'),
-      trusted: keys === undefined ? undefined : await Promise.all(keys.map((key) => textOf(key, '--image-key'))),
+      ca: ca === undefined ? undefined : await readOptionFile(ca, '--image-ca'),
+      trusted:
+        keys === undefined ? undefined : await Promise.all(keys.map((key) => readOptionFile(key, '--image-key'))),
     }),
   }
 }
 
 /** The architecture of simulated machines, and of nearly all others. */
-const MACHINE = { architecture: 'x86_64', sectorSize: 512 }
+const MACHINE_PLATFORM = { architecture: 'x86_64', sectorSize: 512 }
 
 /** The image that `--image` names, with the digest that it must have where that is known. */
 export async function imageNamed(
@@ -55,16 +56,16 @@ export async function imageNamed(
   if (image === undefined) return {}
   if (!image.startsWith('stream:')) return { image }
   const surroundings = { clock: systemClock(), signal: environment.stopped }
-  const fetching = await imagesOf(options, environment)
+  const fetching = await makeCacheRequest(options, environment)
   const named = image.slice('stream:'.length)
   if (isImagePlace(named.split('#')[0]!)) {
     const request = { stream: named, registry: await registryOf(options, environment) }
     const stream = await openStream(request, { folder: null, fetching, ...surroundings })
-    const { url, sha256 } = metalImageOf(stream, MACHINE, named)
+    const { url, sha256 } = metalImageOf(stream, MACHINE_PLATFORM, named)
     return { image: url, imageSha256: sha256 }
   }
   if (isStreamFile(named)) return imageOfFile(named, fetching, surroundings)
-  const { url, sha256 } = await streamImage(named, MACHINE, fetching, surroundings)
+  const { url, sha256 } = await streamImage(named, MACHINE_PLATFORM, fetching, surroundings)
   return { image: url, ...defined({ imageSha256: sha256 ?? undefined }) }
 }
 
@@ -75,7 +76,7 @@ async function imageOfFile(
   surroundings: { clock: Clock; signal: AbortSignal },
 ): Promise<{ image: string; imageSha256: string }> {
   const stream = await openStream({ stream: named }, { folder: null, fetching, ...surroundings })
-  const { url, sha256 } = metalImageOf(stream, MACHINE, named)
+  const { url, sha256 } = metalImageOf(stream, MACHINE_PLATFORM, named)
   const beside = join(dirname(named), fileName(url))
   return { image: existsSync(beside) ? beside : url, imageSha256: sha256 }
 }
@@ -91,7 +92,7 @@ export function cacheFolder(
   return home ? join(home, '.cache', 'ironstage', 'images') : null
 }
 
-async function textOf(path: string, option: string): Promise<string> {
+async function readOptionFile(path: string, option: string): Promise<string> {
   try {
     return await readNamedText(path)
   } catch (cause) {

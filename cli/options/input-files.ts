@@ -29,7 +29,7 @@ export async function readInputs(
       if (file !== '-') inputs.push({ name: file, bytes: await readNamedFile(file) })
       else inputs.push({ name: 'standard input', bytes: await readStandardInput(environment) })
     } catch (cause) {
-      throw unreadable(file, what, 'name a file, or - for standard input', cause)
+      throw fileUnreadableError(file, what, 'name a file, or - for standard input', cause)
     }
   return inputs
 }
@@ -53,13 +53,13 @@ export function refuseButane(name: string, bytes: Uint8Array): void {
 }
 
 /** One file that is text, which is not to be standard input. */
-export async function readText(path: string, what: string): Promise<string> {
+export async function readTextFile(path: string, what: string): Promise<string> {
   try {
     return await readNamedText(path)
   } catch (cause) {
-    throw unreadable(path, what, 'name a file that you may read', cause)
+    throw fileUnreadableError(path, what, 'name a file that you may read', cause)
   }
 }
 
-const unreadable = (path: string, what: string, remedy: string, cause: unknown): UserError =>
+const fileUnreadableError = (path: string, what: string, remedy: string, cause: unknown): UserError =>
   new UserError('file-unreadable', `the ${what} ${path} cannot be read`, { cause, kind: 'usage', remedy })

@@ -8,7 +8,7 @@ export interface IronicAccess {
   readonly tls: ClientTls
 }
 
-const usage = (message: string, remedy: string, cause?: unknown): UserError =>
+const ironicAccessError = (message: string, remedy: string, cause?: unknown): UserError =>
   new UserError('ironic-access', message, { kind: 'usage', remedy, ...defined({ cause }) })
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -21,7 +21,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 export function endpointOf(variables: Variables): string {
   const endpoint = variables['OS_ENDPOINT'] || variables['IRONIC_ENDPOINT']
   if (endpoint && /^https?:\/\//.test(endpoint)) return endpoint
-  throw usage(
+  throw ironicAccessError(
     endpoint ? `${endpoint} in the environment is not an http(s) URL` : 'the environment names no Ironic',
     'set OS_ENDPOINT or IRONIC_ENDPOINT, or give a URL',
   )
@@ -37,7 +37,7 @@ export async function accessOf(variables: Variables): Promise<IronicAccess> {
   const file = variables['OS_CACERT'] || variables['IRONIC_CACERT_FILE']
   const ca = file
     ? await readNamedText(file).catch((cause: unknown) => {
-        throw usage(
+        throw ironicAccessError(
           `the certificates in ${file} cannot be read`,
           'name a PEM file in OS_CACERT or IRONIC_CACERT_FILE',
           cause,
@@ -52,7 +52,7 @@ function credentialsIn(variables: Variables): Record<string, string> {
   if (variables['OS_AUTH_TYPE'] !== 'http_basic') return {}
   const { OS_USERNAME: username, OS_PASSWORD: password } = variables
   if (!username || password === undefined)
-    throw usage(
+    throw ironicAccessError(
       `OS_AUTH_TYPE is http_basic, and ${username ? 'OS_PASSWORD' : 'OS_USERNAME'} is missing`,
       'set OS_USERNAME and OS_PASSWORD, or OS_AUTH_TYPE=none',
     )

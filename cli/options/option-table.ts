@@ -11,13 +11,13 @@ import { REHEARSAL_SHAPES } from './table/rehearsal.js'
 import { SERVER_SHAPES } from './table/server.js'
 import { STEP_SHAPES } from './table/step.js'
 import { TARGET_SHAPES } from './table/target.js'
-import type { OptionShape } from './table/shape.js'
+import type { CommandOptionShape } from './table/shape.js'
 
 /**
  * Every option of every command, once: flag `--name`, environment variable `IRONSTAGE_NAME`, config key `name`.
  * Precedence: flag, environment, config file, default.
  */
-export const OPTIONS = {
+export const COMMAND_OPTIONS = {
   ...SERVER_SHAPES,
   ...TARGET_SHAPES,
   ...INSTALLATION_SHAPES,
@@ -31,9 +31,9 @@ export const OPTIONS = {
   ...CONTROL_SHAPES,
   ...HARDWARE_LAB_SHAPES,
   ...FLEET_SHAPES,
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>
 
-export type OptionName = keyof typeof OPTIONS
+export type CommandOptionName = keyof typeof COMMAND_OPTIONS
 
 type ValueOf<S> = S extends { type: 'boolean' }
   ? boolean
@@ -43,7 +43,9 @@ type ValueOf<S> = S extends { type: 'boolean' }
       ? string[]
       : string
 
-export type Options<N extends OptionName> = { [K in N]?: ValueOf<(typeof OPTIONS)[K]['schema']> }
+export type CommandOptionValues<N extends CommandOptionName> = {
+  [K in N]?: ValueOf<(typeof COMMAND_OPTIONS)[K]['schema']>
+}
 
 /** `append-karg` -> `IRONSTAGE_APPEND_KARG` */
-export const variableOf = (name: OptionName): string => `IRONSTAGE_${name.toUpperCase().replaceAll('-', '_')}`
+export const variableOf = (name: CommandOptionName): string => `IRONSTAGE_${name.toUpperCase().replaceAll('-', '_')}`

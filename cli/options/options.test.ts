@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
-import { OPTIONS, resolveOptions, surelyRead } from './options.js'
+import { COMMAND_OPTIONS, resolveOptions, readWithoutAjv } from './options.js'
 
 const names = ['port', 'host', 'realistic', 'append-karg', 'disk-size', 'target', 'speed'] as const
 
@@ -33,7 +33,7 @@ describe('options', () => {
     const values = [...texts, ...more, true, false, null, 5, 1.5, [], {}]
     const lists = [...values.map((value) => [value]), ['a=1', 'b=2'], ['a=1', '']]
     let read = 0
-    for (const { schema } of Object.values(OPTIONS)) {
+    for (const { schema } of Object.values(COMMAND_OPTIONS)) {
       const ajv = new Ajv({
         coerceTypes: true,
         strict: true,
@@ -43,7 +43,7 @@ describe('options', () => {
       })
       const validate = ajv.compile({ type: 'object', properties: { value: schema }, required: ['value'] })
       for (const value of [...values, ...lists]) {
-        const ours = surelyRead(schema, value)
+        const ours = readWithoutAjv(schema, value)
         if (ours === undefined) continue
         const holder = { value: structuredClone(value) }
         expect({ schema, value, valid: validate(holder), read: holder.value }).toEqual({

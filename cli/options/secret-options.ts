@@ -1,13 +1,13 @@
 import { usageError } from '../usage-error.js'
-import { variableOf, type OptionName } from './option-table.js'
+import { variableOf, type CommandOptionName } from './option-table.js'
 
 /** Options whose value is a secret, each with the option that names a file with it. */
 const FILE_OF = {
   'bmc-password': 'bmc-password-file',
   token: 'token-file',
-} as const satisfies Partial<Record<OptionName, OptionName>>
+} as const satisfies Partial<Record<CommandOptionName, CommandOptionName>>
 
-const SECRETS = Object.entries(FILE_OF) as [keyof typeof FILE_OF, OptionName][]
+const SECRETS = Object.entries(FILE_OF) as [keyof typeof FILE_OF, CommandOptionName][]
 
 /**
  * Puts the secrets that files have into the options that they stand for.
@@ -40,7 +40,7 @@ export const secretsOnCommandLine = (flags: Readonly<Record<string, unknown>>): 
  */
 export async function secretIn(file: string): Promise<string> {
   // Help and wrong usage load no more than they need.
-  const { readText } = await import('./input-files.js')
+  const { readTextFile: readText } = await import('./input-files.js')
   const text = await readText(file, 'file with the password')
   const secret = text.replace(/\r?\n$/, '')
   if (secret !== '' && !/[\r\n]/.test(secret)) return secret

@@ -27,7 +27,7 @@ export function secretSource(environment: Environment): SecretSource {
       const { isTTY = false, setRawMode } = environment.stdin as Environment['stdin'] & Terminal
       if (!isTTY || !setRawMode) return Promise.resolve(null)
       // One question at a time.
-      const answer = asking.then(() => typed(environment, `${about.replace(/[:\s]*$/, '')}: `, echo))
+      const answer = asking.then(() => askUser(environment, `${about.replace(/[:\s]*$/, '')}: `, echo))
       asking = answer.catch(() => {})
       return answer
     },
@@ -39,9 +39,9 @@ const NEW_LINE = '\n'
 const BACKSPACE = '\b'
 const DELETE = '\x7f'
 const INTERRUPT = '\x03'
-const END = '\x04'
+const END_OF_INPUT = '\x04'
 
-function typed({ stdin, stderr, stopped }: Environment, question: string, echo: boolean): Promise<string | null> {
+function askUser({ stdin, stderr, stopped }: Environment, question: string, echo: boolean): Promise<string | null> {
   const terminal = stdin as Environment['stdin'] & Required<Pick<Terminal, 'setRawMode'>>
   stderr.question(question)
   terminal.setRawMode(true)
@@ -63,7 +63,7 @@ function typed({ stdin, stderr, stopped }: Environment, question: string, echo: 
           stdin.off('data', take)
           return void process.kill(process.pid, 'SIGINT')
         }
-        if (character === END) return done(answer === '' ? null : answer)
+        if (character === END_OF_INPUT) return done(answer === '' ? null : answer)
         if (character === BACKSPACE || character === DELETE) {
           if (echo && answer !== '') stderr.backspace()
           answer = answer.slice(0, -1)

@@ -3,7 +3,7 @@ import type { Environment } from '../environment.js'
 import { usageError } from '../usage-error.js'
 
 /** More than any config, manifest or metadata has, in bytes. */
-const LIMIT = 256 * 2 ** 20
+const MAX_INPUT_BYTES = 256 * 2 ** 20
 
 /**
  * All of standard input.
@@ -17,9 +17,9 @@ export async function readStandardInput({ stdin, stopped }: Pick<Environment, 's
     for await (const part of addAbortSignal(stopped, stdin)) {
       const bytes = Buffer.from(part as Uint8Array)
       size += bytes.length
-      if (size > LIMIT)
+      if (size > MAX_INPUT_BYTES)
         throw usageError(
-          `standard input has more than ${LIMIT / 2 ** 20} MiB`,
+          `standard input has more than ${MAX_INPUT_BYTES / 2 ** 20} MiB`,
           'give a file that this command can read',
           'standard-input',
         )

@@ -1,15 +1,15 @@
 import { openRealTarget, planText, type RealTarget, type RealTargetRequest } from '../../runs/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { defined, systemRandom, type Clock } from '../../runtime/index.js'
-import type { Capability } from '../../targets/index.js'
+import type { TargetCapability } from '../../targets/index.js'
 import type { Environment } from '../environment.js'
 import { logTo } from '../output/log.js'
-import type { Options } from './options.js'
+import type { CommandOptionValues } from './options.js'
 import { secretSource, targetEnvironment } from './secrets.js'
 import type { REAL_TARGET_OPTIONS } from './option-lists.js'
 import { usageError } from '../usage-error.js'
 
-type TargetOptions = Options<(typeof REAL_TARGET_OPTIONS)[number]>
+type TargetOptions = CommandOptionValues<(typeof REAL_TARGET_OPTIONS)[number]>
 
 /** Options that a simulated machine has no use for. */
 const ONLY_REAL = [
@@ -38,19 +38,22 @@ export function realTarget(options: TargetOptions): RealTargetRequest | null {
   if (target === 'sim') {
     const misplaced = ONLY_REAL.find((name) => options[name] !== undefined)
     if (misplaced === undefined) return null
-    throw usage(
+    throw targetUsageError(
       `--${misplaced} is for a real target, and this one is simulated`,
       'name the target with --target, or leave it out',
     )
   }
   const misplaced = target.startsWith('ssh:') ? undefined : ONLY_SSH.find((name) => options[name] !== undefined)
   if (misplaced !== undefined)
-    throw usage(`--${misplaced} is for a machine behind SSH`, 'name one with --target ssh://user@host, or leave it out')
+    throw targetUsageError(
+      `--${misplaced} is for a machine behind SSH`,
+      'name one with --target ssh://user@host, or leave it out',
+    )
   return {
     target,
     device: options.device,
     yesErase: options['yes-erase'],
-    allow: (options.allow ?? []) as Capability[],
+    allow: (options.allow ?? []) as TargetCapability[],
     disposable: options['target-is-disposable'] ?? false,
     installer: options.installer,
     root: options['target-root'],
@@ -132,4 +135,4 @@ export function openFor(
   })
 }
 
-const usage = (message: string, remedy: string) => usageError(message, remedy, 'target')
+const targetUsageError = (message: string, remedy: string) => usageError(message, remedy, 'target')

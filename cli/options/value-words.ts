@@ -1,5 +1,5 @@
 import type { BootImagePlatform, OsVersion } from '../../coreos/index.js'
-import type { Capability } from '../../targets/index.js'
+import type { TargetCapability } from '../../targets/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import type { NEWEST_STABLE, SpecVersion } from '../../ignition/index.js'
 import type { ProfileName } from '../../ironic-mock/index.js'
@@ -8,7 +8,7 @@ import type { ProfileName } from '../../ironic-mock/index.js'
 const all = <T extends string>(members: Readonly<Record<T, true>>): readonly T[] => Object.keys(members) as T[]
 
 /** Values of `--allow`. */
-export const CAPABILITY_WORDS = all<Capability>({
+export const CAPABILITY_WORDS = all<TargetCapability>({
   power: true,
   reboot: true,
   'efi-variables': true,

@@ -1,6 +1,6 @@
 import {
   COMPARED_HEADERS,
-  grouped,
+  groupDifferences,
   type KnownDifference,
   KnownDifferences,
   readKnownDifferences,
@@ -39,7 +39,7 @@ export class DifferenceReport {
   /** Prints the differences and the sum; gives the exit code. */
   end(differences: readonly SeenDifference[], calls: number): number {
     const { stdout } = this.#environment
-    const all = grouped(differences).map((group) => ({ ...group, known: this.#known.find(group.first) }))
+    const all = groupDifferences(differences).map((group) => ({ ...group, known: this.#known.find(group.first) }))
     const fresh = all.filter(({ known }) => known === undefined)
     const known = all.length - fresh.length
     const unused = this.#known.unused
@@ -83,8 +83,10 @@ function ranges(numbers: readonly number[]): string {
     if (last && number === last[1] + 1) last[1] = number
     else if (!last || number !== last[1]) found.push([number, number])
   }
-  const texts = found.slice(0, MOST_RANGES).map(([from, to]) => (from === to ? `#${from}` : `#${from} to #${to}`))
-  const more = found.slice(MOST_RANGES).reduce((sum, [from, to]) => sum + to - from + 1, 0)
+  const texts = found
+    .slice(0, MAX_PRINTED_RANGES)
+    .map(([from, to]) => (from === to ? `#${from}` : `#${from} to #${to}`))
+  const more = found.slice(MAX_PRINTED_RANGES).reduce((sum, [from, to]) => sum + to - from + 1, 0)
   return more > 0 ? `${texts.join(', ')} and ${more} more` : texts.join(', ')
 }
-const MOST_RANGES = 5
+const MAX_PRINTED_RANGES = 5

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
-import type { Artifact } from '../../coreos/index.js'
+import type { StreamArtifact } from '../../coreos/index.js'
 import type { Printer } from './printer.js'
 
 /** For a terminal: one line for each file, rewritten as it grows. Nothing for logs and pipes. */
 export function fetchProgress(stderr: Printer): {
-  onProgress?: (artifact: Artifact, received: number, total: number | null) => void
+  onProgress?: (artifact: StreamArtifact, received: number, total: number | null) => void
 } {
   if (!stderr.isTTY) return {}
   let shown = ''

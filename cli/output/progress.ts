@@ -23,7 +23,7 @@ export function lineProgress(stdout: Printer): ProgressView {
         shown = event.percent
       }
       if (event.event === 'progress' && 'stage' in event) shown = -Infinity
-      const text = lineOf(event)
+      const text = formatDeploymentEvent(event)
       if (text !== null) stdout.line(`${elapsed.toFixed(2).padStart(7)}s  ${text}`)
     },
     tick() {},
@@ -31,7 +31,7 @@ export function lineProgress(stdout: Printer): ProgressView {
   }
 }
 
-function lineOf(event: DeploymentEvent): string | null {
+function formatDeploymentEvent(event: DeploymentEvent): string | null {
   switch (event.event) {
     case 'started':
       return `node ${event.node} (${event.uuid}) at ${event.ironic_url}`
@@ -51,7 +51,7 @@ function lineOf(event: DeploymentEvent): string | null {
   }
 }
 
-const WIDTH = Math.max(...STAGES.map((stage) => stage.length))
+const STAGE_WIDTH = Math.max(...STAGES.map((stage) => stage.length))
 
 /** For a terminal: one line a stage, the last one rewritten in place. */
 export function liveProgress(stdout: Printer): ProgressView {
@@ -62,7 +62,7 @@ export function liveProgress(stdout: Printer): ProgressView {
     if (!current) return
     const bar = percent === null ? '' : `  ${barOf(percent)} ${String(percent).padStart(3)} %`
     stdout.replaceLine(
-      `  … ${current.stage.padEnd(WIDTH)}  ${elapsedText((elapsed - current.since) * 1000).padStart(8)}  ${detail}${bar}`,
+      `  … ${current.stage.padEnd(STAGE_WIDTH)}  ${elapsedText((elapsed - current.since) * 1000).padStart(8)}  ${detail}${bar}`,
     )
   }
   return {
@@ -82,7 +82,7 @@ export function liveProgress(stdout: Printer): ProgressView {
             break
           }
           stdout.replaceLine(
-            `  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(WIDTH)}  ${elapsedText(event.seconds * 1000).padStart(8)}`,
+            `  ${event.status === 'done' ? '✓' : '✗'} ${event.stage.padEnd(STAGE_WIDTH)}  ${elapsedText(event.seconds * 1000).padStart(8)}`,
             { hasEnded: true },
           )
           current = null

@@ -1,4 +1,4 @@
-import { sizeText, wrapped } from '../../runtime/index.js'
+import { sizeText, wrapWords } from '../../runtime/index.js'
 import { STAGES, type DeploymentReport } from '../../runs/index.js'
 
 /** The report as a person reads it. */
@@ -15,7 +15,9 @@ export function reportText(report: DeploymentReport): string[] {
         `${sizeText(length).padStart(9)} at ${sizeText(offset)}`,
     ),
     ...(ignition === null ? ['  Ignition   none'] : ignitionLines(ignition)),
-    ...wrapped(report.kernel_arguments, 81).map((line, at) => `  ${(at === 0 ? 'arguments' : '').padEnd(9)}  ${line}`),
+    ...wrapWords(report.kernel_arguments, 81).map(
+      (line, at) => `  ${(at === 0 ? 'arguments' : '').padEnd(9)}  ${line}`,
+    ),
     ...(report.confinement === undefined ? [] : [`  confined   ${report.confinement}`]),
     `  time       ${STAGES.filter((stage) => stage in report.seconds)
       .map((stage) => `${stage} ${report.seconds[stage]!.toFixed(2)} s`)

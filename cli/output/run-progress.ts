@@ -65,7 +65,7 @@ function linesOf(event: RunEvent): string[] {
   }
 }
 
-interface Line {
+interface ProgressLine {
   stage: string
   since: number
   detail: string
@@ -75,7 +75,7 @@ interface Line {
 
 /** A line a host, each rewritten in place. */
 class LiveView implements RunView {
-  readonly #lines = new Map<string, Line>()
+  readonly #lines = new Map<string, ProgressLine>()
   readonly #ticking = new AbortController()
   #drawn = 0
 
@@ -152,7 +152,7 @@ class LiveView implements RunView {
     if (all.length <= rows) return all.map(shown)
     const inWork = all.filter(([, { outcome, stage }]) => outcome === null && stage !== '')
     const first = inWork.slice(0, Math.max(1, rows - 1))
-    const count = (holds: (line: Line) => boolean) => all.filter(([, line]) => holds(line)).length
+    const count = (holds: (line: ProgressLine) => boolean) => all.filter(([, line]) => holds(line)).length
     const others = [
       `${count(({ outcome }) => outcome === 'ok')} ok`,
       `${count(({ outcome }) => outcome !== null && outcome !== 'ok')} not`,
@@ -162,7 +162,7 @@ class LiveView implements RunView {
     return [...first.map(shown), `  of ${all.length} hosts: ${others.join(', ')}`]
   }
 
-  #lineOf(host: string, { stage, since, detail, percent, outcome }: Line): string {
+  #lineOf(host: string, { stage, since, detail, percent, outcome }: ProgressLine): string {
     if (outcome !== null) return `${outcome === 'ok' ? '✓' : '✗'} ${host.padEnd(16)} ${outcome.padEnd(12)} ${detail}`
     if (stage === '') return `  ${host.padEnd(16)} waiting`
     const spent = (this.clock.elapsed() - since) / 1000

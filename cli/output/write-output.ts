@@ -7,7 +7,7 @@ export async function writeOutput(path: string, text: string, name = path): Prom
   try {
     await writeFile(path, text)
   } catch (cause) {
-    throw unwritable(name, cause)
+    throw fileUnwritableError(name, cause)
   }
 }
 
@@ -28,12 +28,12 @@ export async function checkReport(path: string): Promise<void> {
     await file.close()
     if (!there) await rm(path)
   } catch (cause) {
-    throw unwritable(`the report ${path}`, cause)
+    throw fileUnwritableError(`the report ${path}`, cause)
   }
 }
 
 /** @param name of the file or folder, as in `the report out.html` */
-export const unwritable = (
+export const fileUnwritableError = (
   name: string,
   cause: unknown,
   options: { kind?: 'usage'; remedy?: string } = {},

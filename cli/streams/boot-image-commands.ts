@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addFetchOptions, addReleaseOptions, type FetchFlags, RELEASE } from './fetch-options.js'
+import { addFetchOptions, addReleaseOptions, type FetchFlags, RELEASE_OPERAND } from './fetch-options.js'
 import type { AddAction } from '../command-action.js'
 import { PLATFORM_WORDS } from '../options/value-words.js'
 
@@ -22,7 +22,7 @@ export function addBootImageCommands(program: Command, addAction: AddAction): vo
   const root = program.command('boot-image').description('make and describe boot images of machines and clouds')
   addAction(
     addFetchOptions(root.command('generate').description('print where a boot image is, or fetch and customise it'))
-      .argument('[RELEASE]', `${RELEASE}; without, --stream is used`)
+      .argument('[RELEASE]', `${RELEASE_OPERAND}; without, --stream is used`)
       .argument('[PLATFORM]', PLATFORM_WORDS.join(', '))
       .usage('[options] [RELEASE] PLATFORM')
       .option('-s, --stream <STREAM>', 'name, URL or file of a stream')
@@ -46,7 +46,7 @@ export function addBootImageCommands(program: Command, addAction: AddAction): vo
     addReleaseOptions(
       root.command('info').description('print the boot images of a release and the differences between its sources'),
     )
-      .argument('<RELEASE>', RELEASE)
+      .argument('<RELEASE>', RELEASE_OPERAND)
       .option('--base-url <URL>', 'where the builds of the release are published')
       .option('--json', 'print JSON'),
     async () => {

@@ -8,7 +8,7 @@ import {
   streamOfBuilds,
   type BootImageInfo,
   type ReleaseFiles,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { isImagePlace, parsePlace } from '../../registry/index.js'
 import { generateBootImage } from '../../runs/index.js'
@@ -43,7 +43,7 @@ export async function bootImageGenerate(
 ): Promise<number> {
   refuseRuntime(flags.runtime)
   const { architecture = hostArchitecture(), directory, ignition, baseUrl } = flags
-  const stream = await streamOf(release, { ...flags, ...defined({ baseUrl }) }, environment)
+  const stream = await readBootStream(release, { ...flags, ...defined({ baseUrl }) }, environment)
   const image = bootImageFor(stream, architecture, platform)
   if (image.kind === 'amis') {
     environment.stdout.contents(documentText({ amis: image.amis }))
@@ -62,14 +62,18 @@ export async function bootImageGenerate(
     signal: environment.stopped,
     ...fetchProgress(environment.stderr),
     ...(release === undefined ? besideStream(flags.stream ?? '') : {}),
-    ...defined({ ignition: ignition === undefined ? undefined : await configOf(ignition, environment) }),
+    ...defined({ ignition: ignition === undefined ? undefined : await readIgnitionFile(ignition, environment) }),
   })
   for (const path of paths) environment.stdout.line(path)
   if (kargs !== null) environment.stderr.program(`PXE configuration must include kernel arguments:\n\t${kargs}\n`)
   return 0
 }
 
-async function streamOf(release: string | undefined, flags: GenerateFlags, environment: Environment): Promise<Stream> {
+async function readBootStream(
+  release: string | undefined,
+  flags: GenerateFlags,
+  environment: Environment,
+): Promise<StreamMetadata> {
   if (release === undefined) return streamFor(flags.stream ?? 'stable', flags, environment)
   const image = await readReleaseImage(await releaseAt(release, flags, environment))
   const built = streamOfBuilds(image, flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl })
@@ -94,7 +98,7 @@ function refuseRuntime(runtime: string): void {
   )
 }
 
-async function configOf(path: string, environment: Environment): Promise<Uint8Array> {
+async function readIgnitionFile(path: string, environment: Environment): Promise<Uint8Array> {
   const [config] = await readInputs([path], environment)
   refuseButane(config!.name, config!.bytes)
   return config!.bytes

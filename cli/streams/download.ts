@@ -1,5 +1,5 @@
 import { downloadArtifacts } from '../../runs/index.js'
-import { imageFormat, type Artifact, type Stream } from '../../coreos/index.js'
+import { imageFormat, type StreamArtifact, type StreamMetadata } from '../../coreos/index.js'
 import { silent, systemClock } from '../../runtime/index.js'
 import type { DownloadFlags } from './download-command.js'
 import type { Environment } from '../environment.js'
@@ -29,7 +29,10 @@ export async function download(flags: DownloadFlags, environment: Environment): 
   return 0
 }
 
-function wanted(stream: Stream, { architecture = hostArchitecture(), platform, format }: DownloadFlags): Artifact[] {
+function wanted(
+  stream: StreamMetadata,
+  { architecture = hostArchitecture(), platform, format }: DownloadFlags,
+): StreamArtifact[] {
   const formats = stream.architectures[architecture]?.artifacts[platform]?.formats ?? {}
   const chosen = format ?? DEFAULT_FORMATS.find((name) => name in formats) ?? DEFAULT_FORMATS[0]!
   const { disk, kernel, initramfs, rootfs } = imageFormat(stream, architecture, platform, chosen)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { DownloadPolicy } from '../../coreos/index.js'
-import { repeated } from '../installer/customize-options.js'
+import { repeatableOption } from '../installer/customize-options.js'
 
 /** Options of every command that reads published metadata and files, as commander hands them over. */
 export interface FetchFlags extends DownloadPolicy {
@@ -23,11 +23,13 @@ export function addFetchOptions(command: Command): Command {
     .option('--cache-dir <DIR>', 'folder of the cache (default: ~/.cache/ironstage/images)')
     .option('--no-cache', 'keep nothing')
     .option('--image-ca <FILE>', 'certificate authorities to trust, PEM')
-    .addOption(repeated('--image-key <FILE>', 'OpenPGP key, armoured, to trust besides those of Fedora and Red Hat'))
+    .addOption(
+      repeatableOption('--image-key <FILE>', 'OpenPGP key, armoured, to trust besides those of Fedora and Red Hat'),
+    )
 }
 
 /** Help for an operand that names a release. */
-export const RELEASE = 'REGISTRY/REPO:TAG or @DIGEST, oci:DIR[:TAG], or folder with an unpacked release'
+export const RELEASE_OPERAND = 'REGISTRY/REPO:TAG or @DIGEST, oci:DIR[:TAG], or folder with an unpacked release'
 
 /** Options of commands that read a release and no published files. */
 export function addReleaseOptions(command: Command): Command {

@@ -3,10 +3,10 @@ import type { Images } from '../../registry/index.js'
 import { isStreamFile, openImages, openStream } from '../../runs/index.js'
 import { defined, systemClock } from '../../runtime/index.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
-import type { DownloadPolicy, Stream } from '../../coreos/index.js'
+import type { DownloadPolicy, StreamMetadata } from '../../coreos/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
-import { imagesOf } from '../options/image-cache.js'
+import { makeCacheRequest } from '../options/image-cache.js'
 import { IMAGE_CACHE_OPTIONS } from '../options/option-lists.js'
 import { registryOf } from '../options/registry-access.js'
 import { resolveOptions } from '../options/options.js'
@@ -21,7 +21,7 @@ export async function fetchingOf(flags: FetchFlags, environment: Environment): P
     'image-key': imageKey,
   })
   const options = await resolveOptions(IMAGE_CACHE_OPTIONS, ownOptions, environment.variables)
-  return imagesOf(options, environment)
+  return makeCacheRequest(options, environment)
 }
 
 /** The mirror to use, and whether the network may be used. */
@@ -46,7 +46,7 @@ export async function imagesFor(flags: FetchFlags, environment: Environment): Pr
 }
 
 /** A stream by name, URL, file or release. */
-export async function streamFor(named: string, flags: FetchFlags, environment: Environment): Promise<Stream> {
+export async function streamFor(named: string, flags: FetchFlags, environment: Environment): Promise<StreamMetadata> {
   const { folder, ...fetching } = await fetchingOf(flags, environment)
   const { streamBaseUrl } = flags
   return openStream(

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { CoreosName, LiveArchitecture } from '../../coreos/index.js'
-import { repeated } from '../installer/customize-options.js'
+import { repeatableOption } from '../installer/customize-options.js'
 import type { AddAction } from '../command-action.js'
 
 export interface ImagesMakeFlags {
@@ -21,7 +21,7 @@ export function addImagesMakeCommand(program: Command, addAction: AddAction): vo
       .command('make')
       .description('make small images of a version of CoreOS: live ISO, files for PXE, disk image, stream.json')
       .requiredOption('--version <VERSION>', 'version of the images, such as 44.20260707.3.1 or 9.6.20260112-0')
-      .addOption(repeated('-a, --arch <ARCH>', 'x86_64 (default), aarch64, ppc64le or s390x'))
+      .addOption(repeatableOption('-a, --arch <ARCH>', 'x86_64 (default), aarch64, ppc64le or s390x'))
       .addOption(
         new Option(
           '--name <NAME>',

@@ -3,7 +3,7 @@ import { link, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { decodedFile, xz, sha256Hex } from '../../bytes/index.js'
+import { decodedFile, compressXz, sha256Hex } from '../../bytes/index.js'
 import {
   COREOS_SYSTEMS,
   documentText,
@@ -36,7 +36,7 @@ import { usageError } from '../usage-error.js'
 export async function imagesMake(flags: ImagesMakeFlags, environment: Environment): Promise<number> {
   const { version, arch = ['x86_64'], directory, force = false } = flags
   const name = systemOfVersion(version, flags.name)
-  const architectures = [...new Set(arch)].map(architectureOf)
+  const architectures = [...new Set(arch)].map(liveArchitectureOf)
   const baseUrl = folderUrl(flags.baseUrl)
   const clock = systemClock()
   const names = architectures.map((architecture) => fileNames(name, version, architecture))
@@ -60,7 +60,7 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
     environment.stopped.throwIfAborted()
   }
   const stream = smallStream({
-    stream: streamOf(name, version),
+    stream: streamNameOf(name, version),
     version,
     architectures: made,
     baseUrl,
@@ -129,7 +129,7 @@ async function makeImages({
     metalImage({ base: await baseImage(clock), title: `${title} ${version}`, architecture, folder, clock }),
   )
   // Nearly all of it is zeros.
-  const packed = packing === 'xz' ? await xz(raw, clock, { quickly: true }) : await promisify(gzip)(raw)
+  const packed = packing === 'xz' ? await compressXz(raw, clock, { quickly: true }) : await promisify(gzip)(raw)
   await add('metal', packed, raw)
   return { packing, ...(digested as Record<keyof FileNames, DigestedFile>) }
 }
@@ -141,14 +141,14 @@ async function baseImage(clock: Clock): Promise<Buffer> {
 }
 
 /** Names of streams as they are published: by the third number of a version of Fedora, by the release of RHEL. */
-function streamOf(name: CoreosName, version: string): string {
+function streamNameOf(name: CoreosName, version: string): string {
   if (name === 'fcos') return { 1: 'next', 2: 'testing', 3: 'stable' }[version.split('.')[2]!] ?? 'stable'
   const [, major, minor] = /^(4)(\d{1,2})\.\d+\./.exec(version) ?? /^(\d+)\.(\d+)/.exec(version)!
   if (name === 'scos') return `c${major}s`
   return version.startsWith('4') ? `rhcos-${major}.${minor}` : `rhel-${major}.${minor}`
 }
 
-function architectureOf(name: string): LiveArchitecture {
+function liveArchitectureOf(name: string): LiveArchitecture {
   const found = LIVE_ARCHITECTURES.find((one) => one === name)
   if (found) return found
   throw usageError(`there is no CoreOS for ${name}`, `choose ${LIVE_ARCHITECTURES.join(', ')}`)

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { OsVersion } from '../../coreos/index.js'
-import { repeated } from '../installer/customize-options.js'
+import { repeatableOption } from '../installer/customize-options.js'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
 import type { AddAction } from '../command-action.js'
 import { OS_VERSION_WORDS } from '../options/value-words.js'
@@ -45,7 +45,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
     addFetchOptions(root.command('build').description('fill the folder that the container image is made of'))
       .argument('<DIR>', 'folder to fill')
       .requiredOption('-s, --stream <STREAM>', 'name, URL or file of the stream')
-      .addOption(repeated('-a, --architecture <ARCH>', "whose ISO (default: this host's)"))
+      .addOption(repeatableOption('-a, --architecture <ARCH>', "whose ISO (default: this host's)"))
       .addOption(version())
       .option('--json', 'print JSON'),
     async () => {

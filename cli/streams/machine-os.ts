@@ -9,14 +9,14 @@ import {
   shippedStream,
   verifyMachineOs,
   type OsVersion,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { buildMachineOs } from '../../runs/index.js'
 import { silent, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
 import { besideStream, fetchingOf, downloadPolicyOf, streamFor } from './fetching.js'
-import { readText } from '../options/input-files.js'
+import { readTextFile } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 import type { BuildFlags, CopyFlags, VerifyFlags } from './machine-os-commands.js'
 import { usageError } from '../usage-error.js'
@@ -29,7 +29,7 @@ export async function machineOsBuild(folder: string, flags: BuildFlags, environm
     cache: await fetchingOf(flags, environment),
     ...besideStream(flags.stream),
     stream: await streamFor(flags.stream, flags, environment),
-    version: versionOf(flags, environment),
+    version: chooseOsVersion(flags, environment),
     architectures: flags.architecture ?? [hostArchitecture()],
     clock: systemClock(),
     logger: silent,
@@ -57,7 +57,7 @@ export const machineOsCopyMetal = (to: string, flags: CopyFlags, environment: En
       ...copyOptions(to, flags, environment),
       onFile,
       what: flags.pxe ? 'pxe' : flags.imageBuild ? 'image-build' : 'all',
-      version: versionOf(flags, environment),
+      version: chooseOsVersion(flags, environment),
       architecture: flags.architecture ?? hostArchitecture(),
     }),
   )
@@ -69,7 +69,7 @@ function copyOptions(destination: string, flags: CopyFlags, { variables }: Envir
   return { source, destination, kargs: words, clock: systemClock() }
 }
 
-function versionOf({ coreosVersion }: { coreosVersion?: OsVersion }, { variables }: Environment): OsVersion {
+function chooseOsVersion({ coreosVersion }: { coreosVersion?: OsVersion }, { variables }: Environment): OsVersion {
   const named = coreosVersion ?? (variables['COREOS_VERSION'] || '9')
   const known = OS_VERSIONS.find((one) => one === named)
   if (known) return known
@@ -88,9 +88,9 @@ async function withReport(
 /** `ironstage machine-os verify DIR`: exit code 1 when something is wrong. */
 export async function machineOsVerify(folder: string, flags: VerifyFlags, environment: Environment): Promise<number> {
   const clock = systemClock()
-  const streams: Partial<Record<OsVersion, Stream>> = {}
+  const streams: Partial<Record<OsVersion, StreamMetadata>> = {}
   if (flags.stream !== undefined)
-    streams[versionOf(flags, environment)] = await streamFor(flags.stream, flags, environment)
+    streams[chooseOsVersion(flags, environment)] = await streamFor(flags.stream, flags, environment)
   else
     for (const version of flags.coreosVersion === undefined ? await shipped(folder) : [flags.coreosVersion])
       streams[version] = await shippedStream(folder, version, clock)
@@ -128,4 +128,4 @@ export async function machineOsVerify(folder: string, flags: VerifyFlags, enviro
   }
 }
 
-const textOf = (path: string): Promise<string> => readText(path, 'metadata')
+const textOf = (path: string): Promise<string> => readTextFile(path, 'metadata')

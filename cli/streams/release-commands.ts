@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { repeated } from '../installer/customize-options.js'
+import { repeatableOption } from '../installer/customize-options.js'
 import type { AddAction } from '../command-action.js'
 import { addReleaseOptions, type FetchFlags } from './fetch-options.js'
 
@@ -30,13 +30,18 @@ export function addReleaseCommands(program: Command, addAction: AddAction): void
       .argument('<DEST>', 'REGISTRY/REPO[:TAG] or oci:DIR[:TAG] (default tag: the version)')
       .requiredOption('--version <VERSION>', 'version of the release, such as 4.15.0')
       .addOption(
-        repeated('--stream <FILE>', 'stream metadata for the ConfigMap coreos-bootimages; the first is the default'),
+        repeatableOption(
+          '--stream <FILE>',
+          'stream metadata for the ConfigMap coreos-bootimages; the first is the default',
+        ),
       )
-      .addOption(repeated('--build <FILE>', "coreos-assembler's meta.json: bootimage.json for its architecture"))
-      .addOption(repeated('--manifest <FILE|DIR>', 'manifest for release-manifests, or a folder of them'))
-      .addOption(repeated('--component <NAME=PULLSPEC>', 'image that the release refers to, by digest'))
       .addOption(
-        repeated(
+        repeatableOption('--build <FILE>', "coreos-assembler's meta.json: bootimage.json for its architecture"),
+      )
+      .addOption(repeatableOption('--manifest <FILE|DIR>', 'manifest for release-manifests, or a folder of them'))
+      .addOption(repeatableOption('--component <NAME=PULLSPEC>', 'image that the release refers to, by digest'))
+      .addOption(
+        repeatableOption(
           '--operator <NAME=PULLSPEC>',
           'component whose image brings manifests, as oc adm release new takes them',
         ),

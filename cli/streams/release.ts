@@ -2,12 +2,12 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import {
   BUILD_META,
-  componentsOf,
+  pullspecsOf,
   makeRelease,
   openRelease,
   operatorManifests,
   putRelease,
-  STREAM,
+  STREAM_KIND,
   type NamedManifest,
 } from '../../coreos/index.js'
 import { parsePlace, type ImagePlace } from '../../registry/index.js'
@@ -23,8 +23,8 @@ export async function releaseWrite(dest: string, flags: WriteFlags, environment:
   const { version, json = false } = flags
   const place = destination(dest)
   const images = await imagesFor(flags, environment)
-  const operators = named(flags.operator, '--operator')
-  const components = [...named(flags.component, '--component'), ...operators]
+  const operators = parseNamedImages(flags.operator, '--operator')
+  const components = [...parseNamedImages(flags.component, '--component'), ...operators]
   const known = new Map(components.map(({ name, pullspec }) => [name, pullspec]))
   const manifests = await manifestFiles(flags.manifest ?? [])
   for (const operator of operators)
@@ -36,7 +36,7 @@ export async function releaseWrite(dest: string, flags: WriteFlags, environment:
   ) => (await readInputs(files ?? [], environment, 'metadata')).map(({ name, bytes }) => document.read(bytes, name))
   const made = makeRelease({
     ...parts,
-    streams: await read(flags.stream, STREAM),
+    streams: await read(flags.stream, STREAM_KIND),
     builds: await read(flags.build, BUILD_META),
   })
   // A tag cannot have the plus sign of a version.
@@ -66,7 +66,7 @@ function destination(dest: string): ImagePlace {
 const repositoryOf = (place: ImagePlace, layoutName = 'localhost/release'): string =>
   place.kind === 'registry' ? `${place.registry}/${place.repository}` : layoutName
 
-function named(values: readonly string[] | undefined, option: string): { name: string; pullspec: string }[] {
+function parseNamedImages(values: readonly string[] | undefined, option: string): { name: string; pullspec: string }[] {
   return (values ?? []).map((value) => {
     const [, name, pullspec] = /^([^=]+)=(.+)$/.exec(value) ?? []
     if (name !== undefined && pullspec !== undefined) return { name, pullspec }
@@ -101,7 +101,7 @@ async function manifestFiles(paths: readonly string[]): Promise<NamedManifest[]>
 export async function releaseInfo(named: string, flags: ReleaseInfoFlags, environment: Environment): Promise<number> {
   const release = await openRelease(await imagesFor(flags, environment), parsePlace(named))
   const { pullspec, version, image, architectures, references, metadata } = release
-  const components = Object.fromEntries(componentsOf(references))
+  const components = Object.fromEntries(pullspecsOf(references))
   const facts = {
     pullspec,
     version,

@@ -5,7 +5,7 @@ import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './str
 import type { LookupFlags } from './stream-lookup.js'
 import type { ServeFlags } from './stream-serve.js'
 
-const STREAM = [
+const STREAM_OPERAND = [
   '<STREAM>',
   'name, URL or file of a stream, or a release as in oci:DIR or quay.io/REPO:TAG; #rhel-9 behind it names one of several',
 ] as const
@@ -50,7 +50,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
   )
   addAction(
     addFetchOptions(root.command('lookup').description('find a file or a cloud image; without arguments, list all'))
-      .argument(...STREAM)
+      .argument(...STREAM_OPERAND)
       .option('-a, --architecture <ARCH>', 'as uname -m says', 'x86_64')
       .option('-p, --platform <NAME>', 'metal, openstack, qemu ...', 'metal')
       .option('-f, --format <NAME>', 'raw.gz, iso, pxe ...')
@@ -72,7 +72,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
   )
   addAction(
     addFetchOptions(root.command('diff').description('show the differences of two copies of a stream'))
-      .argument('<STREAM>', STREAM[1])
+      .argument('<STREAM>', STREAM_OPERAND[1])
       .argument('<OTHER>', 'another')
       .option(...JSON_FLAG),
     async () => {
@@ -81,7 +81,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
     },
   )
   addAction(
-    addFetchOptions(root.command('print').description('print stream metadata as JSON')).argument(...STREAM),
+    addFetchOptions(root.command('print').description('print stream metadata as JSON')).argument(...STREAM_OPERAND),
     async () => {
       const { streamPrint } = await import('./stream.js')
       return ([stream], flags: FetchFlags, environment) => streamPrint(stream as string, flags, environment)
@@ -89,7 +89,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
   )
   addAction(
     addFetchOptions(root.command('publish').description('publish a stream beside its dated copies, which never change'))
-      .argument(...STREAM)
+      .argument(...STREAM_OPERAND)
       .argument('<SHELF>', 'folder and name, as in dependencies/rhcos/stream-4.8')
       .option(...JSON_FLAG),
     async () => {

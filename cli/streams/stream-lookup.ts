@@ -5,9 +5,9 @@ import {
   pinnedStream,
   releaseOf,
   streamDisk,
-  type FileName,
+  type ImageFileName,
   type RegionalCloud,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { columnLines, defined, systemClock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
@@ -19,7 +19,7 @@ export interface LookupFlags extends FetchFlags {
   architecture: string
   platform: string
   format?: string
-  file?: FileName
+  file?: ImageFileName
   cloud: RegionalCloud
   region?: string
   field?: string
@@ -34,7 +34,7 @@ export async function streamLookup(named: string, flags: LookupFlags, environmen
   const stream = await lookedIn(named, flags, environment)
   if (flags.format === undefined && flags.region === undefined) {
     const rows = offers(stream)
-    stdout.either(flags.json, rows, tableOf(rows))
+    stdout.either(flags.json, rows, formatOffers(rows))
     return 0
   }
   const found = foundIn(stream, flags)
@@ -47,7 +47,7 @@ export async function streamLookup(named: string, flags: LookupFlags, environmen
 }
 
 /** A dated copy is named by its folder, as in `streams/stream-4.8`. */
-async function lookedIn(named: string, flags: LookupFlags, environment: Environment): Promise<Stream> {
+async function lookedIn(named: string, flags: LookupFlags, environment: Environment): Promise<StreamMetadata> {
   const { pin, pinSha256 } = flags
   if (pin === undefined && pinSha256 === undefined) return streamFor(named, flags, environment)
   const shelf = { folder: dirname(named), name: basename(named), clock: systemClock() }
@@ -55,7 +55,7 @@ async function lookedIn(named: string, flags: LookupFlags, environment: Environm
   return (await pinnedStream(shelf, wanted)).stream
 }
 
-function foundIn(stream: Stream, flags: LookupFlags): Record<string, unknown> {
+function foundIn(stream: StreamMetadata, flags: LookupFlags): Record<string, unknown> {
   const { architecture, platform, format, file = 'disk', cloud, region } = flags
   if (region !== undefined) return { ...cloudImage(stream, architecture, cloud, region) }
   const release = releaseOf(stream, architecture, platform)
@@ -75,20 +75,20 @@ interface Offer {
   format: string
 }
 
-function offers(stream: Stream): Offer[] {
+function offers(stream: StreamMetadata): Offer[] {
   return Object.entries(stream.architectures)
     .flatMap(([architecture, { artifacts }]) =>
       Object.entries(artifacts).flatMap(([platform, { formats }]) =>
         Object.keys(formats).map((format) => ({ architecture, platform, format })),
       ),
     )
-    .sort((a, b) => (rowOf(a) < rowOf(b) ? -1 : 1))
+    .sort((a, b) => (offerKeyOf(a) < offerKeyOf(b) ? -1 : 1))
 }
 
-const rowOf = ({ architecture, platform, format }: Offer): string => [architecture, platform, format].join('\0')
+const offerKeyOf = ({ architecture, platform, format }: Offer): string => [architecture, platform, format].join('\0')
 
 /** The output of `coreos-installer list-stream`. */
-function tableOf(rows: readonly Offer[]): string[] {
+function formatOffers(rows: readonly Offer[]): string[] {
   const cells = rows.map(({ architecture, platform, format }) => [architecture, platform, format])
   return columnLines([['Architecture', 'Platform', 'Format'], ...cells], { gap: 2 })
 }

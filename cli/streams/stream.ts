@@ -13,36 +13,36 @@ import {
   refuseBackInTime,
   RELEASE_INDEX,
   schemaProblems,
-  STREAM,
+  STREAM_KIND,
   streamOfBuild,
   updateStream,
   withRelease,
-  type Metadata,
-  type Release,
+  type MetadataDocument,
+  type CoreosRelease,
   type ReleaseIndex,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { defined, systemClock, UserError } from '../../runtime/index.js'
 import { packageVersion } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import { readInputs, readText } from '../options/input-files.js'
+import { readInputs, readTextFile } from '../options/input-files.js'
 import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
 import { usageError } from '../usage-error.js'
 
-interface Document {
+interface StreamDocument {
   name: string
   text: string
 }
 
-async function documents(files: readonly string[], environment: Environment): Promise<Document[]> {
+async function documents(files: readonly string[], environment: Environment): Promise<StreamDocument[]> {
   const inputs = await readInputs(files, environment, 'metadata')
   return inputs.map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }))
 }
 
-const textOf = (path: string): Promise<string> => readText(path, 'metadata')
+const textOf = (path: string): Promise<string> => readTextFile(path, 'metadata')
 
-interface Finding {
+interface DocumentFinding {
   kind: 'error' | 'warning'
   path: string
   message: string
@@ -69,7 +69,7 @@ export async function streamValidate(
   environment: Environment,
 ): Promise<number> {
   const { stdout } = environment
-  const before = flags.after === undefined ? null : STREAM.read(await textOf(flags.after), flags.after)
+  const before = flags.after === undefined ? null : STREAM_KIND.read(await textOf(flags.after), flags.after)
   let wrong = 0
   for (const document of await documents(files, environment)) {
     const { kind, findings } = findingsOf(document, before, flags)
@@ -86,18 +86,18 @@ export async function streamValidate(
 }
 
 function findingsOf(
-  { name, text }: Document,
-  before: Stream | null,
+  { name, text }: StreamDocument,
+  before: StreamMetadata | null,
   { insecure = false }: { insecure?: boolean },
-): { kind: Metadata['kind'] | null; findings: Finding[] } {
-  const error = (message: string): Finding => ({ kind: 'error', path: '', message })
+): { kind: MetadataDocument['kind'] | null; findings: DocumentFinding[] } {
+  const error = (message: string): DocumentFinding => ({ kind: 'error', path: '', message })
   try {
     const { kind, problems } = schemaProblems(text, name)
     if (problems.length > 0) return { kind, findings: problems.map(error) }
     try {
       const metadata = readMetadata(text, name)
       const streams = streamsIn(metadata)
-      const findings: Finding[] = streams.flatMap((stream) => checkStream(stream, { insecure }))
+      const findings: DocumentFinding[] = streams.flatMap((stream) => checkStream(stream, { insecure }))
       if (before) for (const stream of streams) refuseBackInTime(before, stream)
       return { kind, findings }
     } catch (cause) {
@@ -110,7 +110,7 @@ function findingsOf(
   }
 }
 
-function streamsIn(metadata: Metadata): Stream[] {
+function streamsIn(metadata: MetadataDocument): StreamMetadata[] {
   if (metadata.kind === 'stream') return [metadata.value]
   if (metadata.kind === 'config-map') return Object.values(metadata.value.streams ?? { '': metadata.value.stream })
   return []
@@ -141,7 +141,7 @@ export async function streamConvert(
   return 0
 }
 
-function converted(read: readonly Metadata[], flags: ConvertFlags, now: string, target: string | null): string {
+function converted(read: readonly MetadataDocument[], flags: ConvertFlags, now: string, target: string | null): string {
   if (flags.to === 'config-map') {
     const streams = read.flatMap(streamsIn)
     const [stream] = streams
@@ -157,13 +157,18 @@ function converted(read: readonly Metadata[], flags: ConvertFlags, now: string, 
   }
   if (releases.length === 0) throw wants(flags.to, 'build or release metadata')
   if (flags.to === 'index') return documentText(indexOf(releases, flags, now, target))
-  const before = target === null ? null : STREAM.read(target, flags.target ?? 'the target')
+  const before = target === null ? null : STREAM_KIND.read(target, flags.target ?? 'the target')
   const generator = `ironstage ${packageVersion()}`
   return documentText(updateStream(before, releases, { now, generator, ...defined({ name: flags.name }) }))
 }
 
 /** The releases of a stream, oldest first; those of the target stay. */
-function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string, target: string | null): ReleaseIndex {
+function indexOf(
+  releases: readonly CoreosRelease[],
+  flags: ConvertFlags,
+  now: string,
+  target: string | null,
+): ReleaseIndex {
   let index = target === null ? null : RELEASE_INDEX.read(target, flags.target ?? 'the target')
   for (const release of [...releases].sort((a, b) => compareVersions(a.release, b.release))) {
     if (index && index.stream !== release.stream) throw wants('index', `releases of one stream, as ${index.stream}`)
@@ -175,7 +180,10 @@ function indexOf(releases: readonly Release[], flags: ConvertFlags, now: string,
 }
 
 /** Builds grouped by release, so that a stream can combine architectures of several builds. */
-function releasesOf(read: readonly Metadata[], { to, name, baseUrl, signatures }: ConvertFlags): Release[] {
+function releasesOf(
+  read: readonly MetadataDocument[],
+  { to, name, baseUrl, signatures }: ConvertFlags,
+): CoreosRelease[] {
   const options = {
     signatures,
     ...defined({ baseUrl }),

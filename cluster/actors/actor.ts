@@ -9,12 +9,12 @@ import {
   type Random,
 } from '../../runtime/index.js'
 import type { KubeClient, ObjectName } from '../kube/kube-client.js'
-import type { Kind } from '../kube/kinds.js'
+import type { KubeKind } from '../kube/kinds.js'
 import type { KubeObject } from '../kube/object.js'
 import type { Behaviours } from './behaviours.js'
 
 /** An act of an actor, or its wait for something: a line of a rehearsal. */
-export interface Notice {
+export interface ActorNotice {
   actor: string
   /** One sentence, in the present: `reboots worker-1 into rendered-worker-7c1e`. */
   does: string
@@ -28,7 +28,7 @@ export interface ActorParts {
   random: Random
   logger: Logger
   behaviours: Behaviours
-  announce: (notice: Notice) => void
+  announce: (notice: ActorNotice) => void
 }
 
 /** When a key is looked at again without a change; undefined for never. */
@@ -40,16 +40,16 @@ export interface ActorDefinition {
   /**
    * The kinds that it watches. `keysOf` names the objects to reconcile after a change of one; by default the object itself.
    */
-  watches: readonly { kind: Kind; keysOf?: (at: ObjectName) => ObjectName[] | Promise<ObjectName[]> }[]
+  watches: readonly { kind: KubeKind; keysOf?: (at: ObjectName) => ObjectName[] | Promise<ObjectName[]> }[]
   /** Compares the observed state with the desired one and takes one step. If it throws, it is retried with growing pauses. */
   reconcile: (at: ObjectName, signal: AbortSignal) => Promise<Next>
 }
 
-const FIRST_PAUSE = seconds(1)
-const LONGEST_PAUSE = minutes(5)
+const MIN_REQUEUE_DELAY = seconds(1)
+const MAX_REQUEUE_DELAY = minutes(5)
 /** Limit on rounds of a key at one instant. */
-const MOST_AT_ONCE = 100
-const pauseAfter = (failures: number): number => Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE)
+const MAX_ROUNDS_AT_INSTANT = 100
+const pauseAfter = (failures: number): number => Math.min(MIN_REQUEUE_DELAY * 2 ** (failures - 1), MAX_REQUEUE_DELAY)
 
 interface KeyState {
   /** Ends the pause before the next round. */
@@ -79,11 +79,11 @@ export function runActor(
     hurry.instant = clock.now()
     const rounds = (hurry.rounds.get(key) ?? 0) + 1
     hurry.rounds.set(key, rounds)
-    return rounds > MOST_AT_ONCE
+    return rounds > MAX_ROUNDS_AT_INSTANT
   }
 
   const enqueue = (at: ObjectName): void => {
-    const key = keyOf(at)
+    const key = queueKeyOf(at)
     const known = keys.get(key)
     if (known) {
       known.isDue = true
@@ -109,11 +109,11 @@ export function runActor(
         next = { again: pauseAfter(failures) }
       }
       // Rounds that are caused by the writes of the one before would leave a virtual clock no time to pass.
-      if (failures > 1 || isHurried(key)) await clock.sleep(FIRST_PAUSE, { signal }).catch(() => {})
+      if (failures > 1 || isHurried(key)) await clock.sleep(MIN_REQUEUE_DELAY, { signal }).catch(() => {})
       if (state.isDue) continue
       // Nothing may be awaited between this and the key's end, or a change in between would be lost.
       if (!next) break
-      await pause(state, next.again - (failures > 1 ? FIRST_PAUSE : 0))
+      await pause(state, next.again - (failures > 1 ? MIN_REQUEUE_DELAY : 0))
     }
     keys.delete(key)
   }
@@ -133,7 +133,7 @@ export function runActor(
     for (let failures = 0; !signal.aborted;) {
       try {
         const { items, resourceVersion } = await kube.list(kind)
-        const present = new Map(items.map((item) => [keyOf(nameOf(item)), nameOf(item)]))
+        const present = new Map(items.map((item) => [queueKeyOf(objectNameOf(item)), objectNameOf(item)]))
         for (const [key, at] of known) if (!present.has(key)) await changed(at)
         for (const [key, at] of present) {
           known.set(key, at)
@@ -142,11 +142,11 @@ export function runActor(
         for (const key of [...known.keys()]) if (!present.has(key)) known.delete(key)
         failures = 0
         for await (const { type, object } of kube.watch(kind, { resourceVersion, signal })) {
-          const at = nameOf(object)
+          const at = objectNameOf(object)
           // The object stays known until its deletion has been passed on.
-          if (type !== 'DELETED') known.set(keyOf(at), at)
+          if (type !== 'DELETED') known.set(queueKeyOf(at), at)
           await changed(at)
-          if (type === 'DELETED') known.delete(keyOf(at))
+          if (type === 'DELETED') known.delete(queueKeyOf(at))
         }
       } catch (error) {
         if (signal.aborted) return
@@ -167,6 +167,6 @@ export function runActor(
   }
 }
 
-const keyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`
-const nameOf = ({ metadata: { name, namespace } }: KubeObject): ObjectName =>
+const queueKeyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`
+const objectNameOf = ({ metadata: { name, namespace } }: KubeObject): ObjectName =>
   namespace === undefined ? { name } : { name, namespace }

@@ -7,7 +7,7 @@ import { isRolledOut } from '../site/pods.js'
 import { runActor, type ActorParts, type Next } from './actor.js'
 import type { Behaviour } from './behaviours.js'
 
-const NAME = 'cluster-baremetal-operator'
+const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 
 export const IMAGE_SERVICE_FIRST: Behaviour = {
   name: 'cbo/updates-image-service-first',
@@ -34,7 +34,7 @@ const NAMESPACE = 'openshift-machine-api'
 
 /** Deployments of the operator (cluster-baremetal-operator 4ecb36c provisioning/). */
 const DEPLOYMENTS = {
-  own: NAME,
+  own: CLUSTER_BAREMETAL_OPERATOR,
   ironic: 'metal3',
   baremetalOperator: 'metal3-baremetal-operator',
   imageService: 'metal3-image-customization',
@@ -73,11 +73,11 @@ export const BUILDS_IMAGES = '-build-preprov-image'
 const SINGLETON = { name: 'provisioning-configuration' }
 const IMAGES = { name: 'cluster-baremetal-operator-images', namespace: NAMESPACE }
 /** `deploymentRolloutTimeout` (provisioning/baremetal_pod.go). */
-const LONGEST_ROLLOUT = minutes(5)
+const ROLLOUT_TIMEOUT = minutes(5)
 /** Since when a Deployment is rolled out, so that an operator that is restarted knows it too. */
 const APPLIED = 'baremetal.openshift.io/applied-at'
 
-type Reason =
+type OperatorReason =
   'SyncingResources' | 'DeployComplete' | 'WaitingForProvisioningCR' | 'InvalidConfiguration' | 'DeployTimedOut'
 
 /**
@@ -108,9 +108,9 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
       const current = await applied(wanted, version)
       if (isRolledOut(current) || !behaviours.has(WAITS_FOR_ROLLOUT)) continue
       const since = clock.now() - Date.parse(current.metadata.annotations?.[APPLIED] ?? '')
-      if (since < LONGEST_ROLLOUT) {
+      if (since < ROLLOUT_TIMEOUT) {
         await report('SyncingResources', `waiting for ${wanted.name} to roll out`)
-        return { again: LONGEST_ROLLOUT - since }
+        return { again: ROLLOUT_TIMEOUT - since }
       }
       return report('DeployTimedOut', `${wanted.name} deployment rollout taking too long`)
     }
@@ -133,7 +133,11 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     const current = await kube.find('Deployment', at)
     const template = behaviours.has(COPIES_THE_ISO) ? wanted : withInitOf(current, wanted)
     if (!current) {
-      announce({ actor: NAME, does: `rolls out ${name}`, because: `the release ${version} has it` })
+      announce({
+        actor: CLUSTER_BAREMETAL_OPERATOR,
+        does: `rolls out ${name}`,
+        because: `the release ${version} has it`,
+      })
       return kube.create<'Deployment'>({
         apiVersion: 'apps/v1',
         kind: 'Deployment',
@@ -144,7 +148,7 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
     if (name === DEPLOYMENTS.ironic && !behaviours.has(RESTARTS_IRONIC)) return current
     const because = `the release ${version} has another image`
-    announce({ actor: NAME, does: `rolls out ${name} again`, because })
+    announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `rolls out ${name} again`, because })
     return kube.update<'Deployment'>({
       ...current,
       metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...annotations } },
@@ -152,7 +156,7 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     })
   }
 
-  const report = async (reason: Reason, message: string, version?: string): Promise<void> => {
+  const report = async (reason: OperatorReason, message: string, version?: string): Promise<void> => {
     const at = { name: 'baremetal' }
     const operator =
       (await kube.find('ClusterOperator', at)) ??
@@ -170,19 +174,25 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     announceChange(operator, reason, message, version)
   }
 
-  const announceChange = ({ status }: ClusterOperator, reason: Reason, message: string, version?: string): void => {
+  const announceChange = (
+    { status }: ClusterOperator,
+    reason: OperatorReason,
+    message: string,
+    version?: string,
+  ): void => {
     const isNews = conditionOf(status?.conditions, 'Progressing')?.message !== message
     if (reason === 'DeployTimedOut' || reason === 'InvalidConfiguration')
-      announce({ actor: NAME, does: 'reports that it is degraded', because: message })
+      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'reports that it is degraded', because: message })
     else if (version !== undefined && status?.versions[0]?.version !== version)
-      announce({ actor: NAME, does: `reports ${version}`, because: message })
-    else if (reason === 'SyncingResources' && isNews) announce({ actor: NAME, does: 'waits', because: message })
+      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `reports ${version}`, because: message })
+    else if (reason === 'SyncingResources' && isNews)
+      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'waits', because: message })
   }
 
   const toSingleton = () => [SINGLETON]
   return runActor(
     {
-      name: NAME,
+      name: CLUSTER_BAREMETAL_OPERATOR,
       watches: [
         { kind: 'Provisioning' },
         { kind: 'ConfigMap', keysOf: ({ name }) => (name === IMAGES.name ? [SINGLETON] : []) },
@@ -267,7 +277,12 @@ function imagesIn(text: string | undefined): Images | string {
 }
 
 /** cluster-baremetal-operator 4ecb36c controllers/clusteroperator.go updateCOStatus */
-function conditionsFor(before: readonly Condition[], reason: Reason, message: string, clock: Clock): Condition[] {
+function conditionsFor(
+  before: readonly Condition[],
+  reason: OperatorReason,
+  message: string,
+  clock: Clock,
+): Condition[] {
   const broken = reason === 'InvalidConfiguration' || reason === 'DeployTimedOut'
   const progressing = broken || reason === 'SyncingResources'
   const is = (what: boolean): 'True' | 'False' => (what ? 'True' : 'False')

@@ -12,7 +12,7 @@ import { markUnknown, nodeNameOf, registerNode } from './kubelet.js'
 import { runMachineConfigDaemon } from './machine-config-operator/daemon/machine-config-daemon.js'
 
 /** Time that a kubelet may be silent (kube-controller-manager's --node-monitor-grace-period of OpenShift 4). */
-const GRACE = seconds(40)
+const NODE_MONITOR_TIMEOUT = seconds(40)
 
 export interface NodeProgramsParts extends ActorParts {
   machines: Machines
@@ -20,7 +20,7 @@ export interface NodeProgramsParts extends ActorParts {
   probe: Probe
 }
 
-interface Run {
+interface ProgramRun {
   boot: string
   name: string
   ending: AbortController
@@ -33,7 +33,7 @@ interface Run {
  */
 export function runNodePrograms(parts: NodeProgramsParts): AsyncDisposable {
   const { machines, probe, clock, logger } = parts
-  const runs = new Map<string, Run>()
+  const runs = new Map<string, ProgramRun>()
   const silences = new Map<string, AbortController>()
   const waits = new Set<Promise<void>>()
 
@@ -71,7 +71,7 @@ export function runNodePrograms(parts: NodeProgramsParts): AsyncDisposable {
     silences.set(name, silence)
     const { signal } = silence
     const waiting = (async () => {
-      await clock.sleep(GRACE, { signal }).catch(() => {})
+      await clock.sleep(NODE_MONITOR_TIMEOUT, { signal }).catch(() => {})
       if (!signal.aborted) await markUnknown(name, parts)
     })().catch((error: unknown) => logger('error', `the state of ${name} cannot be written`, { error }))
     waits.add(waiting)

@@ -1,10 +1,10 @@
-import { isMembers, setMember, without, type Json, type JsonMembers } from './json.js'
-import { KINDS, type Kind } from './kinds.js'
+import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './json.js'
+import { KUBE_KINDS, type KubeKind } from './kinds.js'
 import { dataKeyProblem } from './names.js'
 import type { FieldError } from './refusals.js'
 
 /** Makes of an object that is sent the one that is validated and stored. */
-export function admitted(kind: Kind, object: JsonMembers): JsonMembers {
+export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
   switch (kind) {
     case 'Secret':
       return secret(object)
@@ -18,7 +18,7 @@ export function admitted(kind: Kind, object: JsonMembers): JsonMembers {
 /** `stringData` is for writing only, and wins over `data`. */
 function secret(object: JsonMembers): JsonMembers {
   const { stringData, type } = object
-  const rest = { ...without(object, 'stringData'), type: type ?? 'Opaque' }
+  const rest = { ...withoutMembers(object, 'stringData'), type: type ?? 'Opaque' }
   if (!isMembers(stringData)) return stringData === undefined || stringData === null ? rest : object
   const data: JsonMembers = isMembers(object['data']) ? { ...object['data'] } : {}
   for (const [key, value] of Object.entries(stringData))
@@ -27,10 +27,10 @@ function secret(object: JsonMembers): JsonMembers {
 }
 
 /** MaxSecretSize of Kubernetes' core/v1. */
-const LARGEST_DATA = 1024 * 1024
+const MAX_SECRET_BYTES = 1024 * 1024
 
 /** Errors of the kinds that are no CustomResources. */
-export function coreErrors(kind: Kind, object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
+export function coreErrors(kind: KubeKind, object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
   if (kind !== 'Secret' && kind !== 'ConfigMap') return []
   const isBase64 = kind === 'Secret'
   return [
@@ -52,7 +52,7 @@ export function coreErrors(kind: Kind, object: JsonMembers, before: JsonMembers 
   ]
 }
 
-function dataErrors(field: string, data: Json | undefined, isBase64: boolean): FieldError[] {
+function dataErrors(field: string, data: KubeJson | undefined, isBase64: boolean): FieldError[] {
   if (data === undefined || data === null) return []
   if (!isMembers(data)) return [{ field, reason: 'FieldValueTypeInvalid', value: data, detail: 'must be an object' }]
   const entries = Object.entries(data)
@@ -68,8 +68,8 @@ function dataErrors(field: string, data: Json | undefined, isBase64: boolean): F
         ? [{ field: `${field}[${key}]`, reason: 'FieldValueInvalid', detail: 'illegal base64 data' }]
         : []
     }),
-    ...(size > LARGEST_DATA * (isBase64 ? 4 / 3 : 1) + 4
-      ? [{ field, reason: 'FieldValueTooLong' as const, detail: `may not be more than ${LARGEST_DATA} bytes` }]
+    ...(size > MAX_SECRET_BYTES * (isBase64 ? 4 / 3 : 1) + 4
+      ? [{ field, reason: 'FieldValueTooLong' as const, detail: `may not be more than ${MAX_SECRET_BYTES} bytes` }]
       : []),
   ]
 }
@@ -77,4 +77,4 @@ function dataErrors(field: string, data: Json | undefined, isBase64: boolean): F
 const isBase64Text = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 
 /** A kind's status is written by itself; computers report theirs as they join, with what they create. */
-export const dropsStatusOnCreate = (kind: Kind): boolean => KINDS[kind].hasStatus && kind !== 'Node'
+export const dropsStatusOnCreate = (kind: KubeKind): boolean => KUBE_KINDS[kind].hasStatus && kind !== 'Node'

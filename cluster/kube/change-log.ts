@@ -1,8 +1,8 @@
-import { expired } from './refusals.js'
+import { expiredRefusal } from './refusals.js'
 import type { Stored } from './stored-object.js'
 
 /** A write of an object. */
-export interface Change {
+export interface ObjectChange {
   resourceVersion: number
   /** Undefined for an object that has come into being. */
   before: Stored | undefined
@@ -11,20 +11,23 @@ export interface Change {
 }
 
 /** A change that is remembered, with the characters that only it has. */
-type Remembered = Change & { size: number }
+type Remembered = ObjectChange & { size: number }
 
 /** Number of changes that are remembered for watches: this many at least, unless they are large. */
-const FEWEST = 1_000
+const MIN_REMEMBERED_CHANGES = 1_000
 /** Characters of the changes of a kind that are remembered, at most about. */
-const LARGEST = 32 * 1024 * 1024
+const MAX_REMEMBERED_CHARACTERS = 32 * 1024 * 1024
 
 /** Characters of a value; what an earlier object has too costs nothing. */
-function sizeOf(value: unknown, before: unknown): number {
+function countCharacters(value: unknown, before: unknown): number {
   if (value === before) return 0
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8
   const known = (typeof before === 'object' && before !== null ? before : {}) as Record<string, unknown>
-  return Object.entries(value).reduce((size, [name, member]) => size + name.length + sizeOf(member, known[name]), 0)
+  return Object.entries(value).reduce(
+    (size, [name, member]) => size + name.length + countCharacters(member, known[name]),
+    0,
+  )
 }
 
 /**
@@ -45,14 +48,14 @@ export class ChangeLog {
   }
 
   /** @param objects how many of the kind there are: a watch must not expire because each of them changes at once */
-  add(change: Change, objects: number): void {
-    const size = sizeOf(change.after, change.before)
+  add(change: ObjectChange, objects: number): void {
+    const size = countCharacters(change.after, change.before)
     this.#changes.push({ ...change, size })
     this.#size += size
-    const most = Math.max(FEWEST, 2 * objects)
+    const most = Math.max(MIN_REMEMBERED_CHANGES, 2 * objects)
     // Many at once: the list moves as a whole.
     if (this.#changes.length > 2 * most) this.#forget(this.#changes.length - most)
-    else if (this.#size > LARGEST) this.#forget(this.#changes.length >>> 1)
+    else if (this.#size > MAX_REMEMBERED_CHARACTERS) this.#forget(this.#changes.length >>> 1)
     for (const wake of this.#waiting.splice(0)) wake()
   }
 
@@ -70,7 +73,7 @@ export class ChangeLog {
    * @throws KubeRefusal 410 when later changes have been forgotten
    */
   positionAfter(resourceVersion: number): number {
-    if (resourceVersion < this.#forgottenUpTo) throw expired(resourceVersion, this.#forgottenUpTo)
+    if (resourceVersion < this.#forgottenUpTo) throw expiredRefusal(resourceVersion, this.#forgottenUpTo)
     let from = 0
     let to = this.#changes.length
     while (from < to) {
@@ -87,8 +90,8 @@ export class ChangeLog {
    * @param since resourceVersion of the change before it, for the refusal
    * @throws KubeRefusal 410 when it has been forgotten
    */
-  at(position: number, since: number): Change | undefined {
-    if (position < this.#forgotten) throw expired(since, this.#forgottenUpTo)
+  at(position: number, since: number): ObjectChange | undefined {
+    if (position < this.#forgotten) throw expiredRefusal(since, this.#forgottenUpTo)
     return this.#changes[position - this.#forgotten]
   }
 

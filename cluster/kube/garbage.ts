@@ -1,23 +1,23 @@
 import { defined } from '../../runtime/index.js'
 import type { ObjectName } from './kube-client.js'
-import type { Kind } from './kinds.js'
+import type { KubeKind } from './kinds.js'
 import type { OwnerReference } from './object.js'
 import type { Stored } from './stored-object.js'
 
-interface Place extends ObjectName {
-  kind: Kind
+interface ObjectReference extends ObjectName {
+  kind: KubeKind
 }
 
 /** Changes that the collector asks for; what is gone meanwhile is no error. */
 export interface Collected {
-  remove: (kind: Kind, at: ObjectName, uid: string) => void
+  remove: (kind: KubeKind, at: ObjectName, uid: string) => void
   /** Takes references to owners that are gone from an object that others own still. */
-  disown: (kind: Kind, at: ObjectName, remaining: readonly OwnerReference[]) => void
-  find: (kind: Kind, at: ObjectName) => Stored | undefined
+  disown: (kind: KubeKind, at: ObjectName, remaining: readonly OwnerReference[]) => void
+  find: (kind: KubeKind, at: ObjectName) => Stored | undefined
 }
 
-const keyOf = ({ kind, namespace = '', name }: Place): string => `${kind}/${namespace}/${name}`
-const placeOf = ({ kind, metadata: { name, namespace } }: Stored): Place => ({
+const referenceKeyOf = ({ kind, namespace = '', name }: ObjectReference): string => `${kind}/${namespace}/${name}`
+const referenceOf = ({ kind, metadata: { name, namespace } }: Stored): ObjectReference => ({
   kind,
   name,
   ...defined({ namespace }),
@@ -30,8 +30,8 @@ const placeOf = ({ kind, metadata: { name, namespace } }: Stored): Place => ({
 export class Garbage {
   readonly #collected: Collected
   readonly #living = new Set<string>()
-  readonly #dependents = new Map<string, Map<string, Place>>()
-  readonly #due = new Map<string, Place>()
+  readonly #dependents = new Map<string, Map<string, ObjectReference>>()
+  readonly #due = new Map<string, ObjectReference>()
 
   constructor(collected: Collected) {
     this.#collected = collected
@@ -48,10 +48,10 @@ export class Garbage {
     const was = before?.metadata.ownerReferences
     const is = after?.metadata.ownerReferences
     if (was !== is) {
-      const place = placeOf((after ?? before)!)
+      const place = referenceOf((after ?? before)!)
       for (const { uid } of was ?? []) this.#forget(uid, place)
       if (is) {
-        for (const { uid } of is) this.#dependentsOf(uid).set(keyOf(place), place)
+        for (const { uid } of is) this.#dependentsOf(uid).set(referenceKeyOf(place), place)
         if (!is.every(({ uid }) => this.#living.has(uid))) this.#lookAt([place])
       }
     }
@@ -64,25 +64,25 @@ export class Garbage {
   }
 
   /** Objects that name an owner. */
-  dependentsOf(uid: string): Place[] {
+  dependentsOf(uid: string): ObjectReference[] {
     return [...(this.#dependents.get(uid)?.values() ?? [])]
   }
 
-  #dependentsOf(uid: string): Map<string, Place> {
-    const known = this.#dependents.get(uid) ?? new Map<string, Place>()
+  #dependentsOf(uid: string): Map<string, ObjectReference> {
+    const known = this.#dependents.get(uid) ?? new Map<string, ObjectReference>()
     this.#dependents.set(uid, known)
     return known
   }
 
-  #forget(uid: string, place: Place): void {
+  #forget(uid: string, place: ObjectReference): void {
     const known = this.#dependents.get(uid)
-    known?.delete(keyOf(place))
+    known?.delete(referenceKeyOf(place))
     if (known?.size === 0) this.#dependents.delete(uid)
   }
 
-  #lookAt(places: Iterable<Place>): void {
+  #lookAt(places: Iterable<ObjectReference>): void {
     const isIdle = this.#due.size === 0
-    for (const place of places) this.#due.set(keyOf(place), place)
+    for (const place of places) this.#due.set(referenceKeyOf(place), place)
     if (isIdle && this.#due.size > 0) queueMicrotask(() => this.#collect())
   }
 

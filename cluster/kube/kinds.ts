@@ -13,10 +13,10 @@ import type { Deployment } from './kinds/apps.js'
 import type { ConfigMap, KubeNode, Namespace, Secret } from './kinds/core.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config.js'
 import type { MachineConfig, MachineConfigPool } from './kinds/machine-config.js'
-import type { Machine, MachineSet } from './kinds/machine.js'
+import type { KubeMachine, MachineSet } from './kinds/machine.js'
 
 /** The kinds that the API serves, with their types. */
-export interface Kinds {
+export interface KubeKinds {
   BareMetalHost: BareMetalHost
   ClusterOperator: ClusterOperator
   ClusterVersion: ClusterVersion
@@ -28,7 +28,7 @@ export interface Kinds {
   HostFirmwareComponents: HostFirmwareComponents
   HostFirmwareSettings: HostFirmwareSettings
   HostUpdatePolicy: HostUpdatePolicy
-  Machine: Machine
+  Machine: KubeMachine
   MachineConfig: MachineConfig
   MachineConfigPool: MachineConfigPool
   MachineSet: MachineSet
@@ -39,7 +39,7 @@ export interface Kinds {
   Secret: Secret
 }
 
-export type Kind = keyof Kinds
+export type KubeKind = keyof KubeKinds
 
 /** How the API serves a kind. */
 export interface KindEntry {
@@ -53,7 +53,7 @@ export interface KindEntry {
   hasStatus: boolean
 }
 
-const entry = (
+const kindEntry = (
   groupVersion: string,
   plural: string,
   { shortNames = [], isNamespaced = true, hasStatus = true }: Partial<KindEntry> = {},
@@ -62,38 +62,38 @@ const entry = (
   return { group: group!, version: version!, plural, shortNames, isNamespaced, hasStatus }
 }
 
-export const KINDS: Readonly<Record<Kind, KindEntry>> = {
-  BareMetalHost: entry('metal3.io/v1alpha1', 'baremetalhosts', { shortNames: ['bmh', 'bmhost'] }),
-  ClusterOperator: entry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
-  ClusterVersion: entry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
-  ConfigMap: entry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
-  DataImage: entry('metal3.io/v1alpha1', 'dataimages'),
-  Deployment: entry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
-  FirmwareSchema: entry('metal3.io/v1alpha1', 'firmwareschemas', { hasStatus: false }),
-  HardwareData: entry('metal3.io/v1alpha1', 'hardwaredata', { shortNames: ['hd'], hasStatus: false }),
-  HostFirmwareComponents: entry('metal3.io/v1alpha1', 'hostfirmwarecomponents', { shortNames: ['hfc'] }),
-  HostFirmwareSettings: entry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
-  HostUpdatePolicy: entry('metal3.io/v1alpha1', 'hostupdatepolicies', { hasStatus: false }),
-  Machine: entry('machine.openshift.io/v1beta1', 'machines'),
-  MachineConfig: entry('machineconfiguration.openshift.io/v1', 'machineconfigs', {
+export const KUBE_KINDS: Readonly<Record<KubeKind, KindEntry>> = {
+  BareMetalHost: kindEntry('metal3.io/v1alpha1', 'baremetalhosts', { shortNames: ['bmh', 'bmhost'] }),
+  ClusterOperator: kindEntry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
+  ClusterVersion: kindEntry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
+  ConfigMap: kindEntry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
+  DataImage: kindEntry('metal3.io/v1alpha1', 'dataimages'),
+  Deployment: kindEntry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
+  FirmwareSchema: kindEntry('metal3.io/v1alpha1', 'firmwareschemas', { hasStatus: false }),
+  HardwareData: kindEntry('metal3.io/v1alpha1', 'hardwaredata', { shortNames: ['hd'], hasStatus: false }),
+  HostFirmwareComponents: kindEntry('metal3.io/v1alpha1', 'hostfirmwarecomponents', { shortNames: ['hfc'] }),
+  HostFirmwareSettings: kindEntry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
+  HostUpdatePolicy: kindEntry('metal3.io/v1alpha1', 'hostupdatepolicies', { hasStatus: false }),
+  Machine: kindEntry('machine.openshift.io/v1beta1', 'machines'),
+  MachineConfig: kindEntry('machineconfiguration.openshift.io/v1', 'machineconfigs', {
     shortNames: ['mc'],
     isNamespaced: false,
     hasStatus: false,
   }),
-  MachineConfigPool: entry('machineconfiguration.openshift.io/v1', 'machineconfigpools', {
+  MachineConfigPool: kindEntry('machineconfiguration.openshift.io/v1', 'machineconfigpools', {
     shortNames: ['mcp'],
     isNamespaced: false,
   }),
-  MachineSet: entry('machine.openshift.io/v1beta1', 'machinesets'),
-  Namespace: entry('v1', 'namespaces', { shortNames: ['ns'], isNamespaced: false }),
-  Node: entry('v1', 'nodes', { shortNames: ['no'], isNamespaced: false }),
-  PreprovisioningImage: entry('metal3.io/v1alpha1', 'preprovisioningimages', { shortNames: ['ppimg'] }),
-  Provisioning: entry('metal3.io/v1alpha1', 'provisionings', { isNamespaced: false }),
-  Secret: entry('v1', 'secrets', { hasStatus: false }),
+  MachineSet: kindEntry('machine.openshift.io/v1beta1', 'machinesets'),
+  Namespace: kindEntry('v1', 'namespaces', { shortNames: ['ns'], isNamespaced: false }),
+  Node: kindEntry('v1', 'nodes', { shortNames: ['no'], isNamespaced: false }),
+  PreprovisioningImage: kindEntry('metal3.io/v1alpha1', 'preprovisioningimages', { shortNames: ['ppimg'] }),
+  Provisioning: kindEntry('metal3.io/v1alpha1', 'provisionings', { isNamespaced: false }),
+  Secret: kindEntry('v1', 'secrets', { hasStatus: false }),
 }
 
 /** `apiVersion` of a kind's objects. */
-export const apiVersionOf = (kind: Kind): string => {
-  const { group, version } = KINDS[kind]
+export const apiVersionOf = (kind: KubeKind): string => {
+  const { group, version } = KUBE_KINDS[kind]
   return group === '' ? version : `${group}/${version}`
 }

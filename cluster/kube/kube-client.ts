@@ -1,4 +1,4 @@
-import type { Kind, Kinds } from './kinds.js'
+import type { KubeKind, KubeKinds } from './kinds.js'
 import type { NewObject } from './object.js'
 
 /** Where an object is; `namespace` is left out for kinds without namespaces. */
@@ -7,7 +7,7 @@ export interface ObjectName {
   namespace?: string
 }
 
-export interface ListOptions {
+export interface KubeListOptions {
   /** All namespaces by default. */
   namespace?: string
   /** `key=value,other!=value,present,!absent,key in (a,b)`, as kubectl takes it. */
@@ -16,9 +16,9 @@ export interface ListOptions {
   fieldSelector?: string
 }
 
-export type WatchEvent<K extends Kind> = {
+export type WatchEvent<K extends KubeKind> = {
   type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  object: Kinds[K]
+  object: KubeKinds[K]
 }
 
 /**
@@ -26,26 +26,29 @@ export type WatchEvent<K extends Kind> = {
  * it is sent. Every method throws {@link KubeRefusal} with the API's own status.
  */
 export interface KubeClient {
-  get<K extends Kind>(kind: K, at: ObjectName): Promise<Kinds[K]>
+  get<K extends KubeKind>(kind: K, at: ObjectName): Promise<KubeKinds[K]>
   /** Undefined in place of a refusal with 404. */
-  find<K extends Kind>(kind: K, at: ObjectName): Promise<Kinds[K] | undefined>
-  list<K extends Kind>(kind: K, options?: ListOptions): Promise<{ items: Kinds[K][]; resourceVersion: string }>
-  create<K extends Kind>(object: NewObject<Kinds[K]> & { kind: K }): Promise<Kinds[K]>
+  find<K extends KubeKind>(kind: K, at: ObjectName): Promise<KubeKinds[K] | undefined>
+  list<K extends KubeKind>(
+    kind: K,
+    options?: KubeListOptions,
+  ): Promise<{ items: KubeKinds[K][]; resourceVersion: string }>
+  create<K extends KubeKind>(object: NewObject<KubeKinds[K]> & { kind: K }): Promise<KubeKinds[K]>
   /** Replaces all but the status; refused with 409 when the object has another resourceVersion by now. */
-  update<K extends Kind>(object: Kinds[K] & { kind: K }): Promise<Kinds[K]>
+  update<K extends KubeKind>(object: KubeKinds[K] & { kind: K }): Promise<KubeKinds[K]>
   /** Replaces the status alone; refused as {@link update} is. */
-  updateStatus<K extends Kind>(object: Kinds[K] & { kind: K }): Promise<Kinds[K]>
+  updateStatus<K extends KubeKind>(object: KubeKinds[K] & { kind: K }): Promise<KubeKinds[K]>
   /** A JSON merge patch (RFC 7386) of anything but the status. */
-  patch<K extends Kind>(kind: K, at: ObjectName, patch: object): Promise<Kinds[K]>
+  patch<K extends KubeKind>(kind: K, at: ObjectName, patch: object): Promise<KubeKinds[K]>
   /** Deletes at once, or marks an object with finalizers as deleted: it goes when the last is removed. */
-  delete(kind: Kind, at: ObjectName): Promise<void>
+  delete(kind: KubeKind, at: ObjectName): Promise<void>
   /**
    * Changes after a resourceVersion, in their order; without one first an `ADDED` for each object that is there. Ends when
    * the signal is aborted.
    */
-  watch<K extends Kind>(
+  watch<K extends KubeKind>(
     kind: K,
-    options: ListOptions & { resourceVersion?: string; signal: AbortSignal },
+    options: KubeListOptions & { resourceVersion?: string; signal: AbortSignal },
   ): AsyncIterable<WatchEvent<K>>
 }
 

@@ -1,4 +1,4 @@
-import { isMembers, isSame, type Json, type JsonMembers } from './json.js'
+import { isMembers, isSameJson, type KubeJson, type JsonMembers } from './json.js'
 import { labelValueProblem, nameProblem, namespaceProblem, qualifiedNameProblem } from './names.js'
 import type { ObjectMeta } from './object.js'
 import type { FieldError } from './refusals.js'
@@ -12,27 +12,27 @@ export const sentMetadata = (object: JsonMembers): JsonMembers =>
   isMembers(object['metadata']) ? object['metadata'] : {}
 
 /** An empty map or list is the same as none, as where Kubernetes leaves out what is empty. */
-const isEmpty = (value: Json | undefined): boolean =>
+const isEmptyField = (value: KubeJson | undefined): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** The settable members of what was sent. Their types are checked by {@link metadataErrors}. */
-export function settable(sent: JsonMembers): Settable {
+export function pickSettable(sent: JsonMembers): Settable {
   return Object.fromEntries(
-    SETTABLE.flatMap((name) => (isEmpty(sent[name]) ? [] : [[name, sent[name]]])),
+    SETTABLE.flatMap((name) => (isEmptyField(sent[name]) ? [] : [[name, sent[name]]])),
   ) as unknown as Settable
 }
 
 /** Metadata after a write that keeps who the object is. */
 export function changedMetadata(current: Readonly<ObjectMeta>, sent: JsonMembers): ObjectMeta {
   const { labels: _l, annotations: _a, finalizers: _f, ownerReferences: _o, ...own } = current
-  return { ...own, ...settable(sent) }
+  return { ...own, ...pickSettable(sent) }
 }
 
-const invalid = (field: string, value: unknown, detail: string | undefined): FieldError[] =>
+const fieldErrorsOf = (field: string, value: unknown, detail: string | undefined): FieldError[] =>
   detail === undefined ? [] : [{ field, reason: 'FieldValueInvalid', value, detail }]
 
 /** The total of all annotations in bytes: apimachinery pkg/api/validation/objectmeta.go, TotalAnnotationSizeLimitB. */
-const LARGEST_ANNOTATIONS = 256 * 1024
+const MAX_ANNOTATION_BYTES = 256 * 1024
 
 /** Errors of an object's metadata. */
 export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldError[] {
@@ -42,34 +42,34 @@ export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldE
     : 0
   return [
     ...(typeof name === 'string' && name !== ''
-      ? invalid('metadata.name', name, nameProblem(name))
+      ? fieldErrorsOf('metadata.name', name, nameProblem(name))
       : [required('metadata.name', 'name or generateName is required')]),
     ...(isNamespaced && typeof namespace === 'string'
-      ? invalid('metadata.namespace', namespace, namespaceProblem(namespace))
+      ? fieldErrorsOf('metadata.namespace', namespace, namespaceProblem(namespace))
       : []),
-    ...texts('metadata.labels', labels, (key, value) => [
-      ...invalid('metadata.labels', key, qualifiedNameProblem(key)),
-      ...invalid('metadata.labels', value, labelValueProblem(value)),
+    ...checkMembers('metadata.labels', labels, (key, value) => [
+      ...fieldErrorsOf('metadata.labels', key, qualifiedNameProblem(key)),
+      ...fieldErrorsOf('metadata.labels', value, labelValueProblem(value)),
     ]),
     // The key's prefix may be in upper case, which the check does not know.
-    ...texts('metadata.annotations', annotations, (key) =>
-      invalid('metadata.annotations', key, qualifiedNameProblem(key.toLowerCase())),
+    ...checkMembers('metadata.annotations', annotations, (key) =>
+      fieldErrorsOf('metadata.annotations', key, qualifiedNameProblem(key.toLowerCase())),
     ),
-    ...(annotationsSize > LARGEST_ANNOTATIONS
+    ...(annotationsSize > MAX_ANNOTATION_BYTES
       ? [
           {
             field: 'metadata.annotations',
             reason: 'FieldValueTooLong' as const,
-            detail: `may not be more than ${LARGEST_ANNOTATIONS} bytes`,
+            detail: `may not be more than ${MAX_ANNOTATION_BYTES} bytes`,
           },
         ]
       : []),
-    ...list('metadata.finalizers', finalizers, (each, field) =>
+    ...checkItems('metadata.finalizers', finalizers, (each, field) =>
       typeof each === 'string'
-        ? invalid(field, each, qualifiedNameProblem(each))
+        ? fieldErrorsOf(field, each, qualifiedNameProblem(each))
         : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be a string' }],
     ),
-    ...list('metadata.ownerReferences', ownerReferences, (each, field) =>
+    ...checkItems('metadata.ownerReferences', ownerReferences, (each, field) =>
       isMembers(each)
         ? ['apiVersion', 'kind', 'name', 'uid'].flatMap((part) =>
             typeof each[part] === 'string' && each[part] !== ''
@@ -89,9 +89,9 @@ export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldE
 
 const required = (field: string, detail: string): FieldError => ({ field, reason: 'FieldValueRequired', detail })
 
-function texts(
+function checkMembers(
   field: string,
-  members: Json | undefined,
+  members: KubeJson | undefined,
   errorsOf: (key: string, value: string) => FieldError[],
 ): FieldError[] {
   if (members === undefined || members === null) return []
@@ -104,15 +104,15 @@ function texts(
   )
 }
 
-function list(
+function checkItems(
   field: string,
-  members: Json | undefined,
-  errorsOf: (each: Json, field: string) => FieldError[],
+  members: KubeJson | undefined,
+  errorsOf: (each: KubeJson, field: string) => FieldError[],
 ): FieldError[] {
   if (members === undefined || members === null) return []
   if (!Array.isArray(members))
     return [{ field, reason: 'FieldValueTypeInvalid', value: members, detail: 'must be a list' }]
-  return (members as Json[]).flatMap((each, index) => errorsOf(each, `${field}[${index}]`))
+  return (members as KubeJson[]).flatMap((each, index) => errorsOf(each, `${field}[${index}]`))
 }
 
 /** A finalizer that a deleted object does not have yet is refused: apimachinery ValidateNoNewFinalizers. */
@@ -135,8 +135,8 @@ export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectM
 export function identityErrors(current: Readonly<ObjectMeta>, sent: JsonMembers): FieldError[] {
   return (['creationTimestamp', 'deletionTimestamp'] as const).flatMap((name): FieldError[] => {
     const value = sent[name]
-    return value === undefined || value === null || isSame(value, current[name])
+    return value === undefined || value === null || isSameJson(value, current[name])
       ? []
-      : invalid(`metadata.${name}`, value, 'field is immutable')
+      : fieldErrorsOf(`metadata.${name}`, value, 'field is immutable')
   })
 }

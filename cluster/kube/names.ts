@@ -2,12 +2,12 @@
  * Forms of names, and the sentences that refuse others: apimachinery 0.31 pkg/util/validation/validation.go and
  * pkg/api/validation/objectmeta.go.
  */
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
-const SUBDOMAIN = String.raw`${LABEL}(\.${LABEL})*`
+const DNS_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const SUBDOMAIN = String.raw`${DNS_LABEL}(\.${DNS_LABEL})*`
 const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 
 const matcher = (pattern: string): RegExp => new RegExp(`^${pattern}$`)
-const IS_LABEL = matcher(LABEL)
+const IS_LABEL = matcher(DNS_LABEL)
 const IS_SUBDOMAIN = matcher(SUBDOMAIN)
 const IS_NAME_PART = matcher(NAME_PART)
 
@@ -24,7 +24,7 @@ export function nameProblem(name: string): string | undefined {
 export function namespaceProblem(name: string): string | undefined {
   if (name.length > 63) return tooLong(63)
   if (IS_LABEL.test(name)) return undefined
-  return `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`
+  return `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${DNS_LABEL}')`
 }
 
 /** Problem of a label's or an annotation's key, or of a finalizer. */

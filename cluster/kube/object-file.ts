@@ -26,8 +26,8 @@ import {
   type DatabaseContents,
   type Seal,
 } from '../../runtime/index.js'
-import { KINDS, type Kind } from './kinds.js'
-import { refusal } from './refusals.js'
+import { KUBE_KINDS, type KubeKind } from './kinds.js'
+import { kubeRefusal } from './refusals.js'
 import type { Stored } from './stored-object.js'
 
 /** Its name in a state folder. */
@@ -48,7 +48,7 @@ export interface ObjectFile extends Disposable {
 }
 
 /** A line of the file: the state of an object after a write, or the version alone. */
-interface Line {
+interface ObjectLine {
   resourceVersion: number
   object?: Stored
   deleted?: true
@@ -59,9 +59,9 @@ interface Line {
 }
 
 /** Bytes of changes after which the file is written anew. */
-const MOST_CHANGES = 16 * 1024 * 1024
+const MAX_APPENDED_BYTES = 16 * 1024 * 1024
 
-const keyOf = ({ kind, metadata: { namespace = '', name } }: Stored): string => `${kind}/${namespace}/${name}`
+const objectKeyOf = ({ kind, metadata: { namespace = '', name } }: Stored): string => `${kind}/${namespace}/${name}`
 
 /**
  * Keeps objects in a file of JSON lines, one a write, which its owner alone may read: there are Secrets in it. Each line
@@ -74,7 +74,7 @@ const keyOf = ({ kind, metadata: { namespace = '', name } }: Stored): string => 
 export function openObjectFile(path: string, onLoss: (sentence: string) => void = () => {}): ObjectFile {
   const objects = new Map<string, Stored>()
   let resourceVersion = 1
-  const take = (line: Line): void => {
+  const take = (line: ObjectLine): void => {
     resourceVersion = Math.max(resourceVersion, line.resourceVersion)
     applyLine(objects, line)
   }
@@ -90,7 +90,7 @@ export function openObjectFile(path: string, onLoss: (sentence: string) => void 
     objects: [...objects.values()],
     resourceVersion,
     keep(object, isDeleted) {
-      const line: Line = {
+      const line: ObjectLine = {
         resourceVersion: Number(object.metadata.resourceVersion),
         object,
         ...defined({ deleted: isDeleted ? (true as const) : undefined }),
@@ -103,15 +103,15 @@ export function openObjectFile(path: string, onLoss: (sentence: string) => void 
         ftruncateSync(file.descriptor, file.length)
         const why = errorChain(error).join(': ')
         throw isDiskFull(error)
-          ? refusal(507, 'InternalError', `the disk of the state folder is full: ${why}`)
-          : refusal(500, 'InternalError', `the object cannot be kept in the state folder: ${why}`)
+          ? kubeRefusal(507, 'InternalError', `the disk of the state folder is full: ${why}`)
+          : kubeRefusal(500, 'InternalError', `the object cannot be kept in the state folder: ${why}`)
       }
       file.length += Buffer.byteLength(text)
       file.seal = { commits: file.seal.commits + 1, rows: file.seal.rows + 1, digest }
       mark.advance(file.seal)
       changes += text.length
       take(line)
-      if (changes < MOST_CHANGES) return
+      if (changes < MAX_APPENDED_BYTES) return
       const before = file.descriptor
       file = rewritten(path, objects, { resourceVersion, writes: file.seal.commits + 1 })
       mark.advance(file.seal)
@@ -170,16 +170,16 @@ function unusedName(wanted: string): string {
 }
 
 /** The objects after all writes. */
-function objectsOf(lines: readonly Line[]): Map<string, Stored> {
+function objectsOf(lines: readonly ObjectLine[]): Map<string, Stored> {
   const objects = new Map<string, Stored>()
   for (const line of lines) applyLine(objects, line)
   return objects
 }
 
-function applyLine(objects: Map<string, Stored>, { object, deleted }: Line): void {
+function applyLine(objects: Map<string, Stored>, { object, deleted }: ObjectLine): void {
   if (!object) return
-  if (deleted) objects.delete(keyOf(object))
-  else objects.set(keyOf(object), object)
+  if (deleted) objects.delete(objectKeyOf(object))
+  else objects.set(objectKeyOf(object), object)
 }
 
 /** Refuses a file that does not have all writes that were answered. */
@@ -204,7 +204,7 @@ const damaged = (path: string, sentence: string, cause?: unknown): UserError =>
   })
 
 /** A line with the sum of all lines up to it. */
-function sealedLine(line: Line, before: number): { text: string; digest: number } {
+function sealedLine(line: ObjectLine, before: number): { text: string; digest: number } {
   const content = JSON.stringify(line)
   const digest = crc32(content, before)
   return { text: `${content}\t${digest}\n`, digest }
@@ -212,7 +212,7 @@ function sealedLine(line: Line, before: number): { text: string; digest: number 
 
 interface FoundLines {
   /** Up to the first damaged one. */
-  lines: Line[]
+  lines: ObjectLine[]
   contents: DatabaseContents
   damage: UserError | undefined
 }
@@ -229,7 +229,7 @@ function linesIn(path: string): FoundLines {
   // Empty after the last line end, or what a kill has cut short.
   texts.pop()
   const isOlder = texts[0] !== undefined && !texts[0].includes('\t')
-  const lines: Line[] = []
+  const lines: ObjectLine[] = []
   let digest = 0
   let damage: UserError | undefined
   for (const each of texts) {
@@ -237,7 +237,7 @@ function linesIn(path: string): FoundLines {
     const sealed = crc32(content, digest)
     try {
       if (!isOlder && String(sealed) !== sum) throw new Error('it is not as it was written')
-      lines.push(checked(JSON.parse(content)))
+      lines.push(checkObjectLine(JSON.parse(content)))
     } catch (cause) {
       damage = damagedLine(path, lines.length + 1, cause)
       break
@@ -253,21 +253,21 @@ const damagedLine = (path: string, line: number, cause: unknown): UserError =>
     cause,
   })
 
-function sealOf(lines: readonly Line[], digest: number): DatabaseContents {
+function sealOf(lines: readonly ObjectLine[], digest: number): DatabaseContents {
   const [first] = lines
   if (first === undefined) return 'empty'
   const { writes = 0, objects = 0 } = first
   return { commits: writes + lines.length - 1 - objects, rows: lines.length, digest }
 }
 
-function checked(value: unknown): Line {
-  const { resourceVersion, object } = (value ?? {}) as Partial<Line>
+function checkObjectLine(value: unknown): ObjectLine {
+  const { resourceVersion, object } = (value ?? {}) as Partial<ObjectLine>
   if (!Number.isSafeInteger(resourceVersion)) throw new Error('it has no resourceVersion')
-  if (object === undefined) return value as Line
+  if (object === undefined) return value as ObjectLine
   const { kind, metadata } = object as Partial<Stored>
-  if (!Object.hasOwn(KINDS, kind as Kind)) throw new Error(`there is no kind ${String(kind)}`)
+  if (!Object.hasOwn(KUBE_KINDS, kind as KubeKind)) throw new Error(`there is no kind ${String(kind)}`)
   if (typeof metadata?.name !== 'string' || typeof metadata.uid !== 'string') throw new Error('it has no name or uid')
-  return value as Line
+  return value as ObjectLine
 }
 
 /** Writes the present objects to a new file in place of the old one, and opens it for more. It counts as a write. */
@@ -276,7 +276,7 @@ function rewritten(
   objects: ReadonlyMap<string, Stored>,
   { resourceVersion, writes }: { resourceVersion: number; writes: number },
 ): { descriptor: number; length: number; seal: Seal } {
-  const lines: Line[] = [
+  const lines: ObjectLine[] = [
     { resourceVersion, writes, objects: objects.size },
     ...[...objects.values()].map((object) => ({ resourceVersion: Number(object.metadata.resourceVersion), object })),
   ]

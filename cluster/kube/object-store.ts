@@ -1,30 +1,30 @@
-import { defined, isNestedDeeper, uuid, type Clock, type Random } from '../../runtime/index.js'
-import { admitted, coreErrors, dropsStatusOnCreate } from './admission.js'
+import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '../../runtime/index.js'
+import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
 import { Garbage } from './garbage.js'
-import { copyOf, frozen, isSame, jsonSize, without, type JsonMembers } from './json.js'
-import { apiVersionOf, KINDS, type Kind } from './kinds.js'
+import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './json.js'
+import { apiVersionOf, KUBE_KINDS, type KubeKind } from './kinds.js'
 import type { ObjectFile } from './object-file.js'
-import type { ListOptions, ObjectName } from './kube-client.js'
+import type { KubeListOptions, ObjectName } from './kube-client.js'
 import {
   changedMetadata,
   identityErrors,
   metadataErrors,
   newFinalizersErrors,
   sentMetadata,
-  settable,
+  pickSettable,
 } from './metadata.js'
 import type { ObjectMeta } from './object.js'
 import * as refusals from './refusals.js'
-import { selecting } from './selectors.js'
-import { versionOf, type Stored } from './stored-object.js'
-import { openWatch, type Watch } from './watch.js'
+import { makeSelector } from './selectors.js'
+import { resourceVersionOf, type Stored } from './stored-object.js'
+import { openWatch, type ObjectWatch } from './watch.js'
 
 export interface StoreParts {
   clock: Clock
   random: Random
   /** Finds errors outside of the metadata. */
-  validate?: (kind: Kind, object: JsonMembers) => refusals.FieldError[]
+  validate?: (kind: KubeKind, object: JsonMembers) => refusals.FieldError[]
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
   capacity?: number
   /** Objects of before, and where each write is kept; without they are in memory alone. */
@@ -75,7 +75,10 @@ class Shelf {
  */
 export class ObjectStore {
   readonly #parts: StoreParts
-  readonly #shelves = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Shelf()])) as Record<Kind, Shelf>
+  readonly #shelves = Object.fromEntries(Object.keys(KUBE_KINDS).map((kind) => [kind, new Shelf()])) as Record<
+    KubeKind,
+    Shelf
+  >
   readonly #garbage: Garbage
   #version = 1
   /** Bytes of all objects as JSON. */
@@ -95,7 +98,7 @@ export class ObjectStore {
   #restore({ objects, resourceVersion }: NonNullable<StoreParts['file']>): void {
     this.#version = resourceVersion
     for (const { log } of Object.values(this.#shelves)) log.beginAfter(resourceVersion)
-    const restored = objects.map((object) => frozen(copyOf(object)) as Stored)
+    const restored = objects.map((object) => freezeJson(copyJson(object)) as Stored)
     for (const object of restored) this.#put(object, jsonSize(object))
     this.#garbage.restore(restored)
   }
@@ -105,35 +108,35 @@ export class ObjectStore {
     return this.#version
   }
 
-  find(kind: Kind, at: ObjectName): Stored | undefined {
-    return this.#shelves[kind].objects.get(keyOf(kind, at))
+  find(kind: KubeKind, at: ObjectName): Stored | undefined {
+    return this.#shelves[kind].objects.get(storeKeyOf(kind, at))
   }
 
   /** @throws KubeRefusal 404 */
-  get(kind: Kind, at: ObjectName): Stored {
+  get(kind: KubeKind, at: ObjectName): Stored {
     const found = this.find(kind, at)
-    if (!found) throw refusals.notFound(kind, at.name)
+    if (!found) throw refusals.objectNotFound(kind, at.name)
     return found
   }
 
   /** Sorted by namespace and name. */
-  list(kind: Kind, options: ListOptions = {}): Stored[] {
+  list(kind: KubeKind, options: KubeListOptions = {}): Stored[] {
     const shelf = this.#shelves[kind]
     shelf.sorted ??= [...shelf.objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
     // A list of all that is not the shelf's own: callers may keep it.
-    return shelf.sorted.filter(selecting(options))
+    return shelf.sorted.filter(makeSelector(options))
   }
 
   /** @throws KubeRefusal 400, 409, 422 */
-  create(kind: Kind, sent: unknown, { isDryRun = false }: WriteOptions = {}): Stored {
+  create(kind: KubeKind, sent: unknown, { isDryRun = false }: WriteOptions = {}): Stored {
     const object = received(kind, sent)
     const from = sentMetadata(object)
     if (from['resourceVersion'] !== undefined && from['resourceVersion'] !== '')
       throw refusals.badRequest('resourceVersion should not be set on objects to be created')
     const metadata = this.#newMetadata(kind, from)
-    const rest = dropsStatusOnCreate(kind) ? without(object, 'status') : object
-    const made = admitted(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
-    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KINDS[kind].isNamespaced))
+    const rest = dropsStatusOnCreate(kind) ? withoutMembers(object, 'status') : object
+    const made = admitObject(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
+    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind].isNamespaced))
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
     // On a real API server the namespace must exist first.
     const { namespace: name } = metadata
@@ -147,9 +150,9 @@ export class ObjectStore {
    *
    * @throws KubeRefusal 400, 404, 409, 422
    */
-  change(kind: Kind, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
+  change(kind: KubeKind, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
     const { subresource, isUnconditional = true, isDryRun = false } = options
-    const { hasStatus, isNamespaced } = KINDS[kind]
+    const { hasStatus, isNamespaced } = KUBE_KINDS[kind]
     if (subresource && !hasStatus) throw refusals.noSuchResource()
     const current = this.get(kind, at)
     const sent = received(kind, modify(current))
@@ -158,18 +161,21 @@ export class ObjectStore {
 
     const metadata = subresource ? current.metadata : changedMetadata(current.metadata, from)
     const body = subresource
-      ? { ...without(current, 'status'), ...only(sent, 'status') }
+      ? { ...withoutMembers(current, 'status'), ...only(sent, 'status') }
       : hasStatus
-        ? { ...without(sent, 'status'), ...only(current, 'status') }
+        ? { ...withoutMembers(sent, 'status'), ...only(current, 'status') }
         : sent
-    const next = sharing(admitted(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
-    if (isSame(next, current)) return current
+    const next = sharing(admitObject(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
+    if (isSameJson(next, current)) return current
     this.#check(kind, next, current, [
       ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, isNamespaced)),
       ...newFinalizersErrors(current.metadata, metadata),
       ...(subresource ? [] : identityErrors(current.metadata, from)),
     ])
-    const isSpecChanged = !isSame(without(next, 'metadata', 'status'), without(current, 'metadata', 'status'))
+    const isSpecChanged = !isSameJson(
+      withoutMembers(next, 'metadata', 'status'),
+      withoutMembers(current, 'metadata', 'status'),
+    )
     const generation = current.metadata.generation + (isSpecChanged ? 1 : 0)
     const written = { ...next, metadata: { ...metadata, generation } } as unknown as Stored
     if (metadata.deletionTimestamp !== undefined && !metadata.finalizers)
@@ -182,7 +188,7 @@ export class ObjectStore {
    *
    * @throws KubeRefusal 404, 409
    */
-  delete(kind: Kind, at: ObjectName, options: DeleteOptions = {}): Stored {
+  delete(kind: KubeKind, at: ObjectName, options: DeleteOptions = {}): Stored {
     const { preconditions = {}, orphansDependents = false, isDryRun = false } = options
     const current = this.get(kind, at)
     const { metadata } = current
@@ -193,7 +199,7 @@ export class ObjectStore {
       const wanted = preconditions[field]
       if (wanted === undefined || wanted === metadata[field]) continue
       const why = `Precondition failed: ${name} in precondition: ${wanted}, ${name} in object meta: ${metadata[field]}`
-      throw refusals.conflict(kind, at.name, why)
+      throw refusals.conflictRefusal(kind, at.name, why)
     }
     if (kind === 'Namespace' && !isDryRun) this.#empty(at.name)
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
@@ -208,9 +214,9 @@ export class ObjectStore {
    *
    * @throws KubeRefusal 400, 410
    */
-  watch(kind: Kind, options: ListOptions & { resourceVersion?: string } = {}): Watch {
+  watch(kind: KubeKind, options: KubeListOptions & { resourceVersion?: string } = {}): ObjectWatch {
     const { resourceVersion = '' } = options
-    const selects = selecting(options)
+    const selects = makeSelector(options)
     const { log } = this.#shelves[kind]
     if (resourceVersion === '' || resourceVersion === '0')
       return openWatch(log, this.list(kind, options), this.#version, selects)
@@ -219,7 +225,7 @@ export class ObjectStore {
     return openWatch(log, [], Number(resourceVersion), selects)
   }
 
-  #newMetadata(kind: Kind, sent: JsonMembers): ObjectMeta {
+  #newMetadata(kind: KubeKind, sent: JsonMembers): ObjectMeta {
     const { name, generateName, namespace } = sent
     const prefix = typeof generateName === 'string' ? generateName : ''
     return {
@@ -227,13 +233,13 @@ export class ObjectStore {
       name: (name === undefined || name === '' ? prefix && `${prefix}${this.#suffix()}` : name) as string,
       ...defined({
         generateName: prefix === '' ? undefined : prefix,
-        namespace: KINDS[kind].isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
+        namespace: KUBE_KINDS[kind].isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
       }),
-      uid: uuid(this.#parts.random),
+      uid: randomUuid(this.#parts.random),
       resourceVersion: '',
       generation: 1,
       creationTimestamp: this.#now(),
-      ...settable(sent),
+      ...pickSettable(sent),
     }
   }
 
@@ -246,21 +252,21 @@ export class ObjectStore {
     return `${new Date(this.#parts.clock.now()).toISOString().slice(0, 19)}Z`
   }
 
-  #checkSame(kind: Kind, { metadata }: Stored, sent: JsonMembers, isUnconditional: boolean): void {
+  #checkSame(kind: KubeKind, { metadata }: Stored, sent: JsonMembers, isUnconditional: boolean): void {
     const { name, namespace = metadata.namespace, uid = metadata.uid, resourceVersion = '' } = sent
     if (name !== metadata.name)
       throw refusals.badRequest(
         `the name of the object (${String(name)}) does not match the name on the URL (${metadata.name})`,
       )
-    if (KINDS[kind].isNamespaced && namespace !== metadata.namespace)
+    if (KUBE_KINDS[kind].isNamespaced && namespace !== metadata.namespace)
       throw refusals.badRequest('the namespace of the provided object does not match the namespace sent on the request')
     if (uid !== metadata.uid) {
       const why = `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${metadata.uid}`
-      throw refusals.conflict(kind, metadata.name, why)
+      throw refusals.conflictRefusal(kind, metadata.name, why)
     }
     if (resourceVersion === '' || resourceVersion === '0') {
       if (isUnconditional) return
-      throw refusals.invalid(kind, metadata.name, [
+      throw refusals.invalidObject(kind, metadata.name, [
         {
           field: 'metadata.resourceVersion',
           reason: 'FieldValueInvalid',
@@ -270,18 +276,18 @@ export class ObjectStore {
       ])
     }
     if (resourceVersion !== metadata.resourceVersion)
-      throw refusals.conflict(kind, metadata.name, refusals.CHANGED_MEANWHILE)
+      throw refusals.conflictRefusal(kind, metadata.name, refusals.CHANGED_MEANWHILE)
   }
 
-  #check(kind: Kind, object: JsonMembers, before: Stored | undefined, found: readonly refusals.FieldError[]): void {
+  #check(kind: KubeKind, object: JsonMembers, before: Stored | undefined, found: readonly refusals.FieldError[]): void {
     const errors = [...found, ...coreErrors(kind, object, before), ...(this.#parts.validate?.(kind, object) ?? [])]
     const { name } = object['metadata'] as { name?: unknown }
-    if (errors.length > 0) throw refusals.invalid(kind, typeof name === 'string' ? name : '', errors)
+    if (errors.length > 0) throw refusals.invalidObject(kind, typeof name === 'string' ? name : '', errors)
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {
     const resourceVersion = isDryRun ? (before?.metadata.resourceVersion ?? '') : String(this.#version + 1)
-    const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    const after = freezeJson({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
     const size = jsonSize(after)
     this.#checkRoom(after, size)
     if (isDryRun) return after
@@ -294,7 +300,7 @@ export class ObjectStore {
 
   /** @throws KubeRefusal 413, 507; an object that shrinks is always taken, so that room can be made */
   #checkRoom({ kind, metadata }: Stored, size: number): void {
-    const grows = size - (this.#shelves[kind].sizes.get(keyOf(kind, metadata)) ?? 0)
+    const grows = size - (this.#shelves[kind].sizes.get(storeKeyOf(kind, metadata)) ?? 0)
     if (grows <= 0) return
     if (size > MAX_OBJECT) throw refusals.objectTooLarge()
     if (this.#size + grows > (this.#parts.capacity ?? CAPACITY)) throw refusals.storeFull()
@@ -302,7 +308,7 @@ export class ObjectStore {
 
   #put(object: Stored, size: number): void {
     const { objects, sizes } = this.#shelves[object.kind]
-    const key = keyOf(object.kind, object.metadata)
+    const key = storeKeyOf(object.kind, object.metadata)
     this.#size += size - (sizes.get(key) ?? 0)
     objects.set(key, object)
     sizes.set(key, size)
@@ -312,11 +318,11 @@ export class ObjectStore {
   #remove(before: Stored, object: Stored, isDryRun: boolean): Stored {
     if (isDryRun) return object
     const resourceVersion = String(this.#version + 1)
-    const after = frozen({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    const after = freezeJson({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
     this.#parts.file?.keep(after, true)
     this.#version++
     const shelf = this.#shelves[after.kind]
-    const key = keyOf(after.kind, after.metadata)
+    const key = storeKeyOf(after.kind, after.metadata)
     this.#size -= shelf.sizes.get(key) ?? 0
     shelf.objects.delete(key)
     shelf.sizes.delete(key)
@@ -327,14 +333,14 @@ export class ObjectStore {
 
   #record(before: Stored | undefined, after: Stored, isDeleted: boolean): void {
     const { log, objects } = this.#shelves[after.kind]
-    log.add({ resourceVersion: versionOf(after), before, after, isDeleted }, objects.size)
+    log.add({ resourceVersion: resourceVersionOf(after), before, after, isDeleted }, objects.size)
     this.#garbage.changed(before, isDeleted ? undefined : after)
   }
 
   /** Deletes all objects of a namespace. */
   #empty(namespace: string): void {
-    for (const kind of Object.keys(this.#shelves) as Kind[])
-      if (KINDS[kind].isNamespaced)
+    for (const kind of Object.keys(this.#shelves) as KubeKind[])
+      if (KUBE_KINDS[kind].isNamespaced)
         for (const { metadata } of this.list(kind, { namespace })) this.delete(kind, metadata)
   }
 
@@ -355,22 +361,23 @@ const only = (object: JsonMembers, name: string): JsonMembers =>
 /** With the members that have not changed as they are in the present object, which is frozen already. */
 const sharing = (next: JsonMembers, current: JsonMembers): JsonMembers =>
   Object.fromEntries(
-    Object.entries(next).map(([name, value]) => [name, isSame(value, current[name]) ? current[name]! : value]),
+    Object.entries(next).map(([name, value]) => [name, isSameJson(value, current[name]) ? current[name]! : value]),
   )
 
-const keyOf = (kind: Kind, { name, namespace }: ObjectName): string =>
-  KINDS[kind].isNamespaced ? `${namespace ?? DEFAULT_NAMESPACE}/${name}` : name
+const storeKeyOf = (kind: KubeKind, { name, namespace }: ObjectName): string =>
+  KUBE_KINDS[kind].isNamespaced ? `${namespace ?? DEFAULT_NAMESPACE}/${name}` : name
 
 /**
  * A copy of an object that is sent.
  *
  * @throws KubeRefusal 400 for what is not an object of the kind
  */
-function received(kind: Kind, sent: unknown): JsonMembers {
+function received(kind: KubeKind, sent: unknown): JsonMembers {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
     throw refusals.badRequest('this is not an object')
-  if (isNestedDeeper(sent, DEEPEST)) throw refusals.badRequest(`the object is nested more than ${DEEPEST} levels deep`)
-  const { apiVersion = apiVersionOf(kind), kind: own = kind, ...rest } = copyOf(sent) as JsonMembers
+  if (isNestedDeeper(sent, MAX_OBJECT_DEPTH))
+    throw refusals.badRequest(`the object is nested more than ${MAX_OBJECT_DEPTH} levels deep`)
+  const { apiVersion = apiVersionOf(kind), kind: own = kind, ...rest } = copyJson(sent) as JsonMembers
   if (apiVersion !== apiVersionOf(kind) || own !== kind)
     throw refusals.badRequest(
       `the API version in the data (${JSON.stringify(apiVersion)}, ${JSON.stringify(own)}) does not match the expected API version (${apiVersionOf(kind)}, ${kind})`,
@@ -379,4 +386,4 @@ function received(kind: Kind, sent: unknown): JsonMembers {
 }
 
 /** Limit on nesting, far above real objects: copies and comparisons recurse. */
-const DEEPEST = 200
+const MAX_OBJECT_DEPTH = 200

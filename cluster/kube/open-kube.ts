@@ -1,6 +1,6 @@
-import { copyOf } from './json.js'
-import type { Kind, Kinds } from './kinds.js'
-import type { KubeClient, ListOptions, WatchEvent } from './kube-client.js'
+import { copyJson } from './json.js'
+import type { KubeKind, KubeKinds } from './kinds.js'
+import type { KubeClient, KubeListOptions, WatchEvent } from './kube-client.js'
 import type { KubeObject } from './object.js'
 import { ObjectStore, type StoreParts } from './object-store.js'
 import { mergePatch } from './patches.js'
@@ -21,31 +21,34 @@ export function openKube(parts: StoreParts): Kube {
 }
 
 // The store checks what it takes against the kind's schema, and gives copies that may be changed.
-const typed = <K extends Kind>(stored: Stored): Kinds[K] => copyOf(stored) as unknown as Kinds[K]
-const at = ({ metadata }: KubeObject) => metadata
+const asKubeObject = <K extends KubeKind>(stored: Stored): KubeKinds[K] => copyJson(stored) as unknown as KubeKinds[K]
+const metadataOf = ({ metadata }: KubeObject) => metadata
 
 function clientOf(store: ObjectStore): KubeClient {
   return {
-    get: async (kind, name) => typed(store.get(kind, name)),
+    get: async (kind, name) => asKubeObject(store.get(kind, name)),
     find: async (kind, name) => {
       const found = store.find(kind, name)
-      return found && typed(found)
+      return found && asKubeObject(found)
     },
-    list: async <K extends Kind>(kind: K, options?: ListOptions) => ({
-      items: store.list(kind, options).map((each) => typed<K>(each)),
+    list: async <K extends KubeKind>(kind: K, options?: KubeListOptions) => ({
+      items: store.list(kind, options).map((each) => asKubeObject<K>(each)),
       resourceVersion: String(store.resourceVersion),
     }),
-    create: async (object) => typed(store.create(object.kind, object)),
-    update: async (object) => typed(store.change(object.kind, at(object), () => object, { isUnconditional: false })),
+    create: async (object) => asKubeObject(store.create(object.kind, object)),
+    update: async (object) =>
+      asKubeObject(store.change(object.kind, metadataOf(object), () => object, { isUnconditional: false })),
     updateStatus: async (object) =>
-      typed(store.change(object.kind, at(object), () => object, { isUnconditional: false, subresource: 'status' })),
+      asKubeObject(
+        store.change(object.kind, metadataOf(object), () => object, { isUnconditional: false, subresource: 'status' }),
+      ),
     patch: async (kind, name, patch) =>
-      typed(store.change(kind, name, (current) => mergePatch(current, copyOf(patch) as never))),
+      asKubeObject(store.change(kind, name, (current) => mergePatch(current, copyJson(patch) as never))),
     delete: async (kind, name) => void store.delete(kind, name),
-    watch: <K extends Kind>(kind: K, { signal, ...options }: Parameters<KubeClient['watch']>[1]) =>
+    watch: <K extends KubeKind>(kind: K, { signal, ...options }: Parameters<KubeClient['watch']>[1]) =>
       eventsOf(store.watch(kind, options), signal, ({ type, object }): WatchEvent<K> => ({
         type,
-        object: typed<K>(object),
+        object: asKubeObject<K>(object),
       })),
   }
 }

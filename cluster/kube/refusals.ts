@@ -1,5 +1,5 @@
 import { defined } from '../../runtime/index.js'
-import { KINDS, type Kind } from './kinds.js'
+import { KUBE_KINDS, type KubeKind } from './kinds.js'
 import type { KubeStatus } from './kube-client.js'
 import { KubeRefusal } from './kube-refusal.js'
 
@@ -7,13 +7,18 @@ import { KubeRefusal } from './kube-refusal.js'
  * Refusals in the words of Kubernetes (apimachinery 0.31 pkg/api/errors/errors.go, and where it is named
  * apiserver 0.31), which clients match and people know.
  */
-type Reason = KubeStatus['reason']
+type StatusReason = KubeStatus['reason']
 
 /** `baremetalhosts.metal3.io`, `secrets`. */
-const resourceOf = (kind: Kind): string => qualified(KINDS[kind].plural, KINDS[kind].group)
+const resourceOf = (kind: KubeKind): string => qualified(KUBE_KINDS[kind].plural, KUBE_KINDS[kind].group)
 const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
 
-export function refusal(code: number, reason: Reason, message: string, details?: KubeStatus['details']): KubeRefusal {
+export function kubeRefusal(
+  code: number,
+  reason: StatusReason,
+  message: string,
+  details?: KubeStatus['details'],
+): KubeRefusal {
   return new KubeRefusal({
     kind: 'Status',
     apiVersion: 'v1',
@@ -26,23 +31,23 @@ export function refusal(code: number, reason: Reason, message: string, details?:
   })
 }
 
-const detailsOf = (kind: Kind, name: string): NonNullable<KubeStatus['details']> => {
-  const { group, plural } = KINDS[kind]
+const detailsOf = (kind: KubeKind, name: string): NonNullable<KubeStatus['details']> => {
+  const { group, plural } = KUBE_KINDS[kind]
   return { name, ...defined({ group: group === '' ? undefined : group }), kind: plural }
 }
 
-export const notFound = (kind: Kind, name: string): KubeRefusal =>
-  refusal(404, 'NotFound', `${resourceOf(kind)} "${name}" not found`, detailsOf(kind, name))
+export const objectNotFound = (kind: KubeKind, name: string): KubeRefusal =>
+  kubeRefusal(404, 'NotFound', `${resourceOf(kind)} "${name}" not found`, detailsOf(kind, name))
 
 /** A path that the API does not have. */
 export const noSuchResource = (): KubeRefusal =>
-  refusal(404, 'NotFound', 'the server could not find the requested resource', {})
+  kubeRefusal(404, 'NotFound', 'the server could not find the requested resource', {})
 
-export const alreadyExists = (kind: Kind, name: string): KubeRefusal =>
-  refusal(409, 'AlreadyExists', `${resourceOf(kind)} "${name}" already exists`, detailsOf(kind, name))
+export const alreadyExists = (kind: KubeKind, name: string): KubeRefusal =>
+  kubeRefusal(409, 'AlreadyExists', `${resourceOf(kind)} "${name}" already exists`, detailsOf(kind, name))
 
-export const conflict = (kind: Kind, name: string, why: string): KubeRefusal =>
-  refusal(
+export const conflictRefusal = (kind: KubeKind, name: string, why: string): KubeRefusal =>
+  kubeRefusal(
     409,
     'Conflict',
     `Operation cannot be fulfilled on ${resourceOf(kind)} "${name}": ${why}`,
@@ -53,25 +58,26 @@ export const conflict = (kind: Kind, name: string, why: string): KubeRefusal =>
 export const CHANGED_MEANWHILE =
   'the object has been modified; please apply your changes to the latest version and try again'
 
-export const badRequest = (message: string): KubeRefusal => refusal(400, 'BadRequest', message)
+export const badRequest = (message: string): KubeRefusal => kubeRefusal(400, 'BadRequest', message)
 
 /** A request that exceeds a limit. */
 export const entityTooLarge = (why: string): KubeRefusal =>
-  refusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
+  kubeRefusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
 
 /**
  * An object of more than the 1.5 MiB that etcd takes, in its words (etcd 3.5 api/v3rpc/rpctypes/error.go). A real API server
  * answers them with 500.
  */
 export const objectTooLarge = (): KubeRefusal =>
-  refusal(413, 'RequestEntityTooLarge', 'etcdserver: request is too large')
+  kubeRefusal(413, 'RequestEntityTooLarge', 'etcdserver: request is too large')
 
 /** All objects together have no room left, as of an etcd that has reached its quota; there with 500 too. */
-export const storeFull = (): KubeRefusal => refusal(507, 'InternalError', 'etcdserver: mvcc: database space exceeded')
+export const storeFull = (): KubeRefusal =>
+  kubeRefusal(507, 'InternalError', 'etcdserver: mvcc: database space exceeded')
 
 /** apiserver storage/cacher/watch_cache.go. */
-export const expired = (wanted: number, oldest: number): KubeRefusal =>
-  refusal(410, 'Expired', `too old resource version: ${wanted} (${oldest})`)
+export const expiredRefusal = (wanted: number, oldest: number): KubeRefusal =>
+  kubeRefusal(410, 'Expired', `too old resource version: ${wanted} (${oldest})`)
 
 /** An error of a field, as apimachinery's pkg/util/validation/field/errors.go has it. */
 export interface FieldError {
@@ -102,12 +108,12 @@ const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0
 const MAX_LISTED = 100
 
 /** @param errors at least one */
-export function invalid(kind: Kind, name: string, errors: readonly FieldError[]): KubeRefusal {
+export function invalidObject(kind: KubeKind, name: string, errors: readonly FieldError[]): KubeRefusal {
   const listed = errors.slice(0, MAX_LISTED)
   const sentences = listed.map((each) => `${each.field}: ${fieldSentence(each)}`)
   if (errors.length > MAX_LISTED) sentences.push(`and ${errors.length - MAX_LISTED} more errors`)
   const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`
-  return refusal(422, 'Invalid', `${qualified(kind, KINDS[kind].group)} "${name}" is invalid: ${all}`, {
+  return kubeRefusal(422, 'Invalid', `${qualified(kind, KUBE_KINDS[kind].group)} "${name}" is invalid: ${all}`, {
     ...detailsOf(kind, name),
     kind,
     causes: listed.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),

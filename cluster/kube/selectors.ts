@@ -1,4 +1,4 @@
-import type { ListOptions } from './kube-client.js'
+import type { KubeListOptions } from './kube-client.js'
 import type { KubeObject } from './object.js'
 import { badRequest } from './refusals.js'
 
@@ -15,7 +15,7 @@ interface Requirement {
  *
  * @throws KubeRefusal 400 for a selector that cannot be read
  */
-export function selecting({ namespace, labelSelector, fieldSelector }: ListOptions): Selects {
+export function makeSelector({ namespace, labelSelector, fieldSelector }: KubeListOptions): Selects {
   const labels = labelSelector === undefined ? [] : requirementsOf(labelSelector)
   const fields = fieldSelector === undefined ? [] : fieldsOf(fieldSelector)
   return ({ metadata }) =>
@@ -44,29 +44,41 @@ function isMet({ key, operator, values }: Requirement, labels: Record<string, st
 
 const listed = (values: string): string[] => values.split(',').map((each) => each.trim())
 
-const KEY = String.raw`[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?`
-const FORMS: readonly [RegExp, (key: string, values: string) => Requirement][] = [
+const splitSelectorValues = String.raw`[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?`
+const REQUIREMENT_FORMS: readonly [RegExp, (key: string, values: string) => Requirement][] = [
   [
-    new RegExp(`^(${KEY})\\s+in\\s*\\(([^()]*)\\)$`),
+    new RegExp(`^(${splitSelectorValues})\\s+in\\s*\\(([^()]*)\\)$`),
     (key, values) => ({ key, operator: 'in', values: listed(values) }),
   ],
   [
-    new RegExp(`^(${KEY})\\s+notin\\s*\\(([^()]*)\\)$`),
+    new RegExp(`^(${splitSelectorValues})\\s+notin\\s*\\(([^()]*)\\)$`),
     (key, values) => ({ key, operator: 'notin', values: listed(values) }),
   ],
-  [new RegExp(`^(${KEY})\\s*==?\\s*([^\\s=!<>()]*)$`), (key, value) => ({ key, operator: 'in', values: [value] })],
-  [new RegExp(`^(${KEY})\\s*!=\\s*([^\\s=!<>()]*)$`), (key, value) => ({ key, operator: 'notin', values: [value] })],
-  [new RegExp(`^(${KEY})\\s*>\\s*(-?\\d+)$`), (key, value) => ({ key, operator: 'gt', values: [value] })],
-  [new RegExp(`^(${KEY})\\s*<\\s*(-?\\d+)$`), (key, value) => ({ key, operator: 'lt', values: [value] })],
-  [new RegExp(`^(${KEY})$`), (key) => ({ key, operator: 'exists', values: [] })],
-  [new RegExp(`^!\\s*(${KEY})$`), (key) => ({ key, operator: '!', values: [] })],
+  [
+    new RegExp(`^(${splitSelectorValues})\\s*==?\\s*([^\\s=!<>()]*)$`),
+    (key, value) => ({ key, operator: 'in', values: [value] }),
+  ],
+  [
+    new RegExp(`^(${splitSelectorValues})\\s*!=\\s*([^\\s=!<>()]*)$`),
+    (key, value) => ({ key, operator: 'notin', values: [value] }),
+  ],
+  [
+    new RegExp(`^(${splitSelectorValues})\\s*>\\s*(-?\\d+)$`),
+    (key, value) => ({ key, operator: 'gt', values: [value] }),
+  ],
+  [
+    new RegExp(`^(${splitSelectorValues})\\s*<\\s*(-?\\d+)$`),
+    (key, value) => ({ key, operator: 'lt', values: [value] }),
+  ],
+  [new RegExp(`^(${splitSelectorValues})$`), (key) => ({ key, operator: 'exists', values: [] })],
+  [new RegExp(`^!\\s*(${splitSelectorValues})$`), (key) => ({ key, operator: '!', values: [] })],
 ]
 
 function requirementsOf(text: string): Requirement[] {
   if (text.trim() === '') return []
   return requirementTexts(text).map((part) => {
     const trimmed = part.trim()
-    for (const [form, made] of FORMS) {
+    for (const [form, made] of REQUIREMENT_FORMS) {
       const found = form.exec(trimmed)
       if (found) return made(found[1]!, found[2] ?? '')
     }

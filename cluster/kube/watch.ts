@@ -10,7 +10,7 @@ export interface StoredEvent {
 }
 
 /** A watch: what can be had now is taken without waiting, so that a server can fill a buffer and stop. */
-export interface Watch {
+export interface ObjectWatch {
   /**
    * The next event; undefined when none has happened yet.
    *
@@ -27,7 +27,7 @@ export interface Watch {
  * @param initial objects that are there, which come first
  * @param version of `initial`, or the one after which changes are asked for
  */
-export function openWatch(log: ChangeLog, initial: readonly Stored[], version: number, selects: Selects): Watch {
+export function openWatch(log: ChangeLog, initial: readonly Stored[], version: number, selects: Selects): ObjectWatch {
   let taken = 0
   let position = log.positionAfter(version)
   let resourceVersion = version
@@ -59,7 +59,11 @@ export function openWatch(log: ChangeLog, initial: readonly Stored[], version: n
 }
 
 /** The events of a watch until the signal is aborted. */
-export function eventsOf<T>(watch: Watch, signal: AbortSignal, shown: (event: StoredEvent) => T): AsyncIterable<T> {
+export function eventsOf<T>(
+  watch: ObjectWatch,
+  signal: AbortSignal,
+  shown: (event: StoredEvent) => T,
+): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]: () => {
       let isOver = false
@@ -82,7 +86,7 @@ export function eventsOf<T>(watch: Watch, signal: AbortSignal, shown: (event: St
 }
 
 /** Promises alone, no timers: a virtual clock does not move before the change has been taken. */
-async function changeOrEnd(watch: Watch, signal: AbortSignal): Promise<void> {
+async function changeOrEnd(watch: ObjectWatch, signal: AbortSignal): Promise<void> {
   let wake = (): void => {}
   const woken = new Promise<void>((resolve) => (wake = resolve))
   using _next = watch.onNext(wake)

@@ -1,9 +1,9 @@
 import type { ScenarioStep } from './scenario.js'
 import { connectHosts, providerSpec, WORKERS } from './installation.js'
-import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
-import { settled } from './waiting.js'
+import { waitUntilSettled } from './waiting.js'
 
 /** Result of a step: `failure` ends the story. */
 export interface Acted {
@@ -43,7 +43,7 @@ export function actText(step: ScenarioStep, cluster: RehearsedCluster): string |
 }
 
 /** Does what a step says; expectations are looked at elsewhere. */
-export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promise<Acted> {
+export async function performStep(step: ScenarioStep, cluster: RehearsedCluster): Promise<Acted> {
   const { kube } = cluster
   if ('upgrade' in step) {
     cluster.measures.mark('upgrade')
@@ -52,19 +52,23 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
     const desiredUpdate = { version, image, force: step.force ?? false }
     await kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate } })
     // The operator looks at it before anything else happens.
-    await settled(cluster, 'upgrade', 1000)
+    await waitUntilSettled(cluster, 'upgrade', 1000)
     return {}
   }
   if ('wait' in step) {
     const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
-    const missing = await settled(cluster, step.wait, within)
+    const missing = await waitUntilSettled(cluster, step.wait, within)
     return missing === null ? {} : { failure: `after a day ${missing}` }
   }
   if ('scale' in step) {
     const before = { time: cluster.clock.now(), bytes: cluster.pulledBytes }
-    await kube.patch('MachineSet', { name: WORKERS, namespace: NAMESPACE }, { spec: { replicas: step.scale } })
+    await kube.patch(
+      'MachineSet',
+      { name: WORKERS, namespace: MACHINE_API_NAMESPACE },
+      { spec: { replicas: step.scale } },
+    )
     if (step.as === undefined) return {}
-    const missing = await settled(cluster, 'nodes')
+    const missing = await waitUntilSettled(cluster, 'nodes')
     const time = cluster.clock.now() - before.time
     const bytes = cluster.pulledBytes - before.bytes
     cluster.measure(step.as, { time, bytes })
@@ -73,8 +77,12 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
   if ('power' in step) {
     const all = await cluster.group(step.of)
     for (const { name } of step.index === undefined ? all : all.slice(step.index, step.index + 1))
-      await kube.patch('BareMetalHost', { name, namespace: NAMESPACE }, { spec: { online: step.power === 'on' } })
-    const missing = await settled(cluster, step.of === 'spares' ? 'spares' : 'reboots')
+      await kube.patch(
+        'BareMetalHost',
+        { name, namespace: MACHINE_API_NAMESPACE },
+        { spec: { online: step.power === 'on' } },
+      )
+    const missing = await waitUntilSettled(cluster, step.of === 'spares' ? 'spares' : 'reboots')
     return missing === null ? {} : { failure: `after a day ${missing}` }
   }
   if ('connect' in step) {
@@ -86,8 +94,8 @@ export async function act(step: ScenarioStep, cluster: RehearsedCluster): Promis
   if ('bootImage' in step) {
     const { image } = providerSpec(cluster.release(step.bootImage), 'worker')
     const spec = { template: { spec: { providerSpec: { value: { image } } } } }
-    await kube.patch('MachineSet', { name: WORKERS, namespace: NAMESPACE }, { spec })
-    await settled(cluster, 'upgrade', 60_000)
+    await kube.patch('MachineSet', { name: WORKERS, namespace: MACHINE_API_NAMESPACE }, { spec })
+    await waitUntilSettled(cluster, 'upgrade', 60_000)
     return {}
   }
   if ('tamper' in step) {

@@ -1,17 +1,17 @@
 import { conditionOf } from '../kube/conditions.js'
 import type { BareMetalHost } from '../kube/kinds/metal3.js'
 import { nodeInIronic } from './site-events.js'
-import type { Expectation, Group } from './scenario.js'
+import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
 
 /** The result of an expectation: `found` is a sentence in place of the expected one. */
-export interface Checked {
+export interface CheckResult {
   expects: string
   found?: string
 }
 
 /** Looks whether an expectation holds now. */
-export async function check(expectation: Expectation, cluster: RehearsedCluster): Promise<Checked> {
+export async function checkExpectation(expectation: Expectation, cluster: RehearsedCluster): Promise<CheckResult> {
   if ('deployImage' in expectation) {
     const { coreos, version } = cluster.release(expectation.deployImage)
     return everyHost(cluster, expectation, `has the deploy image of ${version} (${coreos})`, async (host) => {
@@ -39,9 +39,9 @@ export async function check(expectation: Expectation, cluster: RehearsedCluster)
     })
   }
   if ('method' in expectation)
-    return everyHost(cluster, expectation, `was installed by ${METHODS[expectation.method]}`, ({ object }) => {
+    return everyHost(cluster, expectation, `was installed by ${INSTALL_METHODS[expectation.method]}`, ({ object }) => {
       const found = object.status?.provisioning.customDeploy ? 'coreos' : 'qcow2'
-      return found === expectation.method ? undefined : `was installed by ${METHODS[found]}`
+      return found === expectation.method ? undefined : `was installed by ${INSTALL_METHODS[found]}`
     })
   if ('state' in expectation)
     return everyHost(cluster, expectation, `is ${expectation.state}`, ({ object }) => {
@@ -106,7 +106,7 @@ export async function check(expectation: Expectation, cluster: RehearsedCluster)
 }
 
 /** Expectations of what has been measured; undefined for another one. */
-async function measuredCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<Checked | undefined> {
+async function measuredCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<CheckResult | undefined> {
   const { measures } = cluster
   if ('away' in expectation) {
     const { away, of } = expectation
@@ -138,7 +138,7 @@ async function measuredCheck(expectation: Expectation, cluster: RehearsedCluster
   return undefined
 }
 
-async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<Checked> {
+async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<CheckResult> {
   if ('upgrade' in expectation) {
     const { status } = await cluster.kube.get('ClusterVersion', { name: 'version' })
     const [entry] = status?.history ?? []
@@ -216,7 +216,7 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
 }
 
 const MCD = 'machineconfiguration.openshift.io'
-const METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } as const
+const INSTALL_METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } as const
 
 const times = (number: number): string => (number === 1 ? 'once' : `${number} times`)
 const because = ({ because: text }: { because?: string }): string => (text === undefined ? '' : ` (${text})`)
@@ -225,10 +225,10 @@ const errorOf = ({ status }: BareMetalHost): string => (status?.errorMessage ? `
 /** Looks at each computer of a group; the first that differs is named. */
 async function everyHost(
   cluster: RehearsedCluster,
-  { of, index }: { of: Group; index?: number },
+  { of, index }: { of: HostGroup; index?: number },
   expected: string,
   differs: (host: RehearsedHost) => string | undefined | Promise<string | undefined>,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const all = await cluster.group(of)
   const hosts = index === undefined ? all : all.slice(index, index + 1)
   const whom = index === undefined ? `each of the ${of}` : (hosts[0]?.name ?? `number ${index} of the ${of}`)

@@ -2,10 +2,10 @@ import { defined } from '../../runtime/index.js'
 import { UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { apiVersionOf } from '../kube/kinds.js'
 import type { BareMetalProviderSpec } from '../kube/kinds/machine.js'
-import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
 import type { NewHosts } from './scenario.js'
-import { settled } from './waiting.js'
+import { waitUntilSettled } from './waiting.js'
 
 export const WORKERS = 'workers'
 /** Label with the role of a Machine. */
@@ -23,13 +23,13 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     metadata: { name: 'provisioning-configuration' },
     spec: { provisioningNetwork: 'Disabled' },
   })
-  await settled(cluster, 'upgrade')
+  await waitUntilSettled(cluster, 'upgrade')
   await connectHosts(cluster, controlPlane + workers + spares)
   for (let number = 0; number < controlPlane; number++)
     await kube.create({
       apiVersion: apiVersionOf('Machine'),
       kind: 'Machine',
-      metadata: { name: `master-${number}`, namespace: NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
+      metadata: { name: `master-${number}`, namespace: MACHINE_API_NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
       spec: { providerSpec: { value: providerSpec(release, 'master') } },
     })
   const labels = { [ROLE_LABEL]: 'worker', 'machine.openshift.io/cluster-api-machineset': WORKERS }
@@ -38,7 +38,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     kind: 'MachineSet',
     metadata: {
       name: WORKERS,
-      namespace: NAMESPACE,
+      namespace: MACHINE_API_NAMESPACE,
       ...defined({ annotations: pinned ? PINNED : undefined }),
     },
     spec: {
@@ -47,8 +47,8 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
       template: { metadata: { labels }, spec: { providerSpec: { value: providerSpec(release, 'worker') } } },
     },
   })
-  await settled(cluster, 'nodes')
-  await settled(cluster, 'spares')
+  await waitUntilSettled(cluster, 'nodes')
+  await waitUntilSettled(cluster, 'spares')
 }
 
 const PINNED = { [UPDATES]: 'None' }
@@ -91,7 +91,7 @@ export async function connectHosts(
     await kube.create({
       apiVersion: apiVersionOf('BareMetalHost'),
       kind: 'BareMetalHost',
-      metadata: { name, namespace: NAMESPACE },
+      metadata: { name, namespace: MACHINE_API_NAMESPACE },
       spec: {
         online: true,
         bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },
@@ -105,7 +105,7 @@ export async function connectHosts(
 export const BMC_PASSWORD = 'password'
 
 async function bmcSecret({ kube }: RehearsedCluster, name: string, password = BMC_PASSWORD): Promise<void> {
-  const at = { name, namespace: NAMESPACE }
+  const at = { name, namespace: MACHINE_API_NAMESPACE }
   if (await kube.find('Secret', at)) return
   const stringData = { username: 'admin', password }
   await kube.create({ apiVersion: 'v1', kind: 'Secret', metadata: at, type: 'Opaque', stringData })

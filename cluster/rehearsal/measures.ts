@@ -6,7 +6,7 @@ import { nodeNameOf } from '../actors/kubelet.js'
 import type { KubeClient } from '../kube/kube-client.js'
 
 /** A computer that stops running its node, or does so again. */
-interface Change {
+interface AvailabilityChange {
   machine: string
   isUp: boolean
 }
@@ -15,7 +15,7 @@ interface Change {
 export class Measures implements Disposable {
   readonly #parts: Pick<Stage, 'machines'> & { kube: KubeClient; clock: Clock }
   readonly #boots: { machine: string; outcome: string }[] = []
-  readonly #changes: Change[] = []
+  readonly #changes: AvailabilityChange[] = []
   readonly #attached: Disposable[]
   /** Places in the lists of boots and changes, by the name of a moment. */
   readonly #marks = new Map<string, { boots: number; changes: number }>()

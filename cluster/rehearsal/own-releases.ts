@@ -1,18 +1,18 @@
 import { parse } from 'yaml'
 import {
-  componentsOf,
+  pullspecsOf,
   openRelease,
   readReleaseImage,
   releaseOf,
   streamOfBuilds,
   systemOfVersion,
   type OpenedRelease,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { parsePlace, type Images } from '../../registry/index.js'
 import { checkNesting, defined, readNested, UserError } from '../../runtime/index.js'
 import { BOOT_IMAGES } from '../actors/machine-config-operator/names.js'
-import type { Manifest, ManifestObject } from '../site/releases.js'
+import type { ReleaseManifest, ManifestObject } from '../site/releases.js'
 import type { Scenario, ScenarioFile, ScenarioRelease } from './scenario.js'
 
 /** Parts of a release image that a rehearsal goes by. */
@@ -25,11 +25,11 @@ export interface OwnRelease {
   family: 'rhcos' | 'fcos'
   /** Pullspec of the component `ironic-agent`. */
   agentImage?: string
-  stream: Stream
+  stream: StreamMetadata
   /** `bootimage.json` for the machines' architecture, as JSON. */
   bootimage?: string
   /** Objects without an operator of their own, in the files' order. */
-  manifests: readonly Manifest[]
+  manifests: readonly ReleaseManifest[]
   /** Kinds of objects that nothing acts on here, and how many there are of each. */
   leftOut: Readonly<Record<string, number>>
 }
@@ -55,7 +55,7 @@ export async function readOwnRelease(images: Images, named: string): Promise<Own
     throw new UserError('release-image', `${named} has no stream`, { kind: 'usage', remedy: 'name another release' })
   const base = releaseOf(stream, ARCHITECTURE, 'metal')
   const build = read.builds[ARCHITECTURE]
-  const agentImage = componentsOf(release.references).get('ironic-agent')
+  const agentImage = pullspecsOf(release.references).get('ironic-agent')
   return {
     version: release.version,
     base,
@@ -76,7 +76,7 @@ function machineOsVersion({ references }: OpenedRelease): string | undefined {
 }
 
 function objectsIn(files: ReadonlyMap<string, string>): Pick<OwnRelease, 'manifests' | 'leftOut'> {
-  const manifests: Manifest[] = []
+  const manifests: ReleaseManifest[] = []
   const leftOut: Record<string, number> = {}
   for (const [file, text] of files)
     for (const [index, document] of text

@@ -8,12 +8,12 @@ import {
   smallLiveImage,
   smallStream,
   type CoreosName,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../machine/index.js'
-import { defined, held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
-import { makeRelease, type MadeRelease } from '../site/make-release.js'
+import { defined, withClockHeld, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { makeRelease, type SiteRelease } from '../site/make-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioRelease } from './scenario.js'
 
@@ -30,7 +30,7 @@ export interface PreparedRelease {
   method: 'coreos' | 'qcow2'
   agentImage: string
   nodeImage: string
-  made: MadeRelease
+  made: SiteRelease
 }
 
 const ARCHITECTURE = 'x86_64'
@@ -100,12 +100,12 @@ export async function prepareRelease(
   async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {
     const platform = method === 'qcow2' ? 'openstack' : 'metal'
     const disk = await diskImage({ system, version: installs, platform, folder, clock })
-    return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packed(disk) }
+    return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packDisk(disk) }
   }
 }
 
 /** A stream of the user's own, with made files in place of those for metal: no published ones are downloaded. */
-const withFilesOf = (own: Stream, made: Stream): Stream => {
+const withFilesOf = (own: StreamMetadata, made: StreamMetadata): StreamMetadata => {
   const [known, small] = [own, made].map(({ architectures }) => architectures[ARCHITECTURE]!)
   const artifacts = { ...known!.artifacts, metal: small!.artifacts['metal']! }
   return { ...own, architectures: { ...own.architectures, [ARCHITECTURE]: { ...known!, artifacts } } }
@@ -114,7 +114,7 @@ const withFilesOf = (own: Stream, made: Stream): Stream => {
 /** @throws UserError `scenario-file` (usage) */
 async function ownFile(path: string, clock: Clock): Promise<Buffer> {
   try {
-    return await held(clock, `reading ${path}`, () => readFile(path))
+    return await withClockHeld(clock, `reading ${path}`, () => readFile(path))
   } catch (cause) {
     throw new UserError('scenario-file', `the image ${path} of the scenario cannot be read`, { kind: 'usage', cause })
   }
@@ -152,10 +152,10 @@ const buildOf = (name: CoreosName, version: string): string =>
   })
 
 /** Disk images by system and version, since making one takes longer than a story. */
-const made = new Map<string, Promise<Buffer>>()
+const madeDiskImages = new Map<string, Promise<Buffer>>()
 const packedImages = new WeakMap<Buffer, Buffer>()
 
-function packed(disk: Buffer): Buffer {
+function packDisk(disk: Buffer): Buffer {
   const known = packedImages.get(disk)
   if (known) return known
   const bytes = gzipSync(disk, { level: 1 })
@@ -172,17 +172,17 @@ function diskImage(image: {
 }): Promise<Buffer> {
   const { system, version, platform, folder, clock } = image
   const key = `${system} ${version} ${platform}`
-  const known = made.get(key)
+  const known = madeDiskImages.get(key)
   if (known) return known
   const title = `${COREOS_SYSTEMS[system].title} ${version}`
   const making = (async () =>
     metalImage({ base: await unpackedBase(clock), title, platform, architecture: ARCHITECTURE, folder, clock }))()
-  made.set(key, making)
+  madeDiskImages.set(key, making)
   return making
 }
 
-let base: Promise<Buffer> | undefined
-const unpackedBase = (clock: Clock): Promise<Buffer> => (base ??= collected(decodedFile(REHEARSAL_IMAGE, clock)))
+let baseDisk: Promise<Buffer> | undefined
+const unpackedBase = (clock: Clock): Promise<Buffer> => (baseDisk ??= collected(decodedFile(REHEARSAL_IMAGE, clock)))
 
 async function collected(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = []

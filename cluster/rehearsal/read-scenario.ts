@@ -27,7 +27,7 @@ export function readScenario(file: string, text: string): ScenarioFile {
   return value as ScenarioFile
 }
 
-interface Problem {
+interface ScenarioProblem {
   path: (string | number)[]
   message: string
 }
@@ -37,10 +37,10 @@ let ajv: Ajv | undefined
 const compiledOf = (schema: object): ValidateFunction =>
   (ajv ??= new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false })).compile(schema)
 
-function firstProblem(value: unknown): Problem | undefined {
-  const against = (schema: object, part: unknown, at: (string | number)[]): Problem | undefined => {
+function firstProblem(value: unknown): ScenarioProblem | undefined {
+  const against = (schema: object, part: unknown, at: (string | number)[]): ScenarioProblem | undefined => {
     const accepts = compiledOf(schema)
-    return accepts(part) ? undefined : problemOf(accepts.errors!, at)
+    return accepts(part) ? undefined : scenarioProblemOf(accepts.errors!, at)
   }
   const found = against(SCENARIO_SCHEMA, value, [])
   if (found) return found
@@ -77,8 +77,8 @@ function keyedProblem(
   path: (string | number)[],
   schemas: Readonly<Record<string, object>>,
   thing: string,
-  against: (schema: object, part: unknown, at: (string | number)[]) => Problem | undefined,
-): Problem | undefined {
+  against: (schema: object, part: unknown, at: (string | number)[]) => ScenarioProblem | undefined,
+): ScenarioProblem | undefined {
   const keys = Object.keys(value).filter((each) => Object.hasOwn(schemas, each))
   // Some keys are a kind by themselves, and a detail of another.
   const key = keys.find((each) => keys.every((other) => detailsOf(schemas[each]!).includes(other))) ?? keys[0]
@@ -109,13 +109,17 @@ function releasesIn(step: Scenario['steps'][number]): [(string | number)[], stri
   return []
 }
 
-const missingRelease = (name: string, path: (string | number)[], releases: ScenarioFile['releases']): Problem => ({
+const missingRelease = (
+  name: string,
+  path: (string | number)[],
+  releases: ScenarioFile['releases'],
+): ScenarioProblem => ({
   path,
   message: `there is no release ${name} among: ${Object.keys(releases).join(', ')}`,
 })
 
 /** The deepest error: the others follow from it. */
-function problemOf(errors: readonly ErrorObject[], at: (string | number)[]): Problem {
+function scenarioProblemOf(errors: readonly ErrorObject[], at: (string | number)[]): ScenarioProblem {
   const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
   const error = errors.reduce((deepest, each) => (depth(each) > depth(deepest) ? each : deepest))
   const path = [...at, ...pointerParts(error.instancePath)]

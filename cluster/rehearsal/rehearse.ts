@@ -1,8 +1,8 @@
 import { defined, errorChain, UserError, type Logger } from '../../runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import type { Notice } from '../actors/actor.js'
-import { act, actText } from './acts.js'
-import { check } from './checks.js'
+import type { ActorNotice } from '../actors/actor.js'
+import { performStep, actText } from './acts.js'
+import { checkExpectation } from './checks.js'
 import { installCluster } from './installation.js'
 import { RehearsedCluster } from './rehearsed-cluster.js'
 import type { Scenario } from './scenario.js'
@@ -37,11 +37,11 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     if (Number.isNaN(cluster.began)) cluster.began = at
     return { time: new Date(at).toISOString(), elapsed: (at - cluster.began) / 1000 }
   }
-  const onNotice = ({ actor, does, because }: Notice): void =>
+  const onNotice = ({ actor, does, because }: ActorNotice): void =>
     onLine({
       event: 'act',
       scenario: name,
-      actor: SHORT_NAMES[actor] ?? actor,
+      actor: ACTOR_SHORT_NAMES[actor] ?? actor,
       ...now(),
       does,
       ...defined({ because }),
@@ -63,7 +63,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
       signal.throwIfAborted()
       if ('expect' in step) {
         checks++
-        const { expects, found } = await opened.until(check(step.expect, opened))
+        const { expects, found } = await opened.until(checkExpectation(step.expect, opened))
         const holds = found === undefined
         onLine({ event: 'check', scenario: name, actor: SELF, ...now(), expects, holds, ...(holds ? {} : { found }) })
         if (!holds) failures.push(`${expects}; but ${found}`)
@@ -71,7 +71,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
       }
       const does = actText(step, opened)
       if (does !== undefined) onNotice({ actor: 'administrator', does })
-      const { failure } = await act(step, opened)
+      const { failure } = await performStep(step, opened)
       if (failure === undefined) continue
       failures.push(failure)
       break
@@ -101,7 +101,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
 }
 
 /** Names of the actors, as people call them. */
-const SHORT_NAMES: Readonly<Record<string, string>> = {
+const ACTOR_SHORT_NAMES: Readonly<Record<string, string>> = {
   'cluster-version-operator': 'cvo',
   'cluster-baremetal-operator': 'cbo',
   'image-customization-controller': 'icc',

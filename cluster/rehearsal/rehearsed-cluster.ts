@@ -13,7 +13,7 @@ import {
   VirtualClock,
   type Logger,
 } from '../../runtime/index.js'
-import type { ActorParts, Notice } from '../actors/actor.js'
+import type { ActorParts, ActorNotice } from '../actors/actor.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import { Behaviours } from '../actors/behaviours.js'
 import type { KubeClient } from '../kube/kube-client.js'
@@ -26,9 +26,9 @@ import type { BootImagePlace } from '../actors/machine-config-operator/boot-imag
 import { Measures } from './measures.js'
 import { runOperators } from './operators.js'
 import { prepareRelease, type PreparedRelease } from './prepared-releases.js'
-import type { Group, Scenario } from './scenario.js'
+import type { HostGroup, Scenario } from './scenario.js'
 
-export const NAMESPACE = 'openshift-machine-api'
+export const MACHINE_API_NAMESPACE = 'openshift-machine-api'
 const MIRROR = 'mirror.lab:5000'
 const MIRRORS = [{ source: 'quay.io/openshift-release-dev', mirrors: [`${MIRROR}/ocp`] }]
 /** Mirrors of the releases' repositories; agents of the user's own releases may be in others. */
@@ -49,18 +49,18 @@ export interface RehearsedHost {
   machine: Machine
 }
 
-export interface RehearsalOptions {
+export interface ClusterRehearsalOptions {
   without?: readonly string[]
   /** Default 1. */
   seed?: number
   logger: Logger
   signal: AbortSignal
-  onNotice: (notice: Notice) => void
+  onNotice: (notice: ActorNotice) => void
 }
 
 /** The cluster of a scenario, with the computers around it. */
 export class RehearsedCluster implements AsyncDisposable {
-  readonly notices: Notice[] = []
+  readonly notices: ActorNotice[] = []
   readonly measures: Measures
   /** Addresses in the network settings of hosts, by their names. */
   readonly addresses = new Map<string, string>()
@@ -81,7 +81,7 @@ export class RehearsedCluster implements AsyncDisposable {
   }
 
   /** Makes releases, computers and operators; nothing is installed yet. */
-  static async open(scenario: Scenario, options: RehearsalOptions): Promise<RehearsedCluster> {
+  static async open(scenario: Scenario, options: ClusterRehearsalOptions): Promise<RehearsedCluster> {
     const { without = [], seed = 1, logger, onNotice, signal } = options
     const scope = new Scope()
     try {
@@ -160,7 +160,7 @@ export class RehearsedCluster implements AsyncDisposable {
   }
 
   /** The computers of a group, in the order of their names. */
-  async group(group: Group): Promise<RehearsedHost[]> {
+  async group(group: HostGroup): Promise<RehearsedHost[]> {
     const { items: machines } = await this.kube.list('Machine')
     const roleOf = ({ spec }: BareMetalHost): string => {
       const machine = machines.find(({ metadata }) => metadata.name === spec.consumerRef?.name)
@@ -181,7 +181,7 @@ export class RehearsedCluster implements AsyncDisposable {
           return role === 'worker' || role === 'master'
       }
     }
-    const { items } = await this.kube.list('BareMetalHost', { namespace: NAMESPACE })
+    const { items } = await this.kube.list('BareMetalHost', { namespace: MACHINE_API_NAMESPACE })
     return items
       .filter(isIn)
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
@@ -196,7 +196,7 @@ export class RehearsedCluster implements AsyncDisposable {
   async deployImageOf({ object, machine }: RehearsedHost): Promise<string | null> {
     const live = machine.power() === 'on' ? machine.boot()?.live : undefined
     if (live) return liveVersion(live.kernelArguments)
-    const at = { name: object.metadata.name, namespace: NAMESPACE }
+    const at = { name: object.metadata.name, namespace: MACHINE_API_NAMESPACE }
     const image = await this.kube.find('PreprovisioningImage', at)
     const url = image?.status?.imageUrl
     if (url === undefined) return null

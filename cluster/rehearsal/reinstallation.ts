@@ -2,11 +2,11 @@ import { hours, seconds } from '../../runtime/index.js'
 import { apiVersionOf } from '../kube/kinds.js'
 import { connectHosts, providerSpec, ROLE_LABEL } from './installation.js'
 import type { Acted } from './acts.js'
-import { NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
-import type { Group } from './scenario.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
+import type { HostGroup } from './scenario.js'
 
 /** Installs nodes again: their Machines are deleted, and made anew by the machine set, or by the administrator. */
-export async function reinstall(group: Group, cluster: RehearsedCluster): Promise<Acted> {
+export async function reinstall(group: HostGroup, cluster: RehearsedCluster): Promise<Acted> {
   const { kube } = cluster
   const hosts = await cluster.group(group)
   const names = new Set(hosts.map(({ object }) => object.spec.consumerRef?.name))
@@ -14,7 +14,7 @@ export async function reinstall(group: Group, cluster: RehearsedCluster): Promis
   const { status } = await kube.get('ClusterVersion', { name: 'version' })
   const release = cluster.releaseOfVersion(status?.history[0]?.version ?? '')
   for (const { metadata } of machines) {
-    const at = { name: metadata.name, namespace: NAMESPACE }
+    const at = { name: metadata.name, namespace: MACHINE_API_NAMESPACE }
     await kube.delete('Machine', at)
     if (!(await until(cluster, async () => !(await kube.find('Machine', at)))))
       return { failure: `after a day the machine ${at.name} is still there` }
@@ -23,14 +23,14 @@ export async function reinstall(group: Group, cluster: RehearsedCluster): Promis
     await kube.create({
       apiVersion: apiVersionOf('Machine'),
       kind: 'Machine',
-      metadata: { name, namespace: NAMESPACE, labels },
+      metadata: { name, namespace: MACHINE_API_NAMESPACE, labels },
       spec: { providerSpec: { value: providerSpec(release, labels[ROLE_LABEL] ?? 'worker') } },
     })
   }
   return {}
 }
 
-const SECRET = 'bootstrap-user-data'
+const USER_DATA_SECRET = 'bootstrap-user-data'
 
 /** Installs a bootstrap node, whose config the installer writes: it names the node image in a file of its own. */
 export async function installBootstrap(key: string, cluster: RehearsedCluster): Promise<Acted> {
@@ -42,15 +42,15 @@ export async function installBootstrap(key: string, cluster: RehearsedCluster): 
   await kube.create({
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: SECRET, namespace: NAMESPACE },
+    metadata: { name: USER_DATA_SECRET, namespace: MACHINE_API_NAMESPACE },
     stringData: { userData: JSON.stringify(config) },
   })
   await connectHosts(cluster, 1)
-  const value = { ...providerSpec(release, 'bootstrap'), userData: { name: SECRET } }
+  const value = { ...providerSpec(release, 'bootstrap'), userData: { name: USER_DATA_SECRET } }
   await kube.create({
     apiVersion: apiVersionOf('Machine'),
     kind: 'Machine',
-    metadata: { name: 'bootstrap', namespace: NAMESPACE, labels: { [ROLE_LABEL]: 'bootstrap' } },
+    metadata: { name: 'bootstrap', namespace: MACHINE_API_NAMESPACE, labels: { [ROLE_LABEL]: 'bootstrap' } },
     spec: { providerSpec: { value } },
   })
   const isReady = ({ machine }: RehearsedHost): boolean =>

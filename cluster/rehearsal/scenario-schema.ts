@@ -1,14 +1,14 @@
 /** JSON schema of a scenario file, which `docs/rehearse.md` explains. */
-const TEXT = { type: 'string', minLength: 1 } as const
-const VERSION = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as const
+const SCENARIO_TEXT_SCHEMA = { type: 'string', minLength: 1 } as const
+const VERSION_SCHEMA = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as const
 const COUNT = { type: 'integer', minimum: 0, maximum: 50 } as const
-const INDEX = { type: 'integer', minimum: 0 } as const
-const TIME = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' } as const
+const INDEX_SCHEMA = { type: 'integer', minimum: 0 } as const
+const DURATION_SCHEMA = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' } as const
 const WAITED_FOR = { enum: ['time', 'upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] } as const
 const POOL = { enum: ['workers', 'control plane'] } as const
 const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap'] } as const
 
-const object = (properties: Record<string, object>, required: readonly string[] = []) => ({
+const scenarioObjectSchema = (properties: Record<string, object>, required: readonly string[] = []) => ({
   type: 'object',
   additionalProperties: false,
   properties,
@@ -16,53 +16,63 @@ const object = (properties: Record<string, object>, required: readonly string[] 
 })
 /** An object whose first key is its kind. */
 const keyed = (key: string, value: object, more: Record<string, object> = {}, required: readonly string[] = []) =>
-  object({ [key]: value, ...more }, [key, ...required])
-const some = { of: GROUP, index: INDEX }
+  scenarioObjectSchema({ [key]: value, ...more }, [key, ...required])
+const groupProperties = { of: GROUP, index: INDEX_SCHEMA }
 
 const EXPECTATIONS: Readonly<Record<string, object>> = {
-  deployImage: keyed('deployImage', TEXT, some, ['of']),
-  runs: keyed('runs', TEXT, some, ['of']),
-  installedFrom: keyed('installedFrom', TEXT, some, ['of']),
-  method: keyed('method', { enum: ['coreos', 'qcow2'] }, some, ['of']),
-  state: keyed('state', TEXT, some, ['of']),
-  upgrade: keyed('upgrade', { enum: ['completed', 'refused', 'under way', 'failing'] }, { because: TEXT }),
-  bootImageOf: keyed('bootImageOf', { const: 'machine sets' }, { is: TEXT }, ['is']),
-  refused: keyed('refused', { const: 'boot image' }, { because: TEXT }),
-  pulled: keyed('pulled', { enum: ['base', 'node image'] }, { of: TEXT, times: COUNT }, ['of', 'times']),
+  deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  runs: keyed('runs', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  installedFrom: keyed('installedFrom', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  method: keyed('method', { enum: ['coreos', 'qcow2'] }, groupProperties, ['of']),
+  state: keyed('state', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  upgrade: keyed(
+    'upgrade',
+    { enum: ['completed', 'refused', 'under way', 'failing'] },
+    { because: SCENARIO_TEXT_SCHEMA },
+  ),
+  bootImageOf: keyed('bootImageOf', { const: 'machine sets' }, { is: SCENARIO_TEXT_SCHEMA }, ['is']),
+  refused: keyed('refused', { const: 'boot image' }, { because: SCENARIO_TEXT_SCHEMA }),
+  pulled: keyed('pulled', { enum: ['base', 'node image'] }, { of: SCENARIO_TEXT_SCHEMA, times: COUNT }, [
+    'of',
+    'times',
+  ]),
   reached: keyed('reached', { const: 'mirrors only' }),
-  faster: keyed('faster', TEXT, { than: TEXT, by: TIME }, ['than']),
-  fewerBytes: keyed('fewerBytes', TEXT, { than: TEXT }, ['than']),
-  reboots: keyed('reboots', COUNT, { ...some, since: { enum: ['upgrade', 'installation'] } }, ['of', 'since']),
-  skew: keyed('skew', { type: 'array', items: TEXT }),
-  degraded: keyed('degraded', GROUP, { because: TEXT }),
-  agent: keyed('agent', TEXT, { of: GROUP }, ['of']),
-  error: keyed('error', TEXT, some, ['of']),
-  ironic: keyed('ironic', TEXT, some, ['of']),
-  network: keyed('network', { const: 'own' }, some, ['of']),
+  faster: keyed('faster', SCENARIO_TEXT_SCHEMA, { than: SCENARIO_TEXT_SCHEMA, by: DURATION_SCHEMA }, ['than']),
+  fewerBytes: keyed('fewerBytes', SCENARIO_TEXT_SCHEMA, { than: SCENARIO_TEXT_SCHEMA }, ['than']),
+  reboots: keyed('reboots', COUNT, { ...groupProperties, since: { enum: ['upgrade', 'installation'] } }, [
+    'of',
+    'since',
+  ]),
+  skew: keyed('skew', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
+  degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
+  agent: keyed('agent', SCENARIO_TEXT_SCHEMA, { of: GROUP }, ['of']),
+  error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  ironic: keyed('ironic', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  network: keyed('network', { const: 'own' }, groupProperties, ['of']),
   away: keyed('away', COUNT, { of: GROUP }, ['of']),
   workloads: keyed('workloads', { const: 'moved' }),
   refusedLogins: keyed('refusedLogins', COUNT, { of: GROUP }, ['of']),
   networkBoots: keyed('networkBoots', COUNT),
 }
 
-const STEPS: Readonly<Record<string, object>> = {
-  upgrade: keyed('upgrade', TEXT, { force: { type: 'boolean' }, image: TEXT }),
+const SCENARIO_STEPS: Readonly<Record<string, object>> = {
+  upgrade: keyed('upgrade', SCENARIO_TEXT_SCHEMA, { force: { type: 'boolean' }, image: SCENARIO_TEXT_SCHEMA }),
   wait: {
-    ...keyed('wait', WAITED_FOR, { within: TIME }),
+    ...keyed('wait', WAITED_FOR, { within: DURATION_SCHEMA }),
     if: { properties: { wait: { const: 'time' } } },
     then: { required: ['within'] },
   },
-  scale: keyed('scale', COUNT, { as: TEXT }),
-  power: keyed('power', { enum: ['on', 'off'] }, some, ['of']),
+  scale: keyed('scale', COUNT, { as: SCENARIO_TEXT_SCHEMA }),
+  power: keyed('power', { enum: ['on', 'off'] }, groupProperties, ['of']),
   connect: keyed('connect', COUNT, {
-    supportedSince: TEXT,
+    supportedSince: SCENARIO_TEXT_SCHEMA,
     password: { const: 'wrong' },
     boots: { const: 'network' },
     network: { const: 'missing' },
   }),
   reprovision: keyed('reprovision', GROUP),
-  bootImage: keyed('bootImage', TEXT),
-  bootstrap: keyed('bootstrap', TEXT),
+  bootImage: keyed('bootImage', SCENARIO_TEXT_SCHEMA),
+  bootstrap: keyed('bootstrap', SCENARIO_TEXT_SCHEMA),
   tamper: keyed('tamper', GROUP, { path: { type: 'string', pattern: '^/.' }, text: { type: 'string' } }, [
     'path',
     'text',
@@ -72,35 +82,35 @@ const STEPS: Readonly<Record<string, object>> = {
   pause: keyed('pause', POOL),
   resume: keyed('resume', POOL),
   askIronic: keyed('askIronic', { enum: ['clean'] }, { of: GROUP }, ['of']),
-  failPulls: keyed('failPulls', COUNT, { of: TEXT }, ['of']),
+  failPulls: keyed('failPulls', COUNT, { of: SCENARIO_TEXT_SCHEMA }, ['of']),
   fill: keyed('fill', { const: '/boot' }, { of: GROUP }, ['of']),
   expect: keyed('expect', { type: 'object', minProperties: 1 }),
 }
 
-const RELEASE = object({
-  version: VERSION,
-  coreos: VERSION,
-  base: VERSION,
-  agent: TEXT,
-  installerStream: VERSION,
+const RELEASE_SCHEMA = scenarioObjectSchema({
+  version: VERSION_SCHEMA,
+  coreos: VERSION_SCHEMA,
+  base: VERSION_SCHEMA,
+  agent: SCENARIO_TEXT_SCHEMA,
+  installerStream: VERSION_SCHEMA,
   family: { enum: ['rhcos', 'fcos'] },
   installs: { enum: ['coreos', 'qcow2'] },
   deployImage: { enum: ['coreos', 'old-ramdisk'] },
   damaged: { enum: ['node-image', 'image-service'] },
-  iso: TEXT,
-  metal: TEXT,
-  release: TEXT,
+  iso: SCENARIO_TEXT_SCHEMA,
+  metal: SCENARIO_TEXT_SCHEMA,
+  release: SCENARIO_TEXT_SCHEMA,
 })
 
-export const SCENARIO_SCHEMA = object(
+export const SCENARIO_SCHEMA = scenarioObjectSchema(
   {
     name: { type: 'string', pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' },
-    title: TEXT,
-    document: TEXT,
-    releases: { type: 'object', minProperties: 1, additionalProperties: RELEASE },
-    cluster: object(
+    title: SCENARIO_TEXT_SCHEMA,
+    document: SCENARIO_TEXT_SCHEMA,
+    releases: { type: 'object', minProperties: 1, additionalProperties: RELEASE_SCHEMA },
+    cluster: scenarioObjectSchema(
       {
-        release: TEXT,
+        release: SCENARIO_TEXT_SCHEMA,
         network: { enum: ['connected', 'disconnected'] },
         controlPlane: COUNT,
         workers: COUNT,
@@ -115,5 +125,5 @@ export const SCENARIO_SCHEMA = object(
 )
 
 /** Schema of a step by its first key, or of the expectation in it. */
-export const STEP_SCHEMAS = STEPS
+export const STEP_SCHEMAS = SCENARIO_STEPS
 export const EXPECTATION_SCHEMAS = EXPECTATIONS

@@ -67,7 +67,7 @@ export interface ScenarioCluster {
 }
 
 /** Computers by role: `spares` are hosts that are not provisioned, `nodes` are control plane and workers. */
-export type Group = 'spares' | 'workers' | 'control plane' | 'nodes' | 'bootstrap'
+export type HostGroup = 'spares' | 'workers' | 'control plane' | 'nodes' | 'bootstrap'
 
 export type ScenarioStep =
   /**
@@ -80,29 +80,29 @@ export type ScenarioStep =
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
   | { scale: number; as?: string }
   /** Powers spare hosts on or off. */
-  | { power: 'on' | 'off'; of: Group; index?: number }
+  | { power: 'on' | 'off'; of: HostGroup; index?: number }
   | NewHosts
   /** Installs nodes again, in place. */
-  | { reprovision: Group }
+  | { reprovision: HostGroup }
   /** The administrator gives the machine sets the boot image of a release. */
   | { bootImage: string }
   /** Installs the bootstrap node of a release. */
   | { bootstrap: string }
   /** Changes a file on the disk of a node, past the cluster. */
-  | { tamper: Group; path: string; text: string }
+  | { tamper: HostGroup; path: string; text: string }
   /** The administrator gives hosts the right password of their BMCs. */
-  | { password: 'right'; of: Group }
+  | { password: 'right'; of: HostGroup }
   /** The administrator gives each host network settings of its own, or others. */
-  | { network: 'own'; of: Group }
+  | { network: 'own'; of: HostGroup }
   /** The administrator keeps the nodes of a pool from updates, or no longer does. */
   | { pause: Pool }
   | { resume: Pool }
   /** An administrator asks Ironic itself for something, past the cluster. */
-  | { askIronic: 'clean'; of: Group }
+  | { askIronic: 'clean'; of: HostGroup }
   /** The next pulls of a release's node image fail. */
   | { failPulls: number; of: string }
   /** Fills the boot partition of nodes: no further boot entry fits. */
-  | { fill: '/boot'; of: Group }
+  | { fill: '/boot'; of: HostGroup }
   | { expect: Expectation }
 
 /** Connects new computers, and registers them as hosts. */
@@ -125,12 +125,12 @@ export type WaitedFor = 'time' | 'upgrade' | 'spares' | 'installations' | 'nodes
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
-  | { deployImage: string; of: Group; index?: number }
+  | { deployImage: string; of: HostGroup; index?: number }
   /** The system that nodes run, and the image that they were installed from. */
-  | { runs: string; of: Group; index?: number }
-  | { installedFrom: string; of: Group; index?: number }
-  | { method: 'coreos' | 'qcow2'; of: Group; index?: number }
-  | { state: string; of: Group; index?: number }
+  | { runs: string; of: HostGroup; index?: number }
+  | { installedFrom: string; of: HostGroup; index?: number }
+  | { method: 'coreos' | 'qcow2'; of: HostGroup; index?: number }
+  | { state: string; of: HostGroup; index?: number }
   | { upgrade: 'completed' | 'refused' | 'under way' | 'failing'; because?: string }
   | { bootImageOf: 'machine sets'; is: string }
   | { refused: 'boot image'; because?: string }
@@ -138,21 +138,21 @@ export type Expectation =
   | { reached: 'mirrors only' }
   | { faster: string; than: string; by?: string }
   | { fewerBytes: string; than: string }
-  | { reboots: number; of: Group; index?: number; since: 'upgrade' | 'installation' }
+  | { reboots: number; of: HostGroup; index?: number; since: 'upgrade' | 'installation' }
   | { skew: readonly string[] }
-  | { degraded: Group; because?: string }
-  | { agent: string; of: Group }
+  | { degraded: HostGroup; because?: string }
+  | { agent: string; of: HostGroup }
   /** The error that hosts show. */
-  | { error: string; of: Group; index?: number }
+  | { error: string; of: HostGroup; index?: number }
   /** The state of nodes by Ironic's account: `active`. */
-  | { ironic: string; of: Group; index?: number }
+  | { ironic: string; of: HostGroup; index?: number }
   /** Deploy images that hosts run have the network settings of their hosts. */
-  | { network: 'own'; of: Group; index?: number }
+  | { network: 'own'; of: HostGroup; index?: number }
   /** The most nodes that were away at once since the last upgrade was asked for. */
-  | { away: number; of: Group }
+  | { away: number; of: HostGroup }
   /** No node has gone down under its workloads. */
   | { workloads: 'moved' }
   /** The most logins that a BMC has refused. */
-  | { refusedLogins: number; of: Group }
+  | { refusedLogins: number; of: HostGroup }
   /** The most hosts that booted over the network at once. */
   | { networkBoots: number }

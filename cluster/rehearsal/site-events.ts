@@ -2,25 +2,29 @@ import type { BootEntryPoint } from '../../machine/index.js'
 import { Calls, Unexpected } from '../../metal3/index.js'
 import type { ApiNode } from '../../wire/index.js'
 import { BMC_PASSWORD, networkSecretOf } from './installation.js'
-import { NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
-import type { Group, Pool } from './scenario.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import type { HostGroup, Pool } from './scenario.js'
 
 // Acts of people around a cluster, and accidents there.
 
 /** Writes the right password to the Secrets that the hosts of a group name. */
-export async function correctPasswords(of: Group, cluster: RehearsedCluster): Promise<void> {
+export async function correctPasswords(of: HostGroup, cluster: RehearsedCluster): Promise<void> {
   for (const { object } of await cluster.group(of)) {
     const { credentialsName = '' } = object.spec.bmc ?? {}
     const password = Buffer.from(BMC_PASSWORD).toString('base64')
-    await cluster.kube.patch('Secret', { name: credentialsName, namespace: NAMESPACE }, { data: { password } })
+    await cluster.kube.patch(
+      'Secret',
+      { name: credentialsName, namespace: MACHINE_API_NAMESPACE },
+      { data: { password } },
+    )
   }
 }
 
 /** Writes network settings for each host of a group, others than it had before. */
-export async function giveNetworks(of: Group, cluster: RehearsedCluster): Promise<void> {
+export async function giveNetworks(of: HostGroup, cluster: RehearsedCluster): Promise<void> {
   const { kube } = cluster
   for (const { name, machine } of await cluster.group(of)) {
-    const at = { name: networkSecretOf(name), namespace: NAMESPACE }
+    const at = { name: networkSecretOf(name), namespace: MACHINE_API_NAMESPACE }
     const found = await kube.find('Secret', at)
     const number = Number(name.replace(/^\D+/, ''))
     const ip = `192.0.2.${found ? number + 100 : number}`
@@ -39,7 +43,7 @@ export async function giveNetworks(of: Group, cluster: RehearsedCluster): Promis
     if (found) await kube.patch('Secret', at, { data: { nmstate: Buffer.from(nmstate).toString('base64') } })
     else await kube.create({ apiVersion: 'v1', kind: 'Secret', metadata: at, stringData: { nmstate } })
     cluster.addresses.set(name, ip)
-    const host = { name, namespace: NAMESPACE }
+    const host = { name, namespace: MACHINE_API_NAMESPACE }
     await kube.patch('BareMetalHost', host, { spec: { preprovisioningNetworkDataName: at.name } })
   }
 }
@@ -50,7 +54,7 @@ export async function setPaused(of: Pool, paused: boolean, { kube }: RehearsedCl
 }
 
 /** Asks Ironic to erase the partition tables of hosts: it refuses hosts that are in use. */
-export async function askIronicToClean(of: Group, cluster: RehearsedCluster): Promise<void> {
+export async function askIronicToClean(of: HostGroup, cluster: RehearsedCluster): Promise<void> {
   const clean_steps = [{ interface: 'deploy', step: 'erase_devices_metadata' }]
   for (const { name, object } of await cluster.group(of)) {
     const id = object.status?.provisioning.ID ?? ''
@@ -79,7 +83,7 @@ async function inIronic<T>({ site }: RehearsedCluster, ask: (calls: Calls) => Pr
 }
 
 /** Fills the boot partitions of a group: no further boot entry is written to them. */
-export async function fillBoot(of: Group, cluster: RehearsedCluster): Promise<void> {
+export async function fillBoot(of: HostGroup, cluster: RehearsedCluster): Promise<void> {
   const full = new Set((await cluster.group(of)).map(({ machine }) => machine.spec.id))
   const path = '/boot/loader/entries'
   cluster.keep(

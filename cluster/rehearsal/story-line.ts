@@ -1,23 +1,23 @@
-import { wrapped } from '../../runtime/index.js'
+import { wrapWords } from '../../runtime/index.js'
 
 /** A line of a rehearsal, as `--json` prints it. Times are those of the lab. */
 export type StoryLine = StoryBegin | StoryAct | StoryCheck | StoryEnd
 
-interface Line {
+interface StoryLineHead {
   /** Name of the scenario. */
   scenario: string
   /** Short name of the one who acts: `cvo`, `cbo`, `icc`, `mco`, `mao`, `bmo`, `ironic`, `administrator`, `rehearsal`. */
   actor: string
 }
 
-export interface StoryBegin extends Line {
+export interface StoryBegin extends StoryLineHead {
   event: 'begin'
   title: string
   document: string | null
   without: readonly string[]
 }
 
-export interface StoryAct extends Line {
+export interface StoryAct extends StoryLineHead {
   event: 'act'
   /** RFC 3339. */
   time: string
@@ -27,7 +27,7 @@ export interface StoryAct extends Line {
   because?: string
 }
 
-export interface StoryCheck extends Line {
+export interface StoryCheck extends StoryLineHead {
   event: 'check'
   time: string
   elapsed: number
@@ -37,7 +37,7 @@ export interface StoryCheck extends Line {
   found?: string
 }
 
-export interface StoryEnd extends Line {
+export interface StoryEnd extends StoryLineHead {
   event: 'end'
   elapsed: number
   holds: boolean
@@ -54,7 +54,7 @@ export function storyLines(line: StoryLine, columns = 80): string[] {
   switch (line.event) {
     case 'begin': {
       const of = line.document === null ? '' : ` (document ${line.document})`
-      const title = linesOf(`${line.scenario}: ${line.title}${of}`, columns - 2)
+      const title = wrapStory(`${line.scenario}: ${line.title}${of}`, columns - 2)
       return [
         '',
         ...title.map((text, at) => (at === 0 ? text : `  ${text}`)),
@@ -71,7 +71,7 @@ export function storyLines(line: StoryLine, columns = 80): string[] {
     case 'end':
       return [
         `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}`,
-        ...line.failures.flatMap((failure) => linesOf(failure, columns - 2).map((text) => `  ${text}`)),
+        ...line.failures.flatMap((failure) => wrapStory(failure, columns - 2).map((text) => `  ${text}`)),
       ]
   }
 }
@@ -81,7 +81,7 @@ const checkText = ({ expects, found }: StoryCheck): string => (found === undefin
 /** Text in its column, behind the time and the actor of the first line. */
 function spread(first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] {
   const indent = CLOCK_WIDTH + 2 + ACTOR_WIDTH + 2
-  return linesOf(text, Math.max(30, columns - indent)).map((part, index) => {
+  return wrapStory(text, Math.max(30, columns - indent)).map((part, index) => {
     const head =
       first && index === 0
         ? `${clockText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
@@ -97,9 +97,9 @@ function clockText(elapsed: number): string {
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
 }
 
-function linesOf(text: string, width: number): string[] {
+function wrapStory(text: string, width: number): string[] {
   const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
-  return wrapped(
+  return wrapWords(
     short.split(' ').flatMap((word) => piecesOf(word, width)),
     width,
   )

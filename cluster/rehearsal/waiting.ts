@@ -4,11 +4,11 @@ import { CURRENT_CONFIG, nodeRoleLabel, STATE } from '../actors/machine-config-o
 import type { RehearsedCluster } from './rehearsed-cluster.js'
 import type { WaitedFor } from './scenario.js'
 
-const POLL_INTERVAL = seconds(5)
+const CLUSTER_POLL_INTERVAL = seconds(5)
 /** Looks in a row at which nothing is missing. */
-const STEADY = 4
+const STEADY_CHECKS = 4
 /** Longest wait of a step that names no time. */
-const DEFAULT_LIMIT = hours(24)
+const DEFAULT_WAIT_TIMEOUT = hours(24)
 
 /**
  * Waits in lab time until things have settled.
@@ -16,17 +16,21 @@ const DEFAULT_LIMIT = hours(24)
  * @param within milliseconds after which the story goes on in any case
  * @returns null, or a sentence when they have not settled after a day
  */
-export async function settled(cluster: RehearsedCluster, what: WaitedFor, within?: number): Promise<string | null> {
+export async function waitUntilSettled(
+  cluster: RehearsedCluster,
+  what: WaitedFor,
+  within?: number,
+): Promise<string | null> {
   const { clock } = cluster
-  const end = clock.now() + (within ?? DEFAULT_LIMIT)
+  const end = clock.now() + (within ?? DEFAULT_WAIT_TIMEOUT)
   const waiting = async (): Promise<string | null> => {
     for (let steady = 0; ;) {
       const missing = await MISSING[what](cluster)
       steady = missing === null ? steady + 1 : 0
       // Consequences of the last change may only begin.
-      if (steady === STEADY || (steady > 0 && within !== undefined)) return null
+      if (steady === STEADY_CHECKS || (steady > 0 && within !== undefined)) return null
       if (clock.now() >= end) return within === undefined ? missing : null
-      await clock.sleep(Math.min(POLL_INTERVAL, end - clock.now()))
+      await clock.sleep(Math.min(CLUSTER_POLL_INTERVAL, end - clock.now()))
     }
   }
   return cluster.until(waiting())

@@ -1,6 +1,6 @@
 import { PullFailure } from '../../machine/index.js'
 import type { SiteNetwork } from './network.js'
-import { payloadDigest, type ContainerImage, type ContainerPuller } from './releases.js'
+import { payloadDigest, type PodImage, type ContainerPuller } from './releases.js'
 
 /** Repositories that are pulled from elsewhere, as an ImageContentSourcePolicy lists them. */
 export interface RepositoryMirrors {
@@ -13,7 +13,7 @@ export interface RepositoryMirrors {
 export class SiteRegistry implements ContainerPuller {
   readonly #network: SiteNetwork
   readonly #mirrors: readonly RepositoryMirrors[]
-  readonly #images = new Map<string, ContainerImage>()
+  readonly #images = new Map<string, PodImage>()
   readonly #pulled: string[] = []
 
   constructor(network: SiteNetwork, mirrors: readonly RepositoryMirrors[]) {
@@ -26,7 +26,7 @@ export class SiteRegistry implements ContainerPuller {
     return this.#pulled
   }
 
-  publish(pullspec: string, image: ContainerImage = {}): void {
+  publish(pullspec: string, image: PodImage = {}): void {
     this.#images.set(pullspec, image)
   }
 
@@ -68,7 +68,7 @@ export class SiteRegistry implements ContainerPuller {
     this.#pulled.push(this.locate(pullspec))
   }
 
-  async pull(pullspec: string, signal: AbortSignal): Promise<ContainerImage> {
+  async pull(pullspec: string, signal: AbortSignal): Promise<PodImage> {
     signal.throwIfAborted()
     const place = this.locate(pullspec)
     const image = this.#images.get(place)!

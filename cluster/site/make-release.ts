@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined, held, type Clock } from '../../runtime/index.js'
-import type { Manifest, ManifestObject, ReleasePayload } from './releases.js'
+import { defined, withClockHeld, type Clock } from '../../runtime/index.js'
+import type { ReleaseManifest, ManifestObject, ReleasePayload } from './releases.js'
 import { payloadDigest } from './releases.js'
 import type { SiteRegistry } from './container-registry.js'
 
@@ -26,11 +26,11 @@ export interface NewRelease {
   /** Container of the agent; by default one of this release. */
   agentImage?: string
   /** Further manifests; those of the operators above come before others of their name. */
-  manifests?: readonly Manifest[]
+  manifests?: readonly ReleaseManifest[]
 }
 
 /** A release image and the images that it names. */
-export interface MadeRelease {
+export interface SiteRelease {
   version: string
   /** Pullspec, by digest. */
   image: string
@@ -44,7 +44,7 @@ const MACHINE_API = 'openshift-machine-api'
 const MACHINE_CONFIG = 'openshift-machine-config-operator'
 
 /** Makes a release, and publishes all of its images. The same release made twice is one image. */
-export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, clock: Clock): Promise<MadeRelease> {
+export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, clock: Clock): Promise<SiteRelease> {
   const { version, operators, machineOs, nodeImage, bootImages, deployImage = 'coreos' } = wanted
   const component = (name: string, contents = version): string =>
     `${COMPONENTS}@sha256:${sha256Hex(`${name} ${contents}`)}`
@@ -60,13 +60,16 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
           machineOSImages: component('machine-os-images', await contentsOf(machineOs, clock)),
         }),
   }
-  const own: Manifest[] = [
+  const own: ReleaseManifest[] = [
     ...(operators.includes('machine-api') ? machineApi(version) : []),
     ...(operators.includes('baremetal') ? baremetal(version, components) : []),
     ...(bootImages === undefined ? [] : bootImagesOf(version, bootImages)),
     ...(operators.includes('machine-config') ? machineConfig(version, nodeImage) : []),
   ]
-  const manifests = [...own, ...(wanted.manifests ?? []).filter((one) => !own.some((other) => isSame(one, other)))]
+  const manifests = [
+    ...own,
+    ...(wanted.manifests ?? []).filter((one) => !own.some((other) => isSameManifest(one, other))),
+  ]
   const payload: ReleasePayload = {
     version,
     manifests,
@@ -81,7 +84,7 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
 }
 
 /** Whether two manifests are one file, or bring one object. */
-const isSame = (one: Manifest, other: Manifest): boolean =>
+const isSameManifest = (one: ReleaseManifest, other: ReleaseManifest): boolean =>
   one.name === other.name ||
   (one.object.kind === other.object.kind &&
     one.object.metadata.name === other.object.metadata.name &&
@@ -90,7 +93,7 @@ const isSame = (one: Manifest, other: Manifest): boolean =>
 /** Digests of the ISOs, by which two machine-os-images differ. */
 async function contentsOf(folder: string | undefined, clock: Clock): Promise<string> {
   if (folder === undefined) return 'none'
-  return held(clock, `reading ${folder}`, async () => {
+  return withClockHeld(clock, `reading ${folder}`, async () => {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.iso.sha256')).sort()
     const digests: string[] = []
     for (const name of names) digests.push(`${name} ${await readFile(join(folder, name), 'utf8')}`)
@@ -127,7 +130,7 @@ const operatorDeployment = (namespace: string, name: string, version: string, im
 // Names of files, objects and keys: machine-api-operator install/, cluster-baremetal-operator 4ecb36c manifests/, installer
 // manifests/coreos-bootimages, machine-config-operator install/.
 
-const machineApi = (version: string): Manifest[] => [
+const machineApi = (version: string): ReleaseManifest[] => [
   {
     name: '0000_30_machine-api-operator_01_images.configmap.yaml',
     object: configMap(MACHINE_API, 'machine-api-operator-images', { releaseVersion: version }),
@@ -138,7 +141,7 @@ const machineApi = (version: string): Manifest[] => [
   },
 ]
 
-const baremetal = (version: string, images: Readonly<Record<string, string>>): Manifest[] => [
+const baremetal = (version: string, images: Readonly<Record<string, string>>): ReleaseManifest[] => [
   {
     name: '0000_31_cluster-baremetal-operator_01_images.configmap.yaml',
     object: configMap(MACHINE_API, 'cluster-baremetal-operator-images', {
@@ -157,14 +160,14 @@ const baremetal = (version: string, images: Readonly<Record<string, string>>): M
   },
 ]
 
-const bootImagesOf = (version: string, stream: string): Manifest[] => [
+const bootImagesOf = (version: string, stream: string): ReleaseManifest[] => [
   {
     name: '0000_50_installer_coreos-bootimages.yaml',
     object: configMap(MACHINE_CONFIG, 'coreos-bootimages', { releaseVersion: version, stream }),
   },
 ]
 
-const machineConfig = (version: string, nodeImage = ''): Manifest[] => [
+const machineConfig = (version: string, nodeImage = ''): ReleaseManifest[] => [
   {
     name: '0000_80_machine-config_05_osimageurl.yaml',
     object: configMap(MACHINE_CONFIG, 'machine-config-osimageurl', {

@@ -1,5 +1,5 @@
 import { copyIso } from '../../coreos/index.js'
-import { defined, held } from '../../runtime/index.js'
+import { defined, withClockHeld } from '../../runtime/index.js'
 import { PullFailure } from '../../machine/index.js'
 import type { ActorParts } from '../actors/actor.js'
 import { runBareMetalOperator } from '../actors/baremetal-operator/baremetal-operator.js'
@@ -25,7 +25,7 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
       [CONTAINERS.machineOs]: async ({ image, contents }) => {
         if (contents.folder === undefined) throw new PullFailure(`${image} contains no live images`)
         const copying = { source: contents.folder, destination: site.shared, clock: site.clock }
-        await held(site.clock, 'copying the live images', () => copyIso(copying))
+        await withClockHeld(site.clock, 'copying the live images', () => copyIso(copying))
       },
     },
     main: {

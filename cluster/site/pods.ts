@@ -3,11 +3,11 @@ import { runActor, type ActorParts } from '../actors/actor.js'
 import { withCondition } from '../kube/conditions.js'
 import type { ObjectName } from '../kube/kube-client.js'
 import type { Deployment, PodContainer } from '../kube/kinds/apps.js'
-import type { ContainerImage, ContainerPuller } from './releases.js'
+import type { PodImage, ContainerPuller } from './releases.js'
 
 /** A container as a program runs it. */
 export interface RunningContainer extends PodContainer {
-  contents: ContainerImage
+  contents: PodImage
 }
 
 /** The programs in the containers of a site, by container name. Containers without one do nothing. */
@@ -30,8 +30,8 @@ interface Pod {
 }
 
 /** Times in which a container runtime pulls an image and starts a container. */
-const PULL = seconds(20)
-const START = seconds(2)
+const IMAGE_PULL_DELAY = seconds(20)
+const CONTAINER_START_DELAY = seconds(2)
 
 /** Runs the pods of Deployments, one each: an old one never runs beside the new one. */
 export function runPods(parts: PodsParts): AsyncDisposable {
@@ -69,19 +69,19 @@ export function runPods(parts: PodsParts): AsyncDisposable {
 
   const pull = async (container: PodContainer, signal: AbortSignal): Promise<RunningContainer> => {
     const contents = await registry.pull(container.image, signal)
-    await clock.sleep(PULL, { signal })
+    await clock.sleep(IMAGE_PULL_DELAY, { signal })
     return { ...container, contents }
   }
 
   const start = async (at: ObjectName, { spec }: Deployment, signal: AbortSignal): Promise<void> => {
     const { initContainers = [], containers } = spec.template.spec
     const pod: Pod = { template: JSON.stringify(spec.template), running: [] }
-    const init = await inOrder(initContainers, (one) => pull(one, signal))
-    const main = await inOrder(containers, (one) => pull(one, signal))
+    const init = await mapInOrder(initContainers, (one) => pull(one, signal))
+    const main = await mapInOrder(containers, (one) => pull(one, signal))
     for (const container of init) await programs.init[container.name]?.(container, signal)
     if (pods.has(keyOf(at))) await stop(at)
     pods.set(keyOf(at), pod)
-    await clock.sleep(START, { signal })
+    await clock.sleep(CONTAINER_START_DELAY, { signal })
     try {
       for (const container of main) {
         const running = await programs.main[container.name]?.(container, signal)
@@ -138,7 +138,7 @@ export function runPods(parts: PodsParts): AsyncDisposable {
 export const isRolledOut = ({ metadata, status }: Deployment): boolean =>
   status?.observedGeneration === metadata.generation && status.availableReplicas > 0
 
-async function inOrder<T, R>(all: readonly T[], each: (one: T) => Promise<R>): Promise<R[]> {
+async function mapInOrder<T, R>(all: readonly T[], each: (one: T) => Promise<R>): Promise<R[]> {
   const made: R[] = []
   for (const one of all) made.push(await each(one))
   return made

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { openImageService } from '../../coreos/index.js'
-import { stage, type Stage, type StageOptions } from '../../lab/index.js'
+import { composeStage, type Stage, type StageOptions } from '../../lab/index.js'
 import type { PullPoint } from '../../machine/index.js'
-import { opening, silent, temporaryFolder, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { openInScope, silent, temporaryFolder, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
 import { SiteNetwork, type Reachability } from './network.js'
 import { openWebServer, type WebServer } from './web-server.js'
@@ -42,7 +42,7 @@ export interface Site extends AsyncDisposable {
 /** Opens a site on one clock, with no pods yet. */
 export function openSite(options: SiteOptions): Promise<Site> {
   const { clock, random, logger = silent, reachability = 'connected', mirrors = [] } = options
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const hosts = mirrors.flatMap(({ mirrors: names }) => names.map((name) => name.split('/')[0]!))
     const network = new SiteNetwork({ clock, reachability, mirrors: hosts })
     const registry = new SiteRegistry(network, mirrors)
@@ -54,7 +54,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
     const httpd = scope.use(await openImageService({ ...empty, ...parts, host: '127.0.0.1', port: 0 }))
     const { conf, ...more } = options.stage ?? {}
     const staged = scope.use(
-      await stage({
+      await composeStage({
         disks: 'described',
         ironic: { profile: 'metal3' },
         ...more,

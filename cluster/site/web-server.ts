@@ -1,4 +1,4 @@
-import { bytesSource, fileRepresentation, serveFiles, type Found } from '../../bytes/index.js'
+import { bytesSource, fileRepresentation, serveFiles, type FoundFile } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { SiteNetwork } from './network.js'
 
@@ -22,7 +22,7 @@ export async function openWebServer(network: SiteNetwork | null, parts: ServerPa
   const files = new Map<string, Uint8Array | string>()
   const fetched: string[] = []
   const started = parts.clock.now()
-  const find = async (path: string): Promise<Found> => {
+  const find = async (path: string): Promise<FoundFile> => {
     const url = `${server.url}${path}`
     if (network && !network.reaches(new URL(url).host, url))
       return { refused: 403, why: 'the site is disconnected from the Internet' }

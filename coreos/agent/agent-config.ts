@@ -1,5 +1,5 @@
 import { UserError, defined } from '../../runtime/index.js'
-import { discreet, findingLine, type SpecConfig, validateIgnition } from '../../ignition/index.js'
+import { maskConfigLine, findingLine, type SpecConfig, validateIgnition } from '../../ignition/index.js'
 import { checkOptions } from './agent-option-checks.js'
 import { confFile, otherFiles } from './agent-files.js'
 import { DEFAULT_AGENT_IMAGE, schemeOf, type AgentConfigOptions } from './agent-options.js'
@@ -69,7 +69,7 @@ function refuseInvalid(config: SpecConfig): void {
   const [first] = findings.filter(({ kind }) => kind === 'error')
   throw new UserError(
     'agent-config',
-    `Ignition would refuse the config: ${first ? discreet(findingLine(first)) : 'no reason given'}`,
+    `Ignition would refuse the config: ${first ? maskConfigLine(findingLine(first)) : 'no reason given'}`,
     {
       kind: 'usage',
       remedy:

@@ -28,7 +28,7 @@ export function confFile(
   const lines = ['[DEFAULT]', ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`), '']
   const text = lines.join('\n')
   if (isOriginal) return { path: AGENT_CONF, contents: { source: base64Url(text) } }
-  return written(AGENT_CONF, 0o644, `\n${text}`)
+  return makeSpecFile(AGENT_CONF, 0o644, `\n${text}`)
 }
 
 /** Ironic's certificate is not verified by default, as in the template of image-customization-controller. */
@@ -42,21 +42,21 @@ export function otherFiles(
   const { template = 'today', keyfiles = [], pullSecret, caBundle, ntpServers = [], registriesConf, hostname } = options
   return [
     ...keyfiles.map(({ name, bytes }) => ({
-      ...written(`/etc/NetworkManager/system-connections/${name}`, 0o600, bytes),
+      ...makeSpecFile(`/etc/NetworkManager/system-connections/${name}`, 0o600, bytes),
       overwrite: true,
     })),
     ...(pullSecret === undefined
       ? []
       : [{ path: AUTH_FILE, mode: 0o600, contents: { source: base64Url(pullSecret) } }]),
-    ...(caBundle === undefined ? [] : [written(CA_FILE, 0o644, caBundle)]),
-    ...(template === 'original' ? [] : [written('/etc/NetworkManager/conf.d/clientid.conf', 0o644, CLIENT_ID)]),
+    ...(caBundle === undefined ? [] : [makeSpecFile(CA_FILE, 0o644, caBundle)]),
+    ...(template === 'original' ? [] : [makeSpecFile('/etc/NetworkManager/conf.d/clientid.conf', 0o644, CLIENT_ID)]),
     ...(ntpServers.length === 0 ? [] : [timeServers(ntpServers)]),
     ...(hostname === undefined
       ? []
-      : [written('/etc/NetworkManager/dispatcher.d/01-hostname', 0o744, hostnameScript(hostname))]),
+      : [makeSpecFile('/etc/NetworkManager/dispatcher.d/01-hostname', 0o744, hostnameScript(hostname))]),
     ...(registriesConf === undefined
       ? []
-      : [{ ...written('/etc/containers/registries.conf', 0o644, registriesConf), overwrite: true }]),
+      : [{ ...makeSpecFile('/etc/containers/registries.conf', 0o644, registriesConf), overwrite: true }]),
     ...(template === 'original' ? [] : greetings(options, known)),
   ]
 }
@@ -99,12 +99,12 @@ function greetings(
   const what = 'A live CoreOS that runs the Ironic agent. Nothing is installed on this machine by it alone.'
   const logs = '  journalctl -u ironic-agent.service    what the agent does'
   return [
-    written('/etc/issue.d/ipa.issue', 0o644, `\n${what}\n\n`),
-    written('/etc/motd.d/ipa.motd', 0o644, `\n${what}\n\n${about.join('\n')}\n\n${logs}\n`),
+    makeSpecFile('/etc/issue.d/ipa.issue', 0o644, `\n${what}\n\n`),
+    makeSpecFile('/etc/motd.d/ipa.motd', 0o644, `\n${what}\n\n${about.join('\n')}\n\n${logs}\n`),
   ]
 }
 
-const written = (path: string, mode: number, contents: string | Uint8Array): SpecFile => ({
+const makeSpecFile = (path: string, mode: number, contents: string | Uint8Array): SpecFile => ({
   path,
   mode,
   overwrite: false,

@@ -1,7 +1,7 @@
 import type { ConfigFile } from '../../runtime/index.js'
 import type { SpecConfig, SpecUnit } from '../../ignition/index.js'
 import {
-  configOf,
+  agentConfigOf,
   containerEnvironment,
   fromEnvironmentFiles,
   isInFolder,
@@ -11,7 +11,7 @@ import {
 import { commandWords, environmentOf } from './command-words.js'
 import { imageName, podmanCommand, type PodmanCommand } from './podman-command.js'
 import { lastOf, timeSpan, unitSettings, type UnitSettings } from './unit-settings.js'
-import { textOf, writtenFiles, type FileAt } from './written-files.js'
+import { decodeWrittenText, writtenFiles, type FileAt } from './written-files.js'
 
 /** How systemd restarts a service that failed. */
 export interface RestartRule {
@@ -96,7 +96,7 @@ function agentIn(unit: SpecUnit, files: FileAt): AgentOnCoreos | undefined {
   if (!run) return undefined
   const pulls = commandsOf('ExecStartPre').filter(({ verb }) => verb === 'pull')
   const container = containerEnvironment(run, environment, files)
-  const { configFiles, missing } = configOf(run, container, files)
+  const { configFiles, missing } = agentConfigOf(run, container, files)
   const pull = pullOf(run, pulls, environment)
   const missingAuth = pull.authFile !== null && files(pull.authFile) === undefined ? [pull.authFile] : []
   return {
@@ -113,7 +113,7 @@ function agentIn(unit: SpecUnit, files: FileAt): AgentOnCoreos | undefined {
 
 /** Texts of a unit: its contents or its file, then its drop-ins in the order of their names. */
 function textsOf({ name, contents, dropins = [] }: SpecUnit, files: FileAt): string[] {
-  const own = contents ?? textOf(files(`/etc/systemd/system/${name ?? ''}`)) ?? ''
+  const own = contents ?? decodeWrittenText(files(`/etc/systemd/system/${name ?? ''}`)) ?? ''
   const byName = dropins.toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1))
   return [own, ...byName.map((dropin) => dropin.contents ?? '')]
 }

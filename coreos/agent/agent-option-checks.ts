@@ -27,20 +27,20 @@ const SHAPES = {
 export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
   const { image, registry, hostname, ipOptions, proxies = {}, pullSecret, agentOptions = {} } = options
   if (image !== undefined && registry !== undefined)
-    throw wrong('both an image and a registry are given', 'give the registry as part of the image')
-  check('the image', 'image', image)
-  check('the registry', 'registry', registry)
-  check('the host name', 'hostname', hostname)
-  check('the IP options', 'ipOptions', ipOptions)
-  for (const server of options.ntpServers ?? []) check('the time server', 'ntpServers', server)
+    throw agentOptionError('both an image and a registry are given', 'give the registry as part of the image')
+  checkShape('the image', 'image', image)
+  checkShape('the registry', 'registry', registry)
+  checkShape('the host name', 'hostname', hostname)
+  checkShape('the IP options', 'ipOptions', ipOptions)
+  for (const server of options.ntpServers ?? []) checkShape('the time server', 'ntpServers', server)
   // A proxy's URL may contain a password.
-  check('the HTTP proxy', 'proxy', proxies.http, true)
-  check('the HTTPS proxy', 'proxy', proxies.https, true)
-  check('the list of hosts without proxy', 'noProxy', proxies.no)
-  for (const { name } of options.keyfiles ?? []) check("the keyfile's name", 'keyfiles', name)
+  checkShape('the HTTP proxy', 'proxy', proxies.http, true)
+  checkShape('the HTTPS proxy', 'proxy', proxies.https, true)
+  checkShape('the list of hosts without proxy', 'noProxy', proxies.no)
+  for (const { name } of options.keyfiles ?? []) checkShape("the keyfile's name", 'keyfiles', name)
   for (const [name, value] of Object.entries(agentOptions)) {
-    check("the agent's option", 'optionName', name)
-    check(`the value of ${name}`, 'optionValue', value, true)
+    checkShape("the agent's option", 'optionName', name)
+    checkShape(`the value of ${name}`, 'optionValue', value, true)
   }
   return {
     ...options,
@@ -51,17 +51,20 @@ export function checkOptions(options: AgentConfigOptions): AgentConfigOptions {
   }
 }
 
-function check(label: string, shape: keyof typeof SHAPES, value: string | undefined, secret = false): void {
+function checkShape(label: string, shape: keyof typeof SHAPES, value: string | undefined, secret = false): void {
   const [pattern, expected] = SHAPES[shape]
   if (value === undefined || pattern.test(value)) return
-  throw wrong(`${label} ${secret ? '(not shown)' : JSON.stringify(value)} cannot be used`, `give ${expected}`)
+  throw agentOptionError(
+    `${label} ${secret ? '(not shown)' : JSON.stringify(value)} cannot be used`,
+    `give ${expected}`,
+  )
 }
 
 function sshKey(line: string): string {
   const key = line.trim()
   if (!/[\n\r]/.test(key) && sshKeyFingerprint(key) !== null) return key
   // The message leaves the key out, since a user may have passed the private key.
-  throw wrong(
+  throw agentOptionError(
     'an SSH key (not shown) is not a public key',
     'give a line of authorized_keys, as in ~/.ssh/id_ed25519.pub',
   )
@@ -76,7 +79,11 @@ function authFile(secret: string): string {
     } catch {
       continue
     }
-  throw wrong('the pull secret (not shown) is not an auth file', 'give JSON like {"auths": {...}}, plain or in base64')
+  throw agentOptionError(
+    'the pull secret (not shown) is not an auth file',
+    'give JSON like {"auths": {...}}, plain or in base64',
+  )
 }
 
-const wrong = (message: string, remedy: string) => new UserError('agent-option', message, { kind: 'usage', remedy })
+const agentOptionError = (message: string, remedy: string) =>
+  new UserError('agent-option', message, { kind: 'usage', remedy })

@@ -1,7 +1,7 @@
 import { parseIni, UserError, type ConfigFile } from '../../runtime/index.js'
 import { splitWords } from './command-words.js'
 import type { PodmanCommand } from './podman-command.js'
-import { textOf, type FileAt } from './written-files.js'
+import { decodeWrittenText, type FileAt } from './written-files.js'
 
 /** Folder from which the agent's image reads settings (its ENTRYPOINT: `--config-dir /etc/ironic-python-agent`). */
 const CONFIG_FOLDER = '/etc/ironic-python-agent'
@@ -49,7 +49,7 @@ export function containerEnvironment(
 
 /** Variables from lines of `NAME=value`. A missing file is accepted, as systemd does after a `-` before the path. */
 export function fromEnvironmentFiles(paths: readonly string[], files: FileAt): Record<string, string> {
-  const lines = paths.flatMap((path) => textOf(files(path.replace(/^-/, '')))?.split('\n') ?? [])
+  const lines = paths.flatMap((path) => decodeWrittenText(files(path.replace(/^-/, '')))?.split('\n') ?? [])
   const pairs = lines.flatMap((line) => {
     const [, name, value] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(line) ?? []
     return name === undefined || value === undefined ? [] : [[name, splitWords(value).join(' ')]]
@@ -57,7 +57,7 @@ export function fromEnvironmentFiles(paths: readonly string[], files: FileAt): R
   return Object.fromEntries(pairs) as Record<string, string>
 }
 
-export function configOf(
+export function agentConfigOf(
   run: PodmanCommand,
   environment: Readonly<Record<string, string>>,
   files: FileAt,
@@ -65,7 +65,7 @@ export function configOf(
   const mounts = run.mounts.filter(({ target }) => isInFolder(target))
   const missing = mounts.flatMap(({ source }) => (files(source) === undefined ? [source] : []))
   const mounted = mounts.flatMap(({ source, target }): ConfigFile[] => {
-    const text = textOf(files(source))
+    const text = decodeWrittenText(files(source))
     return text === undefined || !target.endsWith('.conf')
       ? []
       : [{ name: target.slice(CONFIG_FOLDER.length + 1), text }]

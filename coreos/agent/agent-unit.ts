@@ -1,7 +1,7 @@
 import type { AgentTemplate } from './agent-options.js'
 
 /** Variable parts of the unit that runs the container. */
-export interface UnitParts {
+export interface AgentUnitParts {
   image: string
   /** Whether a pull secret is at {@link AUTH_FILE}. */
   authFile: boolean
@@ -20,18 +20,18 @@ const bind = (source: string, target: string): string => `--mount type=bind,src=
 /** Mounts: the agent's settings, and the parts of the host that it works on. */
 const CONF = bind(AGENT_CONF, '/etc/ironic-python-agent/ignition.conf')
 const DEVICES = [bind('/dev', '/dev'), bind('/sys', '/sys')]
-const HOST = bind('/', '/mnt/coreos')
+const HOST_MOUNT = bind('/', '/mnt/coreos')
 
-export const agentUnit = (template: AgentTemplate, parts: UnitParts): string =>
+export const agentUnit = (template: AgentTemplate, parts: AgentUnitParts): string =>
   template === 'original' ? original(parts) : todays(parts)
 
 /** The unit has no `Restart=`: when the pull fails, the machine stays without an agent. */
-function original(parts: UnitParts): string {
-  const run = ['--privileged --network host', CONF, ...DEVICES, HOST, ...variables(parts), '--name ironic-agent']
+function original(parts: AgentUnitParts): string {
+  const run = ['--privileged --network host', CONF, ...DEVICES, HOST_MOUNT, ...variables(parts), '--name ironic-agent']
   return unit({
     Unit: ['Description=Ironic Agent', 'After=network-online.target', 'Wants=network-online.target'],
     Service: [
-      ...proxyLines(parts).filter((line) => !line.endsWith('="')),
+      ...joinWords(parts).filter((line) => !line.endsWith('="')),
       'TimeoutStartSec=0',
       command('ExecStartPre=/bin/podman pull', parts.image, ...registryFlags(parts)),
       command('ExecStart=/bin/podman run', ...run, parts.image),
@@ -41,14 +41,14 @@ function original(parts: UnitParts): string {
 }
 
 /** Type=notify: podman notifies systemd when the container runs, so the pull counts as part of the start. */
-function todays(parts: UnitParts): string {
+function todays(parts: AgentUnitParts): string {
   const id = '--cidfile=%t/%n.ctr-id'
   const run = [
     `--detach --cgroups=no-conmon --sdnotify=conmon --rm ${id} --privileged --network host`,
     CONF,
     ...DEVICES,
     bind('/run/dbus/system_bus_socket', '/run/dbus/system_bus_socket'),
-    HOST,
+    HOST_MOUNT,
     bind('/run/udev', '/run/udev'),
     '--ipc=host --uts=host',
     ...variables(parts),
@@ -58,7 +58,7 @@ function todays(parts: UnitParts): string {
   return unit({
     Unit: ['Description=Ironic Agent', 'After=network-online.target', 'Wants=network-online.target'],
     Service: [
-      ...proxyLines(parts),
+      ...joinWords(parts),
       'TimeoutStartSec=0',
       'Restart=on-failure',
       'RestartSec=5',
@@ -81,24 +81,24 @@ const unit = (sections: Readonly<Record<string, readonly string[]>>): string =>
 
 const command = (...words: string[]): string => words.join(' ')
 
-const registryFlags = ({ authFile, insecureRegistry }: UnitParts): string[] => [
+const registryFlags = ({ authFile, insecureRegistry }: AgentUnitParts): string[] => [
   ...(insecureRegistry ? ['--tls-verify=false'] : []),
   ...(authFile ? [`--authfile=${AUTH_FILE}`] : []),
 ]
 
-const proxyLines = ({ proxies: { http = '', https = '', no = '' } }: UnitParts): string[] =>
+const joinWords = ({ proxies: { http = '', https = '', no = '' } }: AgentUnitParts): string[] =>
   Object.entries({ HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: no }).map(
-    ([name, value]) => `Environment="${name}=${escaped(value)}"`,
+    ([name, value]) => `Environment="${name}=${escapeUnitText(value)}"`,
   )
 
-const variables = ({ environment }: UnitParts): string[] =>
+const variables = ({ environment }: AgentUnitParts): string[] =>
   Object.entries(environment).flatMap(([name, value]) =>
     // systemd expands a dollar on command lines, but not in `Environment=`.
-    value === undefined ? [] : [`--env "${name}=${escaped(value).replaceAll('$', '$$$$')}"`],
+    value === undefined ? [] : [`--env "${name}=${escapeUnitText(value).replaceAll('$', '$$$$')}"`],
   )
 
 /**
  * Escapes a text for double quotes in a unit. image-customization-controller does not escape percent signs, so systemd
  * reads the `%40` of a password as a specifier.
  */
-const escaped = (text: string): string => text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')
+const escapeUnitText = (text: string): string => text.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')

@@ -7,10 +7,10 @@ export interface CommandScope {
 }
 
 /** Characters before a program's path that set how systemd runs it. */
-const PREFIX = /^[-@:+!|]+/
+const EXEC_PREFIX = /^[-@:+!|]+/
 
 /** The kernel's limit for arguments (execve(2)). Variables whose values contain variables can grow beyond it. */
-const LONGEST_COMMAND = 2 * 2 ** 20
+const MAX_COMMAND_BYTES = 2 * 2 ** 20
 
 /**
  * Splits a command of `ExecStart=` into the program's arguments as systemd.service(5), *Command lines*, describes:
@@ -29,13 +29,13 @@ export function commandWords(line: string, { unit, environment }: CommandScope):
       : word.replace(/\$\$|\$\{(\w+)\}/g, (_, name?: string) => {
           const value = name === undefined ? '$' : valueOf(name)
           length += value.length
-          return length > LONGEST_COMMAND ? '' : value
+          return length > MAX_COMMAND_BYTES ? '' : value
         })
     length += filled.length
-    if (length > LONGEST_COMMAND) return []
+    if (length > MAX_COMMAND_BYTES) return []
     for (const each of whole ? splitWords(filled) : [specifiers(filled, unit)]) words.push(each)
   }
-  return words.map((word, index) => (index === 0 ? word.replace(PREFIX, '') : word))
+  return words.map((word, index) => (index === 0 ? word.replace(EXEC_PREFIX, '') : word))
 }
 
 /** `NAME=value` pairs of `Environment=` lines; later ones win. */

@@ -53,7 +53,7 @@ const SWITCHES = new Set([
   'unsetenv-all',
 ])
 
-const SHORT: Readonly<Record<string, string>> = {
+const PODMAN_SHORT_OPTIONS: Readonly<Record<string, string>> = {
   a: 'attach',
   c: 'cpu-shares',
   d: 'detach',
@@ -99,14 +99,14 @@ export function podmanCommand(words: readonly string[]): PodmanCommand | undefin
 
 const isOption = (word: string): boolean => word.startsWith('-')
 
-interface Option {
+interface PodmanOption {
   name: string
   value: string
 }
 
 /** @param anywhere whether options may also come after the first word, as in `podman pull` */
-function readOptions(args: readonly string[], anywhere: boolean): { options: Option[]; words: string[] } {
-  const options: Option[] = []
+function readOptions(args: readonly string[], anywhere: boolean): { options: PodmanOption[]; words: string[] } {
+  const options: PodmanOption[] = []
   const words: string[] = []
   for (let at = 0; at < args.length; at++) {
     const word = args[at]!
@@ -121,9 +121,9 @@ function readOptions(args: readonly string[], anywhere: boolean): { options: Opt
 }
 
 /** Parses `-dit`, `-eA=b` and `-e A=b`. Returns how many of the following words it used. */
-function shortOptions(letters: string, next: string | undefined, options: Option[]): 0 | 1 {
+function shortOptions(letters: string, next: string | undefined, options: PodmanOption[]): 0 | 1 {
   for (const [index, letter] of [...letters].entries()) {
-    const name = SHORT[letter] ?? letter
+    const name = PODMAN_SHORT_OPTIONS[letter] ?? letter
     if (SWITCHES.has(name)) {
       options.push({ name, value: 'true' })
       continue

@@ -40,7 +40,7 @@ function logicalLines(text: string): string[] {
 /** The last value of a setting that has one. */
 export const lastOf = (settings: UnitSettings, name: string): string | undefined => settings.get(name)?.at(-1)
 
-const UNITS: Readonly<Record<string, number>> = {
+const TIME_UNITS: Readonly<Record<string, number>> = {
   us: 0.001,
   usec: 0.001,
   ms: 1,
@@ -66,7 +66,7 @@ export function timeSpan(text: string): number | undefined {
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined
   let sum = 0
   for (const [, amount, unit = ''] of parts) {
-    const factor = unit === '' ? 1000 : Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
+    const factor = unit === '' ? 1000 : Object.hasOwn(TIME_UNITS, unit) ? TIME_UNITS[unit] : undefined
     if (factor === undefined) return undefined
     sum += Number(amount) * factor
   }

@@ -1,17 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { isIPv6 } from 'node:net'
-import { opening } from '../../runtime/index.js'
+import { openInScope } from '../../runtime/index.js'
 import {
   bytesSource,
   type FileServerOptions,
-  type Found,
-  type Headers,
+  type FoundFile,
+  type ConditionalHeaders,
   type Representation,
   serveFiles,
 } from '../../bytes/index.js'
 import { IGNITION_TYPE, negotiate, readIgnition } from '../../ignition/index.js'
 import { liveKernelArguments } from '../live/kernel-arguments.js'
-import { digest, openLiveImage, type LiveImageFiles, type LiveSet } from './live-files.js'
+import { shortDigest, openLiveImage, type LiveImageFiles, type LiveSet } from './live-files.js'
 import { customizedInitramfs, customizedIso, plainFile } from './overlays.js'
 import { oldRamdisk } from './old-ramdisk.js'
 
@@ -66,7 +66,7 @@ export interface ImageService extends AsyncDisposable {
 }
 
 const DEFAULT_ARCHITECTURE = 'x86_64'
-const BASE = 'ironic-python-agent'
+const IPA_BASE_NAME = 'ironic-python-agent'
 
 /**
  * Opens an image service on live images. It customizes the ISO at once, to refuse an invalid or too large config before
@@ -78,19 +78,20 @@ const BASE = 'ironic-python-agent'
  * images.publish(node.uuid) // { iso: 'http://127.0.0.1:6180/nodes/.../ironic-python-agent.iso', ... }
  */
 export async function openImageService(options: ImageServiceOptions): Promise<ImageService> {
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const { files, config, clock } = options
     readIgnition(config, 'the config of the live images')
     const sets = new Map<string, LiveSet>()
     for (const each of files) sets.set(each.architecture, scope.use(await openLiveImage(each, clock)))
     const images = new ServedImages(sets, options)
-    for (const set of sets.values()) if (set.iso) await images.find(`/live/${set.architecture}/${BASE}.iso`, {})
+    for (const set of sets.values())
+      if (set.iso) await images.find(`/live/${set.architecture}/${IPA_BASE_NAME}.iso`, {})
     const { publicHost } = options
     const known = options.publicUrl ?? (publicHost === undefined ? undefined : httpUrl(publicHost, options.port))
-    const find = (path: string, headers: Headers): Promise<Found> => images.find(path, headers)
+    const find = (path: string, headers: ConditionalHeaders): Promise<FoundFile> => images.find(path, headers)
     const server = scope.use(await serveFiles({ ...options, publicUrl: known, find }))
     const url = options.publicUrl ?? (publicHost === undefined ? server.url : httpUrl(publicHost, server.port))
-    const old = `${url}/ramdisk/${BASE}`
+    const old = `${url}/ramdisk/${IPA_BASE_NAME}`
     return {
       url,
       port: server.port,
@@ -98,11 +99,11 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
       oldRamdisk: { kernel: `${old}.kernel`, ramdisk: `${old}.initramfs` },
       urls: (architecture = DEFAULT_ARCHITECTURE) => {
         const set = sets.get(architecture)
-        return set && urlsOf(set, url, `${url}/live/${architecture}/${BASE}`, false)
+        return set && urlsOf(set, url, `${url}/live/${architecture}/${IPA_BASE_NAME}`, false)
       },
       publish: (node, architecture = DEFAULT_ARCHITECTURE) => {
         const set = sets.get(architecture)
-        return set && urlsOf(set, url, `${url}/nodes/${images.publish(node, architecture)}/${BASE}`, true)
+        return set && urlsOf(set, url, `${url}/nodes/${images.publish(node, architecture)}/${IPA_BASE_NAME}`, true)
       },
       withdraw: (node) => images.withdraw(node),
       nodeOf: (path) => images.nodeOf(path),
@@ -115,10 +116,10 @@ const httpUrl = (host: string, port: number): string => `http://${isIPv6(host) ?
 
 /** @param own whether the initramfs contains the config */
 function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls {
-  const rootfs = `${url}/live/${set.architecture}/${BASE}.rootfs`
+  const rootfs = `${url}/live/${set.architecture}/${IPA_BASE_NAME}.rootfs`
   const ignition = `${stem}.ign`
   const pxe = {
-    kernel: `${url}/live/${set.architecture}/${BASE}.kernel`,
+    kernel: `${url}/live/${set.architecture}/${IPA_BASE_NAME}.kernel`,
     ramdisk: `${stem}.initramfs`,
     rootfs,
     ignition,
@@ -127,7 +128,7 @@ function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls
   return { iso: set.iso ? `${stem}.iso` : null, pxe: set.pxe ? pxe : null }
 }
 
-interface ServedImage {
+interface NodeImageEntry {
   node: string
   architecture: string
   /** Customized files, made on the first request, and again when the config changes. */
@@ -140,8 +141,8 @@ interface ServedImage {
 class ServedImages {
   readonly #sets: ReadonlyMap<string, LiveSet>
   readonly #options: ImageServiceOptions
-  readonly #common = new Map<string, ServedImage>()
-  readonly #byName = new Map<string, ServedImage>()
+  readonly #common = new Map<string, NodeImageEntry>()
+  readonly #byName = new Map<string, NodeImageEntry>()
 
   constructor(sets: ReadonlyMap<string, LiveSet>, options: ImageServiceOptions) {
     this.#sets = sets
@@ -170,7 +171,7 @@ class ServedImages {
       .digest('base64url')
   }
 
-  async find(path: string, headers: Headers): Promise<Found> {
+  async find(path: string, headers: ConditionalHeaders): Promise<FoundFile> {
     const [, folder, name = '', kind = ''] =
       /^\/(live|nodes|ramdisk)\/(?:([\w-]+)\/)?ironic-python-agent\.(\w+)$/.exec(path) ?? []
     if (folder === 'ramdisk') return name === '' ? oldRamdisk(kind) : undefined
@@ -192,7 +193,7 @@ class ServedImages {
     }
   }
 
-  #customize(entry: ServedImage, set: LiveSet, kind: 'iso' | 'initramfs'): Promise<Representation> {
+  #customize(entry: NodeImageEntry, set: LiveSet, kind: 'iso' | 'initramfs'): Promise<Representation> {
     const embedded = this.#config(entry)
     const known = entry.customized.get(kind)
     if (known?.config === embedded.config) return known.representation
@@ -206,7 +207,7 @@ class ServedImages {
     return representation
   }
 
-  #config(entry: ServedImage): { config: string; modified: number } {
+  #config(entry: NodeImageEntry): { config: string; modified: number } {
     const { config: common, configOf, clock } = this.#options
     const config = (entry.node === '' ? undefined : configOf?.(entry.node)) ?? common
     if (entry.seen?.config !== config) entry.seen = { config, at: clock.now() }
@@ -214,7 +215,7 @@ class ServedImages {
   }
 }
 
-const servedImage = (node: string, architecture: string): ServedImage => ({
+const servedImage = (node: string, architecture: string): NodeImageEntry => ({
   node,
   architecture,
   customized: new Map(),
@@ -222,14 +223,14 @@ const servedImage = (node: string, architecture: string): ServedImage => ({
 })
 
 /** The config in an Ignition spec version that the client accepts. */
-function ignition({ config, modified }: { config: string; modified: number }, headers: Headers): Found {
+function ignition({ config, modified }: { config: string; modified: number }, headers: ConditionalHeaders): FoundFile {
   const { accept } = headers
   const negotiated = negotiate(Array.isArray(accept) ? accept.join(', ') : accept, readIgnition(config))
   if ('refusal' in negotiated) return { refused: 406, why: negotiated.refusal }
   const bytes = Buffer.from(JSON.stringify(negotiated.config))
   return {
     source: bytesSource(bytes),
-    etag: `"${digest(bytes)}"`,
+    etag: `"${shortDigest(bytes)}"`,
     modified,
     type: `${IGNITION_TYPE}; version=${negotiated.version}`,
     headers: { vary: 'accept' },

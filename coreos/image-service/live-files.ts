@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined, during, held, UserError, type Clock } from '../../runtime/index.js'
+import { defined, during, withClockHeld, UserError, type Clock } from '../../runtime/index.js'
 import { type ByteSource, openFileSource, sha256Hex } from '../../bytes/index.js'
 import { openLiveIso, type LiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
@@ -31,7 +31,7 @@ export interface LiveSet extends AsyncDisposable {
   readonly pxe?: { kernel: BaseFile; initramfs: BaseFile; rootfs: BaseFile }
 }
 
-const wrong = (message: string): UserError =>
+const liveFilesError = (message: string): UserError =>
   new UserError('live-files', message, {
     remedy: 'give a live ISO, or kernel, initramfs and rootfs together, as Fedora publishes them',
     kind: 'usage',
@@ -52,16 +52,18 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
   }
   const open = (path: string): Promise<BaseFile> =>
     during(`opening ${path}`, async () => {
-      const found = await held(clock, `looking at ${path}`, () => stat(path))
+      const found = await withClockHeld(clock, `looking at ${path}`, () => stat(path))
       const source = await openFileSource(path, clock)
       opened.push(source)
       const { size, mtimeMs, ino } = found
-      return { source, identity: digest(`${size} ${mtimeMs} ${ino}`), modified: mtimeMs }
+      return { source, identity: shortDigest(`${size} ${mtimeMs} ${ino}`), modified: mtimeMs }
     })
   try {
     const pxePaths = [kernel, initramfs, rootfs].filter((path) => path !== undefined)
-    if (pxePaths.length % 3 !== 0) throw wrong('only some of kernel, initramfs and rootfs of a live image were given')
-    if (pxePaths.length === 0 && files.iso === undefined) throw wrong(`there is no live image for ${architecture}`)
+    if (pxePaths.length % 3 !== 0)
+      throw liveFilesError('only some of kernel, initramfs and rootfs of a live image were given')
+    if (pxePaths.length === 0 && files.iso === undefined)
+      throw liveFilesError(`there is no live image for ${architecture}`)
     const iso = files.iso === undefined ? undefined : await openIso(await open(files.iso), files.iso, clock)
     const pxe =
       kernel !== undefined && initramfs !== undefined && rootfs !== undefined
@@ -87,14 +89,14 @@ async function openIso(base: BaseFile, path: string, clock: Clock): Promise<NonN
 async function pxeOf({ live, identity, modified }: NonNullable<LiveSet['iso']>): Promise<LiveSet['pxe']> {
   const files = new Map<string, BaseFile>()
   for (const { name, contents } of await pxeFiles(live.filesystem))
-    files.set(name, { source: contents, identity: digest(`${identity} ${name}`), modified })
+    files.set(name, { source: contents, identity: shortDigest(`${identity} ${name}`), modified })
   const kernel = files.get('vmlinuz')
   const initramfs = files.get('initrd.img')
   const rootfs = files.get('rootfs.img')
   return kernel && initramfs && rootfs ? { kernel, initramfs, rootfs } : undefined
 }
 
-const KINDS = {
+const LIVE_FILE_PATTERNS = {
   iso: /\.iso$/,
   kernel: /(kernel|vmlinuz)/,
   initramfs: /(initramfs|initrd)/,
@@ -110,7 +112,7 @@ const ARCHITECTURES = ['x86_64', 'aarch64', 'ppc64le', 's390x']
  * @throws UserError `live-files` for a folder without live images, or with two files of one kind
  */
 export async function findLiveImages(folder: string, clock: Clock): Promise<LiveImageFiles[]> {
-  const names = await held(clock, `listing ${folder}`, () => readdir(folder)).catch((cause: unknown) => {
+  const names = await withClockHeld(clock, `listing ${folder}`, () => readdir(folder)).catch((cause: unknown) => {
     throw new UserError('live-files', `the folder ${folder} cannot be listed`, {
       cause,
       remedy: 'name an existing folder',
@@ -121,15 +123,18 @@ export async function findLiveImages(folder: string, clock: Clock): Promise<Live
   for (const name of names.sort()) {
     // Signatures and digests have the name of their image, with another ending.
     if (/\.(sig|sha\d+|asc)$/.test(name)) continue
-    const kind = (Object.keys(KINDS) as (keyof typeof KINDS)[]).find((one) => KINDS[one].test(name))
+    const kind = (Object.keys(LIVE_FILE_PATTERNS) as (keyof typeof LIVE_FILE_PATTERNS)[]).find((one) =>
+      LIVE_FILE_PATTERNS[one].test(name),
+    )
     if (!kind) continue
     const architecture = ARCHITECTURES.find((one) => name.includes(one)) ?? 'x86_64'
     const files = found.get(architecture) ?? { architecture }
-    if (files[kind] !== undefined) throw wrong(`${folder} has two files that may be the ${kind} of ${architecture}`)
+    if (files[kind] !== undefined)
+      throw liveFilesError(`${folder} has two files that may be the ${kind} of ${architecture}`)
     found.set(architecture, { ...files, [kind]: join(folder, name) })
   }
-  if (found.size === 0) throw wrong(`there is no live image in ${folder}`)
+  if (found.size === 0) throw liveFilesError(`there is no live image in ${folder}`)
   return [...found.values()]
 }
 
-export const digest = (text: string | Uint8Array): string => sha256Hex(text).slice(0, 32)
+export const shortDigest = (text: string | Uint8Array): string => sha256Hex(text).slice(0, 32)

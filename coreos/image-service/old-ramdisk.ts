@@ -1,5 +1,5 @@
-import { bytesSource, cpio, type Representation } from '../../bytes/index.js'
-import { digest } from './live-files.js'
+import { bytesSource, makeCpio, type Representation } from '../../bytes/index.js'
+import { shortDigest } from './live-files.js'
 
 /** Fixed modification time, since these files never change. */
 const MODIFIED = Date.UTC(2026, 0, 1)
@@ -10,17 +10,19 @@ const MODIFIED = Date.UTC(2026, 0, 1)
 export function oldRamdisk(kind: string): Representation | undefined {
   switch (kind) {
     case 'kernel':
-      return file(Buffer.from('a kernel for simulated machines\n'.repeat(64)))
+      return bytesRepresentation(Buffer.from('a kernel for simulated machines\n'.repeat(64)))
     case 'initramfs':
-      return file(cpio([{ path: 'etc/ironic-python-agent.d/README', bytes: Buffer.from('the agent of old\n') }]))
+      return bytesRepresentation(
+        makeCpio([{ path: 'etc/ironic-python-agent.d/README', bytes: Buffer.from('the agent of old\n') }]),
+      )
     default:
       return undefined
   }
 }
 
-const file = (bytes: Uint8Array): Representation => ({
+const bytesRepresentation = (bytes: Uint8Array): Representation => ({
   source: bytesSource(bytes),
-  etag: `"${digest(bytes)}"`,
+  etag: `"${shortDigest(bytes)}"`,
   modified: MODIFIED,
   type: 'application/octet-stream',
 })

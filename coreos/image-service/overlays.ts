@@ -1,17 +1,17 @@
 import type { Clock } from '../../runtime/index.js'
-import { followedBy, overlay, type Representation } from '../../bytes/index.js'
+import { followedBy, overlaySource, type Representation } from '../../bytes/index.js'
 import { IGNITION_FILE } from '../live/contents.js'
 import { wrapFiles } from '../live/initramfs.js'
-import { digest, type BaseFile, type LiveSet } from './live-files.js'
+import { shortDigest, type BaseFile, type LiveSet } from './live-files.js'
 
-const TYPES = { iso: 'application/x-iso9660-image', bytes: 'application/octet-stream' }
+const OVERLAY_CONTENT_TYPES = { iso: 'application/x-iso9660-image', bytes: 'application/octet-stream' }
 
 /** A file without an overlay. */
 export const plainFile = ({ source, identity, modified }: BaseFile): Representation => ({
   source,
   modified,
   etag: `"${identity}"`,
-  type: TYPES.bytes,
+  type: OVERLAY_CONTENT_TYPES.bytes,
 })
 
 /** The config to embed. */
@@ -37,10 +37,10 @@ export async function customizedIso(
   // A published image has zeros in the rest of the area.
   const archive = Buffer.from(bytes.subarray(0, end))
   return {
-    source: overlay(iso.source, [{ offset, bytes: archive }]),
-    etag: `"${digest(`${iso.identity} ${digest(config)}`)}"`,
+    source: overlaySource(iso.source, [{ offset, bytes: archive }]),
+    etag: `"${shortDigest(`${iso.identity} ${shortDigest(config)}`)}"`,
     modified: Math.max(iso.modified, modified),
-    type: TYPES.iso,
+    type: OVERLAY_CONTENT_TYPES.iso,
   }
 }
 
@@ -53,8 +53,8 @@ export async function customizedInitramfs(
   const archive = await wrapFiles(new Map([[IGNITION_FILE, Buffer.from(config)]]), clock)
   return {
     source: followedBy(base.source, archive),
-    etag: `"${digest(`${base.identity} ${digest(config)}`)}"`,
+    etag: `"${shortDigest(`${base.identity} ${shortDigest(config)}`)}"`,
     modified: Math.max(base.modified, modified),
-    type: TYPES.bytes,
+    type: OVERLAY_CONTENT_TYPES.bytes,
   }
 }

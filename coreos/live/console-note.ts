@@ -1,9 +1,9 @@
 import { parseConsole } from './console.js'
 
-const WIDTH = 80
+const NOTE_WIDTH = 80
 
 /** Names of the options in the note. */
-export interface ConsoleOptions {
+export interface ConsoleOptionNames {
   /** `--append-karg` */
   karg: string
   /** `--console` */
@@ -14,7 +14,7 @@ export interface ConsoleOptions {
  * coreos-installer's note for a user who sets consoles by kernel arguments only, which does not set GRUB's; undefined
  * when it does not apply. Blank lines around it, 80 columns, no line break between quotation marks.
  */
-export function consoleNote(append: readonly string[], options: ConsoleOptions): string | undefined {
+export function consoleNote(append: readonly string[], options: ConsoleOptionNames): string | undefined {
   const specs = append
     .filter((argument) => argument.startsWith('console='))
     .map((argument) => argument.slice('console='.length))
@@ -27,18 +27,18 @@ export function consoleNote(append: readonly string[], options: ConsoleOptions):
     quoted(specs.map((spec) => `${options.karg} console=${spec}`)),
     ...'to configure both kernel and bootloader consoles.'.split(' '),
   ]
-  return `\n${wrapped(words).join('\n')}\n`
+  return `\n${wrapNote(words).join('\n')}\n`
 }
 
 /**
  * Breaks lines greedily. coreos-installer 0.27.0 builds textwrap 0.16 without its default features, and optimal breaks
  * need its feature `smawk`.
  */
-function wrapped(words: readonly string[]): string[] {
+function wrapNote(words: readonly string[]): string[] {
   const lines: string[] = []
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`
-    if (lines.length > 0 && width(longer) <= WIDTH) lines[lines.length - 1] = longer
+    if (lines.length > 0 && width(longer) <= NOTE_WIDTH) lines[lines.length - 1] = longer
     else lines.push(word)
   }
   return lines

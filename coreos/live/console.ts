@@ -2,8 +2,8 @@ const GRAPHICAL = /^(tty0|hvc0|ttysclp0)$/
 /** Port, speed, parity, bits. */
 const SERIAL = /^(ttyS|ttyAMA)([0-9]+)(?:,([0-9]+)(?:([neo])([5-8])?)?)?$/
 /** coreos-installer 0.27.0 keeps a port in 8 bits and a speed in 32. */
-const LARGEST_PORT = 255
-const LARGEST_SPEED = 0xffffffff
+const MAX_CONSOLE_PORT = 255
+const MAX_CONSOLE_SPEED = 0xffffffff
 
 /** A console: the kernel's argument, and GRUB's settings for it. */
 export interface ConsoleSpec {
@@ -35,7 +35,7 @@ export function checkConsole(value: string): string | undefined {
     if (value.startsWith(prefix)) return `spec should not start with "${prefix}"`
   const serial = SERIAL.exec(value)
   if (!serial) return GRAPHICAL.test(value) ? undefined : 'invalid or unsupported console argument'
-  if (Number(serial[2]) > LARGEST_PORT) return "couldn't parse port"
-  if (Number(serial[3] ?? 0) > LARGEST_SPEED) return "couldn't parse speed"
+  if (Number(serial[2]) > MAX_CONSOLE_PORT) return "couldn't parse port"
+  if (Number(serial[3] ?? 0) > MAX_CONSOLE_SPEED) return "couldn't parse speed"
   return undefined
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Files } from './initramfs.js'
+import type { InitramfsFiles } from './initramfs.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Path in the initramfs from which the live system reads its Ignition config. */
@@ -25,11 +25,12 @@ export function keyfilesAt(files: readonly { path: string; bytes: Uint8Array }[]
 }
 
 /** Keyfiles as files of an initramfs. */
-export const keyfileFiles = (keyfiles: readonly Keyfile[]): Files =>
+export const keyfileFiles = (keyfiles: readonly Keyfile[]): InitramfsFiles =>
   new Map(keyfiles.map(({ name, bytes }) => [NETWORK_FOLDER + name, bytes]))
 
 /** `files` without the network settings. */
-export const withoutKeyfiles = (files: Files): Files => new Map([...files].filter(([path]) => !isKeyfile(path)))
+export const withoutKeyfiles = (files: InitramfsFiles): InitramfsFiles =>
+  new Map([...files].filter(([path]) => !isKeyfile(path)))
 
 export const isKeyfile = (path: string): boolean => path.startsWith(NETWORK_FOLDER)
 
@@ -38,7 +39,7 @@ export const isKeyfile = (path: string): boolean => path.startsWith(NETWORK_FOLD
  *
  * @throws LiveImageError for a name that leads out of the folder to which a user extracts them
  */
-export function keyfilesIn(files: Files): Keyfile[] {
+export function keyfilesIn(files: InitramfsFiles): Keyfile[] {
   return [...files]
     .filter(([path]) => isKeyfile(path))
     .map(([path, bytes]) => {

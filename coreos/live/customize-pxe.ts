@@ -7,7 +7,7 @@ import { readInitramfs, wrapFiles } from './initramfs.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** File that every live initramfs of CoreOS has. */
-const MARK = 'etc/coreos-live-initramfs'
+const LIVE_INITRAMFS_FILE = 'etc/coreos-live-initramfs'
 const FEATURES = 'etc/coreos/features.json'
 
 /**
@@ -23,9 +23,13 @@ export async function customizePxe(
   report?: (message: string) => void,
 ): Promise<Customized & { image: ByteSource }> {
   const files = await LiveImageError.during('reading/copying input initrd', () =>
-    readInitramfs(initramfs, clock, (path) => [MARK, FEATURES, IGNITION_FILE].includes(path) || isKeyfile(path)),
+    readInitramfs(
+      initramfs,
+      clock,
+      (path) => [LIVE_INITRAMFS_FILE, FEATURES, IGNITION_FILE].includes(path) || isKeyfile(path),
+    ),
   )
-  if (!files.has(MARK)) throw new LiveImageError('not a CoreOS live initramfs image')
+  if (!files.has(LIVE_INITRAMFS_FILE)) throw new LiveImageError('not a CoreOS live initramfs image')
   if (files.has(IGNITION_FILE) || [...files.keys()].some(isKeyfile))
     throw new LiveImageError('input is already customized')
   const described = files.get(FEATURES)

@@ -7,7 +7,7 @@ import { normalConsole } from './console.js'
 import { consoleNote } from './console-note.js'
 import { IGNITION_FILE, keyfileFiles, type Keyfile } from './contents.js'
 import { requireNetwork, type OsFeatures } from './features.js'
-import type { Files } from './initramfs.js'
+import type { InitramfsFiles } from './initramfs.js'
 import { checkInstallerConfig } from './installer-config.js'
 import { scriptName, scriptUnit, type InstallMoment } from './install-script.js'
 import { LiveImageError } from '../live-image-error.js'
@@ -44,16 +44,16 @@ export interface Customization {
 
 /** Files to embed in an image for a {@link Customization}. */
 export interface Customized {
-  files: Files
+  files: InitramfsFiles
   /** Set when the image runs the installer at boot; `device` is the disk that it overwrites, if the customization names it. */
   installs: { device: string | undefined } | undefined
 }
 
 /** Newest Ignition spec that every customizable image supports. */
-const VERSION = '3.3.0'
+const CUSTOMIZE_SPEC = '3.3.0'
 const DEST_CONFIG = '/etc/coreos/dest.ign'
 
-interface Source {
+interface CompressedSource {
   compression: 'gzip'
   source: string
 }
@@ -79,7 +79,7 @@ export function customize(
   const note = consoleNote(destKargAppend, { karg: '--dest-karg-append', console: '--dest-console' })
   if (note !== undefined) report(note)
   const files = networkFiles(customization, features)
-  for (const { bytes } of customization.ignitionCa ?? []) live.authorities.push(packed(bytes))
+  for (const { bytes } of customization.ignitionCa ?? []) live.authorities.push(compressSource(bytes))
   for (const file of customization.preInstall ?? []) live.addScript('pre', file)
   for (const file of customization.postInstall ?? []) live.addScript('post', file)
   const addInstallerConfig = installerConfigs(live, features)
@@ -91,7 +91,7 @@ export function customize(
     }
     addInstallerConfig(basename(path), bytes)
   }
-  for (const file of customization.liveIgnition ?? []) live.merge.push(packed(checkedConfig(file)))
+  for (const file of customization.liveIgnition ?? []) live.merge.push(compressSource(checkedConfig(file)))
   if (destination.length > 0)
     live.addFile(DEST_CONFIG, 0o600, Buffer.from(destinationConfig(destination, customization.ignitionCa ?? [])))
   const own = destinationSettings(customization)
@@ -161,8 +161,8 @@ function destinationConfig(configs: readonly Buffer[], authorities: readonly Nam
   const [only] = configs
   if (configs.length === 1 && authorities.length === 0) return `${only!.toString()}\n`
   const config = new LiveConfig()
-  config.merge.push(...configs.map(packed))
-  config.authorities.push(...authorities.map(({ bytes }) => packed(bytes)))
+  config.merge.push(...configs.map(compressSource))
+  config.authorities.push(...authorities.map(({ bytes }) => compressSource(bytes)))
   return config.text()!
 }
 
@@ -181,7 +181,7 @@ function checkedConfig({ path, bytes }: NamedFile): Buffer {
 const versionIn = (bytes: Uint8Array): string =>
   (JSON.parse(Buffer.from(bytes).toString()) as { ignition: { version: string } }).ignition.version
 
-function packed(bytes: Uint8Array): Source {
+function compressSource(bytes: Uint8Array): CompressedSource {
   const gzip = gzipSync(bytes, { level: 9 })
   // Operating system "unknown", as coreos-installer writes: every host makes the same image.
   gzip[9] = 0xff
@@ -192,15 +192,15 @@ function packed(bytes: Uint8Array): Source {
 const SCRIPT_NAME = /^[\w.:-]+$/
 
 class LiveConfig {
-  readonly merge: Source[] = []
-  readonly authorities: Source[] = []
-  readonly #files: { contents: Source; mode: number; path: string }[] = []
+  readonly merge: CompressedSource[] = []
+  readonly authorities: CompressedSource[] = []
+  readonly #files: { contents: CompressedSource; mode: number; path: string }[] = []
   readonly #units: { contents: string; enabled: true; name: string }[] = []
 
   addFile(path: string, mode: number, bytes: Uint8Array): void {
     if (this.#files.some((file) => file.path === path))
       throw new LiveImageError(`config already specifies path ${path}`)
-    this.#files.push({ contents: packed(bytes), mode, path })
+    this.#files.push({ contents: compressSource(bytes), mode, path })
   }
 
   addScript(moment: InstallMoment, { path, bytes }: NamedFile): void {
@@ -223,7 +223,7 @@ class LiveConfig {
           config: this.merge.length > 0 ? { merge: this.merge } : undefined,
           security: this.authorities.length > 0 ? { tls: { certificateAuthorities: this.authorities } } : undefined,
         }),
-        version: VERSION,
+        version: CUSTOMIZE_SPEC,
       },
       ...defined({
         storage: this.#files.length > 0 ? { files: this.#files } : undefined,

@@ -1,4 +1,4 @@
-import { jsonCheck, parseJson } from './json-file.js'
+import { jsonCheck, parseLiveJson } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Features that a live image declares in `coreos/features.json`. Old images have no such file. */
@@ -18,7 +18,7 @@ const osFeatures = jsonCheck<OsFeatures>({
   },
 })
 
-export const parseFeatures = (bytes: Uint8Array): OsFeatures => parseJson(bytes, osFeatures, 'parsing OS features')
+export const parseFeatures = (bytes: Uint8Array): OsFeatures => parseLiveJson(bytes, osFeatures, 'parsing OS features')
 
 /** @throws LiveImageError for an image that would ignore network settings */
 export function requireNetwork(features: OsFeatures): void {

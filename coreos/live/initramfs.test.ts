@@ -5,22 +5,22 @@ import { expect, test } from 'vitest'
 import { liveInitramfs } from '../../test/kit/images/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
 import { keyfilesIn } from './contents.js'
-import { cpio } from '../../bytes/archives/cpio.js'
-import { readInitramfs, wrapFiles, type Limits } from './initramfs.js'
-import { xz } from '../../bytes/compression/xz-writer.js'
+import { makeCpio } from '../../bytes/archives/cpio.js'
+import { readInitramfs, wrapFiles, type InitramfsLimits } from './initramfs.js'
+import { compressXz } from '../../bytes/compression/xz-writer.js'
 import { failureText } from '../installer-failure.js'
 import { FormatError } from '../../bytes/format-error.js'
 
 const clock = systemClock()
-const archive = (path: string, text: string) => cpio([{ path, bytes: Buffer.from(text) }])
-const texts = async (image: Uint8Array, limits?: Limits) =>
+const archive = (path: string, text: string) => makeCpio([{ path, bytes: Buffer.from(text) }])
+const texts = async (image: Uint8Array, limits?: InitramfsLimits) =>
   Object.fromEntries(
     [...(await readInitramfs(image, clock, undefined, limits))].map(([path, bytes]) => [
       path,
       Buffer.from(bytes).toString(),
     ]),
   )
-const failure = (image: Uint8Array, limits?: Limits) => texts(image, limits).then(() => 'none', failureText)
+const failure = (image: Uint8Array, limits?: InitramfsLimits) => texts(image, limits).then(() => 'none', failureText)
 
 /** A zstd frame (RFC 8878) of stored blocks. */
 function zstd(bytes: Uint8Array): Buffer {
@@ -46,7 +46,7 @@ test('a wrapped config is the archive that coreos-installer writes, in xz', asyn
   )
   // Header of an xz stream with the check CRC32.
   expect(wrapped.subarray(0, 12).toString('hex')).toBe('fd377a585a0000016922de36')
-  expect(cpio([{ path: 'config.ign', bytes: config }]).toString('latin1', 0, 110)).toBe(
+  expect(makeCpio([{ path: 'config.ign', bytes: config }]).toString('latin1', 0, 110)).toBe(
     '070701' +
       '00000000' +
       '00008180' +
@@ -68,8 +68,8 @@ test('archives of every kind may follow each other, with zeros between; a later 
     Buffer.alloc(512),
     gzipSync(archive('b', 'gzip too')),
     gzipSync(archive('c', 'right behind')),
-    await xz(archive('d/e', 'xz'), clock),
-    await xz(archive('a', 'xz, later'), clock),
+    await compressXz(archive('d/e', 'xz'), clock),
+    await compressXz(archive('a', 'xz, later'), clock),
     Buffer.alloc(4),
     zstd(archive('f', 'zstd'.repeat(900))),
     archive('g', 'plain'),
@@ -88,7 +88,7 @@ test('archives of every kind may follow each other, with zeros between; a later 
 })
 
 test('other bytes are refused as coreos-installer refuses them', async () => {
-  const wrapped = await xz(archive('a', 'b'.repeat(999)), clock)
+  const wrapped = await compressXz(archive('a', 'b'.repeat(999)), clock)
   expect(await failure(Buffer.from('{"ignition":'.repeat(20)))).toContain(
     'reading CPIO entry\n\nCaused by:\n    Invalid magic number',
   )
@@ -107,16 +107,16 @@ test('other bytes are refused as coreos-installer refuses them', async () => {
 test('a decompression bomb is refused at the limit', async () => {
   const limits = { unpacked: 2 ** 18, selected: 2 ** 16 }
   const much = archive('zeros', '\0'.repeat(2 ** 19))
-  for (const bomb of [gzipSync(much), await xz(much, clock), zstd(much)])
+  for (const bomb of [gzipSync(much), await compressXz(much, clock), zstd(much)])
     expect(await failure(bomb, limits)).toContain('too large')
-  const passed = await xz(cpio([{ path: 'other', bytes: Buffer.alloc(2 ** 19) }]), clock)
+  const passed = await compressXz(makeCpio([{ path: 'other', bytes: Buffer.alloc(2 ** 19) }]), clock)
   await expect(readInitramfs(passed, clock, () => false, limits)).rejects.toThrow()
 })
 
 test.each(['../up', 'a/../../b', '/abs', 'a//b', 'a/./b', ''])(
   'a path that leads out of the folder is not written: %j',
   (path) => {
-    expect(() => cpio([{ path, bytes: Buffer.alloc(0) }])).toThrow(FormatError)
+    expect(() => makeCpio([{ path, bytes: Buffer.alloc(0) }])).toThrow(FormatError)
   },
 )
 
@@ -142,7 +142,12 @@ test('wrapped files are read back', async () => {
 })
 
 test('any bytes are read or refused with a LiveImageError', async () => {
-  const starts = [liveInitramfs(), gzipSync(liveInitramfs()), await xz(liveInitramfs(), clock), zstd(liveInitramfs())]
+  const starts = [
+    liveInitramfs(),
+    gzipSync(liveInitramfs()),
+    await compressXz(liveInitramfs(), clock),
+    zstd(liveInitramfs()),
+  ]
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...starts),

@@ -4,18 +4,18 @@ import {
   ByteReader,
   type ByteSource,
   bytesSource,
-  cpio,
+  makeCpio,
   decompressMember,
   readCpio,
-  sniff,
+  detectCompression,
   streamFrom,
-  streamOf,
-  xz,
+  streamSource,
+  compressXz,
 } from '../../bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Limits for reading: a few bytes of xz can decompress to any number of bytes. */
-export interface Limits {
+export interface InitramfsLimits {
   /** Bytes of all archives together, decompressed. */
   unpacked: number
   /** Bytes of the selected files. */
@@ -23,10 +23,10 @@ export interface Limits {
 }
 
 /** A real live initramfs has a few hundred MiB, embedded files have kilobytes. */
-const LIMITS: Limits = { unpacked: 4 * 1024 ** 3, selected: 64 * 1024 ** 2 }
+const INITRAMFS_LIMITS: InitramfsLimits = { unpacked: 4 * 1024 ** 3, selected: 64 * 1024 ** 2 }
 
 /** Files of an initramfs by path. */
-export type Files = ReadonlyMap<string, Uint8Array>
+export type InitramfsFiles = ReadonlyMap<string, Uint8Array>
 
 /**
  * Reads the archives of an initramfs, each plain or compressed by gzip, xz or zstd, with zeros between them. A later file
@@ -39,10 +39,10 @@ export async function readInitramfs(
   initramfs: ByteSource | Uint8Array,
   clock: Clock,
   wanted: (path: string) => boolean = () => true,
-  limits: Limits = LIMITS,
-): Promise<Files> {
+  limits: InitramfsLimits = INITRAMFS_LIMITS,
+): Promise<InitramfsFiles> {
   const source = initramfs instanceof Uint8Array ? bytesSource(initramfs) : initramfs
-  const reader = new ByteReader(streamFrom(streamOf(source)))
+  const reader = new ByteReader(streamFrom(streamSource(source)))
   const files = new Map<string, Uint8Array>()
   let selected = 0
   let unpacked = 0
@@ -61,7 +61,7 @@ export async function readInitramfs(
   }
   try {
     while (await reader.skipZeros()) {
-      const compression = sniff(await reader.peek(6))
+      const compression = detectCompression(await reader.peek(6))
       const options = { wanted, largest: limits.selected, found }
       if (compression === 'raw') await readCpio(reader, options)
       else {
@@ -84,6 +84,6 @@ async function readCompressed(inside: ByteReader, options: Parameters<typeof rea
 }
 
 /** Packs files as coreos-installer does: one cpio archive in xz, with a checksum that kernels can read. */
-export function wrapFiles(files: Files, clock: Clock): Promise<Buffer> {
-  return xz(cpio([...files].map(([path, bytes]) => ({ path, bytes }))), clock)
+export function wrapFiles(files: InitramfsFiles, clock: Clock): Promise<Buffer> {
+  return compressXz(makeCpio([...files].map(([path, bytes]) => ({ path, bytes }))), clock)
 }

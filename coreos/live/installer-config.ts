@@ -3,7 +3,7 @@ import { readNested } from '../../runtime/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Fields of coreos-installer's config file, in the order in which coreos-installer writes them. */
-const FIELDS = {
+const INSTALLER_FIELDS = {
   stream: 'text',
   'image-url': 'text',
   'image-file': 'text',
@@ -43,21 +43,23 @@ export function checkInstallerConfig(text: string): void {
   if (typeof value !== 'object' || Array.isArray(value))
     throw new LiveImageError('invalid type, expected struct InstallConfig')
   for (const [key, setting] of Object.entries(value as Record<string, unknown>)) {
-    const kind = Object.hasOwn(FIELDS, key) ? FIELDS[key as keyof typeof FIELDS] : undefined
+    const kind = Object.hasOwn(INSTALLER_FIELDS, key)
+      ? INSTALLER_FIELDS[key as keyof typeof INSTALLER_FIELDS]
+      : undefined
     if (!kind) {
-      const known = Object.keys(FIELDS).map((name) => `\`${name}\``)
+      const known = Object.keys(INSTALLER_FIELDS).map((name) => `\`${name}\``)
       throw new LiveImageError(`unknown field \`${key}\`, expected one of ${known.join(', ')}`)
     }
-    if (!fits(kind, setting)) throw new LiveImageError(`${key}: invalid type, expected ${EXPECTED[kind]}`)
+    if (!fitsConfigField(kind, setting)) throw new LiveImageError(`${key}: invalid type, expected ${EXPECTED[kind]}`)
   }
 }
 
-function fits(kind: 'text' | 'list' | 'flag', setting: unknown): boolean {
+function fitsConfigField(kind: 'text' | 'list' | 'flag', setting: unknown): boolean {
   switch (kind) {
     case 'text':
       return setting === null || ['string', 'number', 'boolean'].includes(typeof setting)
     case 'list':
-      return Array.isArray(setting) && setting.every((item) => fits('text', item))
+      return Array.isArray(setting) && setting.every((item) => fitsConfigField('text', item))
     case 'flag':
       return typeof setting === 'boolean'
   }

@@ -3,7 +3,7 @@ import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../bytes/index.j
 import { LiveImageError } from '../live-image-error.js'
 
 /** Limit for a metadata file; real images have a few hundred bytes. */
-const LARGEST = 64 * 1024
+const MAX_LIVE_JSON_BYTES = 64 * 1024
 
 /** Gives the check of a file's shape. */
 export type JsonCheck<T> = () => ValidateFunction<T>
@@ -35,13 +35,14 @@ export async function readJsonFile<T>(
   check: JsonCheck<T>,
   what: string,
 ): Promise<T> {
-  if (entry.size > LARGEST) throw new LiveImageError(what, new LiveImageError(`${entry.size} bytes are too many`))
+  if (entry.size > MAX_LIVE_JSON_BYTES)
+    throw new LiveImageError(what, new LiveImageError(`${entry.size} bytes are too many`))
   const bytes = await filesystem.contents(entry).read(0, entry.size)
-  return parseJson(bytes, check, what)
+  return parseLiveJson(bytes, check, what)
 }
 
 /** @throws LiveImageError for invalid JSON, and for JSON of another shape */
-export function parseJson<T>(bytes: Uint8Array, check: JsonCheck<T>, what: string): T {
+export function parseLiveJson<T>(bytes: Uint8Array, check: JsonCheck<T>, what: string): T {
   let value: unknown
   try {
     value = JSON.parse(Buffer.from(bytes).toString())

@@ -50,10 +50,10 @@ const kargsInfo = jsonCheck<KargsInfo>({
   },
 })
 
-const LARGEST = 2048
+const MAX_KARGS_AREA_BYTES = 2048
 export const KARGS_INFO = 'COREOS/KARGS.JSO'
 
-interface Area {
+interface KargsArea {
   offset: number
   pad: string
   end: string
@@ -73,7 +73,7 @@ export async function readKargsAreas(image: ByteSource, filesystem: IsoFilesyste
   for (const area of areas) {
     if (area.offset + size > image.size)
       throw new LiveImageError(`karg embed area at ${area.offset} is not within the image`)
-    const there = parse(await image.read(area.offset, size), area)
+    const there = parseKargsArea(await image.read(area.offset, size), area)
     current ??= there
     if (there !== current)
       throw new LiveImageError(
@@ -90,22 +90,23 @@ export async function readKargsAreas(image: ByteSource, filesystem: IsoFilesyste
 }
 
 function checkSize(size: number): void {
-  if (size > LARGEST) throw new LiveImageError(`karg embed area size larger than ${LARGEST} (found ${size})`)
+  if (size > MAX_KARGS_AREA_BYTES)
+    throw new LiveImageError(`karg embed area size larger than ${MAX_KARGS_AREA_BYTES} (found ${size})`)
 }
 
-interface Found {
-  areas: Area[]
+interface FoundKargsAreas {
+  areas: KargsArea[]
   size: number
   defaults: string
 }
 
 /** Areas as listed in `kargs.json`, which images have since 2021. */
-async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
+async function fromInfo(filesystem: IsoFilesystem): Promise<FoundKargsAreas | undefined> {
   const entry = await findOptional(filesystem, KARGS_INFO)
   if (!entry) return undefined
   const info = await readJsonFile(filesystem, entry, kargsInfo, 'decoding kargs embed area info')
   checkSize(info.size)
-  const areas: Area[] = []
+  const areas: KargsArea[] = []
   for (const { path, offset, pad = '#', end = '\n' } of info.files) {
     const file = await LiveImageError.during(`looking up '${path}'`, () => filesystem.find(path))
     if (offset + info.size > file.size)
@@ -115,26 +116,26 @@ async function fromInfo(filesystem: IsoFilesystem): Promise<Found | undefined> {
   return { areas, size: info.size, defaults: info.default }
 }
 
-const HEADER = 32768 - 24 - 72
-const MAGIC = 'coreKarg'
+const KARGS_HEADER_OFFSET = 32768 - 24 - 72
+const KARGS_MAGIC = 'coreKarg'
 /** Position after the magic, an area's length, and the defaults' offset. */
 const FIRST_OFFSET = 24
 
 /** Areas as listed in the header before the first ISO descriptor, which images of 2020 have. */
-async function fromHeader(image: ByteSource): Promise<Found | undefined> {
-  const header = Buffer.from(await image.read(HEADER, 72))
-  if (header.toString('latin1', 0, 8) !== MAGIC) return undefined
+async function fromHeader(image: ByteSource): Promise<FoundKargsAreas | undefined> {
+  const header = Buffer.from(await image.read(KARGS_HEADER_OFFSET, 72))
+  if (header.toString('latin1', 0, 8) !== KARGS_MAGIC) return undefined
   const number = (at: number): number => Number(header.readBigUInt64LE(at))
   const size = number(8)
   checkSize(size)
-  const area = (offset: number): Area => ({ offset, pad: '#', end: '\n' })
-  const areas: Area[] = []
+  const area = (offset: number): KargsArea => ({ offset, pad: '#', end: '\n' })
+  const areas: KargsArea[] = []
   for (let at = FIRST_OFFSET; at < header.length && number(at) !== 0; at += 8) areas.push(area(number(at)))
   if (number(16) + size > image.size) throw new LiveImageError('default kargs are not within the image')
-  return { areas, size, defaults: parse(await image.read(number(16), size), area(0)) }
+  return { areas, size, defaults: parseKargsArea(await image.read(number(16), size), area(0)) }
 }
 
-function parse(bytes: Uint8Array, { pad, end }: Area): string {
+function parseKargsArea(bytes: Uint8Array, { pad, end }: KargsArea): string {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -150,7 +151,7 @@ function trimmed(text: string, character: string): string {
   return text.slice(0, length)
 }
 
-function areaContents(kargs: string, { pad, end }: Area, size: number): Uint8Array {
+function areaContents(kargs: string, { pad, end }: KargsArea, size: number): Uint8Array {
   const bytes = Buffer.from(kargs + end)
   if (bytes.length > size) throw new LiveImageError(`kargs too large for area: ${bytes.length} vs ${size}`)
   return Buffer.concat([bytes, Buffer.alloc(size - bytes.length, pad)])

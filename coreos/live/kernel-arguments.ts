@@ -22,8 +22,8 @@ export interface LiveSources {
  */
 export function liveKernelArguments({ rootfsUrl, ignitionUrl, ignition = false }: LiveSources): string {
   return [
-    ...(rootfsUrl === undefined ? [] : [`coreos.live.rootfs_url=${checked(rootfsUrl)}`]),
-    ...(ignitionUrl === undefined ? [] : [`ignition.config.url=${checked(ignitionUrl)}`]),
+    ...(rootfsUrl === undefined ? [] : [`coreos.live.rootfs_url=${checkKargUrl(rootfsUrl)}`]),
+    ...(ignitionUrl === undefined ? [] : [`ignition.config.url=${checkKargUrl(ignitionUrl)}`]),
     ...(ignition || ignitionUrl !== undefined ? ['ignition.firstboot', 'ignition.platform.id=metal'] : []),
   ].join(' ')
 }
@@ -51,18 +51,18 @@ export interface IpxeBoot {
 export function ipxeScript({ kernelUrl, initramfsUrls, arguments: kernelArguments }: IpxeBoot): string {
   if (/[\n\r]/.test(kernelArguments)) throw new LiveImageError('kernel arguments with a line break')
   const names = initramfsUrls.map((_, index) => (index === 0 ? 'initrd' : `initrd${index + 1}`))
-  const kernel = ['kernel', checked(kernelUrl), ...names.map((name) => `initrd=${name}`), kernelArguments]
+  const kernel = ['kernel', checkKargUrl(kernelUrl), ...names.map((name) => `initrd=${name}`), kernelArguments]
   return [
     '#!ipxe',
     kernel.filter((word) => word !== '').join(' '),
-    ...initramfsUrls.map((url, index) => `initrd --name ${names[index]!} ${checked(url)}`),
+    ...initramfsUrls.map((url, index) => `initrd --name ${names[index]!} ${checkKargUrl(url)}`),
     'boot',
     '',
   ].join('\n')
 }
 
 /** Refuses `$` and backslashes, which boot loaders interpret, and white space, at which the kernel splits. */
-function checked(url: string): string {
+function checkKargUrl(url: string): string {
   if (!/^https?:\/\/[^\s$\\]+$/.test(url)) throw new LiveImageError(`${JSON.stringify(url)} cannot be a URL here`)
   return url
 }

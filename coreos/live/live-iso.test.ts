@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { isoImage, LIVE_KARGS, liveFiles, type LiveFiles } from '../../test/kit/images/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
 import { IGNITION_FILE, keyfileFiles } from './contents.js'
-import { bytesSource, overlay, streamOf, type ByteSource, type Patch } from '../../bytes/byte-source.js'
+import { bytesSource, overlaySource, streamSource, type ByteSource, type Patch } from '../../bytes/byte-source.js'
 import { openLiveIso } from './live-iso.js'
 import { pxeFiles } from './pxe-files.js'
 import { failureText } from '../installer-failure.js'
@@ -13,10 +13,10 @@ const clock = systemClock()
 const open = (image: Buffer) => openLiveIso(bytesSource(image), clock)
 const all = async (source: ByteSource): Promise<Buffer> => {
   const parts: Uint8Array[] = []
-  for await (const part of streamOf(source)) parts.push(part)
+  for await (const part of streamSource(source)) parts.push(part)
   return Buffer.concat(parts)
 }
-const patched = (image: Buffer, patches: Patch[]) => all(overlay(bytesSource(image), patches))
+const patched = (image: Buffer, patches: Patch[]) => all(overlaySource(bytesSource(image), patches))
 const failure = (image: Buffer): Promise<string> => open(image).then(() => 'no failure', failureText)
 const config = Buffer.from('{"ignition":{"version":"3.4.0"}}\n')
 

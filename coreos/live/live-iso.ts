@@ -1,13 +1,13 @@
 import type { Clock } from '../../runtime/index.js'
 import { parseFeatures, type OsFeatures } from './features.js'
-import { readInitramfs, wrapFiles, type Files } from './initramfs.js'
+import { readInitramfs, wrapFiles, type InitramfsFiles } from './initramfs.js'
 import { type ByteSource, type IsoFilesystem, type Patch, readIso9660 } from '../../bytes/index.js'
 import { findOptional, jsonCheck, readJsonFile } from './json-file.js'
 import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** A range of bytes in an image. */
-export interface Area {
+export interface IsoArea {
   offset: number
   size: number
 }
@@ -19,9 +19,9 @@ export interface Area {
 export interface LiveIso {
   readonly filesystem: IsoFilesystem
   /** Position of the replaceable initramfs. */
-  readonly area: Area
+  readonly area: IsoArea
   /** Files in that initramfs. */
-  readonly files: Files
+  readonly files: InitramfsFiles
   /** Undefined for an image whose kernel arguments cannot be changed. */
   readonly kargs: KargsAreas | undefined
   features(): Promise<OsFeatures>
@@ -30,7 +30,7 @@ export interface LiveIso {
    *
    * @throws LiveImageError `Compressed initramfs is too large: 409036 > 262144`
    */
-  embed(files: Files): Promise<Patch>
+  embed(files: InitramfsFiles): Promise<Patch>
   /** Patches that restore the image as published, byte for byte. */
   pristine(): Patch[]
   /** Whether files were embedded or kernel arguments changed. */
@@ -52,7 +52,7 @@ const ignitionInfo = jsonCheck<{
 })
 
 /** Real images have 256 KiB. The limit keeps a damaged image from allocating gigabytes. */
-const LARGEST_AREA = 64 * 1024 * 1024
+const MAX_IGNITION_AREA_BYTES = 64 * 1024 * 1024
 
 /**
  * Reads an image of any architecture: the image itself lists its areas.
@@ -72,7 +72,7 @@ export async function openLiveIso(image: ByteSource, clock: Clock): Promise<Live
   })
   const kargs = await readKargsAreas(image, filesystem)
   checkApart([area, ...(kargs?.offsets ?? []).map((offset) => ({ offset, size: kargs!.size }))])
-  const embed = async (wanted: Files): Promise<Patch> => {
+  const embed = async (wanted: InitramfsFiles): Promise<Patch> => {
     const bytes = wanted.size === 0 ? Buffer.alloc(0) : await wrapFiles(wanted, clock)
     if (bytes.length > area.size)
       throw new LiveImageError(`Compressed initramfs is too large: ${bytes.length} > ${area.size}`)
@@ -98,7 +98,7 @@ export async function openLiveIso(image: ByteSource, clock: Clock): Promise<Live
   }
 }
 
-async function initramfsArea(filesystem: IsoFilesystem): Promise<Area> {
+async function initramfsArea(filesystem: IsoFilesystem): Promise<IsoArea> {
   const described = await findOptional(filesystem, 'COREOS/IGNINFO.JSO')
   const info = described
     ? await readJsonFile(filesystem, described, ignitionInfo, 'decoding igninfo')
@@ -108,12 +108,12 @@ async function initramfsArea(filesystem: IsoFilesystem): Promise<Area> {
   const size = length ?? entry.size - offset
   if (size < 0 || offset + size > entry.size)
     throw new LiveImageError(`initrd embed area is not within ${file}: ${offset + size} > ${entry.size}`)
-  if (size > LARGEST_AREA) throw new LiveImageError(`initrd embed area of ${size} bytes is too large`)
+  if (size > MAX_IGNITION_AREA_BYTES) throw new LiveImageError(`initrd embed area of ${size} bytes is too large`)
   return { offset: entry.offset + offset, size }
 }
 
 /** Refuses areas that overlap, since writing one would damage the other. */
-function checkApart(areas: readonly Area[]): void {
+function checkApart(areas: readonly IsoArea[]): void {
   const sorted = [...areas].sort((a, b) => a.offset - b.offset)
   for (const [index, { offset, size }] of sorted.entries()) {
     const next = sorted[index + 1]

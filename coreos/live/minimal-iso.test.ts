@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { isoImage, liveFiles } from '../../test/kit/images/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
-import { xz } from '../../bytes/compression/xz-writer.js'
-import { bytesSource, streamOf, type ByteSource } from '../../bytes/byte-source.js'
+import { compressXz } from '../../bytes/compression/xz-writer.js'
+import { bytesSource, streamSource, type ByteSource } from '../../bytes/byte-source.js'
 import { openLiveIso } from './live-iso.js'
 import { minimalIso } from './minimal-iso.js'
 import { LiveImageError } from '../live-image-error.js'
@@ -34,7 +34,7 @@ interface Packed {
 }
 
 const packed = async ({ files, digest, gaps }: Packed): Promise<Buffer> => {
-  const data = await xz(gaps, clock)
+  const data = await compressXz(gaps, clock)
   const table = files.flat().map(number)
   return Buffer.concat([
     Buffer.from('MINISO\0\0'),
@@ -55,7 +55,7 @@ const extract = async (image: Buffer): Promise<Buffer> => {
   const full = bytesSource(image)
   const minimal = await minimalIso(full, await open(full), { rootfsUrl: 'http://h/rootfs.img', clock, open })
   const parts: Uint8Array[] = []
-  for await (const part of streamOf(minimal)) parts.push(part)
+  for await (const part of streamSource(minimal)) parts.push(part)
   return Buffer.concat(parts)
 }
 

@@ -5,25 +5,25 @@ import {
   type ByteSource,
   bytesSource,
   memorySource,
-  overlay,
+  overlaySource,
   type Patch,
-  slice,
-  streamOf,
-  unxz,
+  sliceSource,
+  streamSource,
+  decompressXz,
 } from '../../bytes/index.js'
 import { KARGS_INFO, type KargsInfo } from './kargs-areas.js'
 import type { LiveIso } from './live-iso.js'
 import { findOptional } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
-const MAGIC = 'MINISO\0\0'
+const MINISO_MAGIC = 'MINISO\0\0'
 const SECTOR = 2048
 /** Limit of the tool that packs the file. */
-const LARGEST_DATA = 1024 * 1024
+const MAX_MINISO_DATA_BYTES = 1024 * 1024
 /** Limit for bytes outside of files: descriptors, folders, boot loaders' images. */
-const LARGEST_GAPS = 64 * 1024 * 1024
+const MAX_GAP_BYTES = 64 * 1024 * 1024
 /** Limit for files; a live ISO has some thirty. */
-const MOST_FILES = 10_000
+const MAX_MINISO_FILES = 10_000
 
 /** Description, in a full ISO, of the minimal ISO that can be made from it. */
 interface MinimalData {
@@ -52,19 +52,19 @@ export async function minimalIso(
   const entry = await findOptional(iso.filesystem, 'COREOS/MINISO.DAT')
   if (!entry) throw new LiveImageError('This ISO image does not support extracting a minimal ISO.')
   const data = await LiveImageError.during('reading miniso data file', async () => {
-    const bytes = await full.read(entry.offset, Math.min(entry.size, LARGEST_DATA))
+    const bytes = await full.read(entry.offset, Math.min(entry.size, MAX_MINISO_DATA_BYTES))
     return readData(Buffer.from(bytes), clock)
   })
   const minimal = composeMinimal(full, data)
   const hash = createHash('sha256')
-  for await (const part of streamOf(minimal)) hash.update(part)
+  for await (const part of streamSource(minimal)) hash.update(part)
   const digest = hash.digest()
   if (!digest.equals(data.digest))
     throw new LiveImageError(
       `wrong final digest: expected ${data.digest.toString('hex')}, found ${digest.toString('hex')}`,
     )
   return LiveImageError.during('modifying miniso kernel args', async () =>
-    overlay(minimal, await kargsPatches(minimal, await open(minimal), rootfsUrl)),
+    overlaySource(minimal, await kargsPatches(minimal, await open(minimal), rootfsUrl)),
   )
 }
 
@@ -100,7 +100,7 @@ async function kargsPatches(minimal: ByteSource, iso: LiveIso, rootfsUrl: string
 
 async function readData(bytes: Buffer, clock: Clock): Promise<MinimalData> {
   const reader = new Varints(bytes)
-  if (bytes.toString('latin1', 0, 8) !== MAGIC)
+  if (bytes.toString('latin1', 0, 8) !== MINISO_MAGIC)
     throw new LiveImageError('validating header', new LiveImageError('not a miniso file!'))
   reader.at = 8
   const version = reader.number()
@@ -108,7 +108,7 @@ async function readData(bytes: Buffer, clock: Clock): Promise<MinimalData> {
     throw new LiveImageError('validating header', new LiveImageError(`incompatible miniso file version: ${version}`))
   reader.take(reader.number())
   const count = reader.number()
-  if (count > MOST_FILES) throw new LiveImageError(`more than ${MOST_FILES} files`)
+  if (count > MAX_MINISO_FILES) throw new LiveImageError(`more than ${MAX_MINISO_FILES} files`)
   const files: MinimalData['files'] = []
   for (let left = count; left > 0; left--)
     files.push({ minimal: reader.number(), full: reader.number(), length: reader.number() })
@@ -116,9 +116,9 @@ async function readData(bytes: Buffer, clock: Clock): Promise<MinimalData> {
   const packed = reader.take(reader.number())
   const gaps: Uint8Array[] = []
   let size = 0
-  for await (const part of unxz(new ByteReader(memorySource(packed)), clock)) {
+  for await (const part of decompressXz(new ByteReader(memorySource(packed)), clock)) {
     size += part.length
-    if (size > LARGEST_GAPS) throw new LiveImageError(`more than ${LARGEST_GAPS} bytes between files`)
+    if (size > MAX_GAP_BYTES) throw new LiveImageError(`more than ${MAX_GAP_BYTES} bytes between files`)
     gaps.push(part)
   }
   return { files, digest, gaps: Buffer.concat(gaps) }
@@ -166,7 +166,7 @@ function composeMinimal(full: ByteSource, { files, gaps }: MinimalData): ByteSou
   for (const { minimal, full: at, length } of [...files].sort((a, b) => a.minimal - b.minimal)) {
     gap(minimal * SECTOR - size)
     if (at * SECTOR + length > full.size) throw new LiveImageError('miniso file table is not within the image')
-    add(slice(full, at * SECTOR, length))
+    add(sliceSource(full, at * SECTOR, length))
   }
   gap(gaps.length - used)
   return {

@@ -1,8 +1,8 @@
 import { ownMember } from '../../runtime/index.js'
 import { osImages, type BuildMeta } from '../metadata/build-meta.js'
-import type { Stream } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream.js'
 import { liveFiles } from '../metadata/stream-lookup.js'
-import { documentKind, object, TEXT } from '../metadata/document.js'
+import { documentKind, metadataObjectSchema, METADATA_TEXT_SCHEMA } from '../metadata/document.js'
 
 /** Description of a container image by `skopeo inspect`. */
 export interface ContainerInspection {
@@ -13,7 +13,10 @@ export interface ContainerInspection {
 
 export const CONTAINER = documentKind<ContainerInspection>(
   'container inspection',
-  object({ Digest: TEXT, Architecture: TEXT, Labels: { type: 'object' } }, ['Digest']),
+  metadataObjectSchema(
+    { Digest: METADATA_TEXT_SCHEMA, Architecture: METADATA_TEXT_SCHEMA, Labels: { type: 'object' } },
+    ['Digest'],
+  ),
 )
 
 /** Labels with the version, in order of preference. */
@@ -28,7 +31,7 @@ const GO_NAMES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: '
  */
 export function buildContradictions(
   build: BuildMeta,
-  { stream, container }: { stream?: Stream; container?: ContainerInspection },
+  { stream, container }: { stream?: StreamMetadata; container?: ContainerInspection },
 ): string[] {
   const found: string[] = []
   const differ = (what: string, expected: string | undefined, actual: string | undefined) => {

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
-import { openFileSource, overlay, sha256OfParts, streamOf } from '../../bytes/index.js'
+import { withClockHeld, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { openFileSource, overlaySource, sha256OfParts, streamSource } from '../../bytes/index.js'
 import { editLiveKargs } from '../live/kargs-edit.js'
 import { openLiveIso } from '../live/live-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
@@ -29,7 +29,7 @@ export interface CopyOptions {
 export async function copyIso(options: CopyOptions): Promise<void> {
   const { source, destination, clock } = options
   const isos = await storedIsos(source, clock)
-  await held(clock, `making ${destination}`, () => makeFolder(destination))
+  await withClockHeld(clock, `making ${destination}`, () => makeFolder(destination))
   for (const iso of isos) await copyOne(iso, options)
 }
 
@@ -39,20 +39,20 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
   if ((await stampOf(stamp, clock)) === iso.sha256 && (await isFile(target, clock)))
     return onFile?.(target, 'up to date')
   // The digest is removed first, so that an interrupted copy is made again.
-  await held(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
+  await withClockHeld(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
   await using file = await openFileSource(iso.path, clock)
-  if (kargs.length === 0) refuseOther(iso, await writeWhole(target, streamOf(file), clock))
+  if (kargs.length === 0) refuseOther(iso, await writeWhole(target, streamSource(file), clock))
   else {
-    refuseOther(iso, await sha256OfParts(streamOf(file)))
+    refuseOther(iso, await sha256OfParts(streamSource(file)))
     const { kargs: areas } = await openLiveIso(file, clock)
     if (!areas)
       throw new UserError('machine-os-kargs', `the kernel arguments of ${iso.path} cannot be changed`, {
         remedy: ERRORS['machine-os-kargs'].remedy,
       })
     const patches = areas.write(editLiveKargs(areas.current, { append: kargs }))
-    await writeWhole(target, streamOf(overlay(file, patches)), clock)
+    await writeWhole(target, streamSource(overlaySource(file, patches)), clock)
   }
-  await held(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
+  await withClockHeld(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
   onFile?.(target, 'written')
 }
 

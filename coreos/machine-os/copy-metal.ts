@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, replaceLink } from '../../runtime/index.js'
+import { withClockHeld, replaceLink } from '../../runtime/index.js'
 import { copyIso, type CopyOptions } from './copy-iso.js'
 import { copyPxe } from './copy-pxe.js'
 import { prefixOf, shippedStream, storedIsos, type OsVersion } from './image-content.js'
@@ -41,13 +41,13 @@ export async function copyMetal(options: CopyMetalOptions): Promise<void> {
   }
 
   function link(target: string, path: string): Promise<void> {
-    return held(clock, `linking ${path}`, () => replaceLink(target, path))
+    return withClockHeld(clock, `linking ${path}`, () => replaceLink(target, path))
   }
 }
 
 /** Removes files for network boots that an earlier call wrote. */
 async function removeServed({ destination, clock }: CopyMetalOptions): Promise<void> {
-  await held(clock, `reading ${destination}`, async () => {
+  await withClockHeld(clock, `reading ${destination}`, async () => {
     for (const name of await readdir(destination))
       if (/^coreos(10)?-.*-(vmlinuz|rootfs\.img)$/.test(name)) await rm(join(destination, name), { force: true })
   })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { held, makeFolder, UserError } from '../../runtime/index.js'
-import { type ByteSource, openFileSource, readIso9660, sha256OfParts, streamOf } from '../../bytes/index.js'
+import { withClockHeld, makeFolder, UserError } from '../../runtime/index.js'
+import { type ByteSource, openFileSource, readIso9660, sha256OfParts, streamSource } from '../../bytes/index.js'
 import { pxeFiles } from '../live/pxe-files.js'
 import { isFile, refuseOther, type CopyOptions } from './copy-iso.js'
 import { stampOf, storedIsos, type StoredIso } from './image-content.js'
@@ -23,7 +23,7 @@ export const PXE_FILES = ['vmlinuz', 'initrd.img', 'rootfs.img'] as const
 export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): Promise<void> {
   const { source, destination, clock, initrdOnly = false, onFile } = options
   const isos = await storedIsos(source, clock)
-  await held(clock, `making ${destination}`, () => makeFolder(destination))
+  await withClockHeld(clock, `making ${destination}`, () => makeFolder(destination))
   for (const iso of isos) {
     const base = join(destination, iso.name)
     const stamp = `${base}.pxe.sha256`
@@ -34,9 +34,9 @@ export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): 
       continue
     }
     for (const path of [stamp, ...PXE_FILES.map((name) => `${base}-${name}`)])
-      await held(clock, `removing ${path}`, () => rm(path, { force: true }))
+      await withClockHeld(clock, `removing ${path}`, () => rm(path, { force: true }))
     await extract(iso, base, wanted, options)
-    await held(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
+    await withClockHeld(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
   }
 }
 
@@ -47,7 +47,7 @@ async function extract(
   { clock, onFile }: CopyOptions,
 ): Promise<void> {
   await using file = await openFileSource(iso.path, clock)
-  refuseOther(iso, await sha256OfParts(streamOf(file)))
+  refuseOther(iso, await sha256OfParts(streamSource(file)))
   const files = await pxeFiles(await readIso9660(file))
   for (const name of wanted) {
     const found = files.find((one) => one.name === name)
@@ -56,15 +56,15 @@ async function extract(
         remedy: ERRORS['machine-os-pxe'].remedy,
       })
     const kernel = name === 'vmlinuz' && iso.architecture === 'aarch64' && (await isGzip(found.contents))
-    await writeWhole(`${base}-${name}`, kernel ? unpacked(found.contents) : streamOf(found.contents), clock)
+    await writeWhole(`${base}-${name}`, kernel ? unpackKernel(found.contents) : streamSource(found.contents), clock)
     onFile?.(`${base}-${name}`, 'written')
   }
 }
 
 /** Decompresses a kernel. Firmware of Arm machines boots no compressed kernel (https://github.com/coreos/fedora-coreos-tracker/issues/1019). */
-export async function* unpacked(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* unpackKernel(source: ByteSource): AsyncGenerator<Uint8Array, void, undefined> {
   const gunzip = createGunzip()
-  const fed = pipeline(Readable.from(streamOf(source)), gunzip)
+  const fed = pipeline(Readable.from(streamSource(source)), gunzip)
   fed.catch(() => {})
   yield* gunzip as AsyncIterable<Uint8Array>
   await fed

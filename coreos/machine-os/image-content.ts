@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, UserError, type Clock } from '../../runtime/index.js'
-import { STREAM, type Stream } from '../metadata/stream.js'
+import { withClockHeld, UserError, type Clock } from '../../runtime/index.js'
+import { STREAM_KIND, type StreamMetadata } from '../metadata/stream.js'
 import { ERRORS } from '../errors.js'
 
 /** Version of CoreOS: on RHEL 9 or 10. It is part of all file names, as in the cluster's container image. */
@@ -23,7 +23,7 @@ export interface StoredIso {
 
 /** The live ISOs in a folder. */
 export async function storedIsos(folder: string, clock: Clock): Promise<StoredIso[]> {
-  const names = await held(clock, `reading ${folder}`, () =>
+  const names = await withClockHeld(clock, `reading ${folder}`, () =>
     readdir(folder).catch((cause: unknown) => {
       throw new UserError('machine-os-folder', `the folder ${folder} cannot be read`, {
         cause,
@@ -49,16 +49,16 @@ export async function storedIsos(folder: string, clock: Clock): Promise<StoredIs
 
 /** Digest in a file that contains nothing else; null when the file is missing or has another form. */
 export async function stampOf(path: string, clock: Clock): Promise<string | null> {
-  const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => ''))
+  const text = await withClockHeld(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => ''))
   const [digest] = /^[0-9a-f]{64}$/.exec(text.trim()) ?? []
   return digest ?? null
 }
 
 /** @throws UserError `machine-os-version` when the folder has no stream metadata of that version */
-export async function shippedStream(folder: string, version: OsVersion, clock: Clock): Promise<Stream> {
+export async function shippedStream(folder: string, version: OsVersion, clock: Clock): Promise<StreamMetadata> {
   const path = join(folder, streamFile(version))
-  const text = await held(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => null))
-  if (text !== null) return STREAM.read(text, path)
+  const text = await withClockHeld(clock, `reading ${path}`, () => readFile(path, 'utf8').catch(() => null))
+  if (text !== null) return STREAM_KIND.read(text, path)
   throw new UserError(
     'machine-os-version',
     `CoreOS version ${version} is not bundled in this image (missing ${path})`,

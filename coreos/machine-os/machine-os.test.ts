@@ -11,12 +11,12 @@ import { openFileSource } from '../../bytes/file-source.js'
 import { openLiveIso } from '../live/live-iso.js'
 import { IGNITION_FILE } from '../live/contents.js'
 import { documentText } from '../metadata/document.js'
-import type { Stream } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream.js'
 import { buildContradictions } from './build-match.js'
 import { copyIso, type CopyOptions } from './copy-iso.js'
 import { copyMetal, type CopyMetalOptions } from './copy-metal.js'
 import { copyPxe } from './copy-pxe.js'
-import { verifyMachineOs, type Verdict } from './verify.js'
+import { verifyMachineOs, type VerifiedFile } from './verify.js'
 
 const clock = systemClock()
 
@@ -39,7 +39,10 @@ function live(architecture: LiveArchitecture, packed = false): Published & { iso
 
 const x86 = live('x86_64')
 const arm = live('aarch64', true)
-const stream: Stream = { ...x86.stream, architectures: { ...x86.stream.architectures, ...arm.stream.architectures } }
+const stream: StreamMetadata = {
+  ...x86.stream,
+  architectures: { ...x86.stream.architectures, ...arm.stream.architectures },
+}
 
 let home: string
 let source: string
@@ -69,7 +72,7 @@ const metal = (more: Partial<CopyMetalOptions> = {}) => copyMetal({ ...options()
 const at = (name: string) => readFile(join(destination, name))
 const verdicts = async (folder = destination): Promise<Record<string, string>> =>
   Object.fromEntries(
-    (await verifyMachineOs({ folder, streams: { '9': stream }, clock })).map(({ path, ok, what }: Verdict) => [
+    (await verifyMachineOs({ folder, streams: { '9': stream }, clock })).map(({ path, ok, what }: VerifiedFile) => [
       path.slice(folder.length + 1),
       `${ok ? 'ok' : 'WRONG'}: ${what}`,
     ]),

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 
 /** Writes a file completely or not at all. Returns the digest of the written bytes. */
 export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<string> {
   const part = `${path}.part`
   const hash = createHash('sha256')
-  const io = <T>(work: () => Promise<T>): Promise<T> => held(clock, `writing ${path}`, work)
+  const io = <T,>(work: () => Promise<T>): Promise<T> => withClockHeld(clock, `writing ${path}`, work)
   const file = await io(() => open(part, 'w'))
   try {
     for await (const bytes of parts) {

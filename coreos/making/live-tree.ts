@@ -1,5 +1,5 @@
 import { defined } from '../../runtime/index.js'
-import { cpio } from '../../bytes/index.js'
+import { makeCpio } from '../../bytes/index.js'
 
 /** Architectures of which CoreOS has live images. */
 export const LIVE_ARCHITECTURES = ['x86_64', 'aarch64', 'ppc64le', 's390x'] as const
@@ -61,7 +61,7 @@ export function smallInitramfs({
   architecture,
   features = FEATURES,
 }: Pick<LiveTreeOptions, 'version' | 'features'> & Partial<LiveTreeOptions>): Buffer {
-  return cpio([
+  return makeCpio([
     { path: 'etc/coreos-live-initramfs', bytes: Buffer.alloc(0) },
     // Copied from the root filesystem, as by dracut.
     { path: 'usr/lib/initrd-release', bytes: Buffer.from(`OSTREE_VERSION='${version}'\n`) },

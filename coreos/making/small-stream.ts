@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
-import type { Artifact } from '../metadata/artifact.js'
-import type { Stream, StreamArchitecture } from '../metadata/stream.js'
+import type { StreamArtifact } from '../metadata/artifact.js'
+import type { StreamMetadata, StreamArchitecture } from '../metadata/stream.js'
 
 /** A file with its digests. */
 export interface DigestedFile {
@@ -31,9 +31,9 @@ export function smallStream(options: {
   modified: string
   generator: string
   architectures: Readonly<Record<string, ArchitectureFiles>>
-}): Stream {
+}): StreamMetadata {
   const { stream, version, baseUrl, modified, generator } = options
-  const artifact = ({ name, sha256, uncompressedSha256 }: DigestedFile): Artifact => ({
+  const artifact = ({ name, sha256, uncompressedSha256 }: DigestedFile): StreamArtifact => ({
     location: `${baseUrl}${name}`,
     sha256,
     ...defined({ 'uncompressed-sha256': uncompressedSha256 }),

@@ -1,8 +1,8 @@
 import type { SchemaObject } from 'ajv'
-import { object, SHA256, URL_TEXT } from './document.js'
+import { metadataObjectSchema, SHA256, URL_TEXT } from './document.js'
 
 /** A published file. */
-export interface Artifact {
+export interface StreamArtifact {
   location: string
   /** URL of a detached signature; empty or missing without one, as for RHEL CoreOS. */
   signature?: string
@@ -12,12 +12,12 @@ export interface Artifact {
 
 export const FILE_NAMES = ['disk', 'kernel', 'initramfs', 'rootfs'] as const
 /** A file of an image: `disk`, or one of the three of a network boot. */
-export type FileName = (typeof FILE_NAMES)[number]
+export type ImageFileName = (typeof FILE_NAMES)[number]
 
 /** The files of one form of an image: `disk`, or the three of a network boot. */
-export type ImageFormat = { [K in FileName]?: Artifact }
+export type ImageFormat = { [K in ImageFileName]?: StreamArtifact }
 
-const artifact: SchemaObject = object(
+const artifact: SchemaObject = metadataObjectSchema(
   {
     location: URL_TEXT,
     signature: { anyOf: [URL_TEXT, { const: '' }] },

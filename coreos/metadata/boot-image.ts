@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
-import { FILE_NAMES, type Artifact, type FileName } from './artifact.js'
-import type { Stream } from './stream.js'
-import { architectureOf, imageFormat, releaseOf } from './stream-lookup.js'
+import { FILE_NAMES, type StreamArtifact, type ImageFileName } from './artifact.js'
+import type { StreamMetadata } from './stream.js'
+import { findArchitecture, imageFormat, releaseOf } from './stream-lookup.js'
 
 /** Platforms for which a boot image can be generated. */
 export const BOOT_IMAGE_PLATFORMS = [
@@ -24,13 +24,16 @@ export type BootImage =
       release: string
       /** Format such as `raw.gz`, `iso` or `pxe`. */
       format: string
-      files: Partial<Record<FileName, Artifact>>
+      files: Partial<Record<ImageFileName, StreamArtifact>>
     }
   /** AMIs in the form of the installer's `rhcos.json`, for manual installations. */
   | { kind: 'amis'; amis: Record<string, { hvm: string }> }
 
 /** Formats in order of preference; a stream has one compression of each. */
-const FORMATS: Record<Exclude<BootImagePlatform, 'aws'>, readonly [platform: string, formats: readonly string[]]> = {
+const BOOT_IMAGE_FORMATS: Record<
+  Exclude<BootImagePlatform, 'aws'>,
+  readonly [platform: string, formats: readonly string[]]
+> = {
   metal: ['metal', ['raw.xz', 'raw.gz', 'raw']],
   openstack: ['openstack', ['qcow2.xz', 'qcow2.gz', 'qcow2']],
   qemu: ['qemu', ['qcow2.xz', 'qcow2.gz', 'qcow2']],
@@ -52,15 +55,15 @@ const FORMATS: Record<Exclude<BootImagePlatform, 'aws'>, readonly [platform: str
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(bootImageFor(metadata.value, 'x86_64', 'baremetal-iso'))
  */
-export function bootImageFor(stream: Stream, architecture: string, platform: string): BootImage {
+export function bootImageFor(stream: StreamMetadata, architecture: string, platform: string): BootImage {
   if (!isPlatform(platform))
     throw new UserError('boot-image-platform', `there is no boot image for ${platform}`, {
       remedy: `there is one for ${BOOT_IMAGE_PLATFORMS.join(', ')}`,
       kind: 'usage',
     })
   if (platform === 'aws') return { kind: 'amis', amis: amisOf(stream, architecture) }
-  const [artifact, formats] = FORMATS[platform]
-  const there = architectureOf(stream, architecture).artifacts[artifact]?.formats ?? {}
+  const [artifact, formats] = BOOT_IMAGE_FORMATS[platform]
+  const there = findArchitecture(stream, architecture).artifacts[artifact]?.formats ?? {}
   const format = formats.find((name) => name in there) ?? formats[0]!
   const files = imageFormat(stream, architecture, artifact, format)
   const release = releaseOf(stream, architecture, artifact)
@@ -75,8 +78,8 @@ export function bootImageFor(stream: Stream, architecture: string, platform: str
 const isPlatform = (name: string): name is BootImagePlatform =>
   (BOOT_IMAGE_PLATFORMS as readonly string[]).includes(name)
 
-function amisOf(stream: Stream, architecture: string): Record<string, { hvm: string }> {
-  const regions = architectureOf(stream, architecture).images?.aws?.regions
+function amisOf(stream: StreamMetadata, architecture: string): Record<string, { hvm: string }> {
+  const regions = findArchitecture(stream, architecture).images?.aws?.regions
   if (!regions)
     throw new UserError('stream-artifact', `${stream.stream}/${architecture}: No AWS images`, {
       remedy: 'import the image of aws-snapshot',

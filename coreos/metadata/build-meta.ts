@@ -1,4 +1,11 @@
-import { documentKind, each, list, object, SHA256, TEXT } from './document.js'
+import {
+  documentKind,
+  metadataMapSchema,
+  metadataListSchema,
+  metadataObjectSchema,
+  SHA256,
+  METADATA_TEXT_SCHEMA,
+} from './document.js'
 
 /** A file that a build created. */
 export interface BuildArtifact {
@@ -52,11 +59,21 @@ export interface BuildObject {
   url: string
 }
 
-const container = object({ image: TEXT, digest: TEXT, tags: list(TEXT) }, ['image'])
-const objects = list(object({ region: TEXT, object: TEXT, bucket: TEXT, url: TEXT }))
-const artifact = object(
+const container = metadataObjectSchema(
+  { image: METADATA_TEXT_SCHEMA, digest: METADATA_TEXT_SCHEMA, tags: metadataListSchema(METADATA_TEXT_SCHEMA) },
+  ['image'],
+)
+const objects = metadataListSchema(
+  metadataObjectSchema({
+    region: METADATA_TEXT_SCHEMA,
+    object: METADATA_TEXT_SCHEMA,
+    bucket: METADATA_TEXT_SCHEMA,
+    url: METADATA_TEXT_SCHEMA,
+  }),
+)
+const artifact = metadataObjectSchema(
   {
-    path: TEXT,
+    path: METADATA_TEXT_SCHEMA,
     sha256: SHA256,
     size: { type: 'number' },
     'uncompressed-sha256': SHA256,
@@ -66,32 +83,45 @@ const artifact = object(
   ['path', 'sha256'],
 )
 /** Images of a build: missing in a build without bootable images, otherwise at least the tree itself. */
-const images = { ...each(artifact), anyOf: [{ required: ['ostree'] }, { required: ['oci-manifest'] }] }
+const images = { ...metadataMapSchema(artifact), anyOf: [{ required: ['ostree'] }, { required: ['oci-manifest'] }] }
 
 export const BUILD_META = documentKind<BuildMeta>(
   'build metadata',
-  object(
+  metadataObjectSchema(
     {
-      buildid: TEXT,
-      name: TEXT,
-      'ostree-commit': TEXT,
-      'ostree-timestamp': TEXT,
-      'ostree-version': TEXT,
-      'coreos-assembler.basearch': TEXT,
-      'coreos-assembler.container-config-git': object({ branch: TEXT, commit: TEXT, origin: TEXT }, [
-        'commit',
-        'origin',
-      ]),
+      buildid: METADATA_TEXT_SCHEMA,
+      name: METADATA_TEXT_SCHEMA,
+      'ostree-commit': METADATA_TEXT_SCHEMA,
+      'ostree-timestamp': METADATA_TEXT_SCHEMA,
+      'ostree-version': METADATA_TEXT_SCHEMA,
+      'coreos-assembler.basearch': METADATA_TEXT_SCHEMA,
+      'coreos-assembler.container-config-git': metadataObjectSchema(
+        { branch: METADATA_TEXT_SCHEMA, commit: METADATA_TEXT_SCHEMA, origin: METADATA_TEXT_SCHEMA },
+        ['commit', 'origin'],
+      ),
       'coreos-assembler.oci-imported': { type: 'boolean' },
       'coreos-assembler.oci-imported-labels': { type: 'object' },
       images,
-      amis: list(object({ name: TEXT, hvm: TEXT, snapshot: TEXT }, ['name', 'hvm'])),
-      'aws-winli': list(object({ name: TEXT, hvm: TEXT })),
-      aliyun: list(object({ name: TEXT, id: TEXT })),
-      gcp: object({ image: TEXT, project: TEXT, family: TEXT, url: TEXT }, ['image', 'url']),
+      amis: metadataListSchema(
+        metadataObjectSchema(
+          { name: METADATA_TEXT_SCHEMA, hvm: METADATA_TEXT_SCHEMA, snapshot: METADATA_TEXT_SCHEMA },
+          ['name', 'hvm'],
+        ),
+      ),
+      'aws-winli': metadataListSchema(metadataObjectSchema({ name: METADATA_TEXT_SCHEMA, hvm: METADATA_TEXT_SCHEMA })),
+      aliyun: metadataListSchema(metadataObjectSchema({ name: METADATA_TEXT_SCHEMA, id: METADATA_TEXT_SCHEMA })),
+      gcp: metadataObjectSchema(
+        {
+          image: METADATA_TEXT_SCHEMA,
+          project: METADATA_TEXT_SCHEMA,
+          family: METADATA_TEXT_SCHEMA,
+          url: METADATA_TEXT_SCHEMA,
+        },
+        ['image', 'url'],
+      ),
       ibmcloud: objects,
       powervs: objects,
-      azure: object({ image: TEXT, url: TEXT }, ['url']),
+      azure: metadataObjectSchema({ image: METADATA_TEXT_SCHEMA, url: METADATA_TEXT_SCHEMA }, ['url']),
       kubevirt: container,
       'base-oscontainer': container,
       oscontainer: container,

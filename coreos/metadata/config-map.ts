@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { checkNesting, defined, readNested, UserError } from '../../runtime/index.js'
-import { documentKind, documentText, object, parseJson, TEXT } from './document.js'
-import { STREAM, type Stream } from './stream.js'
+import {
+  documentKind,
+  documentText,
+  metadataObjectSchema,
+  parseMetadataJson,
+  METADATA_TEXT_SCHEMA,
+} from './document.js'
+import { STREAM_KIND, type StreamMetadata } from './stream.js'
 import { ERRORS } from '../errors.js'
 
 /** Boot images of a cluster: the `coreos-bootimages` ConfigMap of the machine config operator. */
@@ -10,29 +16,32 @@ export interface BootImages {
   /** Version of OpenShift; `0.0.1-snapshot` before a release is built. */
   releaseVersion: string
   /** The default stream. */
-  stream: Stream
+  stream: StreamMetadata
   /** Streams by names such as `rhel-9`; null in a ConfigMap with a single stream. */
-  streams: Readonly<Record<string, Stream>> | null
+  streams: Readonly<Record<string, StreamMetadata>> | null
 }
 
-const PROFILES = ['ibm-cloud-managed', 'self-managed-high-availability', 'single-node-developer']
+const CLUSTER_PROFILES = ['ibm-cloud-managed', 'self-managed-high-availability', 'single-node-developer']
 
-interface ConfigMap {
+interface StreamConfigMap {
   kind: 'ConfigMap'
   data: { releaseVersion?: string; stream: string; streams?: string }
 }
 
-export const CONFIG_MAP = documentKind<ConfigMap>(
+export const CONFIG_MAP = documentKind<StreamConfigMap>(
   'coreos-bootimages ConfigMap',
-  object({
+  metadataObjectSchema({
     kind: { const: 'ConfigMap' },
-    data: object({ releaseVersion: TEXT, stream: TEXT, streams: TEXT }, ['stream']),
+    data: metadataObjectSchema(
+      { releaseVersion: METADATA_TEXT_SCHEMA, stream: METADATA_TEXT_SCHEMA, streams: METADATA_TEXT_SCHEMA },
+      ['stream'],
+    ),
   }),
 )
 
 /** The ConfigMap as YAML, for `oc apply` or for a release image. */
 export function bootImagesText({ releaseVersion, stream, streams }: BootImages): string {
-  const annotations = PROFILES.map((profile) => [`include.release.openshift.io/${profile}`, 'true'])
+  const annotations = CLUSTER_PROFILES.map((profile) => [`include.release.openshift.io/${profile}`, 'true'])
   return stringify(
     {
       apiVersion: 'v1',
@@ -67,7 +76,7 @@ export function readBootImages(text: string, name: string): BootImages {
     throw new UserError('metadata-yaml', `${name} is not YAML`, { cause, remedy: ERRORS['metadata-yaml'].remedy })
   }
   const { data } = CONFIG_MAP.check(value, name)
-  const stream = STREAM.read(data.stream, `data.stream in ${name}`)
+  const stream = STREAM_KIND.read(data.stream, `data.stream in ${name}`)
   const streams = data.streams === undefined ? null : readStreams(data.streams, `data.streams in ${name}`)
   if (streams && !Object.values(streams).some((one) => isDeepStrictEqual(one, stream)))
     throw new UserError(
@@ -78,16 +87,18 @@ export function readBootImages(text: string, name: string): BootImages {
   return { releaseVersion: data.releaseVersion ?? '0.0.1-snapshot', stream, streams }
 }
 
-function readStreams(text: string, name: string): Record<string, Stream> {
+function readStreams(text: string, name: string): Record<string, StreamMetadata> {
   const value = documentKind<Record<string, unknown>>('map of streams', { type: 'object', minProperties: 1 }).check(
-    parseJson(text, name),
+    parseMetadataJson(text, name),
     name,
   )
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, STREAM.check(one, `${key} of ${name}`)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, STREAM_KIND.check(one, `${key} of ${name}`)]),
+  )
 }
 
 /** @throws UserError `stream-name` that lists the streams */
-export function streamNamed({ stream, streams }: BootImages, name?: string): Stream {
+export function streamNamed({ stream, streams }: BootImages, name?: string): StreamMetadata {
   if (name === undefined) return stream
   const found = streams?.[name] ?? [stream, ...Object.values(streams ?? {})].find((one) => one.stream === name)
   if (found) return found

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { buildMeta } from '../../test/kit/builds.js'
 import { BUILD_META, osImages } from './build-meta.js'
 import { metaToRelease } from './meta-to-release.js'
-import { RELEASE, RELEASE_INDEX, withRelease } from './release.js'
+import { RELEASE_KIND, RELEASE_INDEX, withRelease } from './release.js'
 import { releaseToStream, updateStream } from './release-to-stream.js'
-import { STREAM } from './stream.js'
+import { STREAM_KIND } from './stream.js'
 
 const NOW = '2023-08-01T10:00:00Z'
 const BASE = 'https://builds.example.org/prod/streams'
@@ -18,7 +18,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
   )
 
   test('every architecture has its place in the release, with location, signature and digests', () => {
-    expect(RELEASE.problems(release)).toEqual([])
+    expect(RELEASE_KIND.problems(release)).toEqual([])
     expect(release).toMatchObject({ release: '38.20230718.3.0', stream: 'stable' })
     expect(Object.keys(release.architectures)).toEqual(ARCHITECTURES)
     const { commit, media } = release.architectures['aarch64']!
@@ -40,7 +40,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
 
   test('a stream names the release at every platform and region', () => {
     const stream = releaseToStream(release, { now: NOW, generator: 'test' })
-    expect(STREAM.problems(stream)).toEqual([])
+    expect(STREAM_KIND.problems(stream)).toEqual([])
     const { artifacts, images } = stream.architectures['x86_64']!
     expect(stream.metadata).toEqual({ 'last-modified': NOW, generator: 'test' })
     expect(Object.keys(artifacts)).toEqual(['aws', 'metal', 'openstack', 'qemu', 'vmware'])
@@ -55,7 +55,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
     const stream = releaseToStream(unsigned, { now: NOW, name: 'rhcos-4.22' })
     expect(stream.stream).toBe('rhcos-4.22')
     expect(JSON.stringify(stream)).not.toContain('signature')
-    expect(STREAM.problems(stream)).toEqual([])
+    expect(STREAM_KIND.problems(stream)).toEqual([])
   })
 
   test('the image of every cloud has the fields of that cloud', () => {

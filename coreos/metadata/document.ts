@@ -39,11 +39,11 @@ export function documentKind<T>(what: string, schema: SchemaObject): DocumentKin
       remedy: 'see all that is wrong with: ironstage stream validate',
     })
   }
-  return { what, problems, check, read: (text, name) => check(parseJson(text, name), name) }
+  return { what, problems, check, read: (text, name) => check(parseMetadataJson(text, name), name) }
 }
 
 /** @throws UserError `metadata-json` */
-export function parseJson(text: string | Uint8Array, name: string): unknown {
+export function parseMetadataJson(text: string | Uint8Array, name: string): unknown {
   try {
     const value: unknown = JSON.parse(
       typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text),
@@ -77,19 +77,22 @@ function problemText({ instancePath, keyword, params, message = '' }: ErrorObjec
 }
 
 /** Schema of an object with at least the properties in `required`. Others are allowed, since documents grow. */
-export const object = (
+export const metadataObjectSchema = (
   properties: Readonly<Record<string, SchemaObject>>,
   required: readonly string[] = Object.keys(properties),
 ): SchemaObject => ({ type: 'object', properties, required })
 
-export const each = (schema: SchemaObject): SchemaObject => ({ type: 'object', additionalProperties: schema })
-export const list = (schema: SchemaObject): SchemaObject => ({ type: 'array', items: schema })
+export const metadataMapSchema = (schema: SchemaObject): SchemaObject => ({
+  type: 'object',
+  additionalProperties: schema,
+})
+export const metadataListSchema = (schema: SchemaObject): SchemaObject => ({ type: 'array', items: schema })
 /** Schema of an http or https URL with a decodable path. */
 export const URL_TEXT: SchemaObject = { type: 'string', format: 'url' }
-export const TEXT: SchemaObject = { type: 'string', minLength: 1 }
+export const METADATA_TEXT_SCHEMA: SchemaObject = { type: 'string', minLength: 1 }
 export const SHA256: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' }
 /** RFC 3339. */
-export const TIME: SchemaObject = {
+export const TIME_SCHEMA: SchemaObject = {
   type: 'string',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?(Z|[+-]\\d{2}:\\d{2})$',
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { UserError, defined } from '../../runtime/index.js'
-import type { Artifact, FileName } from './artifact.js'
+import type { StreamArtifact, ImageFileName } from './artifact.js'
 import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
-import type { ContainerImage, Media, Release, ReleaseArchitecture } from './release.js'
+import type { ContainerImage, PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release.js'
 import { ERRORS } from '../errors.js'
 
 /** URL at which Fedora publishes builds. */
@@ -24,7 +24,7 @@ const PLATFORMS =
   'nvidiabluefield openstack oraclecloud proxmoxve powervs qemu virtualbox vmware vultr qemu-secex'
 
 /** Bare metal images with other names: format and file. */
-const METAL: Readonly<Record<string, readonly [format: string, file: FileName]>> = {
+const METAL: Readonly<Record<string, readonly [format: string, file: ImageFileName]>> = {
   iso: ['installer.iso', 'disk'],
   kernel: ['installer-pxe', 'kernel'],
   initramfs: ['installer-pxe', 'initramfs'],
@@ -49,8 +49,8 @@ const METAL: Readonly<Record<string, readonly [format: string, file: FileName]>>
 export function metaToRelease(
   builds: readonly BuildMeta[],
   options: ReleaseOptions = {},
-  before: Release | null = null,
-): Release {
+  before: CoreosRelease | null = null,
+): CoreosRelease {
   let release = before
   for (const build of builds) release = withBuild(release, build, options)
   if (release) return release
@@ -62,7 +62,7 @@ export const streamOfBuild = (build: BuildMeta): string | undefined =>
   build['coreos-assembler.oci-imported-labels']?.['com.coreos.stream'] ??
   build['coreos-assembler.container-config-git']?.branch
 
-function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOptions): Release {
+function withBuild(before: CoreosRelease | null, build: BuildMeta, options: ReleaseOptions): CoreosRelease {
   const architecture = build['coreos-assembler.basearch']
   if (architecture === undefined) throw incomplete(build, 'coreos-assembler.basearch')
   const stream = options.streamName ?? streamOfBuild(build)
@@ -72,7 +72,7 @@ function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOpt
   refuseOtherRelease(release.stream, stream)
   const { baseUrl = FEDORA_BUILDS, signatures = true } = options
   const folder = `${baseUrl.replace(/\/+$/, '')}/${stream}/builds/${build.buildid}/${architecture}`
-  const published = ({ path, sha256, 'uncompressed-sha256': inside }: BuildArtifact): Artifact => ({
+  const published = ({ path, sha256, 'uncompressed-sha256': inside }: BuildArtifact): StreamArtifact => ({
     location: `${folder}/${path}`,
     signature: signatures ? `${folder}/${path}.sig` : '',
     sha256,
@@ -81,18 +81,21 @@ function withBuild(before: Release | null, build: BuildMeta, options: ReleaseOpt
   const made = ofBuild(build, architecture, published)
   return {
     ...release,
-    architectures: { ...release.architectures, [architecture]: merged(release.architectures[architecture], made) },
+    architectures: {
+      ...release.architectures,
+      [architecture]: mergeArchitecture(release.architectures[architecture], made),
+    },
   }
 }
 
 function ofBuild(
   build: BuildMeta,
   architecture: string,
-  published: (artifact: BuildArtifact) => Artifact,
+  published: (artifact: BuildArtifact) => StreamArtifact,
 ): ReleaseArchitecture {
-  const media: Record<string, Media> = {}
-  const mediaOf = (platform: string): Media => (media[platform] ??= {})
-  const add = (platform: string, format: string, file: FileName, artifact: BuildArtifact) => {
+  const media: Record<string, PlatformMedia> = {}
+  const mediaOf = (platform: string): PlatformMedia => (media[platform] ??= {})
+  const add = (platform: string, format: string, file: ImageFileName, artifact: BuildArtifact) => {
     const formats = (mediaOf(platform).artifacts ??= {})
     formats[format] = { ...formats[format], [file]: published(artifact) }
   }
@@ -156,7 +159,7 @@ function floating({ buildid }: BuildMeta, { image, tags = [], digest }: BuildCon
   return { image: `${image}:${found[0]}`, 'digest-ref': `${image}@${digest}` }
 }
 
-function merged(there: ReleaseArchitecture | undefined, made: ReleaseArchitecture): ReleaseArchitecture {
+function mergeArchitecture(there: ReleaseArchitecture | undefined, made: ReleaseArchitecture): ReleaseArchitecture {
   if (!there) return made
   for (const [platform, media] of Object.entries(made.media))
     if (there.media[platform] && !isDeepStrictEqual(there.media[platform], media))

@@ -1,13 +1,13 @@
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { checkNesting, UserError, defined } from '../../runtime/index.js'
-import type { Artifact } from './artifact.js'
-import { STREAM, type Stream } from './stream.js'
+import type { StreamArtifact } from './artifact.js'
+import { STREAM_KIND, type StreamMetadata } from './stream.js'
 import { ERRORS } from '../errors.js'
 
 /** Base URL of Fedora's streams, as in coreos-installer 0.27.0 src/source.rs. */
 export const FEDORA_STREAMS = 'https://builds.coreos.fedoraproject.org/streams/'
 
-export interface StreamRequest {
+export interface MetalImageRequest {
   /** Name of a Fedora CoreOS stream, or the URL of stream metadata. */
   stream: string
   /** As printed by `uname -m`. */
@@ -26,7 +26,7 @@ export interface MetalImage {
 }
 
 /** Largest metadata, in bytes; Fedora's has 50 KiB. */
-const LARGEST = 4 * 2 ** 20
+const MAX_METADATA_BYTES = 4 * 2 ** 20
 
 /**
  * The current metal image of a stream, with the digest of its metadata, which coreos-installer itself never checks.
@@ -35,12 +35,12 @@ const LARGEST = 4 * 2 ** 20
  */
 export async function imageOfStream(
   http: HttpClient,
-  request: StreamRequest,
+  request: MetalImageRequest,
   signal: AbortSignal,
 ): Promise<MetalImage> {
   const { stream } = request
   const url = /^https?:\/\//.test(stream) ? stream : `${FEDORA_STREAMS}${encodeURIComponent(stream)}.json`
-  return metalImageOf(parse(await fetchStreamText(http, url, signal), url), request, url)
+  return metalImageOf(parseMetalStream(await fetchStreamText(http, url, signal), url), request, url)
 }
 
 /**
@@ -50,15 +50,15 @@ export async function imageOfStream(
  * @throws UserError: stream-image
  */
 export function metalImageOf(
-  { architectures }: Stream,
-  { architecture, sectorSize }: Omit<StreamRequest, 'stream'>,
+  { architectures }: StreamMetadata,
+  { architecture, sectorSize }: Omit<MetalImageRequest, 'stream'>,
   name: string,
 ): MetalImage {
   const found = Object.hasOwn(architectures, architecture) ? architectures[architecture] : undefined
   const formats = found?.artifacts['metal']?.formats
   if (!formats) {
     const known = Object.keys(architectures).filter((other) => architectures[other]?.artifacts['metal'])
-    throw missing(
+    throw streamImageError(
       name,
       `no metal image for ${architecture}`,
       `it has some for ${known.join(', ') || 'no architecture'}`,
@@ -68,7 +68,11 @@ export function metalImageOf(
   const prefix = sectorSize === 4096 ? '4k.' : ''
   const disk = ['raw.xz', 'raw.gz', 'raw.zst', 'raw'].flatMap((format) => formats[prefix + format]?.disk ?? [])[0]
   if (!disk)
-    throw missing(name, `no image for sectors of ${sectorSize} bytes`, `it has ${Object.keys(formats).join(', ')}`)
+    throw streamImageError(
+      name,
+      `no image for sectors of ${sectorSize} bytes`,
+      `it has ${Object.keys(formats).join(', ')}`,
+    )
   return {
     url: disk.location,
     sha256: disk.sha256,
@@ -95,7 +99,7 @@ export async function fetchStreamText(http: HttpClient, url: string, signal: Abo
     const answer = await http.get({ url, signal })
     try {
       if (answer.status !== 200) throw unreachable(new Error(`HTTP status ${answer.status}`))
-      return (await answer.bytes(LARGEST)).toString('utf8')
+      return (await answer.bytes(MAX_METADATA_BYTES)).toString('utf8')
     } finally {
       await answer.close()
     }
@@ -104,13 +108,13 @@ export async function fetchStreamText(http: HttpClient, url: string, signal: Abo
   }
 }
 
-function parse(text: string, url: string): Stream {
+function parseMetalStream(text: string, url: string): StreamMetadata {
   try {
     const value: unknown = JSON.parse(text, (_, member: unknown) =>
-      isArtifact(member) ? written(member, url) : member,
+      isArtifact(member) ? resolveArtifact(member, url) : member,
     )
     checkNesting(value, 'the stream metadata')
-    return STREAM.check(value, maskedUrl(url))
+    return STREAM_KIND.check(value, maskedUrl(url))
   } catch (cause) {
     throw new UserError('stream-metadata', `${maskedUrl(url)} is not stream metadata`, {
       cause,
@@ -119,13 +123,13 @@ function parse(text: string, url: string): Stream {
   }
 }
 
-const isArtifact = (member: unknown): member is Artifact =>
+const isArtifact = (member: unknown): member is StreamArtifact =>
   typeof member === 'object' &&
   member !== null &&
   ['location', 'sha256'].every((key) => typeof (member as Record<string, unknown>)[key] === 'string')
 
 /** The artifact with an absolute URL and a digest in lower case: a mirror may write both otherwise. */
-function written(artifact: Artifact, url: string): Artifact {
+function resolveArtifact(artifact: StreamArtifact, url: string): StreamArtifact {
   const { location, sha256, signature } = artifact
   const at = (where: string) => (URL.canParse(where, url) ? new URL(where, url).href : where)
   return {
@@ -136,5 +140,5 @@ function written(artifact: Artifact, url: string): Artifact {
   }
 }
 
-const missing = (url: string, what: string, remedy: string): UserError =>
+const streamImageError = (url: string, what: string, remedy: string): UserError =>
   new UserError('stream-image', `the stream at ${maskedUrl(url)} has ${what}`, { remedy, kind: 'usage' })

@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
-import { FILE_NAMES, type Artifact, type ImageFormat } from './artifact.js'
-import type { Stream } from './stream.js'
+import { FILE_NAMES, type StreamArtifact, type ImageFormat } from './artifact.js'
+import type { StreamMetadata } from './stream.js'
 
 /** URL of a file on a mirror: the file's original path below the mirror's base URL. */
 export const mirroredUrl = (base: string, location: string): string => {
@@ -9,8 +9,8 @@ export const mirroredUrl = (base: string, location: string): string => {
 }
 
 /** Copies a stream with other locations of its files. */
-export function relocated(stream: Stream, place: (location: string) => string): Stream {
-  const artifact = (one: Artifact): Artifact => ({
+export function relocateStream(stream: StreamMetadata, place: (location: string) => string): StreamMetadata {
+  const artifact = (one: StreamArtifact): StreamArtifact => ({
     ...one,
     location: place(one.location),
     ...defined({ signature: one.signature ? place(one.signature) : undefined }),

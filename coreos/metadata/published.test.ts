@@ -5,24 +5,24 @@ import { bootImageFor } from './boot-image.js'
 import { bootImagesText, readBootImages, streamNamed } from './config-map.js'
 import { metaToRelease } from './meta-to-release.js'
 import { metalImageOf } from './metal-image.js'
-import { readMetadata, schemaProblems, type Metadata } from './read-metadata.js'
+import { readMetadata, schemaProblems, type MetadataDocument } from './read-metadata.js'
 import { releaseToStream } from './release-to-stream.js'
 import { checkStream } from './stream-check.js'
 import { liveFiles } from './stream-lookup.js'
-import type { Stream } from './stream.js'
+import type { StreamMetadata } from './stream.js'
 import { compareVersions } from './versions.js'
 
 /** Documents as they are published (test/fixtures/published), and not as ours are made. */
 
 const text = (name: string): string =>
   readFileSync(new URL(`../../test/fixtures/published/${name}`, import.meta.url), 'utf8')
-type Documents = { [M in Metadata as M['kind']]: M['value'] }
+type Documents = { [M in MetadataDocument as M['kind']]: M['value'] }
 function read<K extends keyof Documents>(name: string, kind: K): Documents[K] {
-  const found: Metadata = readMetadata(text(name), name)
+  const found: MetadataDocument = readMetadata(text(name), name)
   if (found.kind !== kind) throw new Error(`${name} is taken for ${found.kind}`)
   return found.value as Documents[K]
 }
-const stream = (name: string): Stream => read(name, 'stream')
+const stream = (name: string): StreamMetadata => read(name, 'stream')
 
 test.each([
   ['fcos-stable.json', 'stream'],

@@ -3,19 +3,19 @@ import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { BUILD_META, type BuildMeta } from './build-meta.js'
 import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
 import type { DocumentKind } from './document.js'
-import { RELEASE, RELEASE_INDEX, type Release, type ReleaseIndex } from './release.js'
-import { STREAM, type Stream } from './stream.js'
+import { RELEASE_KIND, RELEASE_INDEX, type CoreosRelease, type ReleaseIndex } from './release.js'
+import { STREAM_KIND, type StreamMetadata } from './stream.js'
 import { ERRORS } from '../errors.js'
 
 /** A metadata document of any kind. */
-export type Metadata =
-  | { kind: 'stream'; value: Stream }
-  | { kind: 'release'; value: Release }
+export type MetadataDocument =
+  | { kind: 'stream'; value: StreamMetadata }
+  | { kind: 'release'; value: CoreosRelease }
   | { kind: 'index'; value: ReleaseIndex }
   | { kind: 'build'; value: BuildMeta }
   | { kind: 'config-map'; value: BootImages }
 
-const KINDS = { stream: STREAM, release: RELEASE, index: RELEASE_INDEX, build: BUILD_META } as const
+const METADATA_KINDS = { stream: STREAM_KIND, release: RELEASE_KIND, index: RELEASE_INDEX, build: BUILD_META } as const
 
 /**
  * Reads a document, and recognizes its kind by its contents.
@@ -29,13 +29,13 @@ const KINDS = { stream: STREAM, release: RELEASE, index: RELEASE_INDEX, build: B
  * const metadata = readMetadata(await (await fetch(url)).text(), url)
  * if (metadata.kind === 'stream') console.log(Object.keys(metadata.value.architectures))
  */
-export function readMetadata(text: string, name: string): Metadata {
+export function readMetadata(text: string, name: string): MetadataDocument {
   const { kind, value } = recognised(text, name)
   switch (kind) {
     case 'stream':
-      return { kind, value: STREAM.check(value, name) }
+      return { kind, value: STREAM_KIND.check(value, name) }
     case 'release':
-      return { kind, value: RELEASE.check(value, name) }
+      return { kind, value: RELEASE_KIND.check(value, name) }
     case 'index':
       return { kind, value: RELEASE_INDEX.check(value, name) }
     case 'build':
@@ -46,13 +46,13 @@ export function readMetadata(text: string, name: string): Metadata {
 }
 
 /** Lists all violations of the schema in a document, a sentence each. */
-export function schemaProblems(text: string, name: string): { kind: Metadata['kind']; problems: string[] } {
+export function schemaProblems(text: string, name: string): { kind: MetadataDocument['kind']; problems: string[] } {
   const { kind, value } = recognised(text, name)
-  const schema: DocumentKind<unknown> = kind === 'config-map' ? CONFIG_MAP : KINDS[kind]
+  const schema: DocumentKind<unknown> = kind === 'config-map' ? CONFIG_MAP : METADATA_KINDS[kind]
   return { kind, problems: schema.problems(value) }
 }
 
-function recognised(text: string, name: string): { kind: Metadata['kind']; value: unknown } {
+function recognised(text: string, name: string): { kind: MetadataDocument['kind']; value: unknown } {
   let value: unknown
   try {
     // JSON is YAML too, but its own parser is faster.

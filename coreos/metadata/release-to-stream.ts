@@ -1,7 +1,7 @@
 import { UserError, defined } from '../../runtime/index.js'
 import { FILE_NAMES, type ImageFormat } from './artifact.js'
-import type { Media, Release, ReleaseArchitecture } from './release.js'
-import type { CloudImages, Extensions, RegionImage, Stream, StreamArchitecture } from './stream.js'
+import type { PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release.js'
+import type { CloudImages, RhcosExtensions, RegionImage, StreamMetadata, StreamArchitecture } from './stream.js'
 import { ERRORS } from '../errors.js'
 
 /** Options of {@link releaseToStream} and {@link updateStream}. */
@@ -23,7 +23,10 @@ export interface StreamOptions {
  * const build = readMetadata(readFileSync('meta.json', 'utf8'), 'meta.json')
  * if (build.kind === 'build') console.log(releaseToStream(metaToRelease([build.value]), { now: '2026-01-01T00:00:00Z' }).stream)
  */
-export function releaseToStream(release: Release, { name = release.stream, now, generator }: StreamOptions): Stream {
+export function releaseToStream(
+  release: CoreosRelease,
+  { name = release.stream, now, generator }: StreamOptions,
+): StreamMetadata {
   return {
     stream: name,
     metadata: { 'last-modified': now, ...defined({ generator }) },
@@ -50,8 +53,12 @@ export function releaseToStream(release: Release, { name = release.stream, now, 
  * const build = readMetadata(readFileSync('meta.json', 'utf8'), 'meta.json')
  * if (build.kind === 'build') console.log(updateStream(null, [metaToRelease([build.value])], { now: '2026-01-01T00:00:00Z' }).stream)
  */
-export function updateStream(target: Stream | null, releases: readonly Release[], options: StreamOptions): Stream {
-  const architectures: Stream['architectures'] = {}
+export function updateStream(
+  target: StreamMetadata | null,
+  releases: readonly CoreosRelease[],
+  options: StreamOptions,
+): StreamMetadata {
+  const architectures: StreamMetadata['architectures'] = {}
   for (const release of releases)
     for (const [architecture, one] of Object.entries(releaseToStream(release, options).architectures)) {
       if (architecture in architectures)
@@ -75,7 +82,7 @@ function ofArchitecture(release: string, one: ReleaseArchitecture): StreamArchit
   const images: Record<string, unknown> = {}
   for (const [platform, media] of Object.entries(one.media)) {
     artifacts[platform] = { release, formats: formatsOf(media) }
-    const found = imagesOf(platform, media, release)
+    const found = platformImagesOf(platform, media, release)
     if (found) images[platform] = found
   }
   const extensions = extensionsOf(one, release)
@@ -89,7 +96,7 @@ function ofArchitecture(release: string, one: ReleaseArchitecture): StreamArchit
 }
 
 /** Formats of a platform, without empty signatures, as Go's `omitempty` leaves them out. */
-function formatsOf({ artifacts = {} }: Media): Record<string, ImageFormat> {
+function formatsOf({ artifacts = {} }: PlatformMedia): Record<string, ImageFormat> {
   const formats = Object.entries(artifacts).map(([name, files]) => {
     const entries = FILE_NAMES.flatMap((file) => {
       const artifact = files[file]
@@ -110,7 +117,7 @@ function formatsOf({ artifacts = {} }: Media): Record<string, ImageFormat> {
 
 const REPLICATED = new Set(['aliyun', 'aws', 'ibmcloud', 'powervs'])
 
-function imagesOf(platform: string, { images, image }: Media, release: string): object | null {
+function platformImagesOf(platform: string, { images, image }: PlatformMedia, release: string): object | null {
   if (REPLICATED.has(platform)) return images ? { regions: inRegions(images, release) } : null
   return image && (platform === 'gcp' || platform === 'kubevirt') ? { release, ...image } : null
 }
@@ -121,7 +128,7 @@ const inRegions = <T extends object>(images: Record<string, T>, release: string)
 function extensionsOf(
   { 'rhel-coreos-extensions': of, media }: ReleaseArchitecture,
   release: string,
-): Extensions | null {
+): RhcosExtensions | null {
   if (!of) return null
   const { 'aws-winli': windows, 'azure-disk': azure } = of
   return defined({

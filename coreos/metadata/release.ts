@@ -1,9 +1,17 @@
 import { defined } from '../../runtime/index.js'
 import { formatSchema, type ImageFormat } from './artifact.js'
-import { documentKind, each, list, object, TEXT, TIME, URL_TEXT } from './document.js'
+import {
+  documentKind,
+  metadataMapSchema,
+  metadataListSchema,
+  metadataObjectSchema,
+  METADATA_TEXT_SCHEMA,
+  TIME_SCHEMA,
+  URL_TEXT,
+} from './document.js'
 
 /** `release.json`: all files of one release, the step between build metadata and a stream. */
-export interface Release {
+export interface CoreosRelease {
   release: string
   stream: string
   metadata?: { 'last-modified': string }
@@ -20,7 +28,7 @@ export interface ContainerImage {
 export interface ReleaseArchitecture {
   commit?: string
   'oci-image'?: ContainerImage
-  media: Record<string, Media>
+  media: Record<string, PlatformMedia>
   'rhel-coreos-extensions'?: {
     'aws-winli'?: { images: Record<string, { image: string }> }
     'azure-disk'?: { url: string }
@@ -28,27 +36,31 @@ export interface ReleaseArchitecture {
 }
 
 /** Images of one platform. The platform decides whether it has `image` or `images`. */
-export interface Media {
+export interface PlatformMedia {
   artifacts?: Record<string, ImageFormat>
   images?: Record<string, { image: string } | { object: string; bucket: string; url: string }>
   image?: ContainerImage | { project: string; family?: string; name: string }
 }
 
-export const RELEASE = documentKind<Release>(
+export const RELEASE_KIND = documentKind<CoreosRelease>(
   'release metadata',
-  object(
+  metadataObjectSchema(
     {
-      release: TEXT,
-      stream: TEXT,
-      metadata: object({ 'last-modified': TIME }),
-      architectures: each(
-        object(
+      release: METADATA_TEXT_SCHEMA,
+      stream: METADATA_TEXT_SCHEMA,
+      metadata: metadataObjectSchema({ 'last-modified': TIME_SCHEMA }),
+      architectures: metadataMapSchema(
+        metadataObjectSchema(
           {
-            commit: TEXT,
-            'oci-image': object({ image: TEXT, 'digest-ref': TEXT }),
-            media: each(
-              object(
-                { artifacts: each(formatSchema), images: each({ type: 'object' }), image: { type: 'object' } },
+            commit: METADATA_TEXT_SCHEMA,
+            'oci-image': metadataObjectSchema({ image: METADATA_TEXT_SCHEMA, 'digest-ref': METADATA_TEXT_SCHEMA }),
+            media: metadataMapSchema(
+              metadataObjectSchema(
+                {
+                  artifacts: metadataMapSchema(formatSchema),
+                  images: metadataMapSchema({ type: 'object' }),
+                  image: { type: 'object' },
+                },
                 [],
               ),
             ),
@@ -78,18 +90,26 @@ export interface ReleaseIndex {
 
 export const RELEASE_INDEX = documentKind<ReleaseIndex>(
   'release index',
-  object(
+  metadataObjectSchema(
     {
-      note: TEXT,
-      stream: TEXT,
-      metadata: object({ 'last-modified': TIME }),
-      releases: list(
-        object(
+      note: METADATA_TEXT_SCHEMA,
+      stream: METADATA_TEXT_SCHEMA,
+      metadata: metadataObjectSchema({ 'last-modified': TIME_SCHEMA }),
+      releases: metadataListSchema(
+        metadataObjectSchema(
           {
-            version: TEXT,
+            version: METADATA_TEXT_SCHEMA,
             metadata: URL_TEXT,
-            commits: list(object({ architecture: TEXT, checksum: TEXT })),
-            'oci-images': list(object({ architecture: TEXT, image: TEXT, 'digest-ref': TEXT })),
+            commits: metadataListSchema(
+              metadataObjectSchema({ architecture: METADATA_TEXT_SCHEMA, checksum: METADATA_TEXT_SCHEMA }),
+            ),
+            'oci-images': metadataListSchema(
+              metadataObjectSchema({
+                architecture: METADATA_TEXT_SCHEMA,
+                image: METADATA_TEXT_SCHEMA,
+                'digest-ref': METADATA_TEXT_SCHEMA,
+              }),
+            ),
           },
           ['version', 'metadata'],
         ),
@@ -107,7 +127,12 @@ const NOTE = 'For use only by the tooling of CoreOS. Others read stream metadata
  * @param url URL of the release's document
  * @param now RFC 3339
  */
-export function withRelease(index: ReleaseIndex | null, release: Release, url: string, now: string): ReleaseIndex {
+export function withRelease(
+  index: ReleaseIndex | null,
+  release: CoreosRelease,
+  url: string,
+  now: string,
+): ReleaseIndex {
   const architectures = Object.entries(release.architectures)
   const images = architectures.flatMap(([architecture, { 'oci-image': image }]) =>
     image ? [{ architecture, ...image }] : [],

@@ -2,19 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../runtime/index.js'
 import { fedoraStream, rhelStream } from '../../test/kit/streams.js'
-import { mirroredUrl, relocated } from './mirror.js'
+import { mirroredUrl, relocateStream } from './mirror.js'
 import { readMetadata, schemaProblems } from './read-metadata.js'
 import { checkStream } from './stream-check.js'
 import { diffStreams } from './stream-diff.js'
 import { imageFormat } from './stream-lookup.js'
-import { STREAM, type Stream } from './stream.js'
+import { STREAM_KIND, type StreamMetadata } from './stream.js'
 
-const changed = (change: (stream: Stream) => void): Stream => {
+const changed = (change: (stream: StreamMetadata) => void): StreamMetadata => {
   const stream = structuredClone(fedoraStream())
   change(stream)
   return stream
 }
-const metal = (stream: Stream, architecture = 'x86_64') => stream.architectures[architecture]!.artifacts['metal']!
+const metal = (stream: StreamMetadata, architecture = 'x86_64') =>
+  stream.architectures[architecture]!.artifacts['metal']!
 
 describe('row 38: a stream is checked against its schema and for consistency', () => {
   test.each([
@@ -22,11 +23,11 @@ describe('row 38: a stream is checked against its schema and for consistency', (
     ['RHEL CoreOS', rhelStream()],
     ['Stream CoreOS', rhelStream({ os: 'scos', name: 'c10s' })],
   ])('row 11: the stream of %s has no findings', (_, stream) => {
-    expect(STREAM.problems(stream)).toEqual([])
+    expect(STREAM_KIND.problems(stream)).toEqual([])
     expect(checkStream(stream)).toEqual([])
   })
 
-  const wrongs: [string, (stream: Stream) => void, string, RegExp][] = [
+  const wrongs: [string, (stream: StreamMetadata) => void, string, RegExp][] = [
     [
       'http where https must be',
       (s) => (metal(s).formats['iso']!.disk!.location = 'http://x.example.org/a.iso'),
@@ -98,15 +99,22 @@ describe('row 38: a stream is checked against its schema and for consistency', (
   })
 
   test.each([
-    [(s: Stream) => (metal(s).formats['iso']!.disk!.sha256 = 'ABC'), 'iso.disk.sha256 must match pattern'],
-    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'x.iso'), 'iso.disk.location must match format'],
-    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'https://['), 'iso.disk.location must match format'],
-    [(s: Stream) => (metal(s).formats['iso']!.disk!.location = 'https://x/%zz'), 'iso.disk.location must match format'],
-    [(s: Stream) => (metal(s).formats['iso'] = {}), 'formats.iso must NOT have fewer than 1'],
-    [(s: Stream) => (s.metadata['last-modified'] = 'yesterday'), 'metadata.last-modified must match pattern'],
-    [(s: Stream) => void delete (s as Partial<Stream>).stream, 'it has no stream'],
+    [(s: StreamMetadata) => (metal(s).formats['iso']!.disk!.sha256 = 'ABC'), 'iso.disk.sha256 must match pattern'],
+    [(s: StreamMetadata) => (metal(s).formats['iso']!.disk!.location = 'x.iso'), 'iso.disk.location must match format'],
     [
-      (s: Stream) => void delete (metal(s) as Partial<Stream['architectures']['x']['artifacts']['x']>).release,
+      (s: StreamMetadata) => (metal(s).formats['iso']!.disk!.location = 'https://['),
+      'iso.disk.location must match format',
+    ],
+    [
+      (s: StreamMetadata) => (metal(s).formats['iso']!.disk!.location = 'https://x/%zz'),
+      'iso.disk.location must match format',
+    ],
+    [(s: StreamMetadata) => (metal(s).formats['iso'] = {}), 'formats.iso must NOT have fewer than 1'],
+    [(s: StreamMetadata) => (s.metadata['last-modified'] = 'yesterday'), 'metadata.last-modified must match pattern'],
+    [(s: StreamMetadata) => void delete (s as Partial<StreamMetadata>).stream, 'it has no stream'],
+    [
+      (s: StreamMetadata) =>
+        void delete (metal(s) as Partial<StreamMetadata['architectures']['x']['artifacts']['x']>).release,
       'metal has no release',
     ],
   ])('its schema: %#', (change, problem) => {
@@ -148,7 +156,7 @@ test('row 38: a damaged stream is refused with an explanation, or is still a str
         if (kind !== 'stream') return
         checkStream(read)
         diffStreams(whole, read)
-        relocated(read, (location) => mirroredUrl('http://127.0.0.1', location))
+        relocateStream(read, (location) => mirroredUrl('http://127.0.0.1', location))
       } catch (error) {
         expect(error).toBeInstanceOf(UserError)
       }

@@ -1,5 +1,5 @@
-import { FILE_NAMES, type Artifact } from './artifact.js'
-import type { Stream } from './stream.js'
+import { FILE_NAMES, type StreamArtifact } from './artifact.js'
+import type { StreamMetadata } from './stream.js'
 import { parseVersion } from './versions.js'
 
 /** An error or an oddity in a stream that matches its schema. */
@@ -14,11 +14,11 @@ interface LocatedArtifact {
   path: string
   architecture: string
   release: string
-  artifact: Artifact
+  artifact: StreamArtifact
 }
 
 /** All files of a stream. */
-function streamArtifacts(stream: Stream): LocatedArtifact[] {
+function streamArtifacts(stream: StreamMetadata): LocatedArtifact[] {
   const placed: LocatedArtifact[] = []
   for (const [architecture, { artifacts }] of Object.entries(stream.architectures))
     for (const [platform, { release, formats }] of Object.entries(artifacts))
@@ -43,7 +43,7 @@ function streamArtifacts(stream: Stream): LocatedArtifact[] {
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(checkStream(metadata.value))
  */
-export function checkStream(stream: Stream, { insecure = false } = {}): StreamFinding[] {
+export function checkStream(stream: StreamMetadata, { insecure = false } = {}): StreamFinding[] {
   const placed = streamArtifacts(stream)
   return [
     ...(insecure ? [] : protocols(placed)),
@@ -66,7 +66,7 @@ function protocols(placed: readonly LocatedArtifact[]): StreamFinding[] {
   )
 }
 
-function releases(stream: Stream): StreamFinding[] {
+function releases(stream: StreamMetadata): StreamFinding[] {
   const found: StreamFinding[] = []
   const all = new Map<string, string>()
   for (const [architecture, { artifacts, images = {} }] of Object.entries(stream.architectures)) {
@@ -133,7 +133,7 @@ function duplicates(placed: readonly LocatedArtifact[]): StreamFinding[] {
   })
 }
 
-function completeness(stream: Stream): StreamFinding[] {
+function completeness(stream: StreamMetadata): StreamFinding[] {
   return Object.entries(stream.architectures).flatMap(([architecture, { artifacts }]) => {
     const pxe = artifacts['metal']?.formats['pxe']
     if (!pxe) return []

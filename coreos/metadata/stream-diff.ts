@@ -1,4 +1,4 @@
-import type { Stream } from './stream.js'
+import type { StreamMetadata } from './stream.js'
 
 /** A value that differs. */
 export interface StreamDifference {
@@ -18,7 +18,7 @@ export interface StreamDifference {
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(diffStreams(metadata.value, metadata.value))
  */
-export function diffStreams(before: Stream, after: Stream): StreamDifference[] {
+export function diffStreams(before: StreamMetadata, after: StreamMetadata): StreamDifference[] {
   const one = leaves(before)
   const other = leaves(after)
   return [...new Set([...one.keys(), ...other.keys()])]
@@ -27,7 +27,7 @@ export function diffStreams(before: Stream, after: Stream): StreamDifference[] {
     .map((path) => ({ path, before: one.get(path) ?? null, after: other.get(path) ?? null }))
 }
 
-function leaves({ metadata: _, ...stream }: Stream): Map<string, string> {
+function leaves({ metadata: _, ...stream }: StreamMetadata): Map<string, string> {
   const found = new Map<string, string>()
   const walk = (value: unknown, path: string): void => {
     if (typeof value === 'object' && value !== null)

@@ -1,9 +1,9 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, makeFolder, replaceLink, UserError, type Clock, readNamedText } from '../../runtime/index.js'
+import { withClockHeld, makeFolder, replaceLink, UserError, type Clock, readNamedText } from '../../runtime/index.js'
 import { documentText } from './document.js'
-import { STREAM, type Stream } from './stream.js'
+import { STREAM_KIND, type StreamMetadata } from './stream.js'
 import { compareVersions } from './versions.js'
 import { ERRORS } from '../errors.js'
 
@@ -17,7 +17,7 @@ export interface StreamFolder {
 
 export interface Pinned {
   path: string
-  stream: Stream
+  stream: StreamMetadata
   /** SHA-256 of the document. */
   sha256: string
 }
@@ -27,15 +27,15 @@ export interface Pinned {
  *
  * @throws UserError `stream-back-in-time` for a stream that is older than the latest, or has an older release
  */
-export async function publishStream(streamFolder: StreamFolder, stream: Stream): Promise<Pinned> {
+export async function publishStream(streamFolder: StreamFolder, stream: StreamMetadata): Promise<Pinned> {
   const { folder, name, clock } = streamFolder
-  const text = documentText(STREAM.check(stream, `the stream ${stream.stream}`))
+  const text = documentText(STREAM_KIND.check(stream, `the stream ${stream.stream}`))
   const latest = await pinnedStream(streamFolder).catch((error: unknown) => {
     if (error instanceof UserError && error.code === 'stream-unpublished') return null
     throw error
   })
   if (latest) refuseBackInTime(latest.stream, stream)
-  return held(clock, `publishing ${name} in ${folder}`, async () => {
+  return withClockHeld(clock, `publishing ${name} in ${folder}`, async () => {
     await makeFolder(folder)
     const file = await datedCopy(streamFolder, stream, text)
     await replaceLink(file, join(folder, `${name}.json`))
@@ -44,7 +44,7 @@ export async function publishStream(streamFolder: StreamFolder, stream: Stream):
 }
 
 /** Writes a copy that is named by its day; a second one of the same day has the time too. */
-async function datedCopy({ folder, name }: StreamFolder, stream: Stream, text: string): Promise<string> {
+async function datedCopy({ folder, name }: StreamFolder, stream: StreamMetadata, text: string): Promise<string> {
   const time = new Date(stream.metadata['last-modified']).toISOString().replace(/\D/g, '').slice(0, 14)
   for (const date of [time.slice(0, 8), time]) {
     const file = `${name}-${date}.json`
@@ -75,7 +75,7 @@ export async function pinnedStream(
 ): Promise<Pinned> {
   const { folder, name, clock } = streamFolder
   const path = join(folder, pin.date === undefined ? `${name}.json` : `${name}-${pin.date}.json`)
-  const text = await held(clock, `reading ${path}`, () =>
+  const text = await withClockHeld(clock, `reading ${path}`, () =>
     readNamedText(path).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause
       throw new UserError('stream-unpublished', `there is no ${path}`, {
@@ -94,10 +94,10 @@ export async function pinnedStream(
         remedy: ERRORS['stream-changed'].remedy,
       },
     )
-  return { path, stream: STREAM.read(text, path), sha256 }
+  return { path, stream: STREAM_KIND.read(text, path), sha256 }
 }
 
-const back = (stream: Stream, what: string): UserError =>
+const back = (stream: StreamMetadata, what: string): UserError =>
   new UserError('stream-back-in-time', `the stream ${stream.stream} goes back in time: ${what}`, {
     remedy: 'use a newer stream; pin the dated copy of an older one',
   })
@@ -107,13 +107,13 @@ const back = (stream: Stream, what: string): UserError =>
  *
  * @throws UserError `stream-back-in-time`
  */
-export function refuseOlderStream(latest: Stream, next: Stream): void {
+export function refuseOlderStream(latest: StreamMetadata, next: StreamMetadata): void {
   const [then, now] = [latest, next].map(({ metadata }) => metadata['last-modified']) as [string, string]
   if (Date.parse(now) < Date.parse(then)) throw back(next, `it is of ${now}, and the latest is of ${then}`)
 }
 
 /** @throws UserError `stream-back-in-time` */
-export function refuseBackInTime(latest: Stream, next: Stream): void {
+export function refuseBackInTime(latest: StreamMetadata, next: StreamMetadata): void {
   refuseOlderStream(latest, next)
   for (const [architecture, { artifacts }] of Object.entries(next.architectures)) {
     const release = artifacts['metal']?.release

@@ -1,33 +1,38 @@
 import { UserError } from '../../runtime/index.js'
-import type { Artifact, FileName, ImageFormat } from './artifact.js'
-import type { RegionImage, RegionObject, Stream, StreamArchitecture } from './stream.js'
+import type { StreamArtifact, ImageFileName, ImageFormat } from './artifact.js'
+import type { RegionImage, RegionObject, StreamMetadata, StreamArchitecture } from './stream.js'
 
-const missing = (message: string, remedy: string): UserError =>
+const streamArtifactError = (message: string, remedy: string): UserError =>
   new UserError('stream-artifact', message, { remedy, kind: 'usage' })
 
 const available = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
 
 /** Looks up a name from the user, so that `constructor` finds nothing. */
-const own = <T,>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+const lookUpOwn = <T,>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map && Object.hasOwn(map, name) ? map[name] : undefined
 
 /** @throws UserError `stream-artifact`, in the words of stream-metadata-go */
-export function architectureOf(stream: Stream, architecture: string): StreamArchitecture {
-  const found = own(stream.architectures, architecture)
+export function findArchitecture(stream: StreamMetadata, architecture: string): StreamArchitecture {
+  const found = lookUpOwn(stream.architectures, architecture)
   if (found) return found
   const why = `stream:${stream.stream} does not have architecture '${architecture}'`
-  throw missing(why, available(Object.keys(stream.architectures)))
+  throw streamArtifactError(why, available(Object.keys(stream.architectures)))
 }
 
 /** Files of an image in one format. */
-export function imageFormat(stream: Stream, architecture: string, platform: string, format: string): ImageFormat {
-  const { artifacts } = architectureOf(stream, architecture)
+export function imageFormat(
+  stream: StreamMetadata,
+  architecture: string,
+  platform: string,
+  format: string,
+): ImageFormat {
+  const { artifacts } = findArchitecture(stream, architecture)
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
-  const found = own(artifacts, platform)
-  if (!found) throw missing(`${of} not found`, available(Object.keys(artifacts)))
-  const files = own(found.formats, format)
+  const found = lookUpOwn(artifacts, platform)
+  if (!found) throw streamArtifactError(`${of} not found`, available(Object.keys(artifacts)))
+  const files = lookUpOwn(found.formats, format)
   if (files) return files
-  throw missing(`${of} format '${format}' not found`, available(Object.keys(found.formats)))
+  throw streamArtifactError(`${of} format '${format}' not found`, available(Object.keys(found.formats)))
 }
 
 /**
@@ -42,14 +47,19 @@ export function imageFormat(stream: Stream, architecture: string, platform: stri
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(streamDisk(metadata.value, 'x86_64', 'metal', 'iso').sha256)
  */
-export function disk(stream: Stream, architecture: string, platform: string, format: string): Artifact {
+export function findDiskArtifact(
+  stream: StreamMetadata,
+  architecture: string,
+  platform: string,
+  format: string,
+): StreamArtifact {
   const of = `${stream.stream}/${architecture}: artifact '${platform}'`
-  const platforms = architectureOf(stream, architecture).artifacts
-  const formats = own(platforms, platform)?.formats
-  if (!formats) throw missing(`${of} not found`, available(Object.keys(platforms)))
-  const found = own(formats, format)?.disk
+  const platforms = findArchitecture(stream, architecture).artifacts
+  const formats = lookUpOwn(platforms, platform)?.formats
+  if (!formats) throw streamArtifactError(`${of} not found`, available(Object.keys(platforms)))
+  const found = lookUpOwn(formats, format)?.disk
   if (found) return found
-  throw missing(`${of} format '${format}' disk not found`, available(Object.keys(formats)))
+  throw streamArtifactError(`${of} format '${format}' disk not found`, available(Object.keys(formats)))
 }
 
 /**
@@ -62,21 +72,21 @@ export function disk(stream: Stream, architecture: string, platform: string, for
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(releaseOf(metadata.value, 'x86_64', 'metal'))
  */
-export function releaseOf(stream: Stream, architecture: string, platform = 'metal'): string {
-  const { artifacts } = architectureOf(stream, architecture)
-  const found = own(artifacts, platform)
+export function releaseOf(stream: StreamMetadata, architecture: string, platform = 'metal'): string {
+  const { artifacts } = findArchitecture(stream, architecture)
+  const found = lookUpOwn(artifacts, platform)
   if (found) return found.release
   const why = `${stream.stream}/${architecture}: artifact '${platform}' not found`
-  throw missing(why, available(Object.keys(artifacts)))
+  throw streamArtifactError(why, available(Object.keys(artifacts)))
 }
 
 /** The live images of an architecture. */
 export interface LiveFiles {
   release: string
-  iso: Artifact
-  kernel: Artifact
-  initramfs: Artifact
-  rootfs: Artifact
+  iso: StreamArtifact
+  kernel: StreamArtifact
+  initramfs: StreamArtifact
+  rootfs: StreamArtifact
 }
 
 /**
@@ -89,17 +99,17 @@ export interface LiveFiles {
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(liveFiles(metadata.value, 'x86_64').iso.location)
  */
-export function liveFiles(stream: Stream, architecture: string): LiveFiles {
+export function liveFiles(stream: StreamMetadata, architecture: string): LiveFiles {
   const pxe = imageFormat(stream, architecture, 'metal', 'pxe')
-  const file = (name: FileName): Artifact => {
+  const file = (name: ImageFileName): StreamArtifact => {
     const found = pxe[name]
     if (found) return found
     const why = `${stream.stream}/${architecture}: artifact 'metal' format 'pxe' ${name} not found`
-    throw missing(why, available(Object.keys(pxe)))
+    throw streamArtifactError(why, available(Object.keys(pxe)))
   }
   return {
     release: releaseOf(stream, architecture),
-    iso: disk(stream, architecture, 'metal', 'iso'),
+    iso: findDiskArtifact(stream, architecture, 'metal', 'iso'),
     kernel: file('kernel'),
     initramfs: file('initramfs'),
     rootfs: file('rootfs'),
@@ -111,18 +121,18 @@ export type RegionalCloud = keyof typeof CLOUDS
 
 /** Looks up the image of a cloud in a region. */
 export function cloudImage(
-  stream: Stream,
+  stream: StreamMetadata,
   architecture: string,
   cloud: RegionalCloud,
   region: string,
 ): RegionImage | RegionObject {
-  const { images = {} } = architectureOf(stream, architecture)
+  const { images = {} } = findArchitecture(stream, architecture)
   const of = `${stream.stream}/${architecture}: No ${CLOUDS[cloud]} images`
   const regions = images[cloud]?.regions
-  if (!regions) throw missing(of, available(Object.keys(images)))
-  const found = own<RegionImage | RegionObject>(regions, region)
+  if (!regions) throw streamArtifactError(of, available(Object.keys(images)))
+  const found = lookUpOwn<RegionImage | RegionObject>(regions, region)
   if (found) return found
-  throw missing(`${of} in region ${region}`, available(Object.keys(regions)))
+  throw streamArtifactError(`${of} in region ${region}`, available(Object.keys(regions)))
 }
 
 /**
@@ -137,6 +147,6 @@ export function cloudImage(
  * const metadata = readMetadata(readFileSync('stable.json', 'utf8'), 'stable.json')
  * if (metadata.kind === 'stream') console.log(ami(metadata.value, 'x86_64', 'us-east-1'))
  */
-export function ami(stream: Stream, architecture: string, region: string): string {
+export function ami(stream: StreamMetadata, architecture: string, region: string): string {
   return (cloudImage(stream, architecture, 'aws', region) as RegionImage).image
 }

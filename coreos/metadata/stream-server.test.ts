@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silent, systemClock, systemRandom } from '../../runtime/index.js'
 import { ARCHITECTURES, fedoraStream, rhelStream } from '../../test/kit/streams.js'
 import { documentText } from './document.js'
-import { disk } from './stream-lookup.js'
+import { findDiskArtifact } from './stream-lookup.js'
 import { publishStream } from './stream-folder.js'
 import { serveStreams, type StreamServer } from './stream-server.js'
-import { STREAM } from './stream.js'
+import { STREAM_KIND } from './stream.js'
 
 const clock = systemClock()
 const parts = { clock, random: systemRandom, logger: silent }
@@ -36,9 +36,11 @@ describe('row 33: streams are served', () => {
     for (const path of ['/dependencies/rhcos/stream-4.8.json', '/dependencies/rhcos/stream-4.8-20200325.json']) {
       const answer = await get(path)
       expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-      const stream = STREAM.read(await answer.text(), path)
+      const stream = STREAM_KIND.read(await answer.text(), path)
       expect(Object.keys(stream.architectures).sort()).toEqual([...ARCHITECTURES].sort())
-      expect(disk(stream, 's390x', 'metal', 'iso').location).toMatch(/^https:\/\/rhcos\.mirror\.example\.org\/art\//)
+      expect(findDiskArtifact(stream, 's390x', 'metal', 'iso').location).toMatch(
+        /^https:\/\/rhcos\.mirror\.example\.org\/art\//,
+      )
     }
   })
 
@@ -52,15 +54,17 @@ describe('row 33: streams are served', () => {
   })
 
   test('locations of files in the folder point to the server, with their signatures; other locations stay', async () => {
-    const { location } = disk(fedoraStream(), 'aarch64', 'metal', 'iso')
+    const { location } = findDiskArtifact(fedoraStream(), 'aarch64', 'metal', 'iso')
     const path = new URL(location).pathname
     await put('streams/stable.json', documentText(fedoraStream()))
     await put(path, 'an image')
-    const stream = STREAM.read(await (await get('/streams/stable.json')).text(), 'stable')
-    const here = disk(stream, 'aarch64', 'metal', 'iso')
+    const stream = STREAM_KIND.read(await (await get('/streams/stable.json')).text(), 'stable')
+    const here = findDiskArtifact(stream, 'aarch64', 'metal', 'iso')
     expect(here).toMatchObject({ location: `${server.url}${path}`, signature: `${server.url}${path}.sig` })
     expect(await (await fetch(here.location)).text()).toBe('an image')
-    expect(disk(stream, 'x86_64', 'metal', 'iso')).toEqual(disk(fedoraStream(), 'x86_64', 'metal', 'iso'))
+    expect(findDiskArtifact(stream, 'x86_64', 'metal', 'iso')).toEqual(
+      findDiskArtifact(fedoraStream(), 'x86_64', 'metal', 'iso'),
+    )
   })
 
   test('a part of a file', async () => {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import { bytesSource, fileRepresentation, type Found, serveFiles, sha256Hex } from '../../bytes/index.js'
-import { held, UserError, type Clock, type Logger, type Random, readNamedFile } from '../../runtime/index.js'
+import { bytesSource, fileRepresentation, type FoundFile, serveFiles, sha256Hex } from '../../bytes/index.js'
+import { withClockHeld, UserError, type Clock, type Logger, type Random, readNamedFile } from '../../runtime/index.js'
 import { documentText } from './document.js'
-import { relocated } from './mirror.js'
-import { STREAM } from './stream.js'
+import { relocateStream } from './mirror.js'
+import { STREAM_KIND } from './stream.js'
 
 export interface StreamServerOptions {
   /**
@@ -67,18 +67,20 @@ function decodedPath(path: string): string | undefined {
   return decoded.includes('\0') || decoded.split('/').some((part) => part.startsWith('.')) ? undefined : decoded
 }
 
-async function streamAt(folder: string, path: string, base: string, clock: Clock): Promise<Found> {
+async function streamAt(folder: string, path: string, base: string, clock: Clock): Promise<FoundFile> {
   const [, name] = /^\/(?:streams|dependencies\/rhcos)\/([\w.-]+)\.json$/.exec(path) ?? []
   if (name === undefined) return undefined
   // The document of the stream `rhcos-4.8` is `stream-4.8.json`.
   const openshift = `dependencies/rhcos/${name.replace(/^rhcos-/, 'stream-')}.json`
   const file = [path, `${name}.json`, openshift].map((place) => join(folder, place)).find((place) => existsSync(place))
   if (file === undefined) return undefined
-  const [document, { mtimeMs }] = await held(clock, `reading ${file}`, () =>
+  const [document, { mtimeMs }] = await withClockHeld(clock, `reading ${file}`, () =>
     Promise.all([readNamedFile(file), stat(file)]),
   )
   try {
-    const served = relocated(STREAM.read(document, file), (location) => servedLocation(folder, base, location))
+    const served = relocateStream(STREAM_KIND.read(document, file), (location) =>
+      servedLocation(folder, base, location),
+    )
     const bytes = Buffer.from(documentText(served))
     return {
       source: bytesSource(bytes),

@@ -1,9 +1,9 @@
 import type { SchemaObject } from 'ajv'
 import { formatSchema, type ImageFormat } from './artifact.js'
-import { documentKind, each, object, TEXT, TIME } from './document.js'
+import { documentKind, metadataMapSchema, metadataObjectSchema, METADATA_TEXT_SCHEMA, TIME_SCHEMA } from './document.js'
 
 /** Stream metadata of Fedora, RHEL and Stream CoreOS: the current images of every architecture. */
-export interface Stream {
+export interface StreamMetadata {
   stream: string
   metadata: { 'last-modified': string; generator?: string }
   architectures: Record<string, StreamArchitecture>
@@ -13,7 +13,7 @@ export interface Stream {
 export interface StreamArchitecture {
   artifacts: Record<string, PlatformArtifacts>
   images?: CloudImages
-  'rhel-coreos-extensions'?: Extensions
+  'rhel-coreos-extensions'?: RhcosExtensions
 }
 
 /** The images of a platform. */
@@ -47,38 +47,61 @@ export interface CloudImages {
 }
 
 /** Fields that only RHEL CoreOS has. */
-export interface Extensions {
+export interface RhcosExtensions {
   'aws-winli'?: { regions?: Record<string, RegionImage> }
   'azure-disk'?: { release: string; url?: string }
   marketplace?: unknown
 }
 
-const image = object({ release: TEXT, image: TEXT })
-const regions = (one: SchemaObject) => object({ regions: each(one) }, [])
-const objects = regions(object({ release: TEXT, object: TEXT, bucket: TEXT, url: TEXT }))
+const image = metadataObjectSchema({ release: METADATA_TEXT_SCHEMA, image: METADATA_TEXT_SCHEMA })
+const regions = (one: SchemaObject) => metadataObjectSchema({ regions: metadataMapSchema(one) }, [])
+const objects = regions(
+  metadataObjectSchema({
+    release: METADATA_TEXT_SCHEMA,
+    object: METADATA_TEXT_SCHEMA,
+    bucket: METADATA_TEXT_SCHEMA,
+    url: METADATA_TEXT_SCHEMA,
+  }),
+)
 
-export const STREAM = documentKind<Stream>(
+export const STREAM_KIND = documentKind<StreamMetadata>(
   'stream metadata',
-  object({
-    stream: TEXT,
-    metadata: object({ 'last-modified': TIME, generator: TEXT }, ['last-modified']),
-    architectures: each(
-      object(
+  metadataObjectSchema({
+    stream: METADATA_TEXT_SCHEMA,
+    metadata: metadataObjectSchema({ 'last-modified': TIME_SCHEMA, generator: METADATA_TEXT_SCHEMA }, [
+      'last-modified',
+    ]),
+    architectures: metadataMapSchema(
+      metadataObjectSchema(
         {
-          artifacts: each(object({ release: TEXT, formats: each(formatSchema) })),
-          images: object(
+          artifacts: metadataMapSchema(
+            metadataObjectSchema({ release: METADATA_TEXT_SCHEMA, formats: metadataMapSchema(formatSchema) }),
+          ),
+          images: metadataObjectSchema(
             {
               aliyun: regions(image),
               aws: regions(image),
               ibmcloud: objects,
               powervs: objects,
-              gcp: object({ release: TEXT, project: TEXT, name: TEXT }),
-              kubevirt: object({ release: TEXT, image: TEXT, 'digest-ref': TEXT }),
+              gcp: metadataObjectSchema({
+                release: METADATA_TEXT_SCHEMA,
+                project: METADATA_TEXT_SCHEMA,
+                name: METADATA_TEXT_SCHEMA,
+              }),
+              kubevirt: metadataObjectSchema({
+                release: METADATA_TEXT_SCHEMA,
+                image: METADATA_TEXT_SCHEMA,
+                'digest-ref': METADATA_TEXT_SCHEMA,
+              }),
             },
             [],
           ),
-          'rhel-coreos-extensions': object(
-            { 'aws-winli': regions(image), 'azure-disk': object({ release: TEXT }), marketplace: { type: 'object' } },
+          'rhel-coreos-extensions': metadataObjectSchema(
+            {
+              'aws-winli': regions(image),
+              'azure-disk': metadataObjectSchema({ release: METADATA_TEXT_SCHEMA }),
+              marketplace: { type: 'object' },
+            },
             [],
           ),
         },

@@ -15,7 +15,7 @@ export interface CoreosVersion {
 }
 
 const DATE = '(20\\d{6}(?:\\d{4})?)'
-const FORMS = {
+const VERSION_FORMS = {
   fedora: new RegExp(`^(\\d{2,})\\.${DATE}\\.(\\d+)\\.(\\d+)$`),
   // 48 is 4.8 and 418 is 4.18; 83 is RHEL 8.3 and 810 is 8.10. Stream CoreOS has no minor release: 9.
   openshift: new RegExp(`^(4)(\\d{1,2})\\.(\\d)(\\d*)\\.${DATE}-(\\d+)$`),
@@ -25,7 +25,7 @@ const FORMS = {
 /** @throws UserError `version-form` */
 export function parseVersion(text: string): CoreosVersion {
   for (const form of ['fedora', 'openshift', 'rhel'] as const) {
-    const found = FORMS[form].exec(text)
+    const found = VERSION_FORMS[form].exec(text)
     // Dates with and without a time must compare.
     if (found)
       return {

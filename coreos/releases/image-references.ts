@@ -1,5 +1,5 @@
 import { UserError } from '../../runtime/index.js'
-import { documentKind, list, object, TEXT } from '../metadata/document.js'
+import { documentKind, metadataListSchema, metadataObjectSchema, METADATA_TEXT_SCHEMA } from '../metadata/document.js'
 
 /** `release-manifests/image-references`: the components of a release, an ImageStream with a tag for each. */
 export interface ImageReferences {
@@ -17,11 +17,18 @@ export interface ComponentTag {
 
 export const IMAGE_REFERENCES = documentKind<ImageReferences>(
   'list of image references',
-  object({
+  metadataObjectSchema({
     kind: { const: 'ImageStream' },
     apiVersion: { const: 'image.openshift.io/v1' },
-    metadata: object({ name: TEXT }),
-    spec: object({ tags: list(object({ name: TEXT, from: object({ kind: TEXT, name: TEXT }) })) }),
+    metadata: metadataObjectSchema({ name: METADATA_TEXT_SCHEMA }),
+    spec: metadataObjectSchema({
+      tags: metadataListSchema(
+        metadataObjectSchema({
+          name: METADATA_TEXT_SCHEMA,
+          from: metadataObjectSchema({ kind: METADATA_TEXT_SCHEMA, name: METADATA_TEXT_SCHEMA }),
+        }),
+      ),
+    }),
   }),
 )
 
@@ -36,20 +43,27 @@ export interface ReleaseMetadata {
 
 export const RELEASE_METADATA = documentKind<ReleaseMetadata>(
   'release metadata',
-  object({ kind: { const: 'cincinnati-metadata-v0' }, version: TEXT, previous: list(TEXT) }, ['kind', 'version']),
+  metadataObjectSchema(
+    {
+      kind: { const: 'cincinnati-metadata-v0' },
+      version: METADATA_TEXT_SCHEMA,
+      previous: metadataListSchema(METADATA_TEXT_SCHEMA),
+    },
+    ['kind', 'version'],
+  ),
 )
 
 /** Pullspecs of the components by name. */
-export const componentsOf = ({ spec }: ImageReferences): Map<string, string> =>
+export const pullspecsOf = ({ spec }: ImageReferences): Map<string, string> =>
   new Map(spec.tags.map(({ name, from }) => [name, from.name]))
 
 /** Semantic Versioning 2.0.0. */
-const VERSION =
+const SEMVER_PATTERN =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][\da-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][\da-zA-Z-]*))*)?(?:\+[\da-zA-Z-]+(?:\.[\da-zA-Z-]+)*)?$/
 
 /** @throws UserError `release-write` (usage) */
 export function checkReleaseVersion(version: string): void {
-  if (VERSION.test(version)) return
+  if (SEMVER_PATTERN.test(version)) return
   throw new UserError('release-write', `${version} is not a version of a release`, {
     remedy: 'give a semantic version, as in 4.15.0 or 4.15.0-ec.1',
     kind: 'usage',

@@ -6,7 +6,7 @@ import type { BuildMeta } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
 import { documentText } from '../metadata/document.js'
 import { checkStream } from '../metadata/stream-check.js'
-import type { Stream } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream.js'
 import {
   checkReleaseVersion,
   type ComponentTag,
@@ -21,7 +21,7 @@ export interface ReleaseParts {
   /** Semantic version: `4.15.0`. */
   version: string
   /** Stream metadata for the ConfigMap; the first one is the default. */
-  streams: readonly Stream[]
+  streams: readonly StreamMetadata[]
   /** coreos-assembler's metadata, one for each architecture: `bootimage.json` of machine-os-content. */
   builds: readonly BuildMeta[]
   /** Files of `release-manifests/`: YAML or JSON. */
@@ -54,7 +54,7 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   const { version, streams, repository } = parts
   checkReleaseVersion(version)
   const builds = buildsByArchitecture(parts.builds)
-  const manifests = manifestsOf(parts)
+  const manifests = makeManifestFiles(parts)
   const bootImages = bootImagesOf(parts, manifests)
   refuseDrift(builds, bootImages)
   const created = newest([
@@ -96,7 +96,7 @@ export function makeRelease(parts: ReleaseParts): MadeRelease {
   }
 }
 
-const refused = (what: string, remedy: string): UserError =>
+const releaseWriteError = (what: string, remedy: string): UserError =>
   new UserError('release-write', what, { remedy, kind: 'usage' })
 
 function buildsByArchitecture(builds: readonly BuildMeta[]): Record<string, BuildMeta> {
@@ -104,9 +104,12 @@ function buildsByArchitecture(builds: readonly BuildMeta[]): Record<string, Buil
   for (const build of builds) {
     const architecture = build['coreos-assembler.basearch']
     if (architecture === undefined)
-      throw refused(`the build ${build.buildid} names no architecture`, 'give metadata with coreos-assembler.basearch')
+      throw releaseWriteError(
+        `the build ${build.buildid} names no architecture`,
+        'give metadata with coreos-assembler.basearch',
+      )
     if (found[architecture])
-      throw refused(
+      throw releaseWriteError(
         `two builds are for ${architecture}: ${found[architecture].buildid} and ${build.buildid}`,
         'give one for each architecture',
       )
@@ -115,31 +118,34 @@ function buildsByArchitecture(builds: readonly BuildMeta[]): Record<string, Buil
   return found
 }
 
-function manifestsOf({ manifests, streams, version }: ReleaseParts): Map<string, string> {
+function makeManifestFiles({ manifests, streams, version }: ReleaseParts): Map<string, string> {
   const found = new Map<string, string>()
   for (const { name, text } of manifests) {
     if (!/^[\w][\w.-]*\.(ya?ml|json)$/.test(name) || name.length > 200)
-      throw refused(`${name} is not a name of a manifest`, 'give files that end in .yaml, .yml or .json')
-    if (found.has(name)) throw refused(`two manifests are called ${name}`, 'rename one of them')
+      throw releaseWriteError(`${name} is not a name of a manifest`, 'give files that end in .yaml, .yml or .json')
+    if (found.has(name)) throw releaseWriteError(`two manifests are called ${name}`, 'rename one of them')
     const kinds = kindsIn(name, text)
     if (kinds.includes('ConfigMap coreos-bootimages') && streams.length > 0)
-      throw refused(`${name} has the ConfigMap coreos-bootimages, which --stream makes too`, 'leave out one of them')
+      throw releaseWriteError(
+        `${name} has the ConfigMap coreos-bootimages, which --stream makes too`,
+        'leave out one of them',
+      )
     found.set(name, text)
   }
   const [stream] = streams
   if (!stream) return found
   const doubled = streams.find((one, index) => streams.findIndex((other) => other.stream === one.stream) !== index)
-  if (doubled) throw refused(`two streams are called ${doubled.stream}`, 'give each stream once')
+  if (doubled) throw releaseWriteError(`two streams are called ${doubled.stream}`, 'give each stream once')
   for (const one of streams) {
     const wrong = checkStream(one, { insecure: true }).find(({ kind }) => kind === 'error')
     if (wrong)
-      throw refused(
+      throw releaseWriteError(
         `the stream ${one.stream} contradicts itself: ${wrong.path} ${wrong.message}`,
         'see all that is wrong with: ironstage stream validate',
       )
   }
   if (found.has(CONFIG_MAP_FILE))
-    throw refused(`a manifest is called ${CONFIG_MAP_FILE}, as --stream makes it`, 'leave out one of them')
+    throw releaseWriteError(`a manifest is called ${CONFIG_MAP_FILE}, as --stream makes it`, 'leave out one of them')
   const all = streams.length === 1 ? null : Object.fromEntries(streams.map((one) => [one.stream, one]))
   return found.set(CONFIG_MAP_FILE, bootImagesText({ releaseVersion: version, stream, streams: all }))
 }
@@ -163,7 +169,7 @@ function kindsIn(name: string, text: string): string[] {
       metadata?: { name?: unknown }
     }
     if (typeof kind !== 'string')
-      throw refused(`the manifest ${name} has an object without a kind`, 'give objects of Kubernetes')
+      throw releaseWriteError(`the manifest ${name} has an object without a kind`, 'give objects of Kubernetes')
     return `${kind} ${String(metadata?.name)}`
   })
 }
@@ -173,14 +179,14 @@ function bootImagesOf({ streams, version }: ReleaseParts, manifests: ReadonlyMap
   const found = [...manifests].filter(([name, text]) => kindsIn(name, text).includes('ConfigMap coreos-bootimages'))
   const [first, ...more] = found
   if (more.length > 0)
-    throw refused(
+    throw releaseWriteError(
       `${found.map(([name]) => name).join(' and ')} both have the ConfigMap coreos-bootimages`,
       'leave out one of them',
     )
   if (!first) return null
   const images = readBootImages(first[1], first[0])
   if (streams.length === 0 && images.releaseVersion !== version)
-    throw refused(
+    throw releaseWriteError(
       `${first[0]} is of the release ${images.releaseVersion}, not of ${version}`,
       `put ${version} into it at data.releaseVersion`,
     )
@@ -194,7 +200,7 @@ function refuseDrift(builds: Readonly<Record<string, BuildMeta>>, bootImages: Bo
   const drifts = streams.map((stream) => bootImageInfo({ builds, bootImages: { ...bootImages, stream } }).drift)
   const [first] = drifts[0]!
   if (!first || drifts.some((drift) => drift.length === 0)) return
-  throw refused(
+  throw releaseWriteError(
     `the builds are not those of the stream: ${first.path} is ${first.before} in a build and ${first.after} in the stream`,
     'give the metadata of one build to both',
   )
@@ -231,10 +237,10 @@ function componentTags(
 ): ComponentTag[] {
   const tags: ComponentTag[] = components.map(({ name, pullspec }) => {
     if (!/^[a-z\d]+(?:-[a-z\d]+)*$/.test(name))
-      throw refused(`${name} is not a name of a component`, 'give one such as cluster-version-operator')
+      throw releaseWriteError(`${name} is not a name of a component`, 'give one such as cluster-version-operator')
     const { digest } = parseReference(pullspec)
     if (digest === undefined || !isDigest(digest))
-      throw refused(
+      throw releaseWriteError(
         `the component ${name} is named by a tag, which may move: ${pullspec}`,
         'name it by digest: REPOSITORY@sha256:...',
       )
@@ -247,7 +253,7 @@ function componentTags(
   tags.sort((one, other) => (one.name < other.name ? -1 : 1))
   const doubled = tags.find(({ name }, index) => tags[index + 1]?.name === name)
   if (!doubled) return tags
-  throw refused(
+  throw releaseWriteError(
     `the component ${doubled.name} is there twice`,
     doubled.name === CONTENT && content ? 'leave it out: it is made of --build' : 'give it once',
   )

@@ -9,7 +9,7 @@ import {
 } from '../../registry/index.js'
 import { readNested, UserError } from '../../runtime/index.js'
 import {
-  componentsOf,
+  pullspecsOf,
   IMAGE_REFERENCES,
   RELEASE_METADATA,
   type ImageReferences,
@@ -55,7 +55,7 @@ export async function openRelease(images: Images, place: ImagePlace): Promise<Op
   const opened = await images.open(await taggedPlace(images, place))
   const image = await opened.image()
   const { references, metadata, bootImages } = await documentsOf(images, image)
-  const version = versionOf(image, references, metadata)
+  const version = releaseVersionOf(image, references, metadata)
   const component = (name: string) => componentImage(images, place, references, name)
   return {
     pullspec: opened.pullspec,
@@ -67,11 +67,11 @@ export async function openRelease(images: Images, place: ImagePlace): Promise<Op
     component,
     name: opened.pullspec,
     remedy: `name a release with ${CONFIG_MAP}, or with a component ${CONTENT} whose image has ${BOOT_IMAGE}`,
-    manifests: async () => manifestsOf(images, image),
+    manifests: async () => readReleaseManifests(images, image),
     bootImages: async () => {
       if (bootImages !== undefined) return { name: `${CONFIG_MAP} of ${image.name}`, text: bootImages }
       // A later release may call the file otherwise; then all of them have to be looked at.
-      return bootImagesAmong(await manifestsOf(images, image), image.name)
+      return bootImagesAmong(await readReleaseManifests(images, image), image.name)
     },
     builds: async (isNeeded) => {
       const found = new Map<string, ReleaseText & { architecture: string }>()
@@ -113,7 +113,7 @@ async function documentsOf(images: Images, image: Image) {
   }
 }
 
-function versionOf(
+function releaseVersionOf(
   { labels, name }: Image,
   { metadata: { name: stream } }: ImageReferences,
   metadata: ReleaseMetadata | null,
@@ -126,7 +126,7 @@ function versionOf(
   })
 }
 
-async function manifestsOf(images: Images, image: Image): Promise<Map<string, string>> {
+async function readReleaseManifests(images: Images, image: Image): Promise<Map<string, string>> {
   const files = await images.files(image, { folders: [MANIFESTS] })
   const named = [...files]
     .map(([path, bytes]) => [path.slice(MANIFESTS.length + 1), bytes.toString()] as const)
@@ -154,7 +154,7 @@ async function buildsOf(
   references: ImageReferences,
   isNeeded: boolean,
 ): Promise<(ReleaseText & { architecture: string })[]> {
-  const known = componentsOf(references)
+  const known = pullspecsOf(references)
   const names = known.has(CONTENT) ? [CONTENT] : isNeeded ? NEWER_CONTENT.filter((name) => known.has(name)) : []
   const found: (ReleaseText & { architecture: string })[] = []
   for (const name of names) {
@@ -177,10 +177,10 @@ async function componentImage(
   references: ImageReferences,
   name: string,
 ): Promise<OpenedImage> {
-  const pullspec = componentsOf(references).get(name)
+  const pullspec = pullspecsOf(references).get(name)
   if (pullspec === undefined)
     throw new UserError('release-component', `the release ${references.metadata.name} has no component ${name}`, {
-      remedy: `it has ${[...componentsOf(references).keys()].join(', ')}`,
+      remedy: `it has ${[...pullspecsOf(references).keys()].join(', ')}`,
       kind: 'usage',
     })
   const named = parseReference(pullspec)

@@ -1,6 +1,6 @@
 import { parseReference, type Images } from '../../registry/index.js'
 import { literalPattern, UserError } from '../../runtime/index.js'
-import { componentsOf, IMAGE_REFERENCES } from './image-references.js'
+import { pullspecsOf, IMAGE_REFERENCES } from './image-references.js'
 import type { NamedManifest } from './make-release.js'
 
 /** Label of images whose manifests become part of a release. */
@@ -37,7 +37,7 @@ export async function operatorManifests(
   files.delete('image-references')
   const replaced = new Map<string, string>()
   if (references !== undefined)
-    for (const [component, placeholder] of componentsOf(
+    for (const [component, placeholder] of pullspecsOf(
       IMAGE_REFERENCES.read(references, `manifests/image-references of ${image.name}`),
     )) {
       const found = components.get(component)

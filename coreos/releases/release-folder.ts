@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { BOOT_IMAGE, CONFIG_MAP, CONTENT, type ReleaseFiles } from './release-files.js'
 
 /** A release that is unpacked into a folder: `machine-os-content/ARCH/bootimage.json` and `release-manifests/`. */
 export function releaseFolder(folder: string, clock: Clock): ReleaseFiles {
   const text = (path: string) =>
-    held(clock, `reading ${join(folder, path)}`, () => readFile(join(folder, path), 'utf8').catch(() => null))
+    withClockHeld(clock, `reading ${join(folder, path)}`, () => readFile(join(folder, path), 'utf8').catch(() => null))
   return {
     name: folder,
     remedy: `unpack a release there: ${CONTENT}/ARCH/${BOOT_IMAGE}, or ${CONFIG_MAP}; a release in a registry is named with :TAG or @DIGEST`,
@@ -15,7 +15,9 @@ export function releaseFolder(folder: string, clock: Clock): ReleaseFiles {
       return found === null ? null : { name: join(folder, CONFIG_MAP), text: found }
     },
     builds: async () => {
-      const architectures = await held(clock, `reading ${folder}`, () => readdir(join(folder, CONTENT)).catch(() => []))
+      const architectures = await withClockHeld(clock, `reading ${folder}`, () =>
+        readdir(join(folder, CONTENT)).catch(() => []),
+      )
       const found = await Promise.all(
         architectures.sort().map(async (architecture) => {
           const path = join(CONTENT, architecture, BOOT_IMAGE)

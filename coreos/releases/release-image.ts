@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { held, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { withClockHeld, makeFolder, UserError, type Clock } from '../../runtime/index.js'
 import { BUILD_META, osImages, type BuildMeta, type OsImages } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
 import { documentText } from '../metadata/document.js'
 import { FEDORA_BUILDS, metaToRelease } from '../metadata/meta-to-release.js'
 import { releaseToStream } from '../metadata/release-to-stream.js'
-import type { Stream } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream.js'
 import { diffStreams, type StreamDifference } from '../metadata/stream-diff.js'
 import { BOOT_IMAGE, CONTENT, CONFIG_MAP, type ReleaseFiles } from './release-files.js'
 
@@ -36,7 +36,7 @@ export async function writeReleaseImage(
     return [path, documentText(BUILD_META.check(build, path))] as const
   })
   const all = bootImages ? [...files, [CONFIG_MAP, bootImagesText(bootImages)] as const] : files
-  await held(clock, `writing ${folder}`, async () => {
+  await withClockHeld(clock, `writing ${folder}`, async () => {
     for (const [path, text] of all) {
       await makeFolder(dirname(join(folder, path)))
       await writeFile(join(folder, path), text)
@@ -81,7 +81,10 @@ export interface BootImageStreamOptions {
 }
 
 /** Converts the builds of a release to stream metadata with their files' URLs; null without builds. */
-export function streamOfBuilds({ builds }: ReleaseImage, { baseUrl }: BootImageStreamOptions = {}): Stream | null {
+export function streamOfBuilds(
+  { builds }: ReleaseImage,
+  { baseUrl }: BootImageStreamOptions = {},
+): StreamMetadata | null {
   // Streams have no container images, so missing tags or digests of them must not fail here.
   const all = Object.values(builds).map(({ 'base-oscontainer': _, ...build }) => build)
   const [first] = all
@@ -123,7 +126,7 @@ export function bootImageInfo(image: ReleaseImage, options: BootImageStreamOptio
 }
 
 /** Differences in values that both sources have. Entries in one source only, and locations, which depend on mirrors, are ignored. */
-function drift(built: Stream, mapped: Stream): StreamDifference[] {
+function drift(built: StreamMetadata, mapped: StreamMetadata): StreamDifference[] {
   return diffStreams(built, mapped).filter(
     ({ path, before, after }) => before !== null && after !== null && /\.(release|sha256|image)$/.test(path),
   )

@@ -8,7 +8,7 @@ export interface BmcIdentity {
 }
 
 /** The BMC of a host, by Redfish or IPMI. */
-export interface Bmc extends AsyncDisposable {
+export interface HostBmc extends AsyncDisposable {
   /** Name for messages. */
   readonly name: string
   identify(signal: AbortSignal): Promise<BmcIdentity>

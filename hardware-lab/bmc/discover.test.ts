@@ -3,7 +3,7 @@ import { served } from '../../test/kit/redfish/served.js'
 import { parse } from 'yaml'
 import { silent, systemClock } from '../../runtime/index.js'
 import { serveHttp } from '../../wire/index.js'
-import { addressesIn, discover, foundHostsYaml } from './discover.js'
+import { addressesIn, discoverSystems, foundHostsYaml } from './discover.js'
 
 const clock = systemClock()
 const { signal } = new AbortController()
@@ -31,7 +31,7 @@ test('the systems behind a service are found, with what its account may read', a
   })
   const ranges = [`127.0.0.1:${nothing.port}`, `127.0.0.1:${server.port}`]
   const asked = { ranges, username: 'admin', clock, signal }
-  const found = await discover({ ...asked, password: 'secret-1' })
+  const found = await discoverSystems({ ...asked, password: 'secret-1' })
   expect(found.map(({ url, system, serial }) => ({ url, system, serial }))).toEqual([
     { url: server.url, system: '/redfish/v1/Systems/machine-1', serial: 'IST-000001' },
     { url: server.url, system: '/redfish/v1/Systems/machine-2', serial: 'IST-000002' },
@@ -41,7 +41,7 @@ test('the systems behind a service are found, with what its account may read', a
     bmc: { redfish: server.url, system: '/redfish/v1/Systems/machine-2' },
     expect: { serial: 'IST-000002' },
   })
-  const [refused] = await discover({ ...asked, password: 'wrong' })
+  const [refused] = await discoverSystems({ ...asked, password: 'wrong' })
   expect(refused!.refused).toContain('the account is not accepted')
   expect(foundHostsYaml([refused!], 'admin')).not.toContain('wrong')
 })

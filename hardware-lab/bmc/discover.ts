@@ -1,5 +1,5 @@
 import { connect } from 'node:tls'
-import { DEFAULT_LIMITS, exchange, readUpTo } from '../../bytes/index.js'
+import { DEFAULT_HTTP_LIMITS, requestOnce, readUpTo } from '../../bytes/index.js'
 import {
   inParallel,
   onAbort,
@@ -37,22 +37,22 @@ export interface FoundSystem {
 }
 
 /** Networks that are larger have to be named in parts. */
-const MOST = 1024
-const AT_ONCE = 32
-const ANSWER_TIMEOUT = seconds(4)
+const MAX_DISCOVERED_ADDRESSES = 1024
+const MAX_PARALLEL_PROBES = 32
+const PROBE_TIMEOUT = seconds(4)
 
 /** Looks for Redfish services at addresses, and at nothing else. In the order of the addresses. */
-export async function discover(options: DiscoverOptions): Promise<FoundSystem[]> {
+export async function discoverSystems(options: DiscoverOptions): Promise<FoundSystem[]> {
   const all = options.ranges.flatMap(addressesIn)
-  if (all.length > MOST)
-    throw new UserError('run-options', `${all.length} addresses are more than ${MOST}`, {
+  if (all.length > MAX_DISCOVERED_ADDRESSES)
+    throw new UserError('run-options', `${all.length} addresses are more than ${MAX_DISCOVERED_ADDRESSES}`, {
       kind: 'usage',
       remedy: 'name smaller networks, one after another',
     })
   const found: FoundSystem[][] = all.map(() => [])
   const shared = sharedAbort()
   using _ = onAbort(options.signal, (reason) => shared.abort(reason))
-  await inParallel(all, AT_ONCE, async (address, index) => {
+  await inParallel(all, MAX_PARALLEL_PROBES, async (address, index) => {
     shared.signal.throwIfAborted()
     found[index] = await systemsAt(address, { ...options, signal: shared.signal })
   })
@@ -84,7 +84,7 @@ export function addressesIn(range: string): string[] {
 async function systemsAt(address: string, options: DiscoverOptions): Promise<FoundSystem[]> {
   const { clock, signal } = options
   const late = () => new Error('too slow')
-  const service = await withinLimit({ ms: ANSWER_TIMEOUT, clock, weak: true, signal, late }, (either) =>
+  const service = await withinLimit({ ms: PROBE_TIMEOUT, clock, weak: true, signal, late }, (either) =>
     serviceAt(address, options, either),
   )
   return service ? systemsOf(service.url, service.certificate, options) : []
@@ -133,7 +133,7 @@ async function isRedfish(
   const at = new URL('/redfish/v1/', url)
   const agent = bmcAgent(at, certificate === null ? {} : { certificate })
   try {
-    const answer = await exchange({
+    const answer = await requestOnce({
       url: at,
       method: 'GET',
       headers: { accept: 'application/json' },
@@ -141,7 +141,7 @@ async function isRedfish(
       tls: {},
       clock,
       signal,
-      limits: { ...DEFAULT_LIMITS, header: ANSWER_TIMEOUT, silence: ANSWER_TIMEOUT },
+      limits: { ...DEFAULT_HTTP_LIMITS, header: PROBE_TIMEOUT, silence: PROBE_TIMEOUT },
     })
     const bytes = await readUpTo(2 ** 20, answer.body)
     const root: unknown = JSON.parse(bytes?.toString('utf8') ?? '')
@@ -173,7 +173,7 @@ async function systemsOf(url: string, certificate: string | null, options: Disco
         serial: textIn(system, 'SerialNumber') ?? null,
         system: paths.length > 1 ? path : null,
         product: [textIn(system, 'Manufacturer'), textIn(system, 'Model')].filter(Boolean).join(' ') || null,
-        macs: await macsOf(client, textIn(objectIn(system, 'EthernetInterfaces'), '@odata.id'), signal),
+        macs: await readSystemMacs(client, textIn(objectIn(system, 'EthernetInterfaces'), '@odata.id'), signal),
       })
     }
     return found
@@ -183,7 +183,7 @@ async function systemsOf(url: string, certificate: string | null, options: Disco
   }
 }
 
-async function macsOf(client: RedfishClient, path: string | undefined, signal: AbortSignal): Promise<string[]> {
+async function readSystemMacs(client: RedfishClient, path: string | undefined, signal: AbortSignal): Promise<string[]> {
   if (path === undefined) return []
   const macs: string[] = []
   for (const each of linksIn(await client.get(path, signal), 'Members')) {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
-import type { Bmc, BmcIdentity } from './bmc.js'
+import type { HostBmc, BmcIdentity } from './bmc.js'
 
 export interface IpmiBmcOptions {
   address: string
@@ -22,7 +22,7 @@ export function ipmiArguments({ address, username }: Pick<IpmiBmcOptions, 'addre
 }
 
 /** A machine whose BMC speaks IPMI, by `ipmitool`. The password goes by the environment, which other users cannot read. */
-export class IpmiBmc implements Bmc {
+export class IpmiBmc implements HostBmc {
   readonly name: string
   readonly #options: IpmiBmcOptions
 

@@ -1,7 +1,7 @@
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import { readSecret, type KnownSecrets, type SecretParts } from '../hosts/secrets.js'
-import type { Bmc } from './bmc.js'
+import type { HostBmc } from './bmc.js'
 import { IpmiBmc } from './ipmi-bmc.js'
 import { RedfishBmc } from './redfish-bmc.js'
 import { RedfishClient } from './redfish-client.js'
@@ -20,7 +20,7 @@ export interface OpenBmcOptions extends SecretParts {
  *
  * @throws UserError `hosts-secret` (usage)
  */
-export async function accountOf(
+export async function readHostAccount(
   { bmc = {}, name }: Host,
   options: OpenBmcOptions,
 ): Promise<{ username: string; password: string }> {
@@ -47,11 +47,11 @@ export function redfishClient(
 }
 
 /** The BMC of a host; null for a host without one. Nothing is sent yet. */
-export async function openBmc(host: Host, options: OpenBmcOptions): Promise<Bmc | null> {
+export async function openBmc(host: Host, options: OpenBmcOptions): Promise<HostBmc | null> {
   const { bmc } = host
   if (!bmc) return null
   const { clock, logger, every, variables } = options
-  const account = await accountOf(host, options)
+  const account = await readHostAccount(host, options)
   const pace = every === undefined ? {} : { every }
   if (bmc.ipmi !== undefined) return new IpmiBmc({ address: bmc.ipmi, ...account, variables, clock, logger, ...pace })
   const client = redfishClient(host, account, options)

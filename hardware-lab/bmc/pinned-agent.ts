@@ -5,7 +5,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { UserError } from '../../runtime/index.js'
 
 /** Connections that stay open for the next request; a BMC has few. */
-const IDLE: AgentOptions = { keepAlive: true, maxSockets: 2, timeout: 20_000 }
+const KEEP_ALIVE_OPTIONS: AgentOptions = { keepAlive: true, maxSockets: 2, timeout: 20_000 }
 
 export interface BmcTrust {
   /** SHA-256 fingerprint of the certificate, in hex; colons do not matter. */
@@ -16,9 +16,9 @@ export interface BmcTrust {
 
 /** Connections to one BMC, which is believed by its fingerprint, by the usual authorities, or without. */
 export function bmcAgent(url: URL, { certificate, insecure = false }: BmcTrust): PlainAgent {
-  if (url.protocol !== 'https:') return new PlainAgent(IDLE)
+  if (url.protocol !== 'https:') return new PlainAgent(KEEP_ALIVE_OPTIONS)
   if (certificate !== undefined) return new PinnedAgent(normalized(certificate), url.host)
-  return new Agent({ ...IDLE, rejectUnauthorized: !insecure })
+  return new Agent({ ...KEEP_ALIVE_OPTIONS, rejectUnauthorized: !insecure })
 }
 
 const normalized = (fingerprint: string): string =>
@@ -33,7 +33,7 @@ class PinnedAgent extends Agent {
     private readonly fingerprint: string,
     private readonly host: string,
   ) {
-    super(IDLE)
+    super(KEEP_ALIVE_OPTIONS)
   }
 
   override createConnection(

@@ -1,7 +1,7 @@
 import { defined, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
-import type { Bmc, BmcIdentity } from './bmc.js'
-import { linksIn, objectIn, RedfishRefused, textIn, type Json, type RedfishClient } from './redfish-client.js'
+import type { HostBmc, BmcIdentity } from './bmc.js'
+import { linksIn, objectIn, RedfishRefused, textIn, type RedfishJson, type RedfishClient } from './redfish-client.js'
 
 export interface RedfishBmcOptions {
   client: RedfishClient
@@ -14,7 +14,7 @@ export interface RedfishBmcOptions {
 }
 
 /** A machine behind a Redfish service. */
-export class RedfishBmc implements Bmc {
+export class RedfishBmc implements HostBmc {
   readonly name: string
   readonly #client: RedfishClient
   readonly #options: RedfishBmcOptions
@@ -65,7 +65,7 @@ export class RedfishBmc implements Bmc {
         const entries = textIn(objectIn(await this.#client.get(service, signal), 'Entries'), '@odata.id')
         if (entries === undefined) continue
         const { Members: members } = await this.#client.get(entries, signal)
-        for (const entry of Array.isArray(members) ? (members as Json[]) : []) {
+        for (const entry of Array.isArray(members) ? (members as RedfishJson[]) : []) {
           const at = Date.parse(textIn(entry, 'Created') ?? '')
           const text = textIn(entry, 'Message') ?? textIn(entry, 'MessageId')
           if (text !== undefined && (Number.isNaN(at) || at >= since))
@@ -90,7 +90,8 @@ export class RedfishBmc implements Bmc {
     const offered = objectIn(system, 'SerialConsole')
     const ssh = objectIn(offered, 'SSH')
     const ipmi = objectIn(offered, 'IPMI')
-    const portOf = (of: Json | undefined, usual: number) => (typeof of?.['Port'] === 'number' ? of['Port'] : usual)
+    const portOf = (of: RedfishJson | undefined, usual: number) =>
+      typeof of?.['Port'] === 'number' ? of['Port'] : usual
     if (ssh?.['ServiceEnabled'] === true) {
       const command = textIn(ssh, 'ConsoleEntryCommand')
       return { ssh: { port: portOf(ssh, 22), ...defined({ command }) } }
@@ -110,7 +111,7 @@ export class RedfishBmc implements Bmc {
     return this.#client[Symbol.asyncDispose]()
   }
 
-  async #read(signal: AbortSignal): Promise<Json> {
+  async #read(signal: AbortSignal): Promise<RedfishJson> {
     this.#system ??= await this.#findSystem(signal)
     return this.#client.get(this.#system, signal)
   }
@@ -133,13 +134,13 @@ export class RedfishBmc implements Bmc {
     )
   }
 
-  async #manager(system: Json, signal: AbortSignal): Promise<Json | undefined> {
+  async #manager(system: RedfishJson, signal: AbortSignal): Promise<RedfishJson | undefined> {
     const [first] = linksIn(objectIn(system, 'Links'), 'ManagedBy')
     return first === undefined ? undefined : this.#client.get(first, signal)
   }
 
   /** The virtual drive that takes CDs, of the system or of its manager. */
-  async #medium(signal: AbortSignal): Promise<Json> {
+  async #medium(signal: AbortSignal): Promise<RedfishJson> {
     const system = await this.#read(signal)
     for (const owner of [system, await this.#manager(system, signal)]) {
       const collection = textIn(objectIn(owner, 'VirtualMedia'), '@odata.id')
@@ -166,7 +167,7 @@ export class RedfishBmc implements Bmc {
     const path = textIn(medium, '@odata.id')!
     const action = textIn(objectIn(objectIn(medium, 'Actions'), '#VirtualMedia.InsertMedia'), 'target')
     // Some take the URL alone, some want more, and some refuse what they do not know.
-    const forms: Json[] = [
+    const forms: RedfishJson[] = [
       { Image: iso, Inserted: true, WriteProtected: true },
       { Image: iso },
       { Image: iso, TransferMethod: 'Stream', TransferProtocolType: new URL(iso).protocol.slice(0, -1).toUpperCase() },
@@ -187,7 +188,7 @@ export class RedfishBmc implements Bmc {
     await this.#until(signal, 'has the medium inserted', async () => isInserted(await this.#client.get(path, signal)))
   }
 
-  async #eject(medium: Json, signal: AbortSignal): Promise<void> {
+  async #eject(medium: RedfishJson, signal: AbortSignal): Promise<void> {
     const path = textIn(medium, '@odata.id')!
     const action = textIn(objectIn(objectIn(medium, 'Actions'), '#VirtualMedia.EjectMedia'), 'target')
     if (action === undefined) await this.#client.patch(path, { Image: null, Inserted: false }, signal)
@@ -196,7 +197,7 @@ export class RedfishBmc implements Bmc {
   }
 
   /** Sets where the next boot is from; `targets` in the order in which they are preferred. */
-  async #override(targets: readonly string[], more: Json, signal: AbortSignal): Promise<void> {
+  async #override(targets: readonly string[], more: RedfishJson, signal: AbortSignal): Promise<void> {
     const boot = objectIn(await this.#read(signal), 'Boot') ?? {}
     const allowed = boot['BootSourceOverrideTarget@Redfish.AllowableValues']
     const target = Array.isArray(allowed) ? targets.find((each) => allowed.includes(each)) : targets[0]
@@ -243,7 +244,7 @@ export class RedfishBmc implements Bmc {
   }
 }
 
-const isInserted = (medium: Json): boolean => {
+const isInserted = (medium: RedfishJson): boolean => {
   const inserted = medium['Inserted']
   return typeof inserted === 'boolean' ? inserted : textIn(medium, 'Image') !== undefined
 }

@@ -1,5 +1,12 @@
 import type { Agent } from 'node:http'
-import { basicAuthorization, DEFAULT_LIMITS, exchange, FetchFailure, readUpTo, retryAfter } from '../../bytes/index.js'
+import {
+  basicAuthorization,
+  DEFAULT_HTTP_LIMITS,
+  requestOnce,
+  FetchFailure,
+  readUpTo,
+  retryAfter,
+} from '../../bytes/index.js'
 import {
   checkNesting,
   defined,
@@ -21,12 +28,12 @@ export interface RedfishClientOptions extends BmcTrust {
   logger: Logger
 }
 
-export type Json = Record<string, unknown>
+export type RedfishJson = Record<string, unknown>
 
 export interface RedfishAnswer {
   status: number
   headers: Readonly<Record<string, string | undefined>>
-  body: Json
+  body: RedfishJson
 }
 
 /** A BMC refused a request. */
@@ -43,11 +50,11 @@ export class RedfishRefused extends UserError {
 
 const SESSIONS = '/redfish/v1/SessionService/Sessions'
 /** Largest document that is read, in bytes. */
-const LARGEST = 4 * 2 ** 20
-const ATTEMPTS = 6
+const MAX_REDFISH_DOCUMENT_BYTES = 4 * 2 ** 20
+const MAX_REDFISH_ATTEMPTS = 6
 /** Attempts at a service that does not answer at all. */
-const SILENT_ATTEMPTS = 4
-const LONGEST_PAUSE = seconds(60)
+const MAX_SILENT_REDFISH_ATTEMPTS = 4
+const MAX_REDFISH_RETRY_DELAY = seconds(60)
 
 /**
  * Client of one Redfish service that copes with real BMCs: it uses a session, or Basic authentication if the service has no
@@ -68,12 +75,12 @@ export class RedfishClient implements AsyncDisposable {
     this.#agent = bmcAgent(url, options)
   }
 
-  async get(path: string, signal: AbortSignal): Promise<Json> {
+  async get(path: string, signal: AbortSignal): Promise<RedfishJson> {
     return (await this.send('GET', path, undefined, signal)).body
   }
 
   /** Changes a resource; with an ETag where the service wants one. */
-  async patch(path: string, change: Json, signal: AbortSignal): Promise<void> {
+  async patch(path: string, change: RedfishJson, signal: AbortSignal): Promise<void> {
     const etagNow = async () => {
       const { headers, body } = await this.send('GET', path, undefined, signal)
       return headers['etag'] ?? (typeof body['@odata.etag'] === 'string' ? body['@odata.etag'] : undefined)
@@ -94,7 +101,7 @@ export class RedfishClient implements AsyncDisposable {
   }
 
   /** Runs an action, and waits for the task that some services make of it. */
-  async act(path: string, body: Json, signal: AbortSignal): Promise<void> {
+  async act(path: string, body: RedfishJson, signal: AbortSignal): Promise<void> {
     await this.finished(await this.send('POST', path, body, signal), signal)
   }
 
@@ -102,7 +109,7 @@ export class RedfishClient implements AsyncDisposable {
   async send(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
-    body: Json | undefined,
+    body: RedfishJson | undefined,
     signal: AbortSignal,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<RedfishAnswer> {
@@ -113,7 +120,7 @@ export class RedfishClient implements AsyncDisposable {
         const answer = await this.#inTurn(() => this.#authorized(method, path, body, signal, headers))
         if (answer.status < 400) return answer
         const busy = isBusy(answer) || (method === 'GET' && answer.status >= 500)
-        if (!busy || attempt >= ATTEMPTS) throw this.#refused(method, path, answer)
+        if (!busy || attempt >= MAX_REDFISH_ATTEMPTS) throw this.#refused(method, path, answer)
         const pause = pauseOf(answer, clock.now(), attempt)
         logger('info', `${this.name} is busy (${answer.status}); asking again in ${Math.round(pause / 1000)} s`)
         await clock.sleep(pause, { signal })
@@ -122,7 +129,7 @@ export class RedfishClient implements AsyncDisposable {
           throw signal.aborted ? signal.reason : (userError(error) ?? error)
         // A request that may have been carried out is not repeated, except where that changes nothing.
         const repeatable = method !== 'POST' || neverSent(error)
-        if (!repeatable || attempt >= SILENT_ATTEMPTS) throw this.#unreachable(method, path, error)
+        if (!repeatable || attempt >= MAX_SILENT_REDFISH_ATTEMPTS) throw this.#unreachable(method, path, error)
         await clock.sleep(Math.min(seconds(2 ** (attempt - 1)) / 2, seconds(10)), { signal })
       }
     }
@@ -173,7 +180,7 @@ export class RedfishClient implements AsyncDisposable {
   async #authorized(
     method: string,
     path: string,
-    body: Json | undefined,
+    body: RedfishJson | undefined,
     signal: AbortSignal,
     headers: Readonly<Record<string, string>>,
   ): Promise<RedfishAnswer> {
@@ -191,7 +198,7 @@ export class RedfishClient implements AsyncDisposable {
     const account = { UserName: username, Password: password }
     let answer = await this.#raw('POST', SESSIONS, account, {}, signal)
     // Some say so of a session too many; a busy one has room in a moment.
-    for (let attempt = 1; isBusy(answer) && !isFull(answer) && attempt < SILENT_ATTEMPTS; attempt++) {
+    for (let attempt = 1; isBusy(answer) && !isFull(answer) && attempt < MAX_SILENT_REDFISH_ATTEMPTS; attempt++) {
       await clock.sleep(pauseOf(answer, clock.now(), attempt), { signal })
       answer = await this.#raw('POST', SESSIONS, account, {}, signal)
     }
@@ -212,20 +219,20 @@ export class RedfishClient implements AsyncDisposable {
   async #raw(
     method: string,
     path: string,
-    body: Json | undefined,
+    body: RedfishJson | undefined,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<RedfishAnswer> {
     const { clock } = this.#options
     const url = new URL(path, this.#options.url)
-    const answer = await exchange({
+    const answer = await requestOnce({
       url,
       method,
       agent: this.#agent,
       tls: {},
       clock,
       signal,
-      limits: { ...DEFAULT_LIMITS, header: seconds(60), silence: seconds(60) },
+      limits: { ...DEFAULT_HTTP_LIMITS, header: seconds(60), silence: seconds(60) },
       headers: {
         accept: 'application/json',
         'odata-version': '4.0',
@@ -234,9 +241,13 @@ export class RedfishClient implements AsyncDisposable {
       },
       ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
-    const bytes = await readUpTo(LARGEST, answer.body)
+    const bytes = await readUpTo(MAX_REDFISH_DOCUMENT_BYTES, answer.body)
     if (bytes === null) await answer.body.close()
-    return { status: answer.status, headers: answer.headers, body: documentOf(bytes?.toString('utf8') ?? '', path) }
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: parseRedfishDocument(bytes?.toString('utf8') ?? '', path),
+    }
   }
 
   /** A location may be a whole URL; another host is never asked. */
@@ -273,11 +284,11 @@ const neverSent = (error: unknown): boolean =>
 
 function pauseOf({ headers }: RedfishAnswer, now: number, attempt: number, otherwise?: number): number {
   const after = retryAfter(headers['retry-after'], now)
-  if (after !== undefined) return Math.min(after, LONGEST_PAUSE)
+  if (after !== undefined) return Math.min(after, MAX_REDFISH_RETRY_DELAY)
   return otherwise === undefined ? Math.min(seconds(2 ** (attempt - 1)), seconds(30)) : seconds(otherwise)
 }
 
-function documentOf(text: string, path: string): Json {
+function parseRedfishDocument(text: string, path: string): RedfishJson {
   try {
     const value: unknown = JSON.parse(text)
     checkNesting(value, path)
@@ -288,17 +299,17 @@ function documentOf(text: string, path: string): Json {
 }
 
 /** The service's own sentences about what was wrong. */
-function messagesIn(body: Json): string {
+function messagesIn(body: RedfishJson): string {
   const error = objectIn(body, 'error') ?? body
   const info = error['@Message.ExtendedInfo'] ?? error['Messages']
   const messages = (Array.isArray(info) ? info : [])
-    .map((each) => textIn(each as Json, 'Message') ?? textIn(each as Json, 'MessageId'))
+    .map((each) => textIn(each as RedfishJson, 'Message') ?? textIn(each as RedfishJson, 'MessageId'))
     .filter((each) => each !== undefined)
   const text = messages.length > 0 ? messages.slice(0, 3).join(' ') : textIn(error, 'message')
   return text === undefined ? '' : `: ${text.slice(0, 500)}`
 }
 
-export const objectIn = (value: unknown, key: string): Json | undefined => {
+export const objectIn = (value: unknown, key: string): RedfishJson | undefined => {
   const found = isObject(value) ? value[key] : undefined
   return isObject(found) ? found : undefined
 }

@@ -20,9 +20,9 @@ export interface CaptureOptions {
 }
 
 /** Largest file of one host's console, in bytes. */
-const LARGEST = 64 * 2 ** 20
+const MAX_CAPTURE_BYTES = 64 * 2 ** 20
 /** Pause before a console that has ended is opened again. */
-const PAUSE = seconds(5)
+const CONSOLE_REOPEN_DELAY = seconds(5)
 
 /** Captures the console of a host while it is worked on: each line with its time, and the lines that show a failure. */
 export class ConsoleCapture implements AsyncDisposable {
@@ -53,7 +53,7 @@ export class ConsoleCapture implements AsyncDisposable {
         if (why !== reported) logger('warn', `the console of ${host} cannot be captured: ${why}`)
         reported = why
       }
-      await clock.sleep(this.options.pause ?? PAUSE, { signal, weak: true }).catch(() => {})
+      await clock.sleep(this.options.pause ?? CONSOLE_REOPEN_DELAY, { signal, weak: true }).catch(() => {})
     }
   }
 
@@ -68,7 +68,7 @@ export class ConsoleCapture implements AsyncDisposable {
       if (line.trim() === '') continue
       const shown = mask(line)
       const text = `${new Date(clock.now()).toISOString()} ${shown}\n`
-      if (size < LARGEST) await appendFile(file, text, { mode: 0o600 })
+      if (size < MAX_CAPTURE_BYTES) await appendFile(file, text, { mode: 0o600 })
       size += text.length
       const found = addFinding(findings, shown)
       if (found) onFinding(found)

@@ -9,12 +9,12 @@ export interface ConsoleProgram {
 }
 
 /** Longest line; the rest begins another. */
-const LONGEST = 4000
+const MAX_CONSOLE_LINE_LENGTH = 4000
 /** Escape sequences of terminals: colours, cursor movements, titles. */
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g
 
 /** Milliseconds that a program has to end after SIGTERM: one that a run leaves behind holds a console that others need. */
-const GRACE = 500
+const CONSOLE_EXIT_TIMEOUT = 500
 
 /**
  * Lines that a program prints, without escape sequences; ends with the program, or with the signal. The program and all
@@ -69,9 +69,9 @@ export async function* programLines(
       }
       const lines = (rest + chunk).split(/\r*\n|\r/)
       rest = lines.pop()!
-      while (rest.length > LONGEST) {
-        lines.push(rest.slice(0, LONGEST))
-        rest = rest.slice(LONGEST)
+      while (rest.length > MAX_CONSOLE_LINE_LENGTH) {
+        lines.push(rest.slice(0, MAX_CONSOLE_LINE_LENGTH))
+        rest = rest.slice(MAX_CONSOLE_LINE_LENGTH)
       }
       for (const line of lines) yield cleaned(line)
     }
@@ -90,7 +90,7 @@ async function endGroup(child: ChildProcess, clock: Clock): Promise<void> {
   const isGone = () => child.exitCode !== null || child.signalCode !== null
   const gone = new Promise<void>((resolve) => (isGone() ? resolve() : child.once('exit', () => resolve())))
   signalGroup(pid, 'SIGTERM')
-  await Promise.race([gone, clock.sleep(GRACE, { weak: true })])
+  await Promise.race([gone, clock.sleep(CONSOLE_EXIT_TIMEOUT, { weak: true })])
   signalGroup(pid, 'SIGKILL')
   await gone
 }

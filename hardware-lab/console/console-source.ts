@@ -3,12 +3,12 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseSshTarget, shellLine } from '../../targets/index.js'
 import { ipmiArguments } from '../bmc/ipmi-bmc.js'
-import { accountOf, redfishClient, type OpenBmcOptions } from '../bmc/open-bmc.js'
+import { readHostAccount, redfishClient, type OpenBmcOptions } from '../bmc/open-bmc.js'
 import { RedfishBmc } from '../bmc/redfish-bmc.js'
 import type { Host } from '../hosts/host.js'
 import type { ConsoleProgram } from './console-process.js'
 
-export interface ConsoleOptions extends OpenBmcOptions {
+export interface HostConsoleOptions extends OpenBmcOptions {
   /** Folder for what programs need, which only this user may read. */
   scratch: string
   signal: AbortSignal
@@ -19,7 +19,7 @@ export interface ConsoleOptions extends OpenBmcOptions {
  *
  * @throws UserError of the BMC, which is asked where its console is
  */
-export async function consoleProgram(host: Host, options: ConsoleOptions): Promise<ConsoleProgram | null> {
+export async function consoleProgram(host: Host, options: HostConsoleOptions): Promise<ConsoleProgram | null> {
   const { console: own, bmc } = host
   const { variables } = options
   if (own !== undefined && 'command' in own) return { argv: own.command as [string, ...string[]], variables }
@@ -32,7 +32,7 @@ export async function consoleProgram(host: Host, options: ConsoleOptions): Promi
 /** OpenSSH works with the user's own configuration and agent; it may ask for nothing. */
 function sshArguments(
   { ssh, line, key, config }: { ssh: string; line?: string; key?: string; config?: string },
-  { folder }: ConsoleOptions,
+  { folder }: HostConsoleOptions,
 ): [string, ...string[]] {
   const { user, host, port } = parseSshTarget(`ssh://${ssh}`)
   const path = (name: string) => (name.startsWith('~/') ? join(homedir(), name.slice(2)) : resolve(folder, name))
@@ -47,10 +47,10 @@ function sshArguments(
   ]
 }
 
-async function sol(host: Host, options: ConsoleOptions, port?: number): Promise<ConsoleProgram> {
+async function sol(host: Host, options: HostConsoleOptions, port?: number): Promise<ConsoleProgram> {
   const { ipmi, redfish } = host.bmc!
   const address = ipmi ?? `${new URL(redfish!).hostname}${port === undefined ? '' : `:${port}`}`
-  const { username, password } = await accountOf(host, options)
+  const { username, password } = await readHostAccount(host, options)
   const argv = shellLine([...ipmiArguments({ address, username }), 'sol', 'activate'])
   const before = shellLine([...ipmiArguments({ address, username }), 'sol', 'deactivate'])
   // A session that was not ended, such as one of a killed run, would keep others out.
@@ -61,9 +61,9 @@ async function sol(host: Host, options: ConsoleOptions, port?: number): Promise<
 }
 
 /** The console that the service names: by SSH with the account of the BMC, or else by IPMI. */
-async function byRedfish(host: Host, options: ConsoleOptions): Promise<ConsoleProgram> {
+async function byRedfish(host: Host, options: HostConsoleOptions): Promise<ConsoleProgram> {
   const { clock, logger } = options
-  const { username, password } = await accountOf(host, options)
+  const { username, password } = await readHostAccount(host, options)
   const client = redfishClient(host, { username, password }, options)
   await using bmc = new RedfishBmc({ client, system: host.bmc!.system, clock, logger })
   const { ssh, ipmi } = await bmc.serialConsole(options.signal)

@@ -8,12 +8,12 @@ const PATTERNS: readonly (readonly [RegExp, ConsoleFinding['kind']])[] = [
 ]
 
 /** Limit on reported findings of one kind. */
-const MOST = 5
+const MAX_REPORTED_FINDINGS = 5
 
 /** The finding in a line of a console, added to those before; undefined where it says nothing new. */
 export function addFinding(found: ConsoleFinding[], text: string): ConsoleFinding | undefined {
   const kind = PATTERNS.find(([pattern]) => pattern.test(text))?.[1]
-  if (kind === undefined || found.filter((each) => each.kind === kind).length >= MOST) return undefined
+  if (kind === undefined || found.filter((each) => each.kind === kind).length >= MAX_REPORTED_FINDINGS) return undefined
   // A console may hold control characters.
   const line = text
     .replaceAll(/[^\t -~\u00a0-\uffff]/g, '')

@@ -8,7 +8,7 @@ export type SecretSetting = { env: string } | { file: string } | { command: read
 /** Settings of one host as the file has them; defaults are merged in. */
 export interface HostSettings {
   labels?: string[]
-  bmc?: BmcSettings
+  bmc?: HostBmcSettings
   console?: ConsoleSettings
   macs?: string[]
   disk?: DiskSettings
@@ -34,7 +34,7 @@ export interface HostSettings {
 
 export type ConsoleSettings = { ssh: string; line?: string; key?: string; config?: string } | { command: string[] }
 
-export interface BmcSettings {
+export interface HostBmcSettings {
   redfish?: string
   ipmi?: string
   system?: string

@@ -41,48 +41,56 @@ export function parseHosts(text: string, path: string): HostsFile {
   const document = readNested(text, path, (each) =>
     parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
   )
-  const place: Place = (keys) => `${path}:${yamlPlace(document, keys, lines)?.line ?? 1}`
+  const place: DescribePlace = (keys) => `${path}:${yamlPlace(document, keys, lines)?.line ?? 1}`
   const [broken] = document.errors
-  if (broken) throw wrong(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
+  if (broken)
+    throw hostsFileError(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
   located(path, () => checkNesting(value, path))
   const accepts = validator()
-  if (!accepts(value)) throw refused(accepts.errors!, place)
+  if (!accepts(value)) throw hostsSchemaError(accepts.errors!, place)
   const { run = {}, defaults = {}, hosts } = value
   const folder = dirname(resolve(path))
-  const all = Object.entries(hosts).map(([name, own]) => complete(name, merged(defaults, own), { place, folder }))
+  const all = Object.entries(hosts).map(([name, own]) =>
+    complete(name, mergeHostSettings(defaults, own), { place, folder }),
+  )
   if (run.canary !== undefined && hosts[run.canary] === undefined)
-    throw wrong(place(['run', 'canary']), `there is no host ${run.canary}${didYouMean(run.canary, Object.keys(hosts))}`)
+    throw hostsFileError(
+      place(['run', 'canary']),
+      `there is no host ${run.canary}${didYouMean(run.canary, Object.keys(hosts))}`,
+    )
   refuseTwins(all, place)
   return { path, folder, run, hosts: all }
 }
 
-let compiled: ValidateFunction<HostsDocument> | undefined
+let compiledHostsValidator: ValidateFunction<HostsDocument> | undefined
 /** Compiled on first use: ajv takes longer for that than for any file of hosts. */
 const validator = (): ValidateFunction<HostsDocument> =>
-  (compiled ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(HOSTS_SCHEMA))
+  (compiledHostsValidator ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(
+    HOSTS_SCHEMA,
+  ))
 
 type Path = readonly (string | number)[]
-type Place = (keys: Path) => string
+type DescribePlace = (keys: Path) => string
 
-const wrong = (place: string, message: string, remedy?: string): UserError =>
+const hostsFileError = (place: string, message: string, remedy?: string): UserError =>
   new UserError('hosts-file', `${place}: ${message}`, { kind: 'usage', ...defined({ remedy }) })
 
-function refused(errors: readonly ErrorObject[], place: Place): UserError {
+function hostsSchemaError(errors: readonly ErrorObject[], place: DescribePlace): UserError {
   const { path, message, error } = schemaProblem(errors, { document: 'the file', key: 'key ' })
   const name = error.propertyName ?? (error.params as { propertyName?: string }).propertyName
   if (name !== undefined)
-    return wrong(
+    return hostsFileError(
       place([...path, name]),
       `${name} cannot be the name of a host`,
       'use small letters, digits, dots and hyphens, at most 63 of them',
     )
   const isOther = path.length === 0 && error.keyword === 'type'
-  return wrong(place(path), message, isOther ? 'write one with ironstage run init' : undefined)
+  return hostsFileError(place(path), message, isOther ? 'write one with ironstage run init' : undefined)
 }
 
 /** Objects are merged key by key, except those that name one of several things. */
-function merged(defaults: HostSettings, own: HostSettings): HostSettings {
+function mergeHostSettings(defaults: HostSettings, own: HostSettings): HostSettings {
   const all: HostSettings = { ...defaults, ...own }
   for (const key of ['bmc', 'ssh', 'expect', 'stages', 'ironic'] as const)
     if (defaults[key] && own[key]) Object.assign(all, { [key]: { ...defaults[key], ...own[key] } })
@@ -90,28 +98,36 @@ function merged(defaults: HostSettings, own: HostSettings): HostSettings {
   return all
 }
 
-function complete(name: string, settings: HostSettings, { place, folder }: { place: Place; folder: string }): Host {
+function complete(
+  name: string,
+  settings: HostSettings,
+  { place, folder }: { place: DescribePlace; folder: string },
+): Host {
   const at = (...keys: Path) => place(['hosts', name, ...keys])
-  const missing = (what: string, remedy: string) => wrong(at(), `the host ${name} has no ${what}`, remedy)
+  const missing = (what: string, remedy: string) => hostsFileError(at(), `the host ${name} has no ${what}`, remedy)
   const { bmc, disk, live, ssh, ignition, image } = settings
   if (!disk) throw missing('disk', 'name the disk that is written by disk.serial, disk.wwn or disk.by-id')
   if (!live) throw missing('live', 'say how its live system boots: live.iso, live.http, live.pxe or live.booted')
   if (ssh?.address === undefined) throw missing('ssh.address', 'name the address of its live system')
   if (!('booted' in live) && !bmc) throw missing('bmc', 'name its BMC, or say live: {booted: true}')
   if (bmc && (bmc.redfish === undefined) === (bmc.ipmi === undefined))
-    throw wrong(at('bmc'), `the BMC of ${name} needs either redfish or ipmi`)
+    throw hostsFileError(at('bmc'), `the BMC of ${name} needs either redfish or ipmi`)
   if (bmc && 'iso' in live && bmc.ipmi !== undefined)
-    throw wrong(at('live'), `IPMI knows no virtual media, so ${name} cannot boot an ISO`, 'use live.pxe, or Redfish')
+    throw hostsFileError(
+      at('live'),
+      `IPMI knows no virtual media, so ${name} cannot boot an ISO`,
+      'use live.pxe, or Redfish',
+    )
   if (bmc && 'http' in live && bmc.ipmi !== undefined)
-    throw wrong(at('live'), `IPMI cannot set a URL to boot from`, 'use live.pxe, or Redfish')
+    throw hostsFileError(at('live'), `IPMI cannot set a URL to boot from`, 'use live.pxe, or Redfish')
   const { console: shown } = settings
   if (shown && 'ssh' in shown === 'command' in shown)
-    throw wrong(at('console'), `the console of ${name} needs either ssh or command`)
+    throw hostsFileError(at('console'), `the console of ${name} needs either ssh or command`)
   if (shown && 'ssh' in shown) located(at('console', 'ssh'), () => parseSshTarget(`ssh://${shown.ssh}`))
   if (bmc?.console === 'redfish' && bmc.redfish === undefined)
-    throw wrong(at('bmc', 'console'), `the BMC of ${name} speaks IPMI: its console is sol`)
+    throw hostsFileError(at('bmc', 'console'), `the BMC of ${name} speaks IPMI: its console is sol`)
   if (typeof ignition === 'object' && (ignition.template === undefined) === (ignition.butane === undefined))
-    throw wrong(at('ignition'), 'ignition needs either template or butane')
+    throw hostsFileError(at('ignition'), 'ignition needs either template or butane')
   const imageFile = image === undefined || /^https?:/.test(image) ? {} : { image: resolve(folder, image) }
   const host = { ...settings, ...imageFile, name, disk, live, ssh: { ...ssh, address: ssh.address } }
   located(at('disk'), () => sshDiskSelector(...deviceOf(host)))
@@ -128,12 +144,12 @@ function located<T>(place: string, check: () => T): T {
     return check()
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    throw wrong(place, error.message, error instanceof UserError ? error.remedy : undefined)
+    throw hostsFileError(place, error.message, error instanceof UserError ? error.remedy : undefined)
   }
 }
 
 /** Two hosts that share a machine would be installed twice at once. */
-function refuseTwins(hosts: readonly Host[], place: Place): void {
+function refuseTwins(hosts: readonly Host[], place: DescribePlace): void {
   const keys: [string, (host: Host) => string | undefined][] = [
     ['SSH address', (host) => sshUrlOf(host).replace(/^ssh:\/\/[^@]*@/, '')],
     ['disk', ({ disk }) => disk.serial ?? disk.wwn ?? disk['by-id']],
@@ -150,7 +166,7 @@ function refuseTwins(hosts: readonly Host[], place: Place): void {
       if (key === undefined) continue
       const other = seen.get(key)
       if (other !== undefined)
-        throw wrong(place(['hosts', host.name]), `${host.name} and ${other} have the same ${what} ${key}`)
+        throw hostsFileError(place(['hosts', host.name]), `${host.name} and ${other} have the same ${what} ${key}`)
       seen.set(key, host.name)
     }
   }

@@ -1,8 +1,8 @@
-import { CAPABILITIES } from '../../runs/index.js'
+import { REAL_CAPABILITIES } from '../../runs/index.js'
 import { DURATION_PATTERN } from '../../runtime/index.js'
 
-const text = { type: 'string', minLength: 1 } as const
-const texts = { type: 'array', items: text } as const
+const hostsTextSchema = { type: 'string', minLength: 1 } as const
+const hostsTextsSchema = { type: 'array', items: hostsTextSchema } as const
 const duration = { type: 'string', pattern: DURATION_PATTERN, description: 'a length of time such as 90s or 1h30m' }
 const size = {
   type: ['string', 'integer'],
@@ -10,7 +10,7 @@ const size = {
   description: 'bytes, or a size such as 16GiB',
 }
 /** Addresses get into command lines of ssh and ipmitool: none has blanks or quotes, or looks like an option. */
-const address = { type: 'string', pattern: '^(?!(.*@)?-)[^\\s\'"\\\\`$;&|<>()]+$' } as const
+const addressSchema = { type: 'string', pattern: '^(?!(.*@)?-)[^\\s\'"\\\\`$;&|<>()]+$' } as const
 
 const secret = {
   description: 'where a secret comes from: env, file or command; text puts it into this file',
@@ -19,10 +19,10 @@ const secret = {
   maxProperties: 1,
   additionalProperties: false,
   properties: {
-    env: { ...text, description: 'name of an environment variable' },
-    file: { ...text, description: 'file whose first line is the secret' },
-    command: { ...texts, minItems: 1, description: 'program and arguments that print the secret' },
-    text: { ...text, description: 'the secret itself, in this file' },
+    env: { ...hostsTextSchema, description: 'name of an environment variable' },
+    file: { ...hostsTextSchema, description: 'file whose first line is the secret' },
+    command: { ...hostsTextsSchema, minItems: 1, description: 'program and arguments that print the secret' },
+    text: { ...hostsTextSchema, description: 'the secret itself, in this file' },
   },
 } as const
 
@@ -53,9 +53,9 @@ const bmc = {
   additionalProperties: false,
   properties: {
     redfish: { type: 'string', pattern: '^https?://.', description: 'URL of a Redfish service' },
-    ipmi: { ...address, description: 'the address of a BMC that speaks IPMI, with :PORT where it is not 623' },
-    system: { ...text, description: 'path of the system; needed where a service has several' },
-    username: { anyOf: [text, secret] },
+    ipmi: { ...addressSchema, description: 'the address of a BMC that speaks IPMI, with :PORT where it is not 623' },
+    system: { ...hostsTextSchema, description: 'path of the system; needed where a service has several' },
+    username: { anyOf: [hostsTextSchema, secret] },
     password: secret,
     certificate: fingerprint,
     insecure: { type: 'boolean', description: 'accept any certificate' },
@@ -71,43 +71,46 @@ const ssh = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    address: { ...address, description: 'a name or address, with :PORT where it is not 22' },
-    user: { ...text, description: 'a user who is root or may use sudo; core by default' },
-    key: { ...text, description: 'file of a private key' },
+    address: { ...addressSchema, description: 'a name or address, with :PORT where it is not 22' },
+    user: { ...hostsTextSchema, description: 'a user who is root or may use sudo; core by default' },
+    key: { ...hostsTextSchema, description: 'file of a private key' },
     'host-keys': {
-      ...texts,
+      ...hostsTextsSchema,
       description: 'fingerprints, SHA256:...; of the installed system with installed= in front',
     },
-    config: { ...text, description: 'SSH client configuration, or none' },
+    config: { ...hostsTextSchema, description: 'SSH client configuration, or none' },
   },
 } as const
 
-const disk = {
+const hostDiskSchema = {
   type: 'object',
   additionalProperties: false,
   minProperties: 1,
   properties: {
-    serial: { ...text, description: 'serial number of the one disk that is written' },
+    serial: { ...hostsTextSchema, description: 'serial number of the one disk that is written' },
     wwn: { type: 'string', pattern: '^(0x|eui\\.|naa\\.|nvme\\.|uuid\\.).', description: 'its WWN' },
-    'by-id': { ...text, description: 'its name below /dev/disk/by-id' },
-    name: { ...text, description: 'its kernel name; needs serial or wwn too' },
+    'by-id': { ...hostsTextSchema, description: 'its name below /dev/disk/by-id' },
+    name: { ...hostsTextSchema, description: 'its kernel name; needs serial or wwn too' },
   },
 } as const
 
-const check = {
+const postCheckSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['command'],
   properties: {
-    command: { anyOf: [text, { ...texts, minItems: 1 }], description: 'shell text, or program and arguments' },
+    command: {
+      anyOf: [hostsTextSchema, { ...hostsTextsSchema, minItems: 1 }],
+      description: 'shell text, or program and arguments',
+    },
     output: { type: 'string', description: 'text that it prints, without blanks around it' },
-    matches: { ...text, description: 'regular expression that its output matches' },
+    matches: { ...hostsTextSchema, description: 'regular expression that its output matches' },
     exit: { type: 'integer', minimum: 0, maximum: 255, description: 'its exit code; 0 by default' },
   },
 } as const
 
 const hostProperties = {
-  labels: { ...texts, description: 'words for --only' },
+  labels: { ...hostsTextsSchema, description: 'words for --only' },
   bmc,
   console: {
     description: 'serial console to capture: by ssh, or by a command that prints it',
@@ -115,15 +118,15 @@ const hostProperties = {
     minProperties: 1,
     additionalProperties: false,
     properties: {
-      ssh: { ...address, description: 'user@address:port of a console server' },
-      line: { ...text, description: 'command there that shows the console' },
-      key: { ...text, description: 'file of a private key' },
-      config: { ...text, description: 'SSH client configuration, or none' },
-      command: { ...texts, minItems: 1, description: 'program and arguments on this machine' },
+      ssh: { ...addressSchema, description: 'user@address:port of a console server' },
+      line: { ...hostsTextSchema, description: 'command there that shows the console' },
+      key: { ...hostsTextSchema, description: 'file of a private key' },
+      config: { ...hostsTextSchema, description: 'SSH client configuration, or none' },
+      command: { ...hostsTextsSchema, minItems: 1, description: 'program and arguments on this machine' },
     },
   },
   macs: { type: 'array', items: { type: 'string', pattern: '^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$' } },
-  disk,
+  disk: hostDiskSchema,
   live: {
     description: 'how the live system comes up',
     type: 'object',
@@ -141,14 +144,14 @@ const hostProperties = {
   ignition: {
     description: 'Ignition config of the installed system: a file, a template, or Butane',
     anyOf: [
-      text,
+      hostsTextSchema,
       {
         type: 'object',
         additionalProperties: false,
         minProperties: 1,
         properties: {
-          template: { ...text, description: 'file with {{name}} and other values of the host' },
-          butane: { ...text, description: 'Butane config; needs butane' },
+          template: { ...hostsTextSchema, description: 'file with {{name}} and other values of the host' },
+          butane: { ...hostsTextSchema, description: 'Butane config; needs butane' },
           values: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
         },
       },
@@ -166,31 +169,31 @@ const hostProperties = {
     minItems: 1,
     items: {
       anyOf: [
-        text,
+        hostsTextSchema,
         {
           type: 'object',
           additionalProperties: false,
           required: ['step'],
-          properties: { step: text, args: { type: 'object' } },
+          properties: { step: hostsTextSchema, args: { type: 'object' } },
         },
       ],
     },
   },
-  'step-files': { ...texts, description: 'files of own steps' },
-  'append-kargs': texts,
-  'delete-kargs': texts,
-  hostname: { ...text, description: 'name of the installed system; the name of the host by default' },
+  'step-files': { ...hostsTextsSchema, description: 'files of own steps' },
+  'append-kargs': hostsTextsSchema,
+  'delete-kargs': hostsTextsSchema,
+  hostname: { ...hostsTextSchema, description: 'name of the installed system; the name of the host by default' },
   expect: {
     description: 'hardware that the host must have',
     type: 'object',
     additionalProperties: false,
     properties: {
-      serial: { ...text, description: 'serial number of the system' },
-      product: text,
+      serial: { ...hostsTextSchema, description: 'serial number of the system' },
+      product: hostsTextSchema,
       cpus: { type: 'integer', minimum: 1 },
       memory: size,
       'disk-size': size,
-      'disk-model': text,
+      'disk-model': hostsTextSchema,
     },
   },
   ironic: {
@@ -198,16 +201,19 @@ const hostProperties = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      node: { ...text, description: 'name of the node; the name of the host by default' },
+      node: { ...hostsTextSchema, description: 'name of the node; the name of the host by default' },
       'driver-info': { type: 'object', description: 'further driver_info, such as redfish_verify_ca or deploy_iso' },
-      'boot-interface': { ...text, description: 'redfish-virtual-media, redfish-https or ipxe; by live by default' },
+      'boot-interface': {
+        ...hostsTextSchema,
+        description: 'redfish-virtual-media, redfish-https or ipxe; by live by default',
+      },
     },
   },
-  allow: { type: 'array', items: { enum: CAPABILITIES }, description: 'as --allow of ironstage deploy' },
+  allow: { type: 'array', items: { enum: REAL_CAPABILITIES }, description: 'as --allow of ironstage deploy' },
   'target-is-disposable': { type: 'boolean' },
-  installer: { ...text, description: 'path of coreos-installer on the live system' },
+  installer: { ...hostsTextSchema, description: 'path of coreos-installer on the live system' },
   'verify-boot': { type: 'boolean', description: 'prove that the installed system boots; true by default' },
-  'post-checks': { type: 'array', items: check, description: 'commands on the installed system' },
+  'post-checks': { type: 'array', items: postCheckSchema, description: 'commands on the installed system' },
   stages: {
     description: 'limits of the stages',
     type: 'object',
@@ -233,7 +239,7 @@ export const HOSTS_SCHEMA = {
       properties: {
         parallel: { type: 'integer', minimum: 1, maximum: 256, description: 'hosts at a time; 4 by default' },
         'max-failures': { type: 'integer', minimum: 1, description: 'failed hosts after which none is begun' },
-        canary: { ...text, description: 'host that goes first, alone' },
+        canary: { ...hostsTextSchema, description: 'host that goes first, alone' },
       },
     },
     defaults: { ...host, description: 'settings of every host that does not have its own' },

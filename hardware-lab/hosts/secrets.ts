@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { UserError, defined, readNamedText } from '../../runtime/index.js'
 import type { SecretSetting } from './host.js'
 
-const run = promisify(execFile)
+const runFile = promisify(execFile)
 
 export interface SecretParts {
   /** Folder that files are relative to. */
@@ -59,7 +59,7 @@ export async function readSecret(setting: SecretSetting, what: string, parts: Se
     return firstLine(text) ?? fail(lacking(`${path} is empty`))
   }
   const [program, ...args] = setting.command
-  const { stdout } = await run(program!, args, {
+  const { stdout } = await runFile(program!, args, {
     cwd: parts.folder,
     timeout: 30_000,
     env: parts.variables as NodeJS.ProcessEnv,

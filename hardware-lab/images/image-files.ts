@@ -1,8 +1,8 @@
 import { digestOfFile } from '../../bytes/index.js'
-import { checkImage } from '../../machine/index.js'
+import { checkMetalImage } from '../../machine/index.js'
 import type { RealTarget } from '../../runs/index.js'
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { stageFile, type Reach } from '../../steps/index.js'
+import { stageFile, type ImageReach } from '../../steps/index.js'
 import type { Host } from '../hosts/host.js'
 
 /** The image of a host, where it is a file of this machine. */
@@ -19,7 +19,7 @@ export class ImageFiles {
   /** @param reach how hosts get them; by default through their SSH connections */
   constructor(
     private readonly parts: { clock: Clock; random: Random; logger: Logger },
-    private readonly reach?: Reach,
+    private readonly reach?: ImageReach,
   ) {}
 
   /**
@@ -51,7 +51,7 @@ export class ImageFiles {
   }
 
   async #lookNow(path: string): Promise<{ digest: string; size: number }> {
-    const { size } = await checkImage(path, this.parts.clock, { keep: false })
+    const { size } = await checkMetalImage(path, this.parts.clock, { keep: false })
     return { digest: await digestOfFile(path, this.parts.clock), size }
   }
 }

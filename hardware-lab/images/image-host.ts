@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { fileRepresentation, serveFiles } from '../../bytes/index.js'
 import { UserError, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import type { Reach } from '../../steps/index.js'
+import type { ImageReach } from '../../steps/index.js'
 
 export interface ImageHostOptions {
   /** `192.0.2.1`, `192.0.2.1:8080` or `[2001:db8::1]:8080`: an address of this machine that hosts reach. */
@@ -14,7 +14,7 @@ export interface ImageHostOptions {
 /** A server of images for all hosts of a run, with ranges, at an address of this machine that they reach. */
 export interface ImageHost extends AsyncDisposable {
   readonly url: string
-  readonly reach: Reach
+  readonly reach: ImageReach
 }
 
 /**

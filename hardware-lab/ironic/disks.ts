@@ -2,7 +2,7 @@ import { UserError, defined } from '../../runtime/index.js'
 import type { InventoryDisk, JsonObject } from '../../wire/index.js'
 import type { Host } from '../hosts/host.js'
 
-const same = (one: string | null | undefined, other: string | undefined): boolean =>
+const isSameIdentifier = (one: string | null | undefined, other: string | undefined): boolean =>
   one !== null && one !== undefined && other !== undefined && one.trim().toLowerCase() === other.trim().toLowerCase()
 
 /**
@@ -18,8 +18,8 @@ export function diskIn(
   const id = byId?.split('/').at(-1)!.toLowerCase()
   const found = disks.filter(
     (each) =>
-      (serial === undefined || same(each.serial, serial)) &&
-      (wwn === undefined || same(each.wwn, wwn) || same(each.wwn_with_extension, wwn)) &&
+      (serial === undefined || isSameIdentifier(each.serial, serial)) &&
+      (wwn === undefined || isSameIdentifier(each.wwn, wwn) || isSameIdentifier(each.wwn_with_extension, wwn)) &&
       (name === undefined || each.name === `/dev/${name.replace(/^\/dev\//, '')}`) &&
       (id === undefined || [each.serial, each.wwn].some((one) => one && id.endsWith(one.trim().toLowerCase()))),
   )
@@ -56,4 +56,4 @@ export function disksFor(
 
 /** Whether a hint for another disk would spare the chosen one too: some disks of one model have the same serial number. */
 const covers = (hint: JsonObject, { serial, wwn }: InventoryDisk): boolean =>
-  Object.entries(hint).every(([key, value]) => same(key === 'serial' ? serial : wwn, String(value)))
+  Object.entries(hint).every(([key, value]) => isSameIdentifier(key === 'serial' ? serial : wwn, String(value)))

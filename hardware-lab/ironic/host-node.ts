@@ -27,7 +27,7 @@ export function checkForIronic(hosts: readonly Host[]): void {
 }
 
 /** Marks the nodes that runs have registered: no other is touched. */
-export const MARK = 'ironstage_run'
+export const RUN_MARK = 'ironstage_run'
 
 /** Fields of the node of a host. */
 export function nodeFieldsOf(
@@ -40,7 +40,7 @@ export function nodeFieldsOf(
   return {
     driver: bmc.ipmi === undefined ? 'redfish' : 'ipmi',
     driver_info: {
-      ...(bmc.ipmi === undefined ? redfishInfo(bmc, account) : ipmiInfo(bmc.ipmi, account)),
+      ...(bmc.ipmi === undefined ? hostRedfishInfo(bmc, account) : ipmiInfo(bmc.ipmi, account)),
       ...(ironic['driver-info'] as JsonObject | undefined),
     },
     boot_interface: ironic['boot-interface'] ?? usual,
@@ -49,7 +49,7 @@ export function nodeFieldsOf(
   }
 }
 
-function redfishInfo(
+function hostRedfishInfo(
   { redfish = '', system, insecure }: NonNullable<Host['bmc']>,
   { username, password }: { username: string; password: string },
 ): JsonObject {

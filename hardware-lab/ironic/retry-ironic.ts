@@ -5,11 +5,11 @@ import type { HostContext } from '../pipeline/context.js'
 import { nodeNameOf } from './host-node.js'
 
 /** Whether another attempt helps: the node is locked for a while, or the Ironic is starting. */
-const isPassing = (error: unknown): boolean =>
+const canRetryCall = (error: unknown): boolean =>
   isIronicAway(error) || (error instanceof IronicRefused && error.status === 409 && /locked/i.test(error.message))
 
 /** Asks until there is an answer that lasts; the time limit of the stage ends it. */
-export async function retried<T>(
+export async function retryIronic<T>(
   { host, ironic, clock, every, report }: HostContext,
   stage: HostStage,
   signal: AbortSignal,
@@ -18,7 +18,7 @@ export async function retried<T>(
   let reported = ''
   try {
     return await askAgain(ask, {
-      isPassing,
+      isPassing: canRetryCall,
       every,
       clock,
       signal,
@@ -28,11 +28,11 @@ export async function retried<T>(
     })
   } catch (error) {
     signal.throwIfAborted()
-    throw readable(error, ironic!.url, nodeNameOf(host))
+    throw explainIronicError(error, ironic!.url, nodeNameOf(host))
   }
 }
 
-function readable(error: unknown, url: string, node: string): unknown {
+function explainIronicError(error: unknown, url: string, node: string): unknown {
   if (!(error instanceof IronicRefused)) return error
   const remedy =
     error.status === 401 || error.status === 403 ? { remedy: 'set OS_AUTH_TYPE, OS_USERNAME and OS_PASSWORD' } : {}
@@ -44,7 +44,7 @@ function readable(error: unknown, url: string, node: string): unknown {
  *
  * @throws UserError `ironic-failed` with the Ironic's own sentence where it comes to rest in another
  */
-export async function settles(
+export async function waitForStates(
   context: HostContext,
   stage: HostStage,
   states: readonly ProvisionState[],
@@ -52,7 +52,7 @@ export async function settles(
 ): Promise<ApiNode> {
   const { host, state, ironic, clock, every } = context
   for (let seen: string | undefined; ;) {
-    const node = await retried(context, stage, signal, () => ironic!.client.node(state.ironic!.node))
+    const node = await retryIronic(context, stage, signal, () => ironic!.client.node(state.ironic!.node))
     const { provision_state: now, target_provision_state: target, last_error: error } = node
     if (states.includes(now) && target === null) return node
     if (now !== seen) context.report({ event: 'progress', host: host.name, stage, text: (seen = now) })

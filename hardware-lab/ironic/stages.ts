@@ -2,12 +2,12 @@ import { UserError, defined } from '../../runtime/index.js'
 import type { ApiNode, Inventory, JsonObject, ProvisionState } from '../../wire/index.js'
 import { withBootNonce } from '../../runs/index.js'
 import { refuseChanged, refuseUnexpected } from '../live/check-host.js'
-import { stepsOf, verifies } from '../live/run-steps.js'
+import { hostStepsOf, verifiesBoot } from '../live/run-steps.js'
 import type { HostContext } from '../pipeline/context.js'
-import type { HostState } from '../pipeline/state.js'
-import { retried, settles } from './retry-ironic.js'
+import type { HostRunState } from '../pipeline/state.js'
+import { retryIronic, waitForStates } from './retry-ironic.js'
 import { diskIn, disksFor } from './disks.js'
-import { MARK, nodeFieldsOf, nodeNameOf } from './host-node.js'
+import { RUN_MARK, nodeFieldsOf, nodeNameOf } from './host-node.js'
 
 /** States in which a node that a run has registered is taken back, by a verb that writes no disk. */
 const UNDONE: Partial<Record<ProvisionState, 'manage' | 'deleted'>> = {
@@ -29,15 +29,15 @@ const UNDONE: Partial<Record<ProvisionState, 'manage' | 'deleted'>> = {
 export async function register(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, state, access, ironic } = context
   const { client } = ironic!
-  const ask = <T,>(question: () => Promise<T>) => retried(context, 'register', signal, question)
+  const ask = <T,>(question: () => Promise<T>) => retryIronic(context, 'register', signal, question)
   const fields = nodeFieldsOf(host, await access.bmcAccount(host, signal))
   const name = nodeNameOf(host)
   const known = (await ask(() => client.nodes({ detail: true }))).find((node) => node.name === name)
-  if (known && known.extra[MARK] === undefined)
+  if (known && known.extra[RUN_MARK] === undefined)
     throw new UserError('ironic-node', `the Ironic at ${ironic!.url} has a node ${name} that no run has registered`, {
       remedy: `it was not touched; name another with ironic: {node: NAME}, or remove it there`,
     })
-  const extra = { [MARK]: context.runId }
+  const extra = { [RUN_MARK]: context.runId }
   const node = known ?? (await ask(() => client.createNode({ ...fields, name, extra, automated_clean: false })))
   state.ironic = { node: node.uuid, asked: null }
   await context.save()
@@ -53,8 +53,8 @@ export async function register(context: HostContext, signal: AbortSignal): Promi
     const verb = UNDONE[now]
     if (verb) {
       await ask(() => client.provision(node.uuid, verb))
-      await settles(context, 'register', verb === 'manage' ? ['manageable'] : ['available'], signal)
-    } else await settles(context, 'register', ['manageable', 'available', 'active', 'enroll'], signal)
+      await waitForStates(context, 'register', verb === 'manage' ? ['manageable'] : ['available'], signal)
+    } else await waitForStates(context, 'register', ['manageable', 'available', 'active', 'enroll'], signal)
   }
 }
 
@@ -74,15 +74,15 @@ async function renewed({ ironic }: HostContext, node: ApiNode, fields: JsonObjec
  *
  * @throws UserError `ironic-failed`, `no-disk`, `hardware-unexpected`, `hardware-changed`
  */
-export async function inspect(context: HostContext, signal: AbortSignal): Promise<'done'> {
+export async function inspectHardware(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, state, ironic } = context
   const { client } = ironic!
   const { node } = state.ironic!
-  const ask = <T,>(question: () => Promise<T>) => retried(context, 'inspect', signal, question)
+  const ask = <T,>(question: () => Promise<T>) => retryIronic(context, 'inspect', signal, question)
   const ready: ProvisionState[] = ['manageable', 'inspect failed']
   if (ready.includes((await ask(() => client.node(node))).provision_state))
     await ask(() => client.provision(node, 'inspect'))
-  await settles(context, 'inspect', ['manageable'], signal)
+  await waitForStates(context, 'inspect', ['manageable'], signal)
   const inventory = (await ask(() => client.inventory(node))).inventory as unknown as Inventory
   const disk = diskIn(inventory.disks, host)
   Object.assign(state.facts, {
@@ -95,7 +95,7 @@ export async function inspect(context: HostContext, signal: AbortSignal): Promis
     diskWwn: disk.wwn,
     diskSize: disk.size,
     contents: null,
-  } satisfies Partial<HostState['facts']>)
+  } satisfies Partial<HostRunState['facts']>)
   await refuseUnexpected(host, state.facts, () => Promise.resolve(inventory))
   await refuseChanged(context)
   const { root, skip } = disksFor(inventory.disks, disk)
@@ -115,8 +115,8 @@ export async function inspect(context: HostContext, signal: AbortSignal): Promis
 }
 
 /** Has the Ironic clean the one disk that the file names. */
-export async function clean(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
-  const { automated_clean: cleans } = await retried(context, 'clean', signal, () =>
+export async function cleanHost(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
+  const { automated_clean: cleans } = await retryIronic(context, 'clean', signal, () =>
     context.ironic!.client.node(context.state.ironic!.node),
   )
   await asked(context, { stage: 'clean', verb: 'provide', from: 'manageable', to: 'available', signal })
@@ -124,10 +124,10 @@ export async function clean(context: HostContext, signal: AbortSignal): Promise<
 }
 
 /** Has the Ironic install the host by its steps, `install_coreos` by default. */
-export async function deploy(context: HostContext, signal: AbortSignal): Promise<'done'> {
+export async function deployHost(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, state, access, random, ironic } = context
   const config = await access.ignition(host, signal)
-  if (state.nonce === null && verifies(host)) {
+  if (state.nonce === null && verifiesBoot(host)) {
     state.nonce = withBootNonce(config, random).nonce
     await context.save()
   }
@@ -136,7 +136,7 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
   if (image !== undefined && state.ironic!.asked !== 'active') {
     const digest = sha256 === undefined ? {} : { image_os_hash_algo: 'sha256', image_os_hash_value: sha256 }
     const value = { image_source: image, ...digest }
-    await retried(context, 'deploy', signal, () =>
+    await retryIronic(context, 'deploy', signal, () =>
       ironic!.client.patchNode(state.ironic!.node, [{ op: 'replace', path: '/instance_info', value }]),
     )
   }
@@ -156,7 +156,7 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
           ...defined({ coreos_append_karg: append.length > 0 ? append : undefined }),
         },
       },
-      deploy_steps: stepsOf(host).map(({ step, args }, index) => ({
+      deploy_steps: hostStepsOf(host).map(({ step, args }, index) => ({
         interface: 'deploy',
         step,
         priority: 80 - index,
@@ -171,7 +171,7 @@ export async function deploy(context: HostContext, signal: AbortSignal): Promise
 const deletedKargs = ({ 'delete-kargs': deleted = [] }: HostContext['host']): JsonObject =>
   deleted.length === 0 ? {} : { delete_karg: deleted }
 
-interface Asked {
+interface StageRequest {
   stage: 'clean' | 'deploy'
   verb: 'provide' | 'active'
   /** State in which the Ironic has not yet begun. */
@@ -185,13 +185,13 @@ interface Asked {
  * Sends a verb that writes a disk, and waits for its end. It is noted before it is sent: a process that goes on sends it
  * again only where the node is still in the state in which the Ironic has begun nothing.
  */
-async function asked(context: HostContext, { stage, verb, from, to, more, signal }: Asked): Promise<void> {
+async function asked(context: HostContext, { stage, verb, from, to, more, signal }: StageRequest): Promise<void> {
   const { state, ironic } = context
   const { node } = state.ironic!
   const isOwn = state.ironic!.asked === verb
   state.ironic!.asked = verb
   await context.save()
-  await retried(context, stage, signal, async () => {
+  await retryIronic(context, stage, signal, async () => {
     const { client } = ironic!
     const { provision_state: now } = await client.node(node)
     // The failure of an attempt that was seen is tried again; one that an earlier process has not seen is the outcome.
@@ -199,12 +199,12 @@ async function asked(context: HostContext, { stage, verb, from, to, more, signal
     if (again && stage === 'clean') {
       await client.setMaintenance(node, false)
       await client.provision(node, 'manage')
-      await settles(context, stage, ['manageable'], signal)
+      await waitForStates(context, stage, ['manageable'], signal)
     }
     if (now === from || again) await client.provision(node, verb, more)
   })
   try {
-    await settles(context, stage, [to], signal)
+    await waitForStates(context, stage, [to], signal)
   } catch (error) {
     if (!signal.aborted) {
       state.ironic!.asked = null

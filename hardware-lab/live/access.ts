@@ -1,13 +1,13 @@
 import type { IgnitionConfig } from '../../ignition/index.js'
 import type { RealTarget } from '../../runs/index.js'
 import type { SshShellOptions } from '../../targets/index.js'
-import type { Bmc } from '../bmc/bmc.js'
+import type { HostBmc } from '../bmc/bmc.js'
 import type { Host } from '../hosts/host.js'
 
 /** How a run reaches hosts: real ones, or those of a rehearsal. */
 export interface HostAccess {
   /** Null for a host without a BMC. */
-  openBmc(host: Host, signal: AbortSignal): Promise<Bmc | null>
+  openBmc(host: Host, signal: AbortSignal): Promise<HostBmc | null>
   /** The account of the BMC of a host, for an Ironic. */
   bmcAccount(host: Host, signal: AbortSignal): Promise<{ username: string; password: string }>
   /** Connection to the live system or the installed one. */

@@ -33,7 +33,8 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
           const id = `${place}.${digest}`
           const other = known.find((each) => each.startsWith(`${place}.`) && each !== id)
           // The run's command line was another one: a start would be a second program beside it.
-          if (other !== undefined) throw lost(on.target.name, `its program ${other} was started with other arguments`)
+          if (other !== undefined)
+            throw outcomeUnknownError(on.target.name, `its program ${other} was started with other arguments`)
           await starting(id)
           return executor.start({ ...command, id })
         },
@@ -45,7 +46,7 @@ export function attachedTarget(on: RealTarget, { prefix, known, starting }: Atta
 /** An argument without what differs between processes: port and token of an image that this machine sends. */
 const lasting = (argument: string): string => argument.replace(/^http:\/\/[^/]+:\d+\/[0-9a-f]{24}\//, 'http://here/')
 
-export const lost = (name: string, why: string): UserError =>
+export const outcomeUnknownError = (name: string, why: string): UserError =>
   new UserError('outcome-unknown', `${name}: ${why}; nothing more was written`, {
     remedy: ERRORS['outcome-unknown'].remedy,
   })

@@ -108,7 +108,7 @@ export async function refuseUnexpected(
     })
 }
 
-const KINDS = {
+const IDENTITY_LABELS = {
   systemSerial: 'serial number of the system',
   bmcSerial: 'serial number of the BMC',
   diskSerial: 'serial number of the disk',
@@ -116,11 +116,11 @@ const KINDS = {
 } as const satisfies Record<keyof KnownHost, string>
 
 function refuseOther(name: string, known: KnownHost, now: HostFacts, file: string): void {
-  const changed = (Object.keys(KINDS) as (keyof KnownHost)[]).filter(
+  const changed = (Object.keys(IDENTITY_LABELS) as (keyof KnownHost)[]).filter(
     (key) => known[key] !== null && now[key] !== null && known[key] !== now[key],
   )
   if (changed.length === 0) return
-  const how = changed.map((key) => `the ${KINDS[key]} is ${now[key]}, and was ${known[key]}`)
+  const how = changed.map((key) => `the ${IDENTITY_LABELS[key]} is ${now[key]}, and was ${known[key]}`)
   throw new UserError('hardware-changed', `${name} is not touched: ${how.join('; ')}`, {
     remedy: `find out which machine answers there; with new hardware on purpose, remove ${file}`,
   })

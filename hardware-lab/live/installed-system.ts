@@ -5,14 +5,14 @@ import type { PostCheck } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { limitsOf } from '../pipeline/limits.js'
 import type { PostCheckResult } from '../pipeline/state.js'
-import { verifies } from './run-steps.js'
+import { verifiesBoot } from './run-steps.js'
 
 /** Proves that the machine runs the installed system from the chosen disk. */
 export async function firstBoot(context: HostContext, signal: AbortSignal): Promise<'done' | 'skipped'> {
   const { host, state, access, clock, logger, every } = context
   const { nonce, live, facts } = state
   // The ramdisk of an Ironic elsewhere is unknown.
-  if (!verifies(host) || !nonce || (!live && !context.ironic)) return 'skipped'
+  if (!verifiesBoot(host) || !nonce || (!live && !context.ironic)) return 'skipped'
   const { signal: _, ...ssh } = await access.ssh(host)
   const verified = await verifyBoot({
     ssh,
@@ -35,7 +35,7 @@ export async function firstBoot(context: HostContext, signal: AbortSignal): Prom
 }
 
 /** Largest output of a command that is looked at, in bytes. */
-const LARGEST = 256 * 1024
+const MAX_COMMAND_OUTPUT_BYTES = 256 * 1024
 
 /**
  * Runs the host's own commands on the installed system.
@@ -50,12 +50,12 @@ export async function postChecks(context: HostContext, signal: AbortSignal): Pro
   const pins = ssh.pins.installed.length > 0 || !state.nonce ? ssh.pins : { ...ssh.pins, installed: 'proven' as const }
   await using shell = await openSshShell({ ...ssh, pins, phase: 'installed', signal })
   if (state.nonce) {
-    const { stdout } = await run(shell, `cat '${state.nonce.path}'`, signal)
+    const { stdout } = await runShellLine(shell, `cat '${state.nonce.path}'`, signal)
     if (stdout.trim() !== state.nonce.secret)
       throw new UserError('post-check', `${host.name} does not run the installed system any more`)
   }
   const results: PostCheckResult[] = []
-  for (const check of checks) results.push(await checked(shell, check, signal))
+  for (const check of checks) results.push(await runPostCheck(shell, check, signal))
   state.postChecks = results
   const wrong = results.filter(({ ok }) => !ok)
   if (wrong.length === 0) return 'done'
@@ -65,10 +65,10 @@ export async function postChecks(context: HostContext, signal: AbortSignal): Pro
   )
 }
 
-async function checked(shell: SshShell, check: PostCheck, signal: AbortSignal): Promise<PostCheckResult> {
+async function runPostCheck(shell: SshShell, check: PostCheck, signal: AbortSignal): Promise<PostCheckResult> {
   const { command, output, matches, exit: expected = 0 } = check
   const line = typeof command === 'string' ? command : shellLine(command)
-  const { stdout, stderr, code } = await run(shell, line, signal)
+  const { stdout, stderr, code } = await runShellLine(shell, line, signal)
   const printed = stdout.trim()
   const shown = JSON.stringify((printed || stderr.trim()).slice(0, 300))
   const wrong =
@@ -82,12 +82,12 @@ async function checked(shell: SshShell, check: PostCheck, signal: AbortSignal): 
   return { command: line, ok: wrong === null, found: wrong ?? `as expected: ${shown}` }
 }
 
-async function run(shell: SshShell, line: string, signal: AbortSignal) {
+async function runShellLine(shell: SshShell, line: string, signal: AbortSignal) {
   const channel = await shell.open(line, { signal })
   const texts = [channel.stdout, channel.stderr].map(async (stream) => {
     const parts: Uint8Array[] = []
     let length = 0
-    for await (const bytes of stream) if ((length += bytes.length) <= LARGEST) parts.push(bytes)
+    for await (const bytes of stream) if ((length += bytes.length) <= MAX_COMMAND_OUTPUT_BYTES) parts.push(bytes)
     return Buffer.concat(parts).toString('utf8')
   })
   const [stdout = '', stderr = ''] = await Promise.all(texts)

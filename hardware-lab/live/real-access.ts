@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import type { ImageCacheRequest } from '../../lab/index.js'
 import { openRealTarget, sshAccess, type RealTargetRequest } from '../../runs/index.js'
 import { defined, readNamedText, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { parseSshTarget, type Capability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
-import type { Reach } from '../../steps/index.js'
-import { accountOf, openBmc } from '../bmc/open-bmc.js'
+import { parseSshTarget, type TargetCapability, type SecretSource, type SshShellOptions } from '../../targets/index.js'
+import type { ImageReach } from '../../steps/index.js'
+import { readHostAccount, openBmc } from '../bmc/open-bmc.js'
 import { programLines } from '../console/console-process.js'
 import { consoleProgram } from '../console/console-source.js'
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
@@ -26,7 +26,7 @@ export interface RealAccessOptions {
   secrets: SecretSource
   images?: ImageCacheRequest
   /** How hosts get images; by default through their SSH connections. */
-  reach?: Reach
+  reach?: ImageReach
   clock: Clock
   random: Random
   logger: Logger
@@ -51,7 +51,7 @@ export function realAccess(options: RealAccessOptions): HostAccess {
     ssh,
     mask: (text) => secrets.mask(text),
     openBmc: (host, signal) => openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, signal }),
-    bmcAccount: (host, signal) => accountOf(host, { ...parts(signal), known: secrets, clock, random, logger }),
+    bmcAccount: (host, signal) => readHostAccount(host, { ...parts(signal), known: secrets, clock, random, logger }),
     openConsole: async (host, signal) => {
       const more = { known: secrets, clock, random, logger, signal, scratch: options.folder }
       const program = await consoleProgram(host, { ...parts(signal), ...more })
@@ -60,7 +60,7 @@ export function realAccess(options: RealAccessOptions): HostAccess {
     ignition: (host, signal) => ignitionOf(host, parts(signal)),
     openTarget: async (host, { readOnly, signal, reboot = false }) => {
       const [device, yesErase] = deviceOf(host)
-      const allow = [...((host.allow ?? []) as Capability[]), ...(reboot ? (['reboot'] as const) : [])]
+      const allow = [...((host.allow ?? []) as TargetCapability[]), ...(reboot ? (['reboot'] as const) : [])]
       const request: RealTargetRequest = {
         target: sshUrlOf(host),
         device,

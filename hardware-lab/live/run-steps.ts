@@ -4,15 +4,15 @@ import { runStep, withBootNonce } from '../../runs/index.js'
 import { defined, errorChain, userError } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
-import { attachedTarget, lost } from './attached-target.js'
+import { attachedTarget, outcomeUnknownError } from './attached-target.js'
 import { IMAGE_FILE_URL, imageFileOf } from '../images/image-files.js'
 
 /** Runs the steps of a host that have not ended yet. */
 export async function runSteps(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, state, access, clock, random, logger, managers } = context
-  const steps = stepsOf(host)
+  const steps = hostStepsOf(host)
   const config = await access.ignition(host, signal)
-  if (state.nonce === null && verifies(host)) {
+  if (state.nonce === null && verifiesBoot(host)) {
     const { nonce } = withBootNonce(config, random)
     state.nonce = nonce
     await context.save()
@@ -73,14 +73,14 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
 function refuseRebooted({ state, host }: HostContext, boot: string): Promise<void> {
   const before = state.live?.identity['bootId']
   if (typeof before === 'string' && before.toLowerCase() !== boot.toLowerCase())
-    throw lost(host.name, 'it was booted while a step ran, so the outcome of that step is lost')
+    throw outcomeUnknownError(host.name, 'it was booted while a step ran, so the outcome of that step is lost')
   return Promise.resolve()
 }
 
-export const verifies = (host: Host): boolean =>
-  host['verify-boot'] !== false && stepsOf(host).some(({ step }) => step === 'install_coreos')
+export const verifiesBoot = (host: Host): boolean =>
+  host['verify-boot'] !== false && hostStepsOf(host).some(({ step }) => step === 'install_coreos')
 
-export const stepsOf = ({ steps = ['install_coreos'] }: Host): { step: string; args: Record<string, unknown> }[] =>
+export const hostStepsOf = ({ steps = ['install_coreos'] }: Host): { step: string; args: Record<string, unknown> }[] =>
   steps.map((each) => (typeof each === 'string' ? { step: each, args: {} } : { args: {}, ...each }))
 
 function argumentsOf(host: Host, step: string, args: Record<string, unknown>, ignition: object): JsonObject {

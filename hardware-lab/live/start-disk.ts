@@ -1,4 +1,4 @@
-import { finish } from '../../steps/index.js'
+import { runToEnd } from '../../steps/index.js'
 import type { HostContext } from '../pipeline/context.js'
 
 /** Starts the machine from its disk: by its BMC, or by its live system where there is none. */
@@ -15,7 +15,7 @@ export async function startDisk(context: HostContext, signal: AbortSignal): Prom
   await using on = await access.openTarget(host, { readOnly: false, signal, reboot: true })
   state.rebooting = true
   await context.save()
-  await finish(on.target.executor, ['systemctl', 'reboot'], { effect: 'writes', signal }).catch((error: unknown) => {
+  await runToEnd(on.target.executor, ['systemctl', 'reboot'], { effect: 'writes', signal }).catch((error: unknown) => {
     // The machine may go down before it answers.
     context.logger('debug', `${host.name}: ${String(error)}`)
   })

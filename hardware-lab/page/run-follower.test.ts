@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { newHostState, type HostState } from '../pipeline/state.js'
+import { newHostState, type HostRunState } from '../pipeline/state.js'
 import { RunFollower } from './run-follower.js'
 
 const BEGAN = Date.parse('2026-01-01T00:00:00Z')
 
-function followed(change: (host: HostState) => void = () => {}) {
+function followed(change: (host: HostRunState) => void = () => {}) {
   const follower = new RunFollower({ isRehearsal: false, isCheck: false, stages: ['bmc', 'steps'] })
   const host = newHostState('node-1')
   change(host)

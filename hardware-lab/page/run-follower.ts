@@ -1,6 +1,6 @@
 import type { RunHost, RunProgress } from '../../lab/index.js'
 import type { RunEvent } from '../pipeline/events.js'
-import type { HostState, StageState } from '../pipeline/state.js'
+import type { HostRunState, HostStageState } from '../pipeline/state.js'
 
 /** The latest that a host showed of its present stage. */
 interface Latest {
@@ -12,7 +12,7 @@ interface Latest {
 export class RunFollower {
   readonly #run: Pick<RunProgress, 'isRehearsal' | 'isCheck' | 'stages'>
   #id: string | null = null
-  #states: ReadonlyMap<string, HostState> = new Map()
+  #states: ReadonlyMap<string, HostRunState> = new Map()
   readonly #latest = new Map<string, Latest>()
   #report: string | null = null
   #isOver = false
@@ -22,7 +22,7 @@ export class RunFollower {
   }
 
   /** @param states those that the run changes */
-  readonly began = (id: string, states: ReadonlyMap<string, HostState>): void => {
+  readonly began = (id: string, states: ReadonlyMap<string, HostRunState>): void => {
     this.#id = id
     this.#states = states
   }
@@ -51,7 +51,7 @@ export class RunFollower {
     ...this.#run,
     isOver: this.#isOver,
     report: this.#report,
-    hosts: [...this.#states.values()].map((state) => hostOf(state, this.#latest.get(state.name))),
+    hosts: [...this.#states.values()].map((state) => toRunHost(state, this.#latest.get(state.name))),
   })
 
   #latestOf(host: string): Latest {
@@ -61,8 +61,8 @@ export class RunFollower {
   }
 }
 
-function hostOf(state: HostState, latest: Latest | undefined): RunHost {
-  const stages = Object.entries(state.stages) as [string, StageState][]
+function toRunHost(state: HostRunState, latest: Latest | undefined): RunHost {
+  const stages = Object.entries(state.stages) as [string, HostStageState][]
   const present = stages.find(([, { status }]) => status === 'started')?.[1]
   const failure = stages.find(([, { status }]) => status === 'failed')?.[1].failure ?? present?.failure
   return {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { machineControl, PAGE_PATH, serveControl, type MachineControl } from '../../lab/index.js'
 import { NO_PACE, openMachines } from '../../machine/index.js'
-import { opening, Probe, seconds, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { openInScope, Probe, seconds, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { Dispatch, HttpServer } from '../../wire/index.js'
 import { SavedAddresses } from '../saved-addresses.js'
 import type { RunFollower } from './run-follower.js'
@@ -14,8 +14,8 @@ export interface RunPage extends AsyncDisposable {
 }
 
 /** A page that has not asked for longer is closed, or was never opened. */
-const FOLLOWS = seconds(3)
-const LOOK_EVERY = 50
+const FOLLOWER_TIMEOUT = seconds(3)
+const FOLLOWER_POLL_INTERVAL = 50
 
 export interface RunPageOptions {
   /** Control API of the machines of a rehearsal; real hosts have none that it could show. */
@@ -31,7 +31,7 @@ export function openRunPage(
   follower: RunFollower,
   { control, folder, clock, random, logger }: RunPageOptions,
 ): Promise<RunPage> {
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const api = (control ?? (await controlOfRealHosts())).dispatch()
     let asked = -Infinity
     let askedWhenOver = false
@@ -48,9 +48,10 @@ export function openRunPage(
     return {
       url: `${server.url}${PAGE_PATH}/#/run`,
       seen: async (signal) => {
-        while (!askedWhenOver && !signal.aborted && clock.now() - asked < FOLLOWS) await clock.sleep(LOOK_EVERY)
+        while (!askedWhenOver && !signal.aborted && clock.now() - asked < FOLLOWER_TIMEOUT)
+          await clock.sleep(FOLLOWER_POLL_INTERVAL)
         // The answer is on its way.
-        if (askedWhenOver) await clock.sleep(LOOK_EVERY)
+        if (askedWhenOver) await clock.sleep(FOLLOWER_POLL_INTERVAL)
       },
       [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
     }

@@ -1,23 +1,23 @@
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
-import type { Bmc } from '../bmc/bmc.js'
+import type { HostBmc } from '../bmc/bmc.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
 import type { Host } from '../hosts/host.js'
 import type { HostAccess } from '../live/access.js'
 import type { RunEvent } from './events.js'
-import type { HostState, RunFolder } from './state.js'
+import type { HostRunState, RunFolder } from './state.js'
 
 /** Everything that the stages of a host use. */
 export interface HostContext {
   readonly host: Host
-  readonly state: HostState
+  readonly state: HostRunState
   readonly folder: RunFolder
   readonly access: HostAccess
   readonly runId: string
   /** Null in a run that works on hosts itself. */
   readonly ironic: IronicElsewhere | null
   /** Opened by the first stage that needs it. */
-  bmc(signal: AbortSignal): Promise<Bmc | null>
+  bmc(signal: AbortSignal): Promise<HostBmc | null>
   /** Stores the state. Call it before any action that the state records. */
   save(): Promise<void>
   report(event: RunEvent): void

@@ -1,11 +1,11 @@
-import { defined, tryLock, UserError, uuid } from '../../runtime/index.js'
-import type { RunOptions } from './run-hosts.js'
-import { newHostState, ofFolder, type HostState, type RunFolder, type RunRecord } from './state.js'
+import { defined, tryLock, UserError, randomUuid } from '../../runtime/index.js'
+import type { RunHostsOptions } from './run-hosts.js'
+import { newHostState, explainFolderError, type HostRunState, type RunFolder, type HostsRunRecord } from './state.js'
 
 /** Options for a state folder that may already have a run. */
-export type RunStart = Pick<RunOptions, 'resume' | 'restart' | 'checkOnly'>
+export type RunStart = Pick<RunHostsOptions, 'resume' | 'restart' | 'checkOnly'>
 
-const usage = (message: string, remedy: string): UserError =>
+const earlierRunError = (message: string, remedy: string): UserError =>
   new UserError('run-state', message, { kind: 'usage', remedy })
 
 /**
@@ -21,8 +21,8 @@ export async function refuseUnfinished(
   if (resume || !before || before.endedAt !== null || before.checkOnly) return
   const unfinished = `the run ${before.id} in ${folder.path} has not ended`
   // A look must not forget how far a run has come.
-  if (checkOnly) throw usage(unfinished, 'go on with --resume, or look with another --state-dir')
-  if (!restart) throw usage(unfinished, 'go on with --resume, or forget it and begin anew with --restart')
+  if (checkOnly) throw earlierRunError(unfinished, 'go on with --resume, or look with another --state-dir')
+  if (!restart) throw earlierRunError(unfinished, 'go on with --resume, or forget it and begin anew with --restart')
 }
 
 /** A sentence when there is no run to go on with; undefined where there is one. */
@@ -41,13 +41,16 @@ export async function nothingToResume(folder: RunFolder): Promise<string | undef
  */
 export async function refuseRunning(folder: RunFolder): Promise<void> {
   using free = await tryLock(folder.lock, 'exclusive').catch((error: unknown) => {
-    throw ofFolder(folder.path, error)
+    throw explainFolderError(folder.path, error)
   })
   if (!free) throw runningElsewhere(folder)
 }
 
 export const runningElsewhere = (folder: RunFolder): UserError =>
-  usage(`another process works on the run in ${folder.path}`, 'wait for it, or name another folder with --state-dir')
+  earlierRunError(
+    `another process works on the run in ${folder.path}`,
+    'wait for it, or name another folder with --state-dir',
+  )
 
 /**
  * The run that begins or goes on, with the state of each host.
@@ -55,26 +58,26 @@ export const runningElsewhere = (folder: RunFolder): UserError =>
  * @throws UserError `run-state` (usage)
  */
 export async function openRun(
-  options: RunOptions,
-): Promise<{ record: RunRecord; states: ReadonlyMap<string, HostState> }> {
+  options: RunHostsOptions,
+): Promise<{ record: HostsRunRecord; states: ReadonlyMap<string, HostRunState> }> {
   const { folder, hosts, resume = false } = options
   await refuseUnfinished(folder, options)
   const record = resume ? await resumed(options) : newRecord(options)
   if (!resume) await folder.begin(record)
-  const states = new Map<string, HostState>()
+  const states = new Map<string, HostRunState>()
   for (const { name } of hosts) states.set(name, (resume ? await folder.host(name) : null) ?? newHostState(name))
   return { record, states }
 }
 
-async function resumed({ folder, hosts, ironic, rehearsed = false }: RunOptions): Promise<RunRecord> {
+async function resumed({ folder, hosts, ironic, rehearsed = false }: RunHostsOptions): Promise<HostsRunRecord> {
   const remedy = 'leave --resume out to begin a run'
   const nothing = await nothingToResume(folder)
-  if (nothing !== undefined) throw usage(nothing, remedy)
+  if (nothing !== undefined) throw earlierRunError(nothing, remedy)
   const before = (await folder.run())!
   if (before.rehearsed !== rehearsed)
-    throw usage(`the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, remedy)
+    throw earlierRunError(`the run ${before.id} was ${before.rehearsed ? 'a' : 'no'} rehearsal`, remedy)
   if ((before.throughIronic ?? null) !== (ironic?.url ?? null))
-    throw usage(
+    throw earlierRunError(
       `the run ${before.id} ${before.throughIronic === undefined ? 'goes through no Ironic' : `goes through the Ironic at ${before.throughIronic}`}`,
       before.throughIronic === undefined
         ? 'leave --through-ironic out'
@@ -82,7 +85,7 @@ async function resumed({ folder, hosts, ironic, rehearsed = false }: RunOptions)
     )
   const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
   if (unknown.length > 0)
-    throw usage(
+    throw earlierRunError(
       `the run ${before.id} has ${unknown.join(', ')}, which the file does not have now`,
       'name the same file and the same --only',
     )
@@ -97,13 +100,13 @@ function newRecord({
   checkOnly = false,
   clock,
   random,
-}: RunOptions): RunRecord {
+}: RunHostsOptions): HostsRunRecord {
   const now = new Date(clock.now())
     .toISOString()
     .replaceAll(/[-:]|\..*$/g, '')
     .replace('T', '-')
   return {
-    id: `${now}-${uuid(random).slice(0, 4)}`,
+    id: `${now}-${randomUuid(random).slice(0, 4)}`,
     file,
     startedAt: clock.now(),
     endedAt: null,

@@ -1,5 +1,5 @@
 import type { HostStage } from '../hosts/host.js'
-import type { ConsoleFinding, Failure, HostFacts, Outcome } from './state.js'
+import type { ConsoleFinding, HostFailure, HostFacts, HostOutcome } from './state.js'
 
 /** A row of the table that is shown before anything is written. */
 export interface TableRow extends HostFacts {
@@ -21,10 +21,10 @@ export type RunEvent =
       stage: HostStage
       status: 'failed'
       seconds: number
-      failure: Failure
+      failure: HostFailure
       again: boolean
     }
   | { event: 'progress'; host: string; stage: HostStage; percent?: number; text?: string }
   | { event: 'console'; host: string; kind: ConsoleFinding['kind']; line: string }
   | { event: 'table'; rows: TableRow[] }
-  | { event: 'host'; host: string; outcome: Outcome; why: string | null }
+  | { event: 'host'; host: string; outcome: HostOutcome; why: string | null }

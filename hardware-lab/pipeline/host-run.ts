@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { errorChain, seconds, UserError, userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import { openSshShell } from '../../targets/index.js'
-import type { Bmc } from '../bmc/bmc.js'
+import type { HostBmc } from '../bmc/bmc.js'
 import { ConsoleCapture } from '../console/capture.js'
 import { addFinding } from '../console/findings.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
@@ -13,12 +13,12 @@ import type { HostAccess } from '../live/access.js'
 import type { HostContext } from './context.js'
 import type { RunEvent } from './events.js'
 import { limitsOf, withinTime } from './limits.js'
-import { stagesOf, type Stage } from './stages.js'
-import type { Failure, HostState, RunFolder } from './state.js'
+import { stagesOf, type StageDefinition } from './stages.js'
+import type { HostFailure, HostRunState, RunFolder } from './state.js'
 
 export interface HostRunOptions {
   host: Host
-  state: HostState
+  state: HostRunState
   folder: RunFolder
   access: HostAccess
   runId: string
@@ -36,9 +36,9 @@ export interface HostRunOptions {
 /** A host on its way through the stages. */
 export class HostRun implements AsyncDisposable {
   readonly host: Host
-  readonly state: HostState
+  readonly state: HostRunState
   readonly #options: HostRunOptions
-  #bmc: Promise<Bmc | null> | undefined
+  #bmc: Promise<HostBmc | null> | undefined
   #console: ConsoleCapture | undefined
   #isOver = false
   /** The last save that a stage has asked for. */
@@ -104,7 +104,7 @@ export class HostRun implements AsyncDisposable {
   }
 
   /** @returns whether the host goes on */
-  async #stage(stage: Stage, context: HostContext, signal: AbortSignal): Promise<boolean> {
+  async #stage(stage: StageDefinition, context: HostContext, signal: AbortSignal): Promise<boolean> {
     const { host, state } = this
     const { clock, onEvent } = this.#options
     const { name } = stage
@@ -135,7 +135,7 @@ export class HostRun implements AsyncDisposable {
       } catch (error) {
         // Another process goes on here: the stage is neither done nor failed.
         signal.throwIfAborted()
-        const failure = failureOf(await withWhy(error, stage, context, signal), (text) =>
+        const failure = toHostFailure(await withWhy(error, stage, context, signal), (text) =>
           this.#options.access.mask(text),
         )
         const again = entry.attempts <= retries && isWorthRepeating(name, failure)
@@ -215,7 +215,7 @@ export class HostRun implements AsyncDisposable {
         return this.#bmc
       },
       save: () => this.#save(folder),
-      report: (event) => onEvent(masked(event, access)),
+      report: (event) => onEvent(maskEvent(event, access)),
     }
   }
 }
@@ -224,7 +224,12 @@ export class HostRun implements AsyncDisposable {
 const BY_SSH = new Set<HostStage>(['check', 'steps', 'post-checks'])
 
 /** Looks whether a host whose stage took too long can be reached at all. */
-async function withWhy(error: unknown, { name }: Stage, context: HostContext, signal: AbortSignal): Promise<unknown> {
+async function withWhy(
+  error: unknown,
+  { name }: StageDefinition,
+  context: HostContext,
+  signal: AbortSignal,
+): Promise<unknown> {
   const known = userError(error)
   if (known?.code !== 'stage-timeout' || known.cause !== undefined || !BY_SSH.has(name)) return error
   const { host, access, clock } = context
@@ -239,7 +244,7 @@ async function withWhy(error: unknown, { name }: Stage, context: HostContext, si
   }
 }
 
-function masked(event: RunEvent, access: HostAccess): RunEvent {
+function maskEvent(event: RunEvent, access: HostAccess): RunEvent {
   return event.event === 'progress' && event.text !== undefined ? { ...event, text: access.mask(event.text) } : event
 }
 
@@ -261,9 +266,9 @@ const FINAL = new Set([
   'ssh-other-host',
 ])
 
-const isWorthRepeating = (_: HostStage, { code }: Failure): boolean => !FINAL.has(code)
+const isWorthRepeating = (_: HostStage, { code }: HostFailure): boolean => !FINAL.has(code)
 
-function failureOf(error: unknown, mask: (text: string) => string): Failure {
+function toHostFailure(error: unknown, mask: (text: string) => string): HostFailure {
   const known = userError(error)
   return {
     code: known?.code ?? 'unexpected',

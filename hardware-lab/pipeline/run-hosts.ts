@@ -19,9 +19,9 @@ import { reportOf, type RunReport } from '../report/run-report.js'
 import type { RunEvent, TableRow } from './events.js'
 import { HostRun } from './host-run.js'
 import { openRun, runningElsewhere } from './earlier-run.js'
-import type { HostState, RunFolder, RunRecord } from './state.js'
+import type { HostRunState, RunFolder, HostsRunRecord } from './state.js'
 
-export interface RunOptions {
+export interface RunHostsOptions {
   hosts: readonly Host[]
   /** Path of the file of hosts. */
   file: string
@@ -55,7 +55,7 @@ export interface RunOptions {
   stopping?: () => 'no' | 'after the hosts' | 'after the stage'
   onEvent: (event: RunEvent) => void
   /** Called with the states of the hosts, which the run then changes. */
-  onBegun?: (id: string, states: ReadonlyMap<string, HostState>) => void
+  onBegun?: (id: string, states: ReadonlyMap<string, HostRunState>) => void
 }
 
 /**
@@ -64,7 +64,7 @@ export interface RunOptions {
  *
  * @throws UserError for a run that cannot begin or go on; the signal's reason
  */
-export async function runHosts(options: RunOptions): Promise<RunReport> {
+export async function runHosts(options: RunHostsOptions): Promise<RunReport> {
   const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
   using own = await tryLock(folder.lock, 'exclusive')
   if (!own) throw runningElsewhere(folder)
@@ -123,7 +123,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
       false,
     )
     signal.throwIfAborted()
-    onEvent({ event: 'table', rows: runs.map(({ state }) => rowOf(state)) })
+    onEvent({ event: 'table', rows: runs.map(({ state }) => tableRowOf(state)) })
     if (!checkOnly) {
       const canary = runs.find(({ host }) => host.name === options.canary)
       if (canary) {
@@ -139,7 +139,7 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
     }
     signal.throwIfAborted()
     const isOver = checkOnly || runs.every(({ state }) => isEnded(state))
-    const ended: RunRecord = { ...record, endedAt: isOver ? clock.now() : null }
+    const ended: HostsRunRecord = { ...record, endedAt: isOver ? clock.now() : null }
     const report = await reportOf(
       ended,
       runs.map(({ state }) => state),
@@ -154,9 +154,10 @@ export async function runHosts(options: RunOptions): Promise<RunReport> {
   }
 }
 
-const isEnded = ({ outcome }: HostState): boolean => outcome === 'ok' || outcome === 'failed' || outcome === 'skipped'
+const isEnded = ({ outcome }: HostRunState): boolean =>
+  outcome === 'ok' || outcome === 'failed' || outcome === 'skipped'
 
-const rowOf = (state: HostState): TableRow => {
+const tableRowOf = (state: HostRunState): TableRow => {
   const failed = Object.values(state.stages).find(({ status }) => status === 'failed')?.failure
   const refused = state.skipped ?? failed?.sentences[0] ?? null
   return { host: state.name, ok: refused === null, refused, ...state.facts }

@@ -5,11 +5,11 @@ import { runSteps } from '../live/run-steps.js'
 import { startDisk } from '../live/start-disk.js'
 import { waitForSsh } from '../live/wait-for-ssh.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
-import { clean, deploy, inspect, register } from '../ironic/stages.js'
+import { cleanHost, deployHost, inspectHardware, register } from '../ironic/stages.js'
 import type { HostContext } from './context.js'
 
 /** A stage of a host; `skipped` where the host has no use for it. */
-export interface Stage {
+export interface StageDefinition {
   name: HostStage
   /** Stages after the table wait until every host was checked. */
   afterTable: boolean
@@ -17,7 +17,7 @@ export interface Stage {
 }
 
 /** The stages of a run, in order. */
-export const stagesOf = (ironic: Pick<IronicElsewhere, 'url'> | null): readonly Stage[] =>
+export const stagesOf = (ironic: Pick<IronicElsewhere, 'url'> | null): readonly StageDefinition[] =>
   ironic ? THROUGH_IRONIC : STAGES
 
 /** Stages of a run, through an Ironic or not; a check ends before the first that writes. */
@@ -26,7 +26,7 @@ export const stageNames = (run: { throughIronic: boolean; isCheck: boolean }): s
     .filter(({ afterTable }) => !(run.isCheck && afterTable))
     .map(({ name }) => name)
 
-const STAGES: readonly Stage[] = [
+const STAGES: readonly StageDefinition[] = [
   { name: 'bmc', afterTable: false, run: reachBmc },
   { name: 'boot', afterTable: false, run: bootLive },
   { name: 'ssh', afterTable: false, run: waitForSsh },
@@ -38,11 +38,11 @@ const STAGES: readonly Stage[] = [
 ]
 
 /** An Ironic boots, cleans and installs; the installed system is proven as after any run. */
-const THROUGH_IRONIC: readonly Stage[] = [
+const THROUGH_IRONIC: readonly StageDefinition[] = [
   { name: 'register', afterTable: false, run: register },
-  { name: 'inspect', afterTable: false, run: inspect },
-  { name: 'clean', afterTable: true, run: clean },
-  { name: 'deploy', afterTable: true, run: deploy },
+  { name: 'inspect', afterTable: false, run: inspectHardware },
+  { name: 'clean', afterTable: true, run: cleanHost },
+  { name: 'deploy', afterTable: true, run: deployHost },
   { name: 'first-boot', afterTable: true, run: firstBoot },
   { name: 'post-checks', afterTable: true, run: postChecks },
 ]

@@ -13,19 +13,19 @@ import type { HostStage } from '../hosts/host.js'
 export type StageStatus = 'started' | 'done' | 'failed' | 'skipped'
 
 /** A failure as reports have it: sentences from the outermost to the cause, without secrets. */
-export interface Failure {
+export interface HostFailure {
   code: string
   sentences: string[]
   remedy: string | null
 }
 
-export interface StageState {
+export interface HostStageState {
   status: StageStatus
   attempts: number
   /** Milliseconds since the Unix epoch. */
   startedAt: number
   seconds: number | null
-  failure: Failure | null
+  failure: HostFailure | null
 }
 
 /** Facts that identify a host; null for those that could not be read. */
@@ -42,7 +42,7 @@ export interface HostFacts {
   contents: string[] | null
 }
 
-export type Outcome = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped'
+export type HostOutcome = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped'
 
 export interface PostCheckResult {
   command: string
@@ -51,12 +51,12 @@ export interface PostCheckResult {
 }
 
 /** Everything that a run knows of a host; it is stored before and after each stage. */
-export interface HostState {
+export interface HostRunState {
   name: string
-  outcome: Outcome
+  outcome: HostOutcome
   /** The reason why a host was not begun. */
   skipped: string | null
-  stages: Partial<Record<HostStage, StageState>>
+  stages: Partial<Record<HostStage, HostStageState>>
   facts: HostFacts
   /** Live system before the installed one boots: its identity and its host key. */
   live: { identity: Record<string, unknown>; hostKey: string } | null
@@ -79,7 +79,7 @@ export interface ConsoleFinding {
   line: string
 }
 
-export interface RunRecord {
+export interface HostsRunRecord {
   id: string
   /** Path of the file of hosts. */
   file: string
@@ -105,7 +105,7 @@ const noFacts = (): HostFacts => ({
   contents: [],
 })
 
-export const newHostState = (name: string): HostState => ({
+export const newHostState = (name: string): HostRunState => ({
   name,
   outcome: 'waiting',
   skipped: null,
@@ -147,11 +147,11 @@ export class RunFolder {
   }
 
   /** The run that was begun here last. */
-  run(): Promise<RunRecord | null> {
-    return this.#read<RunRecord>('run.json')
+  run(): Promise<HostsRunRecord | null> {
+    return this.#read<HostsRunRecord>('run.json')
   }
 
-  begin(run: RunRecord): Promise<void> {
+  begin(run: HostsRunRecord): Promise<void> {
     return this.#doing(async () => {
       for (const name of ['hosts', 'console']) {
         await rm(join(this.path, name), { recursive: true, force: true })
@@ -161,16 +161,16 @@ export class RunFolder {
     })
   }
 
-  async end(run: RunRecord, report: unknown): Promise<void> {
+  async end(run: HostsRunRecord, report: unknown): Promise<void> {
     await this.write(`reports/${run.id}.json`, JSON.stringify(report, null, 2))
     await this.write('run.json', JSON.stringify(run, null, 2))
   }
 
-  host(name: string): Promise<HostState | null> {
-    return this.#read<HostState>(`hosts/${name}.json`)
+  host(name: string): Promise<HostRunState | null> {
+    return this.#read<HostRunState>(`hosts/${name}.json`)
   }
 
-  save(state: HostState): Promise<void> {
+  save(state: HostRunState): Promise<void> {
     return this.write(`hosts/${state.name}.json`, JSON.stringify(state, null, 2))
   }
 
@@ -227,12 +227,12 @@ export class RunFolder {
       text = await readNamedText(path)
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
-      throw unusable(this.path, cause)
+      throw runStateError(this.path, cause)
     }
     try {
       return JSON.parse(text) as T
     } catch (cause) {
-      throw unusable(path, cause)
+      throw runStateError(path, cause)
     }
   }
 
@@ -240,17 +240,17 @@ export class RunFolder {
     try {
       await work()
     } catch (cause) {
-      throw unusable(this.path, cause)
+      throw runStateError(this.path, cause)
     }
   }
 }
 
 /** An error of the folder as such; others are no longer of it, and stay as they are. */
-export function ofFolder(path: string, error: unknown): unknown {
+export function explainFolderError(path: string, error: unknown): unknown {
   const first = firstOf(error)
   if (userError(first)) return first
   const code = first instanceof Error && 'code' in first ? String(first.code) : ''
-  return FULL.test(code) ? unusable(path, first) : error
+  return UNWRITABLE_CODES.test(code) ? runStateError(path, first) : error
 }
 
 /** The error that came first, where closing what was open has failed after it: a full disk fails more than once. */
@@ -260,9 +260,9 @@ function firstOf(error: unknown): unknown {
 }
 
 /** Codes of the file system, and SQLite's, of a folder that is full or cannot be written. */
-const FULL = /^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|SQLITE_(FULL|CANTOPEN|IOERR\w*|READONLY\w*))$/
+const UNWRITABLE_CODES = /^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|SQLITE_(FULL|CANTOPEN|IOERR\w*|READONLY\w*))$/
 
-const unusable = (path: string, cause: unknown): UserError =>
+const runStateError = (path: string, cause: unknown): UserError =>
   userError(cause)?.code === 'run-state'
     ? userError(cause)!
     : new UserError('run-state', `the state of runs in ${path} cannot be used`, {

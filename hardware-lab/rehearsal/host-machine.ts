@@ -5,7 +5,7 @@ import { defined, parseSize } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 
 /** The simulated machine of a host: it has what the file says of it, and what the file expects. */
-export function machineOf(host: Host, index: number): MachineSpec {
+export function makeHostMachine(host: Host, index: number): MachineSpec {
   const { name, expect = {}, macs = [], disk } = host
   const spec = defaultMachineSpec(index + 1)
   const [first, second] = spec.disks as [DiskSpec, DiskSpec]

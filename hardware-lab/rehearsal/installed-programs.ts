@@ -1,19 +1,20 @@
 import type { Machine } from '../../machine/index.js'
-import { hostnameOf, type Answer } from './scripts.js'
-import { systemOf } from './running-system.js'
+import { hostnameOf, type ScriptAnswer } from './scripts.js'
+import { runningSystemOf } from './running-system.js'
 
 /**
  * Answers a command of a user on an installed simulated system, for the host's own checks: `cat`, `test`, `hostname`, and
  * `systemctl is-system-running`, `is-active` and `is-enabled`. Any other program is not there.
  */
-export function answerLine(machine: Machine, line: string): Answer {
-  if (systemOf(machine) !== 'installed') return { stdout: '', stderr: 'the live system runs no such line\n', code: 127 }
+export function answerLine(machine: Machine, line: string): ScriptAnswer {
+  if (runningSystemOf(machine) !== 'installed')
+    return { stdout: '', stderr: 'the live system runs no such line\n', code: 127 }
   const [program = '', ...words] = line.match(/'[^']*'|\S+/g)?.map((word) => word.replace(/^'(.*)'$/, '$1')) ?? []
   const files = machine.rootFiles()
   switch (program) {
     case 'cat': {
       const missing = words.find((path) => !files?.exists(path))
-      if (missing !== undefined) return failed(`cat: ${missing}: No such file or directory`, 1)
+      if (missing !== undefined) return failedAnswer(`cat: ${missing}: No such file or directory`, 1)
       return { stdout: words.map((path) => files!.text(path)).join(''), code: 0 }
     }
     case 'test':
@@ -32,7 +33,7 @@ export function answerLine(machine: Machine, line: string): Answer {
       return { stdout: isThere ? 'enabled\n' : 'disabled\n', code: isThere ? 0 : 1 }
     }
   }
-  return failed(`${program}: command not found: the systems of a rehearsal have few programs`, 127)
+  return failedAnswer(`${program}: command not found: the systems of a rehearsal have few programs`, 127)
 }
 
-const failed = (message: string, code: number): Answer => ({ stdout: '', stderr: `${message}\n`, code })
+const failedAnswer = (message: string, code: number): ScriptAnswer => ({ stdout: '', stderr: `${message}\n`, code })

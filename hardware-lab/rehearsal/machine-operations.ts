@@ -1,12 +1,12 @@
 import type { ServerChannel } from 'ssh2'
 import type { Machine } from '../../machine/index.js'
-import type { Command, Exit, OutputChunk, Run } from '../../targets/index.js'
+import type { TargetCommand, CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
 
-/** Line by which a rehearsal works on a simulated live system: its input is one {@link Operation}. */
+/** Line by which a rehearsal works on a simulated live system: its input is one {@link MachineOperation}. */
 export const OPERATION_LINE = 'ironstage-rehearsal'
 
-export type Operation =
-  | { do: 'start'; command: Omit<Command, 'stdin'> & { stdin?: string } }
+export type MachineOperation =
+  | { do: 'start'; command: Omit<TargetCommand, 'stdin'> & { stdin?: string } }
   | { do: 'attach'; id: string; offset: number }
   | { do: 'cancel'; id: string }
   | { do: 'read' | 'remove' | 'exists' | 'list'; path: string }
@@ -16,20 +16,24 @@ export type Operation =
 export type OperationLine =
   | { started: string }
   | { stream: OutputChunk['stream']; bytes: string }
-  | { exit: Exit }
+  | { exit: CommandExit }
   | { value: unknown }
   | { error: string; code?: string }
 
 /** Carries an operation out on the machine, and writes its answer, a JSON object a line. */
-export async function operate(machine: Machine, operation: Operation, channel: ServerChannel): Promise<void> {
+export async function runOperation(
+  machine: Machine,
+  operation: MachineOperation,
+  channel: ServerChannel,
+): Promise<void> {
   const say = (line: OperationLine) => void channel.write(`${JSON.stringify(line)}\n`)
   const { executor } = machine
   try {
     if (operation.do === 'start') {
       const { stdin, ...command } = operation.command
       const bytes = stdin === undefined ? {} : { stdin: Buffer.from(stdin, 'base64') }
-      await follow(await executor.start({ ...command, ...bytes }), say)
-    } else if (operation.do === 'attach') await follow(await executor.attach(operation.id, operation.offset), say)
+      await followRun(await executor.start({ ...command, ...bytes }), say)
+    } else if (operation.do === 'attach') await followRun(await executor.attach(operation.id, operation.offset), say)
     else if (operation.do === 'cancel') {
       await (await executor.attach(operation.id, 0)).cancel()
       say({ value: null })
@@ -42,7 +46,7 @@ export async function operate(machine: Machine, operation: Operation, channel: S
   channel.end()
 }
 
-async function follow(run: Run, say: (line: OperationLine) => void): Promise<void> {
+async function followRun(run: RunningCommand, say: (line: OperationLine) => void): Promise<void> {
   say({ started: run.id })
   for await (const { stream, bytes } of run.output) say({ stream, bytes: Buffer.from(bytes).toString('base64') })
   say({ exit: await run.exit })
@@ -50,7 +54,7 @@ async function follow(run: Run, say: (line: OperationLine) => void): Promise<voi
 
 async function fileValue(
   { executor: { files } }: Machine,
-  operation: Extract<Operation, { path: string }>,
+  operation: Extract<MachineOperation, { path: string }>,
 ): Promise<unknown> {
   const { path } = operation
   switch (operation.do) {

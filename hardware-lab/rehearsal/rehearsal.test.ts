@@ -9,7 +9,7 @@ import { NO_PACE } from '../../machine/index.js'
 import { seededRandom, silent } from '../../runtime/index.js'
 import { RunFolder, type RunEvent, type RunReport } from '../index.js'
 
-const QUICK = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
+const SHORT_STAGE_TIMES = 'stages: {bmc: {time: 2s, retries: 1, pause: 10ms}, boot: {time: 3s, retries: 0}}'
 
 const WRONG_CHECK = [
   '    expect: {cpus: 4}',
@@ -49,7 +49,7 @@ test('a rehearsed host goes through every stage, over Redfish and SSH, to a prov
 })
 
 test('hosts that fail stop no other, and each failure is named where it was', async () => {
-  await using runs = await RehearsedRuns.make(hostsYaml(5, QUICK))
+  await using runs = await RehearsedRuns.make(hostsYaml(5, SHORT_STAGE_TIMES))
   const yaml = await readFile(join(runs.folder, 'hosts.yaml'), 'utf8')
   await writeFile(
     join(runs.folder, 'hosts.yaml'),
@@ -255,7 +255,7 @@ describe('a run that ends at any moment', () => {
   test.each([1, 2, 3, 4, 5, 6])(
     'goes on where it was, and writes each disk once (%i)',
     async (seed) => {
-      await using runs = await RehearsedRuns.make(hostsYaml(3, QUICK))
+      await using runs = await RehearsedRuns.make(hostsYaml(3, SHORT_STAGE_TIMES))
       const installs: string[] = []
       const random = seededRandom(seed)
       // Each start of the installer is a strike.

@@ -7,7 +7,7 @@ import {
   defined,
   isSameSecret,
   makeFolder,
-  opening,
+  openInScope,
   Probe,
   urlSafeToken,
   withFields,
@@ -25,12 +25,12 @@ import { KnownSecrets } from '../hosts/secrets.js'
 import type { HostAccess } from '../live/access.js'
 import { SavedAddresses } from '../saved-addresses.js'
 import { serveLiveMedium } from './live-medium.js'
-import { machineOf } from './host-machine.js'
+import { makeHostMachine } from './host-machine.js'
 import { openRehearsedTarget } from './rehearsed-target.js'
 import { simulatedConsole } from './simulated-console.js'
 import { SshFront } from './ssh-front.js'
 
-export interface RehearsalOptions {
+export interface HostsRehearsalOptions {
   file: HostsFile
   hosts: readonly Host[]
   faults: readonly Fault[]
@@ -58,11 +58,11 @@ export interface Rehearsal extends AsyncDisposable {
 }
 
 /** Makes simulated machines with Redfish BMCs, and with an SSH server in front of each system that they boot. */
-export function openRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
-  return opening((scope) => open(options, scope))
+export function openRehearsal(options: HostsRehearsalOptions): Promise<Rehearsal> {
+  return openInScope((scope) => composeRehearsal(options, scope))
 }
 
-async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal> {
+async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): Promise<Rehearsal> {
   const { hosts, folder, clock, random, logger, faults, seed = 1 } = options
   await makeFolder(folder, 0o700)
   const fronts = new Map<string, SshFront>()
@@ -75,7 +75,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
     machines: () => machines,
     links: true,
     page: true,
-    spec: (number) => machineOf(hosts[number - 1]!, number - 1),
+    spec: (number) => makeHostMachine(hosts[number - 1]!, number - 1),
     source: { kind: 'boot order' },
     made: () => Promise.resolve(),
     setAccount: () => {},
@@ -105,7 +105,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
   )
   const userKey = newSshKey()
   for (const [index, host] of hosts.entries()) {
-    const spec = machineOf(host, index)
+    const spec = makeHostMachine(host, index)
     const machine = machines.get(spec.id) ?? (await machines.create(spec))
     const hostKeys = addresses.hostKeys(host.name)
     const front = await addresses.open(`the SSH server of ${host.name}`, (port) =>
@@ -172,7 +172,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
       },
       ignition: (host, signal) => ignitionOf(host, parts(signal)),
       openBmc: (host, signal) =>
-        openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: EVERY }),
+        openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: MACHINE_POLL_INTERVAL }),
       openTarget: async (host, { signal }) => openRehearsedTarget(host, await ssh(host), { clock, signal }),
     },
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
@@ -180,7 +180,7 @@ async function open(options: RehearsalOptions, scope: Scope): Promise<Rehearsal>
 }
 
 /** Pause between two looks at a simulated machine, in milliseconds. */
-export const EVERY = 50
+export const MACHINE_POLL_INTERVAL = 50
 
 /** The host with addresses of the simulated lab. Its image is the small one in the live system. */
 function rehearsed(host: Host, url: string, account: { username: string; password: string }, iso: string): Host {

@@ -4,16 +4,16 @@ import { listBlockDevices } from '../../steps/index.js'
 import {
   LinkLost,
   openSshShell,
-  type Command,
+  type TargetCommand,
   type Executor,
-  type Exit,
+  type CommandExit,
   type OutputChunk,
-  type Run,
+  type RunningCommand,
   type SshShell,
   type SshShellOptions,
 } from '../../targets/index.js'
 import type { Host } from '../hosts/host.js'
-import { OPERATION_LINE, type Operation, type OperationLine } from './machine-operations.js'
+import { OPERATION_LINE, type MachineOperation, type OperationLine } from './machine-operations.js'
 
 /**
  * Opens the live system of a rehearsal over SSH, with the disk that the file names. Programs of a simulated system are no
@@ -81,8 +81,8 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
 }
 
 /** Time for reconnecting to a system after a lost link, and the pause between two attempts, in milliseconds. */
-const RECONNECTION_TIME = seconds(2)
-const PAUSE = 100
+const RECONNECTION_TIMEOUT = seconds(2)
+const RECONNECTION_INTERVAL = 100
 
 /** A link that may come back: each loss is waited out for a moment, but a system that is gone is not asked again. */
 class Link {
@@ -104,15 +104,15 @@ class Link {
   async again(error: unknown): Promise<void> {
     if (!(error instanceof LinkLost)) throw error
     this.#lostAt ??= this.clock.now()
-    if (this.clock.now() - this.#lostAt >= RECONNECTION_TIME) this.#gone = error
+    if (this.clock.now() - this.#lostAt >= RECONNECTION_TIMEOUT) this.#gone = error
     this.ready()
-    await this.clock.sleep(PAUSE)
+    await this.clock.sleep(RECONNECTION_INTERVAL)
   }
 }
 
 function executorOver(shell: SshShell, clock: Clock): Executor {
   const link = new Link(clock)
-  const lines = async function* (operation: Operation): AsyncGenerator<OperationLine> {
+  const lines = async function* (operation: MachineOperation): AsyncGenerator<OperationLine> {
     link.ready()
     const channel = await shell.open(OPERATION_LINE, { stdin: Buffer.from(JSON.stringify(operation)) })
     let rest = ''
@@ -123,12 +123,12 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     }
     await channel.exit
   }
-  const value = async (operation: Operation): Promise<unknown> => {
+  const value = async (operation: MachineOperation): Promise<unknown> => {
     for (;;) {
       try {
         for await (const line of lines(operation)) {
           link.works()
-          if ('error' in line) throw failed(line)
+          if ('error' in line) throw operationError(line)
           if ('value' in line) return line.value
         }
         throw new LinkLost(`the answer of ${shell.name} is incomplete`)
@@ -137,10 +137,10 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
       }
     }
   }
-  const follow = async (first: Operation): Promise<Run> => {
+  const follow = async (first: MachineOperation): Promise<RunningCommand> => {
     let id = ''
     let offset = 0
-    const { promise: exit, resolve: ends } = deferred<Exit>()
+    const { promise: exit, resolve: ends } = deferred<CommandExit>()
     const chunks = chunksOf()
     const { promise: confirmed, resolve: confirm, reject } = deferred<void>()
     const pump = async () => {
@@ -148,7 +148,7 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
         try {
           for await (const line of lines(operation)) {
             link.works()
-            if ('error' in line) throw failed(line)
+            if ('error' in line) throw operationError(line)
             if ('started' in line) {
               id = line.started
               confirm()
@@ -181,7 +181,7 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     }
   }
   return {
-    start: ({ stdin, ...command }: Command) => {
+    start: ({ stdin, ...command }: TargetCommand) => {
       const input = stdin === undefined ? {} : { stdin: Buffer.from(stdin).toString('base64') }
       return follow({ do: 'start', command: { ...command, ...input } })
     },
@@ -199,7 +199,7 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
   }
 }
 
-const failed = ({ error, code }: Extract<OperationLine, { error: string }>): Error =>
+const operationError = ({ error, code }: Extract<OperationLine, { error: string }>): Error =>
   Object.assign(new Error(error), code === undefined ? {} : { code })
 
 function deferred<T>() {

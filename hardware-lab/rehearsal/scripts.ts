@@ -1,23 +1,23 @@
 import { sha256Hex } from '../../bytes/index.js'
 import type { Machine } from '../../machine/index.js'
 import { IDENTITY_SCRIPT } from '../../targets/index.js'
-import { systemOf } from './running-system.js'
+import { runningSystemOf } from './running-system.js'
 
-export interface Answer {
+export interface ScriptAnswer {
   stdout: string
   stderr?: string
   code: number
 }
 
 /** Answers the scripts that are sent to a shell: those that ask a system who it is, and whether it is the installed one. */
-export function answerScript(machine: Machine, script: string): Answer {
+export function answerScript(machine: Machine, script: string): ScriptAnswer {
   if (script === IDENTITY_SCRIPT.toString('utf8')) return printed('ironstage-identity', identityOf(machine))
   const nonce = /\(cat '(\/[\w./-]+)'/.exec(script)?.[1]
   if (script.includes('ironstage-boot') && nonce !== undefined) return printed('ironstage-boot', bootOf(machine, nonce))
   return { stdout: '', stderr: 'sh: this script runs on no simulated system\n', code: 127 }
 }
 
-const printed = (mark: string, facts: readonly (readonly [string, string])[]): Answer => ({
+const printed = (mark: string, facts: readonly (readonly [string, string])[]): ScriptAnswer => ({
   stdout: facts.map(([name, value]) => `\n${mark} ${name} ${value}\n`).join(''),
   code: 0,
 })
@@ -30,7 +30,7 @@ const hardwareId = ({ spec }: Machine): string => {
 
 function identityOf(machine: Machine): [string, string][] {
   const boot = machine.boot()!
-  const seed = systemOf(machine) === 'live' ? boot.id : `installed ${machine.spec.id}`
+  const seed = runningSystemOf(machine) === 'live' ? boot.id : `installed ${machine.spec.id}`
   return [
     ['machine', sha256Hex(seed).slice(0, 32)],
     ['boot', boot.id],
@@ -41,13 +41,13 @@ function identityOf(machine: Machine): [string, string][] {
 }
 
 export const hostnameOf = (machine: Machine): string =>
-  (systemOf(machine) === 'installed' ? machine.firstBoot()?.hostname : null) ?? 'localhost'
+  (runningSystemOf(machine) === 'installed' ? machine.firstBoot()?.hostname : null) ?? 'localhost'
 
 function bootOf(machine: Machine, nonce: string): [string, string][] {
   const first = machine.firstBoot()
   const name = first?.disk.replace(/^\/dev\//, '')
   const disk = machine.spec.disks.find((each) => each.name === name)
-  const isInstalled = systemOf(machine) === 'installed'
+  const isInstalled = runningSystemOf(machine) === 'installed'
   return [
     ['nonce', isInstalled ? (machine.rootFiles()?.text(nonce) ?? '') : ''],
     ['hostname', hostnameOf(machine)],

@@ -2,7 +2,7 @@ import type { Machine } from '../../machine/index.js'
 import type { Clock } from '../../runtime/index.js'
 
 /** Pause between two looks at a simulated console, in milliseconds. */
-const EVERY = 100
+const CONSOLE_POLL_INTERVAL = 100
 
 /** Lines of the console of a simulated machine: of its live system, and of the installed one's journal. */
 export async function* simulatedConsole(machine: Machine, clock: Clock, signal: AbortSignal): AsyncGenerator<string> {
@@ -26,6 +26,6 @@ export async function* simulatedConsole(machine: Machine, clock: Clock, signal: 
       yield `Ignition failed: ${failure}`
       yield 'You are in emergency mode.'
     }
-    await clock.sleep(EVERY, { signal, weak: true }).catch(() => {})
+    await clock.sleep(CONSOLE_POLL_INTERVAL, { signal, weak: true }).catch(() => {})
   }
 }

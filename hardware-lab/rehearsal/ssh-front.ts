@@ -6,11 +6,11 @@ import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import { fingerprintOf, SCRIPT_LINE } from '../../targets/index.js'
 import { listen } from '../../wire/index.js'
 import type { HostKeys } from '../saved-addresses.js'
-import { ssh2 } from './ssh2.js'
+import { loadRehearsalSsh2 } from './ssh2.js'
 import { answerLine } from './installed-programs.js'
 import { answerScript } from './scripts.js'
-import { OPERATION_LINE, operate, type Operation } from './machine-operations.js'
-import { systemOf } from './running-system.js'
+import { OPERATION_LINE, runOperation, type MachineOperation } from './machine-operations.js'
+import { runningSystemOf } from './running-system.js'
 
 export interface SshFrontOptions {
   machine: Machine
@@ -76,7 +76,7 @@ export class SshFront implements AsyncDisposable {
   #welcome(socket: Socket): void {
     socket.on('error', () => {})
     const boot = this.#machine.boot()
-    const system = systemOf(this.#machine)
+    const system = runningSystemOf(this.#machine)
     if (!boot || !system) return void socket.destroy()
     socket.setNoDelay(true)
     this.#sockets.add(socket)
@@ -85,7 +85,7 @@ export class SshFront implements AsyncDisposable {
       this.#sockets.delete(socket)
       this.#boots.delete(socket)
     })
-    const { Server } = ssh2()
+    const { Server } = loadRehearsalSsh2()
     const server = new Server({ hostKeys: [this.#keys[system]] }, (client) => this.#serve(client, socket))
     server.injectSocket(socket)
   }
@@ -97,7 +97,7 @@ export class SshFront implements AsyncDisposable {
       if (!isKnown || context.method !== 'publickey') return context.reject(['publickey'])
       if (!context.signature) return context.accept()
       const { key, blob, signature, hashAlgo } = context
-      const parsed = ssh2().utils.parseKey(Buffer.from(`${key.algo} ${key.data.toString('base64')}`))
+      const parsed = loadRehearsalSsh2().utils.parseKey(Buffer.from(`${key.algo} ${key.data.toString('base64')}`))
       const isOwn = !(parsed instanceof Error) && blob && parsed.verify(blob, signature, hashAlgo)
       return isOwn === true ? context.accept() : context.reject(['publickey'])
     })
@@ -120,8 +120,8 @@ export class SshFront implements AsyncDisposable {
     }
     try {
       if (line === OPERATION_LINE) {
-        const operation = JSON.parse((await input).toString('utf8')) as Operation
-        return await over(this.#programOf(operation), () => operate(machine, operation, channel))
+        const operation = JSON.parse((await input).toString('utf8')) as MachineOperation
+        return await over(this.#programOf(operation), () => runOperation(machine, operation, channel))
       }
       await over(line === SCRIPT_LINE ? ['sh'] : line.split(/\s+/), async () => {
         const {
@@ -141,7 +141,7 @@ export class SshFront implements AsyncDisposable {
   }
 
   /** The program that an operation starts or follows; one on a file is by a name of its own. */
-  #programOf(operation: Operation): readonly string[] {
+  #programOf(operation: MachineOperation): readonly string[] {
     if (operation.do === 'start') {
       const { id, argv } = operation.command
       if (id !== undefined) this.#started.set(id, argv)

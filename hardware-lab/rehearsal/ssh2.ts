@@ -7,4 +7,4 @@ const require = createRequire(import.meta.url)
  * Loaded when a rehearsal begins. It is not of the door of `targets/`: what the package exports passes there, and users have
  * no types of this package.
  */
-export const ssh2 = (): typeof Ssh2 => require('ssh2') as typeof Ssh2
+export const loadRehearsalSsh2 = (): typeof Ssh2 => require('ssh2') as typeof Ssh2

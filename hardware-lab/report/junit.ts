@@ -1,5 +1,5 @@
-import { escaped as xml } from '../../lab/index.js'
-import type { HostReport, RunReport, StageReport } from './run-report.js'
+import { escapeHtml as xml } from '../../lab/index.js'
+import type { HostRunReport, RunReport, StageReport } from './run-report.js'
 import { chainOf } from './text.js'
 
 /** The report as JUnit XML: a suite a host, a case a stage. */
@@ -25,7 +25,7 @@ interface Case {
   code: string
 }
 
-function cases(host: HostReport): Case[] {
+function cases(host: HostRunReport): Case[] {
   const made = host.stages.map((each: StageReport): Case => {
     const failed = each.status === 'failed'
     return {
@@ -41,7 +41,7 @@ function cases(host: HostReport): Case[] {
   return [...made, { stage: 'begin', seconds: 0, failed: false, skipped: true, lines: [host.why ?? ''], code: '' }]
 }
 
-function suite(host: HostReport): string {
+function suite(host: HostRunReport): string {
   const all = cases(host)
   const failures = all.filter(({ failed }) => failed).length
   const skipped = all.filter((each) => each.skipped).length

@@ -1,6 +1,13 @@
 import { STAGE_NAMES } from '../hosts/schema.js'
 import type { HostStage } from '../hosts/host.js'
-import type { Failure, HostState, Outcome, RunFolder, RunRecord, StageStatus } from '../pipeline/state.js'
+import type {
+  HostFailure,
+  HostRunState,
+  HostOutcome,
+  RunFolder,
+  HostsRunRecord,
+  StageStatus,
+} from '../pipeline/state.js'
 
 export interface StageReport {
   stage: HostStage
@@ -8,23 +15,23 @@ export interface StageReport {
   attempts: number
   startedAt: number
   seconds: number
-  failure: Failure | null
+  failure: HostFailure | null
 }
 
-export interface HostReport {
+export interface HostRunReport {
   host: string
-  outcome: Outcome
+  outcome: HostOutcome
   why: string | null
   seconds: number
-  facts: HostState['facts']
+  facts: HostRunState['facts']
   stages: StageReport[]
-  checks: HostState['checks']
-  post_checks: HostState['postChecks']
-  console: HostState['console']
+  checks: HostRunState['checks']
+  post_checks: HostRunState['postChecks']
+  console: HostRunState['console']
 }
 
 /** A difference from the run before. */
-export interface Change {
+export interface HostChange {
   host: string
   kind: 'new failure' | 'still failing' | 'fixed' | 'slower' | 'faster' | 'new host'
   text: string
@@ -41,9 +48,9 @@ export interface RunReport {
   started_at: string
   ended_at: string | null
   seconds: number
-  hosts: HostReport[]
+  hosts: HostRunReport[]
   compared_with: string | null
-  changes: Change[]
+  changes: HostChange[]
   /** The newest run of the other kind over the same hosts, beside this one; null where there is none. */
   both_ways: BothWays | null
   ok: boolean
@@ -51,7 +58,7 @@ export interface RunReport {
 
 /** Outcome of a host in one of the two runs. */
 export interface MethodReport {
-  outcome: Outcome
+  outcome: HostOutcome
   seconds: number
   failed_in: HostStage | null
 }
@@ -67,8 +74,8 @@ export interface BothWays {
 const SLOWER = { factor: 1.5, seconds: 10 }
 
 export async function reportOf(
-  run: RunRecord,
-  states: readonly HostState[],
+  run: HostsRunRecord,
+  states: readonly HostRunState[],
   folder: RunFolder,
   checkOnly: boolean,
 ): Promise<RunReport> {
@@ -96,7 +103,7 @@ export async function reportOf(
   }
 }
 
-function hostReport(state: HostState): HostReport {
+function hostReport(state: HostRunState): HostRunReport {
   const stages = STAGE_NAMES.flatMap((stage): StageReport[] => {
     const found = state.stages[stage]
     return found ? [{ stage, ...found, seconds: found.seconds ?? 0 }] : []
@@ -116,7 +123,7 @@ function hostReport(state: HostState): HostReport {
 }
 
 /** The newest report of another run of the same kind. */
-async function previous(run: RunRecord, folder: RunFolder): Promise<RunReport | null> {
+async function previous(run: HostsRunRecord, folder: RunFolder): Promise<RunReport | null> {
   for (const id of await folder.reports()) {
     if (id === run.id) continue
     const report = await folder.report<RunReport>(id)
@@ -130,7 +137,7 @@ export const isOfKind = (report: Partial<RunReport>, rehearsed: boolean, through
   report.rehearsed === rehearsed && ((report.through_ironic ?? null) !== null) === throughIronic
 
 /** The newest report of a run over the same machines in the other way. */
-async function otherMethod(run: RunRecord, folder: RunFolder): Promise<RunReport | null> {
+async function otherMethod(run: HostsRunRecord, folder: RunFolder): Promise<RunReport | null> {
   for (const id of await folder.reports()) {
     const report = await folder.report<RunReport>(id)
     if (report && isOfKind(report, run.rehearsed, run.throughIronic === undefined)) return report
@@ -138,7 +145,7 @@ async function otherMethod(run: RunRecord, folder: RunFolder): Promise<RunReport
   return null
 }
 
-function bothWays(other: RunReport, hosts: readonly HostReport[], throughIronic: boolean): BothWays | null {
+function bothWays(other: RunReport, hosts: readonly HostRunReport[], throughIronic: boolean): BothWays | null {
   const both = hosts.flatMap((host) => {
     const there = other.hosts.find((each) => each.host === host.host)
     if (!there) return []
@@ -149,26 +156,26 @@ function bothWays(other: RunReport, hosts: readonly HostReport[], throughIronic:
   return both.length === 0 ? null : { with: other.id, hosts: both }
 }
 
-const methodReport = ({ outcome, seconds, stages }: HostReport): MethodReport => ({
+const methodReport = ({ outcome, seconds, stages }: HostRunReport): MethodReport => ({
   outcome,
   seconds,
   failed_in: stages.find(({ status }) => status === 'failed')?.stage ?? null,
 })
 
-function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostReport[]): Change[] {
-  return hosts.flatMap((now): Change[] => {
+function changes(before: Pick<RunReport, 'hosts'>, hosts: readonly HostRunReport[]): HostChange[] {
+  return hosts.flatMap((now): HostChange[] => {
     const { host } = now
     const then = before.hosts.find((each) => each.host === host)
     if (!then) return [{ host, kind: 'new host', text: 'was not in the run before' }]
     if (now.outcome === 'failed') {
-      const at = (report: HostReport) => report.stages.find(({ status }) => status === 'failed')?.stage
+      const at = (report: HostRunReport) => report.stages.find(({ status }) => status === 'failed')?.stage
       const kind = then.outcome === 'failed' && at(then) === at(now) ? 'still failing' : 'new failure'
       return [{ host, kind, text: `fails in the stage ${at(now)}: ${now.why}` }]
     }
     if (now.outcome !== 'ok') return []
-    const fixed: Change[] =
+    const fixed: HostChange[] =
       then.outcome === 'failed' ? [{ host, kind: 'fixed', text: `failed before: ${then.why}` }] : []
-    const paces = now.stages.flatMap((stage): Change[] => {
+    const paces = now.stages.flatMap((stage): HostChange[] => {
       const was = then.stages.find((each) => each.stage === stage.stage)
       if (!was || was.status !== 'done' || stage.status !== 'done') return []
       const text = `${stage.stage} took ${stage.seconds.toFixed(1)} s, and ${was.seconds.toFixed(1)} s before`

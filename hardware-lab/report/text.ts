@@ -1,32 +1,34 @@
-import { elapsedText, sizeText, wrapped } from '../../runtime/index.js'
+import { elapsedText, sizeText, wrapWords } from '../../runtime/index.js'
 import type { TableRow } from '../pipeline/events.js'
-import type { HostReport, RunReport, MethodReport } from './run-report.js'
+import type { HostRunReport, RunReport, MethodReport } from './run-report.js'
 
-const WIDTH = 80
+const REPORT_WIDTH = 80
 
 /** The table that is shown before anything is written: what is there, and what would be destroyed. */
 export function tableLines(rows: readonly TableRow[]): string[] {
   return rows.flatMap((row) => {
     const { host, ok, refused, product, systemSerial, bmcSerial, diskPath, diskModel, diskSerial, diskWwn } = row
-    const machine = [product, named('serial', systemSerial), named('BMC', bmcSerial)].filter(Boolean).join(', ')
+    const machine = [product, labelValue('serial', systemSerial), labelValue('BMC', bmcSerial)]
+      .filter(Boolean)
+      .join(', ')
     const size = row.diskSize === null ? '' : sizeText(row.diskSize)
     const disk = [diskPath, diskModel, diskSerial ?? diskWwn, size].filter(Boolean).join(', ')
     const contents = row.contents?.length === 0 ? 'empty' : (row.contents?.join(', ') ?? 'not looked into')
     return [
       cut(`${ok ? '✓' : '✗'} ${host.padEnd(14)} ${machine || 'nothing is known of it'}`),
       ...(disk === '' ? [] : [cut(`  ${''.padEnd(14)} ${disk}: ${contents}`)]),
-      ...(refused === null ? [] : linesOf(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
+      ...(refused === null ? [] : wrapDetails(refused).map((line) => `  ${''.padEnd(14)} ${line}`)),
     ]
   })
 }
 
-const named = (what: string, value: string | null): string => (value === null ? '' : `${what} ${value}`)
+const labelValue = (what: string, value: string | null): string => (value === null ? '' : `${what} ${value}`)
 
 /** The report as a person reads it, in 80 columns. */
 export function runReportLines(report: RunReport): string[] {
   const { hosts, changes } = report
   const width = Math.max(4, ...hosts.map(({ host }) => Math.min(host.length, 24)))
-  const count = (outcome: HostReport['outcome']) => hosts.filter((host) => host.outcome === outcome).length
+  const count = (outcome: HostRunReport['outcome']) => hosts.filter((host) => host.outcome === outcome).length
   const lines = hosts.flatMap((host) => {
     const at = host.stages.find(({ status }) => status === 'failed')
     const where = at ? ` in ${at.stage}` : ''
@@ -36,9 +38,9 @@ export function runReportLines(report: RunReport): string[] {
         `${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${elapsedText(host.seconds * 1000).padStart(9)}`,
       ),
       ...chainOf(host).flatMap((sentence, depth) =>
-        linesOf(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
+        wrapDetails(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
       ),
-      ...host.console.flatMap(({ kind, line }) => linesOf(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
+      ...host.console.flatMap(({ kind, line }) => wrapDetails(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
     ]
   })
   return [
@@ -49,7 +51,9 @@ export function runReportLines(report: RunReport): string[] {
       ? []
       : [
           `Compared with ${report.compared_with}:`,
-          ...changes.flatMap(({ host, kind, text }) => linesOf(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`)),
+          ...changes.flatMap(({ host, kind, text }) =>
+            wrapDetails(`${host}: ${kind}: ${text}`).map((line) => `  ${line}`),
+          ),
           '',
         ]),
     ...bothWaysText(report),
@@ -77,12 +81,13 @@ export const methodText = ({ outcome, seconds, failed_in: stage }: MethodReport)
     : `${stage === null ? outcome : `failed in ${stage}`}, ${elapsedText(seconds * 1000)}`
 
 /** The sentences of a failure from the outermost to its cause, and the remedy. */
-export function chainOf({ outcome, why, stages }: HostReport): string[] {
+export function chainOf({ outcome, why, stages }: HostRunReport): string[] {
   const failure = stages.find(({ status }) => status === 'failed')?.failure
   if (failure) return [...failure.sentences, ...(failure.remedy === null ? [] : [`try: ${failure.remedy}`])]
   return outcome === 'skipped' && why !== null ? [why] : []
 }
 
-const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line).trimEnd()
+const cut = (line: string): string =>
+  (line.length > REPORT_WIDTH ? `${line.slice(0, REPORT_WIDTH - 1)}…` : line).trimEnd()
 
-const linesOf = (text: string): string[] => wrapped(text.trim().split(/\s+/), WIDTH - 18)
+const wrapDetails = (text: string): string[] => wrapWords(text.trim().split(/\s+/), REPORT_WIDTH - 18)

@@ -1,5 +1,5 @@
 /** Line and column, counted from 1; columns are bytes, as Ignition counts them. */
-export interface Place {
+export interface TextPosition {
   line: number
   column: number
 }
@@ -13,7 +13,7 @@ export class Places {
   }
 
   /** An offset at the end of the text is line 0, column 0, as Ignition prints it. */
-  of(offset: number): Place {
+  of(offset: number): TextPosition {
     if (offset >= this.bytes.length) return { line: 0, column: 0 }
     let low = 0
     let high = this.lines.length

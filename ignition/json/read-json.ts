@@ -8,7 +8,7 @@ export interface JsonMember {
   value: JsonNode
 }
 
-interface Span {
+interface TextSpan {
   /** Offset of the first byte. */
   start: number
   /** Offset after the last byte. */
@@ -16,7 +16,7 @@ interface Span {
 }
 
 /** JSON with the offset of each value, repeated keys, and numbers as they are spelled. */
-export type JsonNode = Span &
+export type JsonNode = TextSpan &
   (
     | { kind: 'object'; members: JsonMember[] }
     | { kind: 'array'; items: JsonNode[] }
@@ -41,7 +41,7 @@ export class JsonSyntaxError extends Error {
 }
 
 /** Go's limit on nesting (`encoding/json` scanner.go, maxNestingDepth). */
-const DEEPEST = 10_000
+const MAX_CONFIG_DEPTH = 10_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -60,10 +60,10 @@ const CLOSE_OBJECT = 0x7d
  * @throws JsonSyntaxError
  */
 export function readJson(bytes: Uint8Array): JsonNode {
-  return new Reader(bytes).read()
+  return new JsonReader(bytes).read()
 }
 
-class Reader {
+class JsonReader {
   private at = 0
   private readonly text: Buffer
 
@@ -83,7 +83,7 @@ class Reader {
         else {
           this.attach(open.at(-1), key, value)
           open.push(value)
-          if (open.length > DEEPEST) throw this.wrong('exceeded max depth', value.start)
+          if (open.length > MAX_CONFIG_DEPTH) throw this.wrong('exceeded max depth', value.start)
           key = value.kind === 'object' ? this.key() : null
           continue
         }
@@ -255,7 +255,7 @@ function quoteByte(byte: number): string {
   return `'${goQuoted(String.fromCharCode(byte)).slice(1, -1)}'`
 }
 
-const SHORT: Record<string, string> = {
+const SHORT_ESCAPES: Record<string, string> = {
   '\u0007': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -272,7 +272,7 @@ export function goQuoted(text: string): string {
   let quoted = ''
   for (const character of text) {
     const code = character.codePointAt(0)!
-    if (SHORT[character] !== undefined) quoted += SHORT[character]
+    if (SHORT_ESCAPES[character] !== undefined) quoted += SHORT_ESCAPES[character]
     else if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) quoted += character
     else if (code < 0x20 || code === 0x7f) quoted += `\\x${code.toString(16).padStart(2, '0')}`
     else if (code > 0xffff) quoted += `\\U${code.toString(16).padStart(8, '0')}`

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 /** The bytes of a data URL, or Ignition's message for one that it cannot read. */
 export type DataUrlReading = { bytes: Uint8Array } | { problem: string }
 
-const PREFIX = 'data:'
+const DATA_URL_PREFIX = 'data:'
 
 /** A character of a MIME token. */
 const isToken = (c: string | undefined): boolean => c !== undefined && /^[!#$%&'*+\-.0-9A-Z^_`a-z{|}~]$/.test(c)
@@ -16,7 +16,7 @@ const FIRST_WORDS = ['text', 'image', 'audio', 'video', 'application', 'message'
  */
 export function readDataUrl(url: string): DataUrlReading {
   try {
-    return { bytes: new Reader(url).read() }
+    return { bytes: new DataUrlReader(url).read() }
   } catch (error) {
     if (error instanceof Problem) return { problem: error.message }
     throw error
@@ -25,8 +25,8 @@ export function readDataUrl(url: string): DataUrlReading {
 
 class Problem extends Error {}
 
-class Reader {
-  private at = PREFIX.length
+class DataUrlReader {
+  private at = DATA_URL_PREFIX.length
   /** Upstream's flag that an empty quoted value leaves set, so that the next value is read as quoted. */
   private quoted = false
   private base64 = false
@@ -34,7 +34,7 @@ class Reader {
   constructor(private readonly url: string) {}
 
   read(): Uint8Array {
-    if (!this.url.startsWith(PREFIX)) throw new Problem('missing data prefix')
+    if (!this.url.startsWith(DATA_URL_PREFIX)) throw new Problem('missing data prefix')
     this.type()
     const data = this.url.slice(this.at)
     return this.base64 ? fromBase64(data) : fromText(data)

@@ -14,18 +14,18 @@ export function checkDisk(disk: SpecDisk, at: ConfigPath, found: Findings): void
   const about = (index: number, message: string) => {
     if (index >= 0) found.error([...at, 'partitions', index], message)
   }
-  about(repeated(partitions.map(({ number }) => number || undefined)), 'partition numbers collide')
+  about(findRepeated(partitions.map(({ number }) => number || undefined)), 'partition numbers collide')
   about(overlapped(partitions), 'partitions overlap')
   if (partitions.some(({ number }) => !number) && partitions.some(({ shouldExist }) => shouldExist === false))
     found.error(
       [...at, 'partitions'],
       'shouldExist is false for a partition and other partition(s) has start or size 0',
     )
-  about(repeated(partitions.map(({ label }) => label)), 'cannot use the same partition label twice')
+  about(findRepeated(partitions.map(({ label }) => label)), 'cannot use the same partition label twice')
 }
 
 /** Index of the first value that repeats an earlier one, -1 when none does. */
-function repeated(values: readonly (string | number | undefined)[]): number {
+function findRepeated(values: readonly (string | number | undefined)[]): number {
   const seen = new Set<string | number>()
   return values.findIndex((value) => value !== undefined && (seen.has(value) || !seen.add(value)))
 }
@@ -74,7 +74,7 @@ const guidFault = (guid: string | undefined): string | null =>
     : `doesn't match the form "01234567-89AB-CDEF-EDCB-A98765432101"`
 
 /** Longest label of each filesystem, in bytes. */
-const LABELS: Readonly<Record<string, number>> = { ext4: 16, btrfs: 256, xfs: 12, swap: 15, vfat: 11 }
+const MAX_LABEL_BYTES: Readonly<Record<string, number>> = { ext4: 16, btrfs: 256, xfs: 12, swap: 15, vfat: 11 }
 
 export function checkFilesystem(
   filesystem: SpecFilesystem,
@@ -91,7 +91,7 @@ export function checkFilesystem(
 function formatFault(filesystem: SpecFilesystem, version: SpecVersion): string | null {
   const { format, path, label, uuid, wipeFilesystem, mountOptions, options } = filesystem
   if (format)
-    return Object.hasOwn(LABELS, format) || (format === 'none' && atLeast(version, '3.3.0'))
+    return Object.hasOwn(MAX_LABEL_BYTES, format) || (format === 'none' && atLeast(version, '3.3.0'))
       ? null
       : 'invalid filesystem format'
   return path || label || uuid || wipeFilesystem === true || mountOptions?.length || options?.length
@@ -102,7 +102,7 @@ function formatFault(filesystem: SpecFilesystem, version: SpecVersion): string |
 function filesystemLabelFault({ label, format }: SpecFilesystem): string | null {
   if (!label) return null
   if (!format) return 'filesystem must specify format if label is specified'
-  const longest = ownMember(LABELS, format) ?? Infinity
+  const longest = ownMember(MAX_LABEL_BYTES, format) ?? Infinity
   return Buffer.byteLength(label) > longest
     ? `filesystem labels cannot be longer than ${longest} characters when using ${format}`
     : null

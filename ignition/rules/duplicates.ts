@@ -1,10 +1,10 @@
 import type { ConfigPath, Findings } from '../findings.js'
-import type { StructValue, Value } from '../spec/decode.js'
+import type { StructValue, ConfigValue } from '../spec/decode.js'
 import type { FieldType, Struct } from '../spec/spec.js'
 import { KEYS, REPEATABLE, SHARED_KEYS } from '../spec/tables.js'
 
 /** The key by which entries of a list count as the same; empty when the entry lacks it. */
-export function keyOf(item: Value, type: FieldType): string {
+export function entryKeyOf(item: ConfigValue, type: FieldType): string {
   if (type.kind !== 'struct') return String(item)
   const entry = item as StructValue
   const { name } = type.struct
@@ -25,8 +25,8 @@ export function findDuplicates(value: StructValue, struct: Struct, at: ConfigPat
     const name = shared[key] ?? key
     const keys = seen.get(name) ?? new Set()
     seen.set(name, keys)
-    for (const [index, item] of (list as Value[]).entries()) {
-      const own = keyOf(item, type.items)
+    for (const [index, item] of (list as ConfigValue[]).entries()) {
+      const own = entryKeyOf(item, type.items)
       if (keys.has(own)) found.error([...at, key, index], 'duplicate entry defined')
       keys.add(own)
     }

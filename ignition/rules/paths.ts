@@ -19,4 +19,4 @@ export function pathFault(path: string | undefined): string | null {
 }
 
 /** Extension of the last name of a path with its dot, as Go's path.Ext; empty without one. */
-export const extension = (name: string): string => /\.[^./]*$/.exec(name)?.[0] ?? ''
+export const extensionOf = (name: string): string => /\.[^./]*$/.exec(name)?.[0] ?? ''

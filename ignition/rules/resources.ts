@@ -139,11 +139,11 @@ export function checkTang({ url = '', thumbprint, advertisement }: SpecTang, at:
   found.error([...at, 'thumbprint'], thumbprint ? null : 'thumbprint is required')
   found.error(
     [...at, 'advertisement'],
-    advertisement && !isJson(advertisement) ? 'advertisement is not valid JSON' : null,
+    advertisement && !isJsonText(advertisement) ? 'advertisement is not valid JSON' : null,
   )
 }
 
-function isJson(text: string): boolean {
+function isJsonText(text: string): boolean {
   try {
     // Go refuses numbers that do not fit a float64.
     JSON.parse(text, (_, value: unknown) => {

@@ -1,5 +1,5 @@
 import type { ConfigPath, Findings } from '../findings.js'
-import type { StructValue, Value } from '../spec/decode.js'
+import type { StructValue, ConfigValue } from '../spec/decode.js'
 import type { FieldType, Struct } from '../spec/spec.js'
 import { atLeast, type SpecVersion } from '../spec/versions.js'
 import { checkDisk, checkFilesystem, checkPartition, checkRaid } from './disks.js'
@@ -19,10 +19,10 @@ import { checkDirectory, checkFile, checkLink, checkOwner, checkStorage, checkUn
 import { checkDropin, checkInstances, checkUnit } from './systemd.js'
 
 /** The value is `never` since each rule takes another struct, whose types the schema has checked. */
-type Rule = (value: never, at: ConfigPath, found: Findings, version: SpecVersion) => void
+type StructRule = (value: never, at: ConfigPath, found: Findings, version: SpecVersion) => void
 
 /** Rules beyond the schema, by the name of the struct. */
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, StructRule>> = {
   Config: checkUnitPaths,
   IgnitionConfig: ({ merge }: { merge?: [] }, at, found, version) => {
     if (atLeast(version, '3.1.0')) checkSources(merge, [...at, 'merge'], found, version)
@@ -72,9 +72,10 @@ export function applyRules(
   }
 }
 
-function applyTo(value: Value, type: FieldType, at: ConfigPath, found: Findings, version: SpecVersion): void {
+function applyTo(value: ConfigValue, type: FieldType, at: ConfigPath, found: Findings, version: SpecVersion): void {
   if (type.kind === 'struct') applyRules(value as StructValue, type.struct, at, found, version)
   else if (type.kind === 'list')
-    for (const [index, item] of (value as Value[]).entries()) applyTo(item, type.items, [...at, index], found, version)
+    for (const [index, item] of (value as ConfigValue[]).entries())
+      applyTo(item, type.items, [...at, index], found, version)
   else if (type.goType === 'types.Device') found.error(at, pathFault(value as string))
 }

@@ -114,14 +114,15 @@ function checkWipes({ disks = [], filesystems = [] }: SpecStorage, at: ConfigPat
   }
 }
 
-const UNITS = '/etc/systemd/system/'
+const UNIT_FOLDER_PREFIX = '/etc/systemd/system/'
 
 /** Refuses files, directories and links at a path that a unit or drop-in with contents is written to. */
 export function checkUnitPaths({ systemd, storage }: SpecConfig, at: ConfigPath, found: Findings): void {
   const taken = new Set<string>()
   for (const { name = '', contents, dropins } of systemd?.units ?? []) {
-    if (contents) taken.add(`${UNITS}${name}`)
-    for (const dropin of dropins ?? []) if (dropin.contents) taken.add(`${UNITS}${name}.d/${dropin.name ?? ''}`)
+    if (contents) taken.add(`${UNIT_FOLDER_PREFIX}${name}`)
+    for (const dropin of dropins ?? [])
+      if (dropin.contents) taken.add(`${UNIT_FOLDER_PREFIX}${name}.d/${dropin.name ?? ''}`)
   }
   for (const list of ['files', 'directories', 'links'] as const)
     for (const [index, { path = '' }] of (storage?.[list] ?? []).entries())

@@ -1,7 +1,7 @@
 import type { ConfigPath, Findings } from '../findings.js'
 import { goQuoted } from '../json/read-json.js'
 import type { SpecConfig, SpecDropin, SpecUnit } from '../spec/config-types.js'
-import { extension } from './paths.js'
+import { extensionOf } from './paths.js'
 import { readUnitFile } from './unit-file.js'
 
 const EXTENSIONS = [
@@ -20,7 +20,7 @@ const EXTENSIONS = [
 ]
 
 export function checkUnit({ name = '', contents, enabled }: SpecUnit, at: ConfigPath, found: Findings): void {
-  found.error([...at, 'name'], EXTENSIONS.includes(extension(name)) ? null : 'invalid systemd unit extension')
+  found.error([...at, 'name'], EXTENSIONS.includes(extensionOf(name)) ? null : 'invalid systemd unit extension')
   const file = contents === undefined ? null : readUnitFile(contents)
   const where = [...at, 'contents']
   if (file && 'problem' in file) found.error(where, `invalid unit content: ${file.problem}`)
@@ -31,7 +31,7 @@ export function checkUnit({ name = '', contents, enabled }: SpecUnit, at: Config
 export function checkDropin({ name = '', contents }: SpecDropin, at: ConfigPath, found: Findings): void {
   const file = contents === undefined ? null : readUnitFile(contents)
   found.error([...at, 'contents'], file && 'problem' in file ? `invalid unit content: ${file.problem}` : null)
-  found.error([...at, 'name'], extension(name) === '.conf' ? null : 'invalid systemd drop-in extension')
+  found.error([...at, 'name'], extensionOf(name) === '.conf' ? null : 'invalid systemd drop-in extension')
 }
 
 /** Checks that the template of an enabled instance can be enabled. */

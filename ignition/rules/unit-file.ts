@@ -10,10 +10,10 @@ export type UnitFile =
   | { problem: string }
 
 /** Longest line in bytes, go-systemd's SYSTEMD_LINE_MAX. */
-const LONGEST_LINE = 2048
+const MAX_UNIT_LINE_BYTES = 2048
 
 /** Buffer size of upstream's reader. It looks for overlong lines only in the buffered bytes. */
-const WINDOW = 4096
+const READER_BUFFER_BYTES = 4096
 
 const LF = 0x0a
 const CR = 0x0d
@@ -21,7 +21,7 @@ const EQUALS = 0x3d
 
 /** Reads a unit file as strictly, and as loosely, as Ignition does (go-systemd's unit parser). */
 export function readUnitFile(contents: string): UnitFile {
-  const reader = new Reader(Buffer.from(contents))
+  const reader = new UnitReader(Buffer.from(contents))
   try {
     return { sections: reader.read() }
   } catch (error) {
@@ -32,7 +32,7 @@ export function readUnitFile(contents: string): UnitFile {
 
 class Problem extends Error {}
 
-class Reader {
+class UnitReader {
   private at = 0
   /** End of the bytes that upstream's reader has buffered. */
   private filled = 0
@@ -90,15 +90,16 @@ class Reader {
   }
 
   private refuseLongLine(): void {
-    if (this.filled - this.at < LONGEST_LINE) return
-    const ahead = this.text.subarray(this.at, this.at + LONGEST_LINE)
-    if (!ahead.includes(LF) && !ahead.includes(CR)) throw new Problem(`line too long (max ${LONGEST_LINE} bytes)`)
+    if (this.filled - this.at < MAX_UNIT_LINE_BYTES) return
+    const ahead = this.text.subarray(this.at, this.at + MAX_UNIT_LINE_BYTES)
+    if (!ahead.includes(LF) && !ahead.includes(CR))
+      throw new Problem(`line too long (max ${MAX_UNIT_LINE_BYTES} bytes)`)
   }
 
   /** Fills the buffer; false at the end of the text. */
   private fill(): boolean {
     const before = this.filled
-    this.filled = Math.min(this.text.length, this.at + WINDOW)
+    this.filled = Math.min(this.text.length, this.at + READER_BUFFER_BYTES)
     return this.filled > before
   }
 
@@ -125,7 +126,7 @@ class Reader {
     const taken = this.text.subarray(this.at, end)
     while (this.filled < end || (found < 0 && this.filled < this.text.length)) {
       // A full buffer is emptied before more is read.
-      if (this.filled - this.at >= WINDOW) this.at = this.filled
+      if (this.filled - this.at >= READER_BUFFER_BYTES) this.at = this.filled
       if (!this.fill()) break
     }
     this.at = end

@@ -1,12 +1,12 @@
 import type { JsonNode } from '../json/read-json.js'
-import { folded, type Field, type FieldType, type Struct } from './spec.js'
+import { foldKey, type StructField, type FieldType, type Struct } from './spec.js'
 
-export type Value = string | number | boolean | Value[] | { [key: string]: Value }
-export type StructValue = Record<string, Value>
+export type ConfigValue = string | number | boolean | ConfigValue[] | { [key: string]: ConfigValue }
+export type StructValue = Record<string, ConfigValue>
 
-export interface Decoded {
+export interface DecodedValue {
   /** Values of unchecked types: the schema checks them. */
-  value: Value
+  value: ConfigValue
   /** Whether an object has a field more than once. */
   repeated: boolean
 }
@@ -16,7 +16,7 @@ export interface Decoded {
  * the other. A number that Go does not accept for an integer, by its spelling or its size, becomes NaN, which no schema
  * accepts.
  */
-export function decode(node: JsonNode, root: Struct): Decoded {
+export function decodeIgnition(node: JsonNode, root: Struct): DecodedValue {
   const decoder = new Decoder()
   const value = decoder.struct(node, root, undefined)
   return { value, repeated: decoder.repeated }
@@ -25,10 +25,10 @@ export function decode(node: JsonNode, root: Struct): Decoded {
 class Decoder {
   repeated = false
 
-  struct(node: JsonNode, struct: Struct, before: Value | undefined): Value {
+  struct(node: JsonNode, struct: Struct, before: ConfigValue | undefined): ConfigValue {
     if (node.kind !== 'object') return node.kind === 'null' ? (before ?? {}) : raw(node)
     const value: StructValue = isStruct(before) ? before : {}
-    const seen = new Set<Field>()
+    const seen = new Set<StructField>()
     for (const member of node.members) {
       const field = fieldOf(struct, member.key)
       if (!field) continue
@@ -41,7 +41,7 @@ class Decoder {
     return value
   }
 
-  private field(node: JsonNode, type: FieldType, before: Value | undefined): Value | undefined {
+  private field(node: JsonNode, type: FieldType, before: ConfigValue | undefined): ConfigValue | undefined {
     switch (type.kind) {
       case 'struct':
         // Null clears an optional field and leaves any other unchanged.
@@ -55,7 +55,7 @@ class Decoder {
     }
   }
 
-  private list(node: JsonNode, type: FieldType & { kind: 'list' }, before: Value | undefined): Value {
+  private list(node: JsonNode, type: FieldType & { kind: 'list' }, before: ConfigValue | undefined): ConfigValue {
     if (node.kind !== 'array') return raw(node)
     const earlier = Array.isArray(before) ? before : []
     return node.items.map((item, index) => {
@@ -66,13 +66,14 @@ class Decoder {
 }
 
 /** The field of a key; as in Go, the exact name has precedence over one in another case. */
-export const fieldOf = (struct: Struct, key: string): Field | undefined =>
-  struct.byKey.get(key) ?? struct.byFolded.get(folded(key))
+export const fieldOf = (struct: Struct, key: string): StructField | undefined =>
+  struct.byKey.get(key) ?? struct.byFolded.get(foldKey(key))
 
-const isStruct = (value: Value | undefined): value is StructValue => typeof value === 'object' && !Array.isArray(value)
+const isStruct = (value: ConfigValue | undefined): value is StructValue =>
+  typeof value === 'object' && !Array.isArray(value)
 
 /** A value of the same JSON type. Its content does not matter when the schema refuses the type. */
-function raw(node: JsonNode): Value {
+function raw(node: JsonNode): ConfigValue {
   switch (node.kind) {
     case 'text':
       return node.text
@@ -88,8 +89,8 @@ function raw(node: JsonNode): Value {
   }
 }
 
-const LOWEST = -(2n ** 63n)
-const HIGHEST = 2n ** 63n - 1n
+const MIN_INT64 = -(2n ** 63n)
+const MAX_INT64 = 2n ** 63n - 1n
 
 export function isInt64(literal: string): boolean {
   if (!/^-?\d+$/.test(literal)) return false
@@ -97,8 +98,8 @@ export function isInt64(literal: string): boolean {
   // Longer ones do not fit; the check bounds the cost of BigInt.
   if (literal.length > 20) return false
   const value = BigInt(literal)
-  return value >= LOWEST && value <= HIGHEST
+  return value >= MIN_INT64 && value <= MAX_INT64
 }
 
-const wholeNumber = (node: JsonNode): Value =>
+const wholeNumber = (node: JsonNode): ConfigValue =>
   node.kind === 'number' && !isInt64(node.literal) ? Number.NaN : raw(node)

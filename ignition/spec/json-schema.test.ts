@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasTypes, ignitionSchema } from './json-schema.js'
-import { specOf, type FieldType, type Struct } from './spec.js'
+import { ignitionSpecOf, type FieldType, type Struct } from './spec.js'
 import { SPEC_VERSIONS } from './versions.js'
 
 /** Values of a field's type, and now and then of another one. */
@@ -36,7 +36,7 @@ test.each(SPEC_VERSIONS)('a config has the types of %s when its JSON Schema says
   const validate = new Ajv({ meta: false, validateSchema: false, inlineRefs: false }).compile(schema)
   const seen = new Set<boolean>()
   fc.assert(
-    fc.property(fc.oneof(objects(specOf(version).root), fc.jsonValue()), (config) => {
+    fc.property(fc.oneof(objects(ignitionSpecOf(version).root), fc.jsonValue()), (config) => {
       seen.add(hasTypes(version, config))
       expect(hasTypes(version, config)).toBe(validate(config))
     }),

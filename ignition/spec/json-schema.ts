@@ -1,7 +1,7 @@
 import type { SchemaObject } from 'ajv'
 import { isObject } from '../../runtime/index.js'
 import type { SpecConfig } from './config-types.js'
-import { specOf, type FieldType, type Struct } from './spec.js'
+import { ignitionSpecOf, type FieldType, type Struct } from './spec.js'
 import type { SpecVersion } from './versions.js'
 
 /**
@@ -14,7 +14,7 @@ import type { SpecVersion } from './versions.js'
  * const schema = ignitionSchema('3.4.0')
  */
 export function ignitionSchema(version: SpecVersion): SchemaObject {
-  const { structs, root } = specOf(version)
+  const { structs, root } = ignitionSpecOf(version)
   const definitions: Record<string, SchemaObject> = {}
   for (const { name, fields } of structs.values())
     definitions[name] = {
@@ -49,9 +49,9 @@ function schemaOf(type: FieldType): SchemaObject {
  * schemas: compiling one takes as long as a tenth of a whole deployment.
  */
 export const hasTypes = (version: SpecVersion, value: unknown): value is SpecConfig =>
-  isObject(value) && fieldsFit(specOf(version).root, value)
+  isObject(value) && fieldsFit(ignitionSpecOf(version).root, value)
 
-function fits(type: FieldType, value: unknown): boolean {
+function fitsFieldType(type: FieldType, value: unknown): boolean {
   switch (type.kind) {
     case 'text':
       return typeof value === 'string'
@@ -60,11 +60,11 @@ function fits(type: FieldType, value: unknown): boolean {
     case 'flag':
       return typeof value === 'boolean'
     case 'list':
-      return Array.isArray(value) && value.every((item) => fits(type.items, item))
+      return Array.isArray(value) && value.every((item) => fitsFieldType(type.items, item))
     case 'struct':
       return isObject(value) && fieldsFit(type.struct, value)
   }
 }
 
 const fieldsFit = ({ fields }: Struct, value: Readonly<Record<string, unknown>>): boolean =>
-  fields.every(({ key, type }) => value[key] === undefined || fits(type, value[key]))
+  fields.every(({ key, type }) => value[key] === undefined || fitsFieldType(type, value[key]))

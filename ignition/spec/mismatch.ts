@@ -21,7 +21,7 @@ export function firstMismatch(node: JsonNode, root: Struct): Mismatch | null {
 
 function inStruct(node: JsonNode, struct: Struct, goType: string, field: FieldName | null): Mismatch | null {
   if (node.kind === 'null') return null
-  if (node.kind !== 'object') return mismatch(node, goType, field)
+  if (node.kind !== 'object') return typeMismatch(node, goType, field)
   for (const member of node.members) {
     const known = fieldOf(struct, member.key)
     if (!known) continue
@@ -41,22 +41,22 @@ function inField(node: JsonNode, type: FieldType, field: FieldName): Mismatch | 
     case 'struct':
       return inStruct(node, type.struct, type.goType, field)
     case 'list':
-      if (node.kind !== 'array') return mismatch(node, type.goType, field)
+      if (node.kind !== 'array') return typeMismatch(node, type.goType, field)
       for (const item of node.items) {
         const found = inField(item, type.items, field)
         if (found) return found
       }
       return null
     case 'number':
-      if (node.kind === 'number' && !isInt64(node.literal)) return mismatch(node, type.goType, field, node.literal)
-      return node.kind === 'number' ? null : mismatch(node, type.goType, field)
+      if (node.kind === 'number' && !isInt64(node.literal)) return typeMismatch(node, type.goType, field, node.literal)
+      return node.kind === 'number' ? null : typeMismatch(node, type.goType, field)
     case 'text':
     case 'flag':
-      return node.kind === type.kind ? null : mismatch(node, type.goType, field)
+      return node.kind === type.kind ? null : typeMismatch(node, type.goType, field)
   }
 }
 
-const GO_NAMES = {
+const GO_TYPE_NAMES = {
   object: 'object',
   array: 'array',
   text: 'string',
@@ -66,8 +66,8 @@ const GO_NAMES = {
 } as const
 
 /** @param literal the spelling of a number that Go does not accept for an integer */
-export function mismatch(node: JsonNode, goType: string, field: FieldName | null, literal?: string): Mismatch {
-  const value = `${GO_NAMES[node.kind]}${literal === undefined ? '' : ` ${literal}`}`
+export function typeMismatch(node: JsonNode, goType: string, field: FieldName | null, literal?: string): Mismatch {
+  const value = `${GO_TYPE_NAMES[node.kind]}${literal === undefined ? '' : ` ${literal}`}`
   const into = field === null ? 'Go value' : `Go struct field ${field.struct}.${field.fields.join('.')}`
   return {
     message: `json: cannot unmarshal ${value} into ${into} of type ${goType}`,

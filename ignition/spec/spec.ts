@@ -7,7 +7,7 @@ export type FieldType =
   | { kind: 'struct'; struct: Struct; optional: boolean; goType: string }
   | { kind: 'list'; items: Exclude<FieldType, { kind: 'list' }>; goType: string }
 
-export interface Field {
+export interface StructField {
   key: string
   type: FieldType
   /** Name of the embedded struct that has the field; null without one. */
@@ -16,32 +16,32 @@ export interface Field {
 
 export interface Struct {
   name: string
-  fields: Field[]
-  byKey: Map<string, Field>
-  /** By {@link folded} key. */
-  byFolded: Map<string, Field>
+  fields: StructField[]
+  byKey: Map<string, StructField>
+  /** By {@link foldKey} key. */
+  byFolded: Map<string, StructField>
 }
 
 /** The objects of one version of the spec. */
-export interface Spec {
+export interface IgnitionSpec {
   version: SpecVersion
   root: Struct
   structs: Map<string, Struct>
 }
 
-const known = new Map<SpecVersion, Spec>()
+const knownSpecs = new Map<SpecVersion, IgnitionSpec>()
 
-export function specOf(version: SpecVersion): Spec {
-  const found = known.get(version)
+export function ignitionSpecOf(version: SpecVersion): IgnitionSpec {
+  const found = knownSpecs.get(version)
   if (found) return found
   const structs = new Map<string, Struct>()
-  const made: Spec = { version, root: structOf('Config', version, structs), structs }
-  known.set(version, made)
+  const made: IgnitionSpec = { version, root: structOf('Config', version, structs), structs }
+  knownSpecs.set(version, made)
   return made
 }
 
 /** Folds a key as Go compares keys: lower case, with the two letters beyond ASCII that fold to ASCII. */
-export const folded = (key: string): string => key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
+export const foldKey = (key: string): string => key.replaceAll('\u017f', 's').replaceAll('\u212a', 'k').toLowerCase()
 
 function structOf(name: string, version: SpecVersion, structs: Map<string, Struct>): Struct {
   const found = structs.get(name)
@@ -51,11 +51,11 @@ function structOf(name: string, version: SpecVersion, structs: Map<string, Struc
   for (const part of EMBEDDED[name] ?? [null])
     for (const [key, row] of Object.entries(STRUCTS[part ?? name] ?? {})) {
       const reading = readingIn(row, version)
-      if (reading !== null) made.fields.push({ key, type: typeOf(reading, version, structs), part })
+      if (reading !== null) made.fields.push({ key, type: fieldTypeOf(reading, version, structs), part })
     }
   for (const field of made.fields) {
     made.byKey.set(field.key, field)
-    made.byFolded.set(folded(field.key), field)
+    made.byFolded.set(foldKey(field.key), field)
   }
   return made
 }
@@ -69,19 +69,19 @@ function readingIn(row: FieldRow, version: SpecVersion): string | null {
 
 const GO_TYPES = { text: 'string', number: 'int', flag: 'bool' } as const
 
-function typeOf(reading: string, version: SpecVersion, structs: Map<string, Struct>): FieldType {
+function fieldTypeOf(reading: string, version: SpecVersion, structs: Map<string, Struct>): FieldType {
   const named = NAMED_LISTS[reading]
-  if (named !== undefined) return { ...listOf(named.slice(0, -2), version, structs), goType: `types.${reading}` }
-  if (reading.endsWith('[]')) return listOf(reading.slice(0, -2), version, structs)
-  return single(reading, version, structs)
+  if (named !== undefined) return { ...listTypeOf(named.slice(0, -2), version, structs), goType: `types.${reading}` }
+  if (reading.endsWith('[]')) return listTypeOf(reading.slice(0, -2), version, structs)
+  return singleTypeOf(reading, version, structs)
 }
 
-function listOf(item: string, version: SpecVersion, structs: Map<string, Struct>): FieldType & { kind: 'list' } {
-  const items = single(item, version, structs)
+function listTypeOf(item: string, version: SpecVersion, structs: Map<string, Struct>): FieldType & { kind: 'list' } {
+  const items = singleTypeOf(item, version, structs)
   return { kind: 'list', items, goType: `[]${items.goType}` }
 }
 
-function single(
+function singleTypeOf(
   reading: string,
   version: SpecVersion,
   structs: Map<string, Struct>,

@@ -3,15 +3,15 @@ import type { JsonMember, JsonNode } from '../json/read-json.js'
 import type { StructValue } from './decode.js'
 import type { Struct } from './spec.js'
 
-const members = new WeakMap<JsonNode, Map<string, JsonMember>>()
+const membersOfNode = new WeakMap<JsonNode, Map<string, JsonMember>>()
 
 /** Members by key, the last of repeated ones. Cached, since many findings may be about one object. */
 function membersOf(node: JsonNode): Map<string, JsonMember> {
   if (node.kind !== 'object') return new Map()
-  let found = members.get(node)
+  let found = membersOfNode.get(node)
   if (!found) {
     found = new Map(node.members.map((member) => [member.key, member]))
-    members.set(node, found)
+    membersOfNode.set(node, found)
   }
   return found
 }

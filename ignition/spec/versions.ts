@@ -43,7 +43,7 @@ export const newerOf = (a: SpecVersion, b: SpecVersion): SpecVersion => (atLeast
 
 const INT64 = 2n ** 63n
 /** Digits of the largest int64, to bound the cost of BigInt. */
-const DIGITS = 19
+const MAX_INT64_DIGITS = 19
 
 /**
  * Parses a version as Ignition does: `03.4.0` and `3.4.0-` are `3.4.0`, by Go's reading of numbers and of an empty
@@ -61,7 +61,7 @@ export function readSpecVersion(text: string): SpecVersion | 'unknown' | null {
   for (const part of parts) {
     // No sign can occur here: it would have begun a pre-release or metadata.
     const digits = part.replace(/^0+(?=\d)/, '')
-    if (!/^\d+$/.test(digits) || digits.length > DIGITS || BigInt(digits) >= INT64) return null
+    if (!/^\d+$/.test(digits) || digits.length > MAX_INT64_DIGITS || BigInt(digits) >= INT64) return null
     numbers.push(BigInt(digits))
   }
   const canonical = `${numbers.join('.')}${pre && `-${pre}`}${metadata && `+${metadata}`}`

@@ -1,8 +1,8 @@
 import { CIPHER_SUITES } from '../protocol/cipher-suites.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
 import { guidOf, manufacturerNumber } from './identity.js'
-import { littleEndian, NET_FN, type Call, type Command } from './command.js'
+import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 
 /** The number of the LAN channel, and the one by which a caller names the channel it speaks on. */
 export const LAN_CHANNEL = 1
@@ -11,10 +11,10 @@ const THIS_CHANNEL = 0x0e
 /** @throws CommandFailed for an unknown channel */
 export function checkChannel(byte: number): void {
   const channel = byte & 0x0f
-  if (channel !== LAN_CHANNEL && channel !== THIS_CHANNEL) throw new CommandFailed(COMPLETION.invalidField)
+  if (channel !== LAN_CHANNEL && channel !== THIS_CHANNEL) throw new IpmiCommandError(COMPLETION.invalidField)
 }
 
-function deviceId({ bmc: { machine } }: Call): number[] {
+function deviceId({ bmc: { machine } }: IpmiCall): number[] {
   const { spec, firmware } = machine
   const version = firmware.report().firmware.find(({ component }) => component === 'bmc')?.version ?? '0.0'
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -37,17 +37,17 @@ function deviceId({ bmc: { machine } }: Call): number[] {
   ]
 }
 
-function authenticationCapabilities({ data }: Call): number[] {
+function authenticationCapabilities({ data }: IpmiCall): number[] {
   checkChannel(data[0]!)
   const privilege = data[1]! & 0x0f
   if (privilege < PRIVILEGE.callback || privilege > PRIVILEGE.administrator)
-    throw new CommandFailed(COMPLETION.invalidField)
+    throw new IpmiCommandError(COMPLETION.invalidField)
   const asksFor20 = (data[0]! & 0x80) !== 0
   // No session of IPMI 1.5 can be opened. User names are not empty, packets are authenticated, there is no BMC key.
   return [LAN_CHANNEL, asksFor20 ? 0x80 : 0, 0x04, asksFor20 ? 0x02 : 0, 0, 0, 0, 0]
 }
 
-function cipherSuites({ data }: Call): number[] {
+function cipherSuites({ data }: IpmiCall): number[] {
   checkChannel(data[0]!)
   const bySuite = (data[2]! & 0x80) !== 0
   const records = bySuite
@@ -69,13 +69,13 @@ function cipherSuites({ data }: Call): number[] {
   return [LAN_CHANNEL, ...records.slice(from, from + 16)]
 }
 
-function channelInfo({ bmc: { sessions }, data }: Call): number[] {
+function channelInfo({ bmc: { sessions }, data }: IpmiCall): number[] {
   checkChannel(data[0]!)
   // IEEE 802.3, IPMB messages, many sessions; the vendor is the IPMI forum, 7154.
   return [LAN_CHANNEL, 0x04, 0x01, 0x80 | Math.min(sessions.list().length, 0x3f), ...littleEndian(7154, 3), 0, 0]
 }
 
-function channelAccess({ data }: Call): number[] {
+function channelAccess({ data }: IpmiCall): number[] {
   checkChannel(data[0]!)
   // Alerts are off; the channel is always available, up to administrators.
   return [0x22, PRIVILEGE.administrator]
@@ -85,22 +85,23 @@ function channelAccess({ data }: Call): number[] {
 const LEVEL_TOO_HIGH = 0x81
 const NO_SUCH_SESSION = 0x87
 
-function setPrivilege({ session, data }: Call): number[] {
+function setPrivilege({ session, data }: IpmiCall): number[] {
   const level = data[0]! & 0x0f
-  if (level > PRIVILEGE.administrator || level === PRIVILEGE.callback) throw new CommandFailed(COMPLETION.invalidField)
-  if (level > session!.maximum) throw new CommandFailed(LEVEL_TOO_HIGH)
+  if (level > PRIVILEGE.administrator || level === PRIVILEGE.callback)
+    throw new IpmiCommandError(COMPLETION.invalidField)
+  if (level > session!.maximum) throw new IpmiCommandError(LEVEL_TOO_HIGH)
   if (level !== 0) session!.privilege = level
   return [session!.privilege]
 }
 
-function checkClosing({ bmc: { sessions }, session, data }: Call): void {
+function checkClosing({ bmc: { sessions }, session, data }: IpmiCall): void {
   const id = data.readUInt32LE(0)
   if (id !== session!.id && session!.privilege < PRIVILEGE.administrator)
-    throw new CommandFailed(COMPLETION.insufficientPrivilege)
-  if (!sessions.get(id)) throw new CommandFailed(NO_SUCH_SESSION)
+    throw new IpmiCommandError(COMPLETION.insufficientPrivilege)
+  if (!sessions.get(id)) throw new IpmiCommandError(NO_SUCH_SESSION)
 }
 
-function reset(warm: boolean): Pick<Command, 'run' | 'after'> {
+function reset(warm: boolean): Pick<IpmiCommand, 'run' | 'after'> {
   return {
     run: ({ bmc: { machine } }) => machine.firmware.signal('bmc reset', { warm }),
     // A warm reset leaves sessions open.
@@ -112,7 +113,7 @@ function reset(warm: boolean): Pick<Command, 'run' | 'after'> {
   }
 }
 
-export const APP_COMMANDS: readonly Command[] = [
+export const APP_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get Device ID',
     netFn: NET_FN.app,

@@ -1,6 +1,6 @@
 import type { BootTarget, Machine } from '../../machine/index.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
-import { NET_FN, type Bmc, type Call, type Command } from './command.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
+import { NET_FN, type CommandBmc, type IpmiCall, type IpmiCommand } from './command.js'
 
 /** Parameters of the system boot options; IPMI 2.0, table 28-14. */
 const PARAMETER = { setInProgress: 0, clearing: 3, acknowledge: 4, flags: 5 } as const
@@ -12,10 +12,10 @@ const EFI = 0x20
 
 /** Bit of parameter 3: the flags stay valid without a chassis control command within the minute. */
 const NO_TIMEOUT = 0x08
-const TIMEOUT = 60_000
+const BOOT_FLAGS_TIMEOUT = 60_000
 
 /** Devices by their selector in byte 2 of the boot flags. Remote media are the BMC's virtual ones. */
-const TARGETS: Readonly<Record<number, BootTarget | undefined>> = {
+const SELECTOR_TARGETS: Readonly<Record<number, BootTarget | undefined>> = {
   0: 'None',
   1: 'Pxe',
   2: 'Hdd',
@@ -32,8 +32,8 @@ const TARGETS: Readonly<Record<number, BootTarget | undefined>> = {
 }
 
 /** Supermicro's UEFI firmware boots its disk by the selector of remote media (its FAQ 25559; Ironic's driver). */
-const targetOf = (selector: number, { spec }: Machine): BootTarget | undefined =>
-  selector === 9 && /supermicro/i.test(spec.manufacturer) ? 'Hdd' : TARGETS[selector]
+const bootTargetOf = (selector: number, { spec }: Machine): BootTarget | undefined =>
+  selector === 9 && /supermicro/i.test(spec.manufacturer) ? 'Hdd' : SELECTOR_TARGETS[selector]
 
 const SELECTORS: Readonly<Record<BootTarget, number>> = {
   None: 0,
@@ -59,15 +59,15 @@ function bootFlags(machine: Machine): readonly number[] {
   if (enabled === 'Disabled') return [isEfi, 0, 0, 0, 0]
   const valid = VALID | (enabled === 'Continuous' ? PERSISTENT : 0)
   const set = ipmi.get().bootFlags
-  if (set && targetOf(selectorIn(set), machine) === target) return [valid | (set[0]! & EFI), ...set.slice(1)]
+  if (set && bootTargetOf(selectorIn(set), machine) === target) return [valid | (set[0]! & EFI), ...set.slice(1)]
   return [valid | isEfi, SELECTORS[target] << 2, 0, 0, 0]
 }
 
-async function setFlags(bmc: Bmc, flags: readonly number[]): Promise<void> {
+async function setFlags(bmc: CommandBmc, flags: readonly number[]): Promise<void> {
   const { machine, memory } = bmc
   const { firmware } = machine
-  const target = targetOf(selectorIn(flags), machine)
-  if (target === undefined) throw new CommandFailed(COMPLETION.invalidField)
+  const target = bootTargetOf(selectorIn(flags), machine)
+  if (target === undefined) throw new IpmiCommandError(COMPLETION.invalidField)
   const isValid = (flags[0]! & VALID) !== 0
   const enabled = !isValid ? 'Disabled' : (flags[0]! & PERSISTENT) !== 0 ? 'Continuous' : 'Once'
   // Firmware that boots by UEFI only has no other mode: flags without the bit do not change it.
@@ -79,17 +79,17 @@ async function setFlags(bmc: Bmc, flags: readonly number[]): Promise<void> {
 }
 
 /** Makes the boot flags invalid after a minute. A chassis control command starts the minute anew. */
-export function expectControl({ machine: { firmware }, memory }: Bmc): void {
+export function expectControl({ machine: { firmware }, memory }: CommandBmc): void {
   if (((firmware.ipmi.get().bootFlagClearing ?? 0) & NO_TIMEOUT) !== 0) return
   // A state that cannot be stored is reported by the next change.
   memory.bootFlags.start(
-    TIMEOUT,
+    BOOT_FLAGS_TIMEOUT,
     () => void firmware.boot.setOverride({ target: 'None', enabled: 'Disabled' }).catch(() => {}),
     { weak: true },
   )
 }
 
-function get({ bmc: { machine, memory }, data }: Call): number[] {
+function get({ bmc: { machine, memory }, data }: IpmiCall): number[] {
   const parameter = data[0]! & 0x7f
   const { bootFlagClearing = 0, bootInfoAcknowledge = [0, 0] } = machine.firmware.ipmi.get()
   const values: Readonly<Record<number, readonly number[] | undefined>> = {
@@ -99,15 +99,15 @@ function get({ bmc: { machine, memory }, data }: Call): number[] {
     [PARAMETER.flags]: bootFlags(machine),
   }
   const value = values[parameter]
-  if (!value) throw new CommandFailed(COMPLETION.parameterNotSupported)
+  if (!value) throw new IpmiCommandError(COMPLETION.parameterNotSupported)
   return [0x01, parameter, ...value]
 }
 
-async function set({ bmc, data }: Call): Promise<void> {
+async function set({ bmc, data }: IpmiCall): Promise<void> {
   const { machine, memory } = bmc
   const values = [...data.subarray(1)]
   const needs = (length: number): void => {
-    if (values.length < length) throw new CommandFailed(COMPLETION.wrongLength)
+    if (values.length < length) throw new IpmiCommandError(COMPLETION.wrongLength)
   }
   switch (data[0]! & 0x7f) {
     case PARAMETER.setInProgress:
@@ -131,12 +131,12 @@ async function set({ bmc, data }: Call): Promise<void> {
       needs(5)
       return setFlags(bmc, values.slice(0, 5))
     default:
-      throw new CommandFailed(COMPLETION.parameterNotSupported)
+      throw new IpmiCommandError(COMPLETION.parameterNotSupported)
   }
 }
 
 /** The system boot options. The boot override is the machine's own, which Redfish has too. */
-export const BOOT_OPTION_COMMANDS: readonly Command[] = [
+export const BOOT_OPTION_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Set System Boot Options',
     netFn: NET_FN.chassis,

@@ -1,11 +1,11 @@
 import { commandPower } from '../../machine/index.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { expectControl } from './boot-options.js'
-import { NET_FN, type Call, type Command } from './command.js'
+import { NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 
 const RESTORE_POLICIES = ['always off', 'previous', 'always on'] as const
 
-function status({ bmc: { machine, memory } }: Call): number[] {
+function readChassisStatus({ bmc: { machine, memory } }: IpmiCall): number[] {
   const { firmware } = machine
   const policy = RESTORE_POLICIES.indexOf(firmware.ipmi.get().powerRestorePolicy ?? 'always off')
   const isOn = machine.power() === 'on'
@@ -15,19 +15,19 @@ function status({ bmc: { machine, memory } }: Call): number[] {
 }
 
 /** Time that a command waits for the machine, so that a caller sees the new state at once. */
-const ANSWER_TIMEOUT = 100
+const CHASSIS_POWER_TIMEOUT = 100
 
-async function control({ bmc, data }: Call): Promise<void> {
+async function control({ bmc, data }: IpmiCall): Promise<void> {
   const { machine, memory } = bmc
   const wanted = CONTROLS[data[0]! & 0x0f]
-  if (!wanted) throw new CommandFailed(COMPLETION.invalidField)
+  if (!wanted) throw new IpmiCommandError(COMPLETION.invalidField)
   // Boot flags that were set for this command must not end while it is carried out.
   if (memory.bootFlags.isRunning) expectControl(bmc)
-  if (wanted.needsPower && machine.power() === 'off') throw new CommandFailed(COMPLETION.notInPresentState)
+  if (wanted.needsPower && machine.power() === 'off') throw new IpmiCommandError(COMPLETION.notInPresentState)
   if (wanted.does === 'diagnostic interrupt') return machine.firmware.signal('nmi')
   const { clock, logger } = bmc
-  const options = { soft: wanted.isSoft ?? false, timeout: ANSWER_TIMEOUT, clock, logger }
-  if (!(await commandPower(machine, wanted.does, options))) throw new CommandFailed(COMPLETION.nodeBusy)
+  const options = { soft: wanted.isSoft ?? false, timeout: CHASSIS_POWER_TIMEOUT, clock, logger }
+  if (!(await commandPower(machine, wanted.does, options))) throw new IpmiCommandError(COMPLETION.nodeBusy)
   if (wanted.does !== 'off') memory.poweredByCommand = true
 }
 
@@ -50,7 +50,7 @@ const CONTROLS: Readonly<Record<number, Control | undefined>> = {
 
 const IDENTIFY_SECONDS = 15
 
-async function identify({ bmc: { machine, memory }, data }: Call): Promise<void> {
+async function identify({ bmc: { machine, memory }, data }: IpmiCall): Promise<void> {
   const { firmware } = machine
   const seconds = data[0] ?? IDENTIFY_SECONDS
   const isForced = ((data[1] ?? 0) & 1) !== 0
@@ -65,15 +65,15 @@ async function identify({ bmc: { machine, memory }, data }: Call): Promise<void>
     })
 }
 
-async function setRestorePolicy({ bmc: { machine }, data }: Call): Promise<number[]> {
+async function setRestorePolicy({ bmc: { machine }, data }: IpmiCall): Promise<number[]> {
   const number = data[0]! & 7
   // 3 asks only which policies there are.
-  if (number > 3) throw new CommandFailed(COMPLETION.invalidField)
+  if (number > 3) throw new IpmiCommandError(COMPLETION.invalidField)
   if (number < 3) await machine.firmware.ipmi.set({ powerRestorePolicy: RESTORE_POLICIES[number]! })
   return [0x07]
 }
 
-export const CHASSIS_COMMANDS: readonly Command[] = [
+export const CHASSIS_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get Chassis Capabilities',
     netFn: NET_FN.chassis,
@@ -91,7 +91,7 @@ export const CHASSIS_COMMANDS: readonly Command[] = [
     call: 'read power',
     privilege: 'user',
     length: [0, 0],
-    run: status,
+    run: readChassisStatus,
   },
   {
     title: 'Chassis Control',

@@ -8,7 +8,7 @@ import type { SerialConsole } from '../sol/serial-console.js'
 import type { BmcMemory } from './bmc-memory.js'
 
 /** The BMC that carries out a command. */
-export interface Bmc {
+export interface CommandBmc {
   readonly machine: Machine
   readonly accounts: IpmiAccounts
   readonly clock: Clock
@@ -21,8 +21,8 @@ export interface Bmc {
   readonly address: { readonly host: string; readonly port: number }
 }
 
-export interface Call {
-  readonly bmc: Bmc
+export interface IpmiCall {
+  readonly bmc: CommandBmc
   /** Undefined for a command outside of sessions. */
   readonly session: Session | undefined
   readonly data: Buffer
@@ -32,7 +32,7 @@ export interface Call {
 export type CommandAnswer = Iterable<number> | void
 
 /** A command of IPMI. */
-export interface Command {
+export interface IpmiCommand {
   /** Name of the command in IPMI's specification. */
   readonly title: string
   readonly netFn: number
@@ -43,9 +43,9 @@ export interface Command {
   readonly privilege: PrivilegeName | null
   /** Bytes of its data: the fewest, and the most where it may have more. */
   readonly length: readonly [fewest: number, most?: number]
-  readonly run: (call: Call) => CommandAnswer | Promise<CommandAnswer>
+  readonly run: (call: IpmiCall) => CommandAnswer | Promise<CommandAnswer>
   /** Called once the answer is sent. */
-  readonly after?: (call: Call) => void
+  readonly after?: (call: IpmiCall) => void
 }
 
 export const NET_FN = { chassis: 0x00, sensor: 0x04, app: 0x06, storage: 0x0a, transport: 0x0c } as const

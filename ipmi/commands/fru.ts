@@ -1,12 +1,12 @@
 import type { MachineSpec } from '../../machine/index.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
-import { littleEndian, NET_FN, type Call, type Command } from './command.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
+import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 
 const ROUND = 8
 const END_OF_FIELDS = 0xc1
 
 /** A field of Latin-1 text. One of a single byte would be read as the end of the fields. */
-function field(text: string): Buffer {
+function encodeFruField(text: string): Buffer {
   const bytes = Buffer.from(text, 'latin1').subarray(0, 63)
   const longer = bytes.length === 1 ? Buffer.from([...bytes, 0x20]) : bytes
   return Buffer.from([0xc0 | longer.length, ...longer])
@@ -19,7 +19,11 @@ const withChecksum = (bytes: Buffer): Buffer => {
 
 /** An area: version, length in eights, what stands before the fields, the fields, a checksum. */
 function area(before: readonly number[], fields: readonly string[]): Buffer {
-  const content = Buffer.concat([Buffer.from([1, 0, ...before]), ...fields.map(field), Buffer.from([END_OF_FIELDS])])
+  const content = Buffer.concat([
+    Buffer.from([1, 0, ...before]),
+    ...fields.map(encodeFruField),
+    Buffer.from([END_OF_FIELDS]),
+  ])
   const bytes = Buffer.concat([content], Math.ceil((content.length + 1) / ROUND) * ROUND)
   bytes[1] = bytes.length / ROUND
   return withChecksum(bytes)
@@ -40,20 +44,20 @@ function fruOf({ manufacturer, product, serial }: MachineSpec): Buffer {
   return Buffer.concat([header, chassis, board, unit])
 }
 
-function contents({ bmc, data }: Call): Buffer {
-  if (data[0] !== 0) throw new CommandFailed(COMPLETION.notPresent)
+function readFruContents({ bmc, data }: IpmiCall): Buffer {
+  if (data[0] !== 0) throw new IpmiCommandError(COMPLETION.notPresent)
   return fruOf(bmc.machine.spec)
 }
 
-function read(call: Call): number[] {
-  const bytes = contents(call)
+function readFru(call: IpmiCall): number[] {
+  const bytes = readFruContents(call)
   const offset = call.data.readUInt16LE(1)
-  if (offset >= bytes.length) throw new CommandFailed(COMPLETION.outOfRange)
+  if (offset >= bytes.length) throw new IpmiCommandError(COMPLETION.outOfRange)
   const part = bytes.subarray(offset, offset + call.data[3]!)
   return [part.length, ...part]
 }
 
-export const FRU_COMMANDS: readonly Command[] = [
+export const FRU_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get FRU Inventory Area Info',
     netFn: NET_FN.storage,
@@ -62,7 +66,7 @@ export const FRU_COMMANDS: readonly Command[] = [
     privilege: 'user',
     length: [1, 1],
     // Read by bytes, not by words.
-    run: (call) => [...littleEndian(contents(call).length, 2), 0],
+    run: (call) => [...littleEndian(readFruContents(call).length, 2), 0],
   },
   {
     title: 'Read FRU Data',
@@ -71,6 +75,6 @@ export const FRU_COMMANDS: readonly Command[] = [
     call: 'read hardware',
     privilege: 'user',
     length: [4, 4],
-    run: read,
+    run: readFru,
   },
 ]

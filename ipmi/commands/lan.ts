@@ -1,13 +1,13 @@
 import { isIPv4 } from 'node:net'
 import { CIPHER_SUITES } from '../protocol/cipher-suites.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
-import { fixedText, NET_FN, type Bmc, type Command } from './command.js'
-import { reading, type Parameters } from './parameters.js'
+import { fixedText, NET_FN, type CommandBmc, type IpmiCommand } from './command.js'
+import { parameterReader, type Parameters } from './parameters.js'
 
 const addressBytes = (address: string): number[] => (isIPv4(address) ? address.split('.').map(Number) : [0, 0, 0, 0])
 
 /** A locally administered MAC address, made from the machine's first NIC. */
-function macOf({ machine: { spec } }: Bmc): number[] {
+function bmcMacOf({ machine: { spec } }: CommandBmc): number[] {
   const [first = 0, ...rest] = (spec.nics[0]?.mac ?? '52:54:00:00:00:00').split(':').map((each) => parseInt(each, 16))
   return [(first | 0x02) ^ 0x08, ...rest]
 }
@@ -22,7 +22,7 @@ const PARAMETERS: Parameters = {
   3: ({ address }) => addressBytes(address.host),
   // A static address.
   4: () => [0x01],
-  5: macOf,
+  5: bmcMacOf,
   6: ({ address }) => (address.host.startsWith('127.') ? [255, 0, 0, 0] : [255, 255, 255, 0]),
   8: ({ address }) => [address.port & 0xff, address.port >> 8],
   12: () => [0, 0, 0, 0],
@@ -44,7 +44,7 @@ function privileges(): number[] {
   return Array.from({ length: 8 }, (_, index) => levels[2 * index]! | (levels[2 * index + 1]! << 4))
 }
 
-export const LAN_COMMANDS: readonly Command[] = [
+export const LAN_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get LAN Configuration Parameters',
     netFn: NET_FN.transport,
@@ -52,6 +52,6 @@ export const LAN_COMMANDS: readonly Command[] = [
     call: 'read manager',
     privilege: 'operator',
     length: [4, 4],
-    run: reading(PARAMETERS),
+    run: parameterReader(PARAMETERS),
   },
 ]

@@ -1,9 +1,9 @@
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { checkChannel } from './app.js'
-import type { Bmc, Call } from './command.js'
+import type { CommandBmc, IpmiCall } from './command.js'
 
 /** Parameters of a configuration, by their numbers; those that are not there are not supported. */
-export type Parameters = Readonly<Record<number, ((bmc: Bmc) => readonly number[]) | undefined>>
+export type Parameters = Readonly<Record<number, ((bmc: CommandBmc) => readonly number[]) | undefined>>
 
 /** Revision of the parameters: 1.1. */
 const REVISION = 0x11
@@ -14,12 +14,12 @@ const REVISION_ONLY = 0x80
  *
  * @throws CommandFailed for another channel, and for an unknown parameter
  */
-export const reading =
+export const parameterReader =
   (parameters: Parameters) =>
-  ({ bmc, data }: Call): number[] => {
+  ({ bmc, data }: IpmiCall): number[] => {
     checkChannel(data[0]!)
     if ((data[0]! & REVISION_ONLY) !== 0) return [REVISION]
     const value = parameters[data[1]!]
-    if (!value) throw new CommandFailed(COMPLETION.parameterNotSupported)
+    if (!value) throw new IpmiCommandError(COMPLETION.parameterNotSupported)
     return [REVISION, ...value(bmc)]
   }

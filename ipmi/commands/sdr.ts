@@ -1,11 +1,11 @@
 import { sensorsOf, type MachineSpec, type SensorReading } from '../../machine/index.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
-import { littleEndian, NET_FN, type Call, type Command } from './command.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
+import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 import { ENTITIES, rawOf, SENSOR_FORMS } from './sensor-form.js'
 import { EVENT_SENSORS, type EventSensor } from './sel.js'
 
-const VERSION = 0x51
-const FULL = 0x01
+const SDR_VERSION = 0x51
+const FULL_SENSOR_RECORD = 0x01
 const EVENT_ONLY = 0x03
 const CONTROLLER = 0x12
 const BMC = 0x20
@@ -22,8 +22,8 @@ const nameBytes = (name: string): number[] => {
   return [0xc0 | bytes.length, ...bytes]
 }
 
-function record(id: number, type: number, body: readonly number[]): Buffer {
-  return Buffer.from([...littleEndian(id, 2), VERSION, type, body.length, ...body])
+function makeSdrRecord(id: number, type: number, body: readonly number[]): Buffer {
+  return Buffer.from([...littleEndian(id, 2), SDR_VERSION, type, body.length, ...body])
 }
 
 /** A full sensor record; IPMI 2.0, table 43-1. */
@@ -33,7 +33,7 @@ function fullRecord(id: number, number: number, instance: number, sensor: Sensor
   const thresholds = thresholdsOf(sensor)
   const limit = (value: number | null): number => (value === null ? 0 : rawOf(kind, value))
   const threshold = 0x01
-  return record(id, FULL, [
+  return makeSdrRecord(id, FULL_SENSOR_RECORD, [
     BMC,
     0,
     number,
@@ -86,13 +86,26 @@ function fullRecord(id: number, number: number, instance: number, sensor: Sensor
 function eventRecord(id: number, { number, type, name }: EventSensor): Buffer {
   const sensorSpecific = 0x6f
   const system = 0x07
-  return record(id, EVENT_ONLY, [BMC, 0, number, system, 1, type, sensorSpecific, 1, 0, 0, 0, ...nameBytes(name)])
+  return makeSdrRecord(id, EVENT_ONLY, [
+    BMC,
+    0,
+    number,
+    system,
+    1,
+    type,
+    sensorSpecific,
+    1,
+    0,
+    0,
+    0,
+    ...nameBytes(name),
+  ])
 }
 
 /** A management controller locator record; IPMI 2.0, table 43-8. */
 function controllerRecord(id: number): Buffer {
   const managementController = 0x06
-  return record(id, CONTROLLER, [BMC, 0, 0, 0x8f, 0, 0, 0, managementController, 1, 0, ...nameBytes('BMC')])
+  return makeSdrRecord(id, CONTROLLER, [BMC, 0, 0, 0x8f, 0, 0, 0, managementController, 1, 0, ...nameBytes('BMC')])
 }
 
 /** The sensors of a machine, whose numbers count up from 1. */
@@ -109,30 +122,30 @@ function recordsOf(spec: MachineSpec): Buffer[] {
 
 const NO_RECORD = 0xffff
 
-function info({ bmc: { machine } }: Call): number[] {
+function readSdrInfo({ bmc: { machine } }: IpmiCall): number[] {
   const { length } = recordsOf(machine.spec)
   // No room is free; nothing was added or erased. Reservations.
-  return [VERSION, ...littleEndian(length, 2), 0, 0, ...littleEndian(0, 4), ...littleEndian(0, 4), 0x02]
+  return [SDR_VERSION, ...littleEndian(length, 2), 0, 0, ...littleEndian(0, 4), ...littleEndian(0, 4), 0x02]
 }
 
-function read({ bmc: { machine, memory }, data }: Call): number[] {
+function readSdr({ bmc: { machine, memory }, data }: IpmiCall): number[] {
   const reservation = data.readUInt16LE(0)
   const wanted = data.readUInt16LE(2)
   const offset = data[4]!
   const count = data[5]!
   // A record that is read at once needs no reservation.
   if ((offset !== 0 || reservation !== 0) && !memory.sdr.is(reservation))
-    throw new CommandFailed(COMPLETION.reservationCanceled)
+    throw new IpmiCommandError(COMPLETION.reservationCanceled)
   const all = recordsOf(machine.spec)
   const index = wanted === 0 ? 0 : wanted === NO_RECORD ? all.length - 1 : wanted - 1
   const found = all[index]
-  if (!found) throw new CommandFailed(COMPLETION.notPresent)
-  if (offset >= found.length) throw new CommandFailed(COMPLETION.outOfRange)
+  if (!found) throw new IpmiCommandError(COMPLETION.notPresent)
+  if (offset >= found.length) throw new IpmiCommandError(COMPLETION.outOfRange)
   const next = index + 1 < all.length ? index + 2 : NO_RECORD
   return [...littleEndian(next, 2), ...found.subarray(offset, offset + count)]
 }
 
-export const SDR_COMMANDS: readonly Command[] = [
+export const SDR_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get SDR Repository Info',
     netFn: NET_FN.storage,
@@ -140,7 +153,7 @@ export const SDR_COMMANDS: readonly Command[] = [
     call: 'read sensors',
     privilege: 'user',
     length: [0, 0],
-    run: info,
+    run: readSdrInfo,
   },
   {
     title: 'Reserve SDR Repository',
@@ -158,6 +171,6 @@ export const SDR_COMMANDS: readonly Command[] = [
     call: 'read sensors',
     privilege: 'user',
     length: [6, 6],
-    run: read,
+    run: readSdr,
   },
 ]

@@ -1,6 +1,6 @@
 import type { LogEntry, LogKind } from '../../machine/index.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
-import { littleEndian, NET_FN, type Call, type Command } from './command.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
+import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 
 /** A sensor whose events are in the SEL, and which has no reading. */
 export interface EventSensor {
@@ -66,7 +66,7 @@ const NO_RECORD = 0xffff
 const RECORD_LENGTH = 16
 const SENSOR_SPECIFIC = 0x6f
 
-function records({ bmc: { machine } }: Call): SelRecord[] {
+function records({ bmc: { machine } }: IpmiCall): SelRecord[] {
   return machine.firmware.log.entries.flatMap((entry) => {
     const event = eventOf(entry)
     if (!event) return []
@@ -93,15 +93,15 @@ function records({ bmc: { machine } }: Call): SelRecord[] {
 }
 
 /** Most entries of the log, which is the machine's. */
-const CAPACITY = 100
+const MAX_SEL_ENTRIES = 100
 
-function info(call: Call): number[] {
+function readSelInfo(call: IpmiCall): number[] {
   const all = records(call)
   const cleared = call.bmc.machine.firmware.log.entries.findLast(({ kind }) => kind === 'cleared')
   return [
     0x51,
     ...littleEndian(all.length, 2),
-    ...littleEndian((CAPACITY - all.length) * RECORD_LENGTH, 2),
+    ...littleEndian((MAX_SEL_ENTRIES - all.length) * RECORD_LENGTH, 2),
     ...littleEndian(all.at(-1)?.at ?? 0xffffffff, 4),
     ...littleEndian(cleared ? Math.floor(cleared.at / 1000) : 0xffffffff, 4),
     // Reservations.
@@ -109,35 +109,35 @@ function info(call: Call): number[] {
   ]
 }
 
-function entry(call: Call): number[] {
+function readSelEntry(call: IpmiCall): number[] {
   const { data, bmc } = call
   const reservation = data.readUInt16LE(0)
   const wanted = data.readUInt16LE(2)
   const offset = data[4]!
   const count = data[5]!
   if ((offset !== 0 || reservation !== 0) && !bmc.memory.sel.is(reservation))
-    throw new CommandFailed(COMPLETION.reservationCanceled)
+    throw new IpmiCommandError(COMPLETION.reservationCanceled)
   const all = records(call)
   const index = wanted === 0 ? 0 : wanted === NO_RECORD ? all.length - 1 : all.findIndex(({ id }) => id === wanted)
   const found = all[index]
-  if (!found) throw new CommandFailed(COMPLETION.notPresent)
-  if (offset >= RECORD_LENGTH) throw new CommandFailed(COMPLETION.invalidField)
+  if (!found) throw new IpmiCommandError(COMPLETION.notPresent)
+  if (offset >= RECORD_LENGTH) throw new IpmiCommandError(COMPLETION.invalidField)
   return [...littleEndian(all[index + 1]?.id ?? NO_RECORD, 2), ...found.bytes.slice(offset, offset + count)]
 }
 
-async function clear({ bmc: { machine, memory }, data }: Call): Promise<number[]> {
-  if (!memory.sel.is(data.readUInt16LE(0))) throw new CommandFailed(COMPLETION.reservationCanceled)
-  if (data.toString('latin1', 2, 5) !== 'CLR') throw new CommandFailed(COMPLETION.invalidField)
+async function clear({ bmc: { machine, memory }, data }: IpmiCall): Promise<number[]> {
+  if (!memory.sel.is(data.readUInt16LE(0))) throw new IpmiCommandError(COMPLETION.reservationCanceled)
+  if (data.toString('latin1', 2, 5) !== 'CLR') throw new IpmiCommandError(COMPLETION.invalidField)
   if (data[5] === 0xaa) {
     await machine.firmware.clearLog()
     memory.sel.cancel()
-  } else if (data[5] !== 0) throw new CommandFailed(COMPLETION.invalidField)
+  } else if (data[5] !== 0) throw new IpmiCommandError(COMPLETION.invalidField)
   // The erasure is completed.
   return [0x01]
 }
 
 /** The system event log: what happened to the machine, as its BMC's log has it. */
-export const SEL_COMMANDS: readonly Command[] = [
+export const SEL_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get SEL Info',
     netFn: NET_FN.storage,
@@ -145,7 +145,7 @@ export const SEL_COMMANDS: readonly Command[] = [
     call: 'read log',
     privilege: 'user',
     length: [0, 0],
-    run: info,
+    run: readSelInfo,
   },
   {
     title: 'Reserve SEL',
@@ -163,7 +163,7 @@ export const SEL_COMMANDS: readonly Command[] = [
     call: 'read log',
     privilege: 'user',
     length: [6, 6],
-    run: entry,
+    run: readSelEntry,
   },
   {
     title: 'Clear SEL',

@@ -1,13 +1,13 @@
 import { sensorsOf, type SensorReading } from '../../machine/index.js'
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
-import { NET_FN, type Call, type Command } from './command.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
+import { NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 import { rawOf, SENSOR_FORMS } from './sensor-form.js'
 import { thresholdsOf } from './sdr.js'
 
 /** @throws CommandFailed for an unknown sensor, and for one without readings */
-function sensorIn({ bmc: { machine }, data }: Call): SensorReading {
+function sensorIn({ bmc: { machine }, data }: IpmiCall): SensorReading {
   const found = sensorsOf(machine.spec, machine.power())[data[0]! - 1]
-  if (!found) throw new CommandFailed(COMPLETION.notPresent)
+  if (!found) throw new IpmiCommandError(COMPLETION.notPresent)
   return found
 }
 
@@ -15,7 +15,7 @@ function sensorIn({ bmc: { machine }, data }: Call): SensorReading {
 const SCANNING = 0x40
 const UNAVAILABLE = 0x20
 
-function reading(call: Call): number[] {
+function readSensorValue(call: IpmiCall): number[] {
   const sensor = sensorIn(call)
   const { kind, reading: value, lower, upper } = sensor
   if (value === null) return [0, SCANNING | UNAVAILABLE, 0xc0]
@@ -24,7 +24,7 @@ function reading(call: Call): number[] {
   return [rawOf(kind, value), SCANNING, 0xc0 | (isLow ? 0x02 : 0) | (isHigh ? 0x10 : 0)]
 }
 
-function thresholds(call: Call): number[] {
+function thresholds(call: IpmiCall): number[] {
   const sensor = sensorIn(call)
   const { kind, lower, upper } = sensor
   const limit = (value: number | null): number => (value === null ? 0 : rawOf(kind, value))
@@ -34,7 +34,7 @@ function thresholds(call: Call): number[] {
 
 const reads = { call: 'read sensors', privilege: 'user' } as const
 
-export const SENSOR_COMMANDS: readonly Command[] = [
+export const SENSOR_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Get Sensor Hysteresis',
     netFn: NET_FN.sensor,
@@ -74,7 +74,7 @@ export const SENSOR_COMMANDS: readonly Command[] = [
     command: 0x2d,
     ...reads,
     length: [1, 1],
-    run: reading,
+    run: readSensorValue,
   },
   {
     title: 'Get Sensor Type',

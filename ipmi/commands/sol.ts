@@ -1,10 +1,10 @@
-import { COMPLETION, CommandFailed } from '../protocol/completion.js'
+import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { PAYLOAD } from '../protocol/packet.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
-import { MOST_CHARACTERS, RETRIES, RETRY_INTERVAL } from '../sol/serial-console.js'
+import { MAX_SOL_CHARACTERS, SOL_RETRIES, SOL_RETRY_INTERVAL } from '../sol/serial-console.js'
 import { checkChannel, LAN_CHANNEL } from './app.js'
-import { littleEndian, NET_FN, type Call, type Command } from './command.js'
-import { reading, type Parameters } from './parameters.js'
+import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
+import { parameterReader, type Parameters } from './parameters.js'
 
 /** The only instance of the serial console. */
 const INSTANCE = 1
@@ -16,14 +16,14 @@ const NEEDS_ENCRYPTION = 0x84
 
 /** @throws CommandFailed for another payload than the serial console, and for another instance */
 function checkPayload(data: Buffer, instance = data[1]! & 0x0f): void {
-  if ((data[0]! & 0x3f) !== PAYLOAD.sol || instance !== INSTANCE) throw new CommandFailed(COMPLETION.invalidField)
+  if ((data[0]! & 0x3f) !== PAYLOAD.sol || instance !== INSTANCE) throw new IpmiCommandError(COMPLETION.invalidField)
 }
 
-function activate({ bmc, session, data }: Call): number[] {
+function activate({ bmc, session, data }: IpmiCall): number[] {
   checkPayload(data)
-  if (bmc.console.session) throw new CommandFailed(ACTIVE_ELSEWHERE)
+  if (bmc.console.session) throw new IpmiCommandError(ACTIVE_ELSEWHERE)
   // Packets without encryption and authentication are refused in a session that has both.
-  if ((data[2]! & 0xc0) !== 0xc0) throw new CommandFailed(NEEDS_ENCRYPTION)
+  if ((data[2]! & 0xc0) !== 0xc0) throw new IpmiCommandError(NEEDS_ENCRYPTION)
   bmc.console.activate(session!)
   const noVlan = 0xffff
   return [
@@ -31,25 +31,25 @@ function activate({ bmc, session, data }: Call): number[] {
     0,
     0,
     0,
-    ...littleEndian(MOST_CHARACTERS, 2),
-    ...littleEndian(MOST_CHARACTERS, 2),
+    ...littleEndian(MAX_SOL_CHARACTERS, 2),
+    ...littleEndian(MAX_SOL_CHARACTERS, 2),
     ...littleEndian(bmc.address.port, 2),
     ...littleEndian(noVlan, 2),
   ]
 }
 
-function deactivate({ bmc, data }: Call): void {
+function deactivate({ bmc, data }: IpmiCall): void {
   checkPayload(data)
-  if (!bmc.console.session) throw new CommandFailed(NOT_ACTIVE)
+  if (!bmc.console.session) throw new IpmiCommandError(NOT_ACTIVE)
   bmc.console.deactivate()
 }
 
-function status({ bmc, data }: Call): number[] {
+function readSolStatus({ bmc, data }: IpmiCall): number[] {
   checkPayload(data, INSTANCE)
   return [INSTANCE, bmc.console.session ? 1 : 0, 0]
 }
 
-function instance({ bmc, data }: Call): number[] {
+function instance({ bmc, data }: IpmiCall): number[] {
   checkPayload(data)
   const port = 1
   return [...littleEndian(bmc.console.session?.id ?? 0, 4), port, 0, 0, 0, 0, 0, 0, 0]
@@ -65,7 +65,7 @@ const PARAMETERS: Parameters = {
   2: () => [0xc0 | PRIVILEGE.operator],
   // In steps of 5 ms; the number of characters after which a packet is sent.
   3: () => [1, 1],
-  4: () => [RETRIES, RETRY_INTERVAL / 10],
+  4: () => [SOL_RETRIES, SOL_RETRY_INTERVAL / 10],
   5: () => [BAUD_115200],
   6: () => [BAUD_115200],
   7: () => [LAN_CHANNEL],
@@ -73,7 +73,7 @@ const PARAMETERS: Parameters = {
 }
 
 /** Serial over LAN: the machine's console. */
-export const SOL_COMMANDS: readonly Command[] = [
+export const SOL_COMMANDS: readonly IpmiCommand[] = [
   {
     title: 'Activate Payload',
     netFn: NET_FN.app,
@@ -99,7 +99,7 @@ export const SOL_COMMANDS: readonly Command[] = [
     call: 'read console',
     privilege: 'user',
     length: [1, 1],
-    run: status,
+    run: readSolStatus,
   },
   {
     title: 'Get Payload Instance Info',
@@ -137,6 +137,6 @@ export const SOL_COMMANDS: readonly Command[] = [
     call: 'read manager',
     privilege: 'operator',
     length: [4, 4],
-    run: reading(PARAMETERS),
+    run: parameterReader(PARAMETERS),
   },
 ]

@@ -1,7 +1,7 @@
 import { APP_COMMANDS } from './app.js'
 import { BOOT_OPTION_COMMANDS } from './boot-options.js'
 import { CHASSIS_COMMANDS } from './chassis.js'
-import type { Command } from './command.js'
+import type { IpmiCommand } from './command.js'
 import { FRU_COMMANDS } from './fru.js'
 import { LAN_COMMANDS } from './lan.js'
 import { SDR_COMMANDS } from './sdr.js'
@@ -11,7 +11,7 @@ import { SOL_COMMANDS } from './sol.js'
 import { USER_COMMANDS } from './users.js'
 
 /** All commands that a BMC knows. */
-const COMMANDS: readonly Command[] = [
+const IPMI_COMMANDS: readonly IpmiCommand[] = [
   ...CHASSIS_COMMANDS,
   ...BOOT_OPTION_COMMANDS,
   ...APP_COMMANDS,
@@ -24,17 +24,17 @@ const COMMANDS: readonly Command[] = [
   ...SOL_COMMANDS,
 ]
 
-const BY_NUMBER = new Map(COMMANDS.map((each) => [numberOf(each.netFn, each.command), each]))
+const BY_NUMBER = new Map(IPMI_COMMANDS.map((each) => [commandNumberOf(each.netFn, each.command), each]))
 
-function numberOf(netFn: number, command: number): number {
+function commandNumberOf(netFn: number, command: number): number {
   return netFn * 256 + command
 }
 
-export const commandOf = (netFn: number, command: number): Command | undefined =>
-  BY_NUMBER.get(numberOf(netFn, command))
+export const commandOf = (netFn: number, command: number): IpmiCommand | undefined =>
+  BY_NUMBER.get(commandNumberOf(netFn, command))
 
 /** Call name of an unknown command number. */
-export const UNKNOWN = 'raw'
+export const RAW_CALL = 'raw'
 
 /** The names by which commands pass the probe. */
-export const IPMI_CALLS: readonly string[] = [...new Set([UNKNOWN, ...COMMANDS.map(({ call }) => call)])]
+export const IPMI_CALLS: readonly string[] = [...new Set([RAW_CALL, ...IPMI_COMMANDS.map(({ call }) => call)])]

@@ -20,7 +20,7 @@ export const CIPHER_SUITES: readonly CipherSuite[] = [
   { id: 17, authentication: 3, integrity: 4, confidentiality: 1, hash: 'sha256', codeLength: 16 },
 ]
 
-export const hmac = ({ hash }: CipherSuite, key: Buffer, ...parts: readonly Buffer[]): Buffer => {
+export const computeHmac = ({ hash }: CipherSuite, key: Buffer, ...parts: readonly Buffer[]): Buffer => {
   const made = createHmac(hash, key)
   for (const part of parts) made.update(part)
   return made.digest()
@@ -30,21 +30,21 @@ export const hmac = ({ hash }: CipherSuite, key: Buffer, ...parts: readonly Buff
 export const sameCode = (one: Buffer, other: Buffer): boolean =>
   one.length === other.length && timingSafeEqual(one, other)
 
-const BLOCK = 16
+const AES_BLOCK_BYTES = 16
 
 /** Encrypts a payload; IPMI 2.0, 13.29. */
-export function encrypted(key: Buffer, iv: Buffer, payload: Buffer): Buffer {
-  const pad = BLOCK - 1 - (payload.length % BLOCK)
+export function encryptPayload(key: Buffer, iv: Buffer, payload: Buffer): Buffer {
+  const pad = AES_BLOCK_BYTES - 1 - (payload.length % AES_BLOCK_BYTES)
   const trailer = Buffer.from([...Array.from({ length: pad }, (_, index) => index + 1), pad])
   const cipher = createCipheriv('aes-128-cbc', key, iv).setAutoPadding(false)
   return Buffer.concat([iv, cipher.update(payload), cipher.update(trailer), cipher.final()])
 }
 
 /** Decrypts a payload; undefined for a damaged one. */
-export function decrypted(key: Buffer, payload: Buffer): Buffer | undefined {
-  if (payload.length < 2 * BLOCK || payload.length % BLOCK !== 0) return undefined
-  const cipher = createDecipheriv('aes-128-cbc', key, payload.subarray(0, BLOCK)).setAutoPadding(false)
-  const plain = Buffer.concat([cipher.update(payload.subarray(BLOCK)), cipher.final()])
+export function decryptPayload(key: Buffer, payload: Buffer): Buffer | undefined {
+  if (payload.length < 2 * AES_BLOCK_BYTES || payload.length % AES_BLOCK_BYTES !== 0) return undefined
+  const cipher = createDecipheriv('aes-128-cbc', key, payload.subarray(0, AES_BLOCK_BYTES)).setAutoPadding(false)
+  const plain = Buffer.concat([cipher.update(payload.subarray(AES_BLOCK_BYTES)), cipher.final()])
   const pad = plain.at(-1)!
-  return pad < BLOCK ? plain.subarray(0, plain.length - 1 - pad) : undefined
+  return pad < AES_BLOCK_BYTES ? plain.subarray(0, plain.length - 1 - pad) : undefined
 }

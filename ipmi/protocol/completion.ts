@@ -18,7 +18,7 @@ export const COMPLETION = {
 } as const
 
 /** A command that is answered by a completion code other than 0. */
-export class CommandFailed extends Error {
+export class IpmiCommandError extends Error {
   override name = 'CommandFailed'
   constructor(readonly completion: number) {
     super(`completion code ${completion.toString(16).padStart(2, '0')}h`)

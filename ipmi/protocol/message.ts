@@ -12,14 +12,14 @@ export interface IpmiRequest {
 }
 
 /** Address of the BMC. */
-const BMC = 0x20
-const SHORTEST = 7
+const BMC_ADDRESS = 0x20
+const MIN_MESSAGE_LENGTH = 7
 
 const checksum = (bytes: Buffer): number => -bytes.reduce((sum, byte) => sum + byte, 0) & 0xff
 
 /** Reads a request to a BMC; undefined for a damaged message, a response, and one to another address. */
 export function readRequest(message: Buffer): IpmiRequest | undefined {
-  if (message.length < SHORTEST || message[0] !== BMC) return undefined
+  if (message.length < MIN_MESSAGE_LENGTH || message[0] !== BMC_ADDRESS) return undefined
   const end = message.length - 1
   if (checksum(message.subarray(0, 2)) !== message[2] || checksum(message.subarray(3, end)) !== message[end])
     return undefined
@@ -39,6 +39,6 @@ export function readRequest(message: Buffer): IpmiRequest | undefined {
 
 export function responseTo(request: IpmiRequest, completion: number, data: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.from([request.caller, ((request.netFn + 1) << 2) | request.callerLun])
-  const body = Buffer.from([BMC, (request.sequence << 2) | request.lun, request.command, completion, ...data])
+  const body = Buffer.from([BMC_ADDRESS, (request.sequence << 2) | request.lun, request.command, completion, ...data])
   return Buffer.concat([head, Buffer.from([checksum(head)]), body, Buffer.from([checksum(body)])])
 }

@@ -52,12 +52,12 @@ export function readPacket(bytes: Buffer, authCodeLength: (session: number) => n
     session: 0,
     sequence: 0,
     payload: bytes.subarray(HEADER_15, HEADER_15 + length),
-    covered: NOTHING,
-    authCode: NOTHING,
+    covered: NO_BYTES,
+    authCode: NO_BYTES,
   }
 }
 
-const NOTHING = Buffer.alloc(0)
+const NO_BYTES = Buffer.alloc(0)
 
 function readPacket20(bytes: Buffer, authCodeLength: (session: number) => number | undefined): Packet | undefined {
   if (bytes.length < HEADER_20) return undefined
@@ -68,7 +68,7 @@ function readPacket20(bytes: Buffer, authCodeLength: (session: number) => number
   const isAuthenticated = (bytes[1]! & 0x40) !== 0
   const codeLength = isAuthenticated ? authCodeLength(session) : 0
   if (codeLength === undefined) return undefined
-  const covered = isAuthenticated ? bytes.subarray(0, bytes.length - codeLength) : NOTHING
+  const covered = isAuthenticated ? bytes.subarray(0, bytes.length - codeLength) : NO_BYTES
   if (isAuthenticated && !isPadded(covered, end)) return undefined
   return {
     version: '2.0',
@@ -79,7 +79,7 @@ function readPacket20(bytes: Buffer, authCodeLength: (session: number) => number
     sequence: bytes.readUInt32LE(6),
     payload: bytes.subarray(HEADER_20, end),
     covered,
-    authCode: isAuthenticated ? bytes.subarray(bytes.length - codeLength) : NOTHING,
+    authCode: isAuthenticated ? bytes.subarray(bytes.length - codeLength) : NO_BYTES,
   }
 }
 

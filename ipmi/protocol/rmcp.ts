@@ -2,10 +2,10 @@
 export const RMCP_ASF = 0x06
 export const RMCP_IPMI = 0x07
 
-const VERSION = 0x06
+const RMCP_VERSION = 0x06
 /** The sequence number of a message that asks for no acknowledgement; IPMI uses no other. */
 const NO_ACKNOWLEDGEMENT = 0xff
-const HEADER = 4
+const RMCP_HEADER_BYTES = 4
 
 /** Contents of an RMCP datagram. */
 export interface RmcpMessage {
@@ -15,12 +15,12 @@ export interface RmcpMessage {
 
 /** Reads an RMCP datagram; undefined for what is none, and for acknowledgements. */
 export function readRmcp(datagram: Buffer): RmcpMessage | undefined {
-  if (datagram.length < HEADER || datagram[0] !== VERSION) return undefined
-  return { messageClass: datagram[3]!, data: datagram.subarray(HEADER) }
+  if (datagram.length < RMCP_HEADER_BYTES || datagram[0] !== RMCP_VERSION) return undefined
+  return { messageClass: datagram[3]!, data: datagram.subarray(RMCP_HEADER_BYTES) }
 }
 
 export const rmcpDatagram = (messageClass: number, ...data: readonly Buffer[]): Buffer =>
-  Buffer.concat([Buffer.from([VERSION, 0, NO_ACKNOWLEDGEMENT, messageClass]), ...data])
+  Buffer.concat([Buffer.from([RMCP_VERSION, 0, NO_ACKNOWLEDGEMENT, messageClass]), ...data])
 
 /** IANA number of the ASF, in ASF messages. */
 const ASF = 4542

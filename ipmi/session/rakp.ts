@@ -1,8 +1,8 @@
 import type { CipherSuite } from '../protocol/cipher-suites.js'
-import { CIPHER_SUITES, hmac } from '../protocol/cipher-suites.js'
+import { CIPHER_SUITES, computeHmac } from '../protocol/cipher-suites.js'
 
 /** Status codes of the messages that open a session; IPMI 2.0, table 13-15. */
-export const STATUS = {
+export const RAKP_STATUS = {
   ok: 0x00,
   insufficientResources: 0x01,
   invalidSession: 0x02,
@@ -40,7 +40,7 @@ export function readOpenRequest(
     const at = 8 + kind * ALGORITHM
     const length = payload[at + 3]!
     if (payload[at] !== kind || (length !== ALGORITHM && length !== 0))
-      return { tag, remote, status: STATUS.illegalParameter }
+      return { tag, remote, status: RAKP_STATUS.illegalParameter }
     algorithms.push(length === 0 ? undefined : payload[at + 4]! & 0x3f)
   }
   return { tag, remote, privilege: payload[1]! & 0x0f, algorithms }
@@ -80,7 +80,7 @@ export function openResponse(
 }
 
 /** The answer that refuses a message: nothing follows the caller's session id. */
-export function refusal(tag: number, status: number, remote: number): Buffer {
+export function rakpRefusal(tag: number, status: number, remote: number): Buffer {
   const answer = Buffer.alloc(8)
   answer[0] = tag
   answer[1] = status
@@ -135,7 +135,7 @@ export function readRakp3(payload: Buffer): Rakp3 | undefined {
 }
 
 /** Both sides of a handshake, from which its codes and keys are made. */
-export interface Exchange {
+export interface RakpHandshake {
   readonly suite: CipherSuite
   /** Session ids of the caller and of the BMC. */
   readonly remote: number
@@ -149,29 +149,38 @@ export interface Exchange {
   readonly key: Buffer
 }
 
-const number = (value: number): Buffer => {
+const encodeUint32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)
   return bytes
 }
 
-const roleAndName = ({ role, name }: Exchange): Buffer => Buffer.concat([Buffer.from([role, name.length]), name])
+const roleAndName = ({ role, name }: RakpHandshake): Buffer => Buffer.concat([Buffer.from([role, name.length]), name])
 
-export function rakp2(tag: number, exchange: Exchange): Buffer {
+export function makeRakp2(tag: number, exchange: RakpHandshake): Buffer {
   const { suite, remote, id, callerRandom, bmcRandom, guid, key } = exchange
-  const code = hmac(suite, key, number(remote), number(id), callerRandom, bmcRandom, guid, roleAndName(exchange))
-  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), number(remote), bmcRandom, guid, code])
+  const code = computeHmac(
+    suite,
+    key,
+    encodeUint32(remote),
+    encodeUint32(id),
+    callerRandom,
+    bmcRandom,
+    guid,
+    roleAndName(exchange),
+  )
+  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), encodeUint32(remote), bmcRandom, guid, code])
 }
 
 /** The code that RAKP message 3 has when the caller knows the password. */
-export const rakp3Code = (exchange: Exchange): Buffer =>
-  hmac(exchange.suite, exchange.key, exchange.bmcRandom, number(exchange.remote), roleAndName(exchange))
+export const rakp3Code = (exchange: RakpHandshake): Buffer =>
+  computeHmac(exchange.suite, exchange.key, exchange.bmcRandom, encodeUint32(exchange.remote), roleAndName(exchange))
 
 /** Session integrity key. There is no BMC key, so that it is made with the user's. */
-export const integrityKey = (exchange: Exchange): Buffer =>
-  hmac(exchange.suite, exchange.key, exchange.callerRandom, exchange.bmcRandom, roleAndName(exchange))
+export const integrityKey = (exchange: RakpHandshake): Buffer =>
+  computeHmac(exchange.suite, exchange.key, exchange.callerRandom, exchange.bmcRandom, roleAndName(exchange))
 
-export function rakp4(tag: number, { suite, remote, id, callerRandom, guid }: Exchange, sik: Buffer): Buffer {
-  const code = hmac(suite, sik, callerRandom, number(id), guid).subarray(0, suite.codeLength)
-  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), number(remote), code])
+export function makeRakp4(tag: number, { suite, remote, id, callerRandom, guid }: RakpHandshake, sik: Buffer): Buffer {
+  const code = computeHmac(suite, sik, callerRandom, encodeUint32(id), guid).subarray(0, suite.codeLength)
+  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), encodeUint32(remote), code])
 }

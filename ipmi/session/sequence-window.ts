@@ -1,6 +1,6 @@
 /** Distance that a packet may be ahead of the latest, or behind it; IPMI 2.0, 'Session Sequence Number Tracking'. */
-const AHEAD = 15
-const BEHIND = 16
+const MAX_SEQUENCE_AHEAD = 15
+const MAX_SEQUENCE_BEHIND = 16
 
 /** The sequence numbers of a session's packets: each counts once, and only near the latest. */
 export class SequenceWindow {
@@ -12,9 +12,9 @@ export class SequenceWindow {
   accepts(sequence: number): boolean {
     if (sequence === 0) return false
     const distance = (sequence - this.#latest) | 0
-    if (distance > AHEAD || distance < -BEHIND) return false
+    if (distance > MAX_SEQUENCE_AHEAD || distance < -MAX_SEQUENCE_BEHIND) return false
     if (distance > 0) {
-      this.#seen = ((this.#seen << distance) | (1 << (distance - 1))) & ((1 << BEHIND) - 1)
+      this.#seen = ((this.#seen << distance) | (1 << (distance - 1))) & ((1 << MAX_SEQUENCE_BEHIND) - 1)
       this.#latest = sequence
       return true
     }

@@ -1,11 +1,11 @@
-import { type CipherSuite, decrypted, encrypted, hmac, sameCode } from '../protocol/cipher-suites.js'
+import { type CipherSuite, decryptPayload, encryptPayload, computeHmac, sameCode } from '../protocol/cipher-suites.js'
 import { type Packet, sessionPacket } from '../protocol/packet.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
 import { rmcpDatagram, RMCP_IPMI } from '../protocol/rmcp.js'
 import { SequenceWindow } from './sequence-window.js'
 
 /** IPMI 2.0, 'Session Inactivity Timeouts': a session without packets ends after 60 s. */
-export const IDLE = 60_000
+export const IPMI_SESSION_TIMEOUT = 60_000
 
 /** Result of a handshake. */
 export interface Agreement {
@@ -59,8 +59,8 @@ export class Session {
     this.send = parts.send
     this.opening = parts.opening
     this.#iv = parts.iv
-    this.#k1 = hmac(suite, sik, constant(1))
-    this.#k2 = hmac(suite, sik, constant(2)).subarray(0, 16)
+    this.#k1 = computeHmac(suite, sik, constant(1))
+    this.#k2 = computeHmac(suite, sik, constant(2)).subarray(0, 16)
   }
 
   /** The payload of a packet; undefined for one that is not the caller's, is damaged or repeated. */
@@ -68,7 +68,7 @@ export class Session {
     if (!isEncrypted || !isAuthenticated || !sameCode(this.#sign(covered), authCode)) return undefined
     // After authentication only: a forged packet must not move the window.
     if (!this.#window.accepts(sequence)) return undefined
-    return decrypted(this.#k2, payload)
+    return decryptPayload(this.#k2, payload)
   }
 
   /** The datagram of a payload to the caller. */
@@ -79,14 +79,14 @@ export class Session {
       payload,
       session: this.remote,
       sequence: this.#sequence,
-      encrypt: (plain) => encrypted(this.#k2, this.#iv(), plain),
+      encrypt: (plain) => encryptPayload(this.#k2, this.#iv(), plain),
       sign: (covered) => this.#sign(covered),
     })
     return rmcpDatagram(RMCP_IPMI, packet)
   }
 
   #sign(covered: Buffer): Buffer {
-    return hmac(this.suite, this.#k1, covered).subarray(0, this.suite.codeLength)
+    return computeHmac(this.suite, this.#k1, covered).subarray(0, this.suite.codeLength)
   }
 }
 

@@ -5,18 +5,18 @@ import { PRIVILEGE } from '../protocol/privilege.js'
 import {
   integrityKey,
   openResponse,
-  rakp2,
+  makeRakp2,
   rakp3Code,
-  rakp4,
+  makeRakp4,
   readOpenRequest,
   readRakp1,
   readRakp3,
-  refusal,
-  STATUS,
+  rakpRefusal,
+  RAKP_STATUS,
   suiteFor,
-  type Exchange,
+  type RakpHandshake,
 } from './rakp.js'
-import { IDLE, Session, type Send } from './session.js'
+import { IPMI_SESSION_TIMEOUT, Session, type Send } from './session.js'
 
 export interface SessionParts {
   clock: Clock
@@ -35,11 +35,11 @@ interface Handshake {
   readonly suite: CipherSuite
   readonly maximum: number
   readonly at: number
-  exchange?: Exchange
+  exchange?: RakpHandshake
 }
 
 /** Open sessions, and handshakes under way, that a BMC has room for. */
-const MOST = 16
+const MAX_IPMI_SESSIONS = 16
 
 /** The sessions of a BMC, and the handshakes that open them. Their time is looked at when a packet comes. */
 export class Sessions {
@@ -87,14 +87,14 @@ export class Sessions {
     const request = readOpenRequest(payload)
     if (!request) return undefined
     const { tag, remote } = request
-    if ('status' in request) return refusal(tag, request.status, remote)
-    if (remote === 0) return refusal(tag, STATUS.invalidSession, remote)
-    if (request.privilege > PRIVILEGE.administrator) return refusal(tag, STATUS.invalidRole, remote)
+    if ('status' in request) return rakpRefusal(tag, request.status, remote)
+    if (remote === 0) return rakpRefusal(tag, RAKP_STATUS.invalidSession, remote)
+    if (request.privilege > PRIVILEGE.administrator) return rakpRefusal(tag, RAKP_STATUS.invalidRole, remote)
     const suite = suiteFor(request.algorithms)
-    if (!suite) return refusal(tag, STATUS.noMatchingSuite, remote)
-    if (this.#open.size >= MOST) return refusal(tag, STATUS.insufficientResources, remote)
+    if (!suite) return rakpRefusal(tag, RAKP_STATUS.noMatchingSuite, remote)
+    if (this.#open.size >= MAX_IPMI_SESSIONS) return rakpRefusal(tag, RAKP_STATUS.insufficientResources, remote)
     // Handshakes that never go on must not keep others out: the oldest makes room.
-    if (this.#handshakes.size >= MOST) this.#handshakes.delete(this.#handshakes.keys().next().value!)
+    if (this.#handshakes.size >= MAX_IPMI_SESSIONS) this.#handshakes.delete(this.#handshakes.keys().next().value!)
     const maximum = request.privilege === 0 ? PRIVILEGE.administrator : request.privilege
     const handshake = { id: this.#freeId(), remote, suite, maximum, at: this.#parts.clock.now() }
     this.#handshakes.set(handshake.id, handshake)
@@ -106,18 +106,19 @@ export class Sessions {
     if (!message) return undefined
     const { tag, session, random: callerRandom, role, name, nameLength } = message
     const handshake = this.#handshakes.get(session)
-    if (!handshake) return refusal(tag, STATUS.invalidSession, 0)
+    if (!handshake) return rakpRefusal(tag, RAKP_STATUS.invalidSession, 0)
     const { remote, suite, id, maximum } = handshake
-    if (nameLength > 16) return refusal(tag, STATUS.invalidNameLength, remote)
+    if (nameLength > 16) return rakpRefusal(tag, RAKP_STATUS.invalidNameLength, remote)
     const level = role & 0x0f
-    if (level < PRIVILEGE.callback || level > PRIVILEGE.administrator) return refusal(tag, STATUS.invalidRole, remote)
-    if (level > maximum) return refusal(tag, STATUS.unauthorizedRole, remote)
+    if (level < PRIVILEGE.callback || level > PRIVILEGE.administrator)
+      return rakpRefusal(tag, RAKP_STATUS.invalidRole, remote)
+    if (level > maximum) return rakpRefusal(tag, RAKP_STATUS.unauthorizedRole, remote)
     const key = this.#parts.keyOf(name.toString('utf8'))
-    if (!key) return refusal(tag, STATUS.unauthorizedName, remote)
+    if (!key) return rakpRefusal(tag, RAKP_STATUS.unauthorizedName, remote)
     const { guid, random } = this.#parts
     const bmcRandom = Buffer.from(random.bytes(16))
     handshake.exchange = { suite, remote, id, callerRandom, bmcRandom, guid, role, name, key }
-    return rakp2(tag, handshake.exchange)
+    return makeRakp2(tag, handshake.exchange)
   }
 
   proving(payload: Buffer, send: Send): Buffer | undefined {
@@ -127,15 +128,15 @@ export class Sessions {
     const open = this.#open.get(id)
     if (open) return open.opening.asked.equals(payload) ? open.opening.answered : undefined
     const { exchange } = this.#handshakes.get(id) ?? {}
-    if (!exchange) return refusal(tag, STATUS.invalidSession, 0)
+    if (!exchange) return rakpRefusal(tag, RAKP_STATUS.invalidSession, 0)
     this.#handshakes.delete(id)
     // The caller has found the BMC's code wrong, most often since it has the wrong password.
-    if (status !== STATUS.ok) return undefined
+    if (status !== RAKP_STATUS.ok) return undefined
     const { remote, suite } = exchange
-    if (!sameCode(code, rakp3Code(exchange))) return refusal(tag, STATUS.invalidCheckValue, remote)
-    if (this.#open.size >= MOST) return refusal(tag, STATUS.insufficientResources, remote)
+    if (!sameCode(code, rakp3Code(exchange))) return rakpRefusal(tag, RAKP_STATUS.invalidCheckValue, remote)
+    if (this.#open.size >= MAX_IPMI_SESSIONS) return rakpRefusal(tag, RAKP_STATUS.insufficientResources, remote)
     const sik = integrityKey(exchange)
-    const answered = rakp4(tag, exchange, sik)
+    const answered = makeRakp4(tag, exchange, sik)
     const { clock, random } = this.#parts
     const agreement = {
       id,
@@ -163,7 +164,7 @@ export class Sessions {
   }
 
   #expire(): void {
-    const since = this.#parts.clock.now() - IDLE
+    const since = this.#parts.clock.now() - IPMI_SESSION_TIMEOUT
     for (const [id, { at }] of this.#handshakes) if (at < since) this.#handshakes.delete(id)
     for (const [id, { usedAt }] of this.#open) if (usedAt < since) this.close(id)
   }

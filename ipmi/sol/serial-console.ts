@@ -1,18 +1,18 @@
 import type { ConsolePoint } from '../../machine/index.js'
 import { Timer, type Clock, type Probe } from '../../runtime/index.js'
 import { PAYLOAD } from '../protocol/packet.js'
-import { IDLE, type Session } from '../session/session.js'
+import { IPMI_SESSION_TIMEOUT, type Session } from '../session/session.js'
 import { readSol, solPacket } from './sol-packet.js'
 
 /** Most characters of a packet, in both directions. */
-export const MOST_CHARACTERS = 200
+export const MAX_SOL_CHARACTERS = 200
 /** Attempts to send a packet, and the milliseconds between them: the factory values of the SOL configuration. */
-export const RETRIES = 7
-export const RETRY_INTERVAL = 500
+export const SOL_RETRIES = 7
+export const SOL_RETRY_INTERVAL = 500
 /** Characters that wait for a caller; older ones make room. */
-const MOST_WAITING = 64 * 1024
+const MAX_WAITING_CHARACTERS = 64 * 1024
 
-interface Sent {
+interface SentCharacters {
   sequence: number
   characters: Buffer
   left: number
@@ -26,7 +26,7 @@ export class SerialConsole {
   readonly #retry: Timer
   #active: { session: Session; listener: Disposable } | undefined
   #waiting = Buffer.alloc(0)
-  #sent: Sent | undefined
+  #sent: SentCharacters | undefined
   #sequence = 0
 
   constructor(parts: { probe: Probe; clock: Clock; machine: string }) {
@@ -81,9 +81,9 @@ export class SerialConsole {
 
   #say(line: string): void {
     // A caller that has gone without a word is noticed when there is something to send.
-    if (this.session && this.#clock.now() - this.session.usedAt > IDLE) return this.deactivate()
+    if (this.session && this.#clock.now() - this.session.usedAt > IPMI_SESSION_TIMEOUT) return this.deactivate()
     const all = Buffer.concat([this.#waiting, Buffer.from(`${line}\r\n`)])
-    this.#waiting = all.subarray(Math.max(0, all.length - MOST_WAITING))
+    this.#waiting = all.subarray(Math.max(0, all.length - MAX_WAITING_CHARACTERS))
     this.#go()
   }
 
@@ -91,9 +91,9 @@ export class SerialConsole {
   #go(): void {
     if (!this.#active || this.#sent || this.#waiting.length === 0) return
     this.#sequence = (this.#sequence % 15) + 1
-    const characters = this.#waiting.subarray(0, MOST_CHARACTERS)
+    const characters = this.#waiting.subarray(0, MAX_SOL_CHARACTERS)
     this.#waiting = this.#waiting.subarray(characters.length)
-    this.#sent = { sequence: this.#sequence, characters, left: RETRIES }
+    this.#sent = { sequence: this.#sequence, characters, left: SOL_RETRIES }
     this.#send()
   }
 
@@ -110,6 +110,6 @@ export class SerialConsole {
       this.#sent = undefined
       this.#go()
     }
-    this.#retry.start(RETRY_INTERVAL, again, { weak: true })
+    this.#retry.start(SOL_RETRY_INTERVAL, again, { weak: true })
   }
 }

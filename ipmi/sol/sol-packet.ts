@@ -11,17 +11,17 @@ export interface SolPacket {
   readonly characters: number
 }
 
-const HEADER = 4
+const SOL_HEADER_BYTES = 4
 const NACK = 0x40
 
 export function readSol(payload: Buffer): SolPacket | undefined {
-  if (payload.length < HEADER) return undefined
+  if (payload.length < SOL_HEADER_BYTES) return undefined
   return {
     sequence: payload[0]! & 0x0f,
     acknowledged: payload[1]! & 0x0f,
     accepted: payload[2]!,
     isNack: (payload[3]! & NACK) !== 0,
-    characters: payload.length - HEADER,
+    characters: payload.length - SOL_HEADER_BYTES,
   }
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, type Operation, type OperationId } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation, type OperationId } from '../../wire/index.js'
 import { readArguments } from './arguments.js'
 
 const read = (id: OperationId, query = '', body?: unknown) => {
-  const operation: Operation = IRONIC_OPERATIONS.find((row) => row.id === id)!
+  const operation: IronicOperation = IRONIC_OPERATIONS.find((row) => row.id === id)!
   return readArguments(operation, {}, new URLSearchParams(query), body)
 }
 

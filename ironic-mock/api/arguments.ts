@@ -1,6 +1,13 @@
 import { isNestedDeeper, isObject } from '../../runtime/index.js'
-import { ironicErrors, IronicError, pythonRepr, textOf, type ArgSchema, type Operation } from '../../wire/index.js'
-import { KIB, largestOf, tooLarge, type Limits } from './body-limits.js'
+import {
+  ironicErrors,
+  IronicError,
+  pythonRepr,
+  formatClientValue,
+  type CallArgSchema,
+  type IronicOperation,
+} from '../../wire/index.js'
+import { KIB, largestOf, tooLarge, type BodyLimitSettings } from './body-limits.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 
 /** Arguments of a call by name; wire's `ArgsOf` types them per operation. */
@@ -12,7 +19,7 @@ export type Arguments = Record<string, unknown>
  *
  * @throws IronicError 400 for invalid JSON (upstream: 500) or too deep nesting, 413 for too large a body
  */
-export function readBody(operation: Operation, text: string | undefined, limits: Limits): unknown {
+export function readBody(operation: IronicOperation, text: string | undefined, limits: BodyLimitSettings): unknown {
   if (text === undefined || text.trim() === '') return undefined
   const largest = largestOf(operation, limits)
   if (Buffer.byteLength(text) > largest * KIB) throw new IronicError(413, tooLarge(largest))
@@ -37,14 +44,14 @@ export function readBody(operation: Operation, text: string | undefined, limits:
  * @throws IronicError 400
  */
 export function readArguments(
-  operation: Operation,
+  operation: IronicOperation,
   path: Readonly<Record<string, string>>,
   query: URLSearchParams,
   body: unknown,
 ): Arguments {
   const { document: _, ...pathArguments } = path
   const received: Arguments = queryArguments(query)
-  const schemas: Record<string, ArgSchema> = { ...operation.query }
+  const schemas: Record<string, CallArgSchema> = { ...operation.query }
   if (operation.body && 'args' in operation.body) {
     Object.assign(received, bodyArguments(body))
     Object.assign(schemas, operation.body.args)
@@ -67,7 +74,7 @@ export function readArguments(
   for (const [name, value] of Object.entries(received)) {
     const schema = schemas[name]
     const routed = schema?.type === 'string' && Object.hasOwn(path, name) && ROUTED.test(operation.path)
-    args[name] = schema && !routed ? read(name, value, schema) : value
+    args[name] = schema && !routed ? readArgument(name, value, schema) : value
   }
   return args
 }
@@ -97,14 +104,14 @@ function bodyArguments(body: unknown): Arguments {
   return isObject(body) ? body : {}
 }
 
-function read(name: string, value: unknown, schema: ArgSchema): unknown {
+function readArgument(name: string, value: unknown, schema: CallArgSchema): unknown {
   if (value === null) return null
   switch (schema.type) {
     case 'string':
       return readString(name, value, 'format' in schema ? schema.format : undefined)
     case 'integer': {
-      const text = textOf(value).trim()
-      if (typeof value === 'boolean' || !/^[+-]?\d+$/.test(text)) throw refused('an integer', name, value)
+      const text = formatClientValue(value).trim()
+      if (typeof value === 'boolean' || !/^[+-]?\d+$/.test(text)) throw argumentError('an integer', name, value)
       return Number(text)
     }
     case 'boolean': {
@@ -113,8 +120,8 @@ function read(name: string, value: unknown, schema: ArgSchema): unknown {
       return flag
     }
     case 'array': {
-      const text = Array.isArray(value) ? value.map(textOf).join(',') : value
-      if (typeof text !== 'string') throw refused('a comma-delimited string', name, value)
+      const text = Array.isArray(value) ? value.map(formatClientValue).join(',') : value
+      if (typeof text !== 'string') throw argumentError('a comma-delimited string', name, value)
       const items = text.split(',').map((item) => item.trim().toLowerCase())
       return [...new Set(items.filter((item) => item !== ''))]
     }
@@ -128,19 +135,19 @@ function readString(
   value: unknown,
   format: 'uuid' | 'uuid-or-name' | 'name' | 'mac' | undefined,
 ): string {
-  if (typeof value !== 'string') throw refused('string', name, value)
+  if (typeof value !== 'string') throw argumentError('string', name, value)
   switch (format) {
     case 'uuid':
-      if (!isUuid(value)) throw refused('UUID', name, value)
+      if (!isUuid(value)) throw argumentError('UUID', name, value)
       return value.toLowerCase()
     case 'uuid-or-name':
-      if (!isUuid(value) && !isLogicalName(value)) throw refused('UUID or name', name, value)
+      if (!isUuid(value) && !isLogicalName(value)) throw argumentError('UUID or name', name, value)
       return value
     case 'name':
-      if (!isLogicalName(value) && !isUuid(value)) throw refused('name', name, value)
+      if (!isLogicalName(value) && !isUuid(value)) throw argumentError('name', name, value)
       return value
     case 'mac':
-      if (!isMac(value)) throw refused('valid MAC address', name, value)
+      if (!isMac(value)) throw argumentError('valid MAC address', name, value)
       return value.toLowerCase()
     case undefined:
       return value
@@ -153,8 +160,8 @@ function readOneOf(name: string, value: unknown, types: readonly string[]): unkn
   const type = Array.isArray(value) ? 'array' : typeof value
   if (types.includes(type)) return value
   const classes = types.map((each) => `<class '${CLASSES[each] ?? each}'>`).join(', ')
-  throw refused(`types ${classes}`, name, value)
+  throw argumentError(`types ${classes}`, name, value)
 }
 
-const refused = (what: string, name: string, value: unknown) => ironicErrors.expected(what, name, plain(value))
+const argumentError = (what: string, name: string, value: unknown) => ironicErrors.expected(what, name, plain(value))
 const plain = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))

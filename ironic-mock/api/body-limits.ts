@@ -1,15 +1,15 @@
-import type { BodyLimits, Operation } from '../../wire/index.js'
+import type { BodyLimits, IronicOperation } from '../../wire/index.js'
 import type { ServiceSettings } from '../config/service-options.js'
 
 export const KIB = 1024
 
-export type Limits = Pick<
+export type BodyLimitSettings = Pick<
   ServiceSettings,
   'maxBodySize' | 'maxProvisionBodySize' | 'maxInspectionBodySize' | 'maxBodyDepth'
 >
 
 /** Largest body of a call, in KiB. Two calls carry more than others: a config drive, an inventory with its logs. */
-export function largestOf({ id }: Pick<Operation, 'id'>, limits: Limits): number {
+export function largestOf({ id }: Pick<IronicOperation, 'id'>, limits: BodyLimitSettings): number {
   if (id === 'nodes.provision') return limits.maxProvisionBodySize
   return id === 'continueInspection' ? limits.maxInspectionBodySize : limits.maxBodySize
 }
@@ -22,7 +22,7 @@ export const tooLarge = (largest: number): string =>
  * once cannot fill the memory. Paths outside Ironic's API have the largest limit.
  */
 export const bodyLimitsOf =
-  (limits: Limits): BodyLimits =>
+  (limits: BodyLimitSettings): BodyLimits =>
   (target) => {
     const [, path = ''] = /^(?:\/+v1(?=\/))?\/+([^?]*)/.exec(decoded(target)) ?? []
     const provision = /^nodes\/.*\/states\/+provision(\.json)?\/*$/.test(path) || path.startsWith('_lab/')

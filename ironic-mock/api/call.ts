@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '../../runtime/index.js'
-import type { ArgsOf, DocumentOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
+import type { CallArgs, DocumentOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
@@ -20,7 +20,7 @@ export interface Backend {
 }
 
 /** One call with its checked arguments and document. */
-export interface Call<Args = Record<string, unknown>, Document = unknown> {
+export interface IronicApiCall<Args = Record<string, unknown>, Document = unknown> {
   readonly args: Args
   /** The checked document of operations that take one. */
   readonly document: Document
@@ -39,7 +39,7 @@ export interface Reply {
   readonly status?: 202
 }
 
-export type CallOf<Id extends OperationId> = Call<ArgsOf<OperationOf<Id>>, DocumentOf<OperationOf<Id>>>
+export type CallOf<Id extends OperationId> = IronicApiCall<CallArgs<OperationOf<Id>>, DocumentOf<OperationOf<Id>>>
 export type Handler<Id extends OperationId> = (call: CallOf<Id>, backend: Backend) => Promise<Reply> | Reply
 
 /** One handler per operation; the compiler reports a missing one. */

@@ -3,21 +3,21 @@ import {
   IronicError,
   RULE_ACTIONS,
   RULE_CONDITIONS,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type RuleOperator,
 } from '../../wire/index.js'
 import type { InspectionRuleRecord } from '../../wire/index.js'
 
-interface Operation {
+interface RuleClause {
   op: string
   args: JsonObject | unknown[]
   loop?: JsonObject | unknown[]
   multiple?: string
 }
 
-const PHASES = ['main']
-const HIGHEST_PRIORITY = 9999
+const RULE_PHASES = ['main']
+const MAX_RULE_PRIORITY = 9999
 
 /**
  * Checks what the schema of a rule leaves out: phase, priority, the arguments of its operators. Upstream answers 500
@@ -28,13 +28,13 @@ const HIGHEST_PRIORITY = 9999
 export function checkRule(rule: JsonObject): void {
   const errors: string[] = []
   const phase = rule.phase ?? 'main'
-  if (!PHASES.includes(textOf(phase)))
-    errors.push(`Invalid phase: ${textOf(phase)}. Valid phases are: ${PHASES.join(', ')}`)
-  if (Number(rule.priority ?? 0) > HIGHEST_PRIORITY)
-    errors.push(`Priority must be between 0 and ${HIGHEST_PRIORITY} for user-defined rules.`)
-  for (const { op, args } of (rule.conditions ?? []) as Operation[])
+  if (!RULE_PHASES.includes(formatClientValue(phase)))
+    errors.push(`Invalid phase: ${formatClientValue(phase)}. Valid phases are: ${RULE_PHASES.join(', ')}`)
+  if (Number(rule.priority ?? 0) > MAX_RULE_PRIORITY)
+    errors.push(`Priority must be between 0 and ${MAX_RULE_PRIORITY} for user-defined rules.`)
+  for (const { op, args } of (rule.conditions ?? []) as RuleClause[])
     checkOperation(RULE_CONDITIONS[op.replace(/^!/, '')]!, args)
-  for (const { op, args } of rule.actions as Operation[]) checkOperation(RULE_ACTIONS[op]!, args)
+  for (const { op, args } of rule.actions as RuleClause[]) checkOperation(RULE_ACTIONS[op]!, args)
   if (errors.length > 1) throw new IronicError(400, `Multiple validation errors occurred: ${errors.join('; ')}`)
   if (errors.length > 0) throw new IronicError(400, errors[0]!)
 }
@@ -61,23 +61,23 @@ function checkOperation({ required, optional = [] }: RuleOperator, args: JsonObj
 export function storedRule(
   rule: JsonObject,
 ): Pick<InspectionRuleRecord, 'description' | 'priority' | 'phase' | 'sensitive' | 'actions' | 'conditions'> {
-  const storedOperation = ({ op, args, loop }: Operation) => ({
+  const storedOperation = ({ op, args, loop }: RuleClause) => ({
     op,
     args,
-    ...defined({ loop: isEmpty(loop) ? undefined : loop! }),
+    ...defined({ loop: isEmptyLoop(loop) ? undefined : loop! }),
   })
   return {
     description: (rule.description as string | null | undefined) ?? null,
     priority: Number(rule.priority ?? 0),
     phase: (rule.phase as string | null | undefined) ?? 'main',
     sensitive: Boolean(rule.sensitive),
-    actions: (rule.actions as Operation[]).map(storedOperation),
-    conditions: ((rule.conditions ?? []) as Operation[]).map((condition) => ({
+    actions: (rule.actions as RuleClause[]).map(storedOperation),
+    conditions: ((rule.conditions ?? []) as RuleClause[]).map((condition) => ({
       ...storedOperation(condition),
-      ...defined({ multiple: isEmpty(condition.loop) ? undefined : (condition.multiple ?? 'any') }),
+      ...defined({ multiple: isEmptyLoop(condition.loop) ? undefined : (condition.multiple ?? 'any') }),
     })),
   }
 }
 
-const isEmpty = (loop: JsonObject | unknown[] | undefined): boolean =>
+const isEmptyLoop = (loop: JsonObject | unknown[] | undefined): boolean =>
   loop === undefined || Object.keys(loop).length === 0

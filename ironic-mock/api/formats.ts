@@ -1,4 +1,4 @@
-import { textOf } from '../../wire/index.js'
+import { formatClientValue } from '../../wire/index.js'
 /** `8e5f755a-f88c-4e8f-8bcb-f0f8b41a8218`, in either case. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
@@ -19,6 +19,6 @@ const FALSE = ['0', 'f', 'false', 'off', 'n', 'no']
 /** Boolean of the words that Ironic accepts; undefined for other values. */
 export function parseBoolean(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value
-  const word = textOf(value).trim().toLowerCase()
+  const word = formatClientValue(value).trim().toLowerCase()
   return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined
 }

@@ -1,5 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { defined, errorChain, isDiskFull, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  defined,
+  errorChain,
+  isDiskFull,
+  randomUuid,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../runtime/index.js'
 import {
   answerOfBytes,
   formatMicroversion,
@@ -14,7 +22,7 @@ import {
   type Dispatch,
   type JsonSchema,
   type Microversion,
-  type Operation,
+  type IronicOperation,
   type OperationId,
   type WireRequest,
   type WireResponse,
@@ -24,7 +32,7 @@ import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import { readArguments, readBody, type Arguments } from './arguments.js'
-import type { Backend, Call, Reply } from './call.js'
+import type { Backend, IronicApiCall, Reply } from './call.js'
 import { checkRoutedIdent } from './nodes/find-node.js'
 import { handlers } from './handlers/index.js'
 import { JsonText } from './json-text.js'
@@ -58,7 +66,7 @@ export const ironicRefusal =
   (random: Random) =>
   (status: number, why: string): WireResponse => ({
     status,
-    headers: { ...JSON_TYPE, ...requestIds(random) },
+    headers: { ...JSON_CONTENT, ...requestIds(random) },
     body: ironicErrorBody(new IronicError(status, why, 'pecan')),
   })
 
@@ -78,7 +86,7 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
     const guarded = await guard?.(request)
     const ids = READS.has(request.method) ? randomOfReads : random
     if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(ids) } }
-    const response = await answer(request, { backend, service, release })
+    const response = await answerIronicCall(request, { backend, service, release })
     Object.assign(response.headers, requestIds(ids))
     return response
   }
@@ -87,26 +95,26 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
 const READS = new Set(['GET', 'HEAD'])
 
 function requestIds(random: Random): Record<string, string> {
-  const id = `req-${uuid(random)}`
+  const id = `req-${randomUuid(random)}`
   return { 'x-openstack-request-id': id, 'openstack-request-id': id }
 }
 
-interface Served {
+interface ServedApi {
   readonly backend: Backend
   readonly service: ServiceSettings
   readonly release: Release
 }
 
 /** An answer to which headers can be added. */
-type Answer = WireResponse & { readonly headers: Record<string, string> }
+type ApiAnswer = WireResponse & { readonly headers: Record<string, string> }
 
-async function answer(request: WireRequest, served: Served): Promise<Answer> {
+async function answerIronicCall(request: WireRequest, served: ServedApi): Promise<ApiAnswer> {
   const { backend, service, release } = served
   let version: Microversion | undefined
   try {
     const links = new Links((service.publicEndpoint ?? request.base).replace(/\/+$/, ''))
     version = negotiate(request.headers, release.newest)
-    const { operation, params, query, jsonSuffix } = route(request, release, version)
+    const { operation, params, query, jsonSuffix } = routeIronicCall(request, release, version)
     const late = operation.hidden === undefined || operation.hidden === 'resource'
     if (operation.since > version && !late) throw hidden(operation)
     const body = readBody(operation, request.body, service)
@@ -118,7 +126,7 @@ async function answer(request: WireRequest, served: Served): Promise<Answer> {
     // Upstream reads the arguments before it refuses the version.
     if (operation.since > version) throw hidden(operation)
     const handle = handlers[operation.id as OperationId] as (
-      call: Call<never, never>,
+      call: IronicApiCall<never, never>,
       backend: Backend,
     ) => Promise<Reply> | Reply
     const reply = await handle(
@@ -127,7 +135,7 @@ async function answer(request: WireRequest, served: Served): Promise<Answer> {
     )
     return success(operation, reply, versionHeaders(version, release), request.method === 'HEAD')
   } catch (error) {
-    return failure(error, version === undefined ? {} : versionHeaders(version, release), request, backend)
+    return answerFailure(error, version === undefined ? {} : versionHeaders(version, release), request, backend)
   }
 }
 
@@ -142,27 +150,27 @@ function checkQuery(
 }
 
 /** Limits every list to the operator's maximum. */
-function limitPage(operation: Operation, args: Arguments, most: number): void {
+function limitPage(operation: IronicOperation, args: Arguments, most: number): void {
   if (!operation.query || !('limit' in operation.query)) return
   args.limit = typeof args.limit === 'number' ? Math.min(args.limit, most) : most
 }
 
-function route(
+function routeIronicCall(
   { method, target, headers }: WireRequest,
   { router }: Release,
   version: Microversion,
 ): {
-  operation: Operation
+  operation: IronicOperation
   params: Readonly<Record<string, string>>
   query: URLSearchParams
   jsonSuffix: boolean
 } {
-  const [whole = '', search = ''] = split(target)
+  const [whole = '', search = ''] = splitTarget(target)
   const path = headers[VERSION_HEADER] && version < SINCE.jsonSuffix ? whole.replace(/\.json\/*$/, '') : whole
   const segments = path.split('/').filter((segment) => segment !== '')
   // BareMetal Operator in CR mode has no version in its endpoint: it sends /nodes for /v1/nodes.
   if (segments.length > 0 && segments[0] !== 'v1') segments.unshift('v1')
-  const decoded = segments.map(decode)
+  const decoded = segments.map(decodeSegment)
   // HEAD exists for the root documents only.
   const asked = method === 'HEAD' && decoded.length <= 1 ? 'GET' : method
   checkRoutedIdent(decoded)
@@ -176,7 +184,7 @@ function route(
 }
 
 /** Error for a method that a path does not have; 404 when the version has no call of that path. */
-function wrongMethod(served: readonly Operation[], version: Microversion): IronicError {
+function wrongMethod(served: readonly IronicOperation[], version: Microversion): IronicError {
   const routed = served.filter(
     ({ hidden: how }) => how === 'route' || (typeof how === 'object' && how.shape === 'pecan'),
   )
@@ -192,13 +200,13 @@ function isUtf8Query(search: string): boolean {
   return true
 }
 
-function split(target: string): [string, string] {
+function splitTarget(target: string): [string, string] {
   const at = target.indexOf('?')
   return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
 /** Decodes a segment, but for slashes: upstream's server does not treat an encoded slash as part of a name. */
-function decode(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return segment.split(/%2f/i).map(decodeURIComponent).join('%2F')
   } catch {
@@ -206,13 +214,13 @@ function decode(segment: string): string {
   }
 }
 
-function hidden({ hidden: how }: Operation): IronicError {
+function hidden({ hidden: how }: IronicOperation): IronicError {
   if (how === 'route') return ironicErrors.noSuchRoute()
   if (how === undefined || how === 'resource') return ironicErrors.resourceNotFound()
   return new IronicError(how.status, how.message, how.shape)
 }
 
-function checkedDocument(operation: Operation, body: unknown, release: Release): unknown {
+function checkedDocument(operation: IronicOperation, body: unknown, release: Release): unknown {
   if (!operation.body || !('document' in operation.body)) return undefined
   const { document, label } = operation.body
   // A missing body counts as an empty object, which lacks everything required.
@@ -221,19 +229,19 @@ function checkedDocument(operation: Operation, body: unknown, release: Release):
   return value
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
+const JSON_CONTENT = { 'content-type': 'application/json' }
 
 function success(
-  operation: Operation,
+  operation: IronicOperation,
   reply: Reply,
   versions: Readonly<Record<string, string>>,
   head: boolean,
-): Answer {
+): ApiAnswer {
   const { status = operation.status, location, body } = reply
   const headers: Record<string, string> = { ...versions }
   if (location !== undefined) headers.location = location
   if (body === undefined) return { status, headers }
-  Object.assign(headers, JSON_TYPE)
+  Object.assign(headers, JSON_CONTENT)
   if (head) return { status, headers }
   if (body instanceof JsonText) return answerOfBytes(status, headers, () => body.bytes())
   return { status, headers, body: JSON.stringify(body) }
@@ -247,12 +255,12 @@ const versionHeaders = (version: Microversion, { newest }: Release): Record<stri
 const DISK_FULL =
   'The disk of the state folder is full: this change was not made. Make room there and send the request again; what was answered before is kept.'
 
-function failure(
+function answerFailure(
   thrown: unknown,
   ownVersions: Readonly<Record<string, string>>,
   request: WireRequest,
   { logger }: Backend,
-): Answer {
+): ApiAnswer {
   let error = thrown
   if (isDiskFull(error)) {
     logger('error', 'the disk of the state folder is full: nothing new can be kept', {
@@ -271,7 +279,7 @@ function failure(
   const versions = ironic.shape === 'wsme' ? ownVersions : {}
   return {
     status: ironic.status,
-    headers: { ...versions, ...ironic.headers, ...JSON_TYPE },
+    headers: { ...versions, ...ironic.headers, ...JSON_CONTENT },
     ...defined({ body: request.method === 'HEAD' ? undefined : ironicErrorBody(ironic) }),
   }
 }

@@ -27,14 +27,14 @@ function applyOne(document: JsonObject, operation: PatchOperation): void {
     throw new PatchConflict("The operation does not contain a 'value' member")
   const keys = path.split('/').slice(1)
   const last = keys.pop()!
-  const parent = keys.reduce<unknown>(step, document)
+  const parent = keys.reduce<unknown>(stepInto, document)
   const value = structuredClone(operation.value)
   if (Array.isArray(parent)) applyToList(parent, op, last, value)
   else if (parent !== null && typeof parent === 'object') applyToObject(parent as JsonObject, op, last, value)
   else throw notContainer(parent, last)
 }
 
-const INDEX = /^(0|[1-9]\d*)$/
+const POINTER_INDEX = /^(0|[1-9]\d*)$/
 
 /** Error for a path into a value without members. To Python a text is a sequence, with another sentence. */
 function notContainer(value: unknown, key: string): PatchConflict {
@@ -47,9 +47,9 @@ function notContainer(value: unknown, key: string): PatchConflict {
   )
 }
 
-function step(parent: unknown, key: string): unknown {
+function stepInto(parent: unknown, key: string): unknown {
   if (Array.isArray(parent)) {
-    if (!INDEX.test(key)) throw new PatchConflict(`'${key}' is not a valid sequence index`)
+    if (!POINTER_INDEX.test(key)) throw new PatchConflict(`'${key}' is not a valid sequence index`)
     const item: unknown = parent[Number(key)]
     if (item === undefined) throw new PatchConflict(`member '${key}' not found in ${pythonRepr(parent)}`)
     return item
@@ -70,7 +70,7 @@ function applyToList(list: unknown[], op: PatchOperation['op'], key: string, val
   if (key === '-' && op === 'replace')
     throw new PatchConflict("'path' with '-' can't be applied to 'replace' operation")
   if (key === '-' && op === 'remove') throw new PatchConflict("invalid array index '-'")
-  const index = key === '-' ? list.length : INDEX.test(key) ? Number(key) : undefined
+  const index = key === '-' ? list.length : POINTER_INDEX.test(key) ? Number(key) : undefined
   if (index === undefined) throw new PatchConflict(`'${key}' is not a valid sequence index`)
   switch (op) {
     case 'add':

@@ -1,4 +1,4 @@
-export interface Link {
+export interface ResourceLink {
   readonly href: string
   readonly rel: string
   readonly type?: string
@@ -17,12 +17,12 @@ export class Links {
     return `${this.base}/v1/${path}`
   }
 
-  self(path: string): Link {
+  self(path: string): ResourceLink {
     return { href: this.href(path), rel: 'self' }
   }
 
   /** The pair that every resource carries. */
-  pair(path: string): [Link, Link] {
+  pair(path: string): [ResourceLink, ResourceLink] {
     return [this.self(path), { href: `${this.base}/${path}`, rel: 'bookmark' }]
   }
 }

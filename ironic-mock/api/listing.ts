@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
-import { ironicErrors, SINCE, textOf, type JsonObject, type Microversion } from '../../wire/index.js'
-import { checkFields, checkSortKey } from './render.js'
+import { ironicErrors, SINCE, formatClientValue, type JsonObject, type Microversion } from '../../wire/index.js'
+import { checkRequestedFields, checkSortKey } from './render.js'
 
 /** Longest page of lists without `[api]max_limit`, which the API sets for every call. */
 export const MAX_LIMIT = 1000
@@ -50,7 +50,7 @@ export function readFields(
 ): readonly string[] | undefined {
   if (!fields) return undefined
   if (version < SINCE.fieldsQuery) throw ironicErrors.notAcceptable()
-  checkFields(resource, fields, version)
+  checkRequestedFields(resource, fields, version)
   return fields
 }
 
@@ -60,7 +60,7 @@ export function readFields(
  *
  * @param marker uuid after which the next page begins, by default that of the last item
  */
-export function page(
+export function renderPage(
   plural: string,
   items: readonly JsonObject[],
   paging: Paging,
@@ -68,7 +68,7 @@ export function page(
   repeated: Readonly<Record<string, string | boolean | null | undefined>> = {},
   marker?: string,
 ): JsonObject {
-  const next = nextPage(items.length, paging, url, repeated, marker ?? textOf(items.at(-1)?.uuid))
+  const next = nextPage(items.length, paging, url, repeated, marker ?? formatClientValue(items.at(-1)?.uuid))
   return next === undefined ? { [plural]: items } : { [plural]: items, next }
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../wire/index.js'
 import { isSecret } from '../conductor/records/secret-keys.js'
 
-const MASK = '******'
+const IRONIC_MASK = '******'
 
 /** Copies an object with the values of secret-looking keys hidden, at any depth of objects. Lists stay as they are. */
 export function maskSecrets(info: JsonObject): JsonObject {
@@ -9,7 +9,7 @@ export function maskSecrets(info: JsonObject): JsonObject {
     Object.entries(info).map(([key, value]) => {
       if (value !== null && typeof value === 'object' && !Array.isArray(value))
         return [key, maskSecrets(value as JsonObject)]
-      return [key, isSecret(key) ? MASK : value]
+      return [key, isSecret(key) ? IRONIC_MASK : value]
     }),
   )
 }
@@ -20,6 +20,6 @@ export function maskSecrets(info: JsonObject): JsonObject {
  */
 export function maskInstanceInfo(info: JsonObject): JsonObject {
   const masked = maskSecrets(info)
-  for (const key of ['configdrive', 'image_url']) if (masked[key]) masked[key] = MASK
+  for (const key of ['configdrive', 'image_url']) if (masked[key]) masked[key] = IRONIC_MASK
   return masked
 }

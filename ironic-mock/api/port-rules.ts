@@ -6,7 +6,7 @@ import {
   PORT_FIELDS,
   portSchema,
   SINCE,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -16,7 +16,7 @@ import {
 } from '../../wire/index.js'
 import type { Records } from '../store/records.js'
 import { isMac, isUuid, parseBoolean } from './formats.js'
-import { patched } from './resource-patch.js'
+import { patchRecord } from './resource-patch.js'
 import { checkDocument } from './schema.js'
 
 /** Fields whose microversion upstream checks in a patch; it accepts others from clients too old to see them. */
@@ -45,7 +45,7 @@ export function refuseNewerLink(link: unknown, version: Microversion): void {
 }
 
 const BOOLEANS = ['pxe_enabled', 'is_smartnic', 'available_for_dynamic_portgroup']
-const DEFAULTS: JsonObject = {
+const PORT_DEFAULTS: JsonObject = {
   pxe_enabled: true,
   is_smartnic: false,
   available_for_dynamic_portgroup: true,
@@ -58,10 +58,10 @@ export function newPortFields(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {
     if (value === null) {
-      if (Object.hasOwn(DEFAULTS, name)) out[name] = structuredClone(DEFAULTS[name])
+      if (Object.hasOwn(PORT_DEFAULTS, name)) out[name] = structuredClone(PORT_DEFAULTS[name])
     } else if (BOOLEANS.includes(name)) {
       const flag = parseBoolean(value)
-      if (flag === undefined) throw ironicErrors.notBoolean(name, textOf(value))
+      if (flag === undefined) throw ironicErrors.notBoolean(name, formatClientValue(value))
       out[name] = flag
     }
   }
@@ -100,8 +100,8 @@ function normalisedLink(link: JsonObject): JsonObject {
  */
 export function joinablePortgroup(records: Records, uuid: unknown, node: string): PortgroupRecord | undefined {
   if (uuid === undefined || uuid === null) return undefined
-  const group = records.resources('portgroup').byUuid.get(textOf(uuid))
-  if (!group) throw ironicErrors.portgroupNotFound(textOf(uuid), 400)
+  const group = records.resources('portgroup').byUuid.get(formatClientValue(uuid))
+  if (!group) throw ironicErrors.portgroupNotFound(formatClientValue(uuid), 400)
   if (group.node_uuid !== node)
     throw new IronicError(400, 'Port can not be added to a portgroup belonging to a different node.')
   return group
@@ -128,7 +128,7 @@ export function patchPort(
   const operations = patch.map((operation) =>
     operation.path === '/node_uuid' ? { ...operation, op: 'replace' as const, value: node } : operation,
   )
-  const document = patched(before, operations, portSchema)
+  const document = patchRecord(before, operations, portSchema)
   for (const name of PATCHABLE_PORT_FIELDS)
     if (!(name in document) && name !== 'address' && name !== 'node_uuid' && name !== 'node_ident')
       document[name] = null

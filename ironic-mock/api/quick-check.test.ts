@@ -7,18 +7,18 @@ import {
   networkDataSchema,
   patchedNodeSchema,
   type JsonSchema,
-  type Operation,
+  type IronicOperation,
 } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 import { isValidWithoutAjv } from './quick-check.js'
 
-const schemasOf = ({ body, querySchema }: Operation): JsonSchema[] => [
+const schemasOf = ({ body, querySchema }: IronicOperation): JsonSchema[] => [
   ...(body && 'document' in body ? [body.document] : []),
   ...(querySchema ? [querySchema] : []),
 ]
 const schemas = [
   ...new Set([
-    ...(IRONIC_OPERATIONS as readonly Operation[]).flatMap(schemasOf),
+    ...(IRONIC_OPERATIONS as readonly IronicOperation[]).flatMap(schemasOf),
     localLinkConnectionSchema,
     networkDataSchema,
     patchedNodeSchema,
@@ -74,7 +74,9 @@ test('surely valid values are valid by ajv too', () => {
 test.each(['nodes.create', 'nodes.patch', 'ports.create', 'ports.patch', 'portgroups.create', 'allocations.create'])(
   'documents of %s need no ajv',
   (id) => {
-    const [schema] = schemasOf((IRONIC_OPERATIONS as readonly Operation[]).find((operation) => operation.id === id)!)
+    const [schema] = schemasOf(
+      (IRONIC_OPERATIONS as readonly IronicOperation[]).find((operation) => operation.id === id)!,
+    )
     const validate = new Ajv({
       strict: false,
       meta: false,

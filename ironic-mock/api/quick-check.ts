@@ -3,9 +3,9 @@ import type { JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 
 /** Whether a value is valid. */
-type Check = (value: unknown) => boolean
+type ValueCheck = (value: unknown) => boolean
 
-const checks = new WeakMap<JsonSchema, Check>()
+const checks = new WeakMap<JsonSchema, ValueCheck>()
 
 /**
  * Whether a value is certainly valid by a schema. Almost all documents are, and this tells it without ajv, whose code for
@@ -19,7 +19,7 @@ export function isValidWithoutAjv(schema: JsonSchema, value: unknown): boolean {
 }
 
 /** False for all values where the schema has a keyword that is not known here. */
-function knownCheckOf(schema: JsonSchema): Check {
+function knownCheckOf(schema: JsonSchema): ValueCheck {
   try {
     return checkOf(schema)
   } catch (error) {
@@ -33,7 +33,7 @@ class UnknownKeyword extends Error {
 }
 
 /** Checks by keyword. */
-const KEYWORDS: Readonly<Record<string, (argument: never, schema: JsonSchema) => Check>> = {
+const KEYWORD_CHECKS: Readonly<Record<string, (argument: never, schema: JsonSchema) => ValueCheck>> = {
   type: (types: string | readonly string[]) => {
     const all = [types].flat()
     return (value) => all.some((type) => isOf(type, value))
@@ -86,9 +86,9 @@ const KEYWORDS: Readonly<Record<string, (argument: never, schema: JsonSchema) =>
   },
 }
 
-function checkOf(schema: JsonSchema): Check {
+function checkOf(schema: JsonSchema): ValueCheck {
   const each = Object.entries(schema).map(([keyword, argument]) => {
-    const made = KEYWORDS[keyword]
+    const made = KEYWORD_CHECKS[keyword]
     if (!made) throw new UnknownKeyword(keyword)
     return made(argument as never, schema)
   })

@@ -8,26 +8,27 @@ import {
   PORT_FIELDS,
   RESOURCE_FIELDS,
   SINCE,
-  type Field,
+  type VersionedField,
   type JsonSchema,
   type Microversion,
-  type Operation,
+  type IronicOperation,
 } from '../../wire/index.js'
 import type { Arguments } from './arguments.js'
 import { Router } from './router.js'
 import { checkDocument } from './schema.js'
 
 /** Resources with fields of later microversions. */
-type Kind = 'node' | 'port' | 'portgroup' | 'runbook'
+type VersionedResource = 'node' | 'port' | 'portgroup' | 'runbook'
 
-const FIELDS: Readonly<Record<Kind, readonly Pick<Field<string>, 'name' | 'since'>[]>> = {
-  node: NODE_FIELDS,
-  // Only in requests, never in answers.
-  port: [...PORT_FIELDS, { name: 'node_ident', since: SINCE.portNodeIdent }],
-  portgroup: [...RESOURCE_FIELDS.portgroup.own, ...RESOURCE_FIELDS.portgroup.derived],
-  runbook: [...RESOURCE_FIELDS.runbook.own, ...RESOURCE_FIELDS.runbook.derived],
-}
-const PATCHABLE_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+const VERSIONED_FIELDS: Readonly<Record<VersionedResource, readonly Pick<VersionedField<string>, 'name' | 'since'>[]>> =
+  {
+    node: NODE_FIELDS,
+    // Only in requests, never in answers.
+    port: [...PORT_FIELDS, { name: 'node_ident', since: SINCE.portNodeIdent }],
+    portgroup: [...RESOURCE_FIELDS.portgroup.own, ...RESOURCE_FIELDS.portgroup.derived],
+    runbook: [...RESOURCE_FIELDS.runbook.own, ...RESOURCE_FIELDS.runbook.derived],
+  }
+const PATCHABLE_FIELDS: Readonly<Record<VersionedResource, readonly string[]>> = {
   node: PATCHABLE_NODE_FIELDS,
   port: PATCHABLE_PORT_FIELDS,
   portgroup: PATCHABLE.portgroup,
@@ -41,7 +42,7 @@ const PATCHABLE_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
 export class Release {
   readonly newest: Microversion
   readonly router: Router
-  readonly #hidden: Readonly<Record<Kind, ReadonlySet<string>>>
+  readonly #hidden: Readonly<Record<VersionedResource, ReadonlySet<string>>>
   readonly #schemas = new WeakMap<JsonSchema, JsonSchema>()
 
   static readonly #made = new Map<Microversion, Release>()
@@ -55,7 +56,8 @@ export class Release {
 
   private constructor(newest: Microversion) {
     this.newest = newest
-    const later = (kind: Kind) => new Set(FIELDS[kind].filter(({ since }) => since > newest).map(({ name }) => name))
+    const later = (kind: VersionedResource) =>
+      new Set(VERSIONED_FIELDS[kind].filter(({ since }) => since > newest).map(({ name }) => name))
     this.#hidden = {
       node: later('node'),
       port: later('port'),
@@ -68,7 +70,7 @@ export class Release {
   }
 
   /** Operation with the arguments that it has in this release. */
-  #inThisRelease(operation: Operation): Operation {
+  #inThisRelease(operation: IronicOperation): IronicOperation {
     const { query, later = {} } = operation
     const hidden = this.#hiddenOf(operation)
     const isLater = (name: string): boolean => hidden.has(name) || (later[name] ?? 0) > this.newest
@@ -77,7 +79,7 @@ export class Release {
   }
 
   /** @throws IronicError 400 */
-  checkArguments(operation: Operation, { fields, sort_key: key }: Arguments): void {
+  checkArguments(operation: IronicOperation, { fields, sort_key: key }: Arguments): void {
     const hidden = this.#hiddenOf(operation)
     if (hidden.size === 0) return
     if (typeof key === 'string' && hidden.has(key)) throw ironicErrors.sortKey(key)
@@ -86,10 +88,10 @@ export class Release {
   }
 
   /** @throws IronicError 400 */
-  checkDocument(operation: Operation, document: JsonSchema, label: string | undefined, value: unknown): void {
+  checkDocument(operation: IronicOperation, document: JsonSchema, label: string | undefined, value: unknown): void {
     const hidden = this.#hiddenOf(operation)
     checkDocument(hidden.size === 0 ? document : this.#without(hidden, document), label, value)
-    const kind = kindOf(operation)
+    const kind = callResourceOf(operation)
     if (hidden.size === 0 || operation.method !== 'PATCH' || kind === undefined) return
     for (const { path } of value as { path: string }[])
       if (hidden.has(path.split('/')[1] ?? ''))
@@ -99,9 +101,9 @@ export class Release {
         )
   }
 
-  #hiddenOf(operation: Operation): ReadonlySet<string> {
-    const kind = kindOf(operation)
-    return kind === undefined ? NOTHING : this.#hidden[kind]
+  #hiddenOf(operation: IronicOperation): ReadonlySet<string> {
+    const kind = callResourceOf(operation)
+    return kind === undefined ? NO_FIELDS : this.#hidden[kind]
   }
 
   #without(hidden: ReadonlySet<string>, schema: JsonSchema): JsonSchema {
@@ -129,11 +131,11 @@ function withoutFields(hidden: ReadonlySet<string>, { oneOf, ...schema }: JsonSc
 }
 
 /** Resource whose fields a call refers to. */
-function kindOf({ id }: Operation): Kind | undefined {
+function callResourceOf({ id }: IronicOperation): VersionedResource | undefined {
   if (/^(nodes\.|portgroups\.)?ports(\.|$)/.test(id)) return 'port'
   if (/^(nodes\.)?portgroups(\.|$)/.test(id)) return 'portgroup'
   if (id.startsWith('runbooks.')) return 'runbook'
   return /^nodes\.(list|detail|create|get|patch)$|^chassis\.nodes/.test(id) ? 'node' : undefined
 }
 
-const NOTHING: ReadonlySet<string> = new Set()
+const NO_FIELDS: ReadonlySet<string> = new Set()

@@ -5,22 +5,22 @@ import {
   PORT_DERIVED_FIELDS,
   PORT_FIELDS,
   SINCE,
-  type Field,
+  type VersionedField,
   type JsonObject,
   type Microversion,
   type NodeRecord,
   type PortRecord,
 } from '../../wire/index.js'
 import type { Records } from '../store/records.js'
-import type { Link, Links } from './links.js'
+import type { ResourceLink, Links } from './links.js'
 import { maskInstanceInfo, maskSecrets } from './masking.js'
 
 /** Time of the database (without offset) as the API shows it. */
 export const shownTime = (time: string | null): string | null => (time === null ? null : `${time}+00:00`)
 
 interface Shape<Name extends string, Derived extends string> {
-  readonly fields: readonly Field<Name>[]
-  readonly derived: readonly Field<Derived>[]
+  readonly fields: readonly VersionedField<Name>[]
+  readonly derived: readonly VersionedField<Derived>[]
 }
 
 const nodeShape = { fields: NODE_FIELDS, derived: NODE_DERIVED_FIELDS }
@@ -31,13 +31,17 @@ type PortField = (typeof PORT_FIELDS)[number]['name']
 /** Links of a whole node, which cannot be requested as fields. */
 const LINKED_ONLY = ['ports', 'states', 'portgroups', 'volume']
 /** Database columns that are no fields, by which a list can be sorted all the same. */
-const COLUMNS = ['id', 'chassis_id']
+const SORT_COLUMNS = ['id', 'chassis_id']
 
 /**
  * Checks a client's `fields`: 400 for unknown ones (upstream answers 500 in a list; a difference on purpose), 406 for
  * ones newer than its microversion.
  */
-export function checkFields(resource: 'node' | 'port', fields: readonly string[], version: Microversion): void {
+export function checkRequestedFields(
+  resource: 'node' | 'port',
+  fields: readonly string[],
+  version: Microversion,
+): void {
   const { fields: own, derived } = resource === 'node' ? nodeShape : portShape
   const known = new Map([...own, ...derived].map(({ name, since }) => [name as string, since]))
   // Upstream checks the microversion of a port's field names before it checks that they exist.
@@ -54,9 +58,9 @@ export function checkFields(resource: 'node' | 'port', fields: readonly string[]
 
 /** Checks a sort key: objects, lists and derived fields are refused. */
 export function checkSortKey(resource: 'node' | 'port', key: string, version: Microversion): void {
-  if (key === 'id' || (resource === 'node' && COLUMNS.includes(key))) return
+  if (key === 'id' || (resource === 'node' && SORT_COLUMNS.includes(key))) return
   const { fields } = resource === 'node' ? nodeShape : portShape
-  const field = (fields as readonly Field<string>[]).find(({ name }) => name === key)
+  const field = (fields as readonly VersionedField<string>[]).find(({ name }) => name === key)
   if (field?.kind === 'object' || (field && key === 'traits')) throw ironicErrors.notSortable(key)
   if (!field) throw ironicErrors.sortKey(key)
   if (field.since > version) throw ironicErrors.notAcceptable()
@@ -74,7 +78,7 @@ export interface NodeView {
 /**
  * Node as the API shows it to a client of this microversion: secrets masked, newer fields left out.
  *
- * @param fields names that have passed {@link checkFields}; all of them when absent
+ * @param fields names that have passed {@link checkRequestedFields}; all of them when absent
  */
 export function renderNode(node: NodeRecord, { links, version, host, fields, records }: NodeView): JsonObject {
   const path = `nodes/${node.uuid}`
@@ -153,7 +157,7 @@ function render<Name extends string, Derived extends string>(
   options: {
     version: Microversion
     fields: readonly string[] | undefined
-    links: [Link, Link]
+    links: [ResourceLink, ResourceLink]
     value: (name: Name) => unknown
     derivedValue: (name: Derived) => unknown
   },
@@ -170,8 +174,8 @@ function render<Name extends string, Derived extends string>(
 }
 
 interface Plan<Name extends string, Derived extends string> {
-  readonly own: readonly Field<Name>[]
-  readonly derived: readonly Field<Derived>[]
+  readonly own: readonly VersionedField<Name>[]
+  readonly derived: readonly VersionedField<Derived>[]
 }
 
 /** Plans for all fields, by shape and microversion; the items of a list share one. */
@@ -201,7 +205,7 @@ function plan<Name extends string, Derived extends string>(
   version: Microversion,
   requested: readonly string[] | undefined,
 ): Plan<Name, Derived> {
-  const wanted = <Each extends string>(all: readonly Field<Each>[]) =>
+  const wanted = <Each extends string>(all: readonly VersionedField<Each>[]) =>
     all.filter(({ name, since }) => since <= version && (requested === undefined || requested.includes(name)))
   const order = (name: string) => {
     const leading = LEADING.indexOf(name)

@@ -3,18 +3,18 @@ import {
   IronicError,
   ironicErrors,
   RESOURCE_FIELDS,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type ResourceKind,
   type ResourceRecords,
 } from '../../wire/index.js'
 import type { ResourceQuery } from '../store/store.js'
-import type { Backend, Call } from './call.js'
+import type { Backend, IronicApiCall } from './call.js'
 import { isLogicalName, isUuid } from './formats.js'
-import { page, type Paging, type PagingArgs } from './listing.js'
+import { renderPage, type Paging, type PagingArgs } from './listing.js'
 import { refuseNewerNames, renderResource } from './resource-view.js'
 
-export interface ListOptions<Kind extends ResourceKind> {
+export interface ResourceListOptions<Kind extends ResourceKind> {
   readonly query?: Pick<ResourceQuery<Kind>, 'node_uuid' | 'where'>
   /** Path of `next`, below `/v1`; by default that of the resource's list. */
   readonly url?: string
@@ -27,9 +27,9 @@ export interface ListOptions<Kind extends ResourceKind> {
 /** One page of the records of a kind. */
 export function listResources<Kind extends ResourceKind>(
   kind: Kind,
-  call: Call<PagingArgs>,
+  call: IronicApiCall<PagingArgs>,
   { store }: Backend,
-  { query = {}, url, fields, repeated = {} }: ListOptions<Kind>,
+  { query = {}, url, fields, repeated = {} }: ResourceListOptions<Kind>,
 ): { body: JsonObject } {
   const { plural, path } = RESOURCE_FIELDS[kind]
   const { version, links, args } = call
@@ -46,7 +46,9 @@ export function listResources<Kind extends ResourceKind>(
   const shownTo = kind === 'portgroup' ? Infinity : version
   const items = records.map((record) => renderResource(kind, record, { links, version: shownTo }, fields))
   const more = { ...repeated, fields: fields?.join(',') }
-  return { body: page(plural, items, paging, links.href(url ?? path), more, textOf(records.at(-1)?.uuid)) }
+  return {
+    body: renderPage(plural, items, paging, links.href(url ?? path), more, formatClientValue(records.at(-1)?.uuid)),
+  }
 }
 
 function readResourcePaging(kind: ResourceKind, args: PagingArgs): Paging {
@@ -87,7 +89,7 @@ export function checkRoutedIdent(what: string, ident: string): string {
 /** Answer to a GET of one record. */
 export function showResource<Kind extends ResourceKind>(
   kind: Kind,
-  call: Call<{ fields?: string[] | null }>,
+  call: IronicApiCall<{ fields?: string[] | null }>,
   record: ResourceRecords[Kind],
 ): { body: JsonObject } {
   const fields = call.args.fields ?? undefined
@@ -96,9 +98,9 @@ export function showResource<Kind extends ResourceKind>(
 }
 
 /** Answer to a POST. */
-export function created<Kind extends ResourceKind>(
+export function createdAnswer<Kind extends ResourceKind>(
   kind: Kind,
-  call: Call<object>,
+  call: IronicApiCall<object>,
   record: ResourceRecords[Kind],
 ): { body: JsonObject; location: string } {
   return {

@@ -1,4 +1,10 @@
-import { ironicErrors, textOf, type JsonObject, type JsonSchema, type PatchOperation } from '../../wire/index.js'
+import {
+  ironicErrors,
+  formatClientValue,
+  type JsonObject,
+  type JsonSchema,
+  type PatchOperation,
+} from '../../wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 import { applyPatch } from './json-patch.js'
 import { checkDocument } from './schema.js'
@@ -14,7 +20,7 @@ export function checkPatchable(patch: readonly PatchOperation[], allowed: readon
  *
  * @param record with every field that the resource has, null included
  */
-export function patched(record: object, patch: readonly PatchOperation[], schema: JsonSchema): JsonObject {
+export function patchRecord(record: object, patch: readonly PatchOperation[], schema: JsonSchema): JsonObject {
   for (const { op, path } of patch)
     if (op === 'add' && path.split('/').length === 2 && !Object.hasOwn(record, path.slice(1)))
       throw ironicErrors.patchAddsRoot(path)
@@ -29,26 +35,27 @@ export function patched(record: object, patch: readonly PatchOperation[], schema
 export const patchValues = (patch: readonly PatchOperation[], name: string): unknown[] =>
   patch.filter(({ op, path }) => op !== 'remove' && path === `/${name}`).map(({ value }) => value)
 
-type Form = 'uuid' | 'mac' | 'boolean'
+type FieldForm = 'uuid' | 'mac' | 'boolean'
 
 /** Reads the present fields of a document by their form: MACs in lower case, booleans from words. */
-export function readForms(document: JsonObject, forms: Readonly<Record<string, Form>>): JsonObject {
+export function readForms(document: JsonObject, forms: Readonly<Record<string, FieldForm>>): JsonObject {
   const out = { ...document }
   for (const [name, form] of Object.entries(forms)) {
     const value = out[name]
     if (value === undefined || value === null) continue
     switch (form) {
       case 'uuid':
-        if (!isUuid(textOf(value))) throw ironicErrors.expected('UUID', name, textOf(value))
-        out[name] = textOf(value).toLowerCase()
+        if (!isUuid(formatClientValue(value))) throw ironicErrors.expected('UUID', name, formatClientValue(value))
+        out[name] = formatClientValue(value).toLowerCase()
         break
       case 'mac':
-        if (!isMac(textOf(value))) throw ironicErrors.expected('valid MAC address', name, textOf(value))
-        out[name] = textOf(value).toLowerCase()
+        if (!isMac(formatClientValue(value)))
+          throw ironicErrors.expected('valid MAC address', name, formatClientValue(value))
+        out[name] = formatClientValue(value).toLowerCase()
         break
       case 'boolean':
         out[name] = parseBoolean(value)
-        if (out[name] === undefined) throw ironicErrors.notBoolean(name, textOf(value))
+        if (out[name] === undefined) throw ironicErrors.notBoolean(name, formatClientValue(value))
     }
   }
   return out

@@ -55,7 +55,7 @@ function shownValue<Kind extends ResourceKind>(kind: Kind, record: ResourceRecor
       return name === 'properties' ? maskSecrets(value as JsonObject) : value
     case 'deploy_template':
     case 'runbook':
-      return name === 'steps' ? (value as StepLike[]).map(shownStep) : value
+      return name === 'steps' ? (value as StepWithArgs[]).map(shownStep) : value
     case 'inspection_rule': {
       const secret = (record as ResourceRecords['inspection_rule']).sensitive
       return secret && (name === 'actions' || name === 'conditions') ? null : value
@@ -65,10 +65,10 @@ function shownValue<Kind extends ResourceKind>(kind: Kind, record: ResourceRecor
   }
 }
 
-interface StepLike {
+interface StepWithArgs {
   readonly args: JsonObject
 }
-const shownStep = (step: StepLike) => ({ ...step, args: maskSecrets(step.args) })
+const shownStep = (step: StepWithArgs) => ({ ...step, args: maskSecrets(step.args) })
 
 function checkNames(kind: ResourceKind, fields: readonly string[], version: Microversion): void {
   const { own, derived } = RESOURCE_FIELDS[kind]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, type Operation } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation } from '../../wire/index.js'
 import { Router } from './router.js'
 
 const router = new Router()
@@ -33,6 +33,6 @@ test('a route lists the methods of its path', () => {
 })
 
 test('ids of operations are unique', () => {
-  const rows: readonly Operation[] = IRONIC_OPERATIONS
+  const rows: readonly IronicOperation[] = IRONIC_OPERATIONS
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
 })

@@ -1,33 +1,33 @@
-import { IRONIC_OPERATIONS, type Operation } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation } from '../../wire/index.js'
 
 /** Route of a path: its operations by method, and the values of its `{names}`. */
-export interface Route {
-  readonly operations: ReadonlyMap<string, Operation>
+export interface ApiRoute {
+  readonly operations: ReadonlyMap<string, IronicOperation>
   readonly params: Readonly<Record<string, string>>
 }
 
-interface Branch {
-  literal: Map<string, Branch>
+interface RouteBranch {
+  literal: Map<string, RouteBranch>
   /** Branch of a named segment; operations at the same place may name it differently. */
-  any?: Branch
-  calls: Map<string, { operation: Operation; names: string[] }>
+  any?: RouteBranch
+  calls: Map<string, { operation: IronicOperation; names: string[] }>
 }
 
 /** Tree of path segments: a lookup takes one step per segment, and literals win over names. */
 export class Router {
-  readonly #root: Branch = { literal: new Map(), calls: new Map() }
+  readonly #root: RouteBranch = { literal: new Map(), calls: new Map() }
 
-  constructor(operations: readonly Operation[] = IRONIC_OPERATIONS) {
+  constructor(operations: readonly IronicOperation[] = IRONIC_OPERATIONS) {
     for (const operation of operations)
       for (const path of [operation.path, ...(operation.also ?? [])]) this.#add(path, operation)
   }
 
   /** @param segments decoded, without empty ones */
-  find(method: string, segments: readonly string[]): Route | undefined {
+  find(method: string, segments: readonly string[]): ApiRoute | undefined {
     const values: string[] = []
-    let branch: Branch | undefined = this.#root
+    let branch: RouteBranch | undefined = this.#root
     for (const segment of segments) {
-      const literal: Branch | undefined = branch.literal.get(segment)
+      const literal: RouteBranch | undefined = branch.literal.get(segment)
       if (!literal) values.push(segment)
       branch = literal ?? branch.any
       if (!branch) return undefined
@@ -40,7 +40,7 @@ export class Router {
     }
   }
 
-  #add(path: string, operation: Operation): void {
+  #add(path: string, operation: IronicOperation): void {
     let branch = this.#root
     const names: string[] = []
     for (const segment of path.split('/').filter((part) => part !== '')) {

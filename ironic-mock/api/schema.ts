@@ -1,11 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { pointerParts } from '../../runtime/index.js'
-import { ironicErrors, pythonRepr, textOf, type JsonSchema } from '../../wire/index.js'
+import { ironicErrors, pythonRepr, formatClientValue, type JsonSchema } from '../../wire/index.js'
 import { isMac, isUuid } from './formats.js'
 import { isValidWithoutAjv } from './quick-check.js'
 
 /** Violation of a schema in python-jsonschema's words: clients and bug reports quote these sentences. */
-export interface SchemaProblem {
+export interface PythonSchemaProblem {
   readonly message: string
   /** The message without the guess at the cause. */
   readonly plain: string
@@ -27,18 +27,18 @@ const ajvOf = (): Ajv =>
     code: { optimize: false },
     formats: { uuid: isUuid, 'mac-address': isMac },
   }))
-const compiled = new WeakMap<JsonSchema, ValidateFunction>()
+const compiledSchemas = new WeakMap<JsonSchema, ValidateFunction>()
 
 /** Most relevant violation; undefined when the value is valid. */
-export function schemaProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
+export function schemaProblem(schema: JsonSchema, value: unknown): PythonSchemaProblem | undefined {
   if (isValidWithoutAjv(schema, value)) return undefined
   const validate = compiledOf(schema)
   return validate(value) ? undefined : mostRelevant(validate.errors ?? [])
 }
 
 function compiledOf(schema: JsonSchema): ValidateFunction {
-  let validate = compiled.get(schema)
-  if (!validate) compiled.set(schema, (validate = ajvOf().compile(schema)))
+  let validate = compiledSchemas.get(schema)
+  if (!validate) compiledSchemas.set(schema, (validate = ajvOf().compile(schema)))
   return validate
 }
 
@@ -49,14 +49,14 @@ export function checkDocument(schema: JsonSchema, label: string | undefined, val
 }
 
 /** First violation in the schema's own order, which upstream reports for documents without a label. */
-function firstProblem(schema: JsonSchema, value: unknown): SchemaProblem | undefined {
+function firstProblem(schema: JsonSchema, value: unknown): PythonSchemaProblem | undefined {
   if (isValidWithoutAjv(schema, value)) return undefined
   const validate = compiledOf(schema)
   if (validate(value)) return undefined
   const errors = validate.errors ?? []
   const [first] = tree(errors).sort((a, b) => inSchemaOrder(schema, a.error, b.error))
   if (!first) throw new Error('ajv reported a failed alternative without the alternative')
-  return problemOf(first, errors)
+  return makeSchemaProblem(first, errors)
 }
 
 function inSchemaOrder(schema: JsonSchema, a: ErrorObject, b: ErrorObject): number {
@@ -82,16 +82,16 @@ function inSchemaOrder(schema: JsonSchema, a: ErrorObject, b: ErrorObject): numb
 }
 
 /** A violation; for a failed choice of alternatives with the violations within each of them. */
-interface Violation {
+interface SchemaViolation {
   readonly error: ErrorObject
-  readonly within: Violation[]
+  readonly within: SchemaViolation[]
 }
 
 /**
  * Picks a violation as python-jsonschema does: the shallowest one. For a failed choice of alternatives it is the
  * deepest violation inside, unless several are equally deep: then the choice itself, with the likeliest cause.
  */
-function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
+function mostRelevant(errors: readonly ErrorObject[]): PythonSchemaProblem {
   let best = likeliest(tree(errors))
   if (!best) throw new Error('ajv reported a failed alternative without the alternative')
   while (best.within.length > 0) {
@@ -99,20 +99,20 @@ function mostRelevant(errors: readonly ErrorObject[]): SchemaProblem {
     if (next && relevance(deepest!, next) === 0) break
     best = deepest!
   }
-  return problemOf(best, errors)
+  return makeSchemaProblem(best, errors)
 }
 
-function problemOf(best: Violation, errors: readonly ErrorObject[]): SchemaProblem {
-  const plain = sentence(best.error, errors)
-  let cause: Violation | undefined = best
+function makeSchemaProblem(best: SchemaViolation, errors: readonly ErrorObject[]): PythonSchemaProblem {
+  const plain = describeViolation(best.error, errors)
+  let cause: SchemaViolation | undefined = best
   while (cause && cause.within.length > 0) cause = likeliest(cause.within)
-  const guess = cause && cause !== best ? `. Possible root cause: ${sentence(cause.error, errors)}` : ''
+  const guess = cause && cause !== best ? `. Possible root cause: ${describeViolation(cause.error, errors)}` : ''
   return { message: `${plain}${guess}`, plain, path: keysOf(best.error), value: best.error.data }
 }
 
-function tree(errors: readonly ErrorObject[]): Violation[] {
-  const all = errors.map((error): Violation => ({ error, within: [] }))
-  const roots: Violation[] = []
+function tree(errors: readonly ErrorObject[]): SchemaViolation[] {
+  const all = errors.map((error): SchemaViolation => ({ error, within: [] }))
+  const roots: SchemaViolation[] = []
   for (const each of all) {
     const around = all.filter(
       ({ error }) =>
@@ -131,8 +131,8 @@ const inside = (error: ErrorObject, choice: ErrorObject): boolean =>
   error.instancePath === choice.instancePath || error.instancePath.startsWith(`${choice.instancePath}/`)
 
 /** First of the most relevant violations; within one schema, in the order of its keywords. */
-const likeliest = (violations: readonly Violation[]): Violation | undefined =>
-  violations.reduce<Violation | undefined>((best, each) => {
+const likeliest = (violations: readonly SchemaViolation[]): SchemaViolation | undefined =>
+  violations.reduce<SchemaViolation | undefined>((best, each) => {
     if (!best) return each
     const more = relevance(each, best)
     return more > 0 || (more === 0 && comesFirst(each.error, best.error)) ? each : best
@@ -147,7 +147,7 @@ function comesFirst(a: ErrorObject, b: ErrorObject): boolean {
 const keysOf = ({ instancePath }: ErrorObject): string[] => pointerParts(instancePath)
 
 /** Compares by relevance. In this order: shallower, later among siblings, not a choice, a value of the wrong type. */
-function relevance(a: Violation, b: Violation): number {
+function relevance(a: SchemaViolation, b: SchemaViolation): number {
   const keys = keysOf(a.error)
   const others = keysOf(b.error)
   if (keys.length !== others.length) return others.length - keys.length
@@ -172,7 +172,7 @@ function hasItsType({ data, parentSchema }: ErrorObject): boolean {
   return expected.includes(type) || (integer && expected.includes('integer'))
 }
 
-function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
+function describeViolation(error: ErrorObject, all: readonly ErrorObject[]): string {
   const value = pythonRepr(error.data)
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
@@ -205,13 +205,13 @@ function sentence(error: ErrorObject, all: readonly ErrorObject[]): string {
     case 'maxProperties':
       return params.limit === 0 ? `${value} is expected to be empty` : `${value} has too many properties`
     case 'minimum':
-      return `${value} is less than the minimum of ${textOf(params.limit)}`
+      return `${value} is less than the minimum of ${formatClientValue(params.limit)}`
     case 'format':
       return `${value} is not a ${pythonRepr(params.format)}`
     case 'not':
       return `${value} should not be valid under ${pythonRepr(error.schema)}`
     case 'exclusiveMinimum':
-      return `${value} is less than or equal to the minimum of ${textOf(params.limit)}`
+      return `${value} is less than or equal to the minimum of ${formatClientValue(params.limit)}`
     case 'dependencies':
       return `${pythonRepr(params.missingProperty)} is a dependency of ${pythonRepr(params.property)}`
     default:

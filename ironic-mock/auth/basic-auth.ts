@@ -9,12 +9,12 @@ export interface BasicAuthOptions {
   /** `[DEFAULT]http_basic_auth_user_file` */
   file: string
   /** Credentials of the process itself, accepted beside those of the file. */
-  own?: Credentials
+  own?: BasicCredentials
   clock: Clock
   logger: Logger
 }
 
-export interface Credentials {
+export interface BasicCredentials {
   readonly username: string
   readonly password: string
 }
@@ -44,12 +44,12 @@ export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions):
     if (isPublic(request)) return undefined
     try {
       const refused = await checkCredentials(request, users, own)
-      return refused && answer(request, refused)
+      return refused && makeAuthAnswer(request, refused)
     } catch (error) {
-      if (error instanceof TooManyPasswords) return answer(request, { status: 503, message: error.message })
+      if (error instanceof TooManyPasswords) return makeAuthAnswer(request, { status: 503, message: error.message })
       if (!(error instanceof UnusableUserFile)) throw error
       logger('error', `no user can log in: ${errorChain(error).join(': ')}`)
-      return answer(request, { status: 500, message: `Invalid configuration file. ${error.message}` })
+      return makeAuthAnswer(request, { status: 500, message: `Invalid configuration file. ${error.message}` })
     }
   }
 }
@@ -69,7 +69,7 @@ interface Refusal {
 async function checkCredentials(
   { headers: { authorization: header }, peer = '' }: WireRequest,
   users: Htpasswd,
-  own: Credentials | undefined,
+  own: BasicCredentials | undefined,
 ): Promise<Refusal | undefined> {
   if (header === undefined) return { status: 401, message: 'Authorization required' }
   const [, type, token] = /^(\S+)\s+(.+)$/s.exec(header.trim()) ?? []
@@ -77,12 +77,12 @@ async function checkCredentials(
   if (type.toLowerCase() !== 'basic') return { status: 400, message: `Unsupported authorization type "${type}"` }
   const sent = credentials(token)
   if (!sent) return { status: 400, message: 'Could not decode authorization token' }
-  if (own && same(sent, own)) return undefined
+  if (own && isSameLogin(sent, own)) return undefined
   if (await users.matches(sent.username, sent.password, peer)) return undefined
   return { status: 401, message: 'Incorrect username or password' }
 }
 
-function credentials(token: string): Credentials | undefined {
+function credentials(token: string): BasicCredentials | undefined {
   if (!/^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(token)) return undefined
   const pair = Buffer.from(token, 'base64')
   const colon = pair.indexOf(':')
@@ -95,10 +95,10 @@ function credentials(token: string): Credentials | undefined {
   }
 }
 
-const same = (sent: Credentials, own: Credentials): boolean =>
+const isSameLogin = (sent: BasicCredentials, own: BasicCredentials): boolean =>
   isSameSecret(basicAuthorization(sent), basicAuthorization(own))
 
-const answer = ({ method }: WireRequest, { status, message }: Refusal): WireResponse => ({
+const makeAuthAnswer = ({ method }: WireRequest, { status, message }: Refusal): WireResponse => ({
   status,
   headers: {
     ...defined({

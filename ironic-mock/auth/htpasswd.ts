@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { held, readNamedText, systemRandom, type Clock } from '../../runtime/index.js'
+import { withClockHeld, readNamedText, systemRandom, type Clock } from '../../runtime/index.js'
 import { PasswordComparisons } from './password-comparisons.js'
 
 /**
@@ -45,7 +45,7 @@ export class Htpasswd {
    * @throws UnusableUserFile
    */
   async check(): Promise<void> {
-    for (const line of await this.#lines()) if (line.includes(':')) hashOf(line)
+    for (const line of await this.#lines()) if (line.includes(':')) passwordHashOf(line)
   }
 
   /**
@@ -58,7 +58,7 @@ export class Htpasswd {
   async matches(user: string, password: string, address: string): Promise<boolean> {
     const lines = await this.#lines()
     const line = lines.find((each) => each.startsWith(`${user}:`))
-    const hash = line === undefined ? (lines.find(hasHash)?.replace(/^[^:]*:/, '') ?? NOBODY) : hashOf(line)
+    const hash = line === undefined ? (lines.find(hasHash)?.replace(/^[^:]*:/, '') ?? NOBODY) : passwordHashOf(line)
     const isSame = await this.#isSame({ user, password, hash, address, isKnown: line !== undefined })
     return isSame && line !== undefined
   }
@@ -71,7 +71,9 @@ export class Htpasswd {
     if (this.#wrong.has(id)) return Promise.resolve(false)
     const known = this.#pending.get(id)
     if (known) return known
-    const outcome = held(this.#clock, 'comparing a password', () => comparisons.isSame(password, hash, address))
+    const outcome = withClockHeld(this.#clock, 'comparing a password', () =>
+      comparisons.isSame(password, hash, address),
+    )
       .then((isSame) => {
         const remembered = isSame && isKnown ? this.#right : this.#wrong
         remembered.add(id)
@@ -83,7 +85,7 @@ export class Htpasswd {
   }
 
   async #lines(): Promise<readonly string[]> {
-    return held(this.#clock, `reading ${this.#file}`, async () => {
+    return withClockHeld(this.#clock, `reading ${this.#file}`, async () => {
       try {
         const { mtimeMs, size, ino } = await stat(this.#file)
         const version = `${ino} ${mtimeMs} ${size}`
@@ -129,7 +131,7 @@ class Remembered {
 
 const hasHash = (line: string): boolean => /^[^:]*:\$2[aby]\$/.test(line)
 
-function hashOf(line: string): string {
+function passwordHashOf(line: string): string {
   const colon = line.indexOf(':')
   const hash = line.slice(colon + 1)
   if (/^\$2[aby]\$/.test(hash)) return hash

@@ -1,15 +1,15 @@
 import { anyText, wordList } from '../../runtime/index.js'
 import { DRIVER_INTERFACES, type DriverInterface } from '../../wire/index.js'
 import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
-import { at, type Option } from './option.js'
+import { confOption, type IronicOption } from './option.js'
 
-export const HARDWARE_TYPES_OPTION = at('DEFAULT', 'enabled_hardware_types', wordList)
+export const HARDWARE_TYPES_OPTION = confOption('DEFAULT', 'enabled_hardware_types', wordList)
 
-const each = <T>(make: (kind: DriverInterface) => Option<T>) =>
-  Object.fromEntries(DRIVER_INTERFACES.map((kind) => [kind, make(kind)])) as Record<DriverInterface, Option<T>>
+const each = <T,>(make: (kind: DriverInterface) => IronicOption<T>) =>
+  Object.fromEntries(DRIVER_INTERFACES.map((kind) => [kind, make(kind)])) as Record<DriverInterface, IronicOption<T>>
 
-export const ENABLED_OPTIONS = each((kind) => at('DEFAULT', `enabled_${kind}_interfaces`, wordList))
-export const DEFAULT_OPTIONS = each((kind) => at('DEFAULT', `default_${kind}_interface`, anyText))
+export const ENABLED_OPTIONS = each((kind) => confOption('DEFAULT', `enabled_${kind}_interfaces`, wordList))
+export const DEFAULT_OPTIONS = each((kind) => confOption('DEFAULT', `default_${kind}_interface`, anyText))
 
 /** Names that Ironic 39.0.0 also knows, of which some are simulated. */
 const UPSTREAM_NAMES: Readonly<Record<DriverInterface | 'types', readonly string[]>> = {

@@ -1,5 +1,5 @@
 import { defined, parseIni, readSetting, UserError, type ConfigFile } from '../../runtime/index.js'
-import type { Option } from './option.js'
+import type { IronicOption } from './option.js'
 
 /** One source of options: a profile, a file, or single assignments. */
 export interface Layer {
@@ -40,7 +40,7 @@ export const badConfig = (message: string, remedy: string, cause?: unknown): Use
   new UserError(CODE, message, { remedy, kind: 'usage', ...defined({ cause }) })
 
 /** Text of an option, and where it was found, for error messages. */
-interface Found {
+interface OptionText {
   readonly text: string
   readonly where: string
 }
@@ -53,7 +53,7 @@ export class Layers {
     this.#layers = layers
   }
 
-  find({ section, name, also }: Option<unknown>): Found | undefined {
+  find({ section, name, also }: IronicOption<unknown>): OptionText | undefined {
     for (const layer of [...this.#layers].reverse())
       for (const place of [{ section, name }, ...(also ? [also] : [])]) {
         const text = layer.sections.get(place.section)?.get(place.name)
@@ -63,7 +63,7 @@ export class Layers {
   }
 
   /** @throws UserError naming file, section, option, and what can stand there */
-  read<T>(option: Option<T>): T | undefined {
+  read<T>(option: IronicOption<T>): T | undefined {
     const found = this.find(option)
     if (!found) return undefined
     const outcome = readSetting(option, found.text)

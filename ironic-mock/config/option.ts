@@ -1,15 +1,20 @@
 import { normalize } from 'node:path'
-import { amount, defined, wordList, type Setting } from '../../runtime/index.js'
+import { amountSetting, defined, wordList, type SettingParser } from '../../runtime/index.js'
 
 /** An option of Ironic, with its section and name in `ironic.conf`. */
-export interface Option<T> extends Setting<T> {
+export interface IronicOption<T> extends SettingParser<T> {
   readonly section: string
   readonly name: string
   /** Section and name of the option in other releases. */
   readonly also?: { readonly section: string; readonly name: string }
 }
 
-export const at = <T,>(section: string, name: string, setting: Setting<T>, also?: Option<T>['also']): Option<T> => ({
+export const confOption = <T,>(
+  section: string,
+  name: string,
+  setting: SettingParser<T>,
+  also?: IronicOption<T>['also'],
+): IronicOption<T> => ({
   section,
   name,
   ...setting,
@@ -17,17 +22,17 @@ export const at = <T,>(section: string, name: string, setting: Setting<T>, also?
 })
 
 /** Seconds in the file, milliseconds in {@link ConductorConf}. */
-export const inSeconds: Setting<number> = {
-  read: (text) => amount('a number of seconds', { whole: false }).read(text) * 1000,
+export const inSeconds: SettingParser<number> = {
+  read: (text) => amountSetting('a number of seconds', { whole: false }).read(text) * 1000,
 }
-export const whole: Setting<number> = amount('a whole number')
+export const wholeNumberSetting: SettingParser<number> = amountSetting('a whole number')
 /** A priority; an empty text or `None` keeps the default. */
-export const priority: Setting<number | null> = {
-  read: (text) => (/^(none)?$/i.test(text) ? null : amount('a priority, from 0, or None').read(text)),
+export const prioritySetting: SettingParser<number | null> = {
+  read: (text) => (/^(none)?$/i.test(text) ? null : amountSetting('a priority, from 0, or None').read(text)),
 }
 
 /** Absolute paths without `..` and `.`, as ironic 39.0.0 conf/types.py ExplicitAbsolutePath; none switches file URLs off. */
-export const absolutePaths: Setting<readonly string[]> = {
+export const absolutePaths: SettingParser<readonly string[]> = {
   read: (text) =>
     wordList.read(text).map((word) => {
       const path = word.length > 1 ? word.replace(/\/+$/, '') : word
@@ -38,10 +43,10 @@ export const absolutePaths: Setting<readonly string[]> = {
 }
 
 /** A text; an empty one means null. */
-export const orNone: Setting<string | null> = { read: (text) => (text === '' ? null : text) }
+export const orNone: SettingParser<string | null> = { read: (text) => (text === '' ? null : text) }
 
 /** Dictionary in oslo.config's form: `key:value,key:value`. */
-export const pairs = <T,>(value: Setting<T>): Setting<Readonly<Record<string, T>>> => ({
+export const pairsSetting = <T,>(value: SettingParser<T>): SettingParser<Readonly<Record<string, T>>> => ({
   read: (text) =>
     Object.fromEntries(
       text
@@ -56,7 +61,7 @@ export const pairs = <T,>(value: Setting<T>): Setting<Readonly<Record<string, T>
     ),
 })
 
-export const wordsOf = <T extends string>(known: readonly T[]): Setting<readonly T[]> => ({
+export const knownWords = <T extends string>(known: readonly T[]): SettingParser<readonly T[]> => ({
   read: (text) =>
     wordList.read(text).map((word) => {
       const found = known.find((name) => name === word)

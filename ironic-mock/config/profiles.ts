@@ -52,11 +52,11 @@ add_ports = all
 keep_ports = present
 `
 
-export const PROFILES = {
+export const CONFIG_PROFILES = {
   metal3: METAL3,
   /** Ironic's own defaults, with every simulated interface enabled. */
   upstream: '',
 } as const
 
 /** Set of defaults for the mock Ironic. */
-export type ProfileName = keyof typeof PROFILES
+export type ProfileName = keyof typeof CONFIG_PROFILES

@@ -12,9 +12,9 @@ import type { DriverSettings } from '../drivers/enabled.js'
 import { DEFAULT_OPTIONS, driverNames, ENABLED_OPTIONS, HARDWARE_TYPES_OPTION } from './driver-options.js'
 import { INERT_OPTIONS } from './inert-options.js'
 import { assignedLayer, badConfig, fileLayer, Layers, type Layer } from './layers.js'
-import type { Option } from './option.js'
+import type { IronicOption } from './option.js'
 import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, CONDUCTOR_OPTIONS } from './conductor-options.js'
-import { PROFILES, type ProfileName } from './profiles.js'
+import { CONFIG_PROFILES, type ProfileName } from './profiles.js'
 import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
 
 /** Configuration of the mock Ironic, in Ironic's own terms. */
@@ -55,7 +55,7 @@ export interface IronicConfig {
  */
 export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfig {
   const { profile = 'metal3', release = 'master', files = [], set = [] } = request
-  const profileLayer = fileLayer({ name: `the profile ${profile}`, text: PROFILES[profile] })
+  const profileLayer = fileLayer({ name: `the profile ${profile}`, text: CONFIG_PROFILES[profile] })
   const operatorLayers = [...files.map(fileLayer), assignedLayer(set, '--set')]
   const notes = operatorLayers.flatMap(inertOptions)
   const all = new Layers([profileLayer, ...operatorLayers])
@@ -114,7 +114,7 @@ export async function withDocuments(
 
 function withDefaults<T extends object>(
   defaults: T,
-  options: { readonly [K in keyof T]?: Option<T[K]> },
+  options: { readonly [K in keyof T]?: IronicOption<T[K]> },
   layers: Layers,
 ): T {
   const values: T = { ...defaults }
@@ -130,7 +130,7 @@ function withDefaults<T extends object>(
  * the operator that is not simulated makes a note, an unknown one an error.
  */
 function readDrivers(all: Layers, operator: Layers, notes: string[]): DriverSettings {
-  const names = (option: Option<readonly string[]>, kind: DriverInterface | 'types'): string[] | undefined => {
+  const names = (option: IronicOption<readonly string[]>, kind: DriverInterface | 'types'): string[] | undefined => {
     checkNames(operator.find(option), operator.read(option) ?? [], kind, notes)
     const { simulated } = driverNames(kind)
     return all.read(option)?.filter((name) => simulated.includes(name))
@@ -164,7 +164,7 @@ function checkNames(
   }
 }
 
-const OPTIONS: readonly Option<unknown>[] = [
+const IRONIC_OPTIONS: readonly IronicOption<unknown>[] = [
   ...Object.values(CONDUCTOR_OPTIONS),
   ...Object.values(INSPECTION_OPTIONS),
   ...Object.values(DOCUMENT_OPTIONS),
@@ -177,7 +177,7 @@ const OPTIONS: readonly Option<unknown>[] = [
 /** Options that have an effect, by section. */
 export const KNOWN_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
   const sections = new Map<string, Set<string>>()
-  for (const option of OPTIONS)
+  for (const option of IRONIC_OPTIONS)
     for (const { section, name } of [option, ...(option.also ? [option.also] : [])]) {
       const names = sections.get(section) ?? new Set<string>()
       sections.set(section, names.add(name))

@@ -1,5 +1,5 @@
-import { anyText, matching, oneOf, portNumber, yesOrNo } from '../../runtime/index.js'
-import { at, whole, type Option } from './option.js'
+import { anyText, patternSetting, choiceSetting, portNumber, yesOrNo } from '../../runtime/index.js'
+import { confOption, wholeNumberSetting, type IronicOption } from './option.js'
 
 /** Settings of the API service: address, access, limits. */
 export interface ServiceSettings {
@@ -51,25 +51,25 @@ export const SERVICE_DEFAULTS: ServiceSettings = {
 
 const url = {
   read: (text: string) =>
-    matching(/^https?:\/\/[^/\s]/, 'an http(s) URL')
+    patternSetting(/^https?:\/\/[^/\s]/, 'an http(s) URL')
       .read(text)
       .replace(/\/+$/, ''),
 }
 
-export const SERVICE_OPTIONS: { readonly [K in keyof ServiceSettings]: Option<ServiceSettings[K]> } = {
-  authStrategy: at('DEFAULT', 'auth_strategy', oneOf('noauth', 'http_basic')),
-  userFile: at('DEFAULT', 'http_basic_auth_user_file', anyText),
-  host: at('api', 'host_ip', matching(/^[^\s/]+$/, 'an address or a host name')),
-  port: at('api', 'port', portNumber),
-  publicEndpoint: at('api', 'public_endpoint', url),
-  tls: at('api', 'enable_ssl_api', yesOrNo),
-  certFile: at('api', 'cert_file', anyText, { section: 'ssl', name: 'cert_file' }),
-  keyFile: at('api', 'key_file', anyText, { section: 'ssl', name: 'key_file' }),
-  tlsMinimum: at('api', 'server_tls_minimum_version', oneOf('1.2', '1.3')),
-  tlsCiphers: at('api', 'server_tls_ciphers', anyText),
-  maxLimit: at('api', 'max_limit', whole),
-  maxBodyDepth: at('api', 'max_json_body_depth', whole),
-  maxBodySize: at('api', 'max_json_body_size', whole),
-  maxProvisionBodySize: at('api', 'max_json_body_size_provision', whole),
-  maxInspectionBodySize: at('api', 'max_json_body_size_inspection', whole),
+export const SERVICE_OPTIONS: { readonly [K in keyof ServiceSettings]: IronicOption<ServiceSettings[K]> } = {
+  authStrategy: confOption('DEFAULT', 'auth_strategy', choiceSetting('noauth', 'http_basic')),
+  userFile: confOption('DEFAULT', 'http_basic_auth_user_file', anyText),
+  host: confOption('api', 'host_ip', patternSetting(/^[^\s/]+$/, 'an address or a host name')),
+  port: confOption('api', 'port', portNumber),
+  publicEndpoint: confOption('api', 'public_endpoint', url),
+  tls: confOption('api', 'enable_ssl_api', yesOrNo),
+  certFile: confOption('api', 'cert_file', anyText, { section: 'ssl', name: 'cert_file' }),
+  keyFile: confOption('api', 'key_file', anyText, { section: 'ssl', name: 'key_file' }),
+  tlsMinimum: confOption('api', 'server_tls_minimum_version', choiceSetting('1.2', '1.3')),
+  tlsCiphers: confOption('api', 'server_tls_ciphers', anyText),
+  maxLimit: confOption('api', 'max_limit', wholeNumberSetting),
+  maxBodyDepth: confOption('api', 'max_json_body_depth', wholeNumberSetting),
+  maxBodySize: confOption('api', 'max_json_body_size', wholeNumberSetting),
+  maxProvisionBodySize: confOption('api', 'max_json_body_size_provision', wholeNumberSetting),
+  maxInspectionBodySize: confOption('api', 'max_json_body_size_inspection', wholeNumberSetting),
 }

@@ -1,7 +1,7 @@
 import { errorChain } from '../../runtime/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { BmcError } from './bmc-error.js'
-import { implementation } from './hardware-types.js'
+import { implementationOf } from './hardware-types.js'
 
 /** Reason why a BMC could not be used, in the sentence of the node's power interface. */
 export function bmcErrorText(
@@ -9,5 +9,5 @@ export function bmcErrorText(
   error: unknown,
 ): string {
   if (!(error instanceof BmcError)) return errorChain(error).join(': ')
-  return implementation('power', node.power_interface)?.bmc?.refused(node, error) ?? error.message
+  return implementationOf('power', node.power_interface)?.bmc?.refused(node, error) ?? error.message
 }

@@ -13,9 +13,9 @@ export type BootSource =
   /** The image that is inserted as a CD. */
   | { kind: 'cdrom' }
   /** An instance that runs from memory: an ISO, or a kernel and its ramdisk, by URL. */
-  | { kind: 'live'; image: LiveImage }
+  | { kind: 'live'; image: LiveImageUrls }
 
-export type LiveImage = { iso: string } | { kernel: string; ramdisk: string }
+export type LiveImageUrls = { iso: string } | { kernel: string; ramdisk: string }
 
 /**
  * Interface by which the conductor controls a machine. Every call is safe to repeat. The message of a rejection is what

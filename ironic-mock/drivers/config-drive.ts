@@ -24,17 +24,17 @@ export function configDriveImage(configdrive: unknown, at: number): string | nul
   if (typeof configdrive === 'string') return configdrive === '' ? null : configdrive
   if (configdrive === undefined || configdrive === null) return null
   const { meta_data, network_data, vendor_data, user_data } = configdrive as JsonObject
-  const files: Record<string, Uint8Array> = { 'meta_data.json': json(meta_data ?? {}) }
-  if (isFilled(network_data)) files['network_data.json'] = json(network_data)
-  if (isFilled(vendor_data)) files['vendor_data2.json'] = json(vendor_data)
+  const files: Record<string, Uint8Array> = { 'meta_data.json': encodeDriveJson(meta_data ?? {}) }
+  if (isFilled(network_data)) files['network_data.json'] = encodeDriveJson(network_data)
+  if (isFilled(vendor_data)) files['vendor_data2.json'] = encodeDriveJson(vendor_data)
   if (typeof user_data === 'string' && user_data !== '') files.user_data = Buffer.from(user_data)
-  else if (typeof user_data === 'object' && user_data !== null) files.user_data = json(user_data)
+  else if (typeof user_data === 'object' && user_data !== null) files.user_data = encodeDriveJson(user_data)
   const versions = ['2012-08-10', 'latest'].flatMap((version) =>
     Object.entries(files).map(([name, bytes]): [string, Uint8Array] => [`openstack/${version}/${name}`, bytes]),
   )
   return gzipSync(writeIso(Object.fromEntries(versions), { label: 'config-2', at })).toString('base64')
 }
 
-const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
+const encodeDriveJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 const isFilled = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0

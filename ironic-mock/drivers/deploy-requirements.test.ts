@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newNode } from '../conductor/records/new-records.js'
+import { makeNodeRecord } from '../conductor/records/new-records.js'
 import type { JsonObject, NodeRecord } from '../../wire/index.js'
 import { bootModeOf, capabilitiesOf } from './deploy/agent-checks.js'
 import { deployProblem, imageSourceProblem } from './deploy-requirements.js'
@@ -15,7 +15,7 @@ function node(deploy_interface: string, instance_info: JsonObject, more: Partial
     instance_info,
     ...more,
   }
-  return { ...newNode(fields, chooseInterfaces(hardwareType('redfish', ''), fields), '2026', U), id: 1 }
+  return { ...makeNodeRecord(fields, chooseInterfaces(hardwareType('redfish', ''), fields), '2026', U), id: 1 }
 }
 
 const HASH = { image_os_hash_algo: 'sha256', image_os_hash_value: 'ab' }

@@ -1,9 +1,9 @@
-import { textOf, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { formatClientValue, type NodeRecord, type PortRecord } from '../../wire/index.js'
 import { isUuid } from '../api/formats.js'
 import { pythonText } from './deploy/agent-checks.js'
 import type { DeployCandidate } from './deploy/deploy-interface.js'
 import { deployInterface } from './deploy/deploy-interfaces.js'
-import { implementation } from './hardware-types.js'
+import { implementationOf } from './hardware-types.js'
 import { bootProblem } from './requirements.js'
 
 /**
@@ -22,14 +22,14 @@ export const adoptionProblem = (node: Readonly<NodeRecord>, ports: readonly Port
 const candidateOf = (node: Readonly<NodeRecord>, ports: readonly PortRecord[]): DeployCandidate => ({
   node,
   bootProblem: bootProblem(node, ports),
-  bootsRamdisks: implementation('boot', node.boot_interface)?.bootsRamdisks ?? false,
+  bootsRamdisks: implementationOf('boot', node.boot_interface)?.bootsRamdisks ?? false,
 })
 
 /** Reason why an image source is not valid, in upstream's words; upstream answers them with a 500. */
 export function imageSourceProblem(source: unknown): string | undefined {
   if (!source) return undefined
   const failed = (reason: string): string => `Validation of image href ${pythonText(source)} failed, reason: ${reason}`
-  const text = textOf(source)
+  const text = formatClientValue(source)
   const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined)
     return isUuid(text) || text.startsWith('glance://')

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newNode } from '../conductor/records/new-records.js'
+import { makeNodeRecord } from '../conductor/records/new-records.js'
 import { interfaceSteps } from '../conductor/steps/driver-step-table.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { enabledTypes } from './enabled.js'
@@ -42,7 +42,7 @@ const TYPES = [...HARDWARE_TYPES, ACME]
 function acmeNode(driver_info: NodeRecord['driver_info']): NodeRecord {
   const fields = { driver: 'acme', driver_info }
   const interfaces = chooseInterfaces(hardwareType('acme', '', TYPES), {}, TYPES)
-  return { ...newNode(fields, interfaces, '2026-01-02T03:04:05', '11111111-1111-4111-8111-111111111111'), id: 1 }
+  return { ...makeNodeRecord(fields, interfaces, '2026-01-02T03:04:05', '11111111-1111-4111-8111-111111111111'), id: 1 }
 }
 
 test('a new driver needs only a record and a row in the table', () => {

@@ -12,7 +12,7 @@ export type { HardwareType }
 export const HARDWARE_TYPES: readonly HardwareType[] = [FAKE_HARDWARE, IDRAC, IPMI, MANUAL_MANAGEMENT, REDFISH]
 
 /** Implementation of an interface, from its hardware type; undefined for one without behaviour of its own. */
-export function implementation<Kind extends keyof ImplementationKinds>(
+export function implementationOf<Kind extends keyof ImplementationKinds>(
   kind: Kind,
   name: string,
   types: readonly HardwareType[] = HARDWARE_TYPES,
@@ -40,7 +40,7 @@ export function hardwareType(driver: string, group: string, types = HARDWARE_TYP
 }
 
 type InterfaceField = `${DriverInterface}_interface`
-export type Interfaces = Pick<NodeRecord, InterfaceField>
+export type NodeInterfaces = Pick<NodeRecord, InterfaceField>
 export const interfaceField = (name: DriverInterface): InterfaceField => `${name}_interface`
 
 /**
@@ -48,18 +48,27 @@ export const interfaceField = (name: DriverInterface): InterfaceField => `${name
  *
  * @throws IronicError 400 for one that does not exist or that the driver does not support
  */
-export function chooseInterfaces(type: HardwareType, wanted: Partial<Interfaces>, types = HARDWARE_TYPES): Interfaces {
-  const chosen: Partial<Interfaces> = {}
+export function chooseInterfaces(
+  type: HardwareType,
+  wanted: Partial<NodeInterfaces>,
+  types = HARDWARE_TYPES,
+): NodeInterfaces {
+  const chosen: Partial<NodeInterfaces> = {}
   for (const name of DRIVER_INTERFACES) {
     const field = interfaceField(name)
     const value = wanted[field] ?? type.interfaces[name][0]!
-    if (!allowed(type, name, value, types)) throw unsupportedInterface(type, name, value, types)
+    if (!isInterfaceAllowed(type, name, value, types)) throw unsupportedInterface(type, name, value, types)
     chosen[field] = value
   }
-  return chosen as Interfaces
+  return chosen as NodeInterfaces
 }
 
-function allowed(type: HardwareType, name: DriverInterface, value: string, types: readonly HardwareType[]): boolean {
+function isInterfaceAllowed(
+  type: HardwareType,
+  name: DriverInterface,
+  value: string,
+  types: readonly HardwareType[],
+): boolean {
   if (!type.takesAllInterfaces) return type.interfaces[name].includes(value)
   return types.some((other) => other.interfaces[name].includes(value))
 }

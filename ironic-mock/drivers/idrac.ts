@@ -5,16 +5,16 @@ const OWN = 'idrac-redfish'
 const { bios, boot, management, power, raid, vendor } = REDFISH.implementations
 
 /** Renames the implementations of Redfish to the vendor's name. */
-const renamed = <T>(implementations: Readonly<Record<string, T>> | undefined): Record<string, T> =>
+const renameImplementations = <T,>(implementations: Readonly<Record<string, T>> | undefined): Record<string, T> =>
   implementations?.redfish === undefined ? {} : { [OWN]: implementations.redfish }
 
 const implementations: Implementations = {
-  bios: renamed(bios),
+  bios: renameImplementations(bios),
   boot: { 'idrac-redfish-virtual-media': boot!['redfish-virtual-media']! },
-  management: renamed(management),
-  power: renamed(power),
-  raid: renamed(raid),
-  vendor: renamed(vendor),
+  management: renameImplementations(management),
+  power: renameImplementations(power),
+  raid: renameImplementations(raid),
+  vendor: renameImplementations(vendor),
 }
 
 /** Redfish under the vendor's names, which BareMetal Operator uses. */

@@ -1,4 +1,4 @@
-import { IronicError, textOf } from '../../wire/index.js'
+import { IronicError, formatClientValue } from '../../wire/index.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import { vendorMethod, type HardwareType } from './hardware-type.js'
 
@@ -25,8 +25,8 @@ export const IPMI: HardwareType = {
   },
   bmc: {
     address: ({ ipmi_address, ipmi_port }) => {
-      const port = textOf(ipmi_port ?? '') || DEFAULT_PORT
-      return `${textOf(ipmi_address ?? '')}${port === DEFAULT_PORT ? '' : `:${port}`}`
+      const port = formatClientValue(ipmi_port ?? '') || DEFAULT_PORT
+      return `${formatClientValue(ipmi_address ?? '')}${port === DEFAULT_PORT ? '' : `:${port}`}`
     },
     addressForm: 'host',
     systemId: () => '',

@@ -1,7 +1,7 @@
-import { IronicError, pythonRepr, textOf, type JsonObject } from '../../wire/index.js'
+import { IronicError, pythonRepr, formatClientValue, type JsonObject } from '../../wire/index.js'
 import { vendorMethod, type VendorMethod } from './hardware-type.js'
 
-const refused = (sentence: string): IronicError => new IronicError(400, sentence)
+const subscriptionError = (sentence: string): IronicError => new IronicError(400, sentence)
 const shown = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
 
 /** Device types of Redfish's virtual media, by the names that upstream accepts. */
@@ -22,17 +22,17 @@ function checkSubscription({
   Protocol = 'Redfish',
   HttpHeaders,
 }: JsonObject): void {
-  const known = Array.isArray(EventTypes) && EventTypes.every((type) => EVENT_TYPES.includes(textOf(type)))
+  const known = Array.isArray(EventTypes) && EventTypes.every((type) => EVENT_TYPES.includes(formatClientValue(type)))
   if (EventTypes != null && !known)
-    throw refused(
+    throw subscriptionError(
       `EventTypes ${pythonRepr(EventTypes)} is not a valid value, allowed values {${EVENT_TYPES.map((type) => `'${type}'`).join(', ')}}`,
     )
-  if (typeof Context !== 'string') throw refused(`Context ${shown(Context)} is not a valid string`)
-  if (typeof Protocol !== 'string') throw refused(`Protocol ${shown(Protocol)} is not a string`)
+  if (typeof Context !== 'string') throw subscriptionError(`Context ${shown(Context)} is not a valid string`)
+  if (typeof Protocol !== 'string') throw subscriptionError(`Protocol ${shown(Protocol)} is not a string`)
   if (HttpHeaders != null && !Array.isArray(HttpHeaders))
-    throw refused(`HttpHeaders ${shown(HttpHeaders)} is not a list of headers`)
+    throw subscriptionError(`HttpHeaders ${shown(HttpHeaders)} is not a list of headers`)
   const valid = typeof Destination === 'string' && /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(Destination)
-  if (!valid) throw refused(`Destination ${shown(Destination ?? null)} is not a valid URI`)
+  if (!valid) throw subscriptionError(`Destination ${shown(Destination ?? null)} is not a valid URI`)
 }
 
 /** Methods of the vendor interface `redfish`. */
@@ -44,13 +44,13 @@ export const REDFISH_METHODS: Readonly<Record<string, VendorMethod>> = {
   delete_subscription: vendorMethod('DELETE', 'Ends a subscription; takes its id.', {
     sync: true,
     check: ({ id }) => {
-      if (!id) throw refused("id can't be None")
+      if (!id) throw subscriptionError("id can't be None")
     },
   }),
   eject_vmedia: vendorMethod('POST', 'Ejects virtual media: boot_device (cd, dvd, usb or floppy), or all.', {
     check: ({ boot_device }) => {
       if (boot_device && !EJECTED[shown(boot_device)])
-        throw refused(`Boot device ${shown(boot_device)} is not a valid value `)
+        throw subscriptionError(`Boot device ${shown(boot_device)} is not a valid value `)
     },
   }),
   get_all_subscriptions: vendorMethod('GET', 'Lists the subscriptions.', { sync: true }),

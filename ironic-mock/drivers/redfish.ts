@@ -1,5 +1,5 @@
 import { maskedAddress } from '../../bytes/index.js'
-import { textOf, type ArgsInfo, type NodeRecord } from '../../wire/index.js'
+import { formatClientValue, type ArgsInfo, type NodeRecord } from '../../wire/index.js'
 import type { BmcError } from './bmc-error.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import type { BootImplementation, HardwareType, InterfaceStep } from './hardware-type.js'
@@ -13,7 +13,9 @@ const VIRTUAL_MEDIA: BootImplementation = {
   needsPort: false,
 }
 
-const SETTINGS: ArgsInfo = { settings: { description: 'A list of BIOS settings to be applied', required: true } }
+const BIOS_SETTINGS_ARG: ArgsInfo = {
+  settings: { description: 'A list of BIOS settings to be applied', required: true },
+}
 const COMPONENTS: ArgsInfo = {
   settings: { description: 'A list of dicts with firmware components to be updated', required: true },
 }
@@ -26,7 +28,7 @@ const RAID: ArgsInfo = { raid_config: { description: 'The RAID configuration to 
 
 const WITHOUT_RAMDISK: InterfaceStep['in'] = { clean: { ramdisk: false }, deploy: {}, service: { ramdisk: false } }
 const BIOS_STEPS: readonly InterfaceStep[] = [
-  { interface: 'bios', step: 'apply_configuration', argsinfo: SETTINGS, in: WITHOUT_RAMDISK },
+  { interface: 'bios', step: 'apply_configuration', argsinfo: BIOS_SETTINGS_ARG, in: WITHOUT_RAMDISK },
   { interface: 'bios', step: 'factory_reset', in: WITHOUT_RAMDISK },
 ]
 const FIRMWARE_STEPS: readonly InterfaceStep[] = [
@@ -51,8 +53,8 @@ function invalidAddress({ uuid, driver_info }: Readonly<NodeRecord>): string | u
   return `Invalid redfish address ${maskedAddress(address)} set in driver_info/redfish_address on node ${uuid}`
 }
 
-function refused({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string {
-  const base = withScheme(maskedAddress(textOf(driver_info.redfish_address)).replace(/\/+$/, ''))
+function describeBmcError({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string {
+  const base = withScheme(maskedAddress(formatClientValue(driver_info.redfish_address)).replace(/\/+$/, ''))
   if (error.why === 'unreachable')
     return `Redfish connection failed for node ${uuid}: Unable to connect to ${base}/redfish/v1/. Error: ${error.message}`
   const system =
@@ -87,10 +89,10 @@ export const REDFISH: HardwareType = {
     ...BOOT_PROPERTIES,
   },
   bmc: {
-    address: ({ redfish_address }) => textOf(redfish_address ?? ''),
+    address: ({ redfish_address }) => formatClientValue(redfish_address ?? ''),
     addressForm: 'url',
     systemId: ({ redfish_system_id }) =>
-      textOf(redfish_system_id ?? '')
+      formatClientValue(redfish_system_id ?? '')
         .split('/')
         .filter(Boolean)
         .at(-1) ?? '',
@@ -124,7 +126,7 @@ export const REDFISH: HardwareType = {
           missing: (fields, { uuid }) =>
             `Missing the following Redfish properties in node ${uuid} driver_info: [${fields.map((name) => `'${name}'`).join(', ')}]`,
           invalid: invalidAddress,
-          refused,
+          refused: describeBmcError,
         },
       },
     },

@@ -1,16 +1,16 @@
 import type { NodeRecord, PowerState } from '../../wire/index.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
-import { implementation } from './hardware-types.js'
+import { implementationOf } from './hardware-types.js'
 
-type Node = Readonly<Pick<NodeRecord, 'power_interface'>>
+type PoweredNode = Readonly<Pick<NodeRecord, 'power_interface'>>
 
 /** Whether the node's power state is only the one last requested, because no BMC controls the machine. */
-export const remembersPower = ({ power_interface }: Node, conf: ConductorConf): boolean =>
-  implementation('power', power_interface)?.remembersPower?.(conf) ?? false
+export const remembersPower = ({ power_interface }: PoweredNode, conf: ConductorConf): boolean =>
+  implementationOf('power', power_interface)?.remembersPower?.(conf) ?? false
 
 /** Whether the node's agent reboots it, and nothing else can power it on. */
-export const rebootsByAgent = ({ power_interface }: Node): boolean =>
-  implementation('power', power_interface)?.rebootsByAgent ?? false
+export const rebootsByAgent = ({ power_interface }: PoweredNode): boolean =>
+  implementationOf('power', power_interface)?.rebootsByAgent ?? false
 
 /** Power of such a node: reading returns the last requested state, or null before the first (as recorded). */
 export const rememberedPower = (node: Readonly<NodeRecord>) => ({

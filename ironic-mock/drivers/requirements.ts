@@ -1,9 +1,9 @@
 import type { NodeRecord, PortRecord } from '../../wire/index.js'
-import { HARDWARE_TYPES, implementation } from './hardware-types.js'
+import { HARDWARE_TYPES, implementationOf } from './hardware-types.js'
 
 /** Reason why the node's power cannot be controlled; undefined when it can be. */
 export function powerProblem(node: Readonly<NodeRecord>, types = HARDWARE_TYPES): string | undefined {
-  const bmc = implementation('power', node.power_interface, types)?.bmc
+  const bmc = implementationOf('power', node.power_interface, types)?.bmc
   if (!bmc) return undefined
   const missing = bmc.required.filter((field) => !node.driver_info[field])
   return missing.length > 0 ? bmc.missing(missing, node) : bmc.invalid?.(node)
@@ -11,7 +11,7 @@ export function powerProblem(node: Readonly<NodeRecord>, types = HARDWARE_TYPES)
 
 /** Reason why the node cannot boot: network booting needs a port (recorded with a redfish node). */
 export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortRecord[]): string | undefined {
-  if (implementation('boot', node.boot_interface)?.needsPort && ports.length === 0)
+  if (implementationOf('boot', node.boot_interface)?.needsPort && ports.length === 0)
     return `Node ${node.uuid} does not have any port associated with it`
   return undefined
 }
@@ -23,19 +23,19 @@ export function inspectProblem(
   node: Readonly<NodeRecord>,
   { requireManagedBoot }: { requireManagedBoot: boolean },
 ): string | undefined {
-  if (node.inspect_interface === 'no-inspect') return unsupported(node, 'inspect')
+  if (node.inspect_interface === 'no-inspect') return describeUnsupported(node, 'inspect')
   if (
     node.inspect_interface === 'agent' &&
     requireManagedBoot &&
-    !implementation('boot', node.boot_interface)?.managesInspection
+    !implementationOf('boot', node.boot_interface)?.managesInspection
   )
-    return unsupported(node, 'inspection')
+    return describeUnsupported(node, 'inspection')
   return undefined
 }
 
 /** Reason why the node cannot be rescued; only `no-rescue` has one. */
 export const rescueProblem = (node: Readonly<NodeRecord>): string | undefined =>
-  node.rescue_interface === 'no-rescue' ? unsupported(node, 'rescue') : undefined
+  node.rescue_interface === 'no-rescue' ? describeUnsupported(node, 'rescue') : undefined
 
-export const unsupported = (node: Readonly<NodeRecord>, what: string): string =>
+export const describeUnsupported = (node: Readonly<NodeRecord>, what: string): string =>
   `Driver ${node.driver} does not support ${what} (disabled or not implemented).`

@@ -1,6 +1,6 @@
 import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../wire/index.js'
-import type { Validation } from '../conductor/core/conductor.js'
-import { bootProblem, inspectProblem, powerProblem, unsupported } from './requirements.js'
+import type { InterfaceValidation } from '../conductor/core/conductor.js'
+import { bootProblem, inspectProblem, powerProblem, describeUnsupported } from './requirements.js'
 
 /** `GET /v1/nodes/X/validate`, interface by interface. */
 export function validateInterfaces(
@@ -8,16 +8,16 @@ export function validateInterfaces(
   ports: readonly PortRecord[],
   deployProblem: (node: Readonly<NodeRecord>) => string | undefined,
   inspection: { requireManagedBoot: boolean } = { requireManagedBoot: false },
-): Validation {
+): InterfaceValidation {
   return Object.fromEntries(
     DRIVER_INTERFACES.map((name) => {
-      const reason = name === 'deploy' ? deployProblem(node) : problem(name, node, ports, inspection)
+      const reason = name === 'deploy' ? deployProblem(node) : interfaceProblemOf(name, node, ports, inspection)
       return [name, reason === undefined ? { result: true } : { result: false, reason }]
     }),
-  ) as Validation
+  ) as InterfaceValidation
 }
 
-function problem(
+function interfaceProblemOf(
   name: Exclude<DriverInterface, 'deploy'>,
   node: Readonly<NodeRecord>,
   ports: readonly PortRecord[],
@@ -37,7 +37,7 @@ function problem(
     case 'raid':
     case 'rescue':
     case 'vendor':
-      return node[`${name}_interface`].startsWith('no-') ? unsupported(node, name) : undefined
+      return node[`${name}_interface`].startsWith('no-') ? describeUnsupported(node, name) : undefined
     case 'network':
     case 'storage':
       return undefined

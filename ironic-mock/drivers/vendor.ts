@@ -1,9 +1,9 @@
-import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../wire/index.js'
+import { IronicError, formatClientValue, type JsonObject, type NodeRecord } from '../../wire/index.js'
 import type { ShownVendorMethod, VendorMethod } from './hardware-type.js'
-import { HARDWARE_TYPES, implementation } from './hardware-types.js'
+import { HARDWARE_TYPES, implementationOf } from './hardware-types.js'
 
 const methodsOf = (node: Readonly<NodeRecord>, types = HARDWARE_TYPES): Readonly<Record<string, VendorMethod>> =>
-  implementation('vendor', node.vendor_interface, types)?.methods ?? {}
+  implementationOf('vendor', node.vendor_interface, types)?.methods ?? {}
 
 export const vendorMethods = (
   node: Readonly<NodeRecord>,
@@ -31,4 +31,4 @@ export function calledVendorMethod(
 
 /** Whether a reset of the BMC is a warm one, which is the default; text other than a word for yes means no. */
 export const isWarm = ({ warm = true }: JsonObject): boolean =>
-  ['1', 't', 'true', 'on', 'y', 'yes'].includes(textOf(warm).trim().toLowerCase())
+  ['1', 't', 'true', 'on', 'y', 'yes'].includes(formatClientValue(warm).trim().toLowerCase())

@@ -1,14 +1,14 @@
 import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
-import { newNode, newPort } from '../conductor/records/new-records.js'
+import { makeNodeRecord, newPort } from '../conductor/records/new-records.js'
 import { OLDER_VERSIONS, PAGE_SIZE, SCHEMA_VERSION, TABLES } from './schema.js'
 
 /** New records: the model of which fields a stored one must have, and of which types. */
-const NODE = newNode({ driver: '' }, {} as never, '', '')
+const NODE_MODEL = makeNodeRecord({ driver: '' }, {} as never, '', '')
 const PORT = newPort({ node_uuid: '', address: '' } as never, 0, '', '')
 
 const column = (name: string) => (row: Readonly<Row>) => jsonProblem(row[name])
-const table = (name: string, columns: string, key: string, problem: TableForm['problem']): TableForm => ({
+const makeTableForm = (name: string, columns: string, key: string, problem: TableForm['problem']): TableForm => ({
   name,
   problem,
   columns: columns.split(' '),
@@ -24,25 +24,30 @@ export const IRONIC_DATABASE: DatabaseForm = {
   pageSize: PAGE_SIZE,
   sealed: true,
   tables: [
-    table('nodes', 'id uuid name instance_uuid provision_state driver revision record', 'id', nodeProblem),
-    table('ports', 'id uuid address node record', 'id', (row) => jsonProblem(row.record, PORT) ?? sameUuid(row)),
-    table('effects', 'id node kind payload', 'id', column('payload')),
-    table('deadlines', 'node kind at', 'node kind', ({ at }) =>
+    makeTableForm('nodes', 'id uuid name instance_uuid provision_state driver revision record', 'id', nodeProblem),
+    makeTableForm(
+      'ports',
+      'id uuid address node record',
+      'id',
+      (row) => jsonProblem(row.record, PORT) ?? sameUuid(row),
+    ),
+    makeTableForm('effects', 'id node kind payload', 'id', column('payload')),
+    makeTableForm('deadlines', 'node kind at', 'node kind', ({ at }) =>
       typeof at === 'number' ? undefined : 'it has no time',
     ),
-    table('inventories', 'node record', 'node', column('record')),
-    table('history', 'id node record', 'id', column('record')),
-    table('resources', 'kind id uuid record', 'kind id', column('record')),
-    table('resource_ids', 'kind last', 'kind', ({ last }) =>
+    makeTableForm('inventories', 'node record', 'node', column('record')),
+    makeTableForm('history', 'id node record', 'id', column('record')),
+    makeTableForm('resources', 'kind id uuid record', 'kind id', column('record')),
+    makeTableForm('resource_ids', 'kind last', 'kind', ({ last }) =>
       Number.isInteger(last) ? undefined : 'its last id is no number',
     ),
-    table('sheets', 'node kind record', 'node kind', column('record')),
+    makeTableForm('sheets', 'node kind record', 'node kind', column('record')),
   ],
 }
 
 function nodeProblem(row: Readonly<Row>): string | undefined {
   const known = (PROVISION_STATES as readonly unknown[]).includes(row.provision_state)
-  const problem = jsonProblem(row.record, NODE) ?? sameUuid(row)
+  const problem = jsonProblem(row.record, NODE_MODEL) ?? sameUuid(row)
   if (problem !== undefined) return problem
   return known ? undefined : 'its provision state is not known'
 }

@@ -4,12 +4,12 @@ import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
 // once. A record that spreads others gets a description of its own, which is as large as its values; reading a field of
 // thousands of such records takes ten times as long.
 
-const NOTHING: JsonObject = Object.freeze({})
+const EMPTY_OBJECT: JsonObject = Object.freeze({})
 
 /** Most objects of a record are empty. */
 function lean(value: JsonObject): JsonObject {
   for (const _ in value) return value
-  return value && NOTHING
+  return value && EMPTY_OBJECT
 }
 
 /** A copy of the node that shares its values. */

@@ -1,9 +1,9 @@
-import { jsonInOnePiece, shared } from '../../runtime/index.js'
+import { jsonInOnePiece, shareText } from '../../runtime/index.js'
 import type { NodeListKind } from '../../wire/index.js'
 import { Records, type NodeEntry } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry } from './store.js'
-import { listText, type NodeTexts } from './store-state.js'
+import { joinJsonList, type NodeTexts } from './store-state.js'
 
 const nothing = (): void => {}
 
@@ -52,12 +52,12 @@ export class MemoryRows implements StoreRows {
   }
 
   putNodeList(node: string, kind: NodeListKind, list: readonly unknown[]): void {
-    const texts = list.map((element) => shared(JSON.stringify(element)))
+    const texts = list.map((element) => shareText(JSON.stringify(element)))
     this.#lists.set(node, new Map(this.#lists.get(node)).set(kind, texts))
   }
 
   nodeList(node: string, kind: NodeListKind): unknown[] {
-    return JSON.parse(listText(this.#lists.get(node)?.get(kind) ?? [])) as unknown[]
+    return JSON.parse(joinJsonList(this.#lists.get(node)?.get(kind) ?? [])) as unknown[]
   }
 
   addHistory(node: string, entry: HistoryEntry): void {

@@ -8,7 +8,7 @@ import type {
   NodeListKind,
 } from '../../wire/index.js'
 import { MemoryRows } from './memory-rows.js'
-import { copyOf, type NodeEntry, Records } from './records.js'
+import { copyRecord, type NodeEntry, Records } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
@@ -153,21 +153,21 @@ class RecordStore implements Store, StoreView {
   port(ident: string): Promise<PortRecord | undefined> {
     const port =
       this.#records.ports.get(ident) ?? this.#records.ports.get(this.#records.portsByAddress.get(ident) ?? '')
-    return Promise.resolve(port && copyOf(port))
+    return Promise.resolve(port && copyRecord(port))
   }
 
   ports(query: PortQuery): Promise<PortRecord[]> {
-    return Promise.resolve(selectPorts(this.#records, query).map(copyOf))
+    return Promise.resolve(selectPorts(this.#records, query).map(copyRecord))
   }
 
   createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
-    return this.#write((writer) => copyOf(writer.createPort(port)))
+    return this.#write((writer) => copyRecord(writer.createPort(port)))
   }
 
   updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined> {
     return this.#write((writer) => {
-      const port = writer.updatePort(uuid, (current) => change(copyOf(current)))
-      return port && copyOf(port)
+      const port = writer.updatePort(uuid, (current) => change(copyRecord(current)))
+      return port && copyRecord(port)
     })
   }
 
@@ -177,11 +177,11 @@ class RecordStore implements Store, StoreView {
 
   resource<Kind extends ResourceKind>(kind: Kind, ident: string): Promise<ResourceRecords[Kind] | undefined> {
     const record = this.#records.resources(kind).find(ident)
-    return Promise.resolve(record && copyOf(record))
+    return Promise.resolve(record && copyRecord(record))
   }
 
   resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]> {
-    return Promise.resolve(selectResources(this.#records.resources(kind), query).map(copyOf))
+    return Promise.resolve(selectResources(this.#records.resources(kind), query).map(copyRecord))
   }
 
   resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][] {
@@ -197,7 +197,7 @@ class RecordStore implements Store, StoreView {
   }
 
   createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
-    return this.#write((writer) => copyOf(writer.resources.create(kind, record)))
+    return this.#write((writer) => copyRecord(writer.resources.create(kind, record)))
   }
 
   updateResource<Kind extends ResourceKind>(
@@ -206,8 +206,8 @@ class RecordStore implements Store, StoreView {
     change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
   ): Promise<ResourceRecords[Kind] | undefined> {
     return this.#write((writer) => {
-      const record = writer.resources.update(kind, uuid, (current) => change(copyOf(current)))
-      return record && copyOf(record)
+      const record = writer.resources.update(kind, uuid, (current) => change(copyRecord(current)))
+      return record && copyRecord(record)
     })
   }
 
@@ -240,7 +240,7 @@ class RecordStore implements Store, StoreView {
       queues
         .flat()
         .sort((a, b) => a.id - b.id)
-        .map(copyOf),
+        .map(copyRecord),
     )
   }
 

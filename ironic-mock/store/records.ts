@@ -194,6 +194,6 @@ export class Records {
   }
 }
 
-export const copyOf = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+export const copyRecord = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 export const parseObject = (text: string): JsonObject => JSON.parse(text) as JsonObject

@@ -26,7 +26,7 @@ export function uniqueKeys<Kind extends ResourceKind>(
 }
 
 /** The node that a record belongs to, and is removed with; null for records without a node. */
-export const nodeOf = (record: object): string | null =>
+export const ownerNodeOf = (record: object): string | null =>
   'node_uuid' in record ? (record.node_uuid as string | null) : null
 
 /** The records of one kind in memory, in the order of creation; shared, never to be changed. */
@@ -71,7 +71,7 @@ export class ResourceTable<Kind extends ResourceKind> {
     this.#byId.set(record.id, record.uuid)
     this.lastId = Math.max(this.lastId, record.id)
     for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.set(`${field} ${value}`, record.uuid)
-    const node = nodeOf(record)
+    const node = ownerNodeOf(record)
     if (node !== null) this.#byNode.set(node, (this.#byNode.get(node) ?? new Set()).add(record.uuid))
   }
 
@@ -85,7 +85,7 @@ export class ResourceTable<Kind extends ResourceKind> {
 
   #forgetKeys(record: ResourceRecords[Kind]): void {
     for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.delete(`${field} ${value}`)
-    const node = nodeOf(record)
+    const node = ownerNodeOf(record)
     if (node === null) return
     const siblings = this.#byNode.get(node)
     siblings?.delete(record.uuid)

@@ -5,7 +5,7 @@ export const SCHEMA_VERSION = 3
 export const OLDER_VERSIONS = [1, 2]
 
 /** One table for all other kinds of records; uniqueness besides the uuid is checked in memory. */
-const RESOURCES = `
+const RESOURCES_TABLE = `
   CREATE TABLE resources (
     kind TEXT NOT NULL,
     id INTEGER NOT NULL,
@@ -75,7 +75,7 @@ export const TABLES = `
     record TEXT NOT NULL
   );
   CREATE INDEX history_by_node ON history (node);
-  ${RESOURCES}
+  ${RESOURCES_TABLE}
   ${NODE_LISTS}
 `
 

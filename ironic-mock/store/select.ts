@@ -21,7 +21,7 @@ export function selectNodes(records: Records, query: NodeQuery): NodeEntry[] {
   const candidates = query.uuids
     ? query.uuids.flatMap((uuid) => records.nodes.get(uuid) ?? []).sort((a, b) => a.columns.id - b.columns.id)
     : [...records.nodes.values()]
-  return page(
+  return selectPage(
     candidates,
     matches,
     (entry) => entry.columns,
@@ -40,7 +40,7 @@ export function selectPorts(records: Records, query: PortQuery): PortRecord[] {
   else candidates = [...records.ports.values()].sort((a, b) => a.id - b.id)
   const matches = (port: PortRecord): boolean =>
     (query.node_uuid === undefined || port.node_uuid === query.node_uuid) && (!query.where || query.where(port))
-  return page(
+  return selectPage(
     candidates,
     matches,
     (port) => port,
@@ -54,7 +54,7 @@ export function selectResources<Kind extends ResourceKind>(
   query: ResourceQuery<Kind>,
 ): ResourceRecords[Kind][] {
   const candidates = query.node_uuid === undefined ? [...table.byUuid.values()] : table.of(query.node_uuid)
-  return page(
+  return selectPage(
     candidates,
     (record) => !query.where || query.where(record),
     (record) => record,
@@ -84,7 +84,7 @@ function sorting<T, R extends { id: number }>(
   }
 }
 
-function page<T>(
+function selectPage<T>(
   candidates: T[],
   matches: (item: T) => boolean,
   key: (item: T) => { uuid: string },

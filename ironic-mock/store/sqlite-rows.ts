@@ -5,7 +5,7 @@ import { IRONIC_DATABASE } from './database-form.js'
 import { NodeEntry, Records, parseObject, type NodeColumns } from './records.js'
 import type { StoredInventory, StoreRows } from './rows.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
-import { listText, type NodeTexts } from './store-state.js'
+import { joinJsonList, type NodeTexts } from './store-state.js'
 
 /** Inserts a row or replaces what it holds. `INSERT OR REPLACE` would delete the old row behind the back of the seal. */
 const upsert = (table: string, key: string, value: string): string =>
@@ -73,7 +73,7 @@ export class SqliteRows implements StoreRows {
   load(): Records {
     const records = new Records()
     this.#lastHistory = 0
-    const all = <Row>(name: keyof typeof SQL): Row[] => this.#sql[name].all() as Row[]
+    const all = <Row,>(name: keyof typeof SQL): Row[] => this.#sql[name].all() as Row[]
     for (const { revision, record, ...columns } of all<NodeColumns & { revision: number; record: string }>('allNodes'))
       records.putNode(NodeEntry.stored(columns, revision, record))
     for (const { record } of all<{ record: string }>('allPorts')) records.putPort(JSON.parse(record) as PortRecord)
@@ -234,7 +234,7 @@ export class SqliteRows implements StoreRows {
 
   putTexts({ inventories, lists, history }: NodeTexts): void {
     for (const [node, text] of inventories) this.#putInventory(node, text)
-    for (const [node, of] of lists) for (const [kind, texts] of of) this.#putNodeList(node, kind, listText(texts))
+    for (const [node, of] of lists) for (const [kind, texts] of of) this.#putNodeList(node, kind, joinJsonList(texts))
     for (const [node, of] of history) for (const text of of) this.#addHistory(node, text)
   }
 

@@ -12,7 +12,7 @@ export interface NodeTexts {
 }
 
 /** JSON of a list by that of its elements. */
-export const listText = (elements: readonly string[]): string => `[${elements.join(',')}]`
+export const joinJsonList = (elements: readonly string[]): string => `[${elements.join(',')}]`
 
 /** A whole database at one moment. Nothing changes it; a database without a file shares its records. */
 export interface StoreState {

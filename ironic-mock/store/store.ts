@@ -15,12 +15,12 @@ export type Revision = number
 export type NodePatch = Partial<Omit<NodeRecord, 'id' | 'uuid' | 'created_at'>>
 
 /** Work for the conductor, stored in the same transaction as the state that asked for it. */
-export interface Effect {
+export interface ConductorEffect {
   kind: string
   payload: JsonObject
 }
 
-export interface StoredEffect extends Effect {
+export interface StoredEffect extends ConductorEffect {
   id: number
   node: string
 }
@@ -53,7 +53,7 @@ export interface Commit {
   expect: Revision
   patch?: NodePatch
   /** Appended to the node's queue; effects of one node run in the order of their ids. */
-  effects?: readonly Effect[]
+  effects?: readonly ConductorEffect[]
   deadlines?: readonly Deadline[]
   /** The effect whose outcome this commit records; it leaves the queue. */
   done?: number

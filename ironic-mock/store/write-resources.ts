@@ -1,6 +1,6 @@
 import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
 import type { Records } from './records.js'
-import { nodeOf, uniqueKeys } from './resources.js'
+import { ownerNodeOf, uniqueKeys } from './resources.js'
 import type { StoreRows } from './rows.js'
 import {
   DanglingReference,
@@ -98,7 +98,7 @@ export class ResourceWriter {
   }
 
   #checkNode(record: object): void {
-    const node = nodeOf(record)
+    const node = ownerNodeOf(record)
     if (node !== null && !this.records.nodes.has(node)) throw new DanglingReference('node', node)
   }
 

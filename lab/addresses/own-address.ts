@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isLoopback } from '../../bytes/index.js'
-import { during, held, UserError, type Clock } from '../../runtime/index.js'
+import { during, withClockHeld, UserError, type Clock } from '../../runtime/index.js'
 
 const REMEDY = 'say how Ironic reaches this host: advertise_host in a config file, or ipa-advertise-host'
 
@@ -19,7 +19,7 @@ export async function addressTowards(urls: readonly string[], clock: Clock): Pro
   const failures: unknown[] = []
   for (const url of urls) {
     try {
-      const address = await held(clock, `looking for a way to ${url}`, () => sourceTowards(new URL(url)))
+      const address = await withClockHeld(clock, `looking for a way to ${url}`, () => sourceTowards(new URL(url)))
       if (!isLinkLocal(address)) return address
       failures.push(new Error(`${address}, from which ${url} would be reached, holds on one link only`))
     } catch (error) {

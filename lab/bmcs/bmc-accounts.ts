@@ -25,7 +25,7 @@ export class BmcAccounts {
 
   set(address: string, account: BmcAccount): void {
     this.#known.set(address, account)
-    this.#folder?.remember(keyOf(address), JSON.stringify(account))
+    this.#folder?.remember(accountKeyOf(address), JSON.stringify(account))
   }
 
   take(): readonly (readonly [address: string, account: BmcAccount])[] {
@@ -40,7 +40,7 @@ export class BmcAccounts {
   of(address: string): BmcAccount | undefined {
     const known = this.#known.get(address)
     if (known) return known
-    const saved = this.#folder?.remembered(keyOf(address))
+    const saved = this.#folder?.remembered(accountKeyOf(address))
     if (saved === undefined) {
       // Save it: the machine keeps its account when the next start has another default, or none.
       if (this.#everywhere) this.set(address, this.#everywhere)
@@ -68,4 +68,4 @@ export class BmcAccounts {
   }
 }
 
-const keyOf = (address: string): string => `${BMC_ACCOUNT}${address}`
+const accountKeyOf = (address: string): string => `${BMC_ACCOUNT}${address}`

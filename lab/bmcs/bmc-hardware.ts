@@ -28,8 +28,8 @@ export function machineHardware({ admit, planned, ...behind }: HardwareAccess): 
   const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
   return {
     report: async () => seen().report(),
-    system: async () => systemOf(find()?.spec ?? planned(), seen().report().bootMode),
-    change: async (change) => apply((await reach()).firmware, change),
+    system: async () => systemReportOf(find()?.spec ?? planned(), seen().report().bootMode),
+    change: async (change) => applyBmcChange((await reach()).firmware, change),
     media: async () => seen().media(),
     indicators: async () => seen().indicators(),
     indicator: async (component, name) => seen().indicator(component, name),
@@ -40,7 +40,7 @@ export function machineHardware({ admit, planned, ...behind }: HardwareAccess): 
   }
 }
 
-function systemOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
+function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
   const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
   return {
     manufacturer,
@@ -61,7 +61,7 @@ function systemOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
   }
 }
 
-async function apply(firmware: MachineFirmware, change: BmcChange): Promise<void> {
+async function applyBmcChange(firmware: MachineFirmware, change: BmcChange): Promise<void> {
   switch (change.change) {
     case 'boot mode':
       return firmware.setBootMode(change.mode)

@@ -2,7 +2,7 @@ import { maskedAddress } from '../../bytes/index.js'
 import { Mutex, UserError, type Probe } from '../../runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareType } from '../../ironic-mock/index.js'
-import { textOf } from '../../wire/index.js'
+import { formatClientValue } from '../../wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
 import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
 import { machineHardware } from './bmc-hardware.js'
@@ -38,7 +38,7 @@ export function machineBmcs(options: BmcOptions): Bmcs {
   return (node, ports) => {
     const key = bmcOf(node)
     return Promise.resolve(
-      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, account: accountOf(node) }),
+      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, account: nodeAccountOf(node) }),
     )
   }
 }
@@ -53,7 +53,7 @@ export function bmcAddressOf(node: NodeRecord): string | undefined {
 }
 
 /** The machine behind a node, if it exists. */
-export function machineOf(node: NodeRecord, machines: Machines): Machine | undefined {
+export function findNodeMachine(node: NodeRecord, machines: Machines): Machine | undefined {
   try {
     return findMachine(machines, bmcOf(node))
   } catch {
@@ -78,27 +78,28 @@ function bmcOf({ driver, driver_info: info, uuid }: Pick<NodeRecord, 'driver' | 
   // Drivers without a BMC address: each node gets a machine of its own.
   if (!bmc) return { address: `${driver}:${uuid}`, systemId: '' }
   const address = bmc.address(info)
-  return { address: bmc.addressForm === 'url' ? authority(address) : address, systemId: bmc.systemId(info) }
+  return { address: bmc.addressForm === 'url' ? findBmcAuthority(address) : address, systemId: bmc.systemId(info) }
 }
 
 const fieldsOf = (driver: string): HardwareType['bmc'] => HARDWARE_TYPES.find(({ name }) => name === driver)?.bmc
 
-const text = (info: JsonObject, key: string): string => (info[key] === undefined ? '' : textOf(info[key] as unknown))
+const readInfoText = (info: JsonObject, key: string): string =>
+  info[key] === undefined ? '' : formatClientValue(info[key] as unknown)
 
 /** Hosts of addresses that were read before: the journal asks at each exchange. */
 const hosts = new Map<string, string>()
-const MOST_HOSTS = 100_000
+const MAX_BMC_HOSTS = 100_000
 
-function authority(address: string): string {
+function findBmcAuthority(address: string): string {
   const known = hosts.get(address)
   if (known !== undefined) return known
-  const host = hostOf(address)
-  if (hosts.size >= MOST_HOSTS) hosts.clear()
+  const host = parseBmcHost(address)
+  if (hosts.size >= MAX_BMC_HOSTS) hosts.clear()
   hosts.set(address, host)
   return host
 }
 
-function hostOf(address: string): string {
+function parseBmcHost(address: string): string {
   const url = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`
   if (!URL.canParse(url))
     throw new UserError(
@@ -117,9 +118,9 @@ function findMachine(machines: Machines, { address, systemId }: BmcKey): Machine
 }
 
 /** Reads the BMC account from a node's driver_info. */
-function accountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): BmcAccount {
+function nodeAccountOf({ driver, driver_info: info }: Pick<NodeRecord, 'driver' | 'driver_info'>): BmcAccount {
   const { username = 'redfish_username', password = 'redfish_password' } = fieldsOf(driver) ?? {}
-  return { username: text(info, username), password: text(info, password) }
+  return { username: readInfoText(info, username), password: readInfoText(info, password) }
 }
 
 interface MachineBmcParts extends BmcOptions {

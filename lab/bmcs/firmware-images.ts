@@ -3,9 +3,9 @@ import type { FetchFirmware } from '../../redfish/index.js'
 import { defined, seconds, type Clock } from '../../runtime/index.js'
 
 /** Milliseconds of wall time that a server may be silent. */
-const SILENCE = seconds(30)
+const FIRMWARE_SERVER_TIMEOUT = seconds(30)
 /** Largest image that a BMC has room for, in bytes. */
-const LARGEST = 512 * 2 ** 20
+const MAX_FIRMWARE_IMAGE_BYTES = 512 * 2 ** 20
 
 export interface FirmwareImageOptions {
   clock: Clock
@@ -22,7 +22,7 @@ export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): Fetc
     ...(ca === undefined ? { insecure: true } : { ca }),
     clock,
     redirects: 5,
-    limits: { connect: SILENCE, header: SILENCE, silence: SILENCE },
+    limits: { connect: FIRMWARE_SERVER_TIMEOUT, header: FIRMWARE_SERVER_TIMEOUT, silence: FIRMWARE_SERVER_TIMEOUT },
   })
   return async (url, { signal, account }) => {
     const authorization = account && basicAuthorization(account)
@@ -36,7 +36,8 @@ export function firmwareImages({ clock, allow, ca }: FirmwareImageOptions): Fetc
       let size = 0
       for await (const bytes of answer.body) {
         size += bytes.length
-        if (size > LARGEST) throw new Error(`the image has more than ${LARGEST / 2 ** 20} MiB`)
+        if (size > MAX_FIRMWARE_IMAGE_BYTES)
+          throw new Error(`the image has more than ${MAX_FIRMWARE_IMAGE_BYTES / 2 ** 20} MiB`)
       }
       if (size === 0) throw new Error('the image is empty')
     } finally {

@@ -1,11 +1,11 @@
 import type { MachineSpec } from '../../machine/index.js'
 import { isSameSecret } from '../../runtime/index.js'
-import type { Credentials, RedfishAccounts } from '../../redfish/index.js'
+import type { RedfishCredentials, RedfishAccounts } from '../../redfish/index.js'
 import type { BmcAccounts } from './bmc-accounts.js'
 
 /** The accounts of a lab's BMCs for their Redfish services: the same as Ironic's drivers use. */
 export function redfishAccounts(accounts: BmcAccounts): RedfishAccounts {
-  const of = ({ bmc }: MachineSpec): Credentials | undefined => {
+  const of = ({ bmc }: MachineSpec): RedfishCredentials | undefined => {
     if (!bmc) return undefined
     const known = accounts.of(bmc.address)
     return bmc.password === undefined

@@ -65,7 +65,9 @@ export async function listenForIpmi(
   }
   try {
     // Machines with a port of their own come first.
-    for (const machine of [...machines].sort((one, other) => numberOf(one.spec.id) - numberOf(other.spec.id)))
+    for (const machine of [...machines].sort(
+      (one, other) => machineNumberOf(one.spec.id) - machineNumberOf(other.spec.id),
+    ))
       await open(machine)
     save()
   } catch (error) {
@@ -90,11 +92,11 @@ export async function listenForIpmi(
 }
 
 /** The number of `machine-7`; Infinity for other names. */
-const numberOf = (id: string): number => Number(/^machine-([1-9]\d{0,5})$/.exec(id)?.[1] ?? Infinity)
+const machineNumberOf = (id: string): number => Number(/^machine-([1-9]\d{0,5})$/.exec(id)?.[1] ?? Infinity)
 
 /** Index of a machine's place: its own, or the first free one. */
 function placeFor(id: string, taken: ReadonlySet<number>): number {
-  const own = numberOf(id) - 1
+  const own = machineNumberOf(id) - 1
   if (own !== Infinity && !taken.has(own)) return own
   let index = 0
   while (taken.has(index)) index++

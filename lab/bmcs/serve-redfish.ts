@@ -68,7 +68,7 @@ export async function serveRedfish(
       allowedHosts,
       clock,
       logger,
-      bodyLimit: LARGEST_BODY,
+      bodyLimit: MAX_REDFISH_BODY_BYTES,
       refuse: refuseUnreadRequest,
       ...defined({ tls }),
     })
@@ -88,4 +88,4 @@ export async function serveRedfish(
 }
 
 /** Bytes of a request: settings and certificates are small. */
-const LARGEST_BODY = 2 ** 20
+const MAX_REDFISH_BODY_BYTES = 2 ** 20

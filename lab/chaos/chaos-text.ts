@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { defined, durationText } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
-import type { Violation } from './invariants.js'
+import type { InvariantViolation } from './invariants.js'
 import type { ChaosPlan } from './plan.js'
 
 /** A fault as files of faults and the control API have it: lengths of time are texts. */
@@ -19,7 +19,10 @@ function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Rec
 const exactDurationText = (ms: number): string => (ms % 1000 === 0 && ms > 0 ? durationText(ms) : `${ms}ms`)
 
 /** The faults of a plan as a file for `ironstage up --faults` and `ironstage chaos --faults`. */
-export function faultsYaml({ faults, seed, nodes, duration }: ChaosPlan, { invariant, node, seen }: Violation): string {
+export function faultsYaml(
+  { faults, seed, nodes, duration }: ChaosPlan,
+  { invariant, node, seen }: InvariantViolation,
+): string {
   const where = node === null ? '' : `${node}: `
   return [
     `# ${invariant}: ${where}${seen.split('\n')[0]!}`,
@@ -34,7 +37,7 @@ const commandText = ({ seed, nodes, duration }: Pick<ChaosPlan, 'seed' | 'nodes'
 /** A test for vitest that plays a plan again. */
 export function chaosTest(
   { seed, nodes, duration, actions, faults }: ChaosPlan,
-  { invariant, node }: Violation,
+  { invariant, node }: InvariantViolation,
 ): string {
   const shown = (value: unknown): string => JSON.stringify(value, null, 2).replaceAll('\n', '\n    ')
   const title = JSON.stringify(`${node ?? 'the lab'}: ${invariant}`)

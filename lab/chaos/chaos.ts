@@ -1,10 +1,10 @@
 import { defined, minutes, UserError } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { JournalEntry } from '../journal/entry.js'
-import type { Violation } from './invariants.js'
+import type { InvariantViolation } from './invariants.js'
 import { randomPlan, type ChaosAction, type ChaosPlan } from './plan.js'
 import { playChaos, type ChaosOutcome } from './play.js'
-import { fewest } from './shrink.js'
+import { shrinkList } from './shrink.js'
 
 /** A run of chaos. */
 export interface ChaosOptions {
@@ -29,11 +29,11 @@ export interface ChaosOptions {
 export interface ChaosReport extends ChaosOutcome {
   plan: ChaosPlan
   /** The shortest plan that was found with the first violation; null without one, or unshrunk. */
-  shortest: { plan: ChaosPlan; violation: Violation; runs: number } | null
+  shortest: { plan: ChaosPlan; violation: InvariantViolation; runs: number } | null
 }
 
 /** Runs at most that shrink a failure. */
-const RUNS = 400
+const MAX_SHRINK_RUNS = 400
 
 /**
  * Lets random things go wrong in random deployments, in virtual time, and looks whether what must always hold still does.
@@ -76,14 +76,14 @@ export async function journalOf(plan: ChaosPlan): Promise<readonly JournalEntry[
 
 /** Leaves out nodes, then faults, then wishes, as long as the same thing goes wrong. */
 async function shortestWith(
-  violation: Violation,
+  violation: InvariantViolation,
   whole: ChaosPlan,
   { signal, onShrunk }: { signal: AbortSignal | undefined; onShrunk: ChaosOptions['onShrunk'] },
 ): Promise<NonNullable<ChaosReport['shortest']>> {
   let shortest = { plan: whole, violation }
   let runs = 0
   const fails = async (plan: ChaosPlan): Promise<boolean> => {
-    if (runs >= RUNS) return false
+    if (runs >= MAX_SHRINK_RUNS) return false
     signal?.throwIfAborted()
     runs++
     const { violations } = await playChaos(plan, signal ? { signal } : {})
@@ -93,18 +93,20 @@ async function shortestWith(
     onShrunk?.(plan, runs)
     return true
   }
-  await fewest(whole.nodes, (nodes) => (nodes.length === 0 ? Promise.resolve(false) : fails(withNodes(whole, nodes))))
-  for (let before = Infinity; sizeOf(shortest.plan) < before;) {
-    before = sizeOf(shortest.plan)
+  await shrinkList(whole.nodes, (nodes) =>
+    nodes.length === 0 ? Promise.resolve(false) : fails(withNodes(whole, nodes)),
+  )
+  for (let before = Infinity; planSizeOf(shortest.plan) < before;) {
+    before = planSizeOf(shortest.plan)
     const { plan } = shortest
-    await fewest(plan.faults, (faults) => fails({ ...plan, faults }))
+    await shrinkList(plan.faults, (faults) => fails({ ...plan, faults }))
     const { plan: fewer } = shortest
-    await fewest(fewer.actions, (actions) => fails({ ...fewer, actions }))
+    await shrinkList(fewer.actions, (actions) => fails({ ...fewer, actions }))
   }
   return { ...shortest, runs }
 }
 
-const sizeOf = ({ nodes, faults, actions }: ChaosPlan): number => nodes.length + faults.length + actions.length
+const planSizeOf = ({ nodes, faults, actions }: ChaosPlan): number => nodes.length + faults.length + actions.length
 
 function withNodes(plan: ChaosPlan, nodes: readonly string[]): ChaosPlan {
   const without = plan.nodes.filter((name) => !nodes.includes(name))

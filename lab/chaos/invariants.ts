@@ -1,5 +1,5 @@
 import type { NodeRecord } from '../../wire/index.js'
-import { machineOf } from '../bmcs/bmcs.js'
+import { findNodeMachine } from '../bmcs/bmcs.js'
 import type { StagedLab } from '../create-lab.js'
 import type { LabEvent } from '../events.js'
 import type { JournalEntry } from '../journal/entry.js'
@@ -17,11 +17,11 @@ export const INVARIANTS = {
 } as const
 
 /** Something that must hold in every run of chaos: `docs/chaos.md` has what each means. */
-export type Invariant = keyof typeof INVARIANTS
+export type ChaosInvariant = keyof typeof INVARIANTS
 
 /** An invariant that did not hold. */
-export interface Violation {
-  invariant: Invariant
+export interface InvariantViolation {
+  invariant: ChaosInvariant
   /** Name of the node; null where it concerns none. */
   node: string | null
   /** The sentence that says so. */
@@ -33,11 +33,11 @@ export interface Violation {
 /** Where Ironic means to have disks written: all of the machine's in a cleaning, the root device in a deployment. */
 type Writable = 'none' | 'root' | 'all'
 
-const ROOT = 'sda'
+const ROOT_DISK = 'sda'
 
 /** Watches a lab for violations. */
 export class Watch implements Disposable {
-  readonly violations: Violation[] = []
+  readonly violations: InvariantViolation[] = []
   readonly #lab: StagedLab
   readonly #watching: Disposable[]
   readonly #writable = new Map<string, Writable>()
@@ -84,7 +84,7 @@ export class Watch implements Disposable {
   /** A node is active: what its machine has booted must be what was asked for. */
   active(node: string, config: string): void {
     const found = [...this.#nodes.values()].find(({ name }) => name === node)
-    const machine = found && machineOf(found, this.#lab.machines)
+    const machine = found && findNodeMachine(found, this.#lab.machines)
     // A machine that was switched off, or is on its way up, shows it later.
     if (machine?.boot()?.outcome !== 'disk') return
     const report = machine.firstBoot()
@@ -97,7 +97,7 @@ export class Watch implements Disposable {
     for (const { name, provision_state, reservation } of this.#nodes.values())
       if (reservation !== null) this.#violated('reserved for ever', name, `it is ${provision_state}, and locked`)
     for (const { node, why } of unsettled) this.#violated('never settled', node, why)
-    const behind = new Set([...this.#nodes.values()].map((node) => machineOf(node, this.#lab.machines)?.spec.id))
+    const behind = new Set([...this.#nodes.values()].map((node) => findNodeMachine(node, this.#lab.machines)?.spec.id))
     for (const { spec } of this.#lab.machines.list())
       if (!behind.has(spec.id)) this.#violated('machine without a node', null, `${spec.id} has none`)
     this.#agree('requests', this.#sent, this.#written.calls)
@@ -117,7 +117,7 @@ export class Watch implements Disposable {
       const now = `${state}, ${power}`
       if (this.#states.get(uuid) !== now) this.#counted.states++
       this.#states.set(uuid, now)
-      const machine = machineOf(event.node, this.#lab.machines)?.spec.id
+      const machine = findNodeMachine(event.node, this.#lab.machines)?.spec.id
       const writable = WRITABLE[state]
       if (machine !== undefined && writable !== undefined) this.#writable.set(machine, writable)
     } else if (event.kind === 'node-gone') {
@@ -148,7 +148,7 @@ export class Watch implements Disposable {
           this.#violated(
             'unexpected server error',
             entry.name,
-            `${entry.method} ${entry.target.replace(UUID, 'ID')} answered ${entry.status}`,
+            `${entry.method} ${entry.target.replace(VIOLATION_UUIDS, 'ID')} answered ${entry.status}`,
           )
         return
       case 'state':
@@ -167,24 +167,24 @@ export class Watch implements Disposable {
 
   #write(machine: string, disk: string): void {
     const writable = this.#writable.get(machine) ?? 'none'
-    if (writable === 'all' || (writable === 'root' && disk === ROOT)) return
+    if (writable === 'all' || (writable === 'root' && disk === ROOT_DISK)) return
     this.#violated('unexpected disk write', this.#nameOf(machine), `${disk} of ${machine} was written`)
   }
 
   #nameOf(machine: string): string | null {
     for (const node of this.#nodes.values())
-      if (machineOf(node, this.#lab.machines)?.spec.id === machine) return node.name
+      if (findNodeMachine(node, this.#lab.machines)?.spec.id === machine) return node.name
     return null
   }
 
   /** Keeps the first violation of each kind and node: the others follow from it. */
-  #violated(invariant: Invariant, node: string | null, seen: string): void {
+  #violated(invariant: ChaosInvariant, node: string | null, seen: string): void {
     if (this.violations.some((known) => known.invariant === invariant && known.node === node)) return
     this.violations.push({ invariant, node, seen, at: this.#lab.clock.elapsed() })
   }
 }
 
-const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const VIOLATION_UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 /** States that change what may be written; in the others it stays as it was. */
 const WRITABLE: Readonly<Record<string, Writable>> = {

@@ -1,13 +1,13 @@
 import { seconds } from '../../runtime/index.js'
 import { ConnectionFailed, IronicRefused, type ApiNode, type IronicClient } from '../../wire/index.js'
-import { machineOf } from '../bmcs/bmcs.js'
+import { findNodeMachine } from '../bmcs/bmcs.js'
 import { installCoreos, type StagedLab } from '../create-lab.js'
-import type { ChaosAction, Wish } from './plan.js'
+import type { ChaosAction, NodeGoal } from './plan.js'
 
 /** Lab time between two looks at a node. */
-const POLL_INTERVAL = seconds(15)
+const NODE_POLL_INTERVAL = seconds(15)
 /** Pause once no fault can strike any more: less happens then. */
-const LAST_LOOK = seconds(45)
+const LAST_POLL_INTERVAL = seconds(45)
 
 /** The parts of a lab that an owner uses. */
 export interface OwnerParts {
@@ -22,7 +22,7 @@ export interface OwnerParts {
   signal: AbortSignal
 }
 
-const ONCE: readonly Wish[] = ['rebooted', 'powered off', 'aborted']
+const ONCE: readonly NodeGoal[] = ['rebooted', 'powered off', 'aborted']
 
 /**
  * The owner of a node: looks at it every 15 s, and does what brings it nearer to what is wanted, as BareMetal Operator does.
@@ -39,7 +39,7 @@ export class Owner {
   #config = 0
   #sent: string | undefined
   #isReached = true
-  #pace = POLL_INTERVAL
+  #pace = NODE_POLL_INTERVAL
   #deployments = 0
 
   constructor(node: string, actions: readonly ChaosAction[], parts: OwnerParts) {
@@ -61,7 +61,7 @@ export class Owner {
   /** Wants one more deployment, which nothing disturbs. */
   wantLast(): void {
     this.#actions.length = 0
-    this.#pace = LAST_LOOK
+    this.#pace = LAST_POLL_INTERVAL
     this.#want('deployed')
   }
 
@@ -88,7 +88,7 @@ export class Owner {
     const { lab, signal } = this.#parts
     while (!signal.aborted) {
       await this.#look().catch((error: unknown) => {
-        if (!isPassing(error)) throw error
+        if (!canRepeatCall(error)) throw error
       })
       await lab.clock.sleep(this.#pace, { signal }).catch(() => {})
     }
@@ -112,7 +112,7 @@ export class Owner {
     if (wish === 'deployed') this.#config++
   }
 
-  async #doOnce(wish: Wish): Promise<void> {
+  async #doOnce(wish: NodeGoal): Promise<void> {
     const { client } = this.#parts
     if (wish === 'aborted') return client.provision(this.#uuid!, 'abort')
     const { provision_state: state } = await client.node(this.#uuid!)
@@ -125,13 +125,13 @@ export class Owner {
     const { lab, client } = this.#parts
     const uuid = this.#uuid!
     this.#isReached = false
-    const machine = await lab.store.node(uuid).then((found) => found && machineOf(found.node, lab.machines))
+    const machine = await lab.store.node(uuid).then((found) => found && findNodeMachine(found.node, lab.machines))
     try {
       await client.setMaintenance(uuid, true)
       await client.deleteNode(uuid)
     } catch (error) {
       // Locked, or the answer was lost: the owner lets it be, unless it is gone.
-      if (!isPassing(error) || (await lab.store.node(uuid))) throw error
+      if (!canRepeatCall(error) || (await lab.store.node(uuid))) throw error
     }
     if (machine) await lab.machines.remove(machine.spec.id)
     this.#uuid = this.#sent = undefined
@@ -185,5 +185,5 @@ export class Owner {
 }
 
 /** Whether a call may do better when it is made again: what it asked was refused, or its answer did not come whole. */
-const isPassing = (error: unknown): boolean =>
+const canRepeatCall = (error: unknown): boolean =>
   error instanceof IronicRefused || error instanceof SyntaxError || error instanceof ConnectionFailed

@@ -3,13 +3,13 @@ import { ConnectionFailed, IronicClient, type Transport } from '../../wire/index
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import { enroll } from '../enroll.js'
 import type { JournalEntry } from '../journal/entry.js'
-import { Watch, type Violation } from './invariants.js'
+import { Watch, type InvariantViolation } from './invariants.js'
 import { Owner } from './owner.js'
-import { numberOf, type ChaosPlan } from './plan.js'
+import { nodeNumberOf, type ChaosPlan } from './plan.js'
 
 /** Outcome of a run. */
 export interface ChaosOutcome {
-  violations: readonly Violation[]
+  violations: readonly InvariantViolation[]
   /** How often a fault struck. */
   strikes: number
   /** How often a deployment was asked for. */
@@ -21,7 +21,7 @@ export interface ChaosOutcome {
 }
 
 /** Lab time that nodes get once all faults are lifted: longer than several of Ironic's limits one after another. */
-const SETTLING_TIME = hours(4)
+const CHAOS_SETTLE_TIME = hours(4)
 
 /** Plays a plan in a lab of its own, in virtual time. */
 export async function playChaos(
@@ -45,7 +45,8 @@ export async function playChaos(
         lab,
         client,
         signal: ended.signal,
-        enroll: (name) => enroll({ ...lab, client, account: () => undefined }, lab.spec(numberOf(name) + 1), { name }),
+        enroll: (name) =>
+          enroll({ ...lab, client, account: () => undefined }, lab.spec(nodeNumberOf(name) + 1), { name }),
         asks: (name, config) => watch.asks(name, config),
         reached: (name, config) => watch.active(name, config),
       }),
@@ -61,7 +62,11 @@ export async function playChaos(
     const strikes = lab.faults.list().reduce((sum, { struck }) => sum + struck, 0)
     lab.faults.clear()
     for (const owner of owners) owner.wantLast()
-    for (let waited = 0; waited < SETTLING_TIME && !owners.every((owner) => owner.isReached); waited += minutes(1)) {
+    for (
+      let waited = 0;
+      waited < CHAOS_SETTLE_TIME && !owners.every((owner) => owner.isReached);
+      waited += minutes(1)
+    ) {
       options.signal?.throwIfAborted()
       await sleep(minutes(1))
     }
@@ -85,7 +90,7 @@ export async function playChaos(
 }
 
 /** Lab time after which a client no longer waits for an answer. */
-const CLIENT_TIMEOUT = minutes(1)
+const CHAOS_CLIENT_TIMEOUT = minutes(1)
 
 /** A client as another program is one: it gives up on an answer, and all that it sends is counted. */
 function clientOf(lab: StagedLab, sent: () => void): IronicClient {
@@ -95,7 +100,7 @@ function clientOf(lab: StagedLab, sent: () => void): IronicClient {
       const answered = new AbortController()
       const gaveUp = new AbortController()
       void lab.clock
-        .sleep(CLIENT_TIMEOUT, { signal: answered.signal })
+        .sleep(CHAOS_CLIENT_TIMEOUT, { signal: answered.signal })
         .then(() => gaveUp.abort(new ConnectionFailed('no answer came')))
         .catch(() => {})
       try {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fewest } from './shrink.js'
+import { shrinkList } from './shrink.js'
 
 const numbers = Array.from({ length: 40 }, (_, index) => index)
 
@@ -10,7 +10,7 @@ test.each([
   ['nothing at all', []],
 ])('what depends on %s shrinks to it', async (_, needed) => {
   let looks = 0
-  const found = await fewest(numbers, (part) => {
+  const found = await shrinkList(numbers, (part) => {
     looks++
     return Promise.resolve(needed.every((item) => part.includes(item)))
   })
@@ -21,5 +21,5 @@ test.each([
 
 test('a list that fails only as a whole stays whole', async () => {
   const whole = numbers.slice(0, 5)
-  expect(await fewest(whole, (part) => Promise.resolve(part.length === 5))).toEqual(whole)
+  expect(await shrinkList(whole, (part) => Promise.resolve(part.length === 5))).toEqual(whole)
 })

@@ -2,7 +2,7 @@
  * Finds a short part of a list for which something still holds, by delta debugging: halves, quarters and so on are left
  * out as long as it holds without them. Leaving out any one more item makes it fail to hold.
  */
-export async function fewest<T>(
+export async function shrinkList<T>(
   items: readonly T[],
   holds: (part: readonly T[]) => Promise<boolean>,
 ): Promise<readonly T[]> {

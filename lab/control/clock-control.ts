@@ -1,7 +1,7 @@
 import {
   LabClock,
-  LabTimeOver,
-  NothingLeftToHappen,
+  LabTimeLimitError,
+  ClockIdleError,
   hours,
   UserError,
   VirtualClock,
@@ -23,15 +23,15 @@ export interface ClockReport {
 }
 
 /** Speeds of lab time. */
-const SLOWEST = 0.001
-const FASTEST = 1_000_000
+const MIN_CLOCK_SPEED = 0.001
+const MAX_CLOCK_SPEED = 1_000_000
 
 /** Milliseconds of lab time that pass in one call: timers that come again take real time. */
-const FARTHEST = hours(24 * 366)
+const MAX_ADVANCE_TIME = hours(24 * 366)
 
 /** @throws UserError `bad-request` */
 function notTooFar(ms: number): void {
-  if (ms <= FARTHEST) return
+  if (ms <= MAX_ADVANCE_TIME) return
   throw new UserError('bad-request', 'the clock is moved by at most 366 days at once', {
     kind: 'usage',
     remedy: 'name a shorter time, or move it more than once',
@@ -97,10 +97,10 @@ export class ClockControl {
         },
       )
     if (mode === 'manual' || mode === 'auto') clock.mode = mode
-    else if (speed >= SLOWEST && speed <= FASTEST) clock.mode = speed
+    else if (speed >= MIN_CLOCK_SPEED && speed <= MAX_CLOCK_SPEED) clock.mode = speed
     else
       throw new UserError('bad-request', `${mode} is not a mode of a clock`, {
-        remedy: `manual, auto, real, or xN as in x60, with N from ${SLOWEST} to ${FASTEST}`,
+        remedy: `manual, auto, real, or xN as in x60, with N from ${MIN_CLOCK_SPEED} to ${MAX_CLOCK_SPEED}`,
       })
     this.#note(`the clock is ${mode}`)
     return this.report()
@@ -138,7 +138,7 @@ export class ClockControl {
     try {
       await clock.until(reached, { within })
     } catch (error) {
-      if (!(error instanceof LabTimeOver)) throw error
+      if (!(error instanceof LabTimeLimitError)) throw error
     }
     this.#note(`time was moved until ${name ?? uuid} is ${state}`)
     if (isThere()) return this.report()
@@ -166,7 +166,7 @@ export class ClockControl {
     const reached = new Promise<true>((resolve) => (found = () => resolve(true)))
     using _ = this.#events.listen(found)
     const isThere = await clock.until(reached, { within }).catch((error: unknown) => {
-      if (error instanceof LabTimeOver || error instanceof NothingLeftToHappen) return false
+      if (error instanceof LabTimeLimitError || error instanceof ClockIdleError) return false
       throw error
     })
     this.#note('time was moved to the next event')

@@ -20,7 +20,7 @@ export interface ControlApiOptions {
   logger: Logger
 }
 
-const STATUS: Partial<Record<ErrorCode, number>> = {
+const ERROR_STATUS: Partial<Record<ErrorCode, number>> = {
   'bad-request': 400,
   fault: 400,
   'no-such-path': 404,
@@ -54,9 +54,9 @@ export function controlApi({ api, handlers, guard, logger }: ControlApiOptions):
       const body = readBody(request, operation, checks)
       const value = await handlers[operation.id as ControlOperationId]({ params, query, body, request })
       if (isAnswer(value)) return value
-      return value === undefined ? { status: 204, headers: {} } : json(operation.status, value)
+      return value === undefined ? { status: 204, headers: {} } : controlAnswer(operation.status, value)
     } catch (error) {
-      return failure(error, request, logger)
+      return answerControlError(error, request, logger)
     }
   }
 }
@@ -107,26 +107,26 @@ function readBody({ body }: WireRequest, operation: ControlOperation, checks: Ch
   return document
 }
 
-function failure(error: unknown, { method, target }: WireRequest, logger: Logger): WireResponse {
+function answerControlError(error: unknown, { method, target }: WireRequest, logger: Logger): WireResponse {
   const known = userError(error)
   if (known)
-    return refusal(
-      STATUS[known.code] ?? (known.kind === 'usage' ? 400 : 409),
+    return controlRefusal(
+      ERROR_STATUS[known.code] ?? (known.kind === 'usage' ? 400 : 409),
       known.code,
       errorChain(known).join(': '),
       known.remedy ?? null,
     )
   if (error instanceof IronicRefused)
-    return refusal(409, 'ironic-refused', error.message, 'do what Ironic asks for first')
-  if (error instanceof BmcError) return refusal(409, 'bmc-refused', error.message, 'lift the faults of this BMC')
+    return controlRefusal(409, 'ironic-refused', error.message, 'do what Ironic asks for first')
+  if (error instanceof BmcError) return controlRefusal(409, 'bmc-refused', error.message, 'lift the faults of this BMC')
   logger('error', `${method} ${target} failed`, { error })
-  return refusal(500, 'defect', errorChain(error).join(': '), 'this is a defect of ironstage: please report it')
+  return controlRefusal(500, 'defect', errorChain(error).join(': '), 'this is a defect of ironstage: please report it')
 }
 
-const refusal = (status: number, code: string, message: string, remedy: string | null): WireResponse =>
-  json(status, { error: { code, message, remedy } })
+const controlRefusal = (status: number, code: string, message: string, remedy: string | null): WireResponse =>
+  controlAnswer(status, { error: { code, message, remedy } })
 
-const json = (status: number, body: unknown): WireResponse => ({
+const controlAnswer = (status: number, body: unknown): WireResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),

@@ -4,7 +4,7 @@ import type { Fault, FaultEffect } from '../faults/fault.js'
 import type { ClockReport } from './clock-control.js'
 
 /** A length of lab time: `31m`, `90s`, `1h30m`, or a number of milliseconds. */
-export type Duration = string | number
+export type LabDuration = string | number
 
 /** Counts of a lab's parts, and its calls. */
 export interface LabReport {
@@ -78,16 +78,16 @@ export interface PowerRequest {
 
 /** Asks for time to pass: by a length, until a node is in a state, or to the next event. */
 export type AdvanceRequest =
-  | { by: Duration }
+  | { by: LabDuration }
   /** Lab time that it may take is `within`. Default 24 hours. */
-  | { until: { node: string; state: ProvisionState }; within?: Duration }
+  | { until: { node: string; state: ProvisionState }; within?: LabDuration }
   /** Until a node or a machine changes. */
-  | { next: true; within?: Duration }
+  | { next: true; within?: LabDuration }
 
 /** A {@link FaultEffect} in a document: its length of time is `for`. */
 export type FaultEffectDocument = FaultEffect extends infer Effect
   ? Effect extends { ms: number }
-    ? Omit<Effect, 'ms'> & { for: Duration }
+    ? Omit<Effect, 'ms'> & { for: LabDuration }
     : Effect
   : never
 
@@ -95,5 +95,5 @@ export type FaultEffectDocument = FaultEffect extends infer Effect
 export interface FaultDocument extends Omit<Fault, 'effect' | 'between'> {
   effect: FaultEffectDocument
   /** Lab time since the lab began, between which it strikes. */
-  between?: readonly [from: Duration, to: Duration]
+  between?: readonly [from: LabDuration, to: LabDuration]
 }

@@ -27,7 +27,7 @@ export function eventStream(journal: Journal, query: JournalQuery, last: string 
     yield ': entries of the journal\n\n'
     try {
       for await (const entries of journal.follow({ ...query, after }, signal, { isPatient: isOverSocket ?? false }))
-        yield textOf(entries, journal)
+        yield formatEvents(entries, journal)
     } catch (error) {
       if (!(error instanceof TooSlow)) throw error
       yield `event: lost\ndata: ${JSON.stringify({ message: error.message })}\n\n`
@@ -36,15 +36,15 @@ export function eventStream(journal: Journal, query: JournalQuery, last: string 
 }
 
 /** Readers who ask for the same get the same entries, and one text. */
-const texts = new WeakMap<readonly JournalEntry[], string>()
+const eventTexts = new WeakMap<readonly JournalEntry[], string>()
 
-function textOf(entries: readonly JournalEntry[], journal: Journal): string {
+function formatEvents(entries: readonly JournalEntry[], journal: Journal): string {
   if (entries.length === 0) return ': nothing new\n\n'
-  const known = texts.get(entries)
+  const known = eventTexts.get(entries)
   if (known !== undefined) return known
   const text = entries
     .map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`)
     .join('')
-  texts.set(entries, text)
+  eventTexts.set(entries, text)
   return text
 }

@@ -2,14 +2,14 @@ import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../wir
 import { ASKED, CONDITIONS, ON_LINKS, POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultMatch } from '../faults/fault.js'
 import type { PointKind } from '../points.js'
-import type { Schema } from './operation.js'
+import type { TypedSchema } from './operation.js'
 import { effectMembers, MATCH } from './schemas.js'
 
 /** An input of a form: a member of an effect. */
 export interface EffectMember {
   readonly name: string
   readonly isRequired: boolean
-  readonly schema: Schema
+  readonly schema: TypedSchema
 }
 
 /** A kind of fault, and what can stand beside it. */
@@ -24,7 +24,7 @@ export interface FaultChoice {
 
 const ANYWHERE = ['node', 'machine', 'state', 'step', 'phase'] as const
 
-const properties = (schema: Schema) => schema['properties'] as Readonly<Record<string, Schema>>
+const propertiesOf = (schema: TypedSchema) => schema['properties'] as Readonly<Record<string, TypedSchema>>
 
 /** The faults that a form can offer, as data: nothing that {@link checkFault} would refuse by its kind. */
 export const FAULT_CHOICES = {
@@ -48,7 +48,7 @@ export const FAULT_CHOICES = {
   /** Conditions that select by different things: no fault can match two of them at once. */
   apart: Object.entries(CONDITIONS).map(([name, points]) => ({ name, points })),
   states: [...PROVISION_STATES] as readonly string[],
-  phases: properties(MATCH)['phase']!['enum'] as readonly string[],
+  phases: propertiesOf(MATCH)['phase']!['enum'] as readonly string[],
   routes: [
     ...IRONIC_OPERATIONS.map(({ method, path }) => ({ to: 'ironic', route: `${method} ${path}` })),
     ...Object.values(AGENT_OPERATIONS).flatMap(({ method, paths }) =>

@@ -8,10 +8,10 @@ import { attachTo } from '../points.js'
 export type ConsoleEvent = { event: 'console'; lines: string[] } | { event: 'line'; line: string }
 
 /** Lines that wait for a reader. One who is slower gets the whole console again. */
-const MOST_WAITING = 1000
+const MAX_WAITING_LINES = 1000
 
 /** Milliseconds of wall time after which a reader that waits for lines is shown that the lab is still there. */
-const QUIET = 15_000
+const CONSOLE_KEEPALIVE_INTERVAL = 15_000
 
 /** The console of a machine as server-sent events. */
 export function followConsole(machine: Machine, probe: Probe): WireResponse {
@@ -27,7 +27,7 @@ export function followConsole(machine: Machine, probe: Probe): WireResponse {
           // A machine that is switched on has an empty console.
           if (point.kind === 'power') waiting = [all()]
           else waiting.push({ event: 'line', line: maskedText(point.line) })
-          if (waiting.length > MOST_WAITING) waiting = [all()]
+          if (waiting.length > MAX_WAITING_LINES) waiting = [all()]
           wake()
         }
         return next()
@@ -47,7 +47,7 @@ export function followConsole(machine: Machine, probe: Probe): WireResponse {
           wake = resolve
           signal.addEventListener('abort', () => resolve(), { once: true })
           systemClock()
-            .sleep(QUIET, { weak: true, signal: over.signal })
+            .sleep(CONSOLE_KEEPALIVE_INTERVAL, { weak: true, signal: over.signal })
             .then(resolve, () => {})
         })
         over.abort()

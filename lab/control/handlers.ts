@@ -6,9 +6,9 @@ import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { FaultReport } from '../faults/fault.js'
 import { installedFiles } from '../installed-files.js'
 import type { JournalKind } from '../journal/entry.js'
-import { har } from '../journal/har.js'
+import { makeHar } from '../journal/har.js'
 import type { JournalQuery } from '../journal/journal.js'
-import type { Snapshot } from '../snapshots/snapshot.js'
+import type { LabSnapshot } from '../snapshots/snapshot.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { eventStream } from './event-stream.js'
 import type { EnrollRequest } from './documents.js'
@@ -246,7 +246,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
         .map((entry) => `${journal.textOf(entry)}\n`)
         .join(''),
     }),
-    journalHar: ({ query }) => har(journal.entries(queryFrom(query))),
+    journalHar: ({ query }) => makeHar(journal.entries(queryFrom(query))),
     events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
   }
 }
@@ -260,7 +260,7 @@ function stepOf({ deploy_step, clean_step, service_step }: Readonly<NodeRecord>)
 const hardwareIn = ({ hardware }: { hardware?: unknown }): HardwareFleet | undefined =>
   hardware === undefined ? undefined : readFleet(hardware, 'the hardware')
 
-const snapshotReport = ({ id, at, repeats }: Snapshot) => ({ id, labTime: new Date(at).toISOString(), repeats })
+const snapshotReport = ({ id, at, repeats }: LabSnapshot) => ({ id, labTime: new Date(at).toISOString(), repeats })
 
 function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
   const { kind, status, after, since, until, limit: _, last: _last, ...rest } = query
@@ -270,13 +270,13 @@ function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
       kind: kind === undefined ? undefined : (kind.split(',') as JournalKind[]),
       status: status === undefined ? undefined : Number(status),
       after: after === undefined ? undefined : Number(after),
-      since: since === undefined ? undefined : timeOf('since', since),
-      until: until === undefined ? undefined : timeOf('until', until),
+      since: since === undefined ? undefined : parseQueryTime('since', since),
+      until: until === undefined ? undefined : parseQueryTime('until', until),
     }),
   }
 }
 
-function timeOf(name: string, text: string): number {
+function parseQueryTime(name: string, text: string): number {
   const time = Date.parse(text)
   if (!Number.isNaN(time)) return time
   throw new UserError('bad-request', `${name} is ${JSON.stringify(text)}, which is not a time`, {

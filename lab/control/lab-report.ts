@@ -4,20 +4,24 @@ import type { WireResponse } from '../../wire/index.js'
 import { pageHeaders } from '../html/page.js'
 import { nodeDetails, type ReportSource } from '../report/collect.js'
 import { labReportHtml, nodesToShow } from '../report/lab-html.js'
-import { masked } from '../masking.js'
-import { drawings, nodeTimeline, type Found, type LookParts } from './look-handlers.js'
+import { maskValue } from '../masking.js'
+import { drawDisks, nodeTimeline, type SubjectFinders, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
 import type { ControlCall } from './operation.js'
 
 /** Answers with a report of the lab, or of the node in the query. */
-export async function labReport(parts: LookParts, call: ControlCall, { node, shown }: Found): Promise<WireResponse> {
+export async function labReport(
+  parts: LookParts,
+  call: ControlCall,
+  { node, shown }: SubjectFinders,
+): Promise<WireResponse> {
   const { nodes, faults, clock } = parts
   const wanted = call.query['node']
   const records = wanted === undefined ? [...nodes()] : [node(wanted)]
   const listed = records.map(shown)
   const details = []
   for (const { uuid } of wanted === undefined ? nodesToShow(listed) : listed)
-    details.push(await nodeDetails(sourceOf(parts, { node, shown }), uuid))
+    details.push(await nodeDetails(makeReportSource(parts, { node, shown }), uuid))
   const body = labReportHtml({
     nodes: listed,
     faults: faults.list(),
@@ -30,7 +34,7 @@ export async function labReport(parts: LookParts, call: ControlCall, { node, sho
 }
 
 /** The calls of a client of the control API, in this process. */
-function sourceOf(parts: LookParts, { node, shown }: Pick<Found, 'node' | 'shown'>): ReportSource {
+function makeReportSource(parts: LookParts, { node, shown }: Pick<SubjectFinders, 'node' | 'shown'>): ReportSource {
   const { journal, time } = parts
   /** Machines by their ids, of the nodes that were asked for. */
   const machines = new Map<string, Machine>()
@@ -44,7 +48,7 @@ function sourceOf(parts: LookParts, { node, shown }: Pick<Found, 'node' | 'shown
     },
     journal: async ({ node: ident, last }) => ({ entries: journal.entries({ node: ident }).slice(-last) }),
     machine: (id) => machineReport(machine(id)),
-    disks: async (id) => ({ disks: await drawings(machine(id), time) }),
-    journalOfMachine: async (id) => ({ journal: masked(machine(id).journal()) as ReturnType<Machine['journal']> }),
+    disks: async (id) => ({ disks: await drawDisks(machine(id), time) }),
+    journalOfMachine: async (id) => ({ journal: maskValue(machine(id).journal()) as ReturnType<Machine['journal']> }),
   }
 }

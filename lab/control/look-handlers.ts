@@ -3,9 +3,9 @@ import { UserError, type Clock, type Probe } from '../../runtime/index.js'
 import type { NodeDeadline, StepPlan } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../wire/index.js'
 import { effectText } from '../faults/effect-text.js'
-import type { Faults } from '../faults/fault.js'
+import type { LabFaults } from '../faults/fault.js'
 import type { Journal } from '../journal/journal.js'
-import { masked } from '../masking.js'
+import { maskValue } from '../masking.js'
 import { timelineOf, type NodeTimeline } from '../timeline/timeline.js'
 import { waitingOf } from '../timeline/waiting.js'
 import type { ClockControl } from './clock-control.js'
@@ -26,7 +26,7 @@ export interface NodeOutlook {
 
 export interface LookParts {
   journal: Journal
-  faults: Faults
+  faults: LabFaults
   probe: Probe
   /** Lab time. */
   time: Clock
@@ -39,7 +39,7 @@ export interface LookParts {
 }
 
 /** Finds the subject of a call. */
-export interface Found {
+export interface SubjectFinders {
   /** @throws UserError `no-such-node` for another name or uuid */
   node: (ident: string) => Readonly<NodeRecord>
   machine: (call: ControlCall) => Machine
@@ -49,18 +49,18 @@ export interface Found {
 /** The calls that show a node or a machine from inside. */
 export function lookHandlers(
   parts: LookParts,
-  found: Found,
+  found: SubjectFinders,
 ): Readonly<Record<(typeof LOOK_OPERATIONS)[number]['id'], ControlHandler>> {
   const { probe, time } = parts
   const { node, machine, shown } = found
   return {
     timeline: (call) => nodeTimeline(parts, node(call.params['node']!), shown),
-    disks: async (call) => ({ disks: await drawings(machine(call), time) }),
+    disks: async (call) => ({ disks: await drawDisks(machine(call), time) }),
     filesOfMachine: async (call) => {
       const { filesystem = 'root', disk, path = null } = call.query
       return { files: await machineFiles(machine(call), { filesystem: filesystem as 'root', disk, path }, time) }
     },
-    journalOfMachine: (call) => ({ journal: masked(machine(call).journal()) }),
+    journalOfMachine: (call) => ({ journal: maskValue(machine(call).journal()) }),
     run: () => {
       if (parts.run) return parts.run()
       throw new UserError('no-run', 'this is a lab, and no run over hosts', {
@@ -73,10 +73,10 @@ export function lookHandlers(
 }
 
 /** Drawings of the disks of a machine, one after another: each may mount a filesystem. */
-export async function drawings(machine: Machine, time: Clock): Promise<DiskDrawing[]> {
+export async function drawDisks(machine: Machine, time: Clock): Promise<DiskDrawing[]> {
   const disks: DiskDrawing[] = []
   for (const { name } of machine.spec.disks)
-    disks.push(masked(await machine.look(name, (seen) => drawDisk(seen, time))) as DiskDrawing)
+    disks.push(maskValue(await machine.look(name, (seen) => drawDisk(seen, time))) as DiskDrawing)
   return disks
 }
 
@@ -96,7 +96,7 @@ export function nodeTimeline(
     isCut: journal.first > 1,
     now: time.now(),
     waiting: waitingOf(record, deadlines, node.waitsFor),
-    plan: masked(plan) as StepPlan | null,
+    plan: maskValue(plan) as StepPlan | null,
     fault: (id) => present.get(id),
   })
 }

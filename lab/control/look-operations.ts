@@ -3,9 +3,9 @@ import type { LabMachine } from '../lab.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
 import type { ShownFile } from './machine-files.js'
 import type { ConsoleEvent } from './follow-console.js'
-import { describing, type ControlOperation } from './operation.js'
+import { typedSchema, type ControlOperation } from './operation.js'
 import type { RunProgress } from './run-document.js'
-import { listOf, open } from './schemas.js'
+import { arraySchema, openObjectSchema } from './schemas.js'
 
 const OBJECT = { type: 'object' }
 
@@ -18,7 +18,7 @@ export const LOOK_OPERATIONS = [
     status: 200,
     summary:
       'What happened to a node: states, steps, calls; what it waits for; causes of its last error; its plan of steps',
-    answer: describing<NodeTimeline>({
+    answer: typedSchema<NodeTimeline>({
       type: 'object',
       required: ['node', 'now', 'states', 'steps', 'marks', 'waiting', 'causes', 'remedy', 'plan'],
     }),
@@ -29,7 +29,7 @@ export const LOOK_OPERATIONS = [
     path: '/machines/{machine}/disks',
     status: 200,
     summary: 'The disks of a machine: partitions, filesystems, and what was written when',
-    answer: open({ disks: listOf(describing<DiskDrawing>(OBJECT)) }),
+    answer: openObjectSchema({ disks: arraySchema(typedSchema<DiskDrawing>(OBJECT)) }),
   },
   {
     id: 'filesOfMachine',
@@ -38,11 +38,11 @@ export const LOOK_OPERATIONS = [
     status: 200,
     summary: 'Files of a filesystem on its disk; contents that only their owner may read are left out',
     query: {
-      filesystem: describing<'boot' | 'root'>({ enum: ['boot', 'root'], description: 'default root' }),
-      disk: describing<string>({ type: 'string', description: 'kernel name of the disk; default the first' }),
-      path: describing<string>({ type: 'string', description: 'one file, with its contents' }),
+      filesystem: typedSchema<'boot' | 'root'>({ enum: ['boot', 'root'], description: 'default root' }),
+      disk: typedSchema<string>({ type: 'string', description: 'kernel name of the disk; default the first' }),
+      path: typedSchema<string>({ type: 'string', description: 'one file, with its contents' }),
     },
-    answer: open({ files: listOf(describing<ShownFile>(OBJECT)) }),
+    answer: openObjectSchema({ files: arraySchema(typedSchema<ShownFile>(OBJECT)) }),
   },
   {
     id: 'journalOfMachine',
@@ -50,7 +50,7 @@ export const LOOK_OPERATIONS = [
     path: '/machines/{machine}/journal',
     status: 200,
     summary: 'Journal of the system on its disk, Ignition included',
-    answer: open({ journal: listOf(describing<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
+    answer: openObjectSchema({ journal: arraySchema(typedSchema<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
   },
   {
     id: 'run',
@@ -58,7 +58,7 @@ export const LOOK_OPERATIONS = [
     path: '/run',
     status: 200,
     summary: 'The hosts of `ironstage run`, each with its stages',
-    answer: describing<RunProgress>({ type: 'object', required: ['id', 'isRehearsal', 'hosts'] }),
+    answer: typedSchema<RunProgress>({ type: 'object', required: ['id', 'isRehearsal', 'hosts'] }),
   },
   {
     id: 'report',
@@ -66,7 +66,7 @@ export const LOOK_OPERATIONS = [
     path: '/report',
     status: 200,
     summary: 'The lab, or one node of it, as an HTML page that needs nothing else',
-    query: { node: describing<string>({ type: 'string', minLength: 1, description: 'uuid or name' }) },
+    query: { node: typedSchema<string>({ type: 'string', minLength: 1, description: 'uuid or name' }) },
     answer: 'text/html',
   },
   {
@@ -76,6 +76,6 @@ export const LOOK_OPERATIONS = [
     status: 200,
     summary: 'The console as it scrolls: first the lines that are there, then each as it comes',
     answer: 'text/event-stream',
-    event: describing<ConsoleEvent>(OBJECT),
+    event: typedSchema<ConsoleEvent>(OBJECT),
   },
 ] as const satisfies readonly ControlOperation[]

@@ -3,7 +3,7 @@ import { UserError, defined, type Clock, type Logger, type Probe } from '../../r
 import type { Dispatch } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import { Events } from '../events.js'
-import type { Faults } from '../faults/fault.js'
+import type { LabFaults } from '../faults/fault.js'
 import type { Journal, JournalOptions } from '../journal/journal.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { Agents } from '../stage/agents.js'
@@ -47,7 +47,7 @@ export interface MachineControlParts {
 
 /** Faults, journal and control API of machines whose Ironic is elsewhere. */
 export interface MachineControl {
-  readonly faults: Faults
+  readonly faults: LabFaults
   readonly journal: Journal
   readonly events: Events
   /** Lets go of what waits at a fault, before the machines close. */

@@ -23,7 +23,7 @@ export interface ShownFile {
 }
 
 /** Characters of a text that are shown. */
-const LONGEST = 64 * 1024
+const MAX_SHOWN_CHARACTERS = 64 * 1024
 
 /** Mode bit: any user may read it. */
 const READABLE = 0o004
@@ -83,7 +83,7 @@ function ofBoot({ path, kind, mode, uid, gid, size, target, bytes }: BootFile): 
 
 function withText(file: ShownFile, bytes: Uint8Array): ShownFile {
   if ((parseInt(file.mode, 8) & READABLE) === 0) return { ...file, text: null, isSecret: true }
-  const isText = bytes.length <= LONGEST && !bytes.includes(0)
+  const isText = bytes.length <= MAX_SHOWN_CHARACTERS && !bytes.includes(0)
   return { ...file, text: isText ? maskedText(Buffer.from(bytes).toString()) : null }
 }
 

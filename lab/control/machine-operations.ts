@@ -1,16 +1,16 @@
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { MachineReport } from './machine-report.js'
-import { describing, type ControlOperation } from './operation.js'
-import { CABLE, NEW_DISK, MACHINES_TO_ADD, REIMAGING, POWER, listOf, open } from './schemas.js'
+import { typedSchema, type ControlOperation } from './operation.js'
+import { CABLE, NEW_DISK, MACHINES_TO_ADD, REIMAGING, POWER, arraySchema, openObjectSchema } from './schemas.js'
 
-export const MACHINE = describing<MachineReport>({
+export const MACHINE_SCHEMA = typedSchema<MachineReport>({
   type: 'object',
   required: ['id', 'power', 'boot', 'console', 'disks', 'nics', 'hardware'],
 })
 
-const TEXT = describing<string>({ type: 'string' })
+const TEXT = typedSchema<string>({ type: 'string' })
 
-export const ACCOUNT = describing<BmcAccount>({
+export const ACCOUNT = typedSchema<BmcAccount>({
   type: 'object',
   additionalProperties: false,
   required: ['username', 'password'],
@@ -25,7 +25,7 @@ export const MACHINE_OPERATIONS = [
     path: '/machines',
     status: 200,
     summary: 'All machines',
-    answer: open({ machines: listOf(MACHINE) }),
+    answer: openObjectSchema({ machines: arraySchema(MACHINE_SCHEMA) }),
   },
   {
     id: 'addMachines',
@@ -34,7 +34,7 @@ export const MACHINE_OPERATIONS = [
     status: 201,
     summary: 'Adds machines without a node',
     body: MACHINES_TO_ADD,
-    answer: open({ machines: listOf(MACHINE) }),
+    answer: openObjectSchema({ machines: arraySchema(MACHINE_SCHEMA) }),
   },
   {
     id: 'reimageMachine',
@@ -43,7 +43,7 @@ export const MACHINE_OPERATIONS = [
     status: 200,
     summary: 'Makes a machine as it was delivered, or one with other hardware',
     body: REIMAGING,
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'bmcAccountOfMachine',
@@ -53,7 +53,14 @@ export const MACHINE_OPERATIONS = [
     summary: "Changes the account of the machine's BMC",
     body: ACCOUNT,
   },
-  { id: 'machine', method: 'GET', path: '/machines/{machine}', status: 200, summary: 'A machine', answer: MACHINE },
+  {
+    id: 'machine',
+    method: 'GET',
+    path: '/machines/{machine}',
+    status: 200,
+    summary: 'A machine',
+    answer: MACHINE_SCHEMA,
+  },
   {
     id: 'removeMachine',
     method: 'DELETE',
@@ -68,7 +75,7 @@ export const MACHINE_OPERATIONS = [
     status: 200,
     summary: "Presses a machine's power button",
     body: POWER,
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'ejectFromMachine',
@@ -76,7 +83,7 @@ export const MACHINE_OPERATIONS = [
     path: '/machines/{machine}/eject',
     status: 200,
     summary: 'Ejects all media',
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'cable',
@@ -85,7 +92,7 @@ export const MACHINE_OPERATIONS = [
     status: 200,
     summary: 'Plugs the cable of a NIC in, or pulls it',
     body: CABLE,
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'swapDisk',
@@ -94,6 +101,6 @@ export const MACHINE_OPERATIONS = [
     status: 200,
     summary: 'Replaces a disk while the machine is off: with a new disk, or with one that was removed before',
     body: NEW_DISK,
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
 ] as const satisfies readonly ControlOperation[]

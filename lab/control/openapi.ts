@@ -1,7 +1,7 @@
 import { defined, packageVersion } from '../../runtime/index.js'
-import type { ControlOperation, Schema } from './operation.js'
+import type { ControlOperation, TypedSchema } from './operation.js'
 import { CONTROL_OPERATIONS } from './operations.js'
-import { listOf } from './schemas.js'
+import { arraySchema } from './schemas.js'
 
 /** Version of the control API: a number that grows when something is taken away or changed. */
 export const CONTROL_VERSION = 1
@@ -19,7 +19,7 @@ const LAB = '/_lab'
 export function controlOpenApi(): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of CONTROL_OPERATIONS)
-    (paths[`${LAB}${operation.path}`] ??= {})[operation.method.toLowerCase()] = described(operation)
+    (paths[`${LAB}${operation.path}`] ??= {})[operation.method.toLowerCase()] = describeControlCall(operation)
   return {
     openapi: '3.1.1',
     info: {
@@ -41,7 +41,7 @@ export function controlOpenApi(): Readonly<Record<string, unknown>> {
   }
 }
 
-const ERROR: Schema = {
+const ERROR: TypedSchema = {
   type: 'object',
   required: ['error'],
   properties: {
@@ -57,9 +57,9 @@ const ERROR: Schema = {
   },
 }
 
-function described(operation: ControlOperation): Schema {
+function describeControlCall(operation: ControlOperation): TypedSchema {
   const { id, path, summary, query = {}, body, status, answer, listAnswer } = operation
-  const either = (one: Schema, list: Schema): Schema => (listAnswer ? { oneOf: [one, list] } : one)
+  const either = (one: TypedSchema, list: TypedSchema): TypedSchema => (listAnswer ? { oneOf: [one, list] } : one)
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
       name,
@@ -81,7 +81,7 @@ function described(operation: ControlOperation): Schema {
     ...defined({
       parameters: parameters.length > 0 ? parameters : undefined,
       requestBody: body
-        ? { required: true, content: { 'application/json': { schema: either(body, listOf(body)) } } }
+        ? { required: true, content: { 'application/json': { schema: either(body, arraySchema(body)) } } }
         : undefined,
     }),
     responses: {

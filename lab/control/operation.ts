@@ -3,13 +3,13 @@ import type { WireRequest, WireResponse } from '../../wire/index.js'
 declare const DESCRIBED: unique symbol
 
 /** JSON schema of a body, an argument or an answer; the compiler knows the type that it describes. */
-export type Schema<Type = unknown> = Readonly<Record<string, unknown>> & { readonly [DESCRIBED]?: Type }
+export type TypedSchema<Type = unknown> = Readonly<Record<string, unknown>> & { readonly [DESCRIBED]?: Type }
 
 /** The type that a schema describes. */
 export type TypeOf<Described> = Described extends { readonly [DESCRIBED]?: infer Type } ? Type : unknown
 
 /** Says which type a schema describes. */
-export const describing = <Type>(schema: Schema): Schema<Type> => schema as Schema<Type>
+export const typedSchema = <Type,>(schema: TypedSchema): TypedSchema<Type> => schema as TypedSchema<Type>
 
 /** The arguments of a call, checked against its schemas. */
 export interface ControlCall {
@@ -28,16 +28,16 @@ export interface ControlOperation {
   readonly path: string
   /** One sentence. */
   readonly summary: string
-  readonly query?: Readonly<Record<string, Schema>>
-  readonly body?: Schema
+  readonly query?: Readonly<Record<string, TypedSchema>>
+  readonly body?: TypedSchema
   /** Status of success. */
   readonly status: 200 | 201 | 204
   /** Schema of the answer's document; or the content type of an answer that is none. */
-  readonly answer?: Schema | string
+  readonly answer?: TypedSchema | string
   /** Schema of the answer to a list of bodies, where one is taken as well. */
-  readonly listAnswer?: Schema
+  readonly listAnswer?: TypedSchema
   /** Schema of the documents of a stream. */
-  readonly event?: Schema
+  readonly event?: TypedSchema
 }
 
 /** Answers a call: with a document, an answer of its own, or nothing for 204. */

@@ -1,15 +1,15 @@
 import {
   ADVANCE,
-  closed,
+  closedObjectSchema,
   CLOCK,
   ENROLL,
-  ENTRY,
+  ENTRY_SCHEMA,
   FAULT,
   FAULT_REPORT,
   JOURNAL_QUERY,
-  listOf,
+  arraySchema,
   MODE,
-  open,
+  openObjectSchema,
   POWER,
 } from './schemas.js'
 import type { LiveUrls } from '../../coreos/index.js'
@@ -17,25 +17,29 @@ import type { InstalledFile } from '../installed-files.js'
 import type { LabMachine } from '../lab.js'
 import type { LabReport, NodeReport } from './documents.js'
 import { LOOK_OPERATIONS } from './look-operations.js'
-import { ACCOUNT, MACHINE, MACHINE_OPERATIONS } from './machine-operations.js'
-import { describing, type ControlOperation } from './operation.js'
+import { ACCOUNT, MACHINE_SCHEMA, MACHINE_OPERATIONS } from './machine-operations.js'
+import { typedSchema, type ControlOperation } from './operation.js'
 
-const NODE = describing<NodeReport>({ type: 'object' })
+const NODE_SCHEMA = typedSchema<NodeReport>({ type: 'object' })
 const OBJECT = { type: 'object' }
-const TEXT = describing<string>({ type: 'string' })
-const FORK = open({
+const TEXT = typedSchema<string>({ type: 'string' })
+const FORK = openObjectSchema({
   id: TEXT,
   snapshot: TEXT,
-  url: describing<string>({ type: 'string', description: 'of its Ironic and its control API' }),
-  caFile: describing<string | null>({ type: ['string', 'null'], description: 'file with its generated certificate' }),
+  url: typedSchema<string>({ type: 'string', description: 'of its Ironic and its control API' }),
+  caFile: typedSchema<string | null>({ type: ['string', 'null'], description: 'file with its generated certificate' }),
 })
-const SNAPSHOT = open({
-  id: describing<string>({ type: 'string', description: 'snapshot-1' }),
-  labTime: describing<string>({ type: 'string', format: 'date-time' }),
-  repeats: describing<number>({ type: 'integer', description: 'calls that are made again when it is restored' }),
+const SNAPSHOT = openObjectSchema({
+  id: typedSchema<string>({ type: 'string', description: 'snapshot-1' }),
+  labTime: typedSchema<string>({ type: 'string', format: 'date-time' }),
+  repeats: typedSchema<number>({ type: 'integer', description: 'calls that are made again when it is restored' }),
 })
-const LAST = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'only the last entries, so many' })
-const LIMIT = describing<number>({ type: 'string', pattern: '^[0-9]+$', description: 'entries at most; default 100' })
+const LAST = typedSchema<number>({ type: 'string', pattern: '^[0-9]+$', description: 'only the last entries, so many' })
+const LIMIT_SCHEMA = typedSchema<number>({
+  type: 'string',
+  pattern: '^[0-9]+$',
+  description: 'entries at most; default 100',
+})
 
 /** Everything that the control API serves. */
 export const CONTROL_OPERATIONS = [
@@ -45,7 +49,7 @@ export const CONTROL_OPERATIONS = [
     path: '',
     status: 200,
     summary: 'Lists all calls',
-    answer: describing<LabReport>(OBJECT),
+    answer: typedSchema<LabReport>(OBJECT),
   },
   {
     id: 'openapi',
@@ -53,7 +57,7 @@ export const CONTROL_OPERATIONS = [
     path: '/openapi',
     status: 200,
     summary: 'This document',
-    answer: describing<Readonly<Record<string, unknown>>>(OBJECT),
+    answer: typedSchema<Readonly<Record<string, unknown>>>(OBJECT),
   },
 
   ...MACHINE_OPERATIONS,
@@ -64,7 +68,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes',
     status: 200,
     summary: 'All nodes: name, uuid, machine, state',
-    answer: open({ nodes: listOf(NODE) }),
+    answer: openObjectSchema({ nodes: arraySchema(NODE_SCHEMA) }),
   },
   {
     id: 'enroll',
@@ -73,9 +77,9 @@ export const CONTROL_OPERATIONS = [
     status: 201,
     summary: 'Adds machines, and enrolls them as nodes',
     body: ENROLL,
-    answer: open({ nodes: listOf(NODE) }),
+    answer: openObjectSchema({ nodes: arraySchema(NODE_SCHEMA) }),
   },
-  { id: 'node', method: 'GET', path: '/nodes/{node}', status: 200, summary: 'A node', answer: NODE },
+  { id: 'node', method: 'GET', path: '/nodes/{node}', status: 200, summary: 'A node', answer: NODE_SCHEMA },
   {
     id: 'removeNode',
     method: 'DELETE',
@@ -89,7 +93,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/machine',
     status: 200,
     summary: 'The machine behind a node',
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'powerOfNode',
@@ -98,7 +102,7 @@ export const CONTROL_OPERATIONS = [
     status: 200,
     summary: "Presses the power button of a node's machine",
     body: POWER,
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'ejectFromNode',
@@ -106,7 +110,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/eject',
     status: 200,
     summary: 'Ejects all media',
-    answer: MACHINE,
+    answer: MACHINE_SCHEMA,
   },
   {
     id: 'console',
@@ -114,7 +118,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/console',
     status: 200,
     summary: "Lines of the machine's console",
-    answer: open({ console: listOf(TEXT) }),
+    answer: openObjectSchema({ console: arraySchema(TEXT) }),
   },
   {
     id: 'systemJournal',
@@ -122,7 +126,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/journal',
     status: 200,
     summary: 'Journal of the system on its disk',
-    answer: open({ journal: listOf(describing<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
+    answer: openObjectSchema({ journal: arraySchema(typedSchema<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
   },
   {
     id: 'files',
@@ -130,8 +134,8 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/files',
     status: 200,
     summary: 'Files of the system on its disk',
-    query: { path: describing<string>({ type: 'string', description: 'one file' }) },
-    answer: open({ files: listOf(describing<InstalledFile>(OBJECT)) }),
+    query: { path: typedSchema<string>({ type: 'string', description: 'one file' }) },
+    answer: openObjectSchema({ files: arraySchema(typedSchema<InstalledFile>(OBJECT)) }),
   },
   {
     id: 'images',
@@ -139,7 +143,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/images',
     status: 200,
     summary: 'The live images that are served for the node',
-    answer: describing<LiveUrls>(OBJECT),
+    answer: typedSchema<LiveUrls>(OBJECT),
   },
   {
     id: 'bmcAccount',
@@ -157,7 +161,7 @@ export const CONTROL_OPERATIONS = [
     status: 200,
     summary: 'All faults',
     query: { label: TEXT },
-    answer: open({ faults: listOf(FAULT_REPORT) }),
+    answer: openObjectSchema({ faults: arraySchema(FAULT_REPORT) }),
   },
   {
     id: 'addFault',
@@ -167,7 +171,7 @@ export const CONTROL_OPERATIONS = [
     summary: 'Adds a fault, or all of a list, or none of it',
     body: FAULT,
     answer: FAULT_REPORT,
-    listAnswer: open({ faults: listOf(FAULT_REPORT) }),
+    listAnswer: openObjectSchema({ faults: arraySchema(FAULT_REPORT) }),
   },
   {
     id: 'liftFaults',
@@ -206,7 +210,7 @@ export const CONTROL_OPERATIONS = [
     path: '/snapshots',
     status: 200,
     summary: 'All snapshots, the oldest first',
-    answer: open({ snapshots: listOf(SNAPSHOT) }),
+    answer: openObjectSchema({ snapshots: arraySchema(SNAPSHOT) }),
   },
   {
     id: 'takeSnapshot',
@@ -237,7 +241,7 @@ export const CONTROL_OPERATIONS = [
     path: '/forks',
     status: 200,
     summary: 'All forks of this lab',
-    answer: open({ forks: listOf(FORK) }),
+    answer: openObjectSchema({ forks: arraySchema(FORK) }),
   },
   { id: 'endFork', method: 'DELETE', path: '/forks/{fork}', status: 204, summary: 'Ends a fork' },
   {
@@ -261,7 +265,7 @@ export const CONTROL_OPERATIONS = [
     path: '/snapshots/import',
     status: 201,
     summary: 'Adds the snapshot of a file, of a lab with the same options',
-    body: closed({ file: TEXT }, ['file']),
+    body: closedObjectSchema({ file: TEXT }, ['file']),
     answer: SNAPSHOT,
   },
   { id: 'reset', method: 'POST', path: '/reset', status: 204, summary: 'Brings the lab back to its start' },
@@ -272,8 +276,11 @@ export const CONTROL_OPERATIONS = [
     path: '/journal',
     status: 200,
     summary: 'What happened in the lab, oldest first',
-    query: { ...JOURNAL_QUERY, limit: LIMIT, last: LAST },
-    answer: open({ entries: listOf(ENTRY), next: describing<string | null>({ type: ['string', 'null'] }) }),
+    query: { ...JOURNAL_QUERY, limit: LIMIT_SCHEMA, last: LAST },
+    answer: openObjectSchema({
+      entries: arraySchema(ENTRY_SCHEMA),
+      next: typedSchema<string | null>({ type: ['string', 'null'] }),
+    }),
   },
   {
     id: 'journalNdjson',
@@ -291,7 +298,7 @@ export const CONTROL_OPERATIONS = [
     status: 200,
     summary: 'Its exchanges as an HTTP archive',
     query: JOURNAL_QUERY,
-    answer: describing<{ log: Readonly<Record<string, unknown>> }>({ type: 'object', required: ['log'] }),
+    answer: typedSchema<{ log: Readonly<Record<string, unknown>> }>({ type: 'object', required: ['log'] }),
   },
   {
     id: 'events',
@@ -301,7 +308,7 @@ export const CONTROL_OPERATIONS = [
     summary: 'Entries of the journal as they come; goes on after Last-Event-ID',
     query: JOURNAL_QUERY,
     answer: 'text/event-stream',
-    event: ENTRY,
+    event: ENTRY_SCHEMA,
   },
 ] as const satisfies readonly ControlOperation[]
 

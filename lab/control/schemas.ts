@@ -13,68 +13,77 @@ import type {
   PowerRequest,
 } from './documents.js'
 import type { NewDisk } from '../../machine/index.js'
-import { describing, type Schema, type TypeOf } from './operation.js'
+import { typedSchema, type TypedSchema, type TypeOf } from './operation.js'
 
-const text = (description: string): Schema<string> => ({ type: 'string', minLength: 1, description })
-const count = (description: string, minimum = 0): Schema => ({ type: 'integer', minimum, description })
+const textSchema = (description: string): TypedSchema<string> => ({ type: 'string', minLength: 1, description })
+const countSchema = (description: string, minimum = 0): TypedSchema => ({ type: 'integer', minimum, description })
 
-export const closed = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
+export const closedObjectSchema = (
+  properties: Readonly<Record<string, TypedSchema>>,
+  required: readonly string[] = [],
+): TypedSchema => ({
   type: 'object',
   additionalProperties: false,
   properties,
   ...defined({ required: required.length > 0 ? required : undefined }),
 })
 
-export const open = <Properties extends Readonly<Record<string, Schema>>>(
+export const openObjectSchema = <Properties extends Readonly<Record<string, TypedSchema>>>(
   properties: Properties,
-): Schema<{ [Name in keyof Properties]: TypeOf<Properties[Name]> }> => ({
+): TypedSchema<{ [Name in keyof Properties]: TypeOf<Properties[Name]> }> => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
 })
 
-export const listOf = <Type,>(items: Schema<Type>): Schema<Type[]> => ({ type: 'array', items })
+export const arraySchema = <Type,>(items: TypedSchema<Type>): TypedSchema<Type[]> => ({ type: 'array', items })
 
-const DURATION: Schema = {
+const DURATION: TypedSchema = {
   type: ['string', 'number'],
   pattern: DURATION_PATTERN,
   minimum: 0,
   description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
 }
 
-export const MATCH = closed({
-  node: text("a node's uuid or name"),
-  machine: text('id of a machine'),
+export const MATCH = closedObjectSchema({
+  node: textSchema("a node's uuid or name"),
+  machine: textSchema('id of a machine'),
   state: { enum: PROVISION_STATES, description: "the node's provision state at the time of the strike" },
-  step: text('the step that the agent carries out, as in install_coreos'),
+  step: textSchema('the step that the agent carries out, as in install_coreos'),
   phase: { enum: ['inspect', 'clean', 'deploy', 'install', 'active'], description: 'phase of the node' },
-  route: text('an exchange, as in PUT /v1/nodes/:id/states/provision; what its path begins with, its method in front'),
+  route: textSchema(
+    'an exchange, as in PUT /v1/nodes/:id/states/provision; what its path begins with, its method in front',
+  ),
   to: { enum: ['ironic', 'agent', 'images'], description: 'an exchange, by who is asked; images are servers of files' },
-  program: text('a command on a machine, by the name of its program'),
-  disk: text('kernel name of a disk'),
-  image: text("a container's image that is pulled, or what its name begins with"),
-  bmc: text('a call of a BMC: read power, set power, set boot, read firmware, change firmware, read hardware ...'),
+  program: textSchema('a command on a machine, by the name of its program'),
+  disk: textSchema('kernel name of a disk'),
+  image: textSchema("a container's image that is pulled, or what its name begins with"),
+  bmc: textSchema(
+    'a call of a BMC: read power, set power, set boot, read firmware, change firmware, read hardware ...',
+  ),
 })
 
 interface Members {
-  properties: Record<string, Schema>
+  properties: Record<string, TypedSchema>
   required?: string[]
 }
 
 /** Members of effects beyond their kind. */
 const MEMBERS: Partial<Record<FaultKind, Members>> = {
-  'bmc-busy': { properties: { retryAfter: count('seconds of Retry-After', 1) } },
+  'bmc-busy': { properties: { retryAfter: countSchema('seconds of Retry-After', 1) } },
   'bmc-dark': { properties: { for: DURATION }, required: ['for'] },
   'exit-code': {
     properties: { code: { type: 'integer', minimum: 0, maximum: 255 }, stderr: { type: 'string' } },
     required: ['code'],
   },
-  'disk-error': { properties: { at: count('byte at which the medium is broken') }, required: ['at'] },
+  'disk-error': { properties: { at: countSchema('byte at which the medium is broken') }, required: ['at'] },
   status: { properties: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {} }, required: ['status'] },
   'connection-reset': { properties: { when: { enum: ['before', 'after'] } } },
-  'slow-body': { properties: { bytesPerSecond: count('pace of the body', 1) }, required: ['bytesPerSecond'] },
+  'slow-body': { properties: { bytesPerSecond: countSchema('pace of the body', 1) }, required: ['bytesPerSecond'] },
   repeat: { properties: { times: { type: 'integer', minimum: 2, maximum: 100 } } },
-  'pull-error': { properties: { reason: text('not-found, unauthorized, timeout, or the sentence of a registry') } },
+  'pull-error': {
+    properties: { reason: textSchema('not-found, unauthorized, timeout, or the sentence of a registry') },
+  },
   'partitions-late': { properties: { for: DURATION }, required: ['for'] },
   'link-cut': { properties: { for: DURATION }, required: ['for'] },
   delay: { properties: { for: DURATION }, required: ['for'] },
@@ -82,23 +91,23 @@ const MEMBERS: Partial<Record<FaultKind, Members>> = {
 
 export const effectMembers = (kind: FaultKind): Partial<Members> => MEMBERS[kind] ?? {}
 
-const EFFECT: Schema = {
+const EFFECT: TypedSchema = {
   type: 'object',
   required: ['kind'],
   properties: { kind: { enum: Object.keys(POINTS), description: 'docs/control.md shows each' } },
   oneOf: Object.keys(POINTS).map((kind) => {
     const { properties = {}, required = [] } = effectMembers(kind as FaultKind)
-    return closed({ kind: { const: kind }, ...properties }, ['kind', ...required])
+    return closedObjectSchema({ kind: { const: kind }, ...properties }, ['kind', ...required])
   }),
 }
 
-export const FAULT = describing<FaultDocument>(
-  closed(
+export const FAULT = typedSchema<FaultDocument>(
+  closedObjectSchema(
     {
       match: { ...MATCH, description: 'where it strikes: all conditions must hold' },
       effect: EFFECT,
-      times: count('how often it strikes; without, until it is lifted', 1),
-      after: count('matches that pass before it strikes'),
+      times: countSchema('how often it strikes; without, until it is lifted', 1),
+      after: countSchema('matches that pass before it strikes'),
       probability: { type: 'number', exclusiveMinimum: 0, maximum: 1, description: "decided by the lab's seed" },
       between: {
         type: 'array',
@@ -107,31 +116,31 @@ export const FAULT = describing<FaultDocument>(
         maxItems: 2,
         description: 'lab times since the lab began, between which it strikes',
       },
-      label: text('any text, to lift several faults at once'),
+      label: textSchema('any text, to lift several faults at once'),
     },
     ['match', 'effect'],
   ),
 )
 
-export const FAULT_REPORT = describing<FaultReport>(
-  open({
-    id: text('fault-1'),
-    struck: count('how often it has struck'),
+export const FAULT_REPORT = typedSchema<FaultReport>(
+  openObjectSchema({
+    id: textSchema('fault-1'),
+    struck: countSchema('how often it has struck'),
     match: MATCH,
     effect: { type: 'object' },
   }),
 )
 
-export const CLOCK = describing<ClockReport>(
-  open({
+export const CLOCK = typedSchema<ClockReport>(
+  openObjectSchema({
     mode: { description: 'manual, auto, real, or a speed as in x60', type: 'string' },
     labTime: { type: 'string', format: 'date-time' },
     elapsed: { type: 'number', description: 'milliseconds of lab time since the lab began' },
   }),
 )
 
-export const MODE = describing<{ mode: string }>(
-  closed(
+export const MODE = typedSchema<{ mode: string }>(
+  closedObjectSchema(
     {
       mode: {
         type: 'string',
@@ -143,17 +152,20 @@ export const MODE = describing<{ mode: string }>(
   ),
 )
 
-export const ADVANCE = describing<AdvanceRequest>({
+export const ADVANCE = typedSchema<AdvanceRequest>({
   oneOf: [
-    closed({ by: DURATION }, ['by']),
-    closed(
+    closedObjectSchema({ by: DURATION }, ['by']),
+    closedObjectSchema(
       {
-        until: closed({ node: text("a node's uuid or name"), state: { enum: PROVISION_STATES } }, ['node', 'state']),
+        until: closedObjectSchema({ node: textSchema("a node's uuid or name"), state: { enum: PROVISION_STATES } }, [
+          'node',
+          'state',
+        ]),
         within: { ...DURATION, description: 'lab time that it may take; default 24h' },
       },
       ['until'],
     ),
-    closed(
+    closedObjectSchema(
       {
         next: { const: true, description: 'until a node or a machine changes' },
         within: { ...DURATION, description: 'lab time that it may take; default 24h' },
@@ -163,11 +175,11 @@ export const ADVANCE = describing<AdvanceRequest>({
   ],
 })
 
-export const ENTRY = describing<JournalEntry>({
+export const ENTRY_SCHEMA = typedSchema<JournalEntry>({
   type: 'object',
   required: ['id', 'kind', 'node', 'name', 'machine', 'labTime', 'wallTime', 'fault'],
   properties: {
-    id: count('counts up from 1', 1),
+    id: countSchema('counts up from 1', 1),
     kind: { enum: JOURNAL_KINDS },
     node: { type: ['string', 'null'], description: 'uuid' },
     name: { type: ['string', 'null'] },
@@ -185,27 +197,27 @@ export const ENTRY = describing<JournalEntry>({
 
 /** Selects entries of the journal. */
 export const JOURNAL_QUERY = {
-  node: text("a node's uuid or name"),
-  machine: text('id of a machine'),
-  kind: describing<JournalKind | readonly JournalKind[]>({
+  node: textSchema("a node's uuid or name"),
+  machine: textSchema('id of a machine'),
+  kind: typedSchema<JournalKind | readonly JournalKind[]>({
     type: 'string',
     pattern: `^(${JOURNAL_KINDS.join('|')})(,(${JOURNAL_KINDS.join('|')}))*$`,
     description: `one or more of ${JOURNAL_KINDS.join(', ')}, with commas`,
   }),
-  route: text('as in PATCH /v1/nodes/:id'),
-  fault: text('id of a fault that struck'),
-  status: describing<number>({ type: 'string', pattern: '^[1-5][0-9]{2}$' }),
-  after: describing<number>({
+  route: textSchema('as in PATCH /v1/nodes/:id'),
+  fault: textSchema('id of a fault that struck'),
+  status: typedSchema<number>({ type: 'string', pattern: '^[1-5][0-9]{2}$' }),
+  after: typedSchema<number>({
     type: 'string',
     pattern: '^[0-9]+$',
     description: 'the id of an entry: those with a larger one',
   }),
-  since: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, from which on' }),
-  until: describing<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),
+  since: typedSchema<string>({ type: 'string', format: 'date-time', description: 'lab time, from which on' }),
+  until: typedSchema<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),
 }
 
-export const ENROLL = describing<EnrollRequest>(
-  closed({
+export const ENROLL = typedSchema<EnrollRequest>(
+  closedObjectSchema({
     count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
     prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
     seed: {
@@ -218,34 +230,36 @@ export const ENROLL = describing<EnrollRequest>(
   }),
 )
 
-export const CABLE = describing<CableRequest>(
-  closed({ carrier: { type: 'boolean', description: 'whether a cable is plugged in' } }, ['carrier']),
+export const CABLE = typedSchema<CableRequest>(
+  closedObjectSchema({ carrier: { type: 'boolean', description: 'whether a cable is plugged in' } }, ['carrier']),
 )
 
-export const NEW_DISK = describing<NewDisk>(
-  closed({
-    serial: text('of a disk that was there before: it comes back with its contents; default: of a new one'),
-    wwn: text('default: one that the serial number gives'),
-    size: count('bytes; default: as the old one', 1),
-    model: text('default: as the old one'),
-    vendor: text('default: as the old one'),
+export const NEW_DISK = typedSchema<NewDisk>(
+  closedObjectSchema({
+    serial: textSchema('of a disk that was there before: it comes back with its contents; default: of a new one'),
+    wwn: textSchema('default: one that the serial number gives'),
+    size: countSchema('bytes; default: as the old one', 1),
+    model: textSchema('default: as the old one'),
+    vendor: textSchema('default: as the old one'),
     rotational: { type: 'boolean', description: 'default: as the old one' },
   }),
 )
 
-export const MACHINES_TO_ADD = describing<MachinesRequest>(
-  closed({
+export const MACHINES_TO_ADD = typedSchema<MachinesRequest>(
+  closedObjectSchema({
     count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
     hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
   }),
 )
 
-export const REIMAGING = describing<Pick<MachinesRequest, 'hardware'>>(
-  closed({ hardware: { type: 'object', description: 'other hardware, as of one machine: docs/hardware.md' } }),
+export const REIMAGING = typedSchema<Pick<MachinesRequest, 'hardware'>>(
+  closedObjectSchema({
+    hardware: { type: 'object', description: 'other hardware, as of one machine: docs/hardware.md' },
+  }),
 )
 
-export const POWER = describing<PowerRequest>(
-  closed(
+export const POWER = typedSchema<PowerRequest>(
+  closedObjectSchema(
     {
       power: { enum: ['on', 'off', 'reboot'] },
       soft: { type: 'boolean', description: 'as by the power button; default false' },

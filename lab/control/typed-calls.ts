@@ -14,7 +14,7 @@ type QueryArguments<Op> = Op extends { query: infer Query }
   ? [query?: { readonly [Name in keyof Query]?: TypeOf<Query[Name]> }]
   : []
 
-type Answer<Op> = Op extends { answer: 'text/event-stream'; event: infer Event }
+type TypedAnswer<Op> = Op extends { answer: 'text/event-stream'; event: infer Event }
   ? AsyncGenerator<TypeOf<Event>, void>
   : Op extends { answer: string }
     ? Promise<string>
@@ -27,11 +27,11 @@ type ListCall<Op> = Op extends { body: infer Body; listAnswer: infer List }
   ? (bodies: readonly TypeOf<Body>[]) => Promise<TypeOf<List>>
   : unknown
 
-type Call<Op extends Operations> = ListCall<Op> &
-  ((...args: [...PathArguments<Op['path']>, ...BodyArguments<Op>, ...QueryArguments<Op>]) => Answer<Op>)
+type TypedCall<Op extends Operations> = ListCall<Op> &
+  ((...args: [...PathArguments<Op['path']>, ...BodyArguments<Op>, ...QueryArguments<Op>]) => TypedAnswer<Op>)
 
 /**
  * The calls of the control API by the ids of their operations. They take the parts of the path, then the body, then the
  * query. A call of a stream gives its entries as they come.
  */
-export type ControlCalls = { [Op in Operations as Op['id']]: Call<Op> }
+export type ControlCalls = { [Op in Operations as Op['id']]: TypedCall<Op> }

@@ -21,13 +21,13 @@ export function cutOff(answer: WireResponse, side: Side): WireResponse {
 }
 
 /** An answer with the first half of its body. */
-export const halved = (answer: WireResponse): WireResponse =>
+export const halveBody = (answer: WireResponse): WireResponse =>
   answer.body === undefined ? answer : { status: answer.status, headers: answer.headers, body: half(answer.body) }
 
 const half = (body: string): string => body.slice(0, Math.floor(body.length / 2))
 
 /** An answer whose body takes its time. */
-export async function slowed(answer: WireResponse, pace: number, side: Side, clock: Clock): Promise<WireResponse> {
+export async function slowBody(answer: WireResponse, pace: number, side: Side, clock: Clock): Promise<WireResponse> {
   const { status, headers, body } = answer
   if (body === undefined || streamToSend(answer)) return answer
   const bytes = Buffer.from(body)

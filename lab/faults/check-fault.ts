@@ -58,7 +58,7 @@ export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly PointKind[]>>
 }
 
 /** Milliseconds of lab time that an effect may take: dates end some time. */
-const LONGEST = hours(24 * 36_525)
+const MAX_EFFECT_TIME = hours(24 * 36_525)
 
 /** Kinds of probe points at which a fault can strike. */
 export function pointsOf({ match, effect }: Fault): readonly PointKind[] {
@@ -115,7 +115,7 @@ export function checkFault(fault: Fault): void {
       `a BMC cannot lie about ${match.bmc}, which changes nothing`,
       'match a call that changes something: set power',
     )
-  if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= LONGEST))
+  if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= MAX_EFFECT_TIME))
     throw wrong(`the effect takes ${effect.ms} ms, which is not a length of lab time`, 'name at most a hundred years')
 }
 
@@ -140,15 +140,15 @@ export function beginsWith(path: readonly string[], parts: readonly string[]): b
 const isFilePath = (route: string): boolean => /^(?:(?:GET|HEAD) +)?\//.test(route)
 
 /** Calls of the routes that were asked for before: thousands of faults have few. */
-const known = new Map<string, readonly RoutedCall[]>()
-const MOST_KNOWN = 1000
+const routedCalls = new Map<string, readonly RoutedCall[]>()
+const MAX_KNOWN_NAMES = 1000
 
 /** The calls that a route selects: who is asked, and what of the lab they are of. */
 function callsOf(route: string, to: FaultMatch['to']): readonly RoutedCall[] {
   const key = `${to ?? ''} ${route}`
-  const calls = known.get(key) ?? callsFor(route, to)
-  if (known.size >= MOST_KNOWN) known.clear()
-  known.set(key, calls)
+  const calls = routedCalls.get(key) ?? callsFor(route, to)
+  if (routedCalls.size >= MAX_KNOWN_NAMES) routedCalls.clear()
+  routedCalls.set(key, calls)
   return calls
 }
 

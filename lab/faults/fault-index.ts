@@ -19,7 +19,7 @@ export interface Concerned {
   readonly isNode?: (ident: string) => boolean
 }
 
-interface Faults<Entry> {
+interface FaultSets<Entry> {
   readonly ofMachine: Map<string, Set<Entry>>
   readonly ofNode: Map<string, Set<Entry>>
   readonly others: Set<Entry>
@@ -27,7 +27,7 @@ interface Faults<Entry> {
 
 /** Faults by the kinds of points at which they strike, and by the machine or node that they name. */
 export class FaultIndex<Entry extends Indexed> {
-  readonly #kinds = new Map<PointKind, Faults<Entry>>()
+  readonly #kinds = new Map<PointKind, FaultSets<Entry>>()
 
   /** Kinds of points at which a fault can strike. */
   get kinds(): readonly PointKind[] {
@@ -80,7 +80,7 @@ export class FaultIndex<Entry extends Indexed> {
   }
 }
 
-function setOf<Entry extends Indexed>(faults: Faults<Entry>, { fault: { match } }: Entry): Set<Entry> {
+function setOf<Entry extends Indexed>(faults: FaultSets<Entry>, { fault: { match } }: Entry): Set<Entry> {
   if (match.machine === undefined && match.node === undefined) return faults.others
   const [sets, name] = match.machine !== undefined ? [faults.ofMachine, match.machine] : [faults.ofNode, match.node!]
   const known = sets.get(name) ?? new Set<Entry>()

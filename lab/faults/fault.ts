@@ -129,7 +129,7 @@ export type FaultChange =
   { readonly do: 'add fault'; readonly fault: Fault } | { readonly do: 'lift fault'; readonly id: string }
 
 /** The faults of a lab. Adding and lifting one takes effect at once. */
-export interface Faults {
+export interface LabFaults {
   /** @throws UserError `fault` for a fault that could never strike */
   add(fault: Fault): AddedFault
   /**

@@ -13,11 +13,11 @@ import { attachTo, type LabPoint, type PointKind } from '../points.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import { checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
-import type { AddedFault, Fault, FaultReport, Faults } from './fault.js'
+import type { AddedFault, Fault, FaultReport, LabFaults } from './fault.js'
 import { canActAt, isOver } from './effect-points.js'
 import { bmcAt, machineIn, matchesRoute, nodeIn, programOf } from './points.js'
-import type { Phase } from './phase.js'
-import { strike } from './strike.js'
+import type { MachinePhase } from './phase.js'
+import { applyEffect } from './strike.js'
 
 /** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
 export interface FaultContext {
@@ -35,7 +35,7 @@ export interface FaultContext {
   /** Address of the BMC of a machine, or of a node whose machine is still to come. */
   bmcAddress(of: { machine: string | undefined; node: string | undefined }): string | undefined
   /** Phase of a machine for a node, by default the one that uses it. */
-  phaseOf(machine: string, node?: Readonly<NodeRecord>): Phase | undefined
+  phaseOf(machine: string, node?: Readonly<NodeRecord>): MachinePhase | undefined
   /** The step that the agent of a machine carries out. */
   stepOf(machine: string): string | undefined
   /** Names of the steps that agents have; absent where they are not known. */
@@ -118,7 +118,7 @@ export interface FaultsState {
 }
 
 /** Strikes at the points of a probe, which it watches only while there are faults. */
-export class FaultInjector implements Faults {
+export class FaultInjector implements LabFaults {
   readonly #faults = new Map<string, ActiveFault>()
   /** Faults that can still strike. */
   readonly #index = new FaultIndex<ActiveFault>()
@@ -252,7 +252,7 @@ export class FaultInjector implements Faults {
     const striking = this.#possible(point).filter((active) => this.#strikes(active, point))
     if (striking.length === 0) return next()
     return striking.reduceRight<() => Promise<T>>(
-      (inner, active) => () => strike(active, point, inner, this.#context),
+      (inner, active) => () => applyEffect(active, point, inner, this.#context),
       next,
     )()
   }

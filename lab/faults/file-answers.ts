@@ -31,19 +31,23 @@ export const cutFile = (answer: WireResponse): WireResponse =>
   })
 
 /** One byte of each so many is wrong. */
-const SPACING = 4096
-const FIRST_WRONG = 1000
+const WRONG_BYTE_SPACING = 4096
+const FIRST_WRONG_BYTE = 1000
 
 /** A file with wrong bytes, of the right length. */
 export const spoiltFile = (answer: WireResponse): WireResponse =>
   withFile(answer, (body, length = Infinity) => {
-    const wrong = Math.min(FIRST_WRONG, Math.floor(length / 2))
+    const wrong = Math.min(FIRST_WRONG_BYTE, Math.floor(length / 2))
     let at = 0
     return async () => {
       const part = await body.next()
       if (!part) return undefined
       const spoilt = Uint8Array.from(part)
-      for (let index = (wrong - (at % SPACING) + SPACING) % SPACING; index < spoilt.length; index += SPACING)
+      for (
+        let index = (wrong - (at % WRONG_BYTE_SPACING) + WRONG_BYTE_SPACING) % WRONG_BYTE_SPACING;
+        index < spoilt.length;
+        index += WRONG_BYTE_SPACING
+      )
         spoilt[index] = 255 - spoilt[index]!
       at += part.length
       return spoilt

@@ -1,12 +1,16 @@
-import type { Recorder } from '../journal/record.js'
-import type { AddedFault, Fault, FaultChange, Faults } from './fault.js'
+import type { JournalRecorder } from '../journal/record.js'
+import type { AddedFault, Fault, FaultChange, LabFaults } from './fault.js'
 
 /**
  * The same faults, whose adding and lifting is in the journal.
  *
  * @param changing called when a fault was added, and before one is lifted
  */
-export function journaledFaults(faults: Faults, recorder: Recorder, changing: (change: FaultChange) => void): Faults {
+export function journaledFaults(
+  faults: LabFaults,
+  recorder: JournalRecorder,
+  changing: (change: FaultChange) => void,
+): LabFaults {
   const note = (what: 'added' | 'lifted', id: string): void => {
     const found = faults.get(id)
     if (found) recorder.fault(what, found)

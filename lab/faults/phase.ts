@@ -5,12 +5,12 @@ import type { FaultMatch } from './fault.js'
  * Phase of a machine, for matching faults. `install` is the part of a deployment from the start of install_coreos to the
  * next boot; the part before it is `deploy`.
  */
-export type Phase = NonNullable<FaultMatch['phase']>
+export type MachinePhase = NonNullable<FaultMatch['phase']>
 
-export const PHASES: readonly Phase[] = ['inspect', 'clean', 'deploy', 'install', 'active']
+export const MACHINE_PHASES: readonly MachinePhase[] = ['inspect', 'clean', 'deploy', 'install', 'active']
 
 /** @returns undefined outside of all phases */
-export function phaseOf(state: ProvisionState, installing: boolean): Phase | undefined {
+export function phaseOf(state: ProvisionState, installing: boolean): MachinePhase | undefined {
   switch (state) {
     case 'inspecting':
     case 'inspect wait':

@@ -1,5 +1,5 @@
 import { BmcError } from '../../ironic-mock/index.js'
-import { DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
+import { REGISTRY_DIAL_TIMEOUT, pullFailure, type CommandEnd } from '../../machine/index.js'
 import { NODE_BUSY } from '../../ipmi/index.js'
 import { redfishRefusal } from '../../redfish/index.js'
 import { onAbort, type Clock } from '../../runtime/index.js'
@@ -7,7 +7,7 @@ import { ConnectionFailed, fileOf, isExchange, type WireResponse } from '../../w
 import type { LabPoint, PointOf } from '../points.js'
 import type { FaultEffect } from './fault.js'
 import type { ActiveFault, FaultContext } from './faults.js'
-import { cutOff, emptyLastError, halved, slowed, withBody } from './answers.js'
+import { cutOff, emptyLastError, halveBody, slowBody, withBody } from './answers.js'
 import { cutFile, dropFile, slowedFile, spoiltFile } from './file-answers.js'
 import { bmcAt, isOverHttp, isOverIpmi, machineAt } from './points.js'
 
@@ -32,7 +32,7 @@ const diskFailure = (code: 'EIO' | 'ENOSPC') =>
   })
 
 /** Lets a fault have its effect at a point; `next` is what would happen without it, other faults included. */
-export async function strike<T>(
+export async function applyEffect<T>(
   active: ActiveFault,
   point: LabPoint,
   next: () => Promise<T>,
@@ -76,7 +76,7 @@ export async function strike<T>(
       return false as T
     case 'pull-error':
       if (point.kind !== 'pull') return next()
-      if (effect.reason === 'timeout') await clock.sleep(DIAL_TIMEOUT, { weak: true })
+      if (effect.reason === 'timeout') await clock.sleep(REGISTRY_DIAL_TIMEOUT, { weak: true })
       throw new Error(pullFailure(point.image, effect.reason ?? 'not-found'))
     case 'link-cut':
       return point.kind === 'ssh' ? linkCut(effect.ms, active, point.cut, next, clock) : next()
@@ -111,14 +111,14 @@ async function exchanged(
     case 'truncated-body':
       return eitherOf(await next(), cutFile, (answer) => cutOff(answer, side))
     case 'malformed-body':
-      return eitherOf(await next(), spoiltFile, halved)
+      return eitherOf(await next(), spoiltFile, halveBody)
     case 'slow-body': {
       const { bytesPerSecond: pace } = effect
       const signal = isExchange(point) && 'signal' in point.request ? point.request.signal : undefined
       return eitherOf(
         await next(),
         (answer) => slowedFile(answer, pace, clock, signal),
-        (answer) => slowed(answer, pace, side, clock),
+        (answer) => slowBody(answer, pace, side, clock),
       )
     }
     case 'repeat':

@@ -25,14 +25,16 @@ export type HtmlValue = Html | string | number | null | undefined | false | read
  * const cell = markup`<td title="${name}">${name}</td>`
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return Html.of(strings.map((text, index) => (index === 0 ? text : textOf(values[index - 1]) + text)).join(''))
+  return Html.of(
+    strings.map((text, index) => (index === 0 ? text : renderHtmlValue(values[index - 1]) + text)).join(''),
+  )
 }
 
-function textOf(value: HtmlValue): string {
+function renderHtmlValue(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Html) return value.text
-  if (typeof value === 'object') return value.map(textOf).join('')
-  return escaped(String(value))
+  if (typeof value === 'object') return value.map(renderHtmlValue).join('')
+  return escapeHtml(String(value))
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -44,4 +46,4 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** Text for XML and HTML; characters that cannot be seen, and those that XML cannot have, are replaced by a sign. */
-export const escaped = (text: string): string => visibleText(text).replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)
+export const escapeHtml = (text: string): string => visibleText(text).replaceAll(/[&<>"']/g, (each) => ENTITIES[each]!)

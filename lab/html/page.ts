@@ -5,7 +5,7 @@ import { markup, Html, type HtmlValue } from './html.js'
 export type Tone = 'good' | 'bad' | 'work' | 'wait' | 'rest' | 'note'
 
 /** A page that needs nothing else: no script, no font and no picture from elsewhere. */
-export function page({ title, body }: { title: string; body: HtmlValue }): string {
+export function htmlPage({ title, body }: { title: string; body: HtmlValue }): string {
   const hash = createHash('sha256').update(STYLE).digest('base64')
   return markup`<!doctype html>
 <html lang="en">

@@ -1,13 +1,13 @@
 import { FetchFailure, HttpClient, maskedUrl } from '../../bytes/index.js'
 import { UserError, defined, type Clock } from '../../runtime/index.js'
-import { IGNITION_TYPE, LARGEST_RESOURCE, NEWEST_STABLE, type Fetch } from '../../ignition/index.js'
+import { IGNITION_TYPE, MAX_RESOURCE_BYTES, NEWEST_STABLE, type FetchResource } from '../../ignition/index.js'
 
 /**
  * Fetches what an Ignition config refers to by http and https, asking for configs as Ignition does.
  *
  * @throws UserError `ignition-fetch`
  */
-export function ignitionFetch({ clock, signal }: { clock: Clock; signal: AbortSignal }): Fetch {
+export function ignitionFetch({ clock, signal }: { clock: Clock; signal: AbortSignal }): FetchResource {
   const http = new HttpClient({ clock })
   return async ({ source = '', httpHeaders = [] }) => {
     const failed = (remedy: string, why: string, cause?: unknown) =>
@@ -22,7 +22,7 @@ export function ignitionFetch({ clock, signal }: { clock: Clock; signal: AbortSi
       try {
         const { status } = answer
         if (status < 200 || status > 299) throw failed('check the URL of the resource', `the server answered ${status}`)
-        return await answer.bytes(LARGEST_RESOURCE)
+        return await answer.bytes(MAX_RESOURCE_BYTES)
       } finally {
         await answer.close()
       }

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { seededRandom, silent, systemClock, userError } from '../../runtime/index.js'
-import type { Asset } from '../../targets/index.js'
-import type { Reach } from '../../steps/index.js'
+import type { ImageAsset } from '../../targets/index.js'
+import type { ImageReach } from '../../steps/index.js'
 import { fileServer, sha256, type FileServer } from '../../test/kit/images/image-files.js'
 import { readSmallImage } from '../../test/kit/installer.js'
 import { realStaging } from './image-staging.js'
 
 const IMAGE = readSmallImage()
 const { signal } = new AbortController()
-const files: Reach = { kind: 'files', pathThere: (path) => path }
-const port: Reach = {
+const files: ImageReach = { kind: 'files', pathThere: (path) => path }
+const port: ImageReach = {
   kind: 'port',
   forward: (at) => Promise.resolve({ port: at, [Symbol.asyncDispose]: async () => {} }),
 }
@@ -30,9 +30,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const stageOf = (reach: Reach) =>
+const stageOf = (reach: ImageReach) =>
   realStaging(reach, { folder, attempts: 1 }, { clock: systemClock(), random: seededRandom(1), logger: silent })
-const asset = (url: string, digest: string | null = null): Asset => ({
+const asset = (url: string, digest: string | null = null): ImageAsset => ({
   url,
   sha256: digest,
   signature: 'where present',

@@ -1,8 +1,14 @@
 import { basename } from 'node:path'
 import { decodedFile, FetchFailure, HttpClient, isLoopback } from '../../bytes/index.js'
 import { userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import type { Asset, StageAsset } from '../../targets/index.js'
-import { ImageCache, stageFromCache, stageUncached, type ImageCacheOptions, type Reach } from '../../steps/index.js'
+import type { ImageAsset, StageAsset } from '../../targets/index.js'
+import {
+  ImageCache,
+  stageFromCache,
+  stageUncached,
+  type ImageCacheOptions,
+  type ImageReach,
+} from '../../steps/index.js'
 import { imageOfStream } from '../../coreos/index.js'
 
 /** Image cache, and options for downloads. */
@@ -22,11 +28,11 @@ export function streamImage(
   machine: { architecture: string; sectorSize: number },
   fetching: ImageCacheRequest,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
-): Promise<Asset> {
+): Promise<ImageAsset> {
   return imageOfStream(new HttpClient({ ...fetching, clock }), { stream, ...machine }, signal)
 }
 
-interface Surroundings {
+interface StagingSurroundings {
   clock: Clock
   random: Random
   logger: Logger
@@ -35,13 +41,13 @@ interface Surroundings {
 /** @throws UserError when the folder cannot be used */
 export function openImageCache(
   request: ImageCacheRequest & { folder: string },
-  { clock, logger }: Pick<Surroundings, 'clock' | 'logger'>,
+  { clock, logger }: Pick<StagingSurroundings, 'clock' | 'logger'>,
 ): Promise<ImageCache> {
   return ImageCache.open({ ...request, clock, logger, contents: (path) => decodedFile(path, clock) })
 }
 
 /** Staging for simulated machines, whose programs read files of this process directly. */
-export function simulatedStaging(request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+export function simulatedStaging(request: ImageCacheRequest | undefined, parts: StagingSurroundings): StageAsset {
   return stageOn({ kind: 'files', pathThere: (path) => path }, request, parts)
 }
 
@@ -49,7 +55,11 @@ export function simulatedStaging(request: ImageCacheRequest | undefined, parts: 
  * Staging for a real target: images are fetched and checked on this host. A loopback URL means this host first; when
  * nothing listens here and no digest is known, a target behind SSH fetches the image from its own loopback interface.
  */
-export function realStaging(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+export function realStaging(
+  reach: ImageReach,
+  request: ImageCacheRequest | undefined,
+  parts: StagingSurroundings,
+): StageAsset {
   const stage = stageOn(reach, request, parts)
   if (reach.kind === 'files') return stage
   return async (asset, options) => {
@@ -69,7 +79,7 @@ export function realStaging(reach: Reach, request: ImageCacheRequest | undefined
 export function stagedFile(
   stage: StageAsset | undefined,
   { url, file }: { url: string; file: string },
-  put: NonNullable<Extract<Reach, { kind: 'port' }>['put']>,
+  put: NonNullable<Extract<ImageReach, { kind: 'port' }>['put']>,
 ): StageAsset {
   return async (asset, options) => {
     if (asset.url !== url) return (await stage?.(asset, options)) ?? null
@@ -78,7 +88,7 @@ export function stagedFile(
   }
 }
 
-function stageOn(reach: Reach, request: ImageCacheRequest | undefined, parts: Surroundings): StageAsset {
+function stageOn(reach: ImageReach, request: ImageCacheRequest | undefined, parts: StagingSurroundings): StageAsset {
   const { folder = null, ...fetching } = request ?? {}
   if (folder === null) return stageUncached({ reach, ...fetching, ...parts })
   let cache: Promise<ImageCache> | undefined

@@ -9,7 +9,7 @@ import {
 } from '../../coreos/index.js'
 import { bootsIso, type DeployImages, type StoreView } from '../../ironic-mock/index.js'
 import { defined, urlSafeToken, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { textOf, type NodeRecord } from '../../wire/index.js'
+import { formatClientValue, type NodeRecord } from '../../wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 
@@ -28,7 +28,7 @@ export interface LiveImagesRequest {
   allowedHosts?: readonly string[] | undefined
 }
 
-interface Surroundings {
+interface LiveImageSurroundings {
   ironicUrl: string
   store: Pick<StoreView, 'records'>
   folder: StateFolder | null
@@ -55,7 +55,7 @@ export interface LiveImages extends AsyncDisposable {
  *
  * @throws UserError for files that are not live images, invalid options of the agent, an address in use
  */
-export async function openLiveImages(request: LiveImagesRequest, parts: Surroundings): Promise<LiveImages> {
+export async function openLiveImages(request: LiveImagesRequest, parts: LiveImageSurroundings): Promise<LiveImages> {
   const { files, byDefault, host = '127.0.0.1', port = 0, allowedHosts } = request
   const { ironicUrl, store, folder, clock, random, logger, through } = parts
   const agent = {
@@ -98,7 +98,10 @@ export async function openLiveImages(request: LiveImagesRequest, parts: Surround
   const lost = 'machines that are booting no longer find their images; reboot them'
   const service = port > 0 ? await open(port) : await openOnSavedPort('image-port', lost, { folder, logger }, open)
   const publish = (node: Readonly<NodeRecord>) =>
-    service.publish(node.uuid, node.properties.cpu_arch == null ? undefined : textOf(node.properties.cpu_arch))
+    service.publish(
+      node.uuid,
+      node.properties.cpu_arch == null ? undefined : formatClientValue(node.properties.cpu_arch),
+    )
   // Machines from an earlier start still use the URLs of their images.
   for (const { record } of store.records.nodes.values()) publish(record)
   return {

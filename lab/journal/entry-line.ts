@@ -6,10 +6,10 @@ export function entryLine(entry: JournalEntry): string {
   const time = entry.labTime.slice(11, 23)
   const who = entry.name ?? entry.node ?? entry.machine ?? '-'
   const fault = entry.fault === null || entry.kind === 'fault' ? '' : `  (${entry.fault})`
-  return visibleLine(`${time}  ${who}  ${text(entry)}${fault}`)
+  return visibleLine(`${time}  ${who}  ${formatEntry(entry)}${fault}`)
 }
 
-function text(entry: JournalEntry): string {
+function formatEntry(entry: JournalEntry): string {
   switch (entry.kind) {
     case 'exchange': {
       const { from, to, method, target, status, error, nearMiss } = entry

@@ -18,7 +18,7 @@ export interface EntryHead {
 }
 
 /** A message as the journal keeps it: secrets are masked. */
-export interface Message {
+export interface JournalMessage {
   headers: Readonly<Record<string, string>>
   /** The JSON document, or the text where it is none; null without a body, and for one that is too large to keep. */
   body: unknown
@@ -51,8 +51,8 @@ export interface ExchangeEntry extends EntryHead {
   requestId: string | null
   /** Lab time from request to answer in milliseconds. */
   duration: number
-  request: Message
-  response: Message | null
+  request: JournalMessage
+  response: JournalMessage | null
   nearMiss: NearMiss | null
 }
 

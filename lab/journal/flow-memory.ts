@@ -1,21 +1,21 @@
-import { beginsFlow, isFailure, isHeartbeat } from './flow.js'
+import { beginsFlow, isFailure, isHeartbeatEntry } from './flow.js'
 import type { NewEntry, NewExchange } from './journal.js'
 
-interface Noted {
+interface NotedEntry {
   readonly noted: NewEntry | NewExchange
 }
 
 /** Entries of a node that are remembered: a flow has a few states, steps and failures. */
-const MOST = 64
+const MAX_FLOW_ENTRIES = 64
 /** Failures of one kind: the last ones are the nearest to the error. */
-const MOST_FAILURES = 4
+const MAX_KIND_FAILURES = 4
 
 /**
  * Remembers, of what a journal drops, the entries that explain the present state of each node: of its flow the states and
  * steps, the first strike of each fault, the last heartbeat that was taken and the first one after it that was not, and the
  * last failures. A silent agent's retries would push all of that out of the journal within hours.
  */
-export class FlowMemory<Entry extends Noted> {
+export class FlowMemory<Entry extends NotedEntry> {
   readonly #nodes = new Map<string, Entry[]>()
 
   /** Remembered entries of a node, the oldest first. */
@@ -34,7 +34,7 @@ export class FlowMemory<Entry extends Noted> {
     const left = leftBeside(noted, known)
     if (!left) return
     left.push(entry)
-    if (left.length > MOST) {
+    if (left.length > MAX_FLOW_ENTRIES) {
       const first = left.findIndex((each) => each.noted.kind !== 'state')
       left.splice(Math.max(0, first), 1)
     }
@@ -43,7 +43,7 @@ export class FlowMemory<Entry extends Noted> {
 }
 
 /** The entries that stay beside a new one; undefined when it adds nothing to them. */
-function leftBeside<Entry extends Noted>(noted: Entry['noted'], known: readonly Entry[]): Entry[] | undefined {
+function leftBeside<Entry extends NotedEntry>(noted: Entry['noted'], known: readonly Entry[]): Entry[] | undefined {
   switch (noted.kind) {
     case 'state':
       return [...known]
@@ -56,7 +56,7 @@ function leftBeside<Entry extends Noted>(noted: Entry['noted'], known: readonly 
     case 'lab':
       return undefined
     case 'exchange':
-      if (isHeartbeat(noted)) return besideHeartbeat(noted, known)
+      if (isHeartbeatEntry(noted)) return besideHeartbeat(noted, known)
       return noted.to === 'images' ? besideFailure(noted, known) : undefined
     case 'bmc':
     case 'boot':
@@ -67,14 +67,14 @@ function leftBeside<Entry extends Noted>(noted: Entry['noted'], known: readonly 
   }
 }
 
-function besideFailure<Entry extends Noted>(noted: Entry['noted'], known: readonly Entry[]): Entry[] | undefined {
+function besideFailure<Entry extends NotedEntry>(noted: Entry['noted'], known: readonly Entry[]): Entry[] | undefined {
   if (!isFailure(noted)) return undefined
   const alike = known.filter((each) => each.noted.kind === noted.kind && isFailure(each.noted))
-  return alike.length < MOST_FAILURES ? [...known] : known.filter((each) => each !== alike[0])
+  return alike.length < MAX_KIND_FAILURES ? [...known] : known.filter((each) => each !== alike[0])
 }
 
-function besideHeartbeat<Entry extends Noted>(beat: NewExchange, known: readonly Entry[]): Entry[] | undefined {
-  const beats = known.filter(({ noted }) => noted.kind === 'exchange' && isHeartbeat(noted))
+function besideHeartbeat<Entry extends NotedEntry>(beat: NewExchange, known: readonly Entry[]): Entry[] | undefined {
+  const beats = known.filter(({ noted }) => noted.kind === 'exchange' && isHeartbeatEntry(noted))
   // A heartbeat that is taken ends the silence before it.
   if (!isFailure(beat)) return known.filter((each) => !beats.includes(each))
   return beats.some(({ noted }) => isFailure(noted)) ? undefined : [...known]

@@ -20,7 +20,7 @@ const STABLE: ReadonlySet<string> = new Set([
 export const beginsFlow = ({ state, was }: Pick<StateEntry, 'state' | 'was'>): boolean =>
   state !== was && STABLE.has(was ?? '')
 
-export const isHeartbeat = ({ to, target }: Pick<ExchangeEntry, 'to' | 'target'>): boolean =>
+export const isHeartbeatEntry = ({ to, target }: Pick<ExchangeEntry, 'to' | 'target'>): boolean =>
   to === 'ironic' && target.startsWith('/v1/heartbeat/')
 
 const FAILED_BOOTS: ReadonlySet<string> = new Set(['no bootable device', 'kernel panic', 'emergency shell'])

@@ -1,8 +1,8 @@
 import { defined, packageVersion } from '../../runtime/index.js'
-import type { ExchangeEntry, JournalEntry, Message } from './entry.js'
+import type { ExchangeEntry, JournalEntry, JournalMessage } from './entry.js'
 
 /** Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time. */
-export function har(entries: readonly JournalEntry[]): Readonly<Record<string, unknown>> {
+export function makeHar(entries: readonly JournalEntry[]): Readonly<Record<string, unknown>> {
   return {
     log: {
       version: '1.2',
@@ -27,7 +27,9 @@ function archived(entry: ExchangeEntry): Readonly<Record<string, unknown>> {
       cookies: [],
       headers: headersOf(request),
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
-      ...defined({ postData: request.size > 0 ? { mimeType: typeOf(request), text: textOf(request) } : undefined }),
+      ...defined({
+        postData: request.size > 0 ? { mimeType: contentTypeOf(request), text: formatHarBody(request) } : undefined,
+      }),
       headersSize: -1,
       bodySize: request.size,
     },
@@ -40,8 +42,8 @@ function archived(entry: ExchangeEntry): Readonly<Record<string, unknown>> {
       headers: response ? headersOf(response) : [],
       content: {
         size: response?.size ?? 0,
-        mimeType: response ? typeOf(response) : '',
-        text: response ? textOf(response) : '',
+        mimeType: response ? contentTypeOf(response) : '',
+        text: response ? formatHarBody(response) : '',
       },
       redirectURL: '',
       headersSize: -1,
@@ -53,10 +55,10 @@ function archived(entry: ExchangeEntry): Readonly<Record<string, unknown>> {
   }
 }
 
-const headersOf = ({ headers }: Message) => Object.entries(headers).map(([name, value]) => ({ name, value }))
+const headersOf = ({ headers }: JournalMessage) => Object.entries(headers).map(([name, value]) => ({ name, value }))
 
-const typeOf = ({ headers }: Message): string =>
+const contentTypeOf = ({ headers }: JournalMessage): string =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? ''
 
-const textOf = ({ body }: Message): string =>
+const formatHarBody = ({ body }: JournalMessage): string =>
   body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body)

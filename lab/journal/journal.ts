@@ -44,7 +44,7 @@ export interface JournalOptions {
   bytes?: number
 }
 
-interface Slot {
+interface JournalSlot {
   readonly id: number
   readonly at: number
   readonly wall: number
@@ -56,15 +56,15 @@ interface Slot {
 }
 
 /** Number of entries that a reader searches at once. */
-const SEARCHED_AT_ONCE = 4096
+const MAX_SEARCHED_ENTRIES = 4096
 
 /** Entries that a reader gets at once. */
-const MOST = 64
+const MAX_READ_ENTRIES = 64
 
 /** Bytes of bodies after which a reader gets no more at once: what it gets waits in memory until it has taken it. */
-const MOST_BYTES = 128 * 1024
+const MAX_READ_BYTES = 128 * 1024
 
-interface Found {
+interface JournalMatches {
   readonly key: string
   readonly next: number
   readonly end: number
@@ -91,20 +91,20 @@ export interface LabJournal {
 export class Journal implements LabJournal {
   readonly #options: Required<JournalOptions>
   /** A ring: the entry with id `n` is at `n` modulo its length. */
-  readonly #ring: (Slot | undefined)[]
+  readonly #ring: (JournalSlot | undefined)[]
   #isMuted = false
   #first = 1
   #next = 1
   #bytes = 0
   readonly #readers = new ReaderSchedule()
-  readonly #memory = new FlowMemory<Slot>()
+  readonly #memory = new FlowMemory<JournalSlot>()
   /** Entries that the last reader found: one with the same query at the same place finds the same. */
-  #found: Found | undefined
+  #found: JournalMatches | undefined
   readonly #listeners = new Set<(entry: JournalEntry) => void>()
 
   constructor(options: JournalOptions) {
     this.#options = { capacity: 10_000, bytes: 64 * 2 ** 20, ...options }
-    this.#ring = new Array<Slot | undefined>(this.#options.capacity)
+    this.#ring = new Array<JournalSlot | undefined>(this.#options.capacity)
   }
 
   get last(): number {
@@ -136,7 +136,7 @@ export class Journal implements LabJournal {
   add(noted: NewEntry | NewExchange, bytes = 0, messages?: () => Messages): void {
     if (this.#isMuted || this.#options.capacity === 0) return
     const { now, wallNow, capacity } = this.#options
-    const slot: Slot = {
+    const slot: JournalSlot = {
       id: this.#next++,
       at: now(),
       wall: wallNow(),
@@ -213,13 +213,13 @@ export class Journal implements LabJournal {
     }
   }
 
-  #look(key: string, selects: ReturnType<typeof selection>, next: number): Found {
+  #look(key: string, selects: ReturnType<typeof selection>, next: number): JournalMatches {
     const known = this.#found
     if (known?.key === key && known.next === next && known.last === this.last) return known
     const entries: JournalEntry[] = []
-    const until = Math.min(this.#next, next + SEARCHED_AT_ONCE)
+    const until = Math.min(this.#next, next + MAX_SEARCHED_ENTRIES)
     let end = next
-    for (let bytes = 0; end < until && entries.length < MOST && bytes < MOST_BYTES; end++) {
+    for (let bytes = 0; end < until && entries.length < MAX_READ_ENTRIES && bytes < MAX_READ_BYTES; end++) {
       const slot = this.#at(end)
       if (!selects(slot.noted)) continue
       entries.push(this.#entry(slot))
@@ -228,7 +228,7 @@ export class Journal implements LabJournal {
     return (this.#found = { key, next, end, last: this.last, entries })
   }
 
-  #at(id: number): Slot {
+  #at(id: number): JournalSlot {
     return this.#ring[id % this.#options.capacity]!
   }
 
@@ -240,7 +240,7 @@ export class Journal implements LabJournal {
     this.#memory.dropped(slot)
   }
 
-  #entry(slot: Slot): JournalEntry {
+  #entry(slot: JournalSlot): JournalEntry {
     const { id, at, wall, noted, messages } = slot
     return (slot.made ??= {
       id,

@@ -1,8 +1,8 @@
 import { isSecret } from '../../ironic-mock/index.js'
 import { maskedText } from '../masking.js'
-import type { Message } from './entry.js'
+import type { JournalMessage } from './entry.js'
 
-const MASK = '***'
+const JOURNAL_MASK = '***'
 const SECRET_HEADERS = [
   'authorization',
   'proxy-authorization',
@@ -13,18 +13,18 @@ const SECRET_HEADERS = [
 ]
 
 /** Bodies above this many characters are not kept. */
-export const LARGEST_BODY = 64 * 1024
+export const MAX_MASKED_CHARACTERS = 64 * 1024
 
 /** A message as it may be shown: passwords, tokens, config drives and Ignition configs are masked. */
 export function maskedMessage(
   headers: Readonly<Record<string, string>>,
   body: string | undefined,
   size: number,
-): Message {
+): JournalMessage {
   return {
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) =>
-        SECRET_HEADERS.includes(name.toLowerCase()) ? [name, MASK] : [name, maskedText(value)],
+        SECRET_HEADERS.includes(name.toLowerCase()) ? [name, JOURNAL_MASK] : [name, maskedText(value)],
       ),
     ),
     body: body === undefined ? null : maskedBody(body),
@@ -39,7 +39,7 @@ export function maskedTarget(target: string): string {
   if (query === undefined) return target
   const parts = query.split('&').map((part) => {
     const [name = '', value] = part.split(/=(.*)/s)
-    return value === undefined || !isSecret(name) ? maskedText(part) : `${name}=${MASK}`
+    return value === undefined || !isSecret(name) ? maskedText(part) : `${name}=${JOURNAL_MASK}`
   })
   return `${path}?${parts.join('&')}`
 }
@@ -50,8 +50,8 @@ export function maskedTarget(target: string): string {
  */
 export const maskedFileTarget = (target: string): string =>
   target
-    .replace(/^\/nodes\/[\w-]{43}\//, `/nodes/${MASK}/`)
-    .replace(/\?.*$/s, (query) => query.replace(/=[^&]*/g, `=${MASK}`))
+    .replace(/^\/nodes\/[\w-]{43}\//, `/nodes/${JOURNAL_MASK}/`)
+    .replace(/\?.*$/s, (query) => query.replace(/=[^&]*/g, `=${JOURNAL_MASK}`))
 
 function maskedBody(text: string): unknown {
   try {
@@ -65,7 +65,7 @@ function maskedJson(value: unknown): unknown {
   if (typeof value === 'string') return maskedText(value)
   if (Array.isArray(value)) return value.map(maskedJson)
   if (typeof value !== 'object' || value === null) return value
-  if (isIgnition(value)) return MASK
+  if (isIgnition(value)) return JOURNAL_MASK
   // A JSON patch names its field by a path.
   const path = 'path' in value && 'value' in value && typeof value.path === 'string' ? value.path : ''
   const isPatchOfSecret = path !== '' && isSecret(path.slice(path.lastIndexOf('/') + 1))
@@ -74,7 +74,7 @@ function maskedJson(value: unknown): unknown {
       key,
       inner !== null &&
       (isSecret(key) ? typeof inner !== 'object' || key === 'configdrive' : isPatchOfSecret && key === 'value')
-        ? MASK
+        ? JOURNAL_MASK
         : maskedJson(inner),
     ]),
   )

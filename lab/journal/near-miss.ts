@@ -3,7 +3,7 @@ import { AGENT_OPERATIONS, formatMicroversion, IRONIC_OPERATIONS, type Microvers
 import { beginsWith, routeOf } from '../faults/check-fault.js'
 import type { NearMiss } from './entry.js'
 
-interface Call {
+interface KnownCall {
   method: string
   path: string
   since?: Microversion
@@ -19,7 +19,7 @@ export interface MissedCall {
   version: string | undefined
 }
 
-const CALLS: Readonly<Record<string, readonly Call[]>> = {
+const CALLS: Readonly<Record<string, readonly KnownCall[]>> = {
   ironic: IRONIC_OPERATIONS.filter((operation) => !('refused' in operation)),
   agent: Object.values(AGENT_OPERATIONS).map(({ method, paths }) => ({ method, path: paths[0] })),
 }
@@ -36,7 +36,7 @@ export function nearMiss({ to, method, target, status, version }: MissedCall, na
   if (!calls) return null
   const path = target.replace(/\?.*$/s, '')
   const parts = routeOf(path).parts.map(decoded)
-  const here = calls.filter(({ path }) => fits(parts, routeOf(path).parts))
+  const here = calls.filter(({ path }) => fitsRoute(parts, routeOf(path).parts))
   const same = here.find((call) => call.method === method)
   if (same) {
     if (status === 406 || isTooOld(same, version)) return olderClient(same, version)
@@ -45,24 +45,24 @@ export function nearMiss({ to, method, target, status, version }: MissedCall, na
   if (here.length > 0) {
     const [first] = here
     const methods = here.map((call) => call.method)
-    return { nearest: nameOf(first!), why: `the method is ${method} and not ${methods.join(' or ')}` }
+    return { nearest: callNameOf(first!), why: `the method is ${method} and not ${methods.join(' or ')}` }
   }
   const nearest = [...calls].sort((a, b) => gap(parts, method, a) - gap(parts, method, b))[0]!
-  return { nearest: nameOf(nearest), why: whyNot(parts, nearest) }
+  return { nearest: callNameOf(nearest), why: whyNot(parts, nearest) }
 }
 
-const nameOf = ({ method, path }: Call): string => `${method} ${path}`
+const callNameOf = ({ method, path }: KnownCall): string => `${method} ${path}`
 
-const fits = (parts: readonly string[], route: readonly string[]): boolean =>
+const fitsRoute = (parts: readonly string[], route: readonly string[]): boolean =>
   parts.length === route.length && beginsWith(parts, route) && beginsWith(route, parts)
 
-const isTooOld = ({ since }: Call, version: string | undefined): boolean =>
+const isTooOld = ({ since }: KnownCall, version: string | undefined): boolean =>
   since !== undefined && minorOf(formatMicroversion(since)) > minorOf(version ?? '1.1')
 
 const minorOf = (version: string): number => Number(version.split('.')[1] ?? Infinity)
 
-const olderClient = (call: Call, version: string | undefined): NearMiss => ({
-  nearest: nameOf(call),
+const olderClient = (call: KnownCall, version: string | undefined): NearMiss => ({
+  nearest: callNameOf(call),
   why:
     call.since !== undefined && isTooOld(call, version)
       ? `the call came with version ${formatMicroversion(call.since)}, and the request is of ${version ?? 'none, which is 1.1'}`
@@ -80,7 +80,7 @@ function missingNode(parts: readonly string[], names: readonly string[]): NearMi
 }
 
 /** How far a path is from a call's, in edits of its parts. */
-function gap(parts: readonly string[], method: string, call: Call): number {
+function gap(parts: readonly string[], method: string, call: KnownCall): number {
   const route = routeOf(call.path).parts
   let sum = call.method === method ? 0 : 0.5
   for (let index = 0; index < Math.max(parts.length, route.length); index++) {
@@ -92,7 +92,7 @@ function gap(parts: readonly string[], method: string, call: Call): number {
   return sum
 }
 
-function whyNot(parts: readonly string[], call: Call): string {
+function whyNot(parts: readonly string[], call: KnownCall): string {
   const route = routeOf(call.path).parts
   for (let index = 0; index < Math.max(parts.length, route.length); index++) {
     const part = parts[index]

@@ -1,16 +1,16 @@
 import { onAbort, systemClock } from '../../runtime/index.js'
 
 /** Milliseconds of wall time after which a reader that waits for entries is woken without one. */
-const QUIET = 15_000
+const JOURNAL_KEEPALIVE_INTERVAL = 15_000
 
 /** Readers from which on they get a tenth of the time; fewer get more, up to half for one. */
-const MANY = 9
+const MAX_COUNTED_READERS = 9
 
 /** Milliseconds that readers may take at a stretch: requests wait meanwhile. */
-const STRETCH = 3
+const MAX_READ_STRETCH = 3
 
 /** Steps of promises after which all whom a turn has woken have come to their next wait. */
-const STEPS = 64
+const MAX_WAKE_STEPS = 64
 
 /**
  * Wakes readers that wait for entries. Those behind sockets take turns of a few at a time, and the pause after a turn grows
@@ -80,19 +80,19 @@ export class ReaderSchedule {
       this.#isNew = false
     }
     const readers = this.#next.size + this.#later.size
-    const most = Math.max(1, Math.floor(STRETCH / this.#each))
+    const most = Math.max(1, Math.floor(MAX_READ_STRETCH / this.#each))
     let woken = 0
     for (const wake of this.#next) {
       this.#next.delete(wake)
       wake()
       if (++woken >= most) break
     }
-    for (let step = 0; step < STEPS; step++) await Promise.resolve()
+    for (let step = 0; step < MAX_WAKE_STEPS; step++) await Promise.resolve()
     // Sockets send at the end of a tick what was written to them.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const now = this.#wall.elapsed()
     this.#each = Math.max(0.001, (now - began) / Math.max(1, woken))
-    this.#until = now + (now - began) * Math.min(MANY, readers)
+    this.#until = now + (now - began) * Math.min(MAX_COUNTED_READERS, readers)
     this.#isDue = false
     this.#schedule()
   }
@@ -101,7 +101,7 @@ export class ReaderSchedule {
   #wakeIfQuiet(): void {
     if (this.#isQuietSet) return
     this.#isQuietSet = true
-    this.#wall.sleep(QUIET, { weak: true }).then(
+    this.#wall.sleep(JOURNAL_KEEPALIVE_INTERVAL, { weak: true }).then(
       () => {
         this.#isQuietSet = false
         this.ring()

@@ -1,5 +1,5 @@
 import { seconds } from '../../runtime/index.js'
-import { textOf, type JsonObject, type NodeRecord, type StepKind } from '../../wire/index.js'
+import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../wire/index.js'
 import type { LabEvent } from '../events.js'
 import type { StepEntry } from './entry.js'
 
@@ -39,8 +39,8 @@ export class StepWatch {
     const seen = this.#seen.get(node.uuid)
     if (!seen || seen.hasEnded) return
     const failed = node.provision_state.endsWith(' failed')
-    if (!failed && isSame(seen, currentStep(node))) return
-    this.#note(node.uuid, { ...named(seen), what: failed ? 'failed' : 'ended', stage: null, percent: null })
+    if (!failed && isSameStep(seen, currentStep(node))) return
+    this.#note(node.uuid, { ...stepIdentityOf(seen), what: failed ? 'failed' : 'ended', stage: null, percent: null })
     this.#seen.set(node.uuid, { ...seen, hasEnded: true })
   }
 
@@ -52,7 +52,7 @@ export class StepWatch {
       return
     }
     const seen = this.#seen.get(node.uuid)
-    if (seen && isSame(seen, current)) return
+    if (seen && isSameStep(seen, current)) return
     this.#seen.set(node.uuid, { ...current, hasEnded: false, percent: 0, at: this.#now() })
     if (node.provision_state.endsWith(' failed')) return
     this.#note(node.uuid, { ...current, what: 'began', stage: null, percent: null })
@@ -68,13 +68,13 @@ export class StepWatch {
     const now = this.#now()
     if ('stage' in progress) {
       this.#seen.set(uuid, { ...seen, percent: 0, at: now })
-      this.#note(uuid, { ...named(seen), what: 'stage', stage: progress.stage, percent: null })
+      this.#note(uuid, { ...stepIdentityOf(seen), what: 'stage', stage: progress.stage, percent: null })
     } else if ('percent' in progress) {
       const isFar = progress.percent >= seen.percent + TENTH && now - seen.at >= seconds(1)
       if (!isFar) return
       const percent = Math.floor(progress.percent)
       this.#seen.set(uuid, { ...seen, percent, at: now })
-      this.#note(uuid, { ...named(seen), what: 'percent', stage: null, percent })
+      this.#note(uuid, { ...stepIdentityOf(seen), what: 'percent', stage: null, percent })
     }
   }
 
@@ -88,19 +88,19 @@ export class StepWatch {
   }
 }
 
-const named = ({ flow, interface: owner, step, index }: SeenStep) => ({ flow, interface: owner, step, index })
+const stepIdentityOf = ({ flow, interface: owner, step, index }: SeenStep) => ({ flow, interface: owner, step, index })
 
-function currentStep(node: Readonly<NodeRecord>): ReturnType<typeof named> | undefined {
+function currentStep(node: Readonly<NodeRecord>): ReturnType<typeof stepIdentityOf> | undefined {
   for (const flow of KINDS) {
     const step = node[`${flow}_step`] as JsonObject | null
     if (!step || step.step === undefined) continue
     const index = Number(node.driver_internal_info[`${flow}_step_index`] ?? 0)
-    return { flow, interface: textOf(step.interface), step: textOf(step.step), index }
+    return { flow, interface: formatClientValue(step.interface), step: formatClientValue(step.step), index }
   }
   return undefined
 }
 
-const isSame = (seen: SeenStep, now: ReturnType<typeof named> | undefined): boolean =>
+const isSameStep = (seen: SeenStep, now: ReturnType<typeof stepIdentityOf> | undefined): boolean =>
   now !== undefined &&
   seen.flow === now.flow &&
   seen.index === now.index &&

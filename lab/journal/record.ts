@@ -8,7 +8,7 @@ import { maskedText } from '../masking.js'
 import { attachTo, type LabPoint, type PointOf } from '../points.js'
 import type { EntryHead, FaultEntry, NearMiss } from './entry.js'
 import type { Journal } from './journal.js'
-import { LARGEST_BODY, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
+import { MAX_MASKED_CHARACTERS, maskedFileTarget, maskedMessage, maskedTarget } from './mask-message.js'
 import { nearMiss } from './near-miss.js'
 import { StepWatch, type SeenStep } from './record-steps.js'
 
@@ -30,7 +30,7 @@ interface Recorded {
 }
 
 /** Writes entries into a journal that come from no probe point. */
-export interface Recorder {
+export interface JournalRecorder {
   struck(fault: FaultReport, point: LabPoint): void
   fault(what: 'added' | 'lifted', fault: FaultReport): void
   lab(what: string): void
@@ -45,12 +45,12 @@ interface SeenStates {
   readonly steps: ReadonlyMap<string, SeenStep>
 }
 
-const KINDS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware'] as const
+const RECORDED_POINTS = ['exchange', 'command', 'power', 'boot', 'bmc', 'pull', 'image-pull', 'hardware'] as const
 
-type Subject = Pick<EntryHead, 'node' | 'name' | 'machine'>
+type EntrySubject = Pick<EntryHead, 'node' | 'name' | 'machine'>
 
 /** Writes into a journal what passes a lab's probe, and the states of its nodes. */
-export function recordInto(journal: Journal, parts: Recorded): Recorder {
+export function recordInto(journal: Journal, parts: Recorded): JournalRecorder {
   const { probe, events, clock, node, nodeOf, machineOf, names, faultAt } = parts
   const states = new Map<string, NodeRecord['provision_state']>()
   const power = new Map<string, string | null>()
@@ -59,18 +59,18 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
     () => clock.now(),
   )
 
-  const subject = (record: Readonly<NodeRecord> | undefined, machine: string | undefined): Subject => ({
+  const subject = (record: Readonly<NodeRecord> | undefined, machine: string | undefined): EntrySubject => ({
     node: record?.uuid ?? null,
     name: record?.name ?? null,
     machine: machine ?? (record && machineOf(record)) ?? null,
   })
-  const ofPoint = (point: LabPoint): Subject => {
+  const ofPoint = (point: LabPoint): EntrySubject => {
     const machine = machineIn(point)
     return subject(machine === undefined ? undefined : nodeOf(machine), machine)
   }
 
   /** The node and machine that a point concerns. */
-  const concerned = (point: LabPoint): Subject => {
+  const concerned = (point: LabPoint): EntrySubject => {
     if (point.kind === 'bmc' && point.node !== undefined) return subject(node(point.node), undefined)
     const named = nodeIn(point)
     const record = named === undefined ? undefined : node(named)
@@ -78,8 +78,8 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
   }
 
   const note = (
-    point: PointOf<(typeof KINDS)[number]>,
-    { began, before }: { began: number; before: Subject },
+    point: PointOf<(typeof RECORDED_POINTS)[number]>,
+    { began, before }: { began: number; before: EntrySubject },
     result: unknown,
     failure: string | null,
   ): void => {
@@ -133,17 +133,17 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
 
   function noteExchange(
     point: ExchangePoint,
-    at: Subject,
+    at: EntrySubject,
     duration: number,
     answer: WireResponse | undefined,
     error: string | null,
     fault: string | null,
   ): void {
     const { from, to, method, request } = point
-    const asked = bodyOf(request.body)
+    const asked = measureBody(request.body)
     // A body that is made when it is read is a long list; it would be made twice.
     const isLarge = answer !== undefined && Object.getOwnPropertyDescriptor(answer, 'body')?.get !== undefined
-    const answered = isLarge ? { body: undefined, size: 0 } : bodyOf(answer?.body)
+    const answered = isLarge ? { body: undefined, size: 0 } : measureBody(answer?.body)
     if (answer && fileOf(answer) && method !== 'HEAD') answered.size = Number(answer.headers['content-length'] ?? 0)
     const version = headerOf(request.headers, VERSION_HEADER)
     const target = point.target
@@ -208,7 +208,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
           throw error
         }
       },
-      KINDS,
+      RECORDED_POINTS,
     )
   if (parts.isOn)
     events.listen((event) => {
@@ -238,7 +238,7 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       noteState(event.node)
       steps.after(event.node)
     }, 'always')
-  const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: Subject): void =>
+  const noteFault = (what: FaultEntry['what'], { id, effect }: FaultReport, at: EntrySubject): void =>
     journal.add({ kind: 'fault', ...at, fault: id, what, effect: effect.kind })
   return {
     struck: (fault, point) => noteFault('struck', fault, concerned(point)),
@@ -251,11 +251,11 @@ export function recordInto(journal: Journal, parts: Recorded): Recorder {
       for (const [uuid, was] of seen.power) power.set(uuid, was)
       steps.restore(seen.steps)
     },
-    lab: (what) => journal.add({ kind: 'lab', ...NOTHING, fault: null, what }),
+    lab: (what) => journal.add({ kind: 'lab', ...NO_SUBJECT, fault: null, what }),
   }
 }
 
-const completed = (before: Subject, after: Subject): Subject => ({
+const completed = (before: EntrySubject, after: EntrySubject): EntrySubject => ({
   node: before.node ?? after.node,
   name: before.node === null ? after.name : before.name,
   machine: before.machine ?? after.machine,
@@ -271,16 +271,16 @@ function redfishCall(point: PointOf<'bmc'>, answer: WireResponse | undefined) {
   return { method, target: maskedTarget(target), status: answer?.status ?? null }
 }
 
-const NOTHING: Subject = { node: null, name: null, machine: null }
+const NO_SUBJECT: EntrySubject = { node: null, name: null, machine: null }
 
-interface Noted {
+interface NotedMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   readonly size: number
 }
 
 /** A function of its own, so that the journal keeps nothing but these of an exchange. */
-const messagesOf = (request: Noted, response: Noted | undefined, nearest: NearMiss | null) => () => ({
+const messagesOf = (request: NotedMessage, response: NotedMessage | undefined, nearest: NearMiss | null) => () => ({
   request: maskedMessage(request.headers, request.body, request.size),
   response: response ? maskedMessage(response.headers, response.body, response.size) : null,
   nearMiss: nearest,
@@ -289,8 +289,8 @@ const messagesOf = (request: Noted, response: Noted | undefined, nearest: NearMi
 const headerOf = (headers: Readonly<Record<string, string>>, wanted: string): string | undefined =>
   headers[wanted] ?? Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
 
-function bodyOf(body: string | undefined): { body: string | undefined; size: number } {
+function measureBody(body: string | undefined): { body: string | undefined; size: number } {
   if (body === undefined) return { body, size: 0 }
   const size = Buffer.byteLength(body)
-  return { body: body.length > LARGEST_BODY ? undefined : body, size }
+  return { body: body.length > MAX_MASKED_CHARACTERS ? undefined : body, size }
 }

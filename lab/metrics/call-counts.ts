@@ -3,7 +3,7 @@ import { IRONIC_OPERATIONS } from '../../wire/index.js'
 import { CONTROL_OPERATIONS } from '../control/operations.js'
 import { routeOf } from '../faults/check-fault.js'
 
-interface Call {
+interface CountedCall {
   method: string
   target: string
   status: number
@@ -11,26 +11,26 @@ interface Call {
 }
 
 /** Calls that wait at most to be counted. */
-const MOST_WAITING = 5000
+const MAX_WAITING_CALLS = 5000
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
  * The calls of an API by route. A call is only noted when it is answered, which costs a fraction of a microsecond, and
  * counted later, many at once.
  */
 export class CallCounts {
-  #waiting: Call[] = []
-  readonly #count: (calls: readonly Call[]) => void
+  #waiting: CountedCall[] = []
+  readonly #count: (calls: readonly CountedCall[]) => void
 
   /** @param count takes calls over, now or later */
-  constructor(count: (calls: readonly Call[]) => void) {
+  constructor(count: (calls: readonly CountedCall[]) => void) {
     this.#count = count
   }
 
-  note(call: Call): void {
+  note(call: CountedCall): void {
     this.#waiting.push(call)
-    if (this.#waiting.length >= MOST_WAITING) this.flush()
+    if (this.#waiting.length >= MAX_WAITING_CALLS) this.flush()
   }
 
   flush(): void {
@@ -40,14 +40,14 @@ export class CallCounts {
   }
 }
 
-export function observeCalls(calls: readonly Call[], into: Histogram): void {
+export function observeCalls(calls: readonly CountedCall[], into: Histogram): void {
   // Clients and agents mostly call the same few paths again and again.
   const routes = new Map<string, string>()
   for (const { method, target, status, seconds } of calls) {
     const call = `${method} ${target}`
     let route = routes.get(call)
     if (route === undefined) routes.set(call, (route = templateOf(method, target)))
-    into.observe({ method: METHODS.has(method) ? method : 'other', route, status }, seconds)
+    into.observe({ method: HTTP_METHODS.has(method) ? method : 'other', route, status }, seconds)
   }
 }
 
@@ -57,7 +57,7 @@ interface Template {
   parts: readonly string[]
 }
 
-const named = ({ parts }: Template): number => parts.filter((part) => part.startsWith('{')).length
+const countPlaceholders = ({ parts }: Template): number => parts.filter((part) => part.startsWith('{')).length
 
 /** Routes by the number of their parts; routes with fewer parameters first. */
 const TEMPLATES = new Map<number, Template[]>()
@@ -72,7 +72,7 @@ for (const { method, paths } of [
     const { parts } = routeOf(path)
     TEMPLATES.set(parts.length, [...(TEMPLATES.get(parts.length) ?? []), { method, path, parts }])
   }
-for (const templates of TEMPLATES.values()) templates.sort((a, b) => named(a) - named(b))
+for (const templates of TEMPLATES.values()) templates.sort((a, b) => countPlaceholders(a) - countPlaceholders(b))
 
 /** `/v1/nodes/{node_ident}`; `none` for a path of no call, so that a client cannot make labels without end. */
 export function templateOf(method: string, target: string): string {

@@ -3,7 +3,7 @@ import type { Machines } from '../../machine/index.js'
 import { systemClock, type Clock } from '../../runtime/index.js'
 import type { Dispatch, NodeRecord, WireResponse } from '../../wire/index.js'
 import type { Guard } from '../../ironic-mock/index.js'
-import type { Faults } from '../faults/fault.js'
+import type { LabFaults } from '../faults/fault.js'
 import type { LabJournal } from '../journal/journal.js'
 import { CallCounts, observeCalls } from './call-counts.js'
 
@@ -11,7 +11,7 @@ import { CallCounts, observeCalls } from './call-counts.js'
 export interface MeteredParts {
   clock: Clock
   machines: Machines
-  faults: Faults
+  faults: LabFaults
   journal: LabJournal
   nodes: () => Iterable<Readonly<NodeRecord>>
   /** Times that faults of each effect have struck, also those that were lifted. */
@@ -20,7 +20,7 @@ export interface MeteredParts {
   queues: () => { effects: number; deadlines: number }
 }
 
-const PATH = '/metrics'
+const METRICS_PATH = '/metrics'
 
 /** Counts the calls of an API, and serves what was counted of a lab at `/metrics`, for Prometheus. */
 export class Metrics {
@@ -41,7 +41,7 @@ export class Metrics {
   /** @param guard of the API, which guards its metrics too */
   beside(api: Dispatch, guard: Guard | undefined): Dispatch {
     return async (request) => {
-      if (request.target.replace(/\/*(\?.*)?$/s, '') === PATH) {
+      if (request.target.replace(/\/*(\?.*)?$/s, '') === METRICS_PATH) {
         if (request.method !== 'GET' && request.method !== 'HEAD')
           return { status: 405, headers: { allow: 'GET, HEAD', 'content-type': 'text/plain' }, body: 'GET it\n' }
         return (await guard?.(request)) ?? (await this.#answer())

@@ -6,7 +6,7 @@ import type { Dispatch, WireResponse } from '../../wire/index.js'
 /** Where the dashboard is served, beside the control API that it calls. */
 export const PAGE_PATH = '/_lab/ui'
 
-const TYPES: Readonly<Record<string, string>> = {
+const PAGE_CONTENT_TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -29,7 +29,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-const HEADERS = {
+const PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -58,19 +58,24 @@ export function withPage(api: Dispatch, folder: string = packageFile('dist/page'
     const path = request.target.replace(/[?#].*$/s, '')
     if (path !== PAGE_PATH && !path.startsWith(`${PAGE_PATH}/`)) return api(request)
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return refusal(405, 'method-not-allowed', `${request.method} ${path} is not possible`, 'use GET')
+      return pageRefusal(405, 'method-not-allowed', `${request.method} ${path} is not possible`, 'use GET')
     // Relative names of files need the slash.
-    if (path === PAGE_PATH) return { status: 308, headers: { ...HEADERS, location: `${PAGE_PATH}/` } }
+    if (path === PAGE_PATH) return { status: 308, headers: { ...PAGE_HEADERS, location: `${PAGE_PATH}/` } }
     const name = path.slice(PAGE_PATH.length + 1) || 'index.html'
     const isAsset = NAMED_BY_CONTENTS.test(name)
     const text = name === 'index.html' || name === 'icon.svg' || isAsset ? read(name) : null
     if (text === null)
-      return refusal(404, 'no-such-path', `there is no ${path}`, `the page is ${PAGE_PATH}/; npm run build makes it`)
+      return pageRefusal(
+        404,
+        'no-such-path',
+        `there is no ${path}`,
+        `the page is ${PAGE_PATH}/; npm run build makes it`,
+      )
     return {
       status: 200,
       headers: {
-        ...HEADERS,
-        'content-type': TYPES[name.split('.').at(-1)!] ?? 'application/octet-stream',
+        ...PAGE_HEADERS,
+        'content-type': PAGE_CONTENT_TYPES[name.split('.').at(-1)!] ?? 'application/octet-stream',
         'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
       body: text,
@@ -87,8 +92,8 @@ function fileText(path: string): string | null {
   }
 }
 
-const refusal = (status: number, code: string, message: string, remedy: string): WireResponse => ({
+const pageRefusal = (status: number, code: string, message: string, remedy: string): WireResponse => ({
   status,
-  headers: { ...HEADERS, 'content-type': 'application/json' },
+  headers: { ...PAGE_HEADERS, 'content-type': 'application/json' },
   body: JSON.stringify({ error: { code, message, remedy } }),
 })

@@ -3,7 +3,7 @@ import { userError } from '../../runtime/index.js'
 import type { MachineReport } from '../control/machine-report.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { LabMachine } from '../lab.js'
-import { masked } from '../masking.js'
+import { maskValue } from '../masking.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
 
 /** Everything that a report shows of a node, secrets masked. */
@@ -27,13 +27,13 @@ export interface ReportSource {
 }
 
 /** Entries of a node that a report has. */
-const MOST_ENTRIES = 1000
+const MAX_REPORT_ENTRIES = 1000
 
 export async function nodeDetails(source: ReportSource, node: string): Promise<NodeDetails> {
   const timeline = await source.timeline(node)
-  const { entries } = await source.journal({ node: timeline.node.uuid, last: MOST_ENTRIES })
+  const { entries } = await source.journal({ node: timeline.node.uuid, last: MAX_REPORT_ENTRIES })
   const id = timeline.node.machine
-  const machine = id === null ? null : (masked(await source.machine(id).catch(unlessGone)) as MachineReport | null)
+  const machine = id === null ? null : (maskValue(await source.machine(id).catch(unlessGone)) as MachineReport | null)
   if (!machine) return { timeline, entries, machine: null, disks: [], systemJournal: [] }
   const { disks } = await source.disks(machine.id)
   const { journal } = await source.journalOfMachine(machine.id)

@@ -1,22 +1,22 @@
 import { markup, type Html } from '../html/html.js'
 import { elapsedText, sizeText } from '../../runtime/index.js'
-import { badge, table } from '../html/parts.js'
-import type { ExchangeEntry, JournalEntry, Message } from '../journal/entry.js'
+import { htmlBadge, htmlTable } from '../html/parts.js'
+import type { ExchangeEntry, JournalEntry, JournalMessage } from '../journal/entry.js'
 import { entryLine } from '../journal/entry-line.js'
 import type { NodeDetails } from './collect.js'
 
 /** Exchanges that are shown with their bodies. */
-const MOST_BODIES = 120
+const MAX_SHOWN_BODIES = 120
 /** Characters of a body. */
-const LONGEST_BODY = 4000
+const MAX_SHOWN_BODY_LENGTH = 4000
 
 /** The exchanges of a node, and all of its journal. */
 export function exchangesHtml({ entries }: NodeDetails): Html {
   const exchanges = entries.filter((entry) => entry.kind === 'exchange').filter((entry) => !isLook(entry))
-  const shown = exchanges.slice(-MOST_BODIES)
+  const shown = exchanges.slice(-MAX_SHOWN_BODIES)
   return markup`${
     exchanges.length > 0 &&
-    markup`<details><summary>Exchanges without reads of clients (${exchanges.length}${exchanges.length > shown.length && `, the last ${shown.length} shown`})</summary>${table(
+    markup`<details><summary>Exchanges without reads of clients (${exchanges.length}${exchanges.length > shown.length && `, the last ${shown.length} shown`})</summary>${htmlTable(
       [
         { title: 'Time', kind: 'time' },
         { title: 'Between' },
@@ -41,22 +41,22 @@ function exchangeRow(entry: ExchangeEntry) {
     labTime.slice(11, 23),
     `${from} → ${to}`,
     markup`<code>${method} ${target}</code>${nearMiss && markup`<br><small>nearest is ${nearMiss.nearest}: ${nearMiss.why}</small>`}${bodiesHtml(request, response)}`,
-    markup`${badge(status === null ? (error ?? 'no answer') : String(status), isBad ? 'bad' : 'good')}${fault !== null && markup` <small>${fault}</small>`}`,
+    markup`${htmlBadge(status === null ? (error ?? 'no answer') : String(status), isBad ? 'bad' : 'good')}${fault !== null && markup` <small>${fault}</small>`}`,
     elapsedText(duration),
   ]
 }
 
-function bodiesHtml(request: Message, response: Message | null): Html | null {
-  const parts = [bodyText('request', request), bodyText('answer', response)].filter((part) => part !== '')
+function bodiesHtml(request: JournalMessage, response: JournalMessage | null): Html | null {
+  const parts = [renderBody('request', request), renderBody('answer', response)].filter((part) => part !== '')
   return parts.length === 0
     ? null
     : markup`<details><summary>bodies</summary><pre>${parts.join('\n\n')}</pre></details>`
 }
 
-function bodyText(what: string, message: Message | null): string {
+function renderBody(what: string, message: JournalMessage | null): string {
   if (!message || message.size === 0) return ''
   const { body, size } = message
   if (body === null) return `${what}: ${sizeText(size)}, too large to be kept`
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
-  return `${what}, ${sizeText(size)}:\n${text.length > LONGEST_BODY ? `${text.slice(0, LONGEST_BODY)}…` : text}`
+  return `${what}, ${sizeText(size)}:\n${text.length > MAX_SHOWN_BODY_LENGTH ? `${text.slice(0, MAX_SHOWN_BODY_LENGTH)}…` : text}`
 }

@@ -1,6 +1,6 @@
 import { markup, type Html } from '../html/html.js'
-import { page } from '../html/page.js'
-import { badge, facts, table } from '../html/parts.js'
+import { htmlPage } from '../html/page.js'
+import { htmlBadge, factList, htmlTable } from '../html/parts.js'
 import type { NodeReport } from '../control/documents.js'
 import type { ClockReport } from '../control/clock-control.js'
 import { effectText, membersText } from '../faults/effect-text.js'
@@ -9,16 +9,16 @@ import type { NodeDetails } from './collect.js'
 import { nodeHtml, toneOfState } from './node-html.js'
 
 /** Nodes of a lab's table. */
-const MOST_ROWS = 2000
+const MAX_TABLE_NODES = 2000
 
 /** Nodes of a lab that are shown with all details: those that failed first. */
-const MOST_DETAILS = 20
+const MAX_DETAILED_NODES = 20
 
 /** Nodes in the order in which a report shows their details. */
 export function nodesToShow(nodes: readonly NodeReport[]): NodeReport[] {
   const rank = ({ last_error: error, provision_state: state }: NodeReport): number =>
     error !== null || toneOfState(state) === 'bad' ? 0 : toneOfState(state) === 'rest' ? 2 : 1
-  return [...nodes].sort((a, b) => rank(a) - rank(b)).slice(0, MOST_DETAILS)
+  return [...nodes].sort((a, b) => rank(a) - rank(b)).slice(0, MAX_DETAILED_NODES)
 }
 
 export interface LabReportParts {
@@ -35,12 +35,12 @@ export interface LabReportParts {
 export function labReportHtml({ nodes, faults, clock, details, madeAt, version }: LabReportParts): string {
   const one = nodes.length === 1 ? nodes[0] : undefined
   const title = one ? `Node ${one.name ?? one.uuid}` : `Lab of ${nodes.length} nodes`
-  const rows = nodes.slice(0, MOST_ROWS)
+  const rows = nodes.slice(0, MAX_TABLE_NODES)
   const body = markup`<h1>${title}</h1>
 <p class="soft">ironstage ${version}, ${madeAt}; lab time ${clock.labTime}, clock ${clock.mode}</p>
 ${
   !one &&
-  markup`${facts(countsOf(nodes))}${table(
+  markup`${factList(countsOf(nodes))}${htmlTable(
     [
       { title: 'Node' },
       { title: 'State' },
@@ -49,7 +49,7 @@ ${
     ],
     rows.map(({ name, uuid, provision_state: state, power_state: power, last_error: error, waitsFor }) => [
       name ?? uuid,
-      badge(state, toneOfState(state)),
+      htmlBadge(state, toneOfState(state)),
       power,
       error ?? waitsFor,
     ]),
@@ -59,7 +59,7 @@ ${faultsHtml(faults)}
 ${details.length > 0 && markup`<h2>${one ? 'What happened' : 'Nodes'}</h2>`}
 ${!one && nodes.length > details.length && markup`<p class="soft">The details of ${details.length} nodes, those that failed first. <code>GET /_lab/report?node=NAME</code> is the report of any other.</p>`}
 ${details.map(nodeHtml)}`
-  return page({ title, body })
+  return htmlPage({ title, body })
 }
 
 function countsOf(nodes: readonly NodeReport[]): [string, Html][] {
@@ -72,7 +72,7 @@ function countsOf(nodes: readonly NodeReport[]): [string, Html][] {
 
 function faultsHtml(faults: readonly FaultReport[]): Html | null {
   if (faults.length === 0) return null
-  return markup`<h2>Faults</h2>${table(
+  return markup`<h2>Faults</h2>${htmlTable(
     [
       { title: 'Fault' },
       { title: 'Effect', kind: 'wide' },

@@ -1,7 +1,7 @@
 import { markup, type Html } from '../html/html.js'
-import { diskBar, timeChart, type Bar, type DiskPart, type Lane } from '../html/charts.js'
+import { diskBar, timeChart, type Bar, type DiskPart, type ChartLane } from '../html/charts.js'
 import type { Tone } from '../html/page.js'
-import { badge, causeList, facts, folded, table } from '../html/parts.js'
+import { htmlBadge, causeList, factList, foldText, htmlTable } from '../html/parts.js'
 import { elapsedText, sizeText } from '../../runtime/index.js'
 import type { DiskDrawing } from '../../machine/index.js'
 import type { NodeTimeline, StateSpan } from '../timeline/timeline.js'
@@ -14,8 +14,8 @@ export function nodeHtml(details: NodeDetails): Html {
   const { timeline, machine, disks, systemJournal } = details
   const { node, waiting, causes, remedy } = timeline
   return markup`<section class="card ${toneOfState(node.provision_state)}">
-<h3>${node.name ?? node.uuid} ${badge(node.provision_state, toneOfState(node.provision_state))}</h3>
-${facts([
+<h3>${node.name ?? node.uuid} ${htmlBadge(node.provision_state, toneOfState(node.provision_state))}</h3>
+${factList([
   ['Node', markup`<code>${node.uuid}</code>`],
   ['Machine', node.machine],
   ['Power', node.power_state],
@@ -29,8 +29,8 @@ ${timelineHtml(timeline)}
 ${stepsHtml(timeline)}
 ${disks.length > 0 && markup`<h3>Disks</h3>${disks.map(diskHtml)}`}
 ${machine?.firstBoot && ignitionHtml(machine.firstBoot)}
-${machine && folded(`Console (${machine.console.length} lines)`, machine.console.join('\n'))}
-${folded(
+${machine && foldText(`Console (${machine.console.length} lines)`, machine.console.join('\n'))}
+${foldText(
   `System journal (${systemJournal.length} lines)`,
   systemJournal
     .map(({ at, from, message }) => `${timeText(new Date(at).toISOString())} ${from}: ${message}`)
@@ -75,7 +75,7 @@ function timelineHtml(timeline: NodeTimeline): Html {
   )
   const to = timeline.waiting ? Date.parse(now) : last
   const end = (at: string | null): number => (at === null ? to : Date.parse(at))
-  const all: Lane[] = [
+  const all: ChartLane[] = [
     { label: 'State', bars: states.map((span) => stateBar(span, from, end(span.to))) },
     {
       label: 'Steps',
@@ -103,7 +103,7 @@ function timelineHtml(timeline: NodeTimeline): Html {
 ${isCut && markup`<p class="soft">The journal no longer has its beginning.</p>`}
 ${timeChart(lanes, { from, to, axis: axis.map(timeText) })}
 <ul class="legend"><li class="work"><i></i>at work</li><li class="wait"><i></i>waiting</li><li class="good"><i></i>done</li><li class="bad"><i></i>failed</li><li class="rest"><i></i>at rest</li></ul>
-${folded(
+${foldText(
   `States (${states.length})`,
   states
     .map(
@@ -126,7 +126,7 @@ function stepsHtml({ steps, plan }: NodeTimeline): Html | null {
   const askedBy = (owner: string, step: string): string =>
     plan?.steps.find((one) => one.interface === owner && one.step === step)?.askedBy ?? ''
   const tone = { done: 'good', failed: 'bad', running: 'work' } as const
-  return markup`<h3>Steps</h3>${table(
+  return markup`<h3>Steps</h3>${htmlTable(
     [
       { title: 'Step' },
       { title: 'Began', kind: 'time' },
@@ -139,14 +139,14 @@ function stepsHtml({ steps, plan }: NodeTimeline): Html | null {
         markup`${flow}: ${owner}.${step}${plan?.flow === flow && markup` <small>for the ${askedBy(owner, step)}</small>`}`,
         timeText(from),
         to === null ? '' : elapsedText(Date.parse(to) - Date.parse(from)),
-        badge(outcome, tone[outcome]),
+        htmlBadge(outcome, tone[outcome]),
         stages.map(({ stage, percent }) => `${stage}${percent === null ? '' : ` (${percent} %)`}`).join('; '),
       ]),
       ...left.map(({ interface: owner, step, askedBy: who }) => [
         markup`${plan!.flow}: ${owner}.${step} <small>for the ${who}</small>`,
         '',
         '',
-        badge('waiting', 'rest'),
+        htmlBadge('waiting', 'rest'),
         '',
       ]),
     ],
@@ -188,7 +188,7 @@ ${diskBar(size, parts, 'partitions', `partitions of ${name}`)}${diskBar(size, wr
   }</ul>
 ${
   boot &&
-  facts([
+  factList([
     ['System', boot.title],
     ['Kernel arguments', markup`<code>${boot.kernelArguments.join(' ')}</code>`],
     [
@@ -213,9 +213,9 @@ function ignitionHtml({
   failedStage,
   plannedDiskChanges,
 }: NonNullable<NonNullable<NodeDetails['machine']>['firstBoot']>): Html {
-  return markup`<h3>Ignition ${failure === null ? badge('applied', 'good') : badge('failed', 'bad')}</h3>
+  return markup`<h3>Ignition ${failure === null ? htmlBadge('applied', 'good') : htmlBadge('failed', 'bad')}</h3>
 ${failure !== null && markup`<ol class="causes"><li>${failedStage !== null && `in its stage ${failedStage}: `}${failure}</li></ol>`}
-${facts([
+${factList([
   ['Version', ignitionVersion],
   ['Host name', hostname],
   [

@@ -27,7 +27,7 @@ interface OpenFork {
 }
 
 /** Forks at once: each is a whole lab. */
-const MOST = 20
+const MAX_FORKS = 20
 
 /** The forks of a lab that were asked for over HTTP. They end with the lab, if not before. */
 export class Forks implements AsyncDisposable {
@@ -51,8 +51,8 @@ export class Forks implements AsyncDisposable {
       throw new UserError('snapshot-unsupported', 'this lab has no sockets, and neither would its fork', {
         remedy: 'call lab.snapshots.fork(id), or let the lab listen',
       })
-    if (this.#forks.size >= MOST)
-      throw new UserError('fork-limit', `there are ${MOST} forks of this lab already`, {
+    if (this.#forks.size >= MAX_FORKS)
+      throw new UserError('fork-limit', `there are ${MAX_FORKS} forks of this lab already`, {
         remedy: 'end one: DELETE /_lab/forks/ID; GET /_lab/forks lists them',
       })
     const id = `fork-${++this.#count}`

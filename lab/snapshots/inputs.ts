@@ -1,22 +1,22 @@
 import { LabClock, systemClock, UserError, type Mover, type Probe, type VirtualClock } from '../../runtime/index.js'
 import { stillClock } from '../stage/stage-keeper.js'
-import type { Input, LoggedInput, Note, Place } from './input.js'
+import type { Input, LoggedInput, InstantInput, HistoryPosition } from './input.js'
 import { ERRORS } from '../errors.js'
 
-/** Performs an input; a {@link Note} at once. */
-export type Perform = (input: Input) => unknown
+/** Performs an input; a {@link InstantInput} at once. */
+export type PerformInput = (input: Input) => unknown
 
 /** Inputs beyond which the log is given up, since no snapshot was taken at rest for so long. */
-const MOST_INPUTS = 100_000
+const MAX_LOGGED_INPUTS = 100_000
 
 /** Bytes of bodies, likewise. */
-const MOST_BYTES = 256 * 2 ** 20
+const MAX_LOGGED_BYTES = 256 * 2 ** 20
 
 /** Rounds of the event loop that a call waits for real work to end, before it is let in without a certain place. */
-const ROUNDS_LIMIT = 20_000
+const MAX_WAIT_ROUNDS = 20_000
 
 /** Milliseconds of wall time that a call of another program waits likewise: it polls, and an image takes seconds. */
-const SOCKET_WAIT_LIMIT = 3000
+const SOCKET_WAIT_TIMEOUT = 3000
 
 /**
  * Lets the callers of a lab in, and keeps what they do and where in its history, so that it can be done again.
@@ -27,10 +27,10 @@ const SOCKET_WAIT_LIMIT = 3000
 export class Inputs {
   readonly #clock: VirtualClock
   readonly #probe: Probe
-  readonly #perform: Perform
+  readonly #perform: PerformInput
   #log: LoggedInput[] = []
   #rests = 0
-  #pending: ((place: Place) => void)[] = []
+  #pending: ((place: HistoryPosition) => void)[] = []
   #isRepeating = false
   #bytes = 0
   /** Calls without an answer, and what ends their callers' waiting. */
@@ -39,7 +39,7 @@ export class Inputs {
   #changes: number
   readonly #hasSockets: boolean
 
-  constructor(parts: { clock: VirtualClock; probe: Probe; perform: Perform; hasSockets: boolean }) {
+  constructor(parts: { clock: VirtualClock; probe: Probe; perform: PerformInput; hasSockets: boolean }) {
     this.#clock = parts.clock
     this.#probe = parts.probe
     this.#perform = parts.perform
@@ -69,7 +69,7 @@ export class Inputs {
   }
 
   /** Position of the lab in its history, while nothing moves. */
-  get place(): Place {
+  get place(): HistoryPosition {
     return { fired: this.#clock.fired, now: this.#clock.now(), step: this.#probe.steps, rest: this.#rests }
   }
 
@@ -77,7 +77,7 @@ export class Inputs {
   begin(log: readonly LoggedInput[], rests: number): void {
     this.#log = [...log]
     this.#rests = rests
-    this.#bytes = log.reduce((sum, { input }) => sum + sizeOf(input), 0)
+    this.#bytes = log.reduce((sum, { input }) => sum + inputSizeOf(input), 0)
     this.#broken = undefined
     this.#changes = changesOf(this.#clock)
   }
@@ -112,7 +112,7 @@ export class Inputs {
   }
 
   /** Keeps an input that the caller performs by itself. */
-  note(input: Note): void {
+  note(input: InstantInput): void {
     if (!this.#isRepeating && this.isOn) this.#add({ input, place: { ...this.place, rest: null } })
   }
 
@@ -121,7 +121,7 @@ export class Inputs {
    *
    * @throws Error when the lab does not get there
    */
-  async repeat(inputs: readonly LoggedInput[], last: Place, mover: Mover): Promise<void> {
+  async repeat(inputs: readonly LoggedInput[], last: HistoryPosition, mover: Mover): Promise<void> {
     let next = 0
     const perform = (): void => {
       this.#run(inputs[next++]!.input).catch(() => {})
@@ -155,8 +155,8 @@ export class Inputs {
 
   #add(logged: LoggedInput): void {
     if (this.broken !== undefined) return
-    this.#bytes += sizeOf(logged.input)
-    if (this.#log.length < MOST_INPUTS && this.#bytes < MOST_BYTES) return void this.#log.push(logged)
+    this.#bytes += inputSizeOf(logged.input)
+    if (this.#log.length < MAX_LOGGED_INPUTS && this.#bytes < MAX_LOGGED_BYTES) return void this.#log.push(logged)
     this.#log = []
     this.#broken = 'there were too many calls since the last snapshot at rest'
   }
@@ -175,7 +175,7 @@ export class Inputs {
     void this.#loseConfidence()
   }
 
-  #admit({ step, rest }: Pick<Place, 'step' | 'rest'>): void {
+  #admit({ step, rest }: Pick<HistoryPosition, 'step' | 'rest'>): void {
     const { fired, now } = this.place
     for (const enter of this.#pending.splice(0)) enter({ fired, now, step, rest })
   }
@@ -183,8 +183,8 @@ export class Inputs {
   /** A server of the caller's own may make the call that the lab waits for: it must not wait for the lab. */
   async #loseConfidence(): Promise<void> {
     const [most, wait] = this.#hasSockets
-      ? [SOCKET_WAIT_LIMIT / ROUND, () => systemClock().sleep(ROUND)]
-      : [ROUNDS_LIMIT, () => new Promise<void>((resolve) => setImmediate(resolve))]
+      ? [SOCKET_WAIT_TIMEOUT / WAIT_ROUND_INTERVAL, () => systemClock().sleep(WAIT_ROUND_INTERVAL)]
+      : [MAX_WAIT_ROUNDS, () => new Promise<void>((resolve) => setImmediate(resolve))]
     for (let rounds = 0; this.#pending.length > 0 && rounds < most;) {
       await wait()
       if (this.#clock.isHeld) rounds++
@@ -197,10 +197,10 @@ export class Inputs {
 }
 
 /** Milliseconds between two looks at whether real work has ended. */
-const ROUND = 10
+const WAIT_ROUND_INTERVAL = 10
 
 const PASSED = 'time went on by itself since the last snapshot at rest'
 
 const changesOf = (clock: VirtualClock): number => (clock instanceof LabClock ? clock.changes : 0)
 
-const sizeOf = (input: Input): number => ('request' in input ? (input.request.body?.length ?? 0) : 0)
+const inputSizeOf = (input: Input): number => ('request' in input ? (input.request.body?.length ?? 0) : 0)

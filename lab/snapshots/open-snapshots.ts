@@ -3,11 +3,11 @@ import { VirtualClock, defined, type Clock, type Probe, type Scope } from '../..
 import { ConnectionFailed, type Dispatch } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../events.js'
-import type { Faults } from '../faults/fault.js'
+import type { LabFaults } from '../faults/fault.js'
 import type { FaultInjector } from '../faults/faults.js'
 import type { Journal } from '../journal/journal.js'
-import type { Recorder } from '../journal/record.js'
-import type { Deployment } from '../lab.js'
+import type { JournalRecorder } from '../journal/record.js'
+import type { DeployRequest } from '../lab.js'
 import type { Agents } from '../stage/agents.js'
 import type { CurrentDatabase } from '../stage/database.js'
 import type { ApiSwitch } from '../stage/api-switch.js'
@@ -22,7 +22,7 @@ import type { OutsideRequests } from './outside-requests.js'
 import { Forks } from './forks.js'
 import type { Input } from './input.js'
 import { Inputs } from './inputs.js'
-import { enteringDispatch, enteringMachine, enteringTransports, performing, type Transports } from './perform.js'
+import { enteringDispatch, enteringMachine, enteringTransports, makePerformer, type Transports } from './perform.js'
 import { StageSnapshots } from './snapshots.js'
 
 interface SnapshotsParts {
@@ -46,11 +46,11 @@ interface SnapshotsParts {
     accounts: BmcAccounts
     registry: SimulatedRegistry
     faults: FaultInjector
-    journal: Recorder
+    journal: JournalRecorder
   }
   journal: Journal
   /** Faults as callers add them. */
-  faults: Faults
+  faults: LabFaults
   /** Writes a sentence into the journal. */
   report: (what: string) => void
   spec: (n: number) => MachineSpec
@@ -72,8 +72,8 @@ interface OpenedSnapshots {
   keeper: StageKeeper
   inputs: Inputs | undefined
   snapshots: StageSnapshots
-  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string>
-  deploymentOf(uuid: string): Deployment
+  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: DeployRequest): Promise<string>
+  deploymentOf(uuid: string): DeployRequest
   /** The parts that callers use, whose calls enter as inputs. */
   entering: {
     transports: Transports
@@ -87,7 +87,7 @@ interface OpenedSnapshots {
 export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapshots> {
   const { options, clock, randomness, probe, events, machines, ironic, transports, url, stores } = parts
   const keeper = new StageKeeper({ ...parts, machines: machines.snapshots })
-  const deployments = new Map<string, Deployment>()
+  const deployments = new Map<string, DeployRequest>()
   let number = 0
   keeper.register('enrolled', {
     take: () => ({ number, deployments: new Map(deployments) }),
@@ -113,7 +113,7 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
           clock: clock as VirtualClock,
           probe,
           hasSockets: options.network != null,
-          perform: performing({
+          perform: makePerformer({
             registry: stores.registry,
             accounts: stores.accounts,
             faults: parts.faults,
@@ -155,11 +155,11 @@ export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapsh
     keeper,
     inputs,
     snapshots,
-    enroll: (spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string> => {
+    enroll: (spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: DeployRequest): Promise<string> => {
       const input = defined({ spec, fields, deployment })
       return inputs?.call<string>({ do: 'enroll', ...input }) ?? enroll(input)
     },
-    deploymentOf: (uuid: string): Deployment => deployments.get(uuid) ?? {},
+    deploymentOf: (uuid: string): DeployRequest => deployments.get(uuid) ?? {},
     entering: {
       transports: inputs ? enteringTransports(transports, url, inputs) : transports,
       dispatch: inputs ? enteringDispatch(parts.apiSwitch.dispatch, inputs) : parts.apiSwitch.dispatch,

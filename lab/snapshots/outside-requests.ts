@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
-import type { Door } from './input.js'
+import type { ServerName } from './input.js'
 import type { Inputs } from './inputs.js'
 import { isOfLab } from './perform.js'
 
@@ -10,7 +10,7 @@ export class OutsideRequests {
   #isOpen = false
   #opened = (): void => {}
   readonly #opening = new Promise<void>((resolve) => (this.#opened = resolve))
-  readonly #dispatches = new Map<Door, Dispatch>()
+  readonly #dispatches = new Map<ServerName, Dispatch>()
 
   /** The log of calls, once the lab is whole and if it has one. */
   get inputs(): Inputs | undefined {
@@ -24,12 +24,12 @@ export class OutsideRequests {
   }
 
   /** The dispatch behind a door, which the log does not see. */
-  dispatchOf(door: Door): Dispatch | undefined {
+  dispatchOf(door: ServerName): Dispatch | undefined {
     return this.#dispatches.get(door)
   }
 
   /** Serves requests to `dispatch`, as calls of the log. One that a restore has cut off is answered with 503. */
-  serving(door: Door, dispatch: Dispatch): Dispatch {
+  serving(door: ServerName, dispatch: Dispatch): Dispatch {
     this.#dispatches.set(door, dispatch)
     return async (request) => {
       if (!this.#isOpen) await this.#opening

@@ -2,11 +2,11 @@ import type { Machine, Machines } from '../../machine/index.js'
 import { defined, unlessAborted, UserError } from '../../runtime/index.js'
 import type { Dispatch, Transport, WireRequest, WireResponse } from '../../wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
-import type { Faults } from '../faults/fault.js'
+import type { LabFaults } from '../faults/fault.js'
 import type { StagedIronic } from '../stage/ironic-process.js'
 import type { SimulatedRegistry } from '../stage/registry.js'
-import type { Door, Input } from './input.js'
-import type { Inputs, Perform } from './inputs.js'
+import type { ServerName, Input } from './input.js'
+import type { Inputs, PerformInput } from './inputs.js'
 
 /** How callers reach the API. */
 export interface Transports {
@@ -18,9 +18,9 @@ interface Performers {
   /** Reach the API without passing {@link Inputs}. */
   transports: Transports
   /** Serves a request without passing {@link Inputs}. */
-  serve: (door: Door, request: WireRequest) => Promise<WireResponse>
+  serve: (door: ServerName, request: WireRequest) => Promise<WireResponse>
   machines: () => Machines
-  faults: Faults
+  faults: LabFaults
   registry: SimulatedRegistry
   accounts: BmcAccounts
   ironic: () => StagedIronic
@@ -28,7 +28,7 @@ interface Performers {
 }
 
 /** Performs inputs on the parts of a stage, the first time and each time that they are repeated. */
-export function performing(parts: Performers): Perform {
+export function makePerformer(parts: Performers): PerformInput {
   const machine = (id: string): Machine => {
     const found = parts.machines().get(id)
     if (!found) throw new UserError('machine-removed', `there is no machine ${id} any more`)
@@ -43,17 +43,17 @@ export function performing(parts: Performers): Perform {
       case 'enroll':
         return parts.enroll(input)
       case 'machine':
-        return later(() => called(machine(input.machine), input.call, input.args))
+        return callAsync(() => called(machine(input.machine), input.call, input.args))
       case 'firmware':
-        return later(() => called(machine(input.machine).firmware, input.call, input.args))
+        return callAsync(() => called(machine(input.machine).firmware, input.call, input.args))
       case 'add machine':
         return parts.machines().create(input.spec, input.source)
       case 'remove machine':
         return parts.machines().remove(input.machine)
       case 'command':
-        return later(() => machine(input.machine).executor.start(input.command))
+        return callAsync(() => machine(input.machine).executor.start(input.command))
       case 'files':
-        return later(() => called(machine(input.machine).executor.files, input.call, input.args))
+        return callAsync(() => called(machine(input.machine).executor.files, input.call, input.args))
       case 'stop Ironic':
         return parts.ironic().stop(input)
       case 'start Ironic':
@@ -73,7 +73,7 @@ export function performing(parts: Performers): Perform {
 }
 
 /** Rejects with what the call throws. */
-const later = async (call: () => unknown): Promise<unknown> => call()
+const callAsync = async (call: () => unknown): Promise<unknown> => call()
 
 const called = (object: object, name: string, args: readonly unknown[]): unknown =>
   (object as Record<string, (...args: readonly unknown[]) => unknown>)[name]!(...args)

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
-import type { LoggedInput, Place } from './input.js'
-import type { Check } from './snapshots.js'
+import type { LoggedInput, HistoryPosition } from './input.js'
+import type { LabFingerprint } from './snapshots.js'
 
 /** Options of a lab, as far as they are data: two labs with the same identity do the same. */
 export type LabIdentity = Readonly<Record<string, unknown>>
@@ -11,19 +11,19 @@ export interface SnapshotFile {
   readonly identity: LabIdentity
   /** In milliseconds since the epoch, in lab time. */
   readonly at: number
-  readonly place: Place
-  readonly check: Check
+  readonly place: HistoryPosition
+  readonly check: LabFingerprint
   readonly inputs: readonly LoggedInput[]
 }
 
 const FORMAT = 'ironstage snapshot'
 /** Version of the schema. Also to be raised when labs come to do something else at the same calls. */
-const VERSION = 1
+const SNAPSHOT_VERSION = 1
 
 /** One JSON document; `digest` is that of the text of `snapshot`. */
 export function writeSnapshot(snapshot: SnapshotFile): string {
   const text = JSON.stringify(snapshot, asJson)
-  return `${JSON.stringify({ format: FORMAT, version: VERSION, digest: sha256Hex(text) }).slice(0, -1)},"snapshot":${text}}\n`
+  return `${JSON.stringify({ format: FORMAT, version: SNAPSHOT_VERSION, digest: sha256Hex(text) }).slice(0, -1)},"snapshot":${text}}\n`
 }
 
 /**
@@ -31,13 +31,15 @@ export function writeSnapshot(snapshot: SnapshotFile): string {
  * @throws UserError for a damaged file, another version, or another lab
  */
 export function readSnapshot(text: string, identity: LabIdentity): SnapshotFile {
-  const document = parsed(text)
-  if (document?.['format'] !== FORMAT) throw unusable('it is not a snapshot of ironstage, or is cut short')
+  const document = parseSnapshotJson(text)
+  if (document?.['format'] !== FORMAT) throw snapshotFileError('it is not a snapshot of ironstage, or is cut short')
   const { version, digest } = document
-  if (version !== VERSION)
-    throw unusable(`it has version ${String(version)} of the format, and this ironstage reads version ${VERSION}`)
+  if (version !== SNAPSHOT_VERSION)
+    throw snapshotFileError(
+      `it has version ${String(version)} of the format, and this ironstage reads version ${SNAPSHOT_VERSION}`,
+    )
   const written = text.slice(text.indexOf('"snapshot":') + '"snapshot":'.length, text.lastIndexOf('}'))
-  if (sha256Hex(written) !== digest) throw unusable('it is damaged: its contents do not match their digest')
+  if (sha256Hex(written) !== digest) throw snapshotFileError('it is damaged: its contents do not match their digest')
   const snapshot = JSON.parse(written, fromJson) as SnapshotFile
   const ours = JSON.parse(JSON.stringify(identity, asJson)) as LabIdentity
   const differing = [...new Set([...Object.keys(ours), ...Object.keys(snapshot.identity)])].filter(
@@ -52,7 +54,7 @@ export function readSnapshot(text: string, identity: LabIdentity): SnapshotFile 
   return snapshot
 }
 
-function parsed(text: string): Record<string, unknown> | undefined {
+function parseSnapshotJson(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
@@ -61,7 +63,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
   }
 }
 
-const unusable = (why: string): UserError =>
+const snapshotFileError = (why: string): UserError =>
   new UserError('snapshot-file', `the snapshot cannot be used: ${why}`, {
     remedy: 'export it again, with this version of ironstage',
   })

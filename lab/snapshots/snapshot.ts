@@ -1,5 +1,5 @@
 /** A moment of a lab to which it can go back. */
-export interface Snapshot {
+export interface LabSnapshot {
   readonly id: string
   /** In milliseconds since the epoch, in lab time. */
   readonly at: number
@@ -14,9 +14,9 @@ export interface Snapshots {
    *
    * @throws UserError `snapshot-busy` when the lab is at work on something that it could not repeat
    */
-  take(): Promise<Snapshot>
+  take(): Promise<LabSnapshot>
   /** The oldest first. */
-  list(): readonly Snapshot[]
+  list(): readonly LabSnapshot[]
   /**
    * Brings the lab back: nodes, machines, disks, agents with their commands, clock, randomness and faults. What the lab was
    * doing ends; calls that wait for a node go on waiting for the node as it is then.
@@ -43,7 +43,7 @@ export interface Snapshots {
    *
    * @throws UserError `snapshot-file` for a damaged file and one of another version; `snapshot-options` for another lab's
    */
-  import(text: string): Snapshot
+  import(text: string): LabSnapshot
 }
 
 /** The snapshots of a lab that can be made a second time. */

@@ -2,10 +2,10 @@ import { LabClock, Mutex, UserError, defined, type Clock, type Mover, type Seede
 import type { Events } from '../events.js'
 import type { Journal } from '../journal/journal.js'
 import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'
-import type { LoggedInput, Place } from './input.js'
+import type { LoggedInput, HistoryPosition } from './input.js'
 import type { Forks } from './forks.js'
 import type { Inputs } from './inputs.js'
-import type { LabSnapshots, Snapshot, Snapshots } from './snapshot.js'
+import type { LabSnapshots, LabSnapshot, Snapshots } from './snapshot.js'
 import { readSnapshot, writeSnapshot, type LabIdentity } from './snapshot-file.js'
 
 /** A state that is there as data, and where in the log of inputs it was taken. */
@@ -15,18 +15,18 @@ interface Base {
 }
 
 /** Values by which two labs at the same place agree. */
-export interface Check {
+export interface LabFingerprint {
   readonly random: readonly number[]
   readonly order: number
 }
 
-export interface StoredSnapshot extends Snapshot {
+export interface StoredSnapshot extends LabSnapshot {
   readonly base: Base
   /** The log of inputs, which may have grown since. */
   readonly log: readonly LoggedInput[]
   readonly inputs: number
-  readonly place: Place | null
-  readonly check: Check | null
+  readonly place: HistoryPosition | null
+  readonly check: LabFingerprint | null
   /** Whether the log begins at the start of the lab. */
   readonly isWhole: boolean
 }
@@ -51,7 +51,7 @@ const NOT_FROM_START = 'its calls are not known from the start of the lab'
 const NO_OTHER = 'no other lab begins at the same time with the same random numbers'
 
 /** The id of the start of a lab among its snapshots. */
-const START = 'start'
+const START_SNAPSHOT = 'start'
 
 /** Takes snapshots of a stage, and brings it back to them. See docs/architecture.md. */
 export class StageSnapshots implements Snapshots {
@@ -74,11 +74,11 @@ export class StageSnapshots implements Snapshots {
   /** Keeps the start of the lab, at which nothing moves. */
   begin(): void {
     this.#base = { state: this.#parts.keeper.take(), inputs: 0 }
-    this.#beginning = this.#made(START, this.#base, this.#isLogged)
-    this.#snapshots.set(START, this.#beginning)
+    this.#beginning = this.#made(START_SNAPSHOT, this.#base, this.#isLogged)
+    this.#snapshots.set(START_SNAPSHOT, this.#beginning)
   }
 
-  take(): Promise<Snapshot> {
+  take(): Promise<LabSnapshot> {
     return this.#atRest(async () => {
       const { keeper, inputs, clock, unrepeatable } = this.#parts
       const why = (await keeper.writtenFile()) ?? this.#busyWith()
@@ -95,12 +95,12 @@ export class StageSnapshots implements Snapshots {
       else throw busy(why, (inputs?.isOn && inputs.broken) || unrepeatable)
       const stored = this.#made(`snapshot-${++this.#count}`, base, this.#isLogged)
       this.#snapshots.set(stored.id, stored)
-      return shown({ ...stored, at: clock.now() })
+      return pickSnapshot({ ...stored, at: clock.now() })
     })
   }
 
-  list(): readonly Snapshot[] {
-    return [...this.#snapshots.values()].map(shown)
+  list(): readonly LabSnapshot[] {
+    return [...this.#snapshots.values()].map(pickSnapshot)
   }
 
   async restore(id: string): Promise<void> {
@@ -108,16 +108,16 @@ export class StageSnapshots implements Snapshots {
   }
 
   async reset(): Promise<void> {
-    if (!this.#snapshots.has(START))
+    if (!this.#snapshots.has(START_SNAPSHOT))
       throw new UserError('snapshot-unsupported', 'a lab with a state folder has no start to go back to', {
         remedy: 'take a snapshot, and restore that; or begin with an empty folder',
       })
-    return this.restore(START)
+    return this.restore(START_SNAPSHOT)
   }
 
   remove(id: string): void {
     this.get(id)
-    if (id === START)
+    if (id === START_SNAPSHOT)
       throw new UserError('snapshot-unsupported', 'the start of a lab cannot be removed: reset goes back to it', {
         remedy: 'remove other snapshots',
       })
@@ -136,7 +136,7 @@ export class StageSnapshots implements Snapshots {
     return writeSnapshot({ identity: identity(), at, place, check, inputs: log.slice(0, inputs) })
   }
 
-  import(text: string): Snapshot {
+  import(text: string): LabSnapshot {
     const { identity, inputs, unrepeatable } = this.#parts
     const start = this.#beginning
     if (!inputs || !start?.place || !identity)
@@ -149,7 +149,7 @@ export class StageSnapshots implements Snapshots {
     const count = log.length
     const stored = { id, at, repeats: count, base: start.base, log, inputs: count, place, check, isWhole: true }
     this.#snapshots.set(id, stored)
-    return shown(stored)
+    return pickSnapshot(stored)
   }
 
   /** @throws UserError for an unknown id */
@@ -177,7 +177,7 @@ export class StageSnapshots implements Snapshots {
   /** Begins as a fork at a snapshot of another lab with the same options: a reset goes back to there. */
   async beginAt(stored: StoredSnapshot): Promise<void> {
     await this.adopt(stored)
-    this.#snapshots.set(START, { ...stored, id: START })
+    this.#snapshots.set(START_SNAPSHOT, { ...stored, id: START_SNAPSHOT })
   }
 
   #adopt(stored: StoredSnapshot): Promise<void> {
@@ -246,7 +246,7 @@ export class StageSnapshots implements Snapshots {
     }
   }
 
-  #check(): Check {
+  #check(): LabFingerprint {
     const { clock, random } = this.#parts
     return { random: random.take(), order: clock.nextOrder ?? 0 }
   }
@@ -258,7 +258,7 @@ export class StageSnapshots implements Snapshots {
   }
 }
 
-const shown = ({ id, at, repeats }: Snapshot): Snapshot => ({ id, at, repeats })
+const pickSnapshot = ({ id, at, repeats }: LabSnapshot): LabSnapshot => ({ id, at, repeats })
 
 const busy = (why: string, unrepeatable: string): UserError =>
   new UserError('snapshot-busy', `no snapshot can be taken now: ${why}, and ${unrepeatable}`, {

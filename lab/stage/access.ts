@@ -8,7 +8,7 @@ import { basicAuthorization } from '../../bytes/index.js'
 import { basicAuth, type Guard, type ServiceSettings } from '../../ironic-mock/index.js'
 import {
   defined,
-  held,
+  withClockHeld,
   hours,
   systemClock,
   systemRandom,
@@ -51,7 +51,7 @@ export interface AccessOptions {
  */
 export async function openAccess(options: AccessOptions): Promise<Access> {
   const { service, host, clock, logger } = options
-  const made = service.tls && host !== null ? await identity(options, host) : null
+  const made = service.tls && host !== null ? await readServerIdentity(options, host) : null
   const tls = made && {
     ...made.identity,
     minVersion: `TLSv${service.tlsMinimum}` as const,
@@ -65,7 +65,7 @@ export async function openAccess(options: AccessOptions): Promise<Access> {
   return { guard, headers: { authorization: basicAuthorization(own) }, ...secured }
 }
 
-interface Identity {
+interface ServerIdentity {
   readonly identity: TlsIdentity
   readonly file: string | null
 }
@@ -80,7 +80,7 @@ export interface OwnIdentityOptions {
   scope: Scope
 }
 
-async function identity(options: AccessOptions, host: string): Promise<Identity> {
+async function readServerIdentity(options: AccessOptions, host: string): Promise<ServerIdentity> {
   const { service, clock } = options
   const { certFile, keyFile } = service
   if (certFile === null && keyFile === null) {
@@ -93,7 +93,7 @@ async function identity(options: AccessOptions, host: string): Promise<Identity>
       kind: 'usage',
     })
   const read = (path: string): Promise<string> =>
-    held(clock, `reading ${path}`, () => readNamedText(path)).catch((cause: unknown) => {
+    withClockHeld(clock, `reading ${path}`, () => readNamedText(path)).catch((cause: unknown) => {
       throw new UserError('tls-identity', `${path} cannot be read`, {
         cause,
         remedy: 'name PEM files in [api]cert_file and [api]key_file',
@@ -114,7 +114,7 @@ export async function ownIdentity({
   const place = folder?.path ?? (await temporary(scope))
   const file = join(place, `${name}.crt`)
   const keyFile = join(place, `${name}.key`)
-  return held(clock, 'finding the certificate', async () => {
+  return withClockHeld(clock, 'finding the certificate', async () => {
     const saved = await savedIdentity(file, keyFile)
     if (saved && isGood(saved.certificate, [address, ...also])) return { identity: saved, file }
     const made = await selfSigned({ hostname: hostname(), address, also, days: 365, random: systemRandom, clock })

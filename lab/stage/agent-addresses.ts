@@ -1,14 +1,20 @@
-import type { AgentListener, AgentTls } from '../../agent/index.js'
+import type { AgentListener, AgentTlsServer } from '../../agent/index.js'
 import type { Machine, Machines } from '../../machine/index.js'
 import { Probe, type Point, type ProbePoint, type Random } from '../../runtime/index.js'
-import { ConnectionFailed, probed, type Dispatch, type InProcessTransport, type Transport } from '../../wire/index.js'
+import {
+  ConnectionFailed,
+  probeTransport,
+  type Dispatch,
+  type InProcessTransport,
+  type Transport,
+} from '../../wire/index.js'
 
 /** URLs of agents, and their listeners. */
 export interface AgentAddresses {
   urlOf(machine: string): string
   mount(machine: string, dispatch: Dispatch): Disposable
   /** TLS of the agents' listener, if it supports TLS. */
-  tls?(random: Random): AgentTls
+  tls?(random: Random): AgentTlsServer
 }
 
 export const listenerAddresses = (listener: AgentListener): AgentAddresses => ({
@@ -24,7 +30,7 @@ export function inProcessAddresses(transport: InProcessTransport): AgentAddresse
 }
 
 /** The machine, and the path as its agent sees it, of a URL of an agent. */
-function placeOf(addresses: AgentAddresses, url: string): { machine: string; target: string } | undefined {
+function findAgentPlace(addresses: AgentAddresses, url: string): { machine: string; target: string } | undefined {
   // With and without TLS.
   const [base, there] = [addresses.urlOf(''), url].map((each) => each.replace(/^\w+:/, '')) as [string, string]
   const [, machine, target] = (there.startsWith(base) && /^([^/]*)(.*)$/.exec(there.slice(base.length))) || []
@@ -40,12 +46,12 @@ export function toAgentsOf(
 ): Transport {
   const cabled: Transport = {
     send: async (request) => {
-      const machine = machines().get(placeOf(addresses, request.url)?.machine ?? '')
+      const machine = machines().get(findAgentPlace(addresses, request.url)?.machine ?? '')
       if (machine && !hasCable(machine)) throw unplugged(machine.spec.id)
       return transport.send(request)
     },
   }
-  return probed(cabled, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' })
+  return probeTransport(cabled, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' })
 }
 
 /** Requests of the agent on a machine, which do not get out of one without any cable. */
@@ -61,7 +67,7 @@ const hasCable = ({ spec }: Pick<Machine, 'spec'>): boolean => spec.nics.some(({
 /** Adds the machine, and the path as the agent sees it, to the conductor's requests to agents, for faults to match. */
 function machineOfAgents(probe: Probe, addresses: AgentAddresses): Probe {
   const extend = (point: ProbePoint): Point => {
-    const place = placeOf(addresses, point['url'] as string)
+    const place = findAgentPlace(addresses, point['url'] as string)
     return place ? { ...point, ...place } : point
   }
   return new Probe({ outer: probe, extend })

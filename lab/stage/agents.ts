@@ -1,9 +1,15 @@
-import { startAgent, type Agent, type AgentPace, type AgentProgress, type AgentTls } from '../../agent/index.js'
+import {
+  startAgent,
+  type Agent,
+  type AgentPace,
+  type AgentCommandProgress,
+  type AgentTlsServer,
+} from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
 import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
 import { Probe, defined, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
-import { probed, type Transport } from '../../wire/index.js'
+import { probeTransport, type Transport } from '../../wire/index.js'
 import { attachTo } from '../points.js'
 import { cabledFrom, type AgentAddresses } from './agent-addresses.js'
 
@@ -22,7 +28,7 @@ export interface AgentsOptions {
   probe: Probe
   logger: Logger
   pace: AgentPace
-  onProgress: (machine: string, progress: AgentProgress) => void
+  onProgress: (machine: string, progress: AgentCommandProgress) => void
   /** Called with the reason when an agent cannot start; default: the error is logged. */
   onRefused?: (machine: string, error: unknown) => void
   /** Called with the reason when an agent does not send its inspection data again. */
@@ -63,7 +69,7 @@ interface Running {
 export class Agents implements AsyncDisposable {
   readonly #options: AgentsOptions
   /** The same for all agents, which share a listener. */
-  #tls: AgentTls | undefined
+  #tls: AgentTlsServer | undefined
   readonly #running = new Map<string, Running>()
   /** Step that each machine's agent carries out, and whether it is the installation of the present boot. */
   readonly #steps = new Map<string, string>()
@@ -119,7 +125,7 @@ export class Agents implements AsyncDisposable {
         boot: { id: boot.id, parameters },
         environment: live?.agent?.environment ?? NO_ENVIRONMENT,
         callbackUrl: addresses.urlOf(id),
-        transport: probed(cabledFrom(machine, transport(id, known)), own, { from: 'agent', to: 'ironic' }),
+        transport: probeTransport(cabledFrom(machine, transport(id, known)), own, { from: 'agent', to: 'ironic' }),
         saved: { read: () => machine.saved('agent'), write: (value) => machine.save('agent', value) },
         clock,
         random,

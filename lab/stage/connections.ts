@@ -27,7 +27,7 @@ export interface Connections {
   server: AsyncDisposable | Disposable
 }
 
-interface ConnectionParts {
+interface StageConnectionParts {
   /** Answers the API's requests. */
   dispatch: Dispatch
   /** Takes requests of other programs, which came by a socket, to the API or to an agent. */
@@ -51,9 +51,9 @@ interface ConnectionParts {
  *
  * @throws UserError when it cannot listen
  */
-export async function connections(
+export async function openConnections(
   network: StageNetwork | null,
-  { dispatch, enter, leaves, agentTls, access, service, folder, clock, random, logger, scope }: ConnectionParts,
+  { dispatch, enter, leaves, agentTls, access, service, folder, clock, random, logger, scope }: StageConnectionParts,
 ): Promise<Connections> {
   if (!network) {
     const inProcess = new InProcessTransport()

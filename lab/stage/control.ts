@@ -3,7 +3,7 @@ import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.j
 import { defined, type Clock, type Logger, type Probe } from '../../runtime/index.js'
 import type { Dispatch, IronicClient, NodeRecord } from '../../wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
-import { bmcAddressOf, machineOf } from '../bmcs/bmcs.js'
+import { bmcAddressOf, findNodeMachine } from '../bmcs/bmcs.js'
 import { ClockControl } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
 import { controlHandlers, type ControlParts } from '../control/handlers.js'
@@ -13,7 +13,7 @@ import type { LiveImages } from '../images/live-images.js'
 import { Metrics } from '../metrics/metrics.js'
 import { withPage } from '../page/page.js'
 import type { CurrentDatabase } from './database.js'
-import { identities, seedIsUsed, type Identity } from './identities.js'
+import { makeIdentities, seedIsUsed, type MachineIdentity } from './identities.js'
 import type { Observation } from './observation.js'
 
 /** Puts the control API of a stage beside Ironic's. */
@@ -31,7 +31,7 @@ export function withControl(parts: {
   client: () => IronicClient
   snapshots: ControlParts['snapshots']
   /** Specification of the machine of a number. */
-  spec: (number: number, hardware: HardwareFleet | undefined, identity?: Identity) => MachineSpec
+  spec: (number: number, hardware: HardwareFleet | undefined, identity?: MachineIdentity) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
   /** Whether the dashboard is served. */
   page: boolean | undefined
@@ -39,9 +39,9 @@ export function withControl(parts: {
   const { observation, clock, events, logger, machines, database, live, guard, client } = parts
   const { faults, journal, recorder, node } = observation
   /** Identities for new machines. @throws UserError `bad-request` for a seed whose nodes are there */
-  const seeded = (seed: number, count: number): Identity[] => {
+  const seeded = (seed: number, count: number): MachineIdentity[] => {
     const macs = new Set(machines.list().flatMap(({ spec }) => spec.nics.map(({ mac }) => mac)))
-    const next = identities(seed, (mac) => macs.has(mac))
+    const next = makeIdentities(seed, (mac) => macs.has(mac))
     const all = Array.from({ length: count }, next)
     for (const { uuid } of all) if (node(uuid)) throw seedIsUsed(seed, uuid)
     return all
@@ -60,7 +60,7 @@ export function withControl(parts: {
     }),
     clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
-    machineOf: (record) => machineOf(record, machines),
+    machineOf: (record) => findNodeMachine(record, machines),
     enroll: async ({ count, prefix, hardware, seed }) => {
       const added: Readonly<NodeRecord>[] = []
       const own = seed === undefined ? undefined : seeded(seed, count)
@@ -76,7 +76,7 @@ export function withControl(parts: {
       return added
     },
     removeNode: async (record) => {
-      const machine = machineOf(record, machines)
+      const machine = findNodeMachine(record, machines)
       // Ironic deletes a node in maintenance in any state.
       if (!record.maintenance) await client().setMaintenance(record.uuid, true)
       await client().deleteNode(record.uuid)

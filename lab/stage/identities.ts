@@ -1,8 +1,8 @@
 import type { MachineSpec } from '../../machine/index.js'
-import { seededRandom, UserError, uuid } from '../../runtime/index.js'
+import { seededRandom, UserError, randomUuid } from '../../runtime/index.js'
 
 /** Values by which a machine and its node differ from others. */
-export interface Identity {
+export interface MachineIdentity {
   readonly uuid: string
   /** The default machine with serial numbers, MAC addresses and WWNs of its own. */
   readonly applied: (plain: MachineSpec) => MachineSpec
@@ -13,7 +13,7 @@ export interface Identity {
  *
  * @param isTaken whether a MAC address is of another machine
  */
-export function identities(seed: number, isTaken: (mac: string) => boolean): () => Identity {
+export function makeIdentities(seed: number, isTaken: (mac: string) => boolean): () => MachineIdentity {
   const random = seededRandom(seed)
   const used = new Set<string>()
   /** An even address: the next one is that of the second NIC. */
@@ -21,14 +21,14 @@ export function identities(seed: number, isTaken: (mac: string) => boolean): () 
     for (;;) {
       const bytes = [0x52, 0x54, 0x00, ...random.bytes(3)]
       bytes[5]! &= 0xfe
-      const mac = macOf(bytes)
+      const mac = formatMac(bytes)
       if (used.has(mac) || isTaken(mac)) continue
       used.add(mac)
       return bytes
     }
   }
   return () => {
-    const own = uuid(random)
+    const own = randomUuid(random)
     const mac = freeMac()
     const serial = hexOf(random.bytes(3)).toUpperCase()
     const block = hexOf(random.bytes(3))
@@ -38,7 +38,7 @@ export function identities(seed: number, isTaken: (mac: string) => boolean): () 
       applied: (plain) => ({
         ...plain,
         serial: `IST-${serial}`,
-        nics: plain.nics.map((nic, index) => ({ ...nic, mac: macOf([...mac.slice(0, 5), mac[5]! + index]) })),
+        nics: plain.nics.map((nic, index) => ({ ...nic, mac: formatMac([...mac.slice(0, 5), mac[5]! + index]) })),
         disks: plain.disks.map((disk, index) => ({
           ...disk,
           serial: disk.serial.replace(/[0-9A-F]{6}(?=.$)/, serial),
@@ -51,7 +51,7 @@ export function identities(seed: number, isTaken: (mac: string) => boolean): () 
 
 const hexOf = (bytes: Iterable<number>): string => Buffer.from([...bytes]).toString('hex')
 
-const macOf = (bytes: readonly number[]): string => bytes.map((byte) => hexOf([byte])).join(':')
+const formatMac = (bytes: readonly number[]): string => bytes.map((byte) => hexOf([byte])).join(':')
 
 export const seedIsUsed = (seed: number, uuid: string): UserError =>
   new UserError('bad-request', `seed ${seed} gives node ${uuid}, which is there already`, {

@@ -11,7 +11,15 @@ import {
   type ConductorConf,
   type ServiceSettings,
 } from '../../ironic-mock/index.js'
-import { defined, held, standsStill, type Clock, type Logger, readNamedText, readNested } from '../../runtime/index.js'
+import {
+  defined,
+  withClockHeld,
+  standsStill,
+  type Clock,
+  type Logger,
+  readNamedText,
+  readNested,
+} from '../../runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
 
 /** Configuration of a stage's Ironic. */
@@ -50,7 +58,7 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
       types: HARDWARE_TYPES,
     }
   const config = await withDocuments(readIronicConfig(ironic), (file) =>
-    held(clock, `reading ${file}`, async () => {
+    withClockHeld(clock, `reading ${file}`, async () => {
       const { parse } = await import('yaml')
       return readNested(await readNamedText(file), file, (text) => parse(text) as unknown)
     }),
@@ -65,9 +73,9 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
 }
 
 /** Poll interval for a machine that switches itself off instantly, in milliseconds. */
-const PROMPT_LOOK = 10
+const PROMPT_POLL_INTERVAL = 10
 
-const looks = (time: number): number => Math.ceil(time / PROMPT_LOOK)
+const looks = (time: number): number => Math.ceil(time / PROMPT_POLL_INTERVAL)
 
 /**
  * Ironic polls every few seconds whether a machine has switched itself off, or its agent has rebooted it to the disk. For
@@ -75,7 +83,7 @@ const looks = (time: number): number => Math.ceil(time / PROMPT_LOOK)
  */
 const promptLooks = (conf: ConductorConf): Partial<ConductorConf> => ({
   agentPowerOffPolls: looks(conf.agentPowerOffPolls * conf.agentPowerOffInterval),
-  agentPowerOffInterval: PROMPT_LOOK,
+  agentPowerOffInterval: PROMPT_POLL_INTERVAL,
   agentCommandPolls: looks(conf.agentCommandPolls * conf.agentCommandInterval),
-  agentCommandInterval: PROMPT_LOOK,
+  agentCommandInterval: PROMPT_POLL_INTERVAL,
 })

@@ -8,7 +8,7 @@ import {
   type MachineSpec,
 } from '../../machine/index.js'
 import { REHEARSAL_IMAGE } from '../images/packaged-images.js'
-import type { Identity } from './identities.js'
+import type { MachineIdentity } from './identities.js'
 
 /** A machine by its number, or by an id and further fields. */
 export type WantedMachine = Parameters<typeof defaultMachineSpec>[0]
@@ -22,7 +22,7 @@ interface SpecOptions {
 /** Creates the specifications of machines by their numbers, with other hardware than the stage's, or identities of their own. */
 export function specsOnDemand(options: SpecOptions) {
   const plain = machineSpecs(options)
-  return (number: number, hardware: HardwareFleet | undefined, own?: Identity): MachineSpec =>
+  return (number: number, hardware: HardwareFleet | undefined, own?: MachineIdentity): MachineSpec =>
     hardware || own ? machineSpecs({ ...options, ...defined({ hardware }) }, own)(number) : plain(number)
 }
 
@@ -31,10 +31,10 @@ export function specsOnDemand(options: SpecOptions) {
  *
  * @param own serial numbers and addresses of machines with a number; default: those that follow from it
  */
-export function machineSpecs(options: SpecOptions, own?: Identity): (wanted: WantedMachine) => MachineSpec {
+export function machineSpecs(options: SpecOptions, own?: MachineIdentity): (wanted: WantedMachine) => MachineSpec {
   const { hardware, disks = 'file', metalImage } = options
   return (wanted) => ({
-    ...withDisks(made(wanted, hardware, own), disks),
+    ...withDisks(makeMachineSpec(wanted, hardware, own), disks),
     metalImage: (typeof wanted === 'object' ? wanted.metalImage : undefined) ?? metalImage ?? REHEARSAL_IMAGE,
   })
 }
@@ -43,7 +43,11 @@ export function machineSpecs(options: SpecOptions, own?: Identity): (wanted: Wan
  * A machine with a number gets the hardware of its place in the fleet. Any number of machines may have an id, so they get
  * the first entry without a serial number, MAC address or WWN, which must be unique.
  */
-function made(n: WantedMachine, fleet: HardwareFleet | undefined, identity: Identity | undefined): MachineSpec {
+function makeMachineSpec(
+  n: WantedMachine,
+  fleet: HardwareFleet | undefined,
+  identity: MachineIdentity | undefined,
+): MachineSpec {
   const plain = defaultMachineSpec(n)
   const own = identity ? identity.applied(plain) : plain
   if (!fleet) return own

@@ -1,5 +1,5 @@
 import type { Machines } from '../../machine/index.js'
-import { machineOf } from '../bmcs/bmcs.js'
+import { findNodeMachine } from '../bmcs/bmcs.js'
 import type { CurrentDatabase } from './database.js'
 import type { NodeDirectory } from './observation.js'
 import type { ReservationGate } from './reservation-gate.js'
@@ -16,7 +16,7 @@ export function nodesIn(
       return (nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? ''))?.record
     },
     nodeOf: (machine) => database.records.nodes.get(reservations.nodeOf(machine) ?? '')?.record,
-    machineOf: (record) => machineOf(record, machines())?.spec.id,
+    machineOf: (record) => findNodeMachine(record, machines())?.spec.id,
     list: () => [...database.records.nodes.values()].map(({ record }) => record),
   }
 }

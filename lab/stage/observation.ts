@@ -3,20 +3,20 @@ import type { Machines } from '../../machine/index.js'
 import { bmcAddressOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../wire/index.js'
 import type { Events } from '../events.js'
-import type { FaultChange, Faults } from '../faults/fault.js'
+import type { FaultChange, LabFaults } from '../faults/fault.js'
 import { FaultInjector } from '../faults/faults.js'
 import { journaledFaults } from '../faults/journaled-faults.js'
 import { phaseOf } from '../faults/phase.js'
 import { Journal, type JournalOptions } from '../journal/journal.js'
-import { recordInto, type Recorder } from '../journal/record.js'
+import { recordInto, type JournalRecorder } from '../journal/record.js'
 import type { Agents } from './agents.js'
 
 /** The faults of a stage, and its journal. */
 export interface Observation {
-  faults: Faults
+  faults: LabFaults
   injector: FaultInjector
   journal: Journal
-  recorder: Recorder
+  recorder: JournalRecorder
   /** Times that faults of each effect have struck, also those that were lifted. */
   strikes: ReadonlyMap<string, number>
   /** Finds a node by uuid or name. */

@@ -4,7 +4,7 @@ import {
   probedDispatch,
   probedDownloads,
   probedFiles,
-  targetOf,
+  urlTargetOf,
   type Dispatch,
   type Transport,
   type WireRequest,
@@ -20,7 +20,7 @@ export class OwnExchanges {
   /** A transport whose requests are known here. */
   known(transport: Transport): Transport {
     return {
-      send: (request) => this.#during(keyOf(request, targetOf(request.url)), () => transport.send(request)),
+      send: (request) => this.#during(exchangeKeyOf(request, urlTargetOf(request.url)), () => transport.send(request)),
     }
   }
 
@@ -41,7 +41,7 @@ export class OwnExchanges {
     return (machine) => {
       const seen = probedDownloads(probe, { from: 'machine', to: 'images', machine })
       return (request, send) =>
-        seen(request, () => this.#during(keyOf({ method: request.method }, targetOf(request.url)), send))
+        seen(request, () => this.#during(exchangeKeyOf({ method: request.method }, urlTargetOf(request.url)), send))
     }
   }
 
@@ -57,7 +57,7 @@ export class OwnExchanges {
         return { from: 'client', to: 'images', ...defined({ node }) }
       })
       return (request, send) =>
-        this.#underWay.has(keyOf({ method: request.method }, request.url)) ? send() : others(request, send)
+        this.#underWay.has(exchangeKeyOf({ method: request.method }, request.url)) ? send() : others(request, send)
     }
   }
 
@@ -78,12 +78,12 @@ export class OwnExchanges {
   }
 
   #has(request: WireRequest): boolean {
-    return this.#underWay.size > 0 && this.#underWay.has(keyOf(request, request.target))
+    return this.#underWay.size > 0 && this.#underWay.has(exchangeKeyOf(request, request.target))
   }
 }
 
 /** Calls of a ramdisk. */
 const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/
 
-const keyOf = ({ method, body }: Pick<WireRequest, 'method' | 'body'>, target: string): string =>
+const exchangeKeyOf = ({ method, body }: Pick<WireRequest, 'method' | 'body'>, target: string): string =>
   `${method} ${target}\n${body ?? ''}`

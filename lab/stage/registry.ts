@@ -22,7 +22,7 @@ export type RegistryFault = Parameters<NodeImageRegistry['fail']>[1]
 const NODE_FILES = ['/usr/bin/kubelet', '/usr/bin/crio', '/usr/lib/systemd/system/kubelet.service']
 const BASE_SIZE = 900 * 2 ** 20
 const LAYER_SIZE = 200 * 2 ** 20
-const PULL_TIMEOUT = minutes(2)
+const IMAGE_PULL_TIMEOUT = minutes(2)
 
 /** The container registry of a lab, from which the systems on simulated machines pull node images. */
 export interface NodeImageRegistry {
@@ -144,7 +144,7 @@ export class SimulatedRegistry implements ImageRegistry, NodeImageRegistry {
     const name = image.split('@')[0]!
     const fault = this.#next(image, (kind) => kind !== 'broken-layer')
     if (fault === 'timeout') {
-      await this.#clock.sleep(PULL_TIMEOUT, { signal })
+      await this.#clock.sleep(IMAGE_PULL_TIMEOUT, { signal })
       throw new PullFailure(`pinging container registry ${name.split('/')[0]}: i/o timeout`)
     }
     if (fault === 'unauthorized') throw new PullFailure(`reading manifest in ${name}: unauthorized: access denied`)

@@ -4,13 +4,13 @@ import type { BootNetwork } from '../../machine/index.js'
 import { defined, seconds, type Clock } from '../../runtime/index.js'
 
 /** Milliseconds of wall time that a server may be silent. */
-const SILENCE = seconds(30)
+const BOOT_SERVER_TIMEOUT = seconds(30)
 /** Size of one request; a live ISO's descriptors, folders and areas fit in a few blocks. */
-const BLOCK = 256 * 1024
+const BOOT_BLOCK_BYTES = 256 * 1024
 /** Number of cached blocks for each file. */
-const BLOCKS = 8
+const MAX_CACHED_BLOCKS = 8
 /** Largest file from a server without ranges, which has to be read into memory as a whole. */
-const LARGEST_WHOLE = 64 * 2 ** 20
+const MAX_WHOLE_FILE_BYTES = 64 * 2 ** 20
 
 export interface BootNetworkOptions {
   clock: Clock
@@ -28,7 +28,7 @@ export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOpti
     ...defined({ allow }),
     clock,
     redirects: 5,
-    limits: { connect: SILENCE, header: SILENCE, silence: SILENCE },
+    limits: { connect: BOOT_SERVER_TIMEOUT, header: BOOT_SERVER_TIMEOUT, silence: BOOT_SERVER_TIMEOUT },
   }
   return {
     open: (url, { signal, credentials, verifiedBy, through }) => {
@@ -52,7 +52,7 @@ function verification(
   return authorities.length === 0 ? {} : { ca: authorities.join('\n') }
 }
 
-interface Asking {
+interface BootFetchOptions {
   http: HttpClient
   signal: AbortSignal
   authorization: string | undefined
@@ -65,7 +65,7 @@ interface Part {
   validator: string | undefined
 }
 
-async function openRemote(url: string, asking: Asking): Promise<ByteSource> {
+async function openRemote(url: string, asking: BootFetchOptions): Promise<ByteSource> {
   const first = await part(url, 0, asking)
   if (first.total === null) return bytesSource(first.bytes)
   return new RemoteFile(url, asking, first, first.total)
@@ -77,7 +77,7 @@ class RemoteFile implements ByteSource {
 
   constructor(
     private readonly url: string,
-    private readonly asking: Asking,
+    private readonly asking: BootFetchOptions,
     private readonly first: Part,
     readonly size: number,
   ) {
@@ -88,8 +88,8 @@ class RemoteFile implements ByteSource {
     const end = Math.min(offset + length, this.size)
     const parts: Uint8Array[] = []
     for (let at = offset; at < end;) {
-      const number = Math.floor(at / BLOCK)
-      const from = at - number * BLOCK
+      const number = Math.floor(at / BOOT_BLOCK_BYTES)
+      const from = at - number * BOOT_BLOCK_BYTES
       const bytes = (await this.#block(number)).subarray(from, from + end - at)
       if (bytes.length === 0) throw new Error(`the server sent less than ${this.size} bytes`)
       parts.push(bytes)
@@ -103,12 +103,12 @@ class RemoteFile implements ByteSource {
     if (known) return known
     const asked = this.#fetch(number)
     this.#blocks.set(number, asked)
-    if (this.#blocks.size > BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value!)
+    if (this.#blocks.size > MAX_CACHED_BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value!)
     return asked
   }
 
   async #fetch(number: number): Promise<Buffer> {
-    const { bytes, total, validator } = await part(this.url, number * BLOCK, this.asking)
+    const { bytes, total, validator } = await part(this.url, number * BOOT_BLOCK_BYTES, this.asking)
     if (total !== this.size || validator !== this.first.validator)
       throw new Error('the file changed while it was being read')
     return bytes
@@ -116,8 +116,8 @@ class RemoteFile implements ByteSource {
 }
 
 /** @throws FetchFailure; Error with the server's answer */
-async function part(url: string, start: number, { http, signal, authorization }: Asking): Promise<Part> {
-  const range = `bytes=${start}-${start + BLOCK - 1}`
+async function part(url: string, start: number, { http, signal, authorization }: BootFetchOptions): Promise<Part> {
+  const range = `bytes=${start}-${start + BOOT_BLOCK_BYTES - 1}`
   const answer = await http.get({
     url,
     headers: { range, ...defined({ authorization: authorization || undefined }) },
@@ -133,7 +133,7 @@ async function part(url: string, start: number, { http, signal, authorization }:
     if (status === 200) return { bytes: await wholeFile(answer), total: null, validator: undefined }
     const sent = contentRange(headers['content-range'])
     if (!sent || sent.size === null) throw new Error('the server sent a part without saying which (Content-Range)')
-    const bytes = await answer.bytes(BLOCK)
+    const bytes = await answer.bytes(BOOT_BLOCK_BYTES)
     if (sent.first !== start || sent.last !== start + bytes.length - 1)
       throw new Error(
         `the server sent another part (bytes ${sent.first}-${sent.last}) than was asked for (from ${start})`,
@@ -146,10 +146,10 @@ async function part(url: string, start: number, { http, signal, authorization }:
 
 async function wholeFile(answer: FileAnswer): Promise<Buffer> {
   try {
-    return await answer.bytes(LARGEST_WHOLE)
+    return await answer.bytes(MAX_WHOLE_FILE_BYTES)
   } catch (error) {
     if (error instanceof FetchFailure && error.code === 'too-large')
-      throw new Error(`the server knows no ranges, and the file has more than ${LARGEST_WHOLE} bytes`)
+      throw new Error(`the server knows no ranges, and the file has more than ${MAX_WHOLE_FILE_BYTES} bytes`)
     throw error
   }
 }

@@ -132,7 +132,7 @@ export class StageKeeper {
     const resume = await machines.restore(state.machines)
     const isSetBack = mover !== undefined && state.clock !== null
     if (isSetBack) stillClock(clock)?.restore(state.clock)
-    await database.restore(isSetBack ? state.database : later(state.database, clock.now() - state.at))
+    await database.restore(isSetBack ? state.database : shiftDeadlines(state.database, clock.now() - state.at))
     for (const [name, store] of this.#stores) if (state.stores.has(name)) await store.restore(state.stores.get(name))
     const dispatch = await ironic.begin(isSetBack ? state.ironic : undefined)
     resume()
@@ -142,6 +142,6 @@ export class StageKeeper {
 }
 
 /** On a clock that does not go back, time limits go on with what was left of them. */
-const later = (state: StoreState, by: number): StoreState => ({ ...state, records: state.records.later(by) })
+const shiftDeadlines = (state: StoreState, by: number): StoreState => ({ ...state, records: state.records.later(by) })
 
 const UNSETTLED = new Set<string>(UNSTABLE_STATES)

@@ -3,7 +3,7 @@ import { createIronicApi, openIronic, type Conductor, type IronicState, type Sto
 import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../../machine/index.js'
 import {
   defined,
-  opening,
+  openInScope,
   Probe,
   silent,
   systemClock,
@@ -16,7 +16,7 @@ import {
   InProcessTransport,
   IronicClient,
   IronicRefused,
-  probed,
+  probeTransport,
   type Dispatch,
   type NodeRecord,
   type TlsOptions,
@@ -27,17 +27,17 @@ import { toAgentsOf } from './agent-addresses.js'
 import { Agents, stepNames } from './agents.js'
 import { bootNetwork } from './stage-boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
-import { machineBmcs, machineOf } from '../bmcs/bmcs.js'
+import { machineBmcs, findNodeMachine } from '../bmcs/bmcs.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
 import { ironicSettings } from './ironic-settings.js'
 import { CurrentDatabase } from './database.js'
-import { connections, IN_PROCESS_URL } from './connections.js'
+import { openConnections, IN_PROCESS_URL } from './connections.js'
 import { machineSpecs, specsOnDemand, type WantedMachine } from './machine-specs.js'
 import type { StageOptions } from './stage-options.js'
 import { enroll } from '../enroll.js'
 import { Events } from '../events.js'
 import { simulatedStaging } from '../images/image-staging.js'
-import type { Faults } from '../faults/fault.js'
+import type { LabFaults } from '../faults/fault.js'
 import type { Journal } from '../journal/journal.js'
 import { withControl } from './control.js'
 import { openApiSwitch } from './api-switch.js'
@@ -46,7 +46,7 @@ import { OwnExchanges } from './own-exchanges.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { randomnessOf } from './randomness.js'
 import { namingNodes } from './naming-nodes.js'
-import type { Deployment } from '../lab.js'
+import type { DeployRequest } from '../lab.js'
 import { openSnapshots } from '../snapshots/open-snapshots.js'
 import { OutsideRequests } from '../snapshots/outside-requests.js'
 import { enteringMachines } from '../snapshots/perform.js'
@@ -54,7 +54,7 @@ import type { StageSnapshots } from '../snapshots/snapshots.js'
 import type { StageKeeper } from './stage-keeper.js'
 import { openLiveImages, type LiveImages } from '../images/live-images.js'
 import { SimulatedRegistry } from './registry.js'
-import { unusable } from '../state/state-folder.js'
+import { stateFolderError } from '../state/state-folder.js'
 import { nodesIn } from './node-directory.js'
 import { ReservationGate } from './reservation-gate.js'
 
@@ -87,7 +87,7 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly registry: SimulatedRegistry
   readonly clock: Clock
   readonly events: Events
-  readonly faults: Faults
+  readonly faults: LabFaults
   readonly journal: Journal
   readonly probe: Probe
   /** The served live images, if there are any. */
@@ -98,9 +98,9 @@ export interface Stage extends AsyncDisposable, BmcListeners {
    * Registers a machine, by default the next one by number, as a node in `enroll` with its ports, unless it has a node.
    * Returns the node's uuid.
    */
-  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: Deployment): Promise<string>
+  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: DeployRequest): Promise<string>
   /** The deployment that a node was enrolled with. */
-  deploymentOf(uuid: string): Deployment
+  deploymentOf(uuid: string): DeployRequest
   /** The machine as callers of the stage may use it. */
   entering(machine: Machine): Machine
   readonly snapshots: StageSnapshots
@@ -113,8 +113,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
  *
  * @throws UserError when it cannot listen, or the folder cannot be used
  */
-export async function stage(options: StageOptions = {}): Promise<Stage> {
-  return opening((scope) => compose(options, scope))
+export async function composeStage(options: StageOptions = {}): Promise<Stage> {
+  return openInScope((scope) => compose(options, scope))
 }
 
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
@@ -146,7 +146,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
 
   const apiSwitch = openApiSwitch()
   const outsideRequests = new OutsideRequests()
-  const { toAgents, transport, addresses, server, url } = await connections(network, {
+  const { toAgents, transport, addresses, server, url } = await openConnections(network, {
     dispatch: apiSwitch.dispatch,
     access,
     service,
@@ -326,14 +326,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const ironic = scope.use(new StagedIronic({ start, apiSwitch, database, reservations }))
   const dispatch = await ironic.begin()
   for (const { record } of database.records.nodes.values()) {
-    const machine = machineOf(record, machines)
+    const machine = findNodeMachine(record, machines)
     if (machine) reservations.belongs(machine.spec.id, record.uuid)
   }
   reservations.open()
 
   const clientBy = (by: Transport, endpoint: string) =>
     new IronicClient({ transport: by, endpoint, headers: access.headers, clock })
-  const seen = (by: Transport) => probed(own.known(by), probe, { from: 'client', to: 'ironic' })
+  const seen = (by: Transport) => probeTransport(own.known(by), probe, { from: 'client', to: 'ironic' })
   const enrolling = (by: IronicClient) => ({
     client: by,
     machines,
@@ -349,7 +349,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   }
   await enrollFirst(options.machines ?? []).catch((error: unknown) => {
     const full = folder && error instanceof IronicRefused && error.status === 507
-    throw full ? unusable(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' })) : error
+    throw full ? stateFolderError(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' })) : error
   })
   // Close the listener before its handlers.
   scope.use(server)

@@ -37,13 +37,15 @@ export const LOCK_DATABASE: DatabaseForm = {
   `,
   pageSize: 4096,
   sealed: false,
-  tables: [{ name: 'remembered', columns: ['name', 'revision', 'sum', 'value'], key: ['name'], problem: problemOf }],
+  tables: [
+    { name: 'remembered', columns: ['name', 'revision', 'sum', 'value'], key: ['name'], problem: lockRowProblemOf },
+  ],
 }
 
 /** The form before revisions and sums. */
 export const OLDER_LOCK_DATABASE: DatabaseForm = {
   ...LOCK_DATABASE,
-  tables: [{ name: 'remembered', columns: ['name', 'value'], key: ['name'], problem: problemOf }],
+  tables: [{ name: 'remembered', columns: ['name', 'value'], key: ['name'], problem: lockRowProblemOf }],
 }
 
 /** Form of an open `lock`. */
@@ -59,7 +61,7 @@ export function addColumns(lock: Database.Database): void {
   lock.exec('ALTER TABLE remembered ADD COLUMN sum INTEGER NOT NULL DEFAULT 0')
 }
 
-function problemOf({ name, value, revision = 0, sum = 0 }: Readonly<Row>): string | undefined {
+function lockRowProblemOf({ name, value, revision = 0, sum = 0 }: Readonly<Row>): string | undefined {
   if (typeof name !== 'string') return 'its name is no text'
   const isOlder = revision === 0 && sum === 0
   if (!isOlder && sum !== sumOf(name, { value, revision })) return 'it is not as it was written'
@@ -86,14 +88,14 @@ const SECOND_COPY = 'remembered.jsonl'
 /** Reads the second copy; empty when there is none. Damaged lines are skipped. */
 export function secondCopyIn(folder: string): Map<string, RememberedValue> {
   const found = new Map<string, RememberedValue>()
-  for (const line of textOf(join(folder, SECOND_COPY)).split('\n')) {
-    const row = rowOf(line)
-    if (row !== undefined && problemOf(row) === undefined) found.set(row.name, valueOf(row))
+  for (const line of readLockText(join(folder, SECOND_COPY)).split('\n')) {
+    const row = parseLockRow(line)
+    if (row !== undefined && lockRowProblemOf(row) === undefined) found.set(row.name, valueOf(row))
   }
   return found
 }
 
-function textOf(file: string): string {
+function readLockText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -109,7 +111,7 @@ interface LockRow extends Row {
   sum: number
 }
 
-function rowOf(line: string): LockRow | undefined {
+function parseLockRow(line: string): LockRow | undefined {
   try {
     const [name, value, revision = 0, sum = 0] = JSON.parse(line) as unknown[]
     const isRow = typeof name === 'string' && typeof value === 'string'
@@ -123,18 +125,18 @@ const valueOf = ({ value, revision }: LockRow): RememberedValue => ({ value, rev
 
 /** Appends to the second copy. */
 export function copyOne(folder: string, name: string, value: RememberedValue): void {
-  appendFileSync(join(folder, SECOND_COPY), lineOf([name, value]), { mode: 0o600 })
+  appendFileSync(join(folder, SECOND_COPY), formatLockRow([name, value]), { mode: 0o600 })
 }
 
 /** Rewrites the second copy when it differs. */
 export function copyAll(folder: string, values: RememberedValues): void {
   const file = join(folder, SECOND_COPY)
-  const text = [...values].map(lineOf).join('')
-  if (text === textOf(file)) return
+  const text = [...values].map(formatLockRow).join('')
+  if (text === readLockText(file)) return
   replaceFileSync(file, text)
 }
 
-const lineOf = (entry: readonly [name: string, value: RememberedValue]): string => {
+const formatLockRow = (entry: readonly [name: string, value: RememberedValue]): string => {
   const { name, value, revision, sum } = lockRow(entry)
   return `${JSON.stringify([name, value, revision, sum])}\n`
 }

@@ -46,7 +46,7 @@ export interface SalvagedTable {
  * Reads all readable rows of a database, from a copy, so the file itself does not change. Null for a missing or empty
  * file that never had any.
  */
-export async function salvage(path: string, form: DatabaseForm): Promise<Salvage | null> {
+export async function salvageRows(path: string, form: DatabaseForm): Promise<Salvage | null> {
   const mark = markOf(path, form)
   const hasLog = await isThere(`${path}-wal`)
   const lossOf = (found: DatabaseContents): string[] => (form.sealed ? lossIn(path, found, mark, hasLog) : [])
@@ -214,14 +214,14 @@ function readTable(db: Database.Database, table: TableForm, sealed: boolean): Sa
   let unusable = 0
   let torn = false
   const all = selectAll(table, sealed)
-  let last = Math.max(LEAST_ROWS, lastNumber(db, table.name))
+  let last = Math.max(MIN_TRIED_ROWS, lastNumber(db, table.name))
   const add = (raw: Row) => {
     const row = decodedRow(raw)
     if (row === undefined) return void unusable++
-    if (typeof row.id === 'number') last = Math.min(MOST_ROWS, Math.max(last, row.id))
+    if (typeof row.id === 'number') last = Math.min(MAX_TRIED_ROWS, Math.max(last, row.id))
     const key = JSON.stringify(table.key.map((column) => row[column]))
     if (found.has(key)) return
-    if (problemOf(table, row, sealed) === undefined) found.set(key, row)
+    if (rowProblemOf(table, row, sealed) === undefined) found.set(key, row)
     else unusable++
   }
   for (const order of ['ASC', 'DESC']) {
@@ -245,14 +245,14 @@ function readTable(db: Database.Database, table: TableForm, sealed: boolean): Sa
 function readInOrder(db: Database.Database, select: string, add: (row: Row) => void): boolean {
   const page = (offset: number, limit: number): Row[] =>
     db.prepare(`${select} LIMIT ${limit} OFFSET ${offset}`).all() as Row[]
-  for (let offset = 0; ; offset += PAGE)
+  for (let offset = 0; ; offset += SALVAGE_PAGE_ROWS)
     try {
-      const rows = page(offset, PAGE)
+      const rows = page(offset, SALVAGE_PAGE_ROWS)
       rows.forEach(add)
-      if (rows.length < PAGE) return true
+      if (rows.length < SALVAGE_PAGE_ROWS) return true
     } catch {
       try {
-        for (let one = offset; one < offset + PAGE; one++) page(one, 1).forEach(add)
+        for (let one = offset; one < offset + SALVAGE_PAGE_ROWS; one++) page(one, 1).forEach(add)
       } catch {
         // This row is unreadable.
       }
@@ -260,12 +260,12 @@ function readInOrder(db: Database.Database, select: string, add: (row: Row) => v
     }
 }
 
-const PAGE = 50
+const SALVAGE_PAGE_ROWS = 50
 
 function lastNumber(db: Database.Database, table: string): number {
   try {
     const row = db.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table) as { seq: unknown } | undefined
-    return Math.min(MOST_ROWS, Number(row?.seq) || 0)
+    return Math.min(MAX_TRIED_ROWS, Number(row?.seq) || 0)
   } catch {
     return 0
   }
@@ -281,10 +281,10 @@ function hasTable(db: Database.Database, table: string): boolean {
 }
 
 /** Minimum number of row ids that are tried one by one. */
-const LEAST_ROWS = 500
-const MOST_ROWS = 100_000
+const MIN_TRIED_ROWS = 500
+const MAX_TRIED_ROWS = 100_000
 
-function problemOf(table: TableForm, row: Row, sealed: boolean): string | undefined {
+function rowProblemOf(table: TableForm, row: Row, sealed: boolean): string | undefined {
   try {
     return rowProblem(table, row, sealed)
   } catch (error) {
@@ -302,11 +302,11 @@ async function padToItsSize(path: string): Promise<void> {
   const written = header.readUInt16BE(16)
   const size = (written === 1 ? 65_536 : written) * header.readUInt32BE(28)
   const isHeader = header.toString('latin1', 0, 15) === 'SQLite format 3'
-  if (isHeader && size > (await file.stat()).size && size <= LARGEST) await file.truncate(size)
+  if (isHeader && size > (await file.stat()).size && size <= MAX_DATABASE_BYTES) await file.truncate(size)
 }
 
 /** Largest database that is extended, in bytes. */
-const LARGEST = 2 ** 32
+const MAX_DATABASE_BYTES = 2 ** 32
 
 async function replaceFirstPage(path: string, folder: string, form: DatabaseForm): Promise<void> {
   const model = join(folder, 'model.db')

@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, stat, truncate, writeFile } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newNode, newPort } from '../../ironic-mock/conductor/records/new-records.js'
+import { makeNodeRecord, newPort } from '../../ironic-mock/conductor/records/new-records.js'
 import { openStore } from '../../ironic-mock/index.js'
 import { defaultMachineSpec } from '../../machine/index.js'
 import { openMachineStore } from '../../machine/machine-store.js'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (let n = 1; n <= NODES; n++) {
     const driver_info = { redfish_address: `http://bmc-${n}`, redfish_password: 'hidden' }
     const interfaces = { deploy_interface: 'direct' } as never
-    const node = newNode(
+    const node = makeNodeRecord(
       { driver: 'redfish', name: `n-${n}`, driver_info },
       interfaces,
       '2026-01-01T00:00:00',

@@ -16,12 +16,12 @@ import {
   type Row,
   type Seal,
 } from '../../runtime/index.js'
-import { masked } from '../masking.js'
+import { maskValue } from '../masking.js'
 import { bothCopies, copyAll, LOCK_DATABASE, lockRow, secondCopyIn, valuesIn } from './lock-database.js'
 import { checkedVersion, lockStateFolder, writeVersion, type LockedFolder } from './state-folder.js'
-import { salvage, type Salvage } from './salvage.js'
+import { salvageRows, type Salvage } from './salvage.js'
 
-const FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]
+const DATABASE_FORMS: readonly DatabaseForm[] = [IRONIC_DATABASE, MACHINE_DATABASE]
 
 /** A database of a state folder, and its readable contents; `found` is null when the file does not exist. */
 export interface CheckedDatabase {
@@ -36,11 +36,11 @@ export interface CheckedDatabase {
  * @throws UserError when there is no such folder, or it is in use
  */
 export async function checkState(folder: string): Promise<CheckedDatabase[]> {
-  using lock = await held(folder)
-  return await checked(folder, lock)
+  using lock = await lockDamagedFolder(folder)
+  return await checkStateFiles(folder, lock)
 }
 
-const checked = async (folder: string, lock: LockedFolder): Promise<CheckedDatabase[]> => [
+const checkStateFiles = async (folder: string, lock: LockedFolder): Promise<CheckedDatabase[]> => [
   ...((await checkedVersion(folder)) === 'known' ? [] : [DAMAGED_VERSION]),
   ...(await checkedDatabases(folder, lock)),
   // A held `lock` must not be opened again: closing it would release the kernel's lock.
@@ -56,7 +56,7 @@ const DAMAGED_VERSION: CheckedDatabase = {
 /** Adds values that exist only in the second copy. */
 async function salvagedLock(folder: string, { maybeWithoutLog }: LockedFolder): Promise<Salvage> {
   const { file } = LOCK_DATABASE
-  const found = await salvage(join(folder, file), LOCK_DATABASE)
+  const found = await salvageRows(join(folder, file), LOCK_DATABASE)
   const read = found?.tables[0]?.rows ?? []
   const values = bothCopies(valuesIn(read), secondCopyIn(folder))
   return {
@@ -73,8 +73,8 @@ async function salvagedLock(folder: string, { maybeWithoutLog }: LockedFolder): 
 
 const checkedDatabases = (folder: string, { withoutLog }: LockedFolder): Promise<CheckedDatabase[]> =>
   Promise.all(
-    FORMS.map(async (form) => {
-      const read = await salvage(join(folder, form.file), form)
+    DATABASE_FORMS.map(async (form) => {
+      const read = await salvageRows(join(folder, form.file), form)
       const lost = `${form.file}-wal is missing: the last changes were in it`
       const found = read && withoutLog.includes(form.file) ? { ...read, problems: [lost, ...read.problems] } : read
       return { file: form.file, found, sound: found === null || isSound(found) }
@@ -91,24 +91,24 @@ const isSound = ({ problems, tables }: Salvage): boolean =>
  * @throws UserError as {@link checkState} does
  */
 export async function exportState(folder: string, { secrets }: { secrets: boolean }): Promise<object> {
-  using lock = await held(folder)
-  const databases = await checked(folder, lock)
+  using lock = await lockDamagedFolder(folder)
+  const databases = await checkStateFiles(folder, lock)
   const entries = databases
     .filter(isExported)
     .map(({ file, found }) => [
       file.replace('.db', ''),
-      Object.fromEntries((found?.tables ?? []).map(({ name, rows }) => [name, rows.map(decoded)])),
+      Object.fromEntries((found?.tables ?? []).map(({ name, rows }) => [name, rows.map(decodeRow)])),
     ])
   const document = Object.fromEntries(entries) as object
-  return secrets ? document : (masked(document) as object)
+  return secrets ? document : (maskValue(document) as object)
 }
 
 /** Leaves out `lock`: ports and secrets of ironstage itself are useless elsewhere. */
-const isExported = ({ file }: CheckedDatabase): boolean => FORMS.some((form) => form.file === file)
+const isExported = ({ file }: CheckedDatabase): boolean => DATABASE_FORMS.some((form) => form.file === file)
 
 const DECODED = ['record', 'payload', 'value']
 
-const decoded = (row: Row): Row =>
+const decodeRow = (row: Row): Row =>
   Object.fromEntries(
     Object.entries(row)
       .filter(([name]) => name !== 'sum')
@@ -135,11 +135,11 @@ export interface RepairedDatabase {
  * @throws UserError as {@link checkState} does
  */
 export async function repairState(folder: string): Promise<RepairedDatabase[]> {
-  using lock = await held(folder)
+  using lock = await lockDamagedFolder(folder)
   const repaired: RepairedDatabase[] = []
-  for (const { file, found, sound } of await checked(folder, lock)) {
+  for (const { file, found, sound } of await checkStateFiles(folder, lock)) {
     if (sound || found === null) continue
-    const form = [...FORMS, LOCK_DATABASE].find((each) => each.file === file)
+    const form = [...DATABASE_FORMS, LOCK_DATABASE].find((each) => each.file === file)
     if (form) repaired.push(await rebuild(folder, form, found))
   }
   await writeVersion(folder)
@@ -226,7 +226,7 @@ function unlessMissing(error: NodeJS.ErrnoException): void {
 }
 
 /** Locks a state folder, also when its VERSION is damaged; refuses one of a newer ironstage. */
-async function held(folder: string): Promise<LockedFolder> {
+async function lockDamagedFolder(folder: string): Promise<LockedFolder> {
   const files = await readdir(folder).catch((cause: unknown) => {
     throw new UserError('state-folder', `the state folder ${folder} cannot be read`, { cause, kind: 'usage' })
   })
@@ -237,7 +237,7 @@ async function held(folder: string): Promise<LockedFolder> {
       remedy: 'use the ironstage that made it',
       kind: 'usage',
     })
-  if (version === 'damaged' && !FORMS.some(({ file }) => files.includes(file)))
+  if (version === 'damaged' && !DATABASE_FORMS.some(({ file }) => files.includes(file)))
     throw new UserError('foreign-folder', `${folder} is not a state folder of ironstage`, {
       remedy: 'name the folder that up was given with --state-dir',
       kind: 'usage',

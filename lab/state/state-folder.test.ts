@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../runtime/index.js'
-import { openStateFolder, unusable } from './state-folder.js'
+import { openStateFolder, stateFolderError } from './state-folder.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-folder-'))
 
@@ -58,7 +58,7 @@ describe('a state folder', () => {
     ['SQLITE_BUSY', 'is in use by another ironstage'],
     ['SQLITE_CANTOPEN', 'cannot be used'],
   ])('that fails with %s is refused with an explanation', (code, sentence) => {
-    const error = unusable('/srv/state', Object.assign(new Error('no'), { code }))
+    const error = stateFolderError('/srv/state', Object.assign(new Error('no'), { code }))
     expect(error).toBeInstanceOf(UserError)
     expect((error as UserError).message).toContain(sentence)
     expect((error as UserError).message).toContain('/srv/state')

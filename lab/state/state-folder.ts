@@ -29,7 +29,7 @@ import {
 } from './lock-database.js'
 
 /** Version of the folder's layout, increased when an older ironstage can no longer read the folder. */
-const LAYOUT = 2
+const STATE_LAYOUT = 2
 /** Layouts that are brought up to date: 1 had no sums and no marks. */
 const OLDER_LAYOUTS = [1]
 
@@ -60,7 +60,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
     await writeVersion(path)
   } catch (error) {
     release(lock)
-    throw unusable(path, error)
+    throw stateFolderError(path, error)
   }
   return {
     path,
@@ -165,7 +165,7 @@ async function prepared(path: string): Promise<Database.Database> {
     await writable(path)
     return takeLock(path)
   } catch (error) {
-    throw unusable(path, error)
+    throw stateFolderError(path, error)
   }
 }
 
@@ -178,15 +178,15 @@ async function writable(path: string): Promise<void> {
 }
 
 const NO_SPACE = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']
-const BUSY = ['SQLITE_BUSY', 'SQLITE_LOCKED']
+const LOCKED_DATABASE_CODES = ['SQLITE_BUSY', 'SQLITE_LOCKED']
 
 /** Turns an error of the operating system or SQLite about a folder into a user error. */
-export function unusable(path: string, error: unknown): unknown {
+export function stateFolderError(path: string, error: unknown): unknown {
   const { code } = error as { code?: unknown }
   if (error instanceof UserError || typeof code !== 'string') return error
   const folder = `the state folder ${path}`
   const known: [string[], 'locked-folder' | 'state-folder', string, string][] = [
-    [BUSY, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
+    [LOCKED_DATABASE_CODES, 'locked-folder', `${folder} is in use by another ironstage`, 'stop that one'],
     [['SQLITE_IOERR'], 'state-folder', `${folder} cannot be read or written`, 'check its disk'],
     [NO_SPACE, 'state-folder', `there is no space left for ${folder}`, 'free some space'],
     [['EROFS'], 'state-folder', `${folder} is on a read-only filesystem`, 'mount it writable'],
@@ -207,7 +207,7 @@ async function closeToOthers(path: string): Promise<void> {
 async function checkVersion(path: string): Promise<void> {
   const text = await readVersion(path)
   const layout = layoutIn(text)
-  if (layout === LAYOUT || OLDER_LAYOUTS.includes(layout)) return
+  if (layout === STATE_LAYOUT || OLDER_LAYOUTS.includes(layout)) return
   const entries = await readdir(path)
   if (text === null && entries.length === 0) return writeVersion(path)
   if (Number.isNaN(layout) && DATABASES.some((file) => entries.includes(file)))
@@ -222,14 +222,14 @@ async function checkVersion(path: string): Promise<void> {
   const what = Number.isNaN(layout)
     ? `its VERSION says ${JSON.stringify(text.slice(0, 40))}`
     : `its layout is ${layout}`
-  throw new UserError('foreign-folder', `${path} cannot be used by this ironstage: ${what}, expected ${LAYOUT}`, {
+  throw new UserError('foreign-folder', `${path} cannot be used by this ironstage: ${what}, expected ${STATE_LAYOUT}`, {
     remedy: 'use the ironstage that made it, or name a new folder with --state-dir',
     kind: 'usage',
   })
 }
 
 const VERSION = 'VERSION'
-const VERSION_TEXT = `ironstage ${LAYOUT}\n`
+const VERSION_TEXT = `ironstage ${STATE_LAYOUT}\n`
 
 /** Contents of VERSION; null when it is missing. */
 async function readVersion(path: string): Promise<string | null> {
@@ -252,7 +252,7 @@ export async function writeVersion(path: string): Promise<void> {
 export async function checkedVersion(path: string): Promise<'known' | 'damaged' | number> {
   const layout = layoutIn(await readVersion(path))
   if (Number.isNaN(layout)) return 'damaged'
-  return layout === LAYOUT || OLDER_LAYOUTS.includes(layout) ? 'known' : layout
+  return layout === STATE_LAYOUT || OLDER_LAYOUTS.includes(layout) ? 'known' : layout
 }
 
 /** Takes SQLite's exclusive lock, which the kernel holds for the process, so no stale lock survives a SIGKILL. */
@@ -273,7 +273,7 @@ function takeLock(path: string): Database.Database {
         cause,
         remedy: `ironstage state repair --state-dir ${path} rebuilds it from its second copy`,
       })
-    throw unusable(path, cause)
+    throw stateFolderError(path, cause)
   }
 }
 

@@ -1,4 +1,4 @@
-import { NothingLeftToHappen, UserError, defined, type ErrorCode } from '../../runtime/index.js'
+import { ClockIdleError, UserError, defined, type ErrorCode } from '../../runtime/index.js'
 import { IronicError, IronicRefused } from '../../wire/index.js'
 
 /** An error on its path between two threads, which keep neither the class nor the fields of one. */
@@ -14,34 +14,34 @@ export interface CrossingError {
     | { kind: 'other'; name: string }
 }
 
-export function leaving(error: unknown): CrossingError {
+export function packError(error: unknown): CrossingError {
   if (!(error instanceof Error))
     return { message: String(error), stack: undefined, is: { kind: 'other', name: 'Error' } }
   return {
     message: error.message,
     stack: error.stack,
-    is: kindOf(error),
-    ...defined({ cause: error.cause === undefined ? undefined : leaving(error.cause) }),
+    is: errorKindOf(error),
+    ...defined({ cause: error.cause === undefined ? undefined : packError(error.cause) }),
   }
 }
 
-export function arriving({ message, stack, cause, is }: CrossingError): Error {
-  const error = made(message, is, cause && arriving(cause))
+export function unpackError({ message, stack, cause, is }: CrossingError): Error {
+  const error = makeCrossedError(message, is, cause && unpackError(cause))
   // Where the shard was, which is what a caller wants to know.
   if (stack !== undefined) error.stack = stack
   return error
 }
 
-function kindOf(error: Error): CrossingError['is'] {
+function errorKindOf(error: Error): CrossingError['is'] {
   if (error instanceof UserError) return { kind: 'user', code: error.code, remedy: error.remedy, severity: error.kind }
   if (error instanceof IronicRefused) return { kind: 'refused', call: error.call, status: error.status }
   if (error instanceof IronicError)
     return { kind: 'ironic', status: error.status, shape: error.shape, headers: error.headers }
-  if (error instanceof NothingLeftToHappen) return { kind: 'nothing-left' }
+  if (error instanceof ClockIdleError) return { kind: 'nothing-left' }
   return { kind: 'other', name: error.name }
 }
 
-function made(message: string, is: CrossingError['is'], cause: Error | undefined): Error {
+function makeCrossedError(message: string, is: CrossingError['is'], cause: Error | undefined): Error {
   const causes = cause ? { cause } : {}
   switch (is.kind) {
     case 'user':
@@ -55,7 +55,7 @@ function made(message: string, is: CrossingError['is'], cause: Error | undefined
     case 'ironic':
       return Object.assign(new IronicError(is.status, message, is.shape, is.headers), causes)
     case 'nothing-left':
-      return new NothingLeftToHappen(message, causes)
+      return new ClockIdleError(message, causes)
     case 'other':
       return Object.assign(new Error(message, causes), { name: is.name })
   }

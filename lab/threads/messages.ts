@@ -1,7 +1,7 @@
 import type { LabEvent } from '../events.js'
 import type { Fault } from '../faults/fault.js'
 import type { MachineSpec } from '../../machine/index.js'
-import type { Deployment, ThreadedLabOptions } from '../lab.js'
+import type { DeployRequest, ThreadedLabOptions } from '../lab.js'
 import type { CrossingError } from './crossing-error.js'
 
 /** Starts a thread: what each of its shards is made of. */
@@ -20,7 +20,7 @@ export type Question =
       node: number
       machine?: MachineSpec
       fields?: Record<string, unknown>
-      deployment: Deployment
+      deployment: DeployRequest
     }
   | { kind: 'get' | 'makeAvailable' | 'deploy' | 'settled'; id: number; node: number }
   | { kind: 'provision'; id: number; node: number; target: string; more?: object }
@@ -45,11 +45,11 @@ export interface Round {
   all: boolean
 }
 
-export type Answer = { id: number; value: unknown } | { id: number; error: CrossingError }
+export type ShardAnswer = { id: number; value: unknown } | { id: number; error: CrossingError }
 
 /** Result of a round in one thread. */
 export interface RoundReport {
-  answers: Answer[]
+  answers: ShardAnswer[]
   /** Each shard's are in their order. */
   events: { shard: number; at: number; event: LabEvent }[]
   /** The farthest that a clock has come, in milliseconds since the start. */

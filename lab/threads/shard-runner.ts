@@ -1,10 +1,10 @@
-import { leaving, type CrossingError } from './crossing-error.js'
-import type { Answer, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import { packError, type CrossingError } from './crossing-error.js'
+import type { ShardAnswer, Request, Round, RoundReport, ThreadSettings } from './messages.js'
 import { Shard } from './shard.js'
 import { shardFailed } from './shard-numbers.js'
 
 /** A shard, or why there is none any more. */
-interface Entry {
+interface ShardSlot {
   shard: Shard | undefined
   /** Requests without an answer, which fail with the shard. */
   readonly owed: Set<number>
@@ -17,8 +17,8 @@ interface Entry {
 /** Runs the shards of one thread, each for itself, so that an error that nothing catches belongs to the one that runs. */
 export class ShardRunner implements AsyncDisposable {
   readonly #settings: ThreadSettings
-  readonly #shards = new Map<number, Entry>()
-  #running: Entry | undefined
+  readonly #shards = new Map<number, ShardSlot>()
+  #running: ShardSlot | undefined
   #closed = false
 
   constructor(settings: ThreadSettings) {
@@ -46,7 +46,7 @@ export class ShardRunner implements AsyncDisposable {
     this.#running.fail(error)
   }
 
-  async #runOne(number: number, entry: Entry, asked: Request[], round: Round, report: RoundReport): Promise<void> {
+  async #runOne(number: number, entry: ShardSlot, asked: Request[], round: Round, report: RoundReport): Promise<void> {
     if (!entry.error) {
       this.#running = entry
       try {
@@ -58,18 +58,18 @@ export class ShardRunner implements AsyncDisposable {
         report.goesOn ||= ended.goesOn
         report.reached = Math.max(report.reached, entry.shard!.elapsed)
       } catch (cause) {
-        entry.error = leaving(shardFailed(number, this.#settings.shardSize, cause))
+        entry.error = packError(shardFailed(number, this.#settings.shardSize, cause))
       } finally {
         this.#running = undefined
       }
     }
     const { error } = entry
     if (!error) return
-    report.answers.push(...[...entry.owed].map((id): Answer => ({ id, error })))
+    report.answers.push(...[...entry.owed].map((id): ShardAnswer => ({ id, error })))
     entry.owed.clear()
   }
 
-  async #goOn(number: number, entry: Entry, asked: Request[], round: Round): ReturnType<Shard['run']> {
+  async #goOn(number: number, entry: ShardSlot, asked: Request[], round: Round): ReturnType<Shard['run']> {
     entry.shard ??= await Shard.open(number, this.#settings)
     return entry.shard.run(asked, round)
   }

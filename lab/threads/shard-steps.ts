@@ -1,11 +1,11 @@
-import { minutes, NothingLeftToHappen, seconds } from '../../runtime/index.js'
+import { minutes, ClockIdleError, seconds } from '../../runtime/index.js'
 import type { LabEvent } from '../events.js'
 import type { Question, RoundReport } from './messages.js'
 import type { Thread } from './thread.js'
 
 /** Lab time that shards may be apart. It grows while no answer comes. */
-const STRIDE = seconds(1)
-const LONGEST_STRIDE = minutes(1)
+const MIN_SHARD_STRIDE = seconds(1)
+const MAX_SHARD_STRIDE = minutes(1)
 
 const NOTHING_LEFT = 'waiting for something that can no longer happen: nothing is running and no timer is set'
 
@@ -59,7 +59,7 @@ export class ShardSteps {
   }
 
   async #run(): Promise<void> {
-    let stride = STRIDE
+    let stride = MIN_SHARD_STRIDE
     let until = this.#time + stride
     let reached = this.#time
     // Callers ask for several things at once.
@@ -72,13 +72,13 @@ export class ShardSteps {
       for (const [index, { answers }] of reports.entries()) busy[index]!.deliver(answers)
       await promisesRunDry()
       reached = Math.max(reached, ...reports.map((report) => report.reached))
-      if (reports.some(({ answers }) => answers.length > 0)) stride = STRIDE
+      if (reports.some(({ answers }) => answers.length > 0)) stride = MIN_SHARD_STRIDE
       else if (this.#threads.some((thread) => thread.hasRequests)) continue
       else if (reports.some(({ goesOn }) => goesOn)) {
         this.#time = until
-        stride = Math.min(2 * stride, LONGEST_STRIDE)
+        stride = Math.min(2 * stride, MAX_SHARD_STRIDE)
         until += stride
-      } else this.refuse(new NothingLeftToHappen(NOTHING_LEFT))
+      } else this.refuse(new ClockIdleError(NOTHING_LEFT))
     }
     this.#time = Math.max(this.#time, reached)
   }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { VirtualClock } from '../../runtime/index.js'
-import { NothingLeftToHappen, defined, sharedAbort } from '../../runtime/index.js'
+import { ClockIdleError, defined, sharedAbort } from '../../runtime/index.js'
 import { IPA_PACE } from '../../agent/index.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import type { StagedNode } from '../lab-node.js'
 import { REALISTIC_MACHINES } from '../realistic-pace.js'
-import { leaving } from './crossing-error.js'
-import type { Answer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import { packError } from './crossing-error.js'
+import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
 
 /**
  * A lab of a fixed number of nodes, one of many: an Ironic, machines, agents and a clock of its own. It stands still but
@@ -17,7 +17,7 @@ export class Shard implements AsyncDisposable {
   readonly #nodes = new Map<number, StagedNode>()
   readonly #faults = new Map<number, Disposable>()
   readonly #owed = new Set<number>()
-  readonly #answers: Answer[] = []
+  readonly #answers: ShardAnswer[] = []
   readonly #events: RoundReport['events'] = []
   readonly #number: number
   #listening: Disposable | undefined
@@ -74,7 +74,7 @@ export class Shard implements AsyncDisposable {
       await clock.until(Promise.race([ended, new Promise<void>((resolve) => (this.#answered = resolve))]))
       return true
     } catch (error) {
-      if (!(error instanceof NothingLeftToHappen)) throw error
+      if (!(error instanceof ClockIdleError)) throw error
       // Time goes on while other shards have something to do.
       await clock.advance(left())
       return this.#answers.length > 0
@@ -112,7 +112,7 @@ export class Shard implements AsyncDisposable {
         this.#owed.add(id)
         this.#answer(request).then(
           (value) => this.#deliver({ id, value }),
-          (error: unknown) => this.#deliver({ id, error: leaving(error) }),
+          (error: unknown) => this.#deliver({ id, error: packError(error) }),
         )
       }
     }
@@ -142,7 +142,7 @@ export class Shard implements AsyncDisposable {
     }
   }
 
-  #deliver(answer: Answer): void {
+  #deliver(answer: ShardAnswer): void {
     if (!this.#owed.delete(answer.id)) return
     this.#answers.push(answer)
     this.#answered()

@@ -1,20 +1,20 @@
 import { totalmem } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { packageFile, systemClock, seconds, UserError } from '../../runtime/index.js'
-import { arriving } from './crossing-error.js'
-import type { Answer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import { unpackError } from './crossing-error.js'
+import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
 import { shardFailed } from './shard-numbers.js'
 
 /**
  * MiB of new objects between two collections. V8 collects after 16, which a shard of deployments fills in no time: with
  * more of them dead by then, a deployment costs a fifth less.
  */
-const NEW_OBJECTS = 64
+const YOUNG_GENERATION_MIB = 64
 
 /** A thread that does not close by itself within this time is ended. */
-const CLOSING = seconds(5)
+const THREAD_CLOSE_TIMEOUT = seconds(5)
 
-interface Asked {
+interface PendingAnswer {
   shard: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -24,7 +24,7 @@ interface Asked {
 export class Thread implements AsyncDisposable {
   readonly #worker: Worker
   readonly #shardSize: number
-  readonly #asked = new Map<number, Asked>()
+  readonly #asked = new Map<number, PendingAnswer>()
   readonly #ended: Promise<void>
   #requests = new Map<number, Request[]>()
   #round: { resolve: (report: RoundReport) => void } | undefined
@@ -37,7 +37,7 @@ export class Thread implements AsyncDisposable {
       workerData: settings,
       execArgv: [],
       resourceLimits: {
-        maxYoungGenerationSizeMb: NEW_OBJECTS,
+        maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB,
         maxOldGenerationSizeMb: Math.max(1024, Math.floor(totalmem() / 2 ** 20 / threads)),
       },
     })
@@ -81,7 +81,7 @@ export class Thread implements AsyncDisposable {
   /** Runs a round; its answers are delivered by {@link deliver}. */
   run(round: Omit<Round, 'requests'>): Promise<RoundReport> {
     return new Promise((resolve) => {
-      if (this.#error !== undefined) return resolve(NOTHING)
+      if (this.#error !== undefined) return resolve(EMPTY_ROUND)
       this.#round = { resolve }
       this.#worker.ref()
       const requests = [...this.#requests]
@@ -90,11 +90,11 @@ export class Thread implements AsyncDisposable {
     })
   }
 
-  deliver(answers: readonly Answer[]): void {
+  deliver(answers: readonly ShardAnswer[]): void {
     for (const answer of answers) {
       const asked = this.#asked.get(answer.id)
       this.#asked.delete(answer.id)
-      if ('error' in answer) asked?.reject(arriving(answer.error))
+      if ('error' in answer) asked?.reject(unpackError(answer.error))
       else asked?.resolve(answer.value)
     }
   }
@@ -118,7 +118,7 @@ export class Thread implements AsyncDisposable {
     for (const { shard, reject } of this.#asked.values()) reject(this.#failure(shard))
     this.#asked.clear()
     this.#requests.clear()
-    this.#reported(NOTHING)
+    this.#reported(EMPTY_ROUND)
   }
 
   #failure(shard: number): unknown {
@@ -131,13 +131,13 @@ export class Thread implements AsyncDisposable {
     this.#worker.postMessage('close')
     const late = new AbortController()
     const ended = this.#ended.then(() => late.abort())
-    const closing = systemClock().sleep(CLOSING, { signal: late.signal })
+    const closing = systemClock().sleep(THREAD_CLOSE_TIMEOUT, { signal: late.signal })
     await Promise.race([ended, closing.then(() => this.#worker.terminate()).catch(() => {})])
     await ended
   }
 }
 
-const NOTHING: RoundReport = { answers: [], events: [], reached: 0, goesOn: false }
+const EMPTY_ROUND: RoundReport = { answers: [], events: [], reached: 0, goesOn: false }
 
 /** The program of a thread, always as the bundle has it: that starts in a third of the time of single modules. */
 export const workerFile = (): string => packageFile('dist/bundle/lab-worker.js')

@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import { checkFault } from '../faults/check-fault.js'
-import type { AddedFault, Fault, Faults } from '../faults/fault.js'
+import type { AddedFault, Fault, LabFaults } from '../faults/fault.js'
 import { checkData } from './plain-data.js'
 import type { Request } from './messages.js'
 
@@ -14,7 +14,7 @@ interface FaultShards {
 }
 
 /** The faults of all shards. A fault of one node is in that node's shard only. */
-export class ThreadedFaults implements Pick<Faults, 'add' | 'clear'> {
+export class ThreadedFaults implements Pick<LabFaults, 'add' | 'clear'> {
   readonly #shards: FaultShards
   readonly #faults = new Map<number, Fault>()
   #last = 0

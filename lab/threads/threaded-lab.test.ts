@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NothingLeftToHappen, defined, temporaryFolder, UserError } from '../../runtime/index.js'
+import { ClockIdleError, defined, temporaryFolder, UserError } from '../../runtime/index.js'
 import { IronicRefused } from '../../wire/index.js'
 import { createLab, installCoreos } from '../create-lab.js'
 import type { ThreadedLab, ThreadedLabOptions } from '../lab.js'
@@ -32,11 +32,11 @@ const asksFor = (kind: string): string =>
   `message.requests?.some(([, requests]) => requests.some(({ kind }) => kind === '${kind}'))`
 
 // Nine threads start: on a machine that is busy otherwise, that takes a while.
-const MANY_THREADS = { timeout: 240_000 }
+const THREADS_TEST_OPTIONS = { timeout: 240_000 }
 
 test(
   'the journal of a seed is the same with one and three threads, and another one with another seed',
-  MANY_THREADS,
+  THREADS_TEST_OPTIONS,
   async () => {
     const one = await threadedJournal({ threads: 1, seed: 7 })
     expect(await threadedJournal({ threads: 3, seed: 7 })).toEqual(one)
@@ -125,7 +125,7 @@ test('many nodes of a shard may be deployed at once, unless Ironic is configured
 describe('waiting', () => {
   test('fails when nothing is left that could happen, and works again then', async () => {
     const lab = shared
-    await expect(lab.wait(new Promise(() => {}))).rejects.toBeInstanceOf(NothingLeftToHappen)
+    await expect(lab.wait(new Promise(() => {}))).rejects.toBeInstanceOf(ClockIdleError)
     const node = await lab.enroll()
     expect(await lab.wait(node.get())).toMatchObject({ provision_state: 'enroll' })
   })

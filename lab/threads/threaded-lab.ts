@@ -1,6 +1,6 @@
-import { defined, opening, type Scope, UserError } from '../../runtime/index.js'
+import { defined, openInScope, type Scope, UserError } from '../../runtime/index.js'
 import type { ApiNode, IronicClient } from '../../wire/index.js'
-import { Events, type LabEvents, type Listener } from '../events.js'
+import { Events, type LabEvents, type LabEventListener } from '../events.js'
 import type { EnrollOptions, LabOptions, ThreadedLab, ThreadedLabOptions, ThreadedNode } from '../lab.js'
 import { checkData } from './plain-data.js'
 import type { Question, Request } from './messages.js'
@@ -36,8 +36,8 @@ export async function createThreadedLab(
   { threads, ...options }: ThreadedLabOptions,
   { shardSize = SHARD_SIZE, file = workerFile() }: ThreadedLabInternals = {},
 ): Promise<ThreadedLab> {
-  check(threads, options)
-  return opening(async (scope) => {
+  checkThreads(threads, options)
+  return openInScope(async (scope) => {
     const settings = { options, shardSize }
     const workers = Array.from({ length: threads }, () => scope.use(new Thread(settings, file, threads)))
     const lab = new ShardedLab(workers, shardSize, scope)
@@ -114,7 +114,7 @@ class ShardedLab implements ThreadedLab {
   }
 
   /** Threads send events only while a caller listens. */
-  #listen(listener: Listener): Disposable {
+  #listen(listener: LabEventListener): Disposable {
     const listening = this.#events.listen(listener)
     if (++this.#listeners === 1) this.#askForEvents(true)
     let over = false
@@ -171,7 +171,7 @@ class NodeOfShard implements ThreadedNode {
   }
 }
 
-function check(threads: number, options: LabOptions): void {
+function checkThreads(threads: number, options: LabOptions): void {
   if (!Number.isInteger(threads) || threads < 1)
     throw new UserError('thread-count', `a lab has a whole number of threads from 1, not ${threads}`, { kind: 'usage' })
   const { clock, ...rest } = options

@@ -1,11 +1,11 @@
 import type { NodeReport } from '../control/documents.js'
 import type { JournalEntry } from '../journal/entry.js'
-import { beginsFlow, isFailure, isHeartbeat } from '../journal/flow.js'
+import { beginsFlow, isFailure, isHeartbeatEntry } from '../journal/flow.js'
 import { marksOf, type TimelineMark } from './marks.js'
 import { retryText } from './retry-verbs.js'
 
 /** A sentence of a chain of causes. */
-export interface Cause {
+export interface TimelineCause {
   text: string
   /** Lab time, where it is known. */
   at: string | null
@@ -26,12 +26,12 @@ export function whyFailed(
   node: NodeReport,
   entries: readonly JournalEntry[],
   fault: (id: string) => string | undefined,
-): { causes: Cause[]; remedy: string | null } {
+): { causes: TimelineCause[]; remedy: string | null } {
   if (node.last_error === null) return { causes: [], remedy: null }
   const end = entries.findLastIndex((entry) => entry.kind === 'state' && entry.lastError === node.last_error)
   const flow = entries.slice(beginOfFlow(entries, end), end < 0 ? undefined : end + 1)
   const last = flow.at(-1)
-  const causes: Cause[] = [
+  const causes: TimelineCause[] = [
     { text: node.last_error, at: last?.labTime ?? null, entry: end < 0 ? null : last!.id, fault: null },
     ...failedStep(flow),
     ...silence(node.last_error, flow),
@@ -51,7 +51,7 @@ function beginOfFlow(entries: readonly JournalEntry[], end: number): number {
   return 0
 }
 
-function failedStep(flow: readonly JournalEntry[]): Cause[] {
+function failedStep(flow: readonly JournalEntry[]): TimelineCause[] {
   const steps = flow.filter((entry) => entry.kind === 'step')
   const last = steps.at(-1)
   if (!last || last.what === 'ended') return []
@@ -63,15 +63,15 @@ function failedStep(flow: readonly JournalEntry[]): Cause[] {
 }
 
 /** Sign of life of the agent before a time limit passed. */
-function silence(error: string, flow: readonly JournalEntry[]): Cause[] {
+function silence(error: string, flow: readonly JournalEntry[]): TimelineCause[] {
   if (!/timeout|timed out/i.test(error)) return []
-  const beat = flow.findLast((entry) => entry.kind === 'exchange' && isHeartbeat(entry) && !isFailure(entry))
+  const beat = flow.findLast((entry) => entry.kind === 'exchange' && isHeartbeatEntry(entry) && !isFailure(entry))
   if (!beat) return [{ text: 'no heartbeat of the agent came', at: null, entry: null, fault: null }]
   return [{ text: "the agent's last heartbeat came before", at: beat.labTime, entry: beat.id, fault: null }]
 }
 
 /** The last thing that went wrong below the conductor and bears on the error: a command, a boot, a BMC, a download. */
-function lastFailure(error: string, flow: readonly JournalEntry[]): Cause[] {
+function lastFailure(error: string, flow: readonly JournalEntry[]): TimelineCause[] {
   const all = firstOfSilence(marksOf(flow)).filter(({ kind, isBad }) => isBad && BELOW.has(kind))
   // After a failure the agent's logs are collected, by programs that a ramdisk need not have.
   const bad =
@@ -108,8 +108,8 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The faults that struck, each once. */
-function strikes(flow: readonly JournalEntry[], fault: (id: string) => string | undefined): Cause[] {
-  const seen = new Map<string, Cause>()
+function strikes(flow: readonly JournalEntry[], fault: (id: string) => string | undefined): TimelineCause[] {
+  const seen = new Map<string, TimelineCause>()
   for (const entry of flow)
     if (entry.kind === 'fault' && entry.what === 'struck' && entry.fault !== null && !seen.has(entry.fault))
       seen.set(entry.fault, {
@@ -123,7 +123,7 @@ function strikes(flow: readonly JournalEntry[], fault: (id: string) => string | 
 
 function remedyFor(
   { provision_state: state, waitsFor }: NodeReport,
-  causes: readonly Cause[],
+  causes: readonly TimelineCause[],
   fault: (id: string) => string | undefined,
 ): string {
   const again = retryText(state)

@@ -1,5 +1,5 @@
 import type { ExchangeEntry, JournalEntry } from '../journal/entry.js'
-import { isFailure, isHeartbeat } from '../journal/flow.js'
+import { isFailure, isHeartbeatEntry } from '../journal/flow.js'
 
 /** Something that happened to a node at one time. */
 export interface TimelineMark {
@@ -61,7 +61,7 @@ function exchange(entry: ExchangeEntry): Pick<TimelineMark, 'kind' | 'text' | 'i
   const { from, to, method, target, status, error } = entry
   const isBad = isFailure(entry)
   const answer = status === null ? (error ?? 'no answer') : String(status)
-  if (isHeartbeat(entry)) return { kind: 'heartbeat', text: isBad ? `heartbeat: ${answer}` : 'heartbeat', isBad }
+  if (isHeartbeatEntry(entry)) return { kind: 'heartbeat', text: isBad ? `heartbeat: ${answer}` : 'heartbeat', isBad }
   const text = `${from} to ${to}: ${method} ${target}: ${answer}`
   return { kind: to === 'images' ? 'download' : 'call', text, isBad }
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { PROVISION_STATES } from '../../wire/index.js'
-import { VERBS } from '../../ironic-mock/conductor/core/transitions.js'
+import { PROVISION_VERBS } from '../../ironic-mock/conductor/core/transitions.js'
 import { RETRY_VERBS, retryText } from './retry-verbs.js'
 
 test('each failed state has verbs, and Ironic accepts them all in that state', () => {
   for (const state of PROVISION_STATES.filter((one) => / failed$|^error$/.test(one)))
     expect(RETRY_VERBS[state]?.length, state).toBeGreaterThan(0)
   for (const [state, verbs] of Object.entries(RETRY_VERBS))
-    for (const verb of verbs) expect(VERBS[verb]!.from, verb).toContain(state)
+    for (const verb of verbs) expect(PROVISION_VERBS[verb]!.from, verb).toContain(state)
 })
 
 test.each([

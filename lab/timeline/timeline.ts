@@ -1,7 +1,7 @@
 import type { StepPlan } from '../../ironic-mock/index.js'
 import type { NodeReport } from '../control/documents.js'
 import type { JournalEntry, StateEntry, StepEntry } from '../journal/entry.js'
-import { whyFailed, type Cause } from './cause.js'
+import { whyFailed, type TimelineCause } from './cause.js'
 import { marksOf, type TimelineMark } from './marks.js'
 
 /** A provision state of a node, from when to when. Times are ISO 8601 in lab time. */
@@ -29,7 +29,7 @@ export interface StepSpan extends Pick<StepEntry, 'flow' | 'interface' | 'step' 
 }
 
 /** Event that a node waits for. */
-export interface Waiting {
+export interface AwaitedEvent {
   what: string
   /** When it is no longer waited for; null without a time limit. */
   until: string | null
@@ -55,9 +55,9 @@ export interface NodeTimeline {
   states: StateSpan[]
   steps: StepSpan[]
   marks: TimelineMark[]
-  waiting: Waiting | null
+  waiting: AwaitedEvent | null
   /** The last error and its causes, the outermost first; empty without an error. */
-  causes: Cause[]
+  causes: TimelineCause[]
   /** Sentence that says what to do about the last error. */
   remedy: string | null
   plan: StepPlan | null
@@ -71,7 +71,7 @@ export function timelineOf(parts: {
   remembered: readonly JournalEntry[]
   isCut: boolean
   now: number
-  waiting: Waiting | null
+  waiting: AwaitedEvent | null
   plan: StepPlan | null
   /** Text of a fault by its id; undefined for one that was lifted. */
   fault: (id: string) => string | undefined
@@ -84,8 +84,8 @@ export function timelineOf(parts: {
     since: entries[0]?.labTime ?? null,
     isCut,
     walls: wallsOf(entries),
-    states: statesOf(node, entries),
-    steps: stepsOf(entries),
+    states: stateSpansOf(node, entries),
+    steps: stepSpansOf(entries),
     marks: marksOf(entries),
     waiting,
     causes,
@@ -94,7 +94,7 @@ export function timelineOf(parts: {
   }
 }
 
-function statesOf(node: NodeReport, entries: readonly JournalEntry[]): StateSpan[] {
+function stateSpansOf(node: NodeReport, entries: readonly JournalEntry[]): StateSpan[] {
   const spans: StateSpan[] = []
   for (const entry of entries) {
     if (entry.kind !== 'state') continue
@@ -115,7 +115,7 @@ function statesOf(node: NodeReport, entries: readonly JournalEntry[]): StateSpan
   return spans.length > 0 ? spans : [{ state, from: null, to: null, power, lastError, entry: null }]
 }
 
-function stepsOf(entries: readonly JournalEntry[]): StepSpan[] {
+function stepSpansOf(entries: readonly JournalEntry[]): StepSpan[] {
   const spans: StepSpan[] = []
   for (const entry of entries) {
     if (entry.kind !== 'step') continue
@@ -152,14 +152,14 @@ function stepsOf(entries: readonly JournalEntry[]): StepSpan[] {
 }
 
 /** Difference between two clocks that is not worth a time of its own, in milliseconds. */
-const SAME = 250
+const MIN_TIME_DIFFERENCE = 250
 
 function wallsOf(entries: readonly JournalEntry[]): WallTime[] {
   const walls: WallTime[] = []
   let apart = Number.NaN
   for (const [index, { labTime: lab, wallTime: wall }] of entries.entries()) {
     const now = Date.parse(wall) - Date.parse(lab)
-    if (Math.abs(now - apart) <= SAME) continue
+    if (Math.abs(now - apart) <= MIN_TIME_DIFFERENCE) continue
     // The clocks ran alike until the entry before.
     const before = entries[index - 1]
     if (before && walls.at(-1)!.lab !== before.labTime) walls.push({ lab: before.labTime, wall: before.wallTime })

@@ -1,6 +1,6 @@
 import type { NodeDeadline } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../wire/index.js'
-import type { Waiting } from './timeline.js'
+import type { AwaitedEvent } from './timeline.js'
 
 const WAITED: Readonly<Record<string, string>> = {
   'inspect wait': "the agent's inspection data",
@@ -18,7 +18,7 @@ export function waitingOf(
   node: Readonly<NodeRecord>,
   deadlines: readonly NodeDeadline[],
   known: string | null,
-): Waiting | null {
+): AwaitedEvent | null {
   const [first] = deadlines
   const until = first ? new Date(first.at).toISOString() : null
   const { provision_state: state, reservation, target_power_state: power } = node

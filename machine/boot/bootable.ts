@@ -1,10 +1,10 @@
 import { type Clock, errorChain, type Logger } from '../../runtime/index.js'
-import type { BlockDevice } from '../disk/block-device.js'
+import type { SimulatedDisk } from '../disk/block-device.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import { readLayout, type DiskLayout } from '../disk/partitions.js'
 import type { MachineSpec } from '../machine-spec.js'
 import { bootedEntry } from '../os/loader-entries.js'
-import type { Inside } from '../programs/program.js'
+import type { ProgramMachine } from '../programs/program.js'
 import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
 
 /** Partition type that each firmware boots from: the EFI system partition, or GRUB's second stage on GPT. */
@@ -18,7 +18,7 @@ const CONFIG = '/ignition/config.ign'
 
 /** An installed system that the firmware and boot loader found. */
 export interface Bootable {
-  device: BlockDevice
+  device: SimulatedDisk
   /** Bytes from the start of the disk to the boot filesystem. */
   bootOffset: number
   /** Options of the boot loader entry that GRUB picks: the last one by name. */
@@ -37,16 +37,16 @@ export interface Bootable {
  */
 export async function findBootable(
   spec: MachineSpec,
-  disks: ReadonlyMap<string, BlockDevice>,
-  efi: Inside['efi'],
+  disks: ReadonlyMap<string, SimulatedDisk>,
+  efi: ProgramMachine['efi'],
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<Bootable | undefined> {
-  const layouts = new Map<BlockDevice, DiskLayout | undefined>()
-  const layoutOf = async (device: BlockDevice) => {
+  const layouts = new Map<SimulatedDisk, DiskLayout | undefined>()
+  const layoutOf = async (device: SimulatedDisk) => {
     if (!layouts.has(device)) layouts.set(device, await unlessUnreadable(() => readLayout(device)))
     return layouts.get(device)
   }
-  const unlessUnreadable = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+  const unlessUnreadable = async <T,>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work()
     } catch (error) {
@@ -57,7 +57,7 @@ export async function findBootable(
     }
   }
 
-  for (const { device, guid, entry } of candidates(spec, disks, efi)) {
+  for (const { device, guid, entry } of bootCandidates(spec, disks, efi)) {
     const layout = await layoutOf(device)
     const loader = layout?.partitions.find(({ gpt }) => gpt?.type === LOADER_PARTITION[spec.firmware])
     const boot = layout?.partitions.find(({ filesystem }) => filesystem?.label === 'boot')
@@ -71,7 +71,7 @@ export async function findBootable(
   return undefined
 }
 
-function* candidates(spec: MachineSpec, disks: ReadonlyMap<string, BlockDevice>, efi: Inside['efi']) {
+function* bootCandidates(spec: MachineSpec, disks: ReadonlyMap<string, SimulatedDisk>, efi: ProgramMachine['efi']) {
   if (spec.firmware === 'uefi')
     for (const number of efi.order) {
       const entry = efi.entries.find((candidate) => candidate.number === number)

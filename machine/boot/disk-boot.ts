@@ -1,4 +1,4 @@
-import { uuid } from '../../runtime/index.js'
+import { randomUuid } from '../../runtime/index.js'
 import { findBootable, type Bootable } from './bootable.js'
 import { firstBoot, type DiskBoot } from './first-boot.js'
 import type { BootingMachine } from '../machine-parts.js'
@@ -20,7 +20,7 @@ export async function bootDisk(booting: BootingMachine, signal: AbortSignal): Pr
       if (outcome === 'up') return { outcome: 'disk', system }
       if (outcome !== 'reboot') return { outcome }
       signal.throwIfAborted()
-      record.state.boot!.id = uuid(random)
+      record.state.boot!.id = randomUuid(random)
       if (pace.bootDisk > 0) await clock.sleep(pace.bootDisk, { signal })
     }
   } finally {

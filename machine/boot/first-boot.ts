@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { errorChain, type Clock, type Probe, type Random } from '../../runtime/index.js'
 import { parseIgnition, summarizeIgnition, type IgnitionConfig } from '../../ignition/index.js'
 import { FIRST_BOOT_FLAG, type Bootable } from './bootable.js'
-import type { BlockDevice } from '../disk/block-device.js'
+import type { SimulatedDisk } from '../disk/block-device.js'
 import { withBootVolume } from '../disk/boot-volume.js'
 import { setUpGpt } from '../disk/gpt-setup.js'
 import type { ConfigSource } from '../ignition/config-acquisition.js'
@@ -22,7 +22,7 @@ import { baseRoot } from '../root/base-root.js'
 export interface FirstBootParts {
   spec: MachineSpec
   bootId: string
-  disks: ReadonlyMap<string, BlockDevice>
+  disks: ReadonlyMap<string, SimulatedDisk>
   system: InstalledSystem
   clock: Clock
   random: Random
@@ -64,7 +64,7 @@ export async function firstBoot(
     downloads,
     signal,
     version: deployment.version,
-    source: await sourceOf(bootable, disks),
+    source: await findConfigSource(bootable, disks),
     devices: () => Devices.read(spec, disks, device.name),
     editKernelArguments: (edit) => withBootVolume(device, bootOffset, clock, (volume) => setArguments(volume, edit)),
     print: (stage, priority, message) => {
@@ -91,9 +91,9 @@ export async function firstBoot(
 }
 
 /** A config URL of the kernel's command line has precedence over the config of the boot partition, and that over the platform's. */
-async function sourceOf(
+async function findConfigSource(
   { config, kernelArguments }: Bootable,
-  disks: ReadonlyMap<string, BlockDevice>,
+  disks: ReadonlyMap<string, SimulatedDisk>,
 ): Promise<ConfigSource> {
   const last = (name: string): string | undefined =>
     kernelArguments.findLast((argument) => argument.startsWith(`${name}=`))?.slice(name.length + 1)

@@ -1,4 +1,4 @@
-import { uniform } from '../../runtime/index.js'
+import { randomUniform } from '../../runtime/index.js'
 import { NO_NETWORK } from '../live/boot-network.js'
 import { bootLive, type LiveMedium, type LiveOutcome } from '../live/live-boot.js'
 import { missingDriver } from '../live/live-version.js'
@@ -36,6 +36,6 @@ export async function selfTest(
   signal: AbortSignal,
 ): Promise<void> {
   const { bootDisk, bootRamdisk: least, bootRamdiskMost: most = least } = pace
-  const time = system === 'disk' ? bootDisk : most > least ? uniform(random, least, most) : least
+  const time = system === 'disk' ? bootDisk : most > least ? randomUniform(random, least, most) : least
   if (time > 0) await clock.sleep(time, { signal })
 }

@@ -32,7 +32,7 @@ export interface NodeImagePoint {
 }
 
 /** Background work of a boot, which the end of the boot aborts. */
-interface Work {
+interface BootWork {
   controller: AbortController
   done: Promise<unknown>
 }
@@ -56,9 +56,9 @@ export class MachineBoot {
   /** The boot, once its outcome is stored. */
   #running: Boot | undefined
   #session: RamdiskSession | undefined
-  #starting: Work | undefined
+  #starting: BootWork | undefined
   /** The agent's unit, or the update of the installed system. */
-  #unit: Work | undefined
+  #unit: BootWork | undefined
   #system: RunningSystem | undefined
   /** Pieces of background work that have not ended. */
   #working = 0

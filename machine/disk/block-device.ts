@@ -2,7 +2,7 @@
  * A disk of a simulated machine. Offsets and lengths in bytes, any alignment. Rejections carry a `code`: `ENOSPC` past
  * the end, `EIO` for a medium error.
  */
-export interface BlockDevice extends AsyncDisposable {
+export interface SimulatedDisk extends AsyncDisposable {
   /** Kernel name: `sda`. */
   readonly name: string
   readonly size: number
@@ -27,4 +27,4 @@ export interface BlockDevice extends AsyncDisposable {
 }
 
 /** The part of a disk by which its partitions and filesystems are read. */
-export type ReadableDisk = Pick<BlockDevice, 'name' | 'size' | 'sectorSize' | 'read'>
+export type ReadableDisk = Pick<SimulatedDisk, 'name' | 'size' | 'sectorSize' | 'read'>

@@ -1,5 +1,5 @@
 import { defined, type Clock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume, type VolumeStat } from './boot-volume.js'
 import { readLayout } from './partitions.js'
 
@@ -13,7 +13,7 @@ export interface BootFile extends VolumeStat {
 }
 
 /** Paths that are listed at most: a damaged filesystem can have any number. */
-const MOST_PATHS = 5000
+const MAX_LISTED_PATHS = 5000
 
 /**
  * Lists the boot filesystem of a disk, or one path of it with its contents.
@@ -21,7 +21,7 @@ const MOST_PATHS = 5000
  * @returns undefined when the disk has no boot filesystem, or it has not the path
  */
 export async function bootFiles(
-  device: BlockDevice,
+  device: SimulatedDisk,
   path: string | null,
   clock: Clock,
 ): Promise<BootFile[] | undefined> {
@@ -33,9 +33,9 @@ export async function bootFiles(
     boot.offset,
     clock,
     async (volume) => {
-      if (path === null) return listed(volume)
+      if (path === null) return listBootFiles(volume)
       try {
-        const one = await described(volume, path)
+        const one = await describeBootFile(volume, path)
         return [one.kind === 'file' ? { ...one, bytes: await volume.read(path) } : one]
       } catch (error) {
         if (error instanceof VolumeError && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
@@ -46,20 +46,20 @@ export async function bootFiles(
   )
 }
 
-async function listed(volume: BootVolume): Promise<BootFile[]> {
+async function listBootFiles(volume: BootVolume): Promise<BootFile[]> {
   const found: BootFile[] = []
   const folders = ['']
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift())
     for (const name of await volume.list(folder || '/')) {
-      if (found.length >= MOST_PATHS) return found
-      const one = await described(volume, `${folder}/${name}`)
+      if (found.length >= MAX_LISTED_PATHS) return found
+      const one = await describeBootFile(volume, `${folder}/${name}`)
       found.push(one)
       if (one.kind === 'directory') folders.push(one.path)
     }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-async function described(volume: BootVolume, path: string): Promise<BootFile> {
+async function describeBootFile(volume: BootVolume, path: string): Promise<BootFile> {
   const stat = await volume.stat(path, { follow: false })
   return { path, ...stat, ...defined({ target: stat.kind === 'symlink' ? await volume.readlink(path) : undefined }) }
 }

@@ -1,6 +1,6 @@
 import type { ExtDisk } from 'ext2fs/lib/libext2fs.js'
 import type { Clock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { EXT, ExtError, loadExt, type ExtFilesystem, type LoadedExt } from './ext-library.js'
 import { filesystemFinding } from './filesystem-damage.js'
 import { withExclusiveMount, type InterruptedHold } from './exclusive-mount.js'
@@ -42,15 +42,15 @@ export interface BootVolume {
 }
 
 /** Size of the pieces in which files pass through that memory. */
-const PIECE = 1024 * 1024
+const VOLUME_PIECE_BYTES = 1024 * 1024
 /** Limit on a file that is read: a damaged inode can have any size, and configs and boot entries are small. */
-const LARGEST_FILE = 64 * 1024 * 1024
+const MAX_BOOT_FILE_BYTES = 64 * 1024 * 1024
 /** Limit on disk accesses of a mount, which stops circular structures. A mount with its edits needs some hundred. */
-const MOST_ACCESSES = 50_000
+const MAX_MOUNT_ACCESSES = 50_000
 /** Loaded on first use, which most processes never get to. */
 let library: LoadedExt | undefined
 /** Listings after which the library is loaded anew: each leaks 18 KiB of its memory (measured with 4.2.5). */
-const MOST_LISTINGS = 400
+const MAX_LIBRARY_LISTINGS = 400
 let listings = 0
 
 /**
@@ -63,7 +63,7 @@ let listings = 0
  * await withBootVolume(disk, boot.offset, clock, (volume) => volume.read('/ignition/config.ign'))
  */
 export function withBootVolume<T>(
-  device: BlockDevice,
+  device: SimulatedDisk,
   offset: number,
   clock: Clock,
   work: (volume: BootVolume) => Promise<T>,
@@ -90,7 +90,7 @@ export function withBootVolume<T>(
       }
     } finally {
       // A failed mount or unmount leaks the library's small memory: load a new instance.
-      if (!clean || listings >= MOST_LISTINGS) library = undefined
+      if (!clean || listings >= MAX_LIBRARY_LISTINGS) library = undefined
     }
   })
 }
@@ -101,7 +101,7 @@ class DiskAdapter implements ExtDisk {
   #accesses = 0
 
   constructor(
-    readonly device: BlockDevice,
+    readonly device: SimulatedDisk,
     /** Where the filesystem begins. */
     readonly start: number,
     readonly readOnly: boolean,
@@ -145,7 +145,7 @@ class DiskAdapter implements ExtDisk {
     // After a failed write no later one may reach the disk, since it could depend on the failed one.
     if (this.#failure) throw this.#failure.error
     try {
-      if (++this.#accesses > MOST_ACCESSES)
+      if (++this.#accesses > MAX_MOUNT_ACCESSES)
         throw new VolumeError('EUCLEAN', this.device.name, { damage: 'its structures lead round in circles' })
       // A fault may delay the access.
       await this.held.without(work)
@@ -190,7 +190,7 @@ async function naming<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function kindOf(mode: number): VolumeStat['kind'] {
+function fileKindOf(mode: number): VolumeStat['kind'] {
   const kind = mode & EXT.S_IFMT
   return kind === EXT.S_IFDIR ? 'directory' : kind === EXT.S_IFLNK ? 'symlink' : 'file'
 }
@@ -201,11 +201,12 @@ class Volume implements BootVolume {
   read(path: string): Promise<Buffer> {
     return this.#opened(path, EXT.O_RDONLY, 0, async (fd) => {
       const { mode, size } = this.fs.stat(fd)
-      if (kindOf(mode) === 'directory') throw new VolumeError('EISDIR', path)
-      if (size > LARGEST_FILE) throw new VolumeError('EFBIG', path, { damage: `a file claims to have ${size} bytes` })
+      if (fileKindOf(mode) === 'directory') throw new VolumeError('EISDIR', path)
+      if (size > MAX_BOOT_FILE_BYTES)
+        throw new VolumeError('EFBIG', path, { damage: `a file claims to have ${size} bytes` })
       const parts: Buffer[] = []
       for (let at = 0; at < size;) {
-        const part = await this.fs.read(fd, EXT.O_RDONLY, Math.min(PIECE, size - at), at)
+        const part = await this.fs.read(fd, EXT.O_RDONLY, Math.min(VOLUME_PIECE_BYTES, size - at), at)
         if (part.length === 0) break
         parts.push(part)
         at += part.length
@@ -247,7 +248,7 @@ class Volume implements BootVolume {
   stat(path: string, { follow = true }: { follow?: boolean } = {}): Promise<VolumeStat> {
     return this.#opened(path, follow ? EXT.O_RDONLY : EXT.O_RDONLY | EXT.O_NOFOLLOW, 0, (fd) => {
       const { mode, uid, gid, size } = this.fs.stat(fd)
-      return { kind: kindOf(mode), mode: mode & 0o7777, uid, gid, size }
+      return { kind: fileKindOf(mode), mode: mode & 0o7777, uid, gid, size }
     })
   }
 
@@ -292,7 +293,7 @@ class Volume implements BootVolume {
 
   async #put(path: string, fd: number, flags: number, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length;) {
-      const written = await this.fs.write(fd, flags, bytes.subarray(at, at + PIECE), at)
+      const written = await this.fs.write(fd, flags, bytes.subarray(at, at + VOLUME_PIECE_BYTES), at)
       if (written === 0) throw new VolumeError('ENOSPC', path)
       at += written
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock, UserError } from '../../runtime/index.js'
 import { imagePath, readImage } from '../../test/kit/installer.js'
-import { checkImage } from './check-image.js'
+import { checkMetalImage } from './check-image.js'
 import { readContents } from './described-disk.js'
 import { imageCache } from './image-contents.js'
 import { readXzIndex } from '../../bytes/compression/xz-index.js'
@@ -28,7 +28,7 @@ function file(name: string, bytes: Uint8Array): string {
 
 test('the committed image is small and valid', async () => {
   expect(readImage().length).toBeLessThan(100 * 1024)
-  expect(await checkImage(imagePath, clock)).toEqual({
+  expect(await checkMetalImage(imagePath, clock)).toEqual({
     path: imagePath,
     compression: 'xz',
     fileSize: readImage().length,
@@ -40,7 +40,7 @@ test('the committed image is small and valid', async () => {
 })
 
 test('the committed image has a boot filesystem with the files of CoreOS', async () => {
-  expect(await checkImage(file('whole.raw', raw), clock)).toMatchObject({ compression: 'raw', size: raw.length })
+  expect(await checkMetalImage(file('whole.raw', raw), clock)).toMatchObject({ compression: 'raw', size: raw.length })
 })
 
 const noBoot = () => {
@@ -70,19 +70,21 @@ test.each([
   ['notes.txt', () => Buffer.from('hello'), 'image-not-a-disk', /has no GPT/],
   ['table.raw', badTable, 'image-not-a-disk', /partition table of .* is damaged: the GPT entries/],
 ])('%s is refused with reason and remedy', async (name, bytes, code, sentence) => {
-  const error: unknown = await checkImage(file(name, bytes()), clock).catch((error: unknown) => error)
+  const error: unknown = await checkMetalImage(file(name, bytes()), clock).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(UserError)
   expect(error).toMatchObject({ code, message: expect.stringMatching(sentence) as string })
   expect((error as UserError).remedy).toBeTruthy()
 })
 
 test('a file that cannot be read is an error', async () => {
-  await expect(checkImage(join(folder, 'none'), clock)).rejects.toMatchObject({ code: 'image-unreadable' })
-  await expect(checkImage(folder, clock)).rejects.toMatchObject({ code: 'image-unreadable' })
+  await expect(checkMetalImage(join(folder, 'none'), clock)).rejects.toMatchObject({ code: 'image-unreadable' })
+  await expect(checkMetalImage(folder, clock)).rejects.toMatchObject({ code: 'image-unreadable' })
 })
 
 test('an image is not decompressed beyond the end of its partition table, nor for a smaller disk', async () => {
   const bomb = gzipSync(Buffer.concat([raw, Buffer.alloc(64 * 1024 * 1024)]))
-  await expect(checkImage(file('bomb.raw.gz', bomb), clock)).rejects.toMatchObject({ code: 'image-trailing-data' })
-  await expect(checkImage(imagePath, clock, { disk: 1024 * 1024 })).rejects.toMatchObject({ code: 'disk-too-small' })
+  await expect(checkMetalImage(file('bomb.raw.gz', bomb), clock)).rejects.toMatchObject({ code: 'image-trailing-data' })
+  await expect(checkMetalImage(imagePath, clock, { disk: 1024 * 1024 })).rejects.toMatchObject({
+    code: 'disk-too-small',
+  })
 })

@@ -5,13 +5,13 @@ import {
   decodedFile,
   fileSource,
   readXzIndex,
-  sniff,
+  detectCompression,
   TRAILING_DATA,
 } from '../../bytes/index.js'
 import { readContents } from './described-disk.js'
-import { recogniseFilesystem, SUPERBLOCKS } from './filesystem-probe.js'
+import { recogniseFilesystem, SUPERBLOCK_AREA_BYTES } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
-import { ImageTooLarge, imageCache, SMALL_IMAGE_FILE } from './image-contents.js'
+import { ImageTooLarge, imageCache, MAX_CACHED_FILE_BYTES } from './image-contents.js'
 import { ERRORS } from '../errors.js'
 
 const MIB = 1024 * 1024
@@ -51,13 +51,13 @@ interface ImageSample {
  * @throws UserError image-unreadable, image-not-a-disk, image-truncated, image-corrupt, image-trailing-data,
  *   image-no-boot, disk-too-small
  */
-export async function checkImage(
+export async function checkMetalImage(
   path: string,
   clock: Clock,
   { disk = Infinity, keep = true }: { disk?: number; keep?: boolean } = {},
 ): Promise<CheckedImage> {
   const image = await sampleImage(path, clock, disk, keep)
-  const { gpt, sectorSize } = tableOf(path, image.head)
+  const { gpt, sectorSize } = readGptHead(path, image.head)
   const size = image.size ?? (gpt.backupLba + 1) * sectorSize
   const needed = neededBy(gpt, sectorSize)
   if (size < needed)
@@ -88,9 +88,9 @@ async function sampleImage(path: string, clock: Clock, disk: number, keep: boole
     const fileSize = source.length ?? 0
     try {
       const first = (await source.next()) ?? new Uint8Array()
-      const compression = sniff(first)
+      const compression = detectCompression(first)
       const largest = await largestContents(path, clock, disk)
-      const whole = compression !== 'raw' && fileSize <= SMALL_IMAGE_FILE
+      const whole = compression !== 'raw' && fileSize <= MAX_CACHED_FILE_BYTES
       if (whole && keep) return await glanceWhole(path, clock, largest)
       const knownSize =
         compression === 'raw'
@@ -120,7 +120,7 @@ async function largestContents(path: string, clock: Clock, disk: number): Promis
     length += bytes.length
     if (length >= MIB) break
   }
-  const { gpt, sectorSize } = tableOf(path, Buffer.concat(parts).subarray(0, MIB))
+  const { gpt, sectorSize } = readGptHead(path, Buffer.concat(parts).subarray(0, MIB))
   const needed = neededBy(gpt, sectorSize)
   if (needed > disk)
     throw new UserError(
@@ -143,7 +143,7 @@ async function glanceWhole(path: string, clock: Clock, largest: number): Promise
   const head = await readContents(image, 0, MIB)
   const starts = new Map<number, Buffer>()
   for (const { number, offset } of partitionsOf(head))
-    starts.set(number, await readContents(image, offset, SUPERBLOCKS))
+    starts.set(number, await readContents(image, offset, SUPERBLOCK_AREA_BYTES))
   return { compression: image.compression, fileSize: image.compressedLength, size: image.size, head, starts }
 }
 
@@ -167,14 +167,14 @@ async function sampleStream(
     const end = at + bytes.length
     if (end >= MIB) wanted ??= partitionsOf(Buffer.concat(parts))
     for (const { number, offset } of wanted ?? []) {
-      const start = starts.get(number) ?? Buffer.alloc(SUPERBLOCKS)
+      const start = starts.get(number) ?? Buffer.alloc(SUPERBLOCK_AREA_BYTES)
       const from = Math.max(at, offset)
-      const to = Math.min(end, offset + SUPERBLOCKS)
+      const to = Math.min(end, offset + SUPERBLOCK_AREA_BYTES)
       if (from < to) start.set(bytes.subarray(from - at, to - at), from - offset)
       starts.set(number, start)
     }
     at = end
-    const seen = wanted?.every(({ offset, name }) => offset + SUPERBLOCKS <= at || name === 'root') ?? false
+    const seen = wanted?.every(({ offset, name }) => offset + SUPERBLOCK_AREA_BYTES <= at || name === 'root') ?? false
     if (seen && knownSize !== undefined) break
     if (at > largest && compression !== 'raw') throw new ImageTooLarge(largest)
   }
@@ -193,7 +193,7 @@ function partitionsOf(head: Buffer): GptPartition[] {
   }
 }
 
-function tableOf(path: string, head: Buffer): { gpt: Gpt; sectorSize: 512 | 4096 } {
+function readGptHead(path: string, head: Buffer): { gpt: Gpt; sectorSize: 512 | 4096 } {
   const sectorSize = gptSectorSize(head)
   const remedy = 'name a CoreOS metal image: .raw, or .raw.xz, .raw.gz, .raw.zst'
   if (sectorSize === undefined) {

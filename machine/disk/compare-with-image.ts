@@ -1,11 +1,11 @@
 import type { Clock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { bufferOf } from '../../bytes/index.js'
 import { bootRange, forgetDisk, imageBlocks } from './image-blocks.js'
 
-const BLOCK = 4096
+const COMPARED_BLOCK_BYTES = 4096
 /** Limit on the differences in the result. */
-const MOST_DIFFERENCES = 16
+const MAX_DIFFERENCES = 16
 
 export interface ImageComparison {
   /** Whether all bytes outside the boot filesystem are the image's. */
@@ -26,7 +26,11 @@ export interface ImageComparison {
  * @param imagePath raw or compressed
  * @throws DecodeError for a broken image
  */
-export async function compareWithImage(device: BlockDevice, imagePath: string, clock: Clock): Promise<ImageComparison> {
+export async function compareWithImage(
+  device: SimulatedDisk,
+  imagePath: string,
+  clock: Clock,
+): Promise<ImageComparison> {
   const result: ImageComparison = { identical: true, compared: 0, differences: [], changedBootBlocks: 0 }
   const boot = await bootRange(device)
   for await (const block of imageBlocks(imagePath, clock)) {
@@ -46,8 +50,8 @@ function note(
   image: Buffer,
   disk: Buffer,
 ): void {
-  for (let at = 0; at < image.length; at += BLOCK) {
-    if (image.subarray(at, at + BLOCK).equals(disk.subarray(at, at + BLOCK))) continue
+  for (let at = 0; at < image.length; at += COMPARED_BLOCK_BYTES) {
+    if (image.subarray(at, at + COMPARED_BLOCK_BYTES).equals(disk.subarray(at, at + COMPARED_BLOCK_BYTES))) continue
     const from = offset + at
     if (from >= boot.from && from < boot.to) {
       result.changedBootBlocks++
@@ -55,7 +59,8 @@ function note(
     }
     result.identical = false
     const last = result.differences.at(-1)
-    if (last && last.offset + last.length === from) last.length += BLOCK
-    else if (result.differences.length < MOST_DIFFERENCES) result.differences.push({ offset: from, length: BLOCK })
+    if (last && last.offset + last.length === from) last.length += COMPARED_BLOCK_BYTES
+    else if (result.differences.length < MAX_DIFFERENCES)
+      result.differences.push({ offset: from, length: COMPARED_BLOCK_BYTES })
   }
 }

@@ -1,7 +1,7 @@
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero } from '../../bytes/index.js'
-import { copyPart, PAGE, storedPage, type StoredPage, ZEROS } from './stored-page.js'
+import { copyPart, PAGE, storedPage, type StoredPage, ZERO_PAGE } from './stored-page.js'
 
 export { PAGE }
 
@@ -33,13 +33,13 @@ export interface DescribedDevice extends AdoptingDevice {
 }
 
 /** A disk in memory, which can adopt a range of an image at the same offset, without copying its bytes. */
-export interface AdoptingDevice extends BlockDevice {
+export interface AdoptingDevice extends SimulatedDisk {
   revision(): number | undefined
   /** @throws DiskError ENOSPC when the range ends past the end of the disk; the part that fits is adopted */
   adopt(offset: number, length: number, image: ImageContents): Promise<void>
 }
 
-export const canAdopt = (device: BlockDevice): device is AdoptingDevice => 'adopt' in device
+export const canAdopt = (device: SimulatedDisk): device is AdoptingDevice => 'adopt' in device
 
 interface Adopted {
   start: number
@@ -187,7 +187,7 @@ class DescribedDisk implements DescribedDevice {
 
   #put(page: number, contents: StoredPage | undefined): void {
     if (contents) this.#pages.set(page, contents)
-    else if (this.#imageOf(page)) this.#pages.set(page, ZEROS)
+    else if (this.#imageOf(page)) this.#pages.set(page, ZERO_PAGE)
     else this.#pages.delete(page)
   }
 

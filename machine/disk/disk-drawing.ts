@@ -1,6 +1,6 @@
 import { errorChain, type Clock } from '../../runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { inspectDisk, type DiskReport } from './inspect-disk.js'
 import type { WrittenRange } from './write-log.js'
 
@@ -30,7 +30,7 @@ export interface DiskDrawing extends Pick<DiskSpec, 'name' | 'size' | 'sectorSiz
 
 /** Draws a disk from its bytes and its writes. */
 export async function drawDisk(
-  { spec, device, written }: { spec: DiskSpec; device: BlockDevice | undefined; written: readonly WrittenRange[] },
+  { spec, device, written }: { spec: DiskSpec; device: SimulatedDisk | undefined; written: readonly WrittenRange[] },
   clock: Clock,
 ): Promise<DiskDrawing> {
   const { name, size, sectorSize, serial, model } = spec
@@ -55,7 +55,7 @@ export async function drawDisk(
     guid: found?.diskGuid ?? null,
     partitions: (found?.partitions ?? []).map((partition) => ({
       ...partition,
-      changed: ofLastRun.reduce((sum, range) => sum + shared(partition, range), 0),
+      changed: ofLastRun.reduce((sum, range) => sum + overlapOf(partition, range), 0),
     })),
     written,
     lastRun: latest
@@ -78,10 +78,10 @@ export async function drawDisk(
   }
 }
 
-interface Extent {
+interface DrawnExtent {
   offset: number
   length: number
 }
 
-const shared = (a: Extent, b: Extent): number =>
+const overlapOf = (a: DrawnExtent, b: DrawnExtent): number =>
   Math.max(0, Math.min(a.offset + a.length, b.offset + b.length) - Math.max(a.offset, b.offset))

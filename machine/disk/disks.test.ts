@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Probe, systemClock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { describedDisk, type ImageContents } from './described-disk.js'
 import { DiskError } from './disk-error.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
-import { probed } from './probed-disk.js'
+import { probeDisk } from './probed-disk.js'
 
 const SIZE = 3 * 1024 * 1024 + 4096
 const folder = mkdtempSync(join(tmpdir(), 'ironstage-disks-'))
@@ -20,13 +20,13 @@ const newFile = (mayCut = false) => {
   const path = join(folder, `${files++}.raw`)
   return createFileDisk({ path, name: 'sda', size: SIZE, sectorSize: 512, clock, mayCut })
 }
-const kinds: [string, () => Promise<BlockDevice>][] = [
+const kinds: [string, () => Promise<SimulatedDisk>][] = [
   ['file', () => newFile()],
   ['file (cut)', () => newFile(true)],
   ['described', () => Promise.resolve(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }))],
   [
     'probed',
-    () => Promise.resolve(probed(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), new Probe(), 'm')),
+    () => Promise.resolve(probeDisk(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), new Probe(), 'm')),
   ],
 ]
 
@@ -125,7 +125,7 @@ test('a described disk adopts an image, changes only its own copy, and reloads c
   for (const disk of [one!, two!]) await disk.adopt(0, image.size, image)
   await one!.write(3 * 4096 + 1, Buffer.from('!'))
 
-  const letters = async (disk: BlockDevice, at: number) => Buffer.from(await disk.read(at, 3)).toString()
+  const letters = async (disk: SimulatedDisk, at: number) => Buffer.from(await disk.read(at, 3)).toString()
   expect([await letters(one!, 0), await letters(one!, 3 * 4096), await letters(two!, 3 * 4096)]).toEqual([
     'aaa',
     'b!b',
@@ -146,7 +146,7 @@ test('a fault can strike a byte range of one disk', async () => {
       return Promise.reject(new DiskError('EIO', 'sda', 5000))
     return next()
   })
-  const disk = probed(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), probe, 'machine-1')
+  const disk = probeDisk(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), probe, 'machine-1')
   await disk.write(0, Buffer.alloc(4096, 1))
   await expect(disk.write(4096, Buffer.alloc(4096, 1))).rejects.toMatchObject({ code: 'EIO' })
   expect(points).toEqual([

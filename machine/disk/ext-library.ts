@@ -62,7 +62,7 @@ export function loadExt(): LoadedExt {
     if (result < 0) throw new ExtError(-result, ERRNO_TO_CODE[-result] ?? 'UNKNOWN', call)
     return result
   }
-  const call: Call = async (name, ...args) =>
+  const call: LibraryCall = async (name, ...args) =>
     checked(name, await library.ccall(`node_ext2fs_${name}`, 'number', NUMBERS, args, { async: true }))
   return {
     mount: async (disk) => {
@@ -82,7 +82,7 @@ export function loadExt(): LoadedExt {
 const NUMBERS: readonly string[] = []
 
 /** Calls a function of the library that may read or write the disk. */
-type Call = (name: string, ...args: number[]) => Promise<number>
+type LibraryCall = (name: string, ...args: number[]) => Promise<number>
 
 /** A mounted filesystem. */
 export class ExtFilesystem {
@@ -90,7 +90,7 @@ export class ExtFilesystem {
 
   constructor(
     private readonly library: ExtLibrary,
-    private readonly call: Call,
+    private readonly call: LibraryCall,
     private readonly checked: (call: string, result: number) => number,
     private readonly disk: { readonly id: number; readonly pointer: number },
   ) {}

@@ -1,5 +1,5 @@
 import { fileError } from '../file-tree.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 
 export interface FatEntry {
   name: string
@@ -25,12 +25,12 @@ interface Layout {
   label: string
 }
 
-type Read = (offset: number, length: number) => Promise<Buffer>
+type ReadBytes = (offset: number, length: number) => Promise<Buffer>
 
 const DIRECTORY = 0x10
 const VOLUME_LABEL = 0x08
-const LONG_NAME = 0x0f
-const ENTRY = 32
+const LONG_NAME_ATTRIBUTE = 0x0f
+const FAT_ENTRY_BYTES = 32
 
 /**
  * Reads a FAT filesystem, such as an EFI system partition. Paths are not case-sensitive.
@@ -38,17 +38,17 @@ const ENTRY = 32
  * @throws an error with code EINVAL without such a filesystem, ENOENT, ENOTDIR, EISDIR as node:fs
  */
 export class FatVolume {
-  readonly #read: Read
+  readonly #read: ReadBytes
   readonly #layout: Layout
 
-  private constructor(read: Read, layout: Layout) {
+  private constructor(read: ReadBytes, layout: Layout) {
     this.#read = read
     this.#layout = layout
   }
 
   /** @param offset offset of the filesystem on the disk */
-  static async open(device: Pick<BlockDevice, 'read'>, offset: number): Promise<FatVolume> {
-    const read: Read = async (at, length) => Buffer.from(await device.read(offset + at, length))
+  static async open(device: Pick<SimulatedDisk, 'read'>, offset: number): Promise<FatVolume> {
+    const read: ReadBytes = async (at, length) => Buffer.from(await device.read(offset + at, length))
     return new FatVolume(read, await readLayout(read))
   }
 
@@ -122,7 +122,7 @@ export class FatVolume {
   }
 }
 
-async function readLayout(read: Read): Promise<Layout> {
+async function readLayout(read: ReadBytes): Promise<Layout> {
   const sector = await read(0, 512)
   const bytesPerSector = sector.length === 512 ? sector.readUInt16LE(11) : 0
   const clusterSize = bytesPerSector * (sector[13] ?? 0)
@@ -130,7 +130,7 @@ async function readLayout(read: Read): Promise<Layout> {
     throw Object.assign(new Error('this is not a FAT filesystem'), { code: 'EINVAL' })
   const reserved = sector.readUInt16LE(14)
   const tables = sector[16]!
-  const rootLength = Math.ceil((sector.readUInt16LE(17) * ENTRY) / bytesPerSector) * bytesPerSector
+  const rootLength = Math.ceil((sector.readUInt16LE(17) * FAT_ENTRY_BYTES) / bytesPerSector) * bytesPerSector
   const sectors = sector.readUInt16LE(19) || sector.readUInt32LE(32)
   const tableSectors = sector.readUInt16LE(22) || sector.readUInt32LE(36)
   const rootOffset = (reserved + tables * tableSectors) * bytesPerSector
@@ -153,9 +153,9 @@ async function readLayout(read: Read): Promise<Layout> {
 const labelText = (bytes: Buffer, at: number): string => bytes.toString('latin1', at, at + 11).trimEnd()
 
 function labelIn(folder: Buffer): string | undefined {
-  for (let at = 0; at + ENTRY <= folder.length && folder[at] !== 0; at += ENTRY) {
+  for (let at = 0; at + FAT_ENTRY_BYTES <= folder.length && folder[at] !== 0; at += FAT_ENTRY_BYTES) {
     const attributes = folder[at + 11]!
-    const isLabel = (attributes & VOLUME_LABEL) !== 0 && (attributes & LONG_NAME) !== LONG_NAME
+    const isLabel = (attributes & VOLUME_LABEL) !== 0 && (attributes & LONG_NAME_ATTRIBUTE) !== LONG_NAME_ATTRIBUTE
     if (isLabel && folder[at] !== 0xe5) return labelText(folder, at)
   }
   return undefined
@@ -164,11 +164,11 @@ function labelIn(folder: Buffer): string | undefined {
 function parseFolder(bytes: Buffer): FatEntry[] {
   const entries: FatEntry[] = []
   let long = ''
-  for (let at = 0; at + ENTRY <= bytes.length && bytes[at] !== 0; at += ENTRY) {
-    const entry = bytes.subarray(at, at + ENTRY)
+  for (let at = 0; at + FAT_ENTRY_BYTES <= bytes.length && bytes[at] !== 0; at += FAT_ENTRY_BYTES) {
+    const entry = bytes.subarray(at, at + FAT_ENTRY_BYTES)
     const attributes = entry[11]!
     if (entry[0] === 0xe5) long = ''
-    else if ((attributes & LONG_NAME) === LONG_NAME) long = longPart(entry) + long
+    else if ((attributes & LONG_NAME_ATTRIBUTE) === LONG_NAME_ATTRIBUTE) long = longPart(entry) + long
     else if ((attributes & VOLUME_LABEL) === 0) {
       const name = long === '' ? shortName(entry) : long.replace(/\0.*$/s, '')
       long = ''

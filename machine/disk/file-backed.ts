@@ -1,13 +1,13 @@
 import { rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { during, held, makeFolder, UserError, standsStill, type Clock, Mutex } from '../../runtime/index.js'
+import { during, withClockHeld, makeFolder, UserError, standsStill, type Clock, Mutex } from '../../runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
 import { ERRORS } from '../errors.js'
 
 /** A disk in a file, opened at the first access, so that a thousand idle machines hold no descriptors. */
-export class FileBacked implements BlockDevice {
+export class FileBacked implements SimulatedDisk {
   readonly name: string
   readonly size: number
   readonly sectorSize: number
@@ -15,7 +15,7 @@ export class FileBacked implements BlockDevice {
   readonly #clock: Clock
   readonly #ours: boolean
   readonly #hostIsFull: (file: string) => void
-  #opened: Promise<BlockDevice> | undefined
+  #opened: Promise<SimulatedDisk> | undefined
 
   /** @param ours whether the file is in the state folder, where only ironstage writes */
   constructor(
@@ -39,7 +39,7 @@ export class FileBacked implements BlockDevice {
 
   async exists(): Promise<boolean> {
     const path = await this.path()
-    return (await held(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
+    return (await withClockHeld(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
   }
 
   /** Removes the file while the machine does not use it. One of the user's own is left alone. */
@@ -47,23 +47,23 @@ export class FileBacked implements BlockDevice {
     await this.close()
     if (!this.#ours) return
     const path = await this.path()
-    await held(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
+    await withClockHeld(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
   }
 
   read(offset: number, length: number): Promise<Uint8Array> {
-    return inOrder(this.#clock, async () => (await this.#open()).read(offset, length))
+    return serializeAccess(this.#clock, async () => (await this.#open()).read(offset, length))
   }
 
   write(offset: number, bytes: Uint8Array): Promise<void> {
-    return inOrder(this.#clock, async () => (await this.#open()).write(offset, bytes))
+    return serializeAccess(this.#clock, async () => (await this.#open()).write(offset, bytes))
   }
 
   discard(offset: number, length: number): Promise<void> {
-    return inOrder(this.#clock, async () => (await this.#open()).discard(offset, length))
+    return serializeAccess(this.#clock, async () => (await this.#open()).discard(offset, length))
   }
 
   flush(): Promise<void> {
-    return inOrder(this.#clock, async () => (await this.#opened)?.flush())
+    return serializeAccess(this.#clock, async () => (await this.#opened)?.flush())
   }
 
   async close(): Promise<void> {
@@ -78,14 +78,14 @@ export class FileBacked implements BlockDevice {
     return this.close()
   }
 
-  #open(): Promise<BlockDevice> {
+  #open(): Promise<SimulatedDisk> {
     return (this.#opened ??= this.#openFile().catch((error: unknown) => {
       this.#opened = undefined
       throw error
     }))
   }
 
-  async #openFile(): Promise<BlockDevice> {
+  async #openFile(): Promise<SimulatedDisk> {
     const path = await this.path()
     const options = {
       path,
@@ -95,13 +95,14 @@ export class FileBacked implements BlockDevice {
       mayCut: this.#ours,
       hostIsFull: () => this.#hostIsFull(path),
     }
-    const size = await held(this.#clock, `looking for ${path}`, () => fileSize(path))
+    const size = await withClockHeld(this.#clock, `looking for ${path}`, () => fileSize(path))
     if (size === undefined) {
-      await held(this.#clock, `making the folder of ${path}`, () => makeFolder(dirname(path)))
+      await withClockHeld(this.#clock, `making the folder of ${path}`, () => makeFolder(dirname(path)))
       return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
     }
     // An earlier process was killed while it made or emptied the file: the missing end is all zeros.
-    if (this.#ours && size < this.size) await held(this.#clock, `completing ${path}`, () => truncate(path, this.size))
+    if (this.#ours && size < this.size)
+      await withClockHeld(this.#clock, `completing ${path}`, () => truncate(path, this.size))
     else if (size !== this.size)
       throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
         remedy: ERRORS['disk-size'].remedy,
@@ -117,11 +118,11 @@ const accesses = new WeakMap<Clock, Mutex>()
  * Serializes disk accesses while virtual time stands still. The order in which two files of this host answer is random, and a repeated
  * lab must do the same each time.
  */
-function inOrder<T>(clock: Clock, access: () => Promise<T>): Promise<T> {
+function serializeAccess<T>(clock: Clock, access: () => Promise<T>): Promise<T> {
   if (!standsStill(clock)) return access()
   const all = accesses.get(clock) ?? new Mutex()
   accesses.set(clock, all)
-  return held(clock, 'waiting for another disk', () => all.run(access))
+  return withClockHeld(clock, 'waiting for another disk', () => all.run(access))
 }
 
 async function fileSize(path: string): Promise<number | undefined> {

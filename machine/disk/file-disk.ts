@@ -1,7 +1,7 @@
 import { ftruncateSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { held, isDiskFull, type Clock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import { withClockHeld, isDiskFull, type Clock } from '../../runtime/index.js'
+import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero, zeroRuns } from '../../bytes/index.js'
 
@@ -9,7 +9,7 @@ import { bufferOf, isZero, zeroRuns } from '../../bytes/index.js'
 const CHUNK = 1024 * 1024
 
 /** Most bytes that are read without a thread: handing a piece of this size to one takes longer than reading it. */
-const AT_ONCE = 16 * 1024
+const MAX_SYNC_READ_BYTES = 16 * 1024
 
 export interface FileDiskOptions {
   /** The sparse file that holds the disk's bytes. */
@@ -19,7 +19,7 @@ export interface FileDiskOptions {
   /** 512 or 4096. */
   sectorSize: number
   clock: Clock
-  /** Whether {@link BlockDevice.flush} syncs the file, so that writes survive a crash of the host. */
+  /** Whether {@link SimulatedDisk.flush} syncs the file, so that writes survive a crash of the host. */
   durable?: boolean
   /**
    * Whether the file may be truncated and extended again, which empties it at once. A process that is killed in between
@@ -38,8 +38,8 @@ export interface FileDiskOptions {
  *
  * @throws an error with code EEXIST when the file exists
  */
-export const createFileDisk = (options: FileDiskOptions & { size: number }): Promise<BlockDevice> =>
-  held(options.clock, `creating the disk file ${options.path}`, async () => {
+export const createFileDisk = (options: FileDiskOptions & { size: number }): Promise<SimulatedDisk> =>
+  withClockHeld(options.clock, `creating the disk file ${options.path}`, async () => {
     const handle = await open(options.path, 'wx+', 0o600)
     try {
       await handle.truncate(options.size)
@@ -51,8 +51,8 @@ export const createFileDisk = (options: FileDiskOptions & { size: number }): Pro
   })
 
 /** Opens a disk that {@link createFileDisk} made, or any raw disk file; the file's length is the disk's size. */
-export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }): Promise<BlockDevice> =>
-  held(options.clock, `opening the disk file ${options.path}`, async () => {
+export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }): Promise<SimulatedDisk> =>
+  withClockHeld(options.clock, `opening the disk file ${options.path}`, async () => {
     const handle = await open(options.path, options.readOnly ? 'r' : 'r+')
     try {
       const { size, blocks } = await handle.stat()
@@ -64,7 +64,7 @@ export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }):
   })
 
 /** A disk in a file. Zeros are not written where the file is empty, so that it stays sparse. */
-class FileDisk implements BlockDevice {
+class FileDisk implements SimulatedDisk {
   readonly name: string
   readonly size: number
   readonly sectorSize: number
@@ -92,7 +92,7 @@ class FileDisk implements BlockDevice {
   read(offset: number, length: number): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(length, this.size - offset))
     const buffer = Buffer.allocUnsafe(wanted)
-    return held(this.#clock, `reading ${this.name}`, async () => {
+    return withClockHeld(this.#clock, `reading ${this.name}`, async () => {
       let filled = 0
       while (filled < wanted) {
         const bytesRead = await this.#readPart(buffer, filled, offset + filled)
@@ -112,12 +112,12 @@ class FileDisk implements BlockDevice {
     const length = buffer.length - filled
     const { fd } = this.#handle
     // A closed file has none, and answers with an error of its own.
-    if (length <= AT_ONCE && fd >= 0) return readSync(fd, buffer, filled, length, offset)
+    if (length <= MAX_SYNC_READ_BYTES && fd >= 0) return readSync(fd, buffer, filled, length, offset)
     return (await this.#handle.read(buffer, filled, length, offset)).bytesRead
   }
 
   write(offset: number, bytes: Uint8Array): Promise<void> {
-    return held(this.#clock, `writing ${this.name}`, async () => {
+    return withClockHeld(this.#clock, `writing ${this.name}`, async () => {
       const fitting = Math.max(0, Math.min(bytes.length, this.size - offset))
       for (const run of zeroRuns(offset, bytes.subarray(0, fitting))) {
         if (!run.zero) this.#mark(run.offset, run.bytes.length)
@@ -130,7 +130,7 @@ class FileDisk implements BlockDevice {
   }
 
   discard(offset: number, length: number): Promise<void> {
-    return held(this.#clock, `discarding on ${this.name}`, async () => {
+    return withClockHeld(this.#clock, `discarding on ${this.name}`, async () => {
       const end = Math.min(this.size, offset + length)
       if (this.#cut(offset, end)) return
       for (let at = offset; at < end;) {
@@ -147,11 +147,11 @@ class FileDisk implements BlockDevice {
 
   flush(): Promise<void> {
     if (!this.#durable) return Promise.resolve()
-    return held(this.#clock, `flushing ${this.name}`, () => this.#handle.datasync())
+    return withClockHeld(this.#clock, `flushing ${this.name}`, () => this.#handle.datasync())
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#closed ??= held(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
+    return (this.#closed ??= withClockHeld(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
   }
 
   /** Truncates the file at `offset`, when there is no data after `end`. */

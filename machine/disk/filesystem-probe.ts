@@ -1,4 +1,4 @@
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { MD_SUPERBLOCK_LENGTH, MD_SUPERBLOCK_OFFSET, parseMdSuperblock } from './md-superblock.js'
 import { bufferOf } from '../../bytes/index.js'
 
@@ -14,7 +14,7 @@ export interface Filesystem {
 
 /** Recognises a filesystem by its superblock, `length` bytes from `offset`; undefined for an unknown one. */
 export async function probeFilesystem(
-  device: Pick<BlockDevice, 'read'>,
+  device: Pick<SimulatedDisk, 'read'>,
   offset: number,
   length: number,
 ): Promise<Filesystem | undefined> {
@@ -22,9 +22,9 @@ export async function probeFilesystem(
 }
 
 /** Bytes from the start of a filesystem that contain all known superblocks. */
-export const SUPERBLOCKS = 4096
+export const SUPERBLOCK_AREA_BYTES = 4096
 
-/** Recognises a filesystem from its first {@link SUPERBLOCKS} bytes. */
+/** Recognises a filesystem from its first {@link SUPERBLOCK_AREA_BYTES} bytes. */
 export function recogniseFilesystem(bytes: Uint8Array): Filesystem | undefined {
   const start = bufferOf(bytes)
   return raidMember(start) ?? ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
@@ -34,7 +34,11 @@ export function recogniseFilesystem(bytes: Uint8Array): Filesystem | undefined {
 function raidMember(start: Buffer): Filesystem | undefined {
   const member = parseMdSuperblock(start.subarray(MD_SUPERBLOCK_OFFSET))
   if (!member) return undefined
-  return { type: 'linux_raid_member', label: member.name || null, uuid: uuid(Buffer.from(member.arrayUuid, 'hex')) }
+  return {
+    type: 'linux_raid_member',
+    label: member.name || null,
+    uuid: formatUuid(Buffer.from(member.arrayUuid, 'hex')),
+  }
 }
 
 const EXT_SUPERBLOCK = 1024
@@ -50,17 +54,17 @@ function ext(start: Buffer): Filesystem | undefined {
   if (sb.length < 264 || sb.readUInt16LE(56) !== 0xef53) return undefined
   const newer = (sb.readUInt32LE(96) & ~INCOMPAT_EXT3) !== 0 || (sb.readUInt32LE(100) & ~RO_COMPAT_EXT3) !== 0
   const type = newer ? 'ext4' : (sb.readUInt32LE(92) & COMPAT_HAS_JOURNAL) !== 0 ? 'ext3' : 'ext2'
-  return { type, label: text(sb.subarray(120, 136)), uuid: uuid(sb.subarray(104, 120)) }
+  return { type, label: decodeLabel(sb.subarray(120, 136)), uuid: formatUuid(sb.subarray(104, 120)) }
 }
 
 function xfs(start: Buffer): Filesystem | undefined {
   if (start.toString('latin1', 0, 4) !== 'XFSB') return undefined
-  return { type: 'xfs', label: text(start.subarray(108, 120)), uuid: uuid(start.subarray(32, 48)) }
+  return { type: 'xfs', label: decodeLabel(start.subarray(108, 120)), uuid: formatUuid(start.subarray(32, 48)) }
 }
 
 function swap(start: Buffer): Filesystem | undefined {
   if (start.toString('latin1', 4086, 4096) !== 'SWAPSPACE2') return undefined
-  return { type: 'swap', label: text(start.subarray(1052, 1068)), uuid: uuid(start.subarray(1036, 1052)) }
+  return { type: 'swap', label: decodeLabel(start.subarray(1052, 1068)), uuid: formatUuid(start.subarray(1036, 1052)) }
 }
 
 function vfat(start: Buffer): Filesystem | undefined {
@@ -69,7 +73,7 @@ function vfat(start: Buffer): Filesystem | undefined {
     start.toString('latin1', 82, 87) === 'FAT32' ? 67 : start.toString('latin1', 54, 57) === 'FAT' ? 39 : undefined
   if (at === undefined) return undefined
   const serial = start.readUInt32LE(at).toString(16).toUpperCase().padStart(8, '0')
-  const label = text(start.subarray(at + 4, at + 15))
+  const label = decodeLabel(start.subarray(at + 4, at + 15))
   return {
     type: 'vfat',
     label: label === 'NO NAME' ? null : label,
@@ -77,11 +81,11 @@ function vfat(start: Buffer): Filesystem | undefined {
   }
 }
 
-function text(bytes: Buffer): string | null {
+function decodeLabel(bytes: Buffer): string | null {
   return bytes.toString('utf8').replace(/\0.*$/s, '').trimEnd() || null
 }
 
-function uuid(bytes: Buffer): string | null {
+function formatUuid(bytes: Buffer): string | null {
   if (bytes.every((byte) => byte === 0)) return null
   const hex = bytes.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`

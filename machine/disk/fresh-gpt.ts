@@ -1,10 +1,10 @@
 import type { Random } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { buildGpt, HEADER_SIZE, readGuid, type GptBytes, type NewPartition } from './gpt.js'
 
 /** A table with a random disk GUID, as coreos-installer makes it. */
 export function freshGpt(
-  { size, sectorSize }: Pick<BlockDevice, 'size' | 'sectorSize'>,
+  { size, sectorSize }: Pick<SimulatedDisk, 'size' | 'sectorSize'>,
   random: Random,
   partitions: readonly NewPartition[] = [],
 ): GptBytes {
@@ -13,7 +13,7 @@ export function freshGpt(
 
 /** Writes a {@link freshGpt} with its protective MBR, whose boot code is cleared. */
 export async function writeFreshGpt(
-  device: BlockDevice,
+  device: SimulatedDisk,
   random: Random,
   partitions: readonly NewPartition[] = [],
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function writeFreshGpt(
 }
 
 /** Writes a table. The bytes after the header in its sector stay, as with coreos-installer (seen on its disks). */
-export async function writeGpt(device: BlockDevice, { primary, backup, backupOffset }: GptBytes): Promise<void> {
+export async function writeGpt(device: SimulatedDisk, { primary, backup, backupOffset }: GptBytes): Promise<void> {
   const { sectorSize } = device
   const header = (bytes: Buffer) => bytes.subarray(0, HEADER_SIZE)
   await device.write(0, primary.subarray(0, sectorSize))

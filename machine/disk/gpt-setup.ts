@@ -1,5 +1,5 @@
-import { uuid, type Random } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import { randomUuid, type Random } from '../../runtime/index.js'
+import type { SimulatedDisk } from './block-device.js'
 import { buildGpt, readGpt } from './gpt.js'
 import { bufferOf } from '../../bytes/index.js'
 
@@ -21,14 +21,14 @@ export const HEADER_OF_DISK = [
  * and the backup table moves to the disk's end. Partitions and boot code stay. A disk whose GUID is not the image's was
  * set up before and is left alone.
  */
-export async function setUpGpt(device: BlockDevice, random: Random): Promise<void> {
+export async function setUpGpt(device: SimulatedDisk, random: Random): Promise<void> {
   const gpt = await readGpt(device)
   if (gpt?.diskGuid !== UNINITIALIZED) return
   const { size, sectorSize } = device
   const { primary, backup, backupOffset } = buildGpt({
     size,
     sectorSize,
-    diskGuid: uuid(random),
+    diskGuid: randomUuid(random),
     partitions: gpt.partitions,
   })
   const bootCode = bufferOf(await device.read(0, MBR_ENTRIES.from))

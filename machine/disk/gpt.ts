@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { bufferOf } from '../../bytes/index.js'
 
 /** Sizes of the UEFI specification, 5.3; 128 entries is what every tool writes. */
 export const HEADER_SIZE = 92
 const ENTRY_SIZE = 128
-const ENTRIES = 128
+const GPT_ENTRIES = 128
 /** Limit on entries, since a damaged header can have any number. */
-const MOST_ENTRIES = 1024
+const MAX_GPT_ENTRIES = 1024
 const SIGNATURE = 'EFI PART'
 
 export interface GptPartition {
@@ -68,7 +68,7 @@ const hasSignature = (header: Buffer): boolean =>
   header.length >= HEADER_SIZE && header.toString('latin1', 0, SIGNATURE.length) === SIGNATURE
 
 /** An entry whose type is all zeros is not in use. */
-const isEmpty = (table: Buffer, at: number): boolean =>
+const isUnusedEntry = (table: Buffer, at: number): boolean =>
   table.readUInt32LE(at) === 0 &&
   table.readUInt32LE(at + 4) === 0 &&
   table.readUInt32LE(at + 8) === 0 &&
@@ -83,7 +83,7 @@ function parseHeader(header: Buffer) {
   if (crc32(copy) !== header.readUInt32LE(16)) throw new NotAGpt('the GPT header does not match its checksum')
   const count = header.readUInt32LE(80)
   const entrySize = header.readUInt32LE(84)
-  if (count > MOST_ENTRIES || entrySize < ENTRY_SIZE || entrySize > 4096)
+  if (count > MAX_GPT_ENTRIES || entrySize < ENTRY_SIZE || entrySize > 4096)
     throw new NotAGpt(`the GPT header claims ${count} entries of ${entrySize} bytes`)
   return {
     currentLba: Number(header.readBigUInt64LE(24)),
@@ -105,7 +105,7 @@ function parseEntries(table: Buffer, count: number, entrySize: number, crc: numb
   const partitions: GptPartition[] = []
   for (let index = 0; index < count; index++) {
     // Skip unused entries early: tables are read often, and most entries are unused.
-    if (isEmpty(table, index * entrySize)) continue
+    if (isUnusedEntry(table, index * entrySize)) continue
     const entry = table.subarray(index * entrySize, (index + 1) * entrySize)
     const type = readGuid(entry, 0)
     const firstLba = Number(entry.readBigUInt64LE(32))
@@ -139,7 +139,7 @@ export function gptSectorSize(bytes: Uint8Array): 512 | 4096 | undefined {
  *
  * @returns undefined when there is no valid table
  */
-export async function readGpt(device: Pick<BlockDevice, 'sectorSize' | 'read'>): Promise<Gpt | undefined> {
+export async function readGpt(device: Pick<SimulatedDisk, 'sectorSize' | 'read'>): Promise<Gpt | undefined> {
   const header = bufferOf(await device.read(device.sectorSize, device.sectorSize))
   if (!hasSignature(header)) return undefined
   try {
@@ -179,10 +179,10 @@ export function buildGpt(options: {
 }): GptBytes {
   const { size, sectorSize, partitions } = options
   const sectors = Math.floor(size / sectorSize)
-  const entrySectors = Math.ceil((ENTRIES * ENTRY_SIZE) / sectorSize)
+  const entrySectors = Math.ceil((GPT_ENTRIES * ENTRY_SIZE) / sectorSize)
   const table = Buffer.alloc(entrySectors * sectorSize)
   for (const partition of partitions) writeEntry(table, partition)
-  const entriesCrc = crc32(table.subarray(0, ENTRIES * ENTRY_SIZE))
+  const entriesCrc = crc32(table.subarray(0, GPT_ENTRIES * ENTRY_SIZE))
   const header = (currentLba: number, backupLba: number, entriesLba: number) => {
     const bytes = Buffer.alloc(sectorSize)
     bytes.write(SIGNATURE, 'latin1')
@@ -194,7 +194,7 @@ export function buildGpt(options: {
     bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(sectors - entrySectors - 2)), 48)
     writeGuid(bytes, 56, options.diskGuid)
     bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(entriesLba)), 72)
-    bytes.writeUInt32LE(ENTRIES, 80)
+    bytes.writeUInt32LE(GPT_ENTRIES, 80)
     bytes.writeUInt32LE(ENTRY_SIZE, 84)
     bytes.writeUInt32LE(entriesCrc, 88)
     bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER_SIZE)), 16)
@@ -214,7 +214,7 @@ export function buildGpt(options: {
  * @returns undefined when there is none
  * @throws NotAGpt when the header is valid and the entries are damaged
  */
-export async function readEitherGpt(device: BlockDevice): Promise<Gpt | undefined> {
+export async function readEitherGpt(device: SimulatedDisk): Promise<Gpt | undefined> {
   const { sectorSize, size } = device
   for (const lba of [1, Math.floor(size / sectorSize) - 1]) {
     const header = bufferOf(await device.read(lba * sectorSize, sectorSize))

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/index.js'
 import { decodedFile } from '../../bytes/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
 import { imageCache } from './image-contents.js'
@@ -23,7 +23,7 @@ export function forgetDisk(start: Buffer, sectorSize: number): void {
   for (const { from, to } of HEADER_OF_DISK) start.fill(0, sectorSize + from, sectorSize + to)
 }
 
-export async function bootRange(device: BlockDevice): Promise<{ from: number; to: number }> {
+export async function bootRange(device: SimulatedDisk): Promise<{ from: number; to: number }> {
   const [boot] = await partitionsLabelled(device, 'boot')
   return boot ? { from: boot.offset, to: boot.offset + boot.length } : { from: 0, to: 0 }
 }

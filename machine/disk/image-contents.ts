@@ -1,16 +1,24 @@
 import { stat } from 'node:fs/promises'
-import { held, type Clock } from '../../runtime/index.js'
-import { bufferOf, type Compression, counted, decompress, fileSource, isZero, sniff } from '../../bytes/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
+import {
+  bufferOf,
+  type Compression,
+  countReads,
+  decompress,
+  fileSource,
+  isZero,
+  detectCompression,
+} from '../../bytes/index.js'
 import { PAGE, type ImageContents } from './described-disk.js'
 import { gptSectorSize, NotAGpt, parseGpt } from './gpt.js'
 
 const MIB = 1024 * 1024
 /** Limit on the non-zero bytes of one image in memory, besides its structures. */
-const BULK = 64 * MIB
+const MAX_IMAGE_BYTES = 64 * MIB
 /** Limit on the bytes of its structures: a boot filesystem has some hundred MiB, but a damaged table can have any size. */
-const STRUCTURES = 128 * MIB
+const MAX_STRUCTURE_BYTES = 128 * MIB
 /** Limits of the cache: images, and bytes of them all. */
-const IMAGES = 8
+const MAX_CACHED_IMAGES = 8
 const CACHE_BYTES = 96 * MIB
 
 /** An image has more bytes than the caller's limit. */
@@ -46,10 +54,10 @@ class ImageCache {
    * @throws DecodeError; ImageTooLarge; the file system's errors
    */
   async load(path: string, clock: Clock, largest = Infinity): Promise<LoadedImage> {
-    const key = await identity(path, clock)
+    const key = await fileIdentityOf(path, clock)
     const known = this.#images.get(key)
     this.#images.delete(key)
-    const image = known ?? held(clock, `reading the image ${path}`, () => loadImage(path, key, clock, largest))
+    const image = known ?? withClockHeld(clock, `reading the image ${path}`, () => loadImage(path, key, clock, largest))
     this.#images.set(key, image)
     try {
       const { size } = await image
@@ -58,7 +66,7 @@ class ImageCache {
       return await image
     } catch (error) {
       if (!(error instanceof ImageTooLarge && error.largest < largest)) {
-        if (this.#images.get(key) === image && !(await settled(image))) this.#images.delete(key)
+        if (this.#images.get(key) === image && !(await settledImage(image))) this.#images.delete(key)
         throw error
       }
       // Another call had a lower limit: read it again.
@@ -69,18 +77,18 @@ class ImageCache {
 
   /** An image that was loaded before, unless its file has changed. */
   async loaded(path: string, clock: Clock): Promise<LoadedImage | undefined> {
-    return this.#images.get(await identity(path, clock))?.catch(() => undefined)
+    return this.#images.get(await fileIdentityOf(path, clock))?.catch(() => undefined)
   }
 
   /** Drops the least recently used images, but never the newest. */
   async #makeRoom(): Promise<void> {
     const entries = await Promise.all(
-      [...this.#images].map(async ([key, image]) => [key, (await settled(image))?.memory ?? 0] as const),
+      [...this.#images].map(async ([key, image]) => [key, (await settledImage(image))?.memory ?? 0] as const),
     )
     let left = entries.length
     let memory = entries.reduce((sum, [, bytes]) => sum + bytes, 0)
     for (const [key, bytes] of entries.slice(0, -1)) {
-      if (left <= IMAGES && memory <= CACHE_BYTES) return
+      if (left <= MAX_CACHED_IMAGES && memory <= CACHE_BYTES) return
       this.#images.delete(key)
       left--
       memory -= bytes
@@ -89,17 +97,17 @@ class ImageCache {
 }
 
 /** The result of a promise; undefined when it failed or is pending. */
-const settled = (image: Promise<LoadedImage>): Promise<LoadedImage | undefined> =>
+const settledImage = (image: Promise<LoadedImage>): Promise<LoadedImage | undefined> =>
   Promise.race([image, Promise.resolve(undefined)]).catch(() => undefined)
 
 /** The cache of this process, shared by installations, checks and comparisons. */
 export const imageCache = new ImageCache()
 
 /** Size up to which a compressed file is decompressed whole and cached. */
-export const SMALL_IMAGE_FILE = 8 * MIB
+export const MAX_CACHED_FILE_BYTES = 8 * MIB
 
-const identity = (path: string, clock: Clock): Promise<string> =>
-  held(clock, `looking at ${path}`, async () => {
+const fileIdentityOf = (path: string, clock: Clock): Promise<string> =>
+  withClockHeld(clock, `looking at ${path}`, async () => {
     const { dev, ino, size, mtimeMs } = await stat(path)
     return [path, dev, ino, size, mtimeMs].join('\0')
   })
@@ -110,8 +118,8 @@ async function loadImage(path: string, key: string, clock: Clock, largest: numbe
     const keeper = new PageCollector()
     let compression: Compression = 'raw'
     let compressedLength = 0
-    const input = counted(source, (position, bytes) => {
-      if (compressedLength === 0 && bytes) compression = sniff(bytes)
+    const input = countReads(source, (position, bytes) => {
+      if (compressedLength === 0 && bytes) compression = detectCompression(bytes)
       compressedLength = position
     })
     for await (const bytes of decompress(input, clock)) {
@@ -136,7 +144,7 @@ async function loadImage(path: string, key: string, clock: Clock, largest: numbe
   }
 }
 
-/** Collects pages that are not zero: the first and last MiB, the boot partition, and the rest up to {@link BULK}. */
+/** Collects pages that are not zero: the first and last MiB, the boot partition, and the rest up to {@link MAX_IMAGE_BYTES}. */
 class PageCollector {
   readonly #pages = new Map<number, Uint8Array>()
   /** The image so far, until its partition table was read. */
@@ -190,7 +198,7 @@ class PageCollector {
   #page(page: number, bytes: Buffer): void {
     if (isZero(bytes)) return
     const structure = page < MIB / PAGE || (page >= this.#boot.from && page < this.#boot.to)
-    if (structure ? this.#structures < STRUCTURES : this.#bulk < BULK) {
+    if (structure ? this.#structures < MAX_STRUCTURE_BYTES : this.#bulk < MAX_IMAGE_BYTES) {
       this.#pages.set(page, Buffer.from(bytes))
       if (structure) this.#structures += PAGE
       else this.#bulk += PAGE
@@ -236,7 +244,7 @@ function* runsOf(pages: ReadonlyMap<number, Uint8Array>): Generator<{ offset: nu
 
 /** Decompresses the image again up to the range. Rare: only comparisons read the bulk of a described disk. */
 async function reload(path: string, key: string, offset: number, length: number, clock: Clock): Promise<Uint8Array> {
-  if ((await identity(path, clock)) !== key)
+  if ((await fileIdentityOf(path, clock)) !== key)
     throw new Error(`${path} has changed since a disk was installed from it: its bytes cannot be read back`)
   const source = await fileSource(path, clock)
   try {

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { hasXzProgram, readXzIndex, unxzByProgram } from '../../bytes/index.js'
 import type { Clock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { bootRange, forgetDisk, MIB } from './image-blocks.js'
 
 interface Digests {
@@ -35,7 +35,7 @@ export class ImageDigests implements AsyncDisposable {
    * @returns the bytes of the image; null when they differ outside the boot filesystem, or the image was not read: comparing
    *   with the image itself shows where and why
    */
-  async equalOn(device: BlockDevice, path: string): Promise<number | null> {
+  async equalOn(device: SimulatedDisk, path: string): Promise<number | null> {
     const image = await this.#read
     if (image === null) return null
     const boot = await bootRange(device)

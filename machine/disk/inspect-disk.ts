@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { kernelWords } from '../../coreos/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume } from './boot-volume.js'
 import type { FilesystemType } from './filesystem-probe.js'
 import { openFileDisk } from './file-disk.js'
@@ -25,10 +25,10 @@ export interface DiskReport {
     filesystem: { type: FilesystemType; label: string | null; uuid: string | null } | null
   }[]
   /** The first partition with a filesystem labelled `boot`; null without one. */
-  boot: BootReport | null
+  boot: BootPartitionReport | null
 }
 
-export interface BootReport {
+export interface BootPartitionReport {
   partition: number
   /** `/ignition/config.ign` with its permission bits and SHA-256 in hex. */
   ignition: { bytes: Buffer; mode: number; sha256: string } | null
@@ -47,20 +47,20 @@ export interface BootReport {
  * @throws the file system's or the disk's error; UserError boot-filesystem-damaged
  */
 export async function inspectDisk(
-  disk: BlockDevice | { path: string; sectorSize?: number },
+  disk: SimulatedDisk | { path: string; sectorSize?: number },
   clock: Clock,
 ): Promise<DiskReport> {
-  if ('read' in disk) return inspect(disk, clock)
+  if ('read' in disk) return readDiskReport(disk, clock)
   const sectorSize = disk.sectorSize ?? 512
   const device = await openFileDisk({ path: disk.path, name: 'disk', sectorSize, clock, readOnly: true })
   try {
-    return await inspect(device, clock)
+    return await readDiskReport(device, clock)
   } finally {
     await device[Symbol.asyncDispose]()
   }
 }
 
-async function inspect(device: BlockDevice, clock: Clock): Promise<DiskReport> {
+async function readDiskReport(device: SimulatedDisk, clock: Clock): Promise<DiskReport> {
   const { table, gpt, partitions } = await readLayout(device)
   const boot = partitions.find(({ filesystem }) => filesystem?.label === 'boot' && filesystem.type.startsWith('ext'))
   return {
@@ -92,18 +92,18 @@ function explained(cause: unknown): never {
   })
 }
 
-async function readBoot(volume: BootVolume, partition: number): Promise<BootReport> {
+async function readBoot(volume: BootVolume, partition: number): Promise<BootPartitionReport> {
   const firstBoot = await volume.exists('/ignition.firstboot')
   return {
     partition,
-    ignition: await readIgnition(volume),
+    ignition: await readBootIgnition(volume),
     firstBoot,
     firstBootSettings: firstBoot ? (await volume.read('/ignition.firstboot')).toString('utf8') : '',
     entry: await readEntry(volume),
   }
 }
 
-async function readIgnition(volume: BootVolume): Promise<BootReport['ignition']> {
+async function readBootIgnition(volume: BootVolume): Promise<BootPartitionReport['ignition']> {
   const path = '/ignition/config.ign'
   if (!(await volume.exists(path))) return null
   const bytes = await volume.read(path)
@@ -111,7 +111,7 @@ async function readIgnition(volume: BootVolume): Promise<BootReport['ignition']>
   return { bytes, mode, sha256: sha256Hex(bytes) }
 }
 
-async function readEntry(volume: BootVolume): Promise<BootReport['entry']> {
+async function readEntry(volume: BootVolume): Promise<BootPartitionReport['entry']> {
   const folder = '/loader/entries'
   if (!(await volume.exists(folder))) return null
   const name = (await volume.list(folder)).filter((name) => name.endsWith('.conf')).at(-1)

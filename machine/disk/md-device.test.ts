@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { describedDisk } from './described-disk.js'
-import { mdDevice, mdSize, runnable } from './md-device.js'
-import { buildMdSuperblock, parseMdSuperblock, type MdSuperblock, type RaidLevel } from './md-superblock.js'
+import { mdDevice, mdSize, isRunnable } from './md-device.js'
+import { buildMdSuperblock, parseMdSuperblock, type MdSuperblock, type MdLevel } from './md-superblock.js'
 
 const CHUNK = 4096
 const MEMBER = 16 * CHUNK
 
-function array(level: RaidLevel, count: number) {
+function array(level: MdLevel, count: number) {
   const disks = Array.from({ length: count }, (_, index) =>
     describedDisk({ name: `d${index}`, size: MEMBER + CHUNK, sectorSize: 512 }),
   )
@@ -23,7 +23,7 @@ function array(level: RaidLevel, count: number) {
   return { disks, open }
 }
 
-const LEVELS: [level: RaidLevel, count: number, survives: boolean][] = [
+const LEVELS: [level: MdLevel, count: number, survives: boolean][] = [
   [0, 3, false],
   [1, 2, true],
   [5, 3, true],
@@ -61,9 +61,9 @@ describe.each(LEVELS)('RAID %i over %i members', (level, count, survives) => {
 
   test('is not started when too many members are missing', () => {
     const present = array(level, count).disks.map((device) => ({ device, offset: 0 }))
-    expect(runnable({ level, members: present })).toBe(true)
-    expect(runnable({ level, members: [undefined, ...present.slice(1)] })).toBe(survives)
-    expect(runnable({ level, members: present.map(() => undefined) })).toBe(false)
+    expect(isRunnable({ level, members: present })).toBe(true)
+    expect(isRunnable({ level, members: [undefined, ...present.slice(1)] })).toBe(survives)
+    expect(isRunnable({ level, members: present.map(() => undefined) })).toBe(false)
   })
 
   test('refuses writes past its end with ENOSPC', async () => {

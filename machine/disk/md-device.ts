@@ -1,18 +1,18 @@
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
-import type { RaidLevel } from './md-superblock.js'
+import type { MdLevel } from './md-superblock.js'
 import { bufferOf } from '../../bytes/index.js'
 
 /** The data range of a member: bytes from the beginning of its device. */
 export interface MdMember {
-  device: BlockDevice
+  device: SimulatedDisk
   offset: number
 }
 
 export interface MdGeometry {
   /** `md127` */
   name: string
-  level: RaidLevel
+  level: MdLevel
   /** Bytes; ignored for a mirror. */
   chunk: number
   /** Bytes of each member that the array uses; a multiple of the chunk. */
@@ -23,7 +23,7 @@ export interface MdGeometry {
 }
 
 /** Whether enough members are there for an array to run. Double failures of RAID 6 are not simulated. */
-export function runnable({ level, members }: Pick<MdGeometry, 'level' | 'members'>): boolean {
+export function isRunnable({ level, members }: Pick<MdGeometry, 'level' | 'members'>): boolean {
   const missing = members.filter((member) => member === undefined).length
   switch (level) {
     case 0:
@@ -39,7 +39,7 @@ export function runnable({ level, members }: Pick<MdGeometry, 'level' | 'members
 }
 
 /** Bytes that an array offers. */
-export function mdSize(level: RaidLevel, members: number, memberSize: number): number {
+export function mdSize(level: MdLevel, members: number, memberSize: number): number {
   switch (level) {
     case 0:
       return members * memberSize
@@ -71,7 +71,7 @@ interface Piece {
  * A software RAID array over its members, in the default layouts of mdadm: left-symmetric for 5 and 6, near copies for
  * 10. The data of a missing member is computed from the others.
  */
-export function mdDevice(geometry: MdGeometry): BlockDevice {
+export function mdDevice(geometry: MdGeometry): SimulatedDisk {
   const { name, level, chunk, memberSize, sectorSize, members } = geometry
   const size = mdSize(level, members.length, memberSize)
   const pieces = (offset: number, length: number) => piecesOf(geometry, offset, Math.min(length, size - offset))
@@ -119,7 +119,7 @@ export function mdDevice(geometry: MdGeometry): BlockDevice {
     for (const role of data) await writeRole(role, inMember, bytes)
   }
 
-  const device: BlockDevice = {
+  const device: SimulatedDisk = {
     name,
     size,
     sectorSize,
@@ -163,7 +163,7 @@ function piecesOf({ level, chunk, members }: MdGeometry, offset: number, length:
   for (let at = offset; at < offset + length;) {
     const number = Math.floor(at / chunk)
     const within = at - number * chunk
-    const place = placeOf(level, count, number)
+    const place = chunkPlaceOf(level, count, number)
     const piece = Math.min(chunk - within, offset + length - at)
     pieces.push({ at, length: piece, inMember: place.row * chunk + within, data: place.data, parity: place.parity })
     at += piece
@@ -171,7 +171,7 @@ function piecesOf({ level, chunk, members }: MdGeometry, offset: number, length:
   return pieces
 }
 
-function placeOf(level: Exclude<RaidLevel, 1>, count: number, number: number) {
+function chunkPlaceOf(level: Exclude<MdLevel, 1>, count: number, number: number) {
   switch (level) {
     case 0:
       return { row: Math.floor(number / count), data: [number % count], parity: null }

@@ -1,10 +1,10 @@
 import { getPartitions } from 'partitioninfo'
-import type { BlockDevice, ReadableDisk } from './block-device.js'
+import type { SimulatedDisk, ReadableDisk } from './block-device.js'
 import { probeFilesystem, type Filesystem } from './filesystem-probe.js'
 import { readGpt, type Gpt } from './gpt.js'
 
 /** A partition with the facts that lsblk, blkid and sgdisk show. */
-export interface Partition {
+export interface DiskPartition {
   /** Kernel name: `sda3`, `nvme0n1p3`. */
   name: string
   number: number
@@ -20,7 +20,7 @@ export interface Partition {
 export interface DiskLayout {
   table: 'gpt' | 'dos' | null
   gpt: Gpt | undefined
-  partitions: Partition[]
+  partitions: DiskPartition[]
   /** Filesystem of a disk without a table. */
   filesystem: Filesystem | undefined
 }
@@ -30,10 +30,10 @@ export const partitionName = (disk: string, number: number): string =>
   /\d$/.test(disk) ? `${disk}p${number}` : `${disk}${number}`
 
 /** Layouts by disk, since they are read often and change rarely. */
-const layouts = new WeakMap<BlockDevice, { revision: number; layout: DiskLayout }>()
+const layouts = new WeakMap<SimulatedDisk, { revision: number; layout: DiskLayout }>()
 
 /** Reads the layout from the disk's bytes. Callers must not change it, since it is kept until the disk changes. */
-export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
+export async function readLayout(device: SimulatedDisk): Promise<DiskLayout> {
   const revision = device.revision?.()
   if (revision === undefined) return readLayoutNow(device)
   const known = layouts.get(device)
@@ -48,21 +48,21 @@ export async function readLayout(device: BlockDevice): Promise<DiskLayout> {
  * The same for a disk that may have bad sectors, which are read as zeros: the kernel and udev list a disk that they
  * cannot read.
  */
-export async function readLayoutOfBadDisk(device: BlockDevice): Promise<DiskLayout> {
+export async function readLayoutOfBadDisk(device: SimulatedDisk): Promise<DiskLayout> {
   const unlessBad = (error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'EIO') return undefined
     throw error
   }
   const layout = await readLayout(device).catch(unlessBad)
   if (layout) return layout
-  const read: BlockDevice['read'] = async (offset, length) =>
+  const read: SimulatedDisk['read'] = async (offset, length) =>
     (await device.read(offset, length).catch(unlessBad)) ?? new Uint8Array(length)
   const { name, size, sectorSize } = device
   return readLayoutNow({ name, size, sectorSize, read })
 }
 
 /** A layout as the kernel shows it: it may know the partitions of a new table later than they are written. */
-export const asShown = async (device: BlockDevice, layout: DiskLayout): Promise<DiskLayout> =>
+export const asShown = async (device: SimulatedDisk, layout: DiskLayout): Promise<DiskLayout> =>
   (await device.showsPartitions?.()) === false ? { ...layout, partitions: [] } : layout
 
 async function readLayoutNow(device: ReadableDisk): Promise<DiskLayout> {
@@ -86,12 +86,12 @@ async function readLayoutNow(device: ReadableDisk): Promise<DiskLayout> {
 }
 
 /** The filesystems of a disk with this label, as `blkid` would find them. */
-export async function partitionsLabelled(device: BlockDevice, label: string): Promise<Partition[]> {
+export async function partitionsLabelled(device: SimulatedDisk, label: string): Promise<DiskPartition[]> {
   const { partitions } = await readLayout(device)
   return partitions.filter(({ filesystem }) => filesystem?.label === label)
 }
 
-async function readMbr(device: ReadableDisk): Promise<Partition[] | undefined> {
+async function readMbr(device: ReadableDisk): Promise<DiskPartition[] | undefined> {
   const sector = Buffer.from(await device.read(0, 512))
   if (sector.length < 512 || sector.readUInt16LE(510) !== 0xaa55) return undefined
   // A filesystem's boot sector has the same signature; a table has valid boot flags and at least one type.

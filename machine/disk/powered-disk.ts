@@ -1,4 +1,4 @@
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { canAdopt, type AdoptingDevice, type ImageContents } from './described-disk.js'
 
 /** The parts of a boot that all of its disks share. */
@@ -11,11 +11,11 @@ export interface BootOfDisks {
 }
 
 /** A disk for one boot. */
-export function whilePowered(device: BlockDevice, boot: BootOfDisks): BlockDevice {
+export function whilePowered(device: SimulatedDisk, boot: BootOfDisks): SimulatedDisk {
   return canAdopt(device) ? new PoweredMemoryDisk(device, boot) : new PoweredDisk(device, boot)
 }
 
-class PoweredDisk<D extends BlockDevice> implements BlockDevice {
+class PoweredDisk<D extends SimulatedDisk> implements SimulatedDisk {
   constructor(
     protected readonly device: D,
     private readonly boot: BootOfDisks,

@@ -1,5 +1,5 @@
 import type { Probe } from '../../runtime/index.js'
-import type { BlockDevice } from './block-device.js'
+import type { SimulatedDisk } from './block-device.js'
 import { canAdopt, type AdoptingDevice, type ImageContents } from './described-disk.js'
 
 /** Probe point of an access: `length` bytes from `offset`. A discard is a write of zeros. */
@@ -29,11 +29,11 @@ export function showsPartitions(probe: Probe, place: Omit<PartitionsPoint, 'kind
 }
 
 /** A disk whose every access passes the probe, so that faults can strike it and the journal records it. */
-export function probed(device: BlockDevice, probe: Probe, machine: string): BlockDevice {
+export function probeDisk(device: SimulatedDisk, probe: Probe, machine: string): SimulatedDisk {
   return canAdopt(device) ? new ProbedMemoryDisk(device, probe, machine) : new ProbedDisk(device, probe, machine)
 }
 
-class ProbedDisk<D extends BlockDevice> implements BlockDevice {
+class ProbedDisk<D extends SimulatedDisk> implements SimulatedDisk {
   constructor(
     protected readonly device: D,
     protected readonly probe: Probe,

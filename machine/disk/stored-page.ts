@@ -4,13 +4,13 @@ import { bufferOf } from '../../bytes/index.js'
 export const PAGE = 4096
 const WORD = 4
 /** Words that are not zero up to which a page is kept as a list of them: their number, then index and word of each. */
-const FEW = 256
-const ENTRY = 2 + WORD
+const MAX_SPARSE_WORDS = 256
+const SPARSE_ENTRY_BYTES = 2 + WORD
 
 /** A page as it is kept. Nothing changes it. */
 export type StoredPage = { dense: Buffer } | { words: Buffer }
 
-export const ZEROS: StoredPage = { words: Buffer.alloc(0) }
+export const ZERO_PAGE: StoredPage = { words: Buffer.alloc(0) }
 
 /**
  * Keeps a copy of a page's contents. Most pages of structures are nearly empty, and need a tenth of their size; of the
@@ -18,18 +18,18 @@ export const ZEROS: StoredPage = { words: Buffer.alloc(0) }
  */
 export function storedPage(contents: Uint8Array): StoredPage {
   const bytes = bufferOf(contents)
-  const all = wordsOf(bytes)
+  const all = viewWords(bytes)
   let count = 0
   for (const word of all) if (word !== 0) count++
-  if (count > FEW) return sharedPage(bytes, all)
-  const words = Buffer.allocUnsafeSlow(count * ENTRY)
+  if (count > MAX_SPARSE_WORDS) return sharedPage(bytes, all)
+  const words = Buffer.allocUnsafeSlow(count * SPARSE_ENTRY_BYTES)
   let end = 0
   for (let index = 0; index < all.length; index++) {
     if (all[index] === 0) continue
     const at = index * WORD
     words.writeUInt16LE(at, end)
     for (let byte = 0; byte < WORD; byte++) words[end + 2 + byte] = bytes[at + byte]!
-    end += ENTRY
+    end += SPARSE_ENTRY_BYTES
   }
   return { words }
 }
@@ -41,7 +41,7 @@ export function copyPart(page: StoredPage, from: number, to: number, out: Buffer
     return
   }
   const { words } = page
-  for (let entry = 0; entry < words.length; entry += ENTRY) {
+  for (let entry = 0; entry < words.length; entry += SPARSE_ENTRY_BYTES) {
     const start = words.readUInt16LE(entry)
     if (start >= to) return
     for (let byte = 0; byte < WORD; byte++)
@@ -55,7 +55,7 @@ const collected = new FinalizationRegistry<number>((hash) => {
 })
 
 function sharedPage(bytes: Buffer, words: Int32Array): StoredPage {
-  const hash = hashOf(words)
+  const hash = hashWords(words)
   const known = dense.get(hash)?.deref()
   if (known?.dense.equals(bytes)) return known
   const page = { dense: Buffer.from(bytes) }
@@ -67,16 +67,16 @@ function sharedPage(bytes: Buffer, words: Int32Array): StoredPage {
 }
 
 /** The words of a page in the order of bytes of this computer, for which a view has to begin at a multiple of four. */
-function wordsOf(bytes: Buffer): Int32Array {
-  const { buffer, byteOffset } = byteOffsetFits(bytes) ? bytes : copyOf(bytes)
+function viewWords(bytes: Buffer): Int32Array {
+  const { buffer, byteOffset } = byteOffsetFits(bytes) ? bytes : copyBytes(bytes)
   return new Int32Array(buffer, byteOffset, PAGE / WORD)
 }
 
 const byteOffsetFits = ({ byteOffset }: Buffer): boolean => byteOffset % WORD === 0
-const copyOf = (bytes: Buffer): Uint8Array => new Uint8Array(bytes)
+const copyBytes = (bytes: Buffer): Uint8Array => new Uint8Array(bytes)
 
 /** FNV-1a over words. */
-function hashOf(words: Int32Array): number {
+function hashWords(words: Int32Array): number {
   let hash = 0x811c9dc5
   for (const word of words) hash = Math.imul(hash ^ word, 0x01000193)
   return hash

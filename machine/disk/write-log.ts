@@ -12,7 +12,7 @@ export interface WrittenRange {
 }
 
 /** Ranges that are remembered of a disk. Of more, those with the smallest gap become one. */
-const MOST_RANGES = 64
+const MAX_WRITTEN_RANGES = 64
 
 /** The writes to a disk, with their time and program: of each byte the last one. */
 export class WriteLog {
@@ -35,8 +35,8 @@ export class WriteLog {
     const length = (goesOn ? Math.max(last.offset + last.length, end) : end) - offset
     const now = { ...range, offset, length }
     const others = goesOn ? this.#ranges.slice(0, -1) : this.#ranges
-    this.#ranges = [...others.flatMap((other) => (overlaps(other, now) ? without(other, now) : [other])), now]
-    if (this.#ranges.length > MOST_RANGES) this.#join()
+    this.#ranges = [...others.flatMap((other) => (overlaps(other, now) ? subtractRange(other, now) : [other])), now]
+    if (this.#ranges.length > MAX_WRITTEN_RANGES) this.#join()
   }
 
   restore(ranges: readonly WrittenRange[]): void {
@@ -56,12 +56,13 @@ export class WriteLog {
   }
 }
 
-type Extent = Pick<WrittenRange, 'offset' | 'length'>
+type WrittenExtent = Pick<WrittenRange, 'offset' | 'length'>
 
-const overlaps = (a: Extent, b: Extent): boolean => a.offset < b.offset + b.length && b.offset < a.offset + a.length
+const overlaps = (a: WrittenExtent, b: WrittenExtent): boolean =>
+  a.offset < b.offset + b.length && b.offset < a.offset + a.length
 
 /** The parts of a range that another one does not cover. */
-function without(range: WrittenRange, { offset, length }: Extent): WrittenRange[] {
+function subtractRange(range: WrittenRange, { offset, length }: WrittenExtent): WrittenRange[] {
   const end = range.offset + range.length
   return [
     { ...range, length: offset - range.offset },

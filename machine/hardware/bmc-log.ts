@@ -27,7 +27,7 @@ export interface LogState {
 }
 
 /** Entries that a BMC stores; the oldest makes room for the newest. */
-const MOST_ENTRIES = 100
+const MAX_BMC_LOG_ENTRIES = 100
 
 /** The log of a BMC. */
 export class BmcLog {
@@ -48,7 +48,7 @@ export class BmcLog {
   add(kind: LogKind, detail = ''): LogEntry {
     const { last = 0, entries = [] } = this.#firmware.log ?? {}
     const entry = { id: last + 1, at: this.#now(), kind, detail }
-    this.#firmware.log = { last: entry.id, entries: entries.slice(1 - MOST_ENTRIES).concat(entry) }
+    this.#firmware.log = { last: entry.id, entries: entries.slice(1 - MAX_BMC_LOG_ENTRIES).concat(entry) }
     return entry
   }
 

@@ -17,14 +17,14 @@ export interface NewDisk {
 }
 
 /** Name of a disk's file, which differs from that of every other disk that was in the same place. */
-export const imageOf = ({ image, name }: DiskSpec): string => image ?? name
+export const diskFileOf = ({ image, name }: DiskSpec): string => image ?? name
 
 export const swappedWhileOn = (machine: string) =>
   new UserError('machine-on', `${machine} is on, and its disks are swapped only while it is off`, {
     remedy: 'switch it off first: PUT /_lab/machines/MACHINE/power {"power": "off"}',
   })
 
-const wrong = (code: 'no-such-disk' | 'no-such-nic' | 'disk-swap', message: string, remedy: string) =>
+const hardwareChangeError = (code: 'no-such-disk' | 'no-such-nic' | 'disk-swap', message: string, remedy: string) =>
   new UserError(code, message, { remedy, kind: 'usage' })
 
 /**
@@ -33,13 +33,14 @@ const wrong = (code: 'no-such-disk' | 'no-such-nic' | 'disk-swap', message: stri
  */
 export function withCable(spec: MachineSpec, nic: string, carrier: boolean): MachineSpec | undefined {
   const found = spec.nics.find(({ name }) => name === nic)
-  if (!found) throw wrong('no-such-nic', `${spec.id} has no NIC ${nic}`, `it has ${listed(spec.nics)}`)
+  if (!found)
+    throw hardwareChangeError('no-such-nic', `${spec.id} has no NIC ${nic}`, `it has ${formatNames(spec.nics)}`)
   if (found.carrier === carrier) return undefined
   return { ...spec, nics: spec.nics.map((each) => (each === found ? { ...each, carrier } : each)) }
 }
 
 export const noSuchDisk = ({ id, disks }: MachineSpec, disk: string) =>
-  wrong('no-such-disk', `${id} has no disk ${disk}`, `it has ${listed(disks)}`)
+  hardwareChangeError('no-such-disk', `${id} has no disk ${disk}`, `it has ${formatNames(disks)}`)
 
 /** @throws UserError `no-such-disk`, `disk-swap`, `machine-spec` */
 export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): MachineSpec {
@@ -49,7 +50,11 @@ export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): Mach
   const serial = wanted.serial ?? freeSerial(spec, old.serial)
   const present = disks.find((each) => each.serial === serial)
   if (present)
-    throw wrong('disk-swap', `the disk ${serial} is in ${id} already, as ${present.name}`, 'name another serial number')
+    throw hardwareChangeError(
+      'disk-swap',
+      `the disk ${serial} is in ${id} already, as ${present.name}`,
+      'name another serial number',
+    )
   const { file: _, ...backing } = { file: undefined, ...old.backing }
   const fresh: DiskSpec = {
     ...old,
@@ -63,7 +68,8 @@ export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): Mach
   if (before) checkReturn(before, disk, wanted)
   const put = before ?? fresh
   const twin = disks.find((each) => each !== old && each.wwn === put.wwn)
-  if (twin) throw wrong('disk-swap', `${twin.name} of ${id} has the WWN ${put.wwn} already`, 'name another WWN')
+  if (twin)
+    throw hardwareChangeError('disk-swap', `${twin.name} of ${id} has the WWN ${put.wwn} already`, 'name another WWN')
   const changed = {
     ...spec,
     disks: disks.map((each) => (each === old ? put : each)),
@@ -77,10 +83,14 @@ export function withDisk(spec: MachineSpec, disk: string, wanted: NewDisk): Mach
 function checkReturn(before: DiskSpec, disk: string, wanted: NewDisk): void {
   const { serial, name } = before
   if (name !== disk)
-    throw wrong('disk-swap', `the disk ${serial} was taken out of the place of ${name}`, `put it back as ${name}`)
+    throw hardwareChangeError(
+      'disk-swap',
+      `the disk ${serial} was taken out of the place of ${name}`,
+      `put it back as ${name}`,
+    )
   for (const [member, value] of Object.entries(wanted))
     if (before[member as keyof DiskSpec] !== value)
-      throw wrong(
+      throw hardwareChangeError(
         'disk-swap',
         `the disk ${serial} was taken out, and its ${member} is ${String(before[member as keyof DiskSpec])}, not ${String(value)}`,
         'name its serial number alone, or another one for a new disk',
@@ -96,5 +106,5 @@ function freeSerial({ disks, takenOut = [] }: MachineSpec, serial: string): stri
 /** A WWN in IEEE's registered format: 5, and 60 bits. */
 const wwnOf = (machine: string, serial: string): string => `0x5${sha256Hex(`${machine}\n${serial}`).slice(0, 15)}`
 
-const listed = (parts: readonly { readonly name: string }[]): string =>
+const formatNames = (parts: readonly { readonly name: string }[]): string =>
   parts.map(({ name }) => name).join(', ') || 'none'

@@ -2,7 +2,7 @@ import { UserError } from '../../runtime/index.js'
 import type { MachineSpec } from '../machine-spec.js'
 
 /** Bytes of a disk. */
-const LARGEST = 2 ** 50
+const MAX_DISK_BYTES = 2 ** 50
 
 /** @throws UserError `machine-spec` */
 export function checkSpec(spec: MachineSpec): void {
@@ -13,7 +13,7 @@ export function checkSpec(spec: MachineSpec): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw wrong(`two devices are called ${twice}`, 'name each disk and NIC differently')
   for (const disk of spec.disks)
-    if (!(disk.size > 0 && disk.size <= LARGEST) || disk.size % disk.sectorSize !== 0)
+    if (!(disk.size > 0 && disk.size <= MAX_DISK_BYTES) || disk.size % disk.sectorSize !== 0)
       throw wrong(
         `${disk.name} has a size of ${disk.size} bytes`,
         `use a multiple of ${disk.sectorSize}, at most 1 PiB`,

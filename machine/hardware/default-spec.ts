@@ -15,7 +15,7 @@ const GIB = 1024 ** 3
  * const node = await lab.enroll({ machine: { ...lab.spec(1), cpus: defaultMachineSpec(1).cpus * 2 } })
  */
 export function defaultMachineSpec(n: number | (Partial<MachineSpec> & { id: string })): MachineSpec {
-  if (typeof n !== 'number') return { ...profile(n.id, numberOf(n.id)), ...n }
+  if (typeof n !== 'number') return { ...profile(n.id, hashId(n.id)), ...n }
   return profile(`machine-${n}`, n)
 }
 
@@ -23,7 +23,7 @@ function profile(id: string, n: number): MachineSpec {
   const serial = n.toString(16).toUpperCase().padStart(6, '0')
   const mac = (port: number) => {
     const value = 2 * n + port
-    return ['52', '54', '00', hex(value >> 16), hex(value >> 8), hex(value)].join(':')
+    return ['52', '54', '00', toHexByte(value >> 16), toHexByte(value >> 8), toHexByte(value)].join(':')
   }
   const wwn = (disk: number) => `0x5000c500${((n * 16 + disk) >>> 0).toString(16).padStart(8, '0')}`
   return {
@@ -70,10 +70,10 @@ function profile(id: string, n: number): MachineSpec {
   }
 }
 
-const hex = (value: number): string => (value & 0xff).toString(16).padStart(2, '0')
+const toHexByte = (value: number): string => (value & 0xff).toString(16).padStart(2, '0')
 
 /** FNV-1a hash of an id, above the small numbers that counted machines use. */
-function numberOf(id: string): number {
+function hashId(id: string): number {
   let hash = 0x811c9dc5
   for (const byte of Buffer.from(id)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
   return (hash & 0x3fffff) | 0x400000

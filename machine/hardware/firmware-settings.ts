@@ -1,11 +1,11 @@
 import { isDell } from './vendors.js'
 
-export type BiosValue = string | number | boolean
+export type FirmwareValue = string | number | boolean
 
 /** A setting of the firmware, as a Redfish attribute registry describes it. */
-export interface BiosAttribute {
+export interface FirmwareAttribute {
   name: string
-  value: BiosValue
+  value: FirmwareValue
   type: 'Enumeration' | 'Integer' | 'String' | 'Boolean'
   allowed: string[]
   lower: number | null
@@ -19,10 +19,10 @@ export interface BiosAttribute {
 
 const attribute = (
   name: string,
-  type: BiosAttribute['type'],
-  value: BiosValue,
-  more: Partial<BiosAttribute> = {},
-): BiosAttribute => ({
+  type: FirmwareAttribute['type'],
+  value: FirmwareValue,
+  more: Partial<FirmwareAttribute> = {},
+): FirmwareAttribute => ({
   name,
   value,
   type,
@@ -37,10 +37,10 @@ const attribute = (
   ...more,
 })
 
-const choice = (name: string, value: string, ...allowed: string[]): BiosAttribute =>
+const enumAttribute = (name: string, value: string, ...allowed: string[]): FirmwareAttribute =>
   attribute(name, 'Enumeration', value, { allowed: [value, ...allowed] })
-const toggle = (name: string, value: 'Enabled' | 'Disabled'): BiosAttribute =>
-  choice(name, value, value === 'Enabled' ? 'Disabled' : 'Enabled')
+const toggle = (name: string, value: 'Enabled' | 'Disabled'): FirmwareAttribute =>
+  enumAttribute(name, value, value === 'Enabled' ? 'Disabled' : 'Enabled')
 
 /** The parts of a machine that its factory settings depend on. */
 interface FirmwareOwner {
@@ -51,7 +51,7 @@ interface FirmwareOwner {
 }
 
 /** Network boot of a PowerEdge: four entries, each with its NIC. Ironic's `idrac-redfish` inspection reads all of them. */
-function networkBootSettings({ nics }: FirmwareOwner): BiosAttribute[] {
+function networkBootSettings({ nics }: FirmwareOwner): FirmwareAttribute[] {
   const names = nics.map(({ name }) => name)
   const booting = nics.filter(({ pxe }) => pxe).map(({ name }) => name)
   return [1, 2, 3, 4].flatMap((entry) => {
@@ -59,7 +59,7 @@ function networkBootSettings({ nics }: FirmwareOwner): BiosAttribute[] {
     const first = nic ?? names[0] ?? ''
     return [
       toggle(`PxeDev${entry}EnDis`, nic === undefined ? 'Disabled' : 'Enabled'),
-      choice(`PxeDev${entry}Interface`, first, ...names.filter((name) => name !== first)),
+      enumAttribute(`PxeDev${entry}Interface`, first, ...names.filter((name) => name !== first)),
     ]
   })
 }
@@ -68,15 +68,15 @@ function networkBootSettings({ nics }: FirmwareOwner): BiosAttribute[] {
  * The firmware's settings at their factory values: one of every type of an attribute registry, with names from Metal3's
  * and vendors' documents.
  */
-export function factorySettings(spec: FirmwareOwner): BiosAttribute[] {
+export function factorySettings(spec: FirmwareOwner): FirmwareAttribute[] {
   return [
     attribute('AssetTag', 'String', '', { shortest: 0, longest: 63, resetRequired: false }),
-    choice('BootSeqRetry', 'Enabled', 'Disabled'),
+    enumAttribute('BootSeqRetry', 'Enabled', 'Disabled'),
     attribute('EmbNic1', 'Boolean', true),
     toggle('LogicalProc', 'Enabled'),
     attribute('MemTest', 'Boolean', false),
-    choice('NodeInterleaving', 'Disabled', 'Enabled'),
-    choice('NumaGroupSize', 'Clustered', 'Flat'),
+    enumAttribute('NodeInterleaving', 'Disabled', 'Enabled'),
+    enumAttribute('NumaGroupSize', 'Clustered', 'Flat'),
     ...(isDell(spec) ? networkBootSettings(spec) : []),
     attribute('PowerOnDelay', 'Integer', 0, { lower: 0, upper: 240 }),
     attribute('ProcCores', 'Integer', 0, { lower: 0, upper: 64 }),
@@ -85,7 +85,7 @@ export function factorySettings(spec: FirmwareOwner): BiosAttribute[] {
     toggle('QuietBoot', 'Enabled'),
     attribute('SerialNumber', 'String', spec.serial, { readOnly: true, unique: true, longest: 32, shortest: 1 }),
     toggle('SriovEnable', 'Disabled'),
-    choice('SysProfile', 'PerfPerWattOptimizedOs', 'PerfOptimized', 'PerfPerWattOptimizedDapc', 'Custom'),
+    enumAttribute('SysProfile', 'PerfPerWattOptimizedOs', 'PerfOptimized', 'PerfPerWattOptimizedDapc', 'Custom'),
     attribute('SystemModelName', 'String', spec.product, { readOnly: true, longest: 64, shortest: 1 }),
   ]
 }
@@ -95,7 +95,11 @@ export function factorySettings(spec: FirmwareOwner): BiosAttribute[] {
  *
  * @param known undefined for a name that the firmware does not have
  */
-export function settingProblem(name: string, value: BiosValue, known: BiosAttribute | undefined): string | undefined {
+export function settingProblem(
+  name: string,
+  value: FirmwareValue,
+  known: FirmwareAttribute | undefined,
+): string | undefined {
   if (!known) return `the firmware has no attribute ${name}`
   if (known.readOnly) return `${name} is read-only`
   switch (known.type) {

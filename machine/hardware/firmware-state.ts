@@ -1,9 +1,9 @@
 import type { LogState } from './bmc-log.js'
 import type { BmcSettings } from './bmc-settings.js'
 import type { BootSettingsState } from './boot-override.js'
-import type { BiosAttribute, BiosValue } from './firmware-settings.js'
+import type { FirmwareAttribute, FirmwareValue } from './firmware-settings.js'
 
-export interface FirmwareVersion {
+export interface InstalledFirmware {
   component: string
   version: string
   vendor: string | null
@@ -17,19 +17,19 @@ export interface FirmwareReport {
   secureBoot: boolean
   vendor: string
   health: 'OK' | 'Warning' | 'Critical'
-  bios: BiosAttribute[]
-  firmware: FirmwareVersion[]
+  bios: FirmwareAttribute[]
+  firmware: InstalledFirmware[]
 }
 
-export type MediaDevice = 'cdrom' | 'floppy' | 'disk'
+export type MediaDrive = 'cdrom' | 'floppy' | 'disk'
 
-export interface VirtualMedium {
+export interface MediumState {
   media_types: string[]
   inserted: boolean
   image: string | null
 }
 
-export interface EventSubscription {
+export interface RedfishSubscription {
   Id: string
   Context: string
   Protocol: string
@@ -44,23 +44,23 @@ export interface FirmwareState {
   bootMode?: 'uefi' | 'bios'
   secureBoot?: boolean
   health?: FirmwareReport['health']
-  settings?: Record<string, BiosValue>
+  settings?: Record<string, FirmwareValue>
   /** Settings for the next boot; null resets to the factory values. */
-  pending?: Record<string, BiosValue> | null
+  pending?: Record<string, FirmwareValue> | null
   versions?: Record<string, string>
-  media?: Partial<Record<MediaDevice, string>>
+  media?: Partial<Record<MediaDrive, string>>
   /** Whether the running system holds the CD that it was booted from (`holdsBootMedia`). */
   held?: boolean
   indicators?: Record<string, string>
-  subscriptions?: EventSubscription[]
+  subscriptions?: RedfishSubscription[]
   nextSubscription?: number
   volumes?: Record<string, unknown>[]
   boot?: BootSettingsState
   log?: LogState
   /** Secure boot of the boot that began last. */
   bootedSecurely?: boolean
-  mediaOptions?: Partial<Record<MediaDevice, MediaOptions>>
-  mediaTrust?: Partial<Record<MediaDevice, MediaTrust>>
+  mediaOptions?: Partial<Record<MediaDrive, MediaOptions>>
+  mediaTrust?: Partial<Record<MediaDrive, MediaTrust>>
   /** Databases of secure boot without their keys. */
   emptyKeys?: readonly SecureBootDatabase[]
   bmcSettings?: BmcSettings

@@ -1,4 +1,4 @@
-import type { FirmwareVersion } from './firmware-state.js'
+import type { InstalledFirmware } from './firmware-state.js'
 import type { MachineSpec } from '../machine-spec.js'
 import { isDell } from './vendors.js'
 
@@ -17,9 +17,9 @@ export const firmwareComponents = (spec: MachineSpec): string[] => [
  *
  * @param flashed versions by component, where they are not the factory's
  */
-export function firmwareVersions(spec: MachineSpec, flashed: Readonly<Record<string, string>>): FirmwareVersion[] {
+export function firmwareVersions(spec: MachineSpec, flashed: Readonly<Record<string, string>>): InstalledFirmware[] {
   const { manufacturer, product } = spec
-  const component = (name: string, version: string, more: Partial<FirmwareVersion> = {}): FirmwareVersion => ({
+  const component = (name: string, version: string, more: Partial<InstalledFirmware> = {}): InstalledFirmware => ({
     component: name,
     version: flashed[name] ?? version,
     vendor: null,

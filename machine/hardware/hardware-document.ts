@@ -9,7 +9,7 @@ type WrittenMachine = Omit<MachineHardware, 'disks'> & {
   disks?: (Omit<NonNullable<MachineHardware['disks']>[number], 'size'> & { size?: string | number })[]
 }
 
-type WrittenFile = WrittenMachine & { machines?: [WrittenEntry, ...WrittenEntry[]] }
+type WrittenHardware = WrittenMachine & { machines?: [WrittenEntry, ...WrittenEntry[]] }
 type WrittenEntry = WrittenMachine & { count?: number }
 
 /**
@@ -38,15 +38,15 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
 }
 
-let compiled: ValidateFunction<WrittenFile> | undefined
+let compiledHardwareValidator: ValidateFunction<WrittenHardware> | undefined
 /** Compiled on first use. */
-const validator = (): ValidateFunction<WrittenFile> =>
-  (compiled ??= new Ajv({
+const validator = (): ValidateFunction<WrittenHardware> =>
+  (compiledHardwareValidator ??= new Ajv({
     allowUnionTypes: true,
     strictTypes: false,
     meta: false,
     validateSchema: false,
-  }).compile<WrittenFile>(HARDWARE_SCHEMA))
+  }).compile<WrittenHardware>(HARDWARE_SCHEMA))
 
 function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
   return {

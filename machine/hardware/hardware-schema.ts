@@ -2,14 +2,14 @@
  * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. A test compares
  * `docs/hardware.md`, which documents it, and `docs/hardware.schema.json`, its copy for editors, with it.
  */
-const text = (description: string) => ({ type: 'string', minLength: 1, description })
-const count = (description: string) => ({ type: 'integer', minimum: 1, description })
-const choice = (values: readonly unknown[], description: string) => ({ enum: values, description })
-const flag = (description: string) => ({ type: 'boolean', description })
-const record = (properties: object) => ({ type: 'object', additionalProperties: false, properties })
+const hardwareTextSchema = (description: string) => ({ type: 'string', minLength: 1, description })
+const hardwareCountSchema = (description: string) => ({ type: 'integer', minimum: 1, description })
+const hardwareChoiceSchema = (values: readonly unknown[], description: string) => ({ enum: values, description })
+const hardwareFlagSchema = (description: string) => ({ type: 'boolean', description })
+const hardwareRecordSchema = (properties: object) => ({ type: 'object', additionalProperties: false, properties })
 
-const NIC = record({
-  name: text('name that Linux gives the NIC, as in eno1'),
+const NIC = hardwareRecordSchema({
+  name: hardwareTextSchema('name that Linux gives the NIC, as in eno1'),
   mac: {
     type: 'string',
     pattern: '^[0-9a-f]{2}(:[0-9a-f]{2}){5}$',
@@ -20,11 +20,11 @@ const NIC = record({
     pattern: '^[0-9]{1,3}(\\.[0-9]{1,3}){3}$',
     description: 'IPv4 address that the ramdisk gets, or null for none',
   },
-  carrier: flag('whether a cable is plugged in; default: true'),
-  pxe: flag('whether the machine boots from this NIC; default: the first one'),
+  carrier: hardwareFlagSchema('whether a cable is plugged in; default: true'),
+  pxe: hardwareFlagSchema('whether the machine boots from this NIC; default: the first one'),
 })
 
-const DISK = record({
+const DISK = hardwareRecordSchema({
   name: {
     type: 'string',
     pattern: '^[a-z][a-z0-9]*$',
@@ -36,32 +36,32 @@ const DISK = record({
     pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$',
     description: 'size in bytes, or with a unit, as in 20GiB or 480GB',
   },
-  serial: text('serial number; default: one that follows from the machine and the position'),
-  model: text('model name'),
-  vendor: text('vendor name'),
+  serial: hardwareTextSchema('serial number; default: one that follows from the machine and the position'),
+  model: hardwareTextSchema('model name'),
+  vendor: hardwareTextSchema('vendor name'),
   wwn: {
     type: 'string',
     pattern: '^0x[0-9a-f]+$',
     description: 'world wide name; default: one that follows from the machine and the position',
   },
-  rotational: flag('true for a hard disk, false for an SSD'),
-  transport: choice(['sata', 'nvme', 'sas', 'usb'], 'how the disk is attached'),
-  sectorSize: choice([512, 4096], 'logical sector size in bytes'),
-  secureErase: choice(
+  rotational: hardwareFlagSchema('true for a hard disk, false for an SSD'),
+  transport: hardwareChoiceSchema(['sata', 'nvme', 'sas', 'usb'], 'how the disk is attached'),
+  sectorSize: hardwareChoiceSchema([512, 4096], 'logical sector size in bytes'),
+  secureErase: hardwareChoiceSchema(
     [true, false, 'frozen'],
     'whether the disk can erase itself; frozen: the firmware has locked the command until the next boot',
   ),
 })
 
-const MACHINE = {
-  firmware: choice(['uefi', 'bios'], 'boot mode'),
-  architecture: choice(['x86_64', 'aarch64'], 'CPU architecture'),
-  cpus: count('number of CPUs'),
-  memoryMib: count('memory in MiB'),
-  manufacturer: text('manufacturer, as SMBIOS says it'),
-  product: text('product name, as SMBIOS says it'),
-  serial: text('serial number of the machine, as SMBIOS says it'),
-  broken: choice(
+const MACHINE_PROPERTIES = {
+  firmware: hardwareChoiceSchema(['uefi', 'bios'], 'boot mode'),
+  architecture: hardwareChoiceSchema(['x86_64', 'aarch64'], 'CPU architecture'),
+  cpus: hardwareCountSchema('number of CPUs'),
+  memoryMib: hardwareCountSchema('memory in MiB'),
+  manufacturer: hardwareTextSchema('manufacturer, as SMBIOS says it'),
+  product: hardwareTextSchema('product name, as SMBIOS says it'),
+  serial: hardwareTextSchema('serial number of the machine, as SMBIOS says it'),
+  broken: hardwareChoiceSchema(
     ['disk', 'bmc'],
     'defect with which it is delivered, in a fleet: its first disk fails, or its BMC is silent',
   ),
@@ -75,12 +75,15 @@ const FLEET = {
     minItems: 1,
     maxItems: 1000,
     description: 'kinds of machines; they are used in order, and again from the first when there are more machines',
-    items: record({ count: count('how many machines in a row are of this kind; default: 1'), ...MACHINE }),
+    items: hardwareRecordSchema({
+      count: hardwareCountSchema('how many machines in a row are of this kind; default: 1'),
+      ...MACHINE_PROPERTIES,
+    }),
   },
 }
 
 export const HARDWARE_SCHEMA = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'ironstage hardware file',
-  ...record({ ...MACHINE, ...FLEET }),
+  ...hardwareRecordSchema({ ...MACHINE_PROPERTIES, ...FLEET }),
 } as const

@@ -3,18 +3,18 @@ import { UserError, defined } from '../../runtime/index.js'
 import { BmcLog, type BmcLogPoint, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
-import { factorySettings, settingProblem, type BiosValue } from './firmware-settings.js'
+import { factorySettings, settingProblem, type FirmwareValue } from './firmware-settings.js'
 import type {
   BmcClock,
-  EventSubscription,
+  RedfishSubscription,
   FirmwareReport,
   FirmwareState,
-  FirmwareVersion,
-  MediaDevice,
+  InstalledFirmware,
+  MediaDrive,
   MediaOptions,
   MediaTrust,
   SecureBootDatabase,
-  VirtualMedium,
+  MediumState,
 } from './firmware-state.js'
 import { firmwareVersions } from './firmware-versions.js'
 import type { MachineSpec } from '../machine-spec.js'
@@ -38,7 +38,7 @@ export interface FirmwareParts {
 }
 
 /** Slots for virtual media, by the names that Redfish gives their types. */
-const SLOTS: readonly { device: MediaDevice; types: string[] }[] = [
+const SLOTS: readonly { device: MediaDrive; types: string[] }[] = [
   { device: 'cdrom', types: ['CD', 'DVD'] },
   { device: 'floppy', types: ['Floppy'] },
   { device: 'disk', types: ['USBStick'] },
@@ -106,7 +106,7 @@ export class MachineFirmware {
   }
 
   /** The components and their versions. */
-  versions(): FirmwareVersion[] {
+  versions(): InstalledFirmware[] {
     return firmwareVersions(this.#spec, this.#state.versions ?? {})
   }
 
@@ -141,7 +141,7 @@ export class MachineFirmware {
    *
    * @throws UserError for a setting that the firmware lacks or that cannot have this value; then none is set
    */
-  async setBios(settings: Readonly<Record<string, BiosValue>>): Promise<void> {
+  async setBios(settings: Readonly<Record<string, FirmwareValue>>): Promise<void> {
     const known = new Map(factorySettings(this.#spec).map((each) => [each.name, each]))
     const problems = Object.entries(settings).flatMap(
       ([name, value]) => settingProblem(name, value, known.get(name)) ?? [],
@@ -157,7 +157,7 @@ export class MachineFirmware {
   }
 
   /** Settings that wait for the next boot; null for a reset to the factory values. */
-  get pendingBios(): Readonly<Record<string, BiosValue>> | null | undefined {
+  get pendingBios(): Readonly<Record<string, FirmwareValue>> | null | undefined {
     return this.#state.pending
   }
 
@@ -199,7 +199,7 @@ export class MachineFirmware {
     await this.#parts.keep()
   }
 
-  media(): VirtualMedium[] {
+  media(): MediumState[] {
     return SLOTS.map(({ device, types }) => {
       const image = this.#state.media?.[device] ?? null
       return { image, inserted: image !== null, media_types: [...types] }
@@ -207,21 +207,21 @@ export class MachineFirmware {
   }
 
   /** URL of the medium in a slot. */
-  inserted(device: MediaDevice): string | undefined {
+  inserted(device: MediaDrive): string | undefined {
     return this.#state.media?.[device]
   }
 
   /** Details of the medium in a slot. */
-  mediaOptions(device: MediaDevice): MediaOptions {
+  mediaOptions(device: MediaDrive): MediaOptions {
     return this.#state.mediaOptions?.[device] ?? {}
   }
 
   /** Verification of image servers' certificates by a slot. */
-  mediaTrust(device: MediaDevice): MediaTrust {
+  mediaTrust(device: MediaDrive): MediaTrust {
     return this.#state.mediaTrust?.[device] ?? { verify: false, certificates: [] }
   }
 
-  async trustMedia(device: MediaDevice, change: Partial<MediaTrust>): Promise<void> {
+  async trustMedia(device: MediaDrive, change: Partial<MediaTrust>): Promise<void> {
     const trust = { ...this.mediaTrust(device), ...change }
     this.#state.mediaTrust = { ...this.#state.mediaTrust, [device]: trust }
     await this.#parts.keep()
@@ -235,7 +235,7 @@ export class MachineFirmware {
     return this.#parts.keep()
   }
 
-  async insert(device: MediaDevice, url: string, options: MediaOptions = {}): Promise<void> {
+  async insert(device: MediaDrive, url: string, options: MediaOptions = {}): Promise<void> {
     this.#state.media = { ...this.#state.media, [device]: url }
     const { [device]: _, ...others } = this.#state.mediaOptions ?? {}
     this.#state.mediaOptions = Object.keys(options).length === 0 ? others : { ...others, [device]: { ...options } }
@@ -262,10 +262,10 @@ export class MachineFirmware {
   }
 
   /** Ejects media, all with null. A held CD stays. */
-  async eject(devices: readonly MediaDevice[] | null): Promise<void> {
+  async eject(devices: readonly MediaDrive[] | null): Promise<void> {
     const left = Object.entries(this.#state.media ?? {}).filter(
       ([device]) =>
-        (devices !== null && !devices.includes(device as MediaDevice)) || (device === 'cdrom' && this.#state.held),
+        (devices !== null && !devices.includes(device as MediaDrive)) || (device === 'cdrom' && this.#state.held),
     )
     for (const [device] of Object.entries(this.#state.media ?? {}))
       if (!left.some(([other]) => other === device)) this.note('media ejected', device)
@@ -296,12 +296,12 @@ export class MachineFirmware {
     await this.#parts.keep()
   }
 
-  subscriptions(): readonly EventSubscription[] {
+  subscriptions(): readonly RedfishSubscription[] {
     return this.#state.subscriptions ?? []
   }
 
   /** @param id of a subscription that several machines have; the next number without */
-  async subscribe(wanted: Omit<EventSubscription, 'Id'>, id?: string): Promise<EventSubscription> {
+  async subscribe(wanted: Omit<RedfishSubscription, 'Id'>, id?: string): Promise<RedfishSubscription> {
     const { Context, Protocol, Destination, EventTypes, HttpHeaders } = wanted
     const number = this.#state.nextSubscription ?? 1
     const made = {
@@ -318,7 +318,7 @@ export class MachineFirmware {
     return made
   }
 
-  async changeSubscription(changed: EventSubscription): Promise<void> {
+  async changeSubscription(changed: RedfishSubscription): Promise<void> {
     this.#state.subscriptions = this.subscriptions().map((each) => (each.Id === changed.Id ? { ...changed } : each))
     await this.#parts.keep()
   }

@@ -1,12 +1,17 @@
 import type { AccountFiles } from './accounts.js'
 
-type Kind = 'user' | 'group'
+type AccountKind = 'user' | 'group'
 
 /**
  * The number of a new account as the shadow tools choose it: for users the one after the highest in use, for system
  * accounts the one below the lowest. A group prefers the number of its user.
  */
-export function freeNumber(files: AccountFiles, kind: Kind, system: boolean, preferred?: number): number | undefined {
+export function freeNumber(
+  files: AccountFiles,
+  kind: AccountKind,
+  system: boolean,
+  preferred?: number,
+): number | undefined {
   const prefix = kind === 'user' ? 'UID' : 'GID'
   const setting = (name: string, otherwise: number) => Number(files.setting(name, String(otherwise)))
   const first = setting(`${prefix}_MIN`, 1000)

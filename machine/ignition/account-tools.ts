@@ -1,8 +1,8 @@
 import type { RootTree } from '../root/root-tree.js'
-import { AccountFiles, type Account, type Group } from './accounts.js'
+import { AccountFiles, type Account, type UnixGroup } from './accounts.js'
 import { freeNumber, freeRange } from './account-numbers.js'
-import { createHome, createMailbox, removeHome, reown } from './homes.js'
-import type { CommandResult } from './ignition-log.js'
+import { createHome, createMailbox, removeHome, changeOwner } from './homes.js'
+import type { LoggedResult } from './ignition-log.js'
 
 /** Options of `useradd` and `usermod` that Ignition uses. */
 export interface UserOptions {
@@ -26,8 +26,8 @@ export interface GroupOptions {
   system?: boolean
 }
 
-const DONE: CommandResult = { code: 0 }
-const NAME = /^[a-z_][a-z0-9_-]*\$?$/i
+const TOOL_SUCCESS: LoggedResult = { code: 0 }
+const ACCOUNT_NAME_PATTERN = /^[a-z_][a-z0-9_-]*\$?$/i
 
 /**
  * The shadow tools on a root filesystem, with their exit codes and messages: `useradd`, `usermod`, `userdel`,
@@ -44,14 +44,14 @@ export class AccountTools {
   }
 
   account = (name: string): Account | undefined => new AccountFiles(this.#tree).account(name)
-  group = (name: string): Group | undefined =>
+  group = (name: string): UnixGroup | undefined =>
     new AccountFiles(this.#tree).groups().find((group) => group.name === name)
 
-  useradd(options: UserOptions): CommandResult {
+  useradd(options: UserOptions): LoggedResult {
     const files = new AccountFiles(this.#tree)
-    const refuse = (code: number, why: string): CommandResult => ({ code, stderr: `useradd: ${why}\n` })
+    const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `useradd: ${why}\n` })
     const { name, system = false, groups = [] } = options
-    if (!NAME.test(name)) return refuse(3, `invalid user name '${name}': use --badname to ignore`)
+    if (!ACCOUNT_NAME_PATTERN.test(name)) return refuse(3, `invalid user name '${name}': use --badname to ignore`)
     const missing = missingGroup(files, [...(options.gid === undefined ? [] : [options.gid]), ...groups])
     if (missing !== undefined) return refuse(6, `group '${missing}' does not exist`)
     const ownGroup = options.gid === undefined && !options.noUserGroup
@@ -80,12 +80,12 @@ export class AccountTools {
     files.commit()
     if (options.createHome) createHome(this.#tree, files, account)
     if (!system) createMailbox(this.#tree, files, account)
-    return DONE
+    return TOOL_SUCCESS
   }
 
-  usermod(options: UserOptions): CommandResult {
+  usermod(options: UserOptions): LoggedResult {
     const files = new AccountFiles(this.#tree)
-    const refuse = (code: number, why: string): CommandResult => ({ code, stderr: `usermod: ${why}\n` })
+    const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `usermod: ${why}\n` })
     const { name, uid, gid, groups, home, shell, comment, password } = options
     const old = files.account(name)
     if (!old) return refuse(6, `user '${name}' does not exist`)
@@ -122,7 +122,7 @@ export class AccountTools {
   }
 
   /** Removes a user with home, mailbox and, when it has no other members, the user's own group. */
-  userdel(name: string): CommandResult {
+  userdel(name: string): LoggedResult {
     const files = new AccountFiles(this.#tree)
     const old = files.account(name)
     if (!old) return { code: 6, stderr: `userdel: user '${name}' does not exist\n` }
@@ -136,10 +136,10 @@ export class AccountTools {
     return removeHome(this.#tree, files, old)
   }
 
-  groupadd({ name, gid: wanted, password, system = false }: GroupOptions): CommandResult {
+  groupadd({ name, gid: wanted, password, system = false }: GroupOptions): LoggedResult {
     const files = new AccountFiles(this.#tree)
-    const refuse = (code: number, why: string): CommandResult => ({ code, stderr: `groupadd: ${why}\n` })
-    if (!NAME.test(name)) return refuse(3, `'${name}' is not a valid group name`)
+    const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `groupadd: ${why}\n` })
+    if (!ACCOUNT_NAME_PATTERN.test(name)) return refuse(3, `'${name}' is not a valid group name`)
     if (files.groups().some((group) => group.name === name)) return refuse(9, `group '${name}' already exists`)
     if (wanted !== undefined && files.groups().some((group) => group.gid === wanted))
       return refuse(4, `GID '${wanted}' already exists`)
@@ -147,10 +147,10 @@ export class AccountTools {
     if (gid === undefined) return refuse(4, "can't get unique GID (no more available GIDs)")
     addGroup(files, name, gid, password ?? '!')
     files.commit()
-    return DONE
+    return TOOL_SUCCESS
   }
 
-  groupmod({ name, gid, password }: GroupOptions): CommandResult {
+  groupmod({ name, gid, password }: GroupOptions): LoggedResult {
     const files = new AccountFiles(this.#tree)
     const old = files.groups().find((group) => group.name === name)
     if (!old) return { code: 6, stderr: `groupmod: group '${name}' does not exist\n` }
@@ -175,10 +175,10 @@ export class AccountTools {
         files.rows('gshadow').map((row) => (row[0] === name ? row.with(1, password) : row)),
       )
     files.commit()
-    return DONE
+    return TOOL_SUCCESS
   }
 
-  groupdel(name: string): CommandResult {
+  groupdel(name: string): LoggedResult {
     const files = new AccountFiles(this.#tree)
     const old = files.groups().find((group) => group.name === name)
     if (!old) return { code: 6, stderr: `groupdel: group '${name}' does not exist\n` }
@@ -186,7 +186,7 @@ export class AccountTools {
     if (user) return { code: 8, stderr: `groupdel: cannot remove the primary group of user '${user.name}'\n` }
     for (const table of ['group', 'gshadow'] as const) files.drop(table, name)
     files.commit()
-    return DONE
+    return TOOL_SUCCESS
   }
 
   #shadowRow(files: AccountFiles, name: string, password: string, system: boolean): string[] {
@@ -195,18 +195,18 @@ export class AccountTools {
   }
 
   /** Moves the home. A home that is a link is moved as a link, and the tool then does not find its target. */
-  #move(old: Account, changed: Account): CommandResult {
-    const refuse = (why: string): CommandResult => ({ code: 12, stderr: `usermod: ${why}` })
+  #move(old: Account, changed: Account): LoggedResult {
+    const refuse = (why: string): LoggedResult => ({ code: 12, stderr: `usermod: ${why}` })
     const home = this.#tree.lstat(old.home)
     if (old.home !== changed.home && home) {
       if (this.#tree.exists(changed.home)) return refuse(`directory ${changed.home} exists\n`)
       this.#tree.remove(old.home)
       this.#tree.put(changed.home, home)
     }
-    if (old.uid === changed.uid && old.gid === changed.gid) return DONE
+    if (old.uid === changed.uid && old.gid === changed.gid) return TOOL_SUCCESS
     if (home?.kind === 'link') return refuse('Failed to change ownership of the home directory')
-    reown(this.#tree, changed.home, old, changed)
-    return DONE
+    changeOwner(this.#tree, changed.home, old, changed)
+    return TOOL_SUCCESS
   }
 }
 

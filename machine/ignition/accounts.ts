@@ -9,13 +9,13 @@ export interface Account {
   shell: string
 }
 
-export interface Group {
+export interface UnixGroup {
   name: string
   gid: number
   members: string[]
 }
 
-type Table = 'passwd' | 'shadow' | 'group' | 'gshadow' | 'subuid' | 'subgid'
+type AccountTable = 'passwd' | 'shadow' | 'group' | 'gshadow' | 'subuid' | 'subgid'
 
 /**
  * The account files of a root filesystem as the shadow tools edit them: a changed table is first copied to a file with
@@ -23,17 +23,17 @@ type Table = 'passwd' | 'shadow' | 'group' | 'gshadow' | 'subuid' | 'subgid'
  */
 export class AccountFiles {
   readonly #tree: RootTree
-  readonly #changed = new Map<Table, string[][]>()
+  readonly #changed = new Map<AccountTable, string[][]>()
 
   constructor(tree: RootTree) {
     this.#tree = tree
   }
 
-  has(table: Table): boolean {
+  has(table: AccountTable): boolean {
     return this.#tree.lstat(`/etc/${table}`) !== undefined
   }
 
-  rows(table: Table): string[][] {
+  rows(table: AccountTable): string[][] {
     const changed = this.#changed.get(table)
     if (changed) return changed.map((row) => [...row])
     const lines = this.#tree.text(`/etc/${table}`).split('\n')
@@ -41,16 +41,16 @@ export class AccountFiles {
   }
 
   /** Replaces a table; {@link commit} writes it. */
-  save(table: Table, rows: string[][]): void {
+  save(table: AccountTable, rows: string[][]): void {
     this.#changed.set(table, rows)
   }
 
-  append(table: Table, row: string[]): void {
+  append(table: AccountTable, row: string[]): void {
     if (this.has(table)) this.save(table, [...this.rows(table), row])
   }
 
   /** Removes the rows of a name. */
-  drop(table: Table, name: string): void {
+  drop(table: AccountTable, name: string): void {
     const rows = this.rows(table)
     const left = rows.filter(([first]) => first !== name)
     if (left.length < rows.length) this.save(table, left)
@@ -81,11 +81,11 @@ export class AccountFiles {
     }))
   }
 
-  groups(): Group[] {
+  groups(): UnixGroup[] {
     return this.rows('group').map(([name = '', , gid = '', members = '']) => ({
       name,
       gid: Number(gid),
-      members: listed(members),
+      members: splitMembers(members),
     }))
   }
 
@@ -94,7 +94,7 @@ export class AccountFiles {
   }
 
   /** A group by name or, as the tools accept too, by number. */
-  group(nameOrId: string): Group | undefined {
+  group(nameOrId: string): UnixGroup | undefined {
     const groups = this.groups()
     return groups.find(({ name }) => name === nameOrId) ?? groups.find(({ gid }) => String(gid) === nameOrId)
   }
@@ -112,7 +112,7 @@ export class AccountFiles {
       const rows = this.rows(table)
       const row = rows.find(([name]) => name === group)
       if (!row) continue
-      const members = listed(row[3] ?? '')
+      const members = splitMembers(row[3] ?? '')
       if (members.includes(user) === belongs) continue
       row[3] = (belongs ? [...members, user] : members.filter((member) => member !== user)).join(',')
       this.save(table, rows)
@@ -120,4 +120,4 @@ export class AccountFiles {
   }
 }
 
-const listed = (members: string): string[] => members.split(',').filter((member) => member !== '')
+const splitMembers = (members: string): string[] => members.split(',').filter((member) => member !== '')

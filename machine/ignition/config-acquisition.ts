@@ -4,7 +4,7 @@ import { errorChain, minutes, UserError } from '../../runtime/index.js'
 import {
   atLeast,
   findingLine,
-  discreet,
+  maskConfigLine,
   mergeIgnition,
   NEWEST_STABLE,
   readIgnition,
@@ -23,7 +23,7 @@ import { NEEDS_NETWORK, type Resources } from './resources.js'
 /** The version that Ignition translates every config to. */
 const OWN_VERSION = SPEC_VERSIONS.at(-1)!
 const CONFIG_FOLDER = '/usr/lib/ignition'
-const FETCH_TIMEOUT = minutes(2)
+const CONFIG_FETCH_TIMEOUT = minutes(2)
 
 /** CoreOS's own config for every machine. */
 export const BASE_CONFIG = JSON.stringify({
@@ -94,10 +94,10 @@ export async function acquireConfig(
   }
   try {
     if (url !== '' && offline && !/^data:/i.test(url)) return needsNetwork()
-    resources.limit(FETCH_TIMEOUT)
+    resources.limit(CONFIG_FETCH_TIMEOUT)
     // Without a network the provider does not even look for a drive (coreos/ignition internal/providers/openstack).
     if (source?.from === 'openstack' && offline) return needsNetwork()
-    const bytes = await bytesOf(source, resources, log)
+    const bytes = await fetchConfigBytes(source, resources, log)
     if (bytes) log.line('debug', `parsing config with SHA512: ${sha512(bytes)}`)
     else if (source?.from !== 'openstack') {
       log.line('info', `no config at "${CONFIG_FOLDER}/user.ign"`)
@@ -123,7 +123,11 @@ export async function acquireConfig(
   }
 }
 
-async function bytesOf(source: ConfigSource, resources: Resources, log: IgnitionLog): Promise<Uint8Array | undefined> {
+async function fetchConfigBytes(
+  source: ConfigSource,
+  resources: Resources,
+  log: IgnitionLog,
+): Promise<Uint8Array | undefined> {
   if (source?.from === 'cmdline') return resources.bytes({ source: source.url })
   if (source?.from !== 'openstack') return source?.bytes
   const { drive } = source
@@ -184,7 +188,7 @@ async function render(
     for (const path of referenced) seen.push({ kind: 'user', source: path, referenced: true })
     const config = raised(rendered)
     for (const finding of validateIgnition(config).findings)
-      log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))
+      log.line(finding.kind === 'error' ? 'crit' : 'warning', maskConfigLine(findingLine(finding)))
     return { config, version: rendered.version, fetched: rendered.fetched }
   } catch (error) {
     if (error instanceof Offline) return 'offline'
@@ -206,7 +210,7 @@ function refusalOf({ code, message }: UserError): string {
 function report(bytes: Uint8Array, log: IgnitionLog): IgnitionReport {
   const judged = validateIgnition(bytes)
   for (const finding of judged.findings)
-    log.line(finding.kind === 'error' ? 'crit' : 'warning', discreet(findingLine(finding)))
+    log.line(finding.kind === 'error' ? 'crit' : 'warning', maskConfigLine(findingLine(finding)))
   return judged
 }
 

@@ -1,6 +1,6 @@
-import { FormatError, readIso9660, slice, type ByteSource } from '../../bytes/index.js'
-import type { BlockDevice } from '../disk/block-device.js'
-import { readLayoutOfBadDisk, type Partition } from '../disk/partitions.js'
+import { FormatError, readIso9660, sliceSource, type ByteSource } from '../../bytes/index.js'
+import type { SimulatedDisk } from '../disk/block-device.js'
+import { readLayoutOfBadDisk, type DiskPartition } from '../disk/partitions.js'
 
 /** A config drive of OpenStack that a system finds on its disks. */
 export interface ConfigDrive {
@@ -10,12 +10,12 @@ export interface ConfigDrive {
   userData: Uint8Array | null
 }
 
-const LABELS = ['config-2', 'CONFIG-2']
+const CONFIG_DRIVE_LABELS = ['config-2', 'CONFIG-2']
 /** Plain names of an ISO are in capitals, and of old tools in eight characters. */
 const USER_DATA = /^user_data?$/i
 
 /** Searches the disks for a config drive, as Ironic writes it beside an image: an ISO 9660 filesystem of its label. */
-export async function findConfigDrive(disks: Iterable<BlockDevice>): Promise<ConfigDrive | undefined> {
+export async function findConfigDrive(disks: Iterable<SimulatedDisk>): Promise<ConfigDrive | undefined> {
   for (const device of disks)
     for (const partition of (await readLayoutOfBadDisk(device)).partitions) {
       const drive = await driveIn(device, partition)
@@ -24,11 +24,11 @@ export async function findConfigDrive(disks: Iterable<BlockDevice>): Promise<Con
   return undefined
 }
 
-async function driveIn(device: BlockDevice, { offset, length }: Partition): Promise<ConfigDrive | undefined> {
+async function driveIn(device: SimulatedDisk, { offset, length }: DiskPartition): Promise<ConfigDrive | undefined> {
   try {
     const whole: ByteSource = { size: device.size, read: (from, count) => device.read(from, count) }
-    const filesystem = await readIso9660(slice(whole, offset, length), { anyCase: true })
-    if (!LABELS.includes(filesystem.volume)) return undefined
+    const filesystem = await readIso9660(sliceSource(whole, offset, length), { anyCase: true })
+    if (!CONFIG_DRIVE_LABELS.includes(filesystem.volume)) return undefined
     const path = `/dev/disk/by-label/${filesystem.volume}`
     const folder = await filesystem.list('/openstack/latest').catch(() => [])
     const file = folder.find(({ name, folder: isFolder }) => !isFolder && USER_DATA.test(name))

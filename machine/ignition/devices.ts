@@ -1,5 +1,5 @@
-import type { BlockDevice } from '../disk/block-device.js'
-import { partitionName, readLayout, type DiskLayout, type Partition } from '../disk/partitions.js'
+import type { SimulatedDisk } from '../disk/block-device.js'
+import { partitionName, readLayout, type DiskLayout, type DiskPartition } from '../disk/partitions.js'
 import { diskNames } from '../hardware/hardware-names.js'
 import type { MachineSpec } from '../machine-spec.js'
 
@@ -20,7 +20,7 @@ export class Devices {
   readonly #devices = new Map<string, Device>()
   readonly #links = new Map<string, Device>()
 
-  static async read(spec: MachineSpec, disks: ReadonlyMap<string, BlockDevice>, bootDisk: string): Promise<Devices> {
+  static async read(spec: MachineSpec, disks: ReadonlyMap<string, SimulatedDisk>, bootDisk: string): Promise<Devices> {
     const devices = new Devices()
     for (const [name, device] of disks) {
       const layout = await readLayout(device)
@@ -48,7 +48,7 @@ export class Devices {
     return device
   }
 
-  addPartition(disk: Device, { number, length, gpt, filesystem }: Omit<Partition, 'name' | 'offset'>): void {
+  addPartition(disk: Device, { number, length, gpt, filesystem }: Omit<DiskPartition, 'name' | 'offset'>): void {
     const { sectorSize } = disk
     const device = this.add({
       name: partitionName(disk.name, number),

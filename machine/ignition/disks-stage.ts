@@ -4,19 +4,27 @@ import type { Device } from './devices.js'
 import type { DisksWork } from './disk-plan.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
 import { planPartitions } from './partition-plan.js'
-import { failing } from './users.js'
+import { prefixFailures } from './users.js'
 
 /** systemd's timeout for a device (DefaultDeviceTimeoutSec). */
-const DEVICE_TIMEOUT = seconds(90)
+const BLOCK_DEVICE_TIMEOUT = seconds(90)
 /** Least number of member devices of each RAID level. */
-const FEWEST: Record<string, number> = { raid1: 2, raid4: 2, raid5: 2, raid6: 4, raid10: 2, raid0: 1, linear: 1 }
+const MIN_RAID_DEVICES: Record<string, number> = {
+  raid1: 2,
+  raid4: 2,
+  raid5: 2,
+  raid6: 4,
+  raid10: 2,
+  raid0: 1,
+  linear: 1,
+}
 
 /** Plans partitions, arrays, encrypted volumes and filesystems, each on top of those before it. */
 export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig['storage']>): Promise<void> {
   const { disks = [], raid = [], luks = [], filesystems = [] } = storage
   const { log } = work
   if (disks.length > 0)
-    await failing('create partitions failed')(() =>
+    await prefixFailures('create partitions failed')(() =>
       log.within('createPartitions', async () => {
         await waitFor(
           work,
@@ -28,7 +36,7 @@ export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig
       }),
     )
   if (raid.length > 0)
-    await failing('failed to create raids')(() =>
+    await prefixFailures('failed to create raids')(() =>
       log.within('createRaids', async () => {
         await waitFor(
           work,
@@ -39,7 +47,7 @@ export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig
       }),
     )
   if (luks.length > 0)
-    await failing('failed to create luks')(() =>
+    await prefixFailures('failed to create luks')(() =>
       log.within('createLuks', async () => {
         await waitFor(
           work,
@@ -50,7 +58,7 @@ export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig
       }),
     )
   if (filesystems.length > 0)
-    await failing('failed to create filesystems')(() =>
+    await prefixFailures('failed to create filesystems')(() =>
       log.within('createFilesystems', async () => {
         await waitFor(
           work,
@@ -65,11 +73,11 @@ export async function planDisks(work: DisksWork, storage: NonNullable<SpecConfig
 const alias = (device: string): string => `/run/ignition/dev_aliases${device}`
 
 async function waitFor({ devices, clock, signal, log }: DisksWork, paths: string[], what: string): Promise<void> {
-  await failing(`failed to wait on ${what} devs`)(() =>
+  await prefixFailures(`failed to wait on ${what} devs`)(() =>
     log.operation(`waiting for devices [${paths.join(' ')}]`, async () => {
       const missing = paths.find((path) => !devices.find(path))
       if (missing === undefined) return
-      await clock.sleep(DEVICE_TIMEOUT, { signal })
+      await clock.sleep(BLOCK_DEVICE_TIMEOUT, { signal })
       const unit = `${missing.replace(/^\//, '').replaceAll('-', '\\x2d').replaceAll('/', '-')}.device`
       throw new IgnitionFailure(`device unit ${unit} timeout`)
     }),
@@ -85,9 +93,9 @@ async function planRaid({ devices, log, plan }: DisksWork, array: SpecRaid): Pro
   const { name = '', level = '', devices: members = [], spares = 0 } = array
   const active = members.length - spares
   const path = name.startsWith('/dev') ? name : `/dev/md/${name}`
-  await failing('mdadm failed')(() =>
+  await prefixFailures('mdadm failed')(() =>
     log.operation(`creating ${goQuoted(name)}`, () => {
-      const fewest = FEWEST[/^\d+$/.test(level) ? `raid${level}` : level] ?? 1
+      const fewest = MIN_RAID_DEVICES[/^\d+$/.test(level) ? `raid${level}` : level] ?? 1
       if (active < fewest)
         throw new IgnitionFailure(`exit status 2: mdadm: at least ${fewest} raid-devices needed for level ${level}`)
     }),

@@ -1,10 +1,10 @@
 import type { SpecConfig, SpecDirectory, SpecFile, SpecLink, SpecNode } from '../../ignition/index.js'
-import { depthOf, folderOf, newFile, newLink, type RootTree } from '../root/root-tree.js'
+import { depthOf, parentFolderOf, newFile, newLink, type RootTree } from '../root/root-tree.js'
 import type { AccountTools } from './account-tools.js'
 import type { Resources } from './resources.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
-import { cleanTarget, joinPath, look, SYSROOT } from './paths.js'
-import { failing } from './users.js'
+import { cleanTarget, joinPath, lookUpNode, SYSROOT } from './paths.js'
+import { prefixFailures } from './users.js'
 
 export interface EntriesWork {
   tree: RootTree
@@ -13,7 +13,7 @@ export interface EntriesWork {
   resources: Resources
 }
 
-type Entry =
+type FilesystemEntry =
   | { kind: 'directory'; path: string; spec: SpecDirectory }
   | { kind: 'file'; path: string; spec: SpecFile }
   | { kind: 'link'; path: string; spec: SpecLink }
@@ -23,19 +23,24 @@ export async function createFilesystemEntries(
   work: EntriesWork,
   storage: NonNullable<SpecConfig['storage']>,
 ): Promise<void> {
-  const entries = inOrder(work.tree, storage)
-  await failing('failed to create files')(() => work.log.within('createFiles', () => createEntries(work, entries)))
+  const entries = orderEntries(work.tree, storage)
+  await prefixFailures('failed to create files')(() =>
+    work.log.within('createFiles', () => createEntries(work, entries)),
+  )
 }
 
 /** Makes one file that Ignition itself adds. */
 export function createOwnFile(work: EntriesWork, spec: SpecFile): Promise<void> {
-  const entry: Entry = { kind: 'file', path: joinPath(work.tree, spec.path!), spec }
+  const entry: FilesystemEntry = { kind: 'file', path: joinPath(work.tree, spec.path!), spec }
   return work.log.within('createFiles', () => createEntries(work, [entry]))
 }
 
-function inOrder(tree: RootTree, { directories = [], files = [], links = [] }: NonNullable<SpecConfig['storage']>) {
+function orderEntries(
+  tree: RootTree,
+  { directories = [], files = [], links = [] }: NonNullable<SpecConfig['storage']>,
+) {
   const seen = new Map<string, string>()
-  const placed = <K extends Entry['kind']>(kind: K, spec: SpecNode) => {
+  const placed = <K extends FilesystemEntry['kind']>(kind: K, spec: SpecNode) => {
     const path = joinPath(tree, spec.path!)
     const other = seen.get(path)
     if (other !== undefined)
@@ -49,16 +54,16 @@ function inOrder(tree: RootTree, { directories = [], files = [], links = [] }: N
     ...directories.map((spec) => placed('directory', spec)),
     ...files.map((spec) => placed('file', spec)),
     ...links.map((spec) => placed('link', spec)),
-  ] as Entry[]
-  const isHard = (entry: Entry) => entry.kind === 'link' && entry.spec.hard === true
+  ] as FilesystemEntry[]
+  const isHard = (entry: FilesystemEntry) => entry.kind === 'link' && entry.spec.hard === true
   const rest = entries.filter((entry) => !isHard(entry)).sort((a, b) => depthOf(a.path) - depthOf(b.path))
   return [...rest, ...entries.filter(isHard)]
 }
 
-async function createEntries(work: EntriesWork, entries: readonly Entry[]): Promise<void> {
+async function createEntries(work: EntriesWork, entries: readonly FilesystemEntry[]): Promise<void> {
   for (const entry of entries) {
     if (entry.spec.overwrite) removeExisting(work.tree, entry.path)
-    await failing(`error creating ${SYSROOT}${entry.path}`)(() => {
+    await prefixFailures(`error creating ${SYSROOT}${entry.path}`)(() => {
       switch (entry.kind) {
         case 'directory':
           return createDirectory(work, entry.path, entry.spec)
@@ -74,7 +79,7 @@ async function createEntries(work: EntriesWork, entries: readonly Entry[]): Prom
 function removeExisting(tree: RootTree, path: string): void {
   const full = SYSROOT + path
   try {
-    look(tree, path)
+    lookUpNode(tree, path)
   } catch (error) {
     if (!(error instanceof IgnitionFailure)) throw error
     throw new IgnitionFailure(`error removing existing file ${full}: unlinkat ${full}: not a directory`)
@@ -85,7 +90,7 @@ function removeExisting(tree: RootTree, path: string): void {
 function createDirectory(work: EntriesWork, path: string, spec: SpecDirectory): void {
   const full = SYSROOT + path
   const old = lookFor(work.tree, path)
-  if (!old) makeFolders(work.tree, path, `failed to create directory ${full}: `)
+  if (!old) makeIgnitionFolders(work.tree, path, `failed to create directory ${full}: `)
   else if (old.kind !== 'directory')
     throw new IgnitionFailure(`error creating directory ${full}: A non-directory already exists and overwrite is false`)
   setPermissions(work, path, spec, spec.mode, `error setting directory permissions for ${full}`)
@@ -94,7 +99,7 @@ function createDirectory(work: EntriesWork, path: string, spec: SpecDirectory): 
 async function createFile(work: EntriesWork, path: string, spec: SpecFile): Promise<void> {
   const { tree, log } = work
   const full = SYSROOT + path
-  const old = look(tree, path)
+  const old = lookUpNode(tree, path)
   let { contents } = spec
   if (!old && contents?.source === undefined) contents = { ...contents, source: '' }
   if (old && old.kind !== 'file')
@@ -110,9 +115,9 @@ async function createFile(work: EntriesWork, path: string, spec: SpecFile): Prom
     ...(spec.append ?? []).map((resource) => ({ what: 'appending to file', resource, append: true })),
   ]
   for (const { what, resource, append } of writes)
-    await failing(`failed to create file ${goQuoted(full)}`)(() =>
+    await prefixFailures(`failed to create file ${goQuoted(full)}`)(() =>
       log.operation(`${what} ${goQuoted(full)}`, async () => {
-        makeFolders(tree, folderOf(path))
+        makeIgnitionFolders(tree, parentFolderOf(path))
         const bytes = await fetched(work, full, resource)
         const known = tree.lstat(path)
         if (append && known?.kind === 'file') known.bytes = Buffer.concat([known.bytes, bytes])
@@ -159,9 +164,9 @@ async function createLink(work: EntriesWork, path: string, spec: SpecLink): Prom
       )
     return log.line('info', `Symlink ${full} to ${target} already exists, doing nothing`)
   }
-  await failing(`failed to create link ${goQuoted(full)}`)(() =>
+  await prefixFailures(`failed to create link ${goQuoted(full)}`)(() =>
     log.operation(`writing link ${goQuoted(full)} -> ${goQuoted(target)}`, () => {
-      makeFolders(tree, folderOf(path), 'could not create leading directories: ')
+      makeIgnitionFolders(tree, parentFolderOf(path), 'could not create leading directories: ')
       if (!spec.hard) {
         tree.put(path, newLink(target))
         return setPermissions(work, path, spec, undefined, `error setting permissions of ${full}`)
@@ -175,9 +180,9 @@ async function createLink(work: EntriesWork, path: string, spec: SpecLink): Prom
   )
 }
 
-function lookFor(tree: RootTree, path: string): ReturnType<typeof look> {
+function lookFor(tree: RootTree, path: string): ReturnType<typeof lookUpNode> {
   try {
-    return look(tree, path)
+    return lookUpNode(tree, path)
   } catch (error) {
     if (!(error instanceof IgnitionFailure)) throw error
     throw new IgnitionFailure(`stat() failed on ${SYSROOT}${path}: ${error.message}`)
@@ -185,13 +190,13 @@ function lookFor(tree: RootTree, path: string): ReturnType<typeof look> {
 }
 
 /** Makes missing folders as Ignition does: owned by root, with mode 0755. */
-export function makeFolders(tree: RootTree, path: string, before = ''): void {
+export function makeIgnitionFolders(tree: RootTree, path: string, before = ''): void {
   try {
     tree.mkdirs(path)
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error
     let at = path
-    while (at !== '/' && !tree.exists(at)) at = folderOf(at)
+    while (at !== '/' && !tree.exists(at)) at = parentFolderOf(at)
     throw new IgnitionFailure(`${before}mkdir ${SYSROOT}${at}: not a directory`)
   }
 }

@@ -1,6 +1,14 @@
-import { depthOf, folderOf, newDirectory, newFile, newLink, type RootNode, type RootTree } from '../root/root-tree.js'
+import {
+  depthOf,
+  parentFolderOf,
+  newDirectory,
+  newFile,
+  newLink,
+  type RootNode,
+  type RootTree,
+} from '../root/root-tree.js'
 import type { Account, AccountFiles } from './accounts.js'
-import type { CommandResult } from './ignition-log.js'
+import type { LoggedResult } from './ignition-log.js'
 
 /** Makes a home as `useradd --create-home` does: parents belong to root, files of the skeleton to the user. */
 export function createHome(tree: RootTree, files: AccountFiles, { home, uid, gid }: Account): void {
@@ -35,12 +43,12 @@ const mailbox = (files: AccountFiles, name: string) => `${files.setting('MAIL_DI
 export function createMailbox(tree: RootTree, files: AccountFiles, { name, uid, gid }: Account): void {
   if (files.setting('CREATE_MAIL_SPOOL', 'no').toLowerCase() !== 'yes') return
   const path = mailbox(files, name)
-  if (tree.stat(folderOf(path))?.kind !== 'directory' || tree.lstat(path)) return
+  if (tree.stat(parentFolderOf(path))?.kind !== 'directory' || tree.lstat(path)) return
   const mail = files.group('mail')
   tree.put(path, newFile(new Uint8Array(), mail ? { mode: 0o660, uid, gid: mail.gid } : { mode: 0o600, uid, gid }))
 }
 
-export function removeHome(tree: RootTree, files: AccountFiles, { name, uid, home }: Account): CommandResult {
+export function removeHome(tree: RootTree, files: AccountFiles, { name, uid, home }: Account): LoggedResult {
   const mail = mailbox(files, name)
   let stderr = tree.lstat(mail) ? '' : `userdel: ${name} mail spool (${mail}) not found\n`
   tree.remove(mail)
@@ -53,7 +61,7 @@ export function removeHome(tree: RootTree, files: AccountFiles, { name, uid, hom
 }
 
 /** Changes the owner of the old user's or group's files in a home to the new one. */
-export function reown(tree: RootTree, home: string, from: Account, to: Account): void {
+export function changeOwner(tree: RootTree, home: string, from: Account, to: Account): void {
   const node = tree.stat(home)
   if (node?.kind !== 'directory') return
   for (const owned of [node, ...[...tree.walk(home, node)].map(([, below]) => below)]) {

@@ -69,7 +69,7 @@ export async function httpRequest(
       await answer.close()
     }
   } catch (error) {
-    throw error instanceof FetchFailure ? new NoAnswer(sentence(error, most)) : error
+    throw error instanceof FetchFailure ? new NoAnswer(describeGoError(error, most)) : error
   }
 }
 
@@ -83,7 +83,7 @@ export const proxiesOf = ({ httpProxy = '', httpsProxy = '', noProxy = [] }: Htt
 })
 
 /** The message of Go's client for a failure. */
-function sentence({ code, url, message }: FetchFailure, most: number): string {
+function describeGoError({ code, url, message }: FetchFailure, most: number): string {
   const { hostname, port, protocol } = new URL(url)
   const address = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
   switch (code) {

@@ -58,7 +58,7 @@ export class IgnitionLog {
   }
 
   /** Logs a program that Ignition runs; a failure includes all of its output. */
-  command(what: string, argv: readonly string[], run: () => CommandResult): Promise<void> {
+  command(what: string, argv: readonly string[], run: () => LoggedResult): Promise<void> {
     const line = argv.map(goQuoted).join(' ')
     return this.operation(what, () => {
       this.line('debug', `executing: ${line}`)
@@ -69,7 +69,7 @@ export class IgnitionLog {
   }
 }
 
-export interface CommandResult {
+export interface LoggedResult {
   code: number
   stderr?: string
 }

@@ -1,5 +1,5 @@
 import type { SpecDisk, SpecPartition } from '../../ignition/index.js'
-import type { Partition } from '../disk/partitions.js'
+import type { DiskPartition } from '../disk/partitions.js'
 import type { Device } from './devices.js'
 import type { DisksWork } from './disk-plan.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
@@ -9,7 +9,7 @@ const MIB = 2 ** 20
 const EDGE = MIB
 const LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'
 
-type Placed = Omit<Partition, 'name'>
+type Placed = Omit<DiskPartition, 'name'>
 
 /** Plans a disk's partitions, by Ignition's rules on which may stay, change and be removed. */
 export function planPartitions(work: DisksWork, disk: SpecDisk): void {
@@ -35,12 +35,13 @@ export function planPartitions(work: DisksWork, disk: SpecDisk): void {
       throw new IgnitionFailure(
         `partition ${number} exists but is specified as nonexistant and wipePartitionEntry is false`,
       )
-    const difference = old && mismatch(old, spec, device)
+    const difference = old && partitionMismatch(old, spec, device)
     if (old && shouldExist && difference === null) {
       log.line('info', `partition ${number} found with correct specifications`)
       continue
     }
-    const isResize = old && spec.resize === true && mismatch(old, { ...spec, sizeMiB: undefined }, device) === null
+    const isResize =
+      old && spec.resize === true && partitionMismatch(old, { ...spec, sizeMiB: undefined }, device) === null
     if (old && shouldExist && !spec.wipePartitionEntry && !isResize)
       throw new IgnitionFailure(`partition ${number} didn't match: ${difference}`)
     partitions = partitions.filter((partition) => partition !== old)
@@ -48,7 +49,7 @@ export function planPartitions(work: DisksWork, disk: SpecDisk): void {
       note(`delete partition ${number}`)
       continue
     }
-    const placed = place(partitions, { ...spec, number }, device, isResize ? old : undefined)
+    const placed = placePartition(partitions, { ...spec, number }, device, isResize ? old : undefined)
     partitions.push(placed)
     note(
       `${old ? (isResize ? 'resize' : 'recreate') : 'create'} partition ${number}${spec.label ? ` ${goQuoted(spec.label)}` : ''} of ${Math.floor(placed.length / MIB)} MiB`,
@@ -61,7 +62,7 @@ const nextNumber = (partitions: readonly Placed[]): number => {
   for (let number = 1; ; number++) if (!partitions.some((partition) => partition.number === number)) return number
 }
 
-function mismatch(
+function partitionMismatch(
   { offset, length, gpt }: Placed,
   spec: Omit<SpecPartition, 'sizeMiB'> & { sizeMiB?: number | undefined },
   { sectorSize }: Device,
@@ -83,7 +84,7 @@ function mismatch(
 }
 
 /** Position of a partition: as the config asks, or in the largest gap; a size of 0 fills it. */
-function place(
+function placePartition(
   partitions: readonly Placed[],
   spec: SpecPartition & { number: number },
   device: Device,

@@ -1,4 +1,4 @@
-import { baseName, folderOf, type RootNode, type RootTree } from '../root/root-tree.js'
+import { baseName, parentFolderOf, type RootNode, type RootTree } from '../root/root-tree.js'
 import { IgnitionFailure } from './ignition-log.js'
 
 /** Mount point of the installed system in the initramfs. */
@@ -10,9 +10,9 @@ export const SYSROOT = '/sysroot'
  */
 export function joinPath(tree: RootTree, path: string): string {
   let real = ''
-  for (const name of folderOf(path).split('/').filter(Boolean)) {
+  for (const name of parentFolderOf(path).split('/').filter(Boolean)) {
     const next = `${real}/${name}`
-    const node = look(tree, next)
+    const node = lookUpNode(tree, next)
     if (node?.kind !== 'link') real = next
     else real = cleaned(node.target.startsWith('/') ? node.target : `${real}/${node.target}`)
   }
@@ -20,7 +20,7 @@ export function joinPath(tree: RootTree, path: string): string {
 }
 
 /** The node at a path; a link at its end is not followed. @throws IgnitionFailure when the path leads through a file */
-export function look(tree: RootTree, path: string): RootNode | undefined {
+export function lookUpNode(tree: RootTree, path: string): RootNode | undefined {
   try {
     return tree.lstat(path)
   } catch (error) {

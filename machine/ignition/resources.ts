@@ -6,7 +6,7 @@ import {
   dataUrlBytes,
   hashMismatch,
   IGNITION_TYPE,
-  LARGEST_RESOURCE,
+  MAX_RESOURCE_BYTES,
   NEWEST_STABLE,
   type SpecConfig,
   type SpecResource,
@@ -44,10 +44,10 @@ export interface ResourcesParts {
   limits?: HttpSettings['limits']
 }
 
-const FIRST_PAUSE = 200
-const LONGEST_PAUSE = 5000
+const MIN_FETCH_RETRY_DELAY = 200
+const MAX_FETCH_RETRY_DELAY = 5000
 /** Time after which retries of a failing fetch no longer make a virtual clock jump. */
-const EVENTFUL = minutes(5)
+const EVENTFUL_FETCH_TIMEOUT = minutes(5)
 
 export const NEEDS_NETWORK = 'resource requires networking'
 
@@ -103,7 +103,7 @@ export class Resources {
     const { source = '', compression } = resource
     if (source === '') return verified(new Uint8Array(), resource, this.#parts.log)
     const fetched = await this.#fetch(source, resource)
-    return verified(compression === 'gzip' ? gunzip(fetched) : fetched, resource, this.#parts.log)
+    return verified(compression === 'gzip' ? gunzipFetched(fetched) : fetched, resource, this.#parts.log)
   }
 
   /** The bytes as they are fetched, neither decompressed nor verified. */
@@ -138,7 +138,11 @@ export class Resources {
     const { total } = this.#settings
     const shown = withoutPasswords(request.url)
     const begun = clock.now()
-    for (let attempt = 1, pause = FIRST_PAUSE; ; attempt++, pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    for (
+      let attempt = 1, pause = MIN_FETCH_RETRY_DELAY;
+      ;
+      attempt++, pause = Math.min(pause * 2, MAX_FETCH_RETRY_DELAY)
+    ) {
       log.line('info', `GET ${shown}: attempt #${attempt}`)
       const answer = await this.#attempt(request, attempt)
       if (typeof answer === 'string') log.line('info', `GET error: Get ${goQuoted(shown)}: ${answer}`)
@@ -147,7 +151,7 @@ export class Resources {
         if (answer.status < 500) return answer
       }
       const left = total === 0 ? Infinity : begun + total - clock.now()
-      const weak = clock.now() - begun > EVENTFUL
+      const weak = clock.now() - begun > EVENTFUL_FETCH_TIMEOUT
       await clock.sleep(Math.max(0, Math.min(pause, left)), { signal, weak })
       if (pause >= left) throw new IgnitionFailure('unable to fetch resource in time')
     }
@@ -158,7 +162,7 @@ export class Resources {
     const point: IgnitionRequest = { kind: 'ignition-request', machine, attempt, ...request }
     try {
       return await probe.around(point, () =>
-        httpRequest(request, this.#settings, { clock, downloads, signal, most: LARGEST_RESOURCE }),
+        httpRequest(request, this.#settings, { clock, downloads, signal, most: MAX_RESOURCE_BYTES }),
       )
     } catch (error) {
       signal.throwIfAborted()
@@ -196,11 +200,11 @@ function commonName(pem: string): string {
   }
 }
 
-function gunzip(bytes: Uint8Array): Uint8Array {
+function gunzipFetched(bytes: Uint8Array): Uint8Array {
   try {
-    return gunzipSync(bytes, { maxOutputLength: LARGEST_RESOURCE })
+    return gunzipSync(bytes, { maxOutputLength: MAX_RESOURCE_BYTES })
   } catch (error) {
-    if (error instanceof RangeError) throw new IgnitionFailure(`more than ${LARGEST_RESOURCE} bytes`)
+    if (error instanceof RangeError) throw new IgnitionFailure(`more than ${MAX_RESOURCE_BYTES} bytes`)
     const cut = bytes.length < 10 || (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR'
     throw new IgnitionFailure(bytes.length === 0 ? 'EOF' : cut ? 'unexpected EOF' : 'gzip: invalid header')
   }

@@ -20,14 +20,14 @@ import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignitio
 import { newestSpecOf } from './newest-spec.js'
 import { Resources } from './resources.js'
 import { createUnits } from './units.js'
-import { createAccounts, failing } from './users.js'
+import { createAccounts, prefixFailures } from './users.js'
 
 /** Ignition's stages in order. */
 export const IGNITION_STAGES = ['fetch-offline', 'fetch', 'kargs', 'disks', 'mount', 'files', 'umount'] as const
 /** A stage of Ignition. */
 export type IgnitionStage = (typeof IGNITION_STAGES)[number]
 
-const VERSION = '2.26.0'
+const SIMULATED_IGNITION = '2.26.0'
 const DAY = 86_400_000
 
 /** A machine at its first boot, as Ignition uses it. */
@@ -67,7 +67,7 @@ export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> 
     const log = new IgnitionLog((priority, message) => host.print(stage, priority, message))
     const unit = `ignition-${stage}.service - Ignition (${stage})`
     host.print(null, 'info', `Starting ${unit}...`)
-    log.line('info', `Ignition ${VERSION}`)
+    log.line('info', `Ignition ${SIMULATED_IGNITION}`)
     log.line('info', `Stage: ${stage}`)
     try {
       await runStage(stage, host, outcome, log, seen)
@@ -141,7 +141,7 @@ async function workOf(
       return mountFilesystems(host, config, log)
     case 'files': {
       const tools = new AccountTools(host.tree, Math.floor(host.clock.now() / DAY))
-      return writeFiles(host, config, { tree: host.tree, tools, log, resources })
+      return writeIgnitionFiles(host, config, { tree: host.tree, tools, log, resources })
     }
   }
 }
@@ -181,19 +181,19 @@ function isProvided(source: ConfigSource): boolean {
   return (bytes?.length ?? 0) > 0
 }
 
-async function writeFiles(host: IgnitionHost, config: SpecConfig, work: EntriesWork): Promise<void> {
+async function writeIgnitionFiles(host: IgnitionHost, config: SpecConfig, work: EntriesWork): Promise<void> {
   const { log } = work
-  await failing('failed to create users/groups')(() => createAccounts(work, config.passwd ?? {}))
-  await failing('failed to create files')(() =>
+  await prefixFailures('failed to create users/groups')(() => createAccounts(work, config.passwd ?? {}))
+  await prefixFailures('failed to create files')(() =>
     log.within('createFilesystemsFiles', () => createFilesystemEntries(work, config.storage ?? {})),
   )
-  await failing('failed to create units')(() => createUnits(work, config.systemd?.units ?? []))
+  await prefixFailures('failed to create units')(() => createUnits(work, config.systemd?.units ?? []))
   const result = {
     provisioningBootID: host.bootId,
     provisioningDate: new Date(host.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
     userConfigProvided: isProvided(host.source),
   }
-  await failing('creating result file')(() =>
+  await prefixFailures('creating result file')(() =>
     log.within('createResultFile', () =>
       createOwnFile(work, {
         path: '/etc/.ignition-result.json',

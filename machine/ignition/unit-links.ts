@@ -1,4 +1,4 @@
-import { folderOf, newLink, type RootTree } from '../root/root-tree.js'
+import { parentFolderOf, newLink, type RootTree } from '../root/root-tree.js'
 
 const UNITS = '/etc/systemd/system'
 const FOLDERS = [UNITS, '/usr/lib/systemd/system']
@@ -36,7 +36,7 @@ export function isEnabledUnit(tree: RootTree, unit: string): boolean {
 export function disableUnit(tree: RootTree, unit: string): void {
   for (const path of [...linksOf(tree, unit)]) {
     tree.remove(path)
-    const folder = folderOf(path)
+    const folder = parentFolderOf(path)
     if (folder !== UNITS && tree.list(folder).length === 0) tree.remove(folder)
   }
 }

@@ -1,6 +1,6 @@
 import type { SpecUnit } from '../../ignition/index.js'
-import { folderOf, newFile, newLink } from '../root/root-tree.js'
-import { makeFolders, type EntriesWork } from './filesystem-entries.js'
+import { parentFolderOf, newFile, newLink } from '../root/root-tree.js'
+import { makeIgnitionFolders, type EntriesWork } from './filesystem-entries.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
 import { joinPath, SYSROOT } from './paths.js'
 import { disableUnit, isEnabledUnit } from './unit-links.js'
@@ -35,10 +35,10 @@ function writeUnit(work: EntriesWork, { name = '', contents, dropins = [] }: Spe
   const write = (what: string, path: string, text: string) =>
     log.operation(`${what} at ${goQuoted(SYSROOT + joinPath(tree, path))}`, () => {
       const real = joinPath(tree, path)
-      makeFolders(tree, folderOf(real))
+      makeIgnitionFolders(tree, parentFolderOf(real))
       const old = tree.lstat(real)
       if (old?.kind === 'directory')
-        throw new IgnitionFailure(`rename ${SYSROOT}${folderOf(real)}/tmp ${SYSROOT}${real}: file exists`)
+        throw new IgnitionFailure(`rename ${SYSROOT}${parentFolderOf(real)}/tmp ${SYSROOT}${real}: file exists`)
       tree.put(real, newFile(Buffer.from(text)))
     })
   return log.operation(`processing unit ${goQuoted(name)}`, async () => {
@@ -72,7 +72,7 @@ async function setMask({ tree, log }: EntriesWork, name: string, mask: boolean):
   const path = joinPath(tree, `${UNITS}/${name}`)
   if (mask)
     await log.operation(`masking unit ${goQuoted(name)}`, () => {
-      makeFolders(tree, folderOf(path))
+      makeIgnitionFolders(tree, parentFolderOf(path))
       tree.put(path, newLink('/dev/null'))
     })
   else {
@@ -91,7 +91,7 @@ async function disable(work: EntriesWork, line: string): Promise<void> {
 
 function appendPreset({ tree }: EntriesWork, line: string): void {
   const path = joinPath(tree, PRESET)
-  makeFolders(tree, folderOf(path))
+  makeIgnitionFolders(tree, parentFolderOf(path))
   const old = tree.stat(path)
   if (old?.kind === 'file') old.bytes = Buffer.concat([old.bytes, Buffer.from(`${line}\n`)])
   else tree.put(path, newFile(Buffer.from(`${line}\n`)))

@@ -23,12 +23,12 @@ export async function createAccounts(work: UsersWork, { users = [], groups = [] 
 async function ensureGroups({ tools, log }: UsersWork, groups: Groups): Promise<void> {
   for (const { name = '', gid, passwordHash, shouldExist, system } of groups) {
     const exists = tools.group(name) !== undefined
-    const failed = failing(`failed to configure groups: failed to create group "${name}"`)
+    const failed = prefixFailures(`failed to configure groups: failed to create group "${name}"`)
     const root = ['--root', SYSROOT]
     if (shouldExist === false) {
       if (exists)
         await failed(() =>
-          failing(`failed to delete group "${name}"`)(() =>
+          prefixFailures(`failed to delete group "${name}"`)(() =>
             log.command(`deleting group "${name}"`, ['groupdel', ...root, name], () => tools.groupdel(name)),
           ),
         )
@@ -55,7 +55,7 @@ async function ensureUsers(work: UsersWork, users: Users): Promise<void> {
   const { tools, log } = work
   for (const user of users) {
     const { name = '' } = user
-    const failed = failing(`failed to configure users: failed`)
+    const failed = prefixFailures(`failed to configure users: failed`)
     await failed(() => ensureUser(work, user), `to create user "${name}"`)
     if (user.shouldExist === false) continue
     if (user.passwordHash !== undefined) {
@@ -80,7 +80,7 @@ async function ensureUser({ tools, log }: UsersWork, user: SpecUser): Promise<vo
   const root = ['--root', SYSROOT]
   if (user.shouldExist === false) {
     if (exists)
-      await failing(`failed to delete user "${name}"`)(() =>
+      await prefixFailures(`failed to delete user "${name}"`)(() =>
         log.command(`deleting user "${name}"`, ['userdel', '--remove', ...root, name], () => tools.userdel(name)),
       )
     return
@@ -141,7 +141,7 @@ const option = (name: string, value: string | number | undefined): string[] =>
   value === undefined || value === '' ? [] : [name, String(value)]
 
 /** Prefixes a failure with the current work. */
-export const failing =
+export const prefixFailures =
   (before: string) =>
   async <T,>(work: () => T | Promise<T>, more = ''): Promise<T> => {
     try {

@@ -1,4 +1,4 @@
-import { baseName, folderOf, newDirectory, newFile, type RootNode, type RootTree } from '../root/root-tree.js'
+import { baseName, parentFolderOf, newDirectory, newFile, type RootNode, type RootTree } from '../root/root-tree.js'
 import type { Account } from './accounts.js'
 import { IgnitionFailure } from './ignition-log.js'
 import { SYSROOT } from './paths.js'
@@ -16,7 +16,7 @@ function mayDo(node: RootNode, { uid, gid }: Account, what: number): boolean {
 /** Writes a user's file with that user's rights and mode 0600, since a home may be a folder of another user. */
 export function writeAsUser(tree: RootTree, path: string, bytes: Uint8Array, user: Account): void {
   const denied = (doing: string) => new IgnitionFailure(`failed to set SSH key: ${doing}: permission denied`)
-  makeFolders(tree, folderOf(path), user, denied(`creating parent dirs for "${SYSROOT}${path}"`))
+  makeUserFolders(tree, parentFolderOf(path), user, denied(`creating parent dirs for "${SYSROOT}${path}"`))
   const opening = denied(`opening file "${SYSROOT}${path}" as user ${user.uid} and group ${user.gid}`)
   const old = tree.stat(path)
   if (old?.kind === 'file') {
@@ -24,19 +24,19 @@ export function writeAsUser(tree: RootTree, path: string, bytes: Uint8Array, use
     old.bytes = bytes
     return
   }
-  const folder = tree.stat(folderOf(path))
+  const folder = tree.stat(parentFolderOf(path))
   if (!folder || !mayDo(folder, user, READ_WRITE)) throw opening
   tree.put(path, newFile(bytes, { mode: 0o600, uid: user.uid, gid: user.gid }))
 }
 
-function makeFolders(tree: RootTree, path: string, user: Account, refused: IgnitionFailure): void {
+function makeUserFolders(tree: RootTree, path: string, user: Account, refused: IgnitionFailure): void {
   const node = tree.stat(path)
   if (node) {
     if (node.kind !== 'directory' || !mayDo(node, user, SEARCH)) throw refused
     return
   }
-  makeFolders(tree, folderOf(path), user, refused)
-  const parent = tree.stat(folderOf(path))
+  makeUserFolders(tree, parentFolderOf(path), user, refused)
+  const parent = tree.stat(parentFolderOf(path))
   if (parent?.kind !== 'directory' || !mayDo(parent, user, READ_WRITE)) throw refused
   parent.entries.set(baseName(path), newDirectory({ mode: 0o700, uid: user.uid, gid: user.gid }))
 }

@@ -1,4 +1,11 @@
-import { FormatError, NotOnIso, readIso9660, sniff, type ByteSource, type IsoFilesystem } from '../../bytes/index.js'
+import {
+  FormatError,
+  NotOnIso,
+  readIso9660,
+  detectCompression,
+  type ByteSource,
+  type IsoFilesystem,
+} from '../../bytes/index.js'
 import { readInitramfs } from '../../coreos/index.js'
 import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
 import { GRUB_MENUS, grubEntry, ISOLINUX_MENUS, isolinuxEntry, type MenuEntry } from '../network/boot-menu.js'
@@ -15,8 +22,8 @@ interface IsoLoading {
 const CONFIG_FOLDERS = ['etc/ironic-python-agent', 'etc/ironic-python-agent.d']
 /** Labels of the media whose configuration the agent takes. */
 const CONFIG_LABELS = ['CONFIG-2', 'VMEDIA_BOOT_ISO']
-const LARGEST_CONFIG = 1024 * 1024
-const LARGEST_MENU = 256 * 1024
+const MAX_AGENT_CONFIG_BYTES = 1024 * 1024
+const MAX_BOOT_MENU_BYTES = 256 * 1024
 
 /**
  * Looks at an ISO that is no CoreOS: the menu of its boot loader names a kernel, an initramfs and the kernel's command line,
@@ -42,7 +49,7 @@ export async function agentIso(image: ByteSource, loading: IsoLoading): Promise<
   const ramdisk = iso.contents(file)
   if (file.size === 0) throw new FormatError(`the initramfs ${entry.ramdisk} is empty`)
   const live = { ...other, kernelArguments: entry.append }
-  const configFiles = await configOf(iso, entry.append)
+  const configFiles = await readIsoConfig(iso, entry.append)
   for (const { name } of configFiles) say(`the medium has ${name} for the agent`)
   if (namesIronic(entry.append)) say('the kernel command line names an Ironic: the ramdisk is one with an agent')
   else if (await containsAgent(ramdisk, clock)) say('the ramdisk contains ironic-python-agent')
@@ -53,7 +60,7 @@ export async function agentIso(image: ByteSource, loading: IsoLoading): Promise<
 async function menuOf(iso: IsoFilesystem): Promise<{ path: string; entry: MenuEntry } | undefined> {
   for (const [paths, read] of [[GRUB_MENUS, grubEntry] as const, [ISOLINUX_MENUS, isolinuxEntry] as const])
     for (const path of paths) {
-      const text = await textOf(iso, path, LARGEST_MENU)
+      const text = await readIsoText(iso, path, MAX_BOOT_MENU_BYTES)
       const entry = text === undefined ? undefined : read(text)
       if (entry) return { path, entry }
     }
@@ -61,7 +68,7 @@ async function menuOf(iso: IsoFilesystem): Promise<{ path: string; entry: MenuEn
 }
 
 /** Undefined for a file that the medium lacks. */
-async function textOf(iso: IsoFilesystem, path: string, most: number): Promise<string | undefined> {
+async function readIsoText(iso: IsoFilesystem, path: string, most: number): Promise<string | undefined> {
   try {
     const { offset, size, folder, name } = await iso.find(path)
     if (folder) return undefined
@@ -73,7 +80,7 @@ async function textOf(iso: IsoFilesystem, path: string, most: number): Promise<s
   }
 }
 
-async function configOf(iso: IsoFilesystem, append: string): Promise<ConfigFile[]> {
+async function readIsoConfig(iso: IsoFilesystem, append: string): Promise<ConfigFile[]> {
   if (!CONFIG_LABELS.includes(iso.volume.toUpperCase())) return []
   if (kernelParameters(append)['boot_method'] !== 'vmedia') return []
   const files: ConfigFile[] = []
@@ -83,7 +90,7 @@ async function configOf(iso: IsoFilesystem, append: string): Promise<ConfigFile[
       throw error
     })
     for (const { name } of entries) {
-      const text = await textOf(iso, `${folder}/${name}`, LARGEST_CONFIG)
+      const text = await readIsoText(iso, `${folder}/${name}`, MAX_AGENT_CONFIG_BYTES)
       if (text !== undefined) files.push({ name: `/${folder}/${name}`, text })
     }
   }
@@ -92,7 +99,7 @@ async function configOf(iso: IsoFilesystem, append: string): Promise<ConfigFile[
 
 /** Reads the whole initramfs, as a kernel does. One that cannot be unpacked has no agent that could start. */
 async function containsAgent(ramdisk: ByteSource, clock: Clock): Promise<boolean> {
-  if (sniff(Buffer.from(await ramdisk.read(0, 6))) === 'raw' && !(await isCpio(ramdisk))) return false
+  if (detectCompression(Buffer.from(await ramdisk.read(0, 6))) === 'raw' && !(await isCpio(ramdisk))) return false
   let found = false
   try {
     await readInitramfs(ramdisk, clock, (path) => {

@@ -10,7 +10,7 @@ export interface PullPoint {
   readonly image: string
 }
 
-interface UnitParts {
+interface LiveUnitParts {
   machine: string
   clock: Clock
   probe: Probe
@@ -25,7 +25,7 @@ interface UnitParts {
  * @returns whether the container runs now
  * @throws the signal's reason
  */
-export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Promise<boolean> {
+export async function startAgentUnit(agent: AgentOnCoreos, parts: LiveUnitParts): Promise<boolean> {
   const { clock, signal, say } = parts
   const { unit, restart } = agent
   const systemd = (text: string) => say(`systemd[1]: ${unit}: ${text}`)
@@ -36,7 +36,7 @@ export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Pr
     const { limit } = restart
     if (restart.when === 'no' || restart.when === 'on-success') return false
     // Weak, since restarts may go on for ever and must not make a virtual clock jump.
-    await clock.sleep(Math.max(restart.delay, SHORTEST_DELAY), { weak: true, signal })
+    await clock.sleep(Math.max(restart.delay, MIN_RESTART_DELAY), { weak: true, signal })
     systemd(`Scheduled restart job, restart counter is at ${restarts}.`)
     const recent = limit ? starts.filter((at) => clock.now() - at < limit.within).length : 0
     if (limit && recent >= limit.starts) {
@@ -49,12 +49,12 @@ export async function startAgentUnit(agent: AgentOnCoreos, parts: UnitParts): Pr
 }
 
 /** systemd's default RestartSec (systemd.service(5)). */
-const SHORTEST_DELAY = 100
+const MIN_RESTART_DELAY = 100
 
 /** podman's exit code for failures of its own instead of the container's (podman-run(1)). */
 const PODMAN_FAILED = 125
 
-async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts: UnitParts): Promise<boolean> {
+async function started({ unit, image, pull, missingFiles }: AgentOnCoreos, parts: LiveUnitParts): Promise<boolean> {
   const { machine, probe, signal, say } = parts
   const reference = withTag(pull.image)
   let phase: 'pulling' | 'running' = 'pulling'

@@ -61,7 +61,7 @@ export async function bootLive(
     const image = await (medium.kind === 'iso' ? loadIso(medium, parts) : loadPxe(medium, parts))
     live.kernelArguments = image.kernelArguments
     version = image.version
-    parts.say(`kernel: Command line: ${withoutSecrets(image.kernelArguments)}`)
+    parts.say(`kernel: Command line: ${maskKernelTokens(image.kernelArguments)}`)
     if (image.configFiles && image.configFiles.length > 0) live.configFiles = image.configFiles
     if (image.kind === 'agent') {
       parts.say('the ramdisk is not CoreOS: starting the agent that it contains')
@@ -92,5 +92,5 @@ export async function bootLive(
 }
 
 /** Masks the tokens that Ironic puts on the command line, since many people can read the console. */
-const withoutSecrets = (line: string): string =>
+const maskKernelTokens = (line: string): string =>
   line.replace(/\b(ipa-agent-token|coreos\.inst\.\w*token)=\S+/g, '$1=******')

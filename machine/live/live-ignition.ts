@@ -24,7 +24,7 @@ export interface LiveIgnition {
   agent: AgentOnCoreos | null
 }
 
-const NOTHING: LiveIgnition = { from: null, version: null, files: [], agent: null }
+const NO_LIVE_IGNITION: LiveIgnition = { from: null, version: null, files: [], agent: null }
 
 /** Limit on the bytes of file contents in the report of a boot. */
 const REPORTED_BYTES = 512 * 1024
@@ -52,7 +52,7 @@ export async function runLiveIgnition(image: LiveImage, place: LiveIgnitionParts
   const parameters = kernelParameters(image.kernelArguments)
   if (parameters['ignition.firstboot'] === undefined) {
     say('ignition: not run, since the kernel arguments have no ignition.firstboot')
-    return NOTHING
+    return NO_LIVE_IGNITION
   }
   if (parameters['ignition.platform.id'] === undefined)
     throw new BootFailed('emergency shell', 'the kernel arguments have no ignition.platform.id, so Ignition stops')
@@ -62,14 +62,14 @@ export async function runLiveIgnition(image: LiveImage, place: LiveIgnitionParts
   const resources = new Resources({ machine, clock, probe, downloads, signal, log })
   const url = parameters['ignition.config.url']
   try {
-    const acquired = await acquireConfig(sourceOf(image, url), resources, log, [], false)
+    const acquired = await acquireConfig(liveConfigSource(image, url), resources, log, [], false)
     if (acquired?.version == null) {
       say('ignition: no config provided')
-      return NOTHING
+      return NO_LIVE_IGNITION
     }
     const { version, config } = acquired
     await resources.configure(config.ignition)
-    const written = await writeFiles(config, resources)
+    const written = await writeLiveFiles(config, resources)
     say(`ignition: config of version ${version} applied`)
     const agent = agentOf(config, (path) => written.get(path)) ?? null
     const from = url === undefined ? 'initramfs' : maskedUrl(url)
@@ -81,13 +81,13 @@ export async function runLiveIgnition(image: LiveImage, place: LiveIgnitionParts
   }
 }
 
-const sourceOf = ({ config }: LiveImage, url: string | undefined): ConfigSource =>
+const liveConfigSource = ({ config }: LiveImage, url: string | undefined): ConfigSource =>
   url === undefined ? config && { from: 'system', bytes: config } : { from: 'cmdline', url }
 
 /** Masks queries of URLs, which may hold secrets, since many people can read the console. */
 const withoutQueries = (message: string): string => message.replace(/\?[^\s"']+?(?=:?(?:[\s"']|$))/g, '?***')
 
-async function writeFiles(config: SpecConfig, resources: Resources): Promise<Map<string, Uint8Array>> {
+async function writeLiveFiles(config: SpecConfig, resources: Resources): Promise<Map<string, Uint8Array>> {
   const written = new Map<string, Uint8Array>()
   for (const { path, contents, append = [] } of config.storage?.files ?? []) {
     const parts: Uint8Array[] = []

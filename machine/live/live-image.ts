@@ -53,7 +53,7 @@ export interface Loading {
 export async function loadIso({ url, ...access }: { url: string } & MediaAccess, loading: Loading): Promise<LiveImage> {
   const { clock, signal, say } = loading
   say(`BIOS: booting virtual media ${maskedUrl(url)}`)
-  const image = await opened('the virtual medium', url, loading, access)
+  const image = await openImageFile('the virtual medium', url, loading, access)
   let iso
   try {
     const { volume, find } = await readIso9660(image)
@@ -69,7 +69,7 @@ export async function loadIso({ url, ...access }: { url: string } & MediaAccess,
     iso = await openLiveIso(image, clock)
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof FormatError)) throw unreadable('the virtual medium', url, error)
+    if (!(error instanceof FormatError)) throw liveImageFailure('the virtual medium', url, error)
     throw new BootFailed('no bootable device', `${url} is not a live ISO that boots: ${chained(error)}`, error)
   }
   const { kargs, files, filesystem } = iso
@@ -92,8 +92,8 @@ export async function loadIso({ url, ...access }: { url: string } & MediaAccess,
 /** File in every live initramfs of CoreOS. */
 const MARK = 'etc/coreos-live-initramfs'
 /** dracut's copy of the root filesystem's os-release. */
-const RELEASE = 'usr/lib/initrd-release'
-const ROOT = /^root\.(squashfs|erofs)$/
+const OS_RELEASE_PATH = 'usr/lib/initrd-release'
+const ROOT_FILE_PATTERN = /^root\.(squashfs|erofs)$/
 
 /**
  * Loads a kernel with its initramfs, as a boot loader gets them over the network.
@@ -108,7 +108,7 @@ export async function loadPxe(
   say(`iPXE: kernel ${source.kernel}`)
   await firstBytes('the kernel', source.kernel, loading)
   say(`iPXE: initrd ${source.ramdisk}`)
-  const ramdisk = await opened('the initramfs', source.ramdisk, loading)
+  const ramdisk = await openImageFile('the initramfs', source.ramdisk, loading)
   if (namesIronic(source.append)) {
     await firstBytes('the initramfs', source.ramdisk, loading)
     return { kind: 'agent', kernelArguments: source.append, config: null, hasRoot: true, version: null }
@@ -117,12 +117,12 @@ export async function loadPxe(
   let files
   try {
     files = await readInitramfs(ramdisk, clock, (path) => {
-      hasRoot ||= ROOT.test(path)
-      return path === MARK || path === RELEASE || path === IGNITION_FILE
+      hasRoot ||= ROOT_FILE_PATTERN.test(path)
+      return path === MARK || path === OS_RELEASE_PATH || path === IGNITION_FILE
     })
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof FormatError)) throw unreadable('the initramfs', source.ramdisk, error)
+    if (!(error instanceof FormatError)) throw liveImageFailure('the initramfs', source.ramdisk, error)
     const why = `the kernel cannot unpack ${source.ramdisk}: ${chained(error)}`
     throw new BootFailed('kernel panic', why, error)
   }
@@ -131,7 +131,7 @@ export async function loadPxe(
     kernelArguments: source.append,
     config: bytesOrNull(files.get(IGNITION_FILE)),
     hasRoot,
-    version: releaseVersion(Buffer.from(files.get(RELEASE) ?? []).toString()),
+    version: releaseVersion(Buffer.from(files.get(OS_RELEASE_PATH) ?? []).toString()),
   }
 }
 
@@ -154,7 +154,7 @@ export async function mountRoot({ kernelArguments, hasRoot }: LiveImage, loading
   }
 }
 
-async function opened(
+async function openImageFile(
   what: string,
   url: string,
   { network, signal }: Loading,
@@ -164,24 +164,24 @@ async function opened(
     return await network.open(url, { signal, ...access })
   } catch (error) {
     signal.throwIfAborted()
-    throw unreadable(what, url, error)
+    throw liveImageFailure(what, url, error)
   }
 }
 
 /** Checks that a file is there and not empty. Its contents do not matter: a simulated kernel runs nothing. */
 async function firstBytes(what: string, url: string, loading: Loading): Promise<void> {
-  const source = await opened(what, url, loading)
+  const source = await openImageFile(what, url, loading)
   let bytes: Uint8Array
   try {
     bytes = await source.read(0, 512)
   } catch (error) {
     loading.signal.throwIfAborted()
-    throw unreadable(what, url, error)
+    throw liveImageFailure(what, url, error)
   }
   if (bytes.length === 0) throw new BootFailed('no bootable device', `${what} at ${url} is empty`)
 }
 
-const unreadable = (what: string, url: string, error: unknown): BootFailed =>
+const liveImageFailure = (what: string, url: string, error: unknown): BootFailed =>
   new BootFailed('no bootable device', `${what} at ${url} could not be fetched: ${chained(error)}`, error)
 
 const chained = (error: unknown): string => errorChain(error).join(': ')

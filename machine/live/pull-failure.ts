@@ -2,7 +2,7 @@
 export type PullProblem = 'not-found' | 'unauthorized' | 'timeout'
 
 /** Milliseconds until podman gives up on a registry that does not answer (timeout of Go's dialer). */
-export const DIAL_TIMEOUT = 30_000
+export const REGISTRY_DIAL_TIMEOUT = 30_000
 
 /**
  * The message of podman 5 for a failed pull.
@@ -11,7 +11,7 @@ export const DIAL_TIMEOUT = 30_000
  * @param why a {@link PullProblem}, or the registry's own message
  */
 export function pullFailure(image: string, why: string): string {
-  const { registry, repository, version } = partsOf(image)
+  const { registry, repository, version } = splitImageName(image)
   const reading = `reading manifest ${version} in ${registry}/${repository}`
   const says = (text: string) => `initializing source docker://${image}: ${text}`
   switch (why as PullProblem) {
@@ -27,7 +27,7 @@ export function pullFailure(image: string, why: string): string {
 }
 
 /** Parts of a reference. A name without a registry is on Docker Hub. */
-function partsOf(image: string): { registry: string; repository: string; version: string } {
+function splitImageName(image: string): { registry: string; repository: string; version: string } {
   const [, name = image, version = 'latest'] = /^(.*?)[:@]([^/]*)$/.exec(image) ?? []
   const [first = '', ...rest] = name.split('/')
   const hasRegistry = rest.length > 0 && /[.:]|^localhost$/.test(first)

@@ -12,10 +12,10 @@ export interface RemovableMedium extends MediaAccess {
 }
 
 /** Label of the filesystem that Ironic makes, in any case (ironic common/images.py create_vfat_image). */
-const LABEL = 'ir-vfd-dev'
+const FLOPPY_LABEL = 'ir-vfd-dev'
 const FILE = 'parameters.txt'
 /** A whole floppy: Ironic's is one of 1440 KiB. */
-const LARGEST = 2 ** 20
+const MAX_PARAMETERS_BYTES = 2 ** 20
 
 /**
  * Parameters for the agent on a virtual stick or floppy. The agent looks for them only where the kernel's command line has
@@ -33,8 +33,10 @@ export async function removableParameters(
     const volume = await volumeOf(medium, loading)
     if (!volume) continue
     const entry = await volume.find(FILE)
-    if (!entry || entry.size > LARGEST)
-      throw new Error(`the ${medium.name} ${LABEL} has ${entry ? `a ${FILE} of ${entry.size} bytes` : `no ${FILE}`}`)
+    if (!entry || entry.size > MAX_PARAMETERS_BYTES)
+      throw new Error(
+        `the ${medium.name} ${FLOPPY_LABEL} has ${entry ? `a ${FILE} of ${entry.size} bytes` : `no ${FILE}`}`,
+      )
     loading.say(`the ${medium.name} has ${FILE} for the agent`)
     return parametersIn((await volume.read(FILE)).toString('utf8'))
   }
@@ -49,7 +51,7 @@ async function volumeOf(
   try {
     const source = await network.open(url, { signal, ...access })
     const volume = await FatVolume.open(source, 0)
-    return (await volume.label())?.toLowerCase() === LABEL ? volume : undefined
+    return (await volume.label())?.toLowerCase() === FLOPPY_LABEL ? volume : undefined
   } catch (error) {
     signal.throwIfAborted()
     if ((error as { code?: unknown }).code !== 'EINVAL')

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { sha256Hex } from '../../bytes/index.js'
 import { join } from 'node:path'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import { openFileDisk } from '../disk/file-disk.js'
 import { readLayout } from '../disk/partitions.js'
@@ -29,7 +29,7 @@ export async function metalImage({
   clock,
 }: MetalImageOptions): Promise<Buffer> {
   const path = join(folder, 'metal.raw')
-  await held(clock, `writing ${path}`, () => writeFile(path, base))
+  await withClockHeld(clock, `writing ${path}`, () => writeFile(path, base))
   const device = await openFileDisk({ path, name: 'metal image', sectorSize: 512, clock })
   try {
     const { partitions } = await readLayout(device)
@@ -40,10 +40,10 @@ export async function metalImage({
   } finally {
     await device[Symbol.asyncDispose]()
   }
-  return held(clock, `reading ${path}`, () => readFile(path))
+  return withClockHeld(clock, `reading ${path}`, () => readFile(path))
 }
 
-const ENTRIES = '/loader/entries'
+const LOADER_ENTRIES = '/loader/entries'
 /** Architecture of the kernel in the base. */
 const BASE_ARCHITECTURE = 'x86_64'
 
@@ -52,8 +52,8 @@ async function changeEntry(
   volume: BootVolume,
   { title, architecture, platform }: Pick<MetalImageOptions, 'title' | 'architecture'> & { platform: string },
 ): Promise<void> {
-  const [name] = await volume.list(ENTRIES)
-  const path = `${ENTRIES}/${name!}`
+  const [name] = await volume.list(LOADER_ENTRIES)
+  const path = `${LOADER_ENTRIES}/${name!}`
   const base = (await volume.read(path)).toString()
   const text = base.replace(/\bignition\.platform\.id=\S+/, () => `ignition.platform.id=${platform}`)
   const [before = '\0'] = /[0-9a-f]{64}/.exec(text) ?? []

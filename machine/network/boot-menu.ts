@@ -32,7 +32,9 @@ export function grubEntry(text: string): MenuEntry | undefined {
 function kernelIn(lines: readonly string[]): MenuEntry | undefined {
   const [, kernel, append = ''] = first(lines, /^linux(?:efi|16)?\s+(\S+)\s*(.*)$/) ?? []
   const [, ramdisk] = first(lines, /^initrd(?:efi|16)?\s+(\S+)/) ?? []
-  return kernel === undefined || ramdisk === undefined ? undefined : { kernel, ramdisk, append: commandLine(append) }
+  return kernel === undefined || ramdisk === undefined
+    ? undefined
+    : { kernel, ramdisk, append: trimCommandLine(append) }
 }
 
 /** The entry that a menu of ISOLINUX or PXELINUX starts without a person; undefined for one that starts no kernel. */
@@ -51,7 +53,9 @@ export function isolinuxEntry(text: string): MenuEntry | undefined {
   const [, append = ''] = first(label.lines, /^append\s+(.*)$/i) ?? []
   const [, named] = first(label.lines, /^initrd\s+(\S+)/i) ?? []
   const ramdisk = named ?? /(?:^|\s)initrd=(\S+)/.exec(append)?.[1]
-  return kernel === undefined || ramdisk === undefined ? undefined : { kernel, ramdisk, append: commandLine(append) }
+  return kernel === undefined || ramdisk === undefined
+    ? undefined
+    : { kernel, ramdisk, append: trimCommandLine(append) }
 }
 
 function first(lines: readonly string[], pattern: RegExp): RegExpExecArray | undefined {
@@ -63,4 +67,4 @@ function first(lines: readonly string[], pattern: RegExp): RegExpExecArray | und
 }
 
 /** Ironic's templates end the command line with the mark between arguments of the kernel and of its first program. */
-const commandLine = (text: string): string => text.replace(/\s+--\s*$/, '').trim()
+const trimCommandLine = (text: string): string => text.replace(/\s+--\s*$/, '').trim()

@@ -14,7 +14,7 @@ export interface NetworkBootParts {
 }
 
 /** Largest boot script or menu. */
-const LARGEST_SCRIPT = 1024 * 1024
+const MAX_BOOT_SCRIPT_BYTES = 1024 * 1024
 
 /**
  * Finds out what a machine boots over the network, as a DHCP answer with this URL would lead it there: an iPXE script, a
@@ -28,7 +28,7 @@ export async function bootOverNetwork(url: string, parts: NetworkBootParts): Pro
     clock,
     signal,
     say,
-    text: async (file) => textOf(await network.open(file, { signal })),
+    text: async (file) => readBootScript(await network.open(file, { signal })),
     check: async (file) => {
       const source = await network.open(file, { signal })
       if ((await source.read(0, 1)).length === 0) throw new Error('it is empty')
@@ -95,7 +95,7 @@ async function bootMaster(url: string, master: string, place: ScriptPlace): Prom
   return { kind: 'next', why: `${url} leads to no menu for this machine: ${tried.join('; ')}` }
 }
 
-async function textOf(source: ByteSource): Promise<string> {
-  if (source.size > LARGEST_SCRIPT) throw new Error(`a boot script of ${source.size} bytes is too large`)
+async function readBootScript(source: ByteSource): Promise<string> {
+  if (source.size > MAX_BOOT_SCRIPT_BYTES) throw new Error(`a boot script of ${source.size} bytes is too large`)
   return Buffer.from(await source.read(0, source.size)).toString('utf8')
 }

@@ -32,18 +32,18 @@ export class IpxeSettings {
   }
 
   set(named: string, value: string): void {
-    const [name] = split(named)
+    const [name] = splitIpxeSetting(named)
     if (value === '') this.#own.delete(name)
     else this.#own.set(name, value)
   }
 
   increase(named: string, by = '1'): void {
-    const [name] = split(named)
+    const [name] = splitIpxeSetting(named)
     this.#own.set(name, String(Number(this.#own.get(name) ?? 0) + Number(by)))
   }
 
   #value(named: string): string {
-    const [name, type] = split(named)
+    const [name, type] = splitIpxeSetting(named)
     const value = this.#own.get(name) ?? this.#fact(name) ?? ''
     if (!/^(?:net\d*\/)?mac$/.test(name)) return value
     if (type === 'hexhyp') return value.replaceAll(':', '-')
@@ -61,7 +61,7 @@ export class IpxeSettings {
   }
 }
 
-const split = (named: string): [name: string, type: string | undefined] => {
+const splitIpxeSetting = (named: string): [name: string, type: string | undefined] => {
   const [name = '', type] = named.split(':')
   return [name, type]
 }

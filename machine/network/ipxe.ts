@@ -32,8 +32,8 @@ export interface ScriptPlace {
 }
 
 /** Lines that a boot may carry out: a script that repeats itself without an end stops here. */
-const MOST_LINES = 5_000
-const DEEPEST_CHAIN = 16
+const MAX_SCRIPT_LINES = 5_000
+const MAX_CHAIN_DEPTH = 16
 
 class Ended extends Error {
   constructor(readonly end: ScriptEnd) {
@@ -42,7 +42,7 @@ class Ended extends Error {
 }
 
 /** A command that failed: the line goes on after `||`, or the script ends. */
-class CommandFailed extends Error {}
+class IpxeCommandError extends Error {}
 
 /**
  * Runs an iPXE script as far as Ironic's scripts and those like them need: variables, labels, `chain`, `kernel`, `initrd`,
@@ -81,7 +81,7 @@ class IpxeRun {
       const line = lines[at++]
       if (line === undefined) return undefined
       this.#place.signal.throwIfAborted()
-      if (++this.#lines > MOST_LINES) return `${base} does not end`
+      if (++this.#lines > MAX_SCRIPT_LINES) return `${base} does not end`
       if (/^\s*(#|:|$)/.test(line)) continue
       const outcome = await this.#line(line, base)
       if (outcome.kind === 'exit') return outcome.failure
@@ -108,7 +108,7 @@ class IpxeRun {
           const jump = await this.#command(words.slice(from, to), base)
           if (jump) return jump
         } catch (error) {
-          if (!(error instanceof CommandFailed)) throw error
+          if (!(error instanceof IpxeCommandError)) throw error
           failure = error.message
         }
       }
@@ -121,7 +121,7 @@ class IpxeRun {
 
   async #command([name = '', ...all]: readonly string[], base: string): Promise<LineEnd | undefined> {
     const { say, clock, signal } = this.#place
-    const { options, rest } = parsed(all)
+    const { options, rest } = parseIpxeOptions(all)
     switch (name) {
       case '':
       case 'ifopen':
@@ -198,7 +198,7 @@ class IpxeRun {
   async #chain(target: string | undefined, base: string): Promise<LineEnd | undefined> {
     const { say, text } = this.#place
     const url = absolute(target, base)
-    if (this.#depth >= DEEPEST_CHAIN) return expected(false, 'scripts are chained too deep')
+    if (this.#depth >= MAX_CHAIN_DEPTH) return expected(false, 'scripts are chained too deep')
     say(`iPXE: ${url}`)
     const found = await text(url).catch((error: unknown) => this.#failed(url, error))
     this.#depth++
@@ -217,7 +217,7 @@ class IpxeRun {
     this.#place.signal.throwIfAborted()
     const why = `${maskedUrl(url)} could not be fetched: ${errorChain(error).join(': ')}`
     this.#place.say(`iPXE: ${why}`)
-    throw new CommandFailed(why)
+    throw new IpxeCommandError(why)
   }
 }
 
@@ -228,17 +228,17 @@ type LineEnd =
   | { kind: 'failed'; why: string }
 
 function expected(holds: boolean, why: string): undefined {
-  if (!holds) throw new CommandFailed(why)
+  if (!holds) throw new IpxeCommandError(why)
 }
 
 function absolute(target: string | undefined, base: string): string {
   if (target === undefined || !URL.canParse(target, base))
-    throw new CommandFailed(`${target ?? 'nothing'} is not a URL`)
+    throw new IpxeCommandError(`${target ?? 'nothing'} is not a URL`)
   return new URL(target, base).href
 }
 
 /** Options before the other words, each with its value; those that have none in Ironic's scripts are listed. */
-function parsed(words: readonly string[]): { options: Record<string, string>; rest: string[] } {
+function parseIpxeOptions(words: readonly string[]): { options: Record<string, string>; rest: string[] } {
   const options: Record<string, string> = {}
   let at = 0
   for (; words[at]?.startsWith('--'); at++) {

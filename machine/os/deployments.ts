@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { newFile, type RootTree } from '../root/root-tree.js'
-import { folderOf } from '../root/root-tree.js'
+import { parentFolderOf } from '../root/root-tree.js'
 
 /** A bootable version of the OS on a machine's disk, as ostree keeps them. */
 export interface OsDeployment {
@@ -34,7 +34,7 @@ export interface OsState {
   base?: string
 }
 
-const NAME = 'fedora-coreos'
+const OS_NAME = 'fedora-coreos'
 
 /** The deployments in `rpm-ostree status --json`. */
 export interface RpmOstreeStatus {
@@ -56,8 +56,8 @@ export function rpmOstreeStatus({ booted, staged, rollback }: OsState): RpmOstre
     deployment
       ? [
           {
-            osname: NAME,
-            id: `${NAME}-${deployment.checksum}.0`,
+            osname: OS_NAME,
+            id: `${OS_NAME}-${deployment.checksum}.0`,
             checksum: deployment.checksum,
             version: deployment.version,
             booted: is.booted ?? false,
@@ -90,8 +90,8 @@ const OS_RELEASE = '/usr/lib/os-release'
 export function deployFiles(tree: RootTree, before: OsDeployment | null, now: OsDeployment): void {
   for (const path of before?.files ?? []) tree.remove(path)
   for (const path of now.files) {
-    tree.mkdirs(folderOf(path))
+    tree.mkdirs(parentFolderOf(path))
     tree.put(path, newFile(new Uint8Array(), { mode: path.includes('/bin/') ? 0o755 : 0o644 }))
   }
-  tree.put(OS_RELEASE, newFile(Buffer.from(`NAME="CoreOS"\nID=${NAME}\nVERSION="${now.version}"\n`)))
+  tree.put(OS_RELEASE, newFile(Buffer.from(`NAME="CoreOS"\nID=${OS_NAME}\nVERSION="${now.version}"\n`)))
 }

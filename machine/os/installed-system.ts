@@ -16,8 +16,8 @@ export interface SystemStore {
 export type SystemPart = 'root' | 'journal' | 'os'
 
 /** The tree that every installation begins with. It is stored once, and for each machine only the differences. */
-let base: ReadonlyMap<string, RootRecord> | undefined
-const baseRecords = (): ReadonlyMap<string, RootRecord> => (base ??= recordsOf(baseRoot()))
+let baseTree: ReadonlyMap<string, RootRecord> | undefined
+const baseRecords = (): ReadonlyMap<string, RootRecord> => (baseTree ??= recordsOf(baseRoot()))
 
 /**
  * State of an installed system: its root filesystem, its journal and its deployments. It outlives boots and restarts of

@@ -1,4 +1,4 @@
-import { shared } from '../../runtime/index.js'
+import { shareText } from '../../runtime/index.js'
 
 /** A line of a machine's journal. */
 export interface JournalLine {
@@ -11,7 +11,7 @@ export interface JournalLine {
 }
 
 /** Limit on the lines of a journal. */
-const MOST_LINES = 1500
+const MAX_JOURNAL_LINES = 1500
 
 /** The last lines that were written: thousands of machines that boot the same way have most of their texts in common. */
 export class Journal {
@@ -36,10 +36,10 @@ export class Journal {
 
   add({ at, from, priority, message }: JournalLine): void {
     this.#at.push(at)
-    this.#from.push(shared(from))
+    this.#from.push(shareText(from))
     this.#priority.push(priority)
-    this.#message.push(shared(message))
-    if (this.#at.length <= MOST_LINES) return
+    this.#message.push(shareText(message))
+    if (this.#at.length <= MAX_JOURNAL_LINES) return
     for (const column of [this.#at, this.#from, this.#priority, this.#message]) column.shift()
   }
 }

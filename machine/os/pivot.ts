@@ -9,10 +9,10 @@ const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json'
 const BOOTSTRAP = '/etc/pivot/image-pullspec'
 const KUBELET = '/usr/bin/kubelet'
 
-const FIRST_PAUSE = seconds(10)
-const LONGEST_PAUSE = minutes(5)
+const MIN_PULL_RETRY_DELAY = seconds(10)
+const MAX_PULL_RETRY_DELAY = minutes(5)
 /** Time after which retries of a failing pull no longer make a virtual clock jump. */
-const EVENTFUL = minutes(60)
+const EVENTFUL_PULL_TIMEOUT = minutes(60)
 
 /**
  * The node image that a machine updates to: that of the cluster's machine config or, on a bootstrap node, of OKD's file.
@@ -55,7 +55,7 @@ export interface PivotParts {
 export async function pullNodeImage(parts: PivotParts): Promise<void> {
   const { machine, system, clock, probe, signal } = parts
   const begun = clock.now()
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+  for (let pause = MIN_PULL_RETRY_DELAY; ; pause = Math.min(pause * 2, MAX_PULL_RETRY_DELAY)) {
     const os = system.os!
     const pivot = { ...os.pivot!, attempts: os.pivot!.attempts + 1 }
     say(parts, 'info', `Pulling manifest: ostree-unverified-registry:${pivot.image}`)
@@ -80,7 +80,7 @@ export async function pullNodeImage(parts: PivotParts): Promise<void> {
       system.keepOs({ ...os, layers, pivot: { ...pivot, lastError: error.message } })
       await parts.persist()
     }
-    await clock.sleep(pause, { signal, weak: clock.now() - begun > EVENTFUL })
+    await clock.sleep(pause, { signal, weak: clock.now() - begun > EVENTFUL_PULL_TIMEOUT })
   }
 }
 

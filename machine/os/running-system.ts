@@ -2,7 +2,7 @@ import { errorChain, Mutex } from '../../runtime/index.js'
 import type { BootingMachine } from '../machine-parts.js'
 import type { Bootable } from '../boot/bootable.js'
 import { withBootVolume } from '../disk/boot-volume.js'
-import { folderOf, newFile } from '../root/root-tree.js'
+import { parentFolderOf, newFile } from '../root/root-tree.js'
 import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
 import { titleOf } from './deployments.js'
 import type { JournalLine } from './journal.js'
@@ -33,7 +33,7 @@ export class RunningSystem {
   write(path: string, bytes: Uint8Array, mode = 0o644): Promise<void> {
     return this.#edit((system) =>
       system.edit((tree) => {
-        tree.mkdirs(folderOf(path))
+        tree.mkdirs(parentFolderOf(path))
         tree.put(path, newFile(bytes, { mode }))
       }),
     )

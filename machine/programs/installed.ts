@@ -1,4 +1,4 @@
-import { held } from '../../runtime/index.js'
+import { withClockHeld } from '../../runtime/index.js'
 import { blkid } from './block/blkid.js'
 import { dd } from './block/dd.js'
 import { efibootmgr } from './system/efibootmgr.js'
@@ -11,7 +11,7 @@ import { mdadm } from './block/mdadm.js'
 import { blockdev, mount, partprobe, partx, umount } from './files/mount.js'
 import { ethtool, ip, ipmitool } from './network/network-programs.js'
 import { podman } from './system/podman.js'
-import type { Program } from './program.js'
+import type { MachineProgram } from './program.js'
 import { hdparm, nvme } from './block/secure-erase.js'
 import { sgdisk } from './block/sgdisk.js'
 import {
@@ -34,22 +34,22 @@ import { udevadm } from './system/udevadm.js'
 import { wipefs } from './block/wipefs.js'
 
 /** coreos-installer, loaded on first use, since an idle machine needs neither its decompressors nor its HTTP client. */
-const coreosInstaller: Program = async (process) => {
-  const program = await held(process.clock, 'loading coreos-installer', () => {
+const lazyCoreosInstaller: MachineProgram = async (process) => {
+  const program = await withClockHeld(process.clock, 'loading coreos-installer', () => {
     return import('./coreos-installer/coreos-installer.js')
   })
-  return program.coreosInstaller(process)
+  return program.coreosInstallerProgram(process)
 }
 
 /** Programs on the PATH of the live ramdisk, by name. */
-export const installed: ReadonlyMap<string, Program> = new Map<string, Program>([
+export const installedPrograms: ReadonlyMap<string, MachineProgram> = new Map<string, MachineProgram>([
   ['[', test],
   ['blkdiscard', blkdiscard],
   ['blkid', blkid],
   ['blockdev', blockdev],
   ['cat', cat],
   ['chmod', chmod],
-  ['coreos-installer', coreosInstaller],
+  ['coreos-installer', lazyCoreosInstaller],
   ['dd', dd],
   ['dmidecode', dmidecode],
   ['echo', echo],
@@ -99,4 +99,4 @@ export const installed: ReadonlyMap<string, Program> = new Map<string, Program>(
 ])
 
 /** Names of those programs. */
-export const PROGRAMS: readonly string[] = [...installed.keys()]
+export const INSTALLED_PROGRAMS: readonly string[] = [...installedPrograms.keys()]

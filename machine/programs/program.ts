@@ -1,6 +1,6 @@
 import type { HttpThrough } from '../../bytes/index.js'
 import type { Clock, LazyMap, Random } from '../../runtime/index.js'
-import type { BlockDevice } from '../disk/block-device.js'
+import type { SimulatedDisk } from '../disk/block-device.js'
 import type { FileTree } from '../file-tree.js'
 import type { Boot, MachinePace } from '../machine.js'
 import type { MachineSpec } from '../machine-spec.js'
@@ -15,12 +15,12 @@ export interface EfiEntry {
 }
 
 /** A machine as its own programs use it. */
-export interface Inside {
+export interface ProgramMachine {
   readonly spec: MachineSpec
   readonly boot: Boot
   readonly files: FileTree
   /** Disks by kernel name. Every access passes the probe, so that faults can strike it. */
-  readonly disks: ReadonlyMap<string, BlockDevice>
+  readonly disks: ReadonlyMap<string, SimulatedDisk>
   /** Firmware variables, which outlive reboots. {@link persist} stores changes. */
   readonly efi: { entries: EfiEntry[]; order: string[]; current: string | null }
   /** Mounts by mount point. */
@@ -40,7 +40,7 @@ export interface Process {
   readonly argv: readonly [string, ...string[]]
   readonly stdin: Uint8Array
   readonly tty: boolean
-  readonly inside: Inside
+  readonly inside: ProgramMachine
   readonly clock: Clock
   readonly random: Random
   readonly pace: MachinePace
@@ -53,8 +53,8 @@ export interface Process {
 }
 
 /** The process as another program sees it. It reads no member of the process, since a signal is made when it is read. */
-export const renamed = (process: Process, argv: Process['argv']): Process =>
+export const withArgv = (process: Process, argv: Process['argv']): Process =>
   Object.create(process, { argv: { value: argv, enumerable: true } }) as Process
 
 /** Resolves with the exit code. A rejection is a defect of the simulator, except for the signal's reason. */
-export type Program = (process: Process) => Promise<number>
+export type MachineProgram = (process: Process) => Promise<number>

@@ -1,5 +1,5 @@
 import { errorChain } from '../../runtime/index.js'
-import type { Process, Program } from './program.js'
+import type { Process, MachineProgram } from './program.js'
 
 /**
  * Options of a program by long name, with the short letter if any, and `=` when they take a value:
@@ -7,7 +7,7 @@ import type { Process, Program } from './program.js'
  */
 export type OptionTable = Readonly<Record<string, string>>
 
-export interface Options {
+export interface ToolOptions {
   has(name: string): boolean
   /** The last value of an option. */
   value(name: string): string | undefined
@@ -63,11 +63,11 @@ export function strerror(error: unknown): string | undefined {
  * Makes a program with options as getopt_long parses them. An unknown option ends it as in util-linux and coreutils; a
  * failed access to a file or disk ends it with the message of the error.
  */
-export function tool(
+export function defineTool(
   name: string,
   options: OptionTable,
-  run: (process: Process, options: Options) => Promise<number | void> | number | void,
-): Program {
+  run: (process: Process, options: ToolOptions) => Promise<number | void> | number | void,
+): MachineProgram {
   const short = new Map(Object.entries(options).map(([name, form]) => [form.replace('=', ''), name]))
   return async (process) => {
     try {
@@ -90,7 +90,7 @@ export function tool(
 }
 
 /** @throws ToolFailure for an unknown option, or one without its value */
-function parseOptions(argv: readonly string[], table: OptionTable, short: ReadonlyMap<string, string>): Options {
+function parseOptions(argv: readonly string[], table: OptionTable, short: ReadonlyMap<string, string>): ToolOptions {
   const parsed: [string, string][] = []
   const rest: string[] = []
   const takesValue = (name: string) => table[name]!.endsWith('=')

@@ -1,13 +1,13 @@
-import { errorChain, uuid, LazyMap, sharedAbort } from '../../runtime/index.js'
-import type { Command, Exit, Files, Run } from '../../targets/index.js'
+import { errorChain, randomUuid, LazyMap, sharedAbort } from '../../runtime/index.js'
+import type { TargetCommand, CommandExit, TargetFiles, RunningCommand } from '../../targets/index.js'
 import { MemoryFileTree } from '../file-tree.js'
 import type { Boot } from '../machine.js'
 import type { DiskUser } from '../machine-disks.js'
 import type { BootingMachine, MachineParts } from '../machine-parts.js'
 import type { StoredBoot } from '../machine-record.js'
 import { fileView, type FileView } from '../programs/files/file-view.js'
-import { installed } from '../programs/installed.js'
-import type { Inside } from '../programs/program.js'
+import { installedPrograms } from '../programs/installed.js'
+import type { ProgramMachine } from '../programs/program.js'
 import { fromRecord, toRecord } from './file-record.js'
 import { ramdiskTree } from './ramdisk-tree.js'
 import { RunLog } from './run-log.js'
@@ -56,8 +56,8 @@ interface RunEntry {
 
 /** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
 export class RamdiskSession implements DiskUser, FilesOfSession {
-  readonly files: Files
-  readonly inside: Inside
+  readonly files: TargetFiles
+  readonly inside: ProgramMachine
   readonly #booting: BootingMachine
   readonly #parts: MachineParts
   readonly #tree: MemoryFileTree
@@ -131,10 +131,10 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     this.inside.files.write(`${folder}/operstate`, Buffer.from(nic.carrier ? 'up\n' : 'down\n'))
   }
 
-  async start(command: Command): Promise<Run> {
+  async start(command: TargetCommand): Promise<RunningCommand> {
     const known = command.id === undefined ? undefined : this.#runs.get(command.id)
     if (known) return this.#follow(known, 0)
-    const id = command.id ?? uuid(this.#parts.random)
+    const id = command.id ?? randomUuid(this.#parts.random)
     const entry: RunEntry = { log: this.#newLog(id, command), controller: new AbortController() }
     this.#runs.set(id, entry)
     // Store the run before it starts, so that a later process that gets the same id does not start it twice.
@@ -143,7 +143,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     return this.#follow(entry, 0)
   }
 
-  attach(id: string, offset: number): Promise<Run> {
+  attach(id: string, offset: number): Promise<RunningCommand> {
     const known = this.#runs.get(id)
     return known
       ? Promise.resolve(this.#follow(known, offset))
@@ -182,7 +182,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     await Promise.all(this.#programs.keys())
   }
 
-  #newLog(id: string, command: Command): RunLog {
+  #newLog(id: string, command: TargetCommand): RunLog {
     const { store } = this.#parts
     const { spec } = this.inside
     if (command.id === undefined) return new RunLog(id, command.argv)
@@ -200,7 +200,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     return log
   }
 
-  #follow(entry: RunEntry, offset: number): Run {
+  #follow(entry: RunEntry, offset: number): RunningCommand {
     return entry.log.follow(offset, async () => {
       if (entry.log.ended) return
       stop(entry, new Cancelled('cancelled'))
@@ -211,11 +211,11 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     })
   }
 
-  async #run(command: Command, entry: RunEntry): Promise<void> {
+  async #run(command: TargetCommand, entry: RunEntry): Promise<void> {
     const { log, controller } = entry
     const { probe, store } = this.#parts
     const { spec } = this.inside
-    let exit: Exit
+    let exit: CommandExit
     try {
       const point: CommandPoint = { kind: 'command', machine: spec.id, argv: command.argv }
       const end = await probe.around<CommandEnd>(point, () => this.#program(command, entry))
@@ -245,10 +245,10 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     this.#actOnRequest()
   }
 
-  async #program(command: Command, entry: RunEntry): Promise<CommandEnd> {
+  async #program(command: TargetCommand, entry: RunEntry): Promise<CommandEnd> {
     const { log, controller } = entry
     const name = command.argv[0].split('/').at(-1)!
-    const program = installed.get(name)
+    const program = installedPrograms.get(name)
     if (!program) return { exitCode: 127, stderr: `${command.argv[0]}: command not found\n` }
     if (entry.stopped) throw controller.signal.reason
     const { logger } = this.#parts

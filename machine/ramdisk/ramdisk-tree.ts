@@ -42,7 +42,7 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   tree.file('/etc/machine-id', `${sha256Hex(boot.id).slice(0, 32)}\n`, 0o444)
   processes(tree, spec, boot)
   firmware(tree, spec)
-  for (const nic of spec.nics) network(tree, spec, nic)
+  for (const nic of spec.nics) addNetworkInterface(tree, spec, nic)
   buses(tree, spec)
   for (const disk of spec.disks) block(tree, spec, disk)
   for (const { path, mode, base64 } of boot.live?.files ?? []) tree.bytes(path, Buffer.from(base64, 'base64'), mode)
@@ -57,7 +57,7 @@ PRETTY_NAME="Fedora CoreOS (simulated live image)"
 `
 
 /** The kernel command line: the live image's own arguments, then those of the boot loader. */
-export function commandLine(spec: MachineSpec, boot: Boot): string {
+export function kernelCommandLine(spec: MachineSpec, boot: Boot): string {
   const { source, live } = boot
   // Virtual media add no BOOTIF.
   if (live && source.kind !== 'pxe') return live.kernelArguments
@@ -71,7 +71,7 @@ export function commandLine(spec: MachineSpec, boot: Boot): string {
 }
 
 function processes(tree: TreeBuilder, spec: MachineSpec, boot: Boot): void {
-  tree.file('/proc/cmdline', `${commandLine(spec, boot)}\n`, 0o444)
+  tree.file('/proc/cmdline', `${kernelCommandLine(spec, boot)}\n`, 0o444)
   tree.file('/proc/sys/kernel/random/boot_id', `${boot.id}\n`, 0o444)
   tree.file('/proc/sys/kernel/hostname', `${hostName(spec)}\n`)
   const total = Math.floor(spec.memoryMib * 1024 * 0.98)
@@ -118,7 +118,7 @@ function firmware(tree: TreeBuilder, spec: MachineSpec): void {
   for (const [name, value] of Object.entries(dmi)) tree.file(`/sys/class/dmi/id/${name}`, `${value}\n`, 0o444)
 }
 
-function network(tree: TreeBuilder, spec: MachineSpec, nic: MachineSpec['nics'][number]): void {
+function addNetworkInterface(tree: TreeBuilder, spec: MachineSpec, nic: MachineSpec['nics'][number]): void {
   const names = nicNames(spec, nic)
   const files: Record<string, string> = {
     address: nic.mac,

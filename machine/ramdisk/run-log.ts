@@ -1,12 +1,12 @@
-import type { Exit, OutputChunk, Run } from '../../targets/index.js'
+import type { CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
 
 /** A run as it is stored in the state folder. */
-export interface RunRecord {
+export interface StoredRun {
   argv: readonly string[]
   /** Output in order; base64 bytes. */
   output: [stream: OutputChunk['stream'], bytes: string][]
   /** Null when it was running at the time of writing. */
-  exit: Exit | null
+  exit: CommandExit | null
 }
 
 /** A program's output and end, for all that follow the run, now or later. */
@@ -14,11 +14,11 @@ export class RunLog {
   readonly id: string
   readonly argv: readonly string[]
   /** Settled with {@link finish}. */
-  readonly exit: Promise<Exit>
+  readonly exit: Promise<CommandExit>
   readonly #chunks: OutputChunk[] = []
   readonly #changed: () => void
-  #ended: Exit | undefined
-  #end!: (exit: Exit) => void
+  #ended: CommandExit | undefined
+  #end!: (exit: CommandExit) => void
   #waiting: (() => void)[] = []
 
   /** @param changed called at every change of {@link record} */
@@ -30,14 +30,14 @@ export class RunLog {
   }
 
   /** Restores a run of an earlier process. One that had not ended is reported as killed. */
-  static restore(id: string, record: RunRecord): RunLog {
+  static restore(id: string, record: StoredRun): RunLog {
     const log = new RunLog(id, record.argv)
     for (const [stream, bytes] of record.output) log.write(stream, Buffer.from(bytes, 'base64'))
     log.finish(record.exit ?? { kind: 'signalled', signal: 'SIGKILL' })
     return log
   }
 
-  get ended(): Exit | undefined {
+  get ended(): CommandExit | undefined {
     return this.#ended
   }
 
@@ -48,14 +48,14 @@ export class RunLog {
   }
 
   /** Ends the run. Only the first call counts. */
-  finish(exit: Exit): void {
+  finish(exit: CommandExit): void {
     if (this.#ended) return
     this.#ended = exit
     this.#end(exit)
     this.#wake()
   }
 
-  record(): RunRecord {
+  record(): StoredRun {
     return {
       argv: this.argv,
       output: this.#chunks.map(({ stream, bytes }) => [stream, Buffer.from(bytes).toString('base64')]),
@@ -64,7 +64,7 @@ export class RunLog {
   }
 
   /** Follows the run from an offset in its merged output. */
-  follow(offset: number, cancel: () => Promise<void>): Run {
+  follow(offset: number, cancel: () => Promise<void>): RunningCommand {
     return { id: this.id, output: this.#from(offset), exit: this.exit, cancel }
   }
 

@@ -1,15 +1,15 @@
-import type { Command } from '../../targets/index.js'
+import type { TargetCommand } from '../../targets/index.js'
 import type { MachineParts } from '../machine-parts.js'
-import type { Inside, Process } from '../programs/program.js'
+import type { ProgramMachine, Process } from '../programs/program.js'
 
-type Surroundings = Pick<MachineParts, 'clock' | 'random' | 'pace' | 'downloads'>
+type ProcessSurroundings = Pick<MachineParts, 'clock' | 'random' | 'pace' | 'downloads'>
 
 /** A program of a machine while it runs. All have the same members in the same order, which V8 reads several times as fast. */
 export class RunningProcess implements Process {
   readonly argv: Process['argv']
   readonly stdin: Uint8Array
   readonly tty: boolean
-  readonly inside: Inside
+  readonly inside: ProgramMachine
   readonly clock: Process['clock']
   readonly random: Process['random']
   readonly pace: Process['pace']
@@ -20,9 +20,9 @@ export class RunningProcess implements Process {
   protected readonly controller: AbortController
 
   constructor(
-    { argv, stdin = new Uint8Array(), tty = false }: Command,
-    inside: Inside,
-    { clock, random, pace, downloads }: Surroundings,
+    { argv, stdin = new Uint8Array(), tty = false }: TargetCommand,
+    inside: ProgramMachine,
+    { clock, random, pace, downloads }: ProcessSurroundings,
     write: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void,
     controller: AbortController,
   ) {
@@ -34,8 +34,8 @@ export class RunningProcess implements Process {
     this.random = random
     this.pace = pace
     if (downloads) this.downloads = downloads
-    this.stdout = (text) => write('stdout', bytesOf(text))
-    this.stderr = (text) => write('stderr', bytesOf(text))
+    this.stdout = (text) => write('stdout', toBytes(text))
+    this.stderr = (text) => write('stderr', toBytes(text))
     this.controller = controller
   }
 
@@ -44,4 +44,4 @@ export class RunningProcess implements Process {
   }
 }
 
-const bytesOf = (text: string | Uint8Array): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text)
+const toBytes = (text: string | Uint8Array): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text)

@@ -1,32 +1,32 @@
-import type { Command, Executor, Files, Run } from '../../targets/index.js'
+import type { TargetCommand, Executor, TargetFiles, RunningCommand } from '../../targets/index.js'
 import type { RamdiskSession } from './ramdisk-session.js'
 
 /** Reaches the session of the present boot; rejects while the machine is off or runs something else. */
-export type Reach = <T>(use: (session: RamdiskSession) => Promise<T>) => Promise<T>
+export type ReachSession = <T>(use: (session: RamdiskSession) => Promise<T>) => Promise<T>
 
 /** Executor of a machine, whose session is another one after each boot. */
 export class SessionExecutor implements Executor {
-  readonly files: Files
-  readonly #reach: Reach
+  readonly files: TargetFiles
+  readonly #reach: ReachSession
 
-  constructor(reach: Reach) {
+  constructor(reach: ReachSession) {
     this.#reach = reach
     this.files = new ReachedFiles(reach)
   }
 
-  start(command: Command): Promise<Run> {
+  start(command: TargetCommand): Promise<RunningCommand> {
     return this.#reach((session) => session.start(command))
   }
 
-  attach(id: string, offset: number): Promise<Run> {
+  attach(id: string, offset: number): Promise<RunningCommand> {
     return this.#reach((session) => session.attach(id, offset))
   }
 }
 
-class ReachedFiles implements Files {
-  readonly #reach: Reach
+class ReachedFiles implements TargetFiles {
+  readonly #reach: ReachSession
 
-  constructor(reach: Reach) {
+  constructor(reach: ReachSession) {
     this.#reach = reach
   }
 

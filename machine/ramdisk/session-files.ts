@@ -1,4 +1,4 @@
-import type { Files } from '../../targets/index.js'
+import type { TargetFiles } from '../../targets/index.js'
 import type { FileView } from '../programs/files/file-view.js'
 
 /** The session of a ramdisk, as its files need it. */
@@ -11,7 +11,7 @@ export interface FilesOfSession {
 }
 
 /** The files of a booted ramdisk, as they are reached from outside. */
-export class SessionFiles implements Files {
+export class SessionFiles implements TargetFiles {
   readonly #session: FilesOfSession
 
   constructor(session: FilesOfSession) {

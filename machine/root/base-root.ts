@@ -52,9 +52,9 @@ const LINKS: Record<string, string> = {
   '/etc/systemd/system/multi-user.target.wants/sshd.service': '/usr/lib/systemd/system/sshd.service',
 }
 
-const GROUPS = ['root:0', 'bin:1', 'adm:4', 'wheel:10', 'mail:12', 'sudo:16', 'users:100', 'systemd-journal:190']
+const BASE_GROUPS = ['root:0', 'bin:1', 'adm:4', 'wheel:10', 'mail:12', 'sudo:16', 'users:100', 'systemd-journal:190']
 const group = (line: (name: string, gid: string) => string): string =>
-  [...GROUPS, 'nobody:65534'].map((entry) => `${line(...(entry.split(':') as [string, string]))}\n`).join('')
+  [...BASE_GROUPS, 'nobody:65534'].map((entry) => `${line(...(entry.split(':') as [string, string]))}\n`).join('')
 
 const FILES: Record<string, [mode: number, text: string]> = {
   '/etc/passwd': [

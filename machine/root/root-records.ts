@@ -30,7 +30,7 @@ export function treeOf(records: Iterable<[string, RootRecord]>): RootTree {
   const tree = new RootTree()
   const made = new Map<string, RootNode>()
   for (const [path, record] of records) {
-    const node = record.kind === 'hard' ? made.get(record.to)! : nodeOf(record)
+    const node = record.kind === 'hard' ? made.get(record.to)! : makeRootNode(record)
     made.set(path, node)
     tree.put(path, node)
   }
@@ -39,7 +39,7 @@ export function treeOf(records: Iterable<[string, RootRecord]>): RootTree {
 
 export function changesBetween(base: ReadonlyMap<string, RootRecord>, tree: RootTree): RootChanges {
   const records = recordsOf(tree)
-  const changed = [...records].filter(([path, record]) => !same(base.get(path), record))
+  const changed = [...records].filter(([path, record]) => !isSameRecord(base.get(path), record))
   const gone = [...base.keys()].filter((path) => !records.has(path)).map((path) => [path, null] as const)
   return [...changed, ...gone.map(([path]) => [path, null] as [string, null])]
 }
@@ -62,9 +62,9 @@ function comparePaths(a: string, b: string): number {
   return left.length - right.length
 }
 
-const same = (a: RootRecord | undefined, b: RootRecord): boolean => JSON.stringify(a) === JSON.stringify(b)
+const isSameRecord = (a: RootRecord | undefined, b: RootRecord): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-function nodeOf(record: Exclude<RootRecord, { kind: 'hard' }>): RootNode {
+function makeRootNode(record: Exclude<RootRecord, { kind: 'hard' }>): RootNode {
   switch (record.kind) {
     case 'directory':
       return newDirectory(record)

@@ -26,7 +26,7 @@ export interface RootLink extends Owned {
 export type RootNode = RootFile | RootDirectory | RootLink
 
 /** Number of links that Linux follows before ELOOP (MAXSYMLINKS). */
-const DEEPEST_LINK = 40
+const MAX_ROOT_LINKS = 40
 
 const LINK_MODE = 0o777
 
@@ -53,7 +53,7 @@ export const newLink = (target: string): RootLink => ({ kind: 'link', mode: LINK
 const names = (path: string): string[] => path.split('/').filter((name) => name !== '' && name !== '.')
 
 export const baseName = (path: string): string => names(path).at(-1) ?? ''
-export const folderOf = (path: string): string => `/${names(path).slice(0, -1).join('/')}`
+export const parentFolderOf = (path: string): string => `/${names(path).slice(0, -1).join('/')}`
 /** Number of names in a path, 0 for the root. */
 export const depthOf = (path: string): number => names(path).length
 
@@ -74,10 +74,10 @@ export class RootTree {
   /** The node at a path, every link followed. */
   stat(path: string): Exclude<RootNode, RootLink> | undefined {
     let at = path
-    for (let links = 0; links <= DEEPEST_LINK; links++) {
+    for (let links = 0; links <= MAX_ROOT_LINKS; links++) {
       const node = this.lstat(at)
       if (node?.kind !== 'link') return node
-      at = node.target.startsWith('/') ? node.target : `${folderOf(at)}/${node.target}`
+      at = node.target.startsWith('/') ? node.target : `${parentFolderOf(at)}/${node.target}`
     }
     throw fileError('ELOOP', path)
   }
@@ -109,7 +109,7 @@ export class RootTree {
     const known = this.stat(path)
     if (known?.kind === 'directory') return known
     if (known || this.lstat(path)) throw fileError('ENOTDIR', path)
-    const parent = this.mkdirs(folderOf(path), mode)
+    const parent = this.mkdirs(parentFolderOf(path), mode)
     const made = newDirectory({ mode })
     parent.entries.set(baseName(path), made)
     return made
@@ -150,7 +150,7 @@ export class RootTree {
       const next = folders.at(-1)!.entries.get(name)
       if (next?.kind === 'directory') folders.push(next)
       else if (next?.kind === 'link') {
-        if (++links > DEEPEST_LINK) throw fileError('ELOOP', path)
+        if (++links > MAX_ROOT_LINKS) throw fileError('ELOOP', path)
         if (next.target.startsWith('/')) folders.length = 1
         todo = [...names(next.target), ...todo]
         // The last part of the target is handled like the others.

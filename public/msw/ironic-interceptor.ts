@@ -2,7 +2,7 @@ import { defined } from '../../runtime/index.js'
 import type { Lab } from '../../lab/index.js'
 
 /** The members of undici's `DispatchOptions` that a request is made of. */
-export interface Dispatched {
+export interface UndiciRequest {
   origin?: string | URL
   path: string
   method: string
@@ -11,7 +11,7 @@ export interface Dispatched {
 }
 
 /** undici's `DispatchController`. */
-export interface DispatchControl {
+export interface UndiciController {
   readonly aborted: boolean
   readonly paused: boolean
   readonly reason: Error | null
@@ -21,21 +21,21 @@ export interface DispatchControl {
 }
 
 /** undici's `DispatchHandler`. */
-export interface DispatchHandling {
-  onRequestStart?(controller: DispatchControl, context: unknown): void
+export interface UndiciHandler {
+  onRequestStart?(controller: UndiciController, context: unknown): void
   onResponseStart?(
-    controller: DispatchControl,
+    controller: UndiciController,
     statusCode: number,
     headers: Record<string, string | string[]>,
     statusMessage?: string,
   ): void
-  onResponseData?(controller: DispatchControl, chunk: Buffer): void
-  onResponseEnd?(controller: DispatchControl, trailers: Record<string, string | string[]>): void
-  onResponseError?(controller: DispatchControl, error: Error): void
+  onResponseData?(controller: UndiciController, chunk: Buffer): void
+  onResponseEnd?(controller: UndiciController, trailers: Record<string, string | string[]>): void
+  onResponseError?(controller: UndiciController, error: Error): void
 }
 
 /** undici's `dispatch`. */
-export type DispatchedTo = (options: never, handler: never) => boolean
+export type UndiciDispatch = (options: never, handler: never) => boolean
 
 /**
  * Interceptor for undici 7 that answers all requests below `base` from a lab, as {@link ironicHandlers} does for MSW; other
@@ -56,31 +56,31 @@ export type DispatchedTo = (options: never, handler: never) => boolean
 export function ironicInterceptor(
   lab: Pick<Lab, 'fetchAt'>,
   base: string,
-): <Dispatch extends DispatchedTo>(dispatch: Dispatch) => Dispatch {
+): <Dispatch extends UndiciDispatch>(dispatch: Dispatch) => Dispatch {
   const fetchFromLab = lab.fetchAt(base)
   const root = new URL(`${base.replace(/\/+$/, '')}/`)
-  return <Dispatch extends DispatchedTo>(dispatch: Dispatch): Dispatch => {
-    const intercepted = (options: Dispatched, handler: DispatchHandling): boolean => {
+  return <Dispatch extends UndiciDispatch>(dispatch: Dispatch): Dispatch => {
+    const intercepted = (options: UndiciRequest, handler: UndiciHandler): boolean => {
       const url = new URL(options.path, options.origin)
       if (url.origin !== root.origin || !`${url.pathname}/`.startsWith(root.pathname))
         return dispatch(options as never, handler as never)
-      void answer(url, options, handler, fetchFromLab)
+      void answerUndici(url, options, handler, fetchFromLab)
       return true
     }
     return intercepted as unknown as Dispatch
   }
 }
 
-async function answer(
+async function answerUndici(
   url: URL,
-  { method, headers, body }: Dispatched,
-  handler: DispatchHandling,
+  { method, headers, body }: UndiciRequest,
+  handler: UndiciHandler,
   fetchFromLab: typeof fetch,
 ): Promise<void> {
   const controller = new Controller()
   try {
     handler.onRequestStart?.(controller, {})
-    const sent = await bytesOf(body)
+    const sent = await readRequestBytes(body)
     const { signal } = controller
     const init = { method, headers: pairsOf(headers), signal, ...defined({ body: sent.length > 0 ? sent : undefined }) }
     const response = await fetchFromLab(url, init)
@@ -98,7 +98,7 @@ async function answer(
 }
 
 /** Control of a request that a caller of undici gets. */
-class Controller implements DispatchControl {
+class Controller implements UndiciController {
   readonly #over = new AbortController()
   #resumed: (() => void) | undefined
   #flows: Promise<void> | undefined
@@ -156,7 +156,7 @@ function pairsOf(headers: unknown): [string, string][] {
     .map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)])
 }
 
-async function bytesOf(body: unknown): Promise<Buffer> {
+async function readRequestBytes(body: unknown): Promise<Buffer> {
   if (body === null || body === undefined) return Buffer.alloc(0)
   if (typeof body === 'string') return Buffer.from(body)
   if (body instanceof Uint8Array) return Buffer.from(body)

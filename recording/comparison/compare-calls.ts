@@ -1,5 +1,5 @@
-import type { Message } from '../format/exchange.js'
-import { type Call, firstOf, lastOf } from './calls.js'
+import type { RecordingMessage } from '../format/exchange.js'
+import { type ComparedCall, firstOf, lastOf } from './calls.js'
 import { compareDocuments, type DocumentComparison } from './compare-documents.js'
 import type { Difference, SeenDifference } from './difference.js'
 import { COMPARED_HEADERS } from './fields.js'
@@ -16,7 +16,11 @@ export interface CallComparison {
 }
 
 /** How a call went in two runs: status, states, headers and bodies of the last answer. */
-export function compareCalls(was: Call, is: Call, { ids, requests = false }: CallComparison): SeenDifference[] {
+export function compareCalls(
+  was: ComparedCall,
+  is: ComparedCall,
+  { ids, requests = false }: CallComparison,
+): SeenDifference[] {
   const found: Found[] = []
   const before = lastOf(was)
   const now = lastOf(is)
@@ -44,7 +48,7 @@ export function compareCalls(was: Call, is: Call, { ids, requests = false }: Cal
   return found.map((each) => ({ ...each, call, seq: before.seq }))
 }
 
-function compareHeaders(was: Message, is: Message, ids: IdMap): Found[] {
+function compareHeaders(was: RecordingMessage, is: RecordingMessage, ids: IdMap): Found[] {
   return Object.entries(COMPARED_HEADERS).flatMap(([name, part]): Found[] => {
     const before = was.headers[name]
     const now = is.headers[name]
@@ -56,7 +60,12 @@ function compareHeaders(was: Message, is: Message, ids: IdMap): Found[] {
   })
 }
 
-function compareBodies(was: Message, is: Message, side: '' | 'request', comparison: DocumentComparison): Found[] {
+function compareBodies(
+  was: RecordingMessage,
+  is: RecordingMessage,
+  side: '' | 'request',
+  comparison: DocumentComparison,
+): Found[] {
   const place = side === '' ? 'body' : 'request'
   // Bodies beyond the limit are not there to be compared.
   if (was.cut || is.cut) return []
@@ -68,4 +77,4 @@ function compareBodies(was: Message, is: Message, side: '' | 'request', comparis
   return compareDocuments(before, now, place, comparison)
 }
 
-const contentOf = ({ body, text, base64 }: Message): unknown => (body !== undefined ? body : (text ?? base64))
+const contentOf = ({ body, text, base64 }: RecordingMessage): unknown => (body !== undefined ? body : (text ?? base64))

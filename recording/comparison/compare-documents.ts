@@ -43,8 +43,8 @@ class Comparer {
         break
       case 'url':
         if (typeof was === 'string' && typeof is === 'string') {
-          const from = this.#ids.text(pathOf(was))
-          const to = pathOf(is)
+          const from = this.#ids.text(urlPathOf(was))
+          const to = urlPathOf(is)
           return from === to ? undefined : this.#value(was, is, place)
         }
         break
@@ -55,7 +55,7 @@ class Comparer {
     if (isObject(was) && isObject(is)) return this.#objects(was, is, place)
     if (was === is) return
     // Null stands for a value that is not there yet, of any type.
-    const kind = kindOf(was) === kindOf(is) || was === null || is === null ? 'value' : 'type'
+    const kind = valueKindOf(was) === valueKindOf(is) || was === null || is === null ? 'value' : 'type'
     if (kind === 'type') this.#found.push({ place, kind, was, is })
     else this.#value(was, is, place)
   }
@@ -87,14 +87,14 @@ class Comparer {
       return { item, other: at < 0 ? undefined : left.splice(at, 1)[0]! }
     })
     for (const [index, { item, other }] of pairs.entries()) {
-      const here = `${place}[${nameOf(item) ?? index}]`
+      const here = `${place}[${itemNameOf(item) ?? index}]`
       // Items without a name are those in the same place.
-      const partner = other ?? (nameOf(item) === undefined ? takeAt(left, index) : undefined)
+      const partner = other ?? (itemNameOf(item) === undefined ? takeAt(left, index) : undefined)
       if (partner) this.compare(item, partner.item, here, '')
       else this.#found.push({ place: here, kind: 'missing', was: item })
     }
     for (const { item, index } of left)
-      this.#found.push({ place: `${place}[${nameOf(item) ?? index}]`, kind: 'new', is: item })
+      this.#found.push({ place: `${place}[${itemNameOf(item) ?? index}]`, kind: 'new', is: item })
   }
 
   /** Whether two items of a list are the same thing: by what is known of their ids, by name, or as a whole. */
@@ -105,8 +105,8 @@ class Comparer {
       if (this.#ids.known(was[key], is[key])) return true
       if (was[key] !== undefined && was[key] === is[key]) return true
     }
-    const name = nameOf(was)
-    return name !== undefined && name === nameOf(is)
+    const name = itemNameOf(was)
+    return name !== undefined && name === itemNameOf(is)
   }
 
   #objects(was: Record<string, unknown>, is: Record<string, unknown>, place: string): void {
@@ -127,7 +127,7 @@ class Comparer {
 }
 
 /** Text that identifies an item of a list. */
-function nameOf(item: unknown): string | undefined {
+function itemNameOf(item: unknown): string | undefined {
   if (!isObject(item)) return undefined
   const { interface: of, step, name, address, rel, mac_address: mac } = item
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -150,6 +150,6 @@ function inner(text: string): unknown {
   }
 }
 
-const pathOf = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
+const urlPathOf = (url: string): string => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
 const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
-const kindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value)
+const valueKindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value)

@@ -3,7 +3,7 @@ import { recordingOf, type ShortExchange } from '../../test/kit/recordings.js'
 import { callsOf } from './calls.js'
 import { compareDocuments } from './compare-documents.js'
 import { diffRecordings } from './diff-recordings.js'
-import { grouped, sentenceOf } from './difference.js'
+import { groupDifferences, sentenceOf } from './difference.js'
 import { IdMap } from './ids.js'
 import { KnownDifferences } from './known-differences.js'
 import { callName } from './routes.js'
@@ -136,7 +136,7 @@ const provision = (id: string, target: string, more: ShortExchange = {}): ShortE
   ...more,
 })
 const sentences = (was: ShortExchange[], is: ShortExchange[]) =>
-  grouped(diffRecordings(recordingOf(...was), recordingOf(...is)).differences).map(
+  groupDifferences(diffRecordings(recordingOf(...was), recordingOf(...is)).differences).map(
     ({ first, seqs }) => `${seqs.join()} ${first.call}: ${sentenceOf(first)}`,
   )
 

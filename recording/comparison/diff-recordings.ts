@@ -1,5 +1,5 @@
-import type { Exchange, Recording } from '../format/exchange.js'
-import { type Call, callsOf, firstOf } from './calls.js'
+import type { RecordingExchange, Recording } from '../format/exchange.js'
+import { type ComparedCall, callsOf, firstOf } from './calls.js'
 import { compareCalls } from './compare-calls.js'
 import type { SeenDifference } from './difference.js'
 import { IdMap } from './ids.js'
@@ -12,7 +12,7 @@ export interface Comparison {
 }
 
 /** Longest distance of the same call in two recordings. */
-const WINDOW = 200
+const MAX_CALL_DISTANCE = 200
 
 /** Where two recordings differ: which calls each has, and how those that both have were made and answered. */
 export function diffRecordings(was: Recording, is: Recording): Comparison {
@@ -46,7 +46,7 @@ export function diffRecordings(was: Recording, is: Recording): Comparison {
   return { differences, calls }
 }
 
-export const onlyIn = (call: Call, kind: 'missing' | 'new'): SeenDifference => {
+export const onlyIn = (call: ComparedCall, kind: 'missing' | 'new'): SeenDifference => {
   const { seq, target } = firstOf(call)
   return {
     call: callName(firstOf(call)),
@@ -58,11 +58,11 @@ export const onlyIn = (call: Call, kind: 'missing' | 'new'): SeenDifference => {
 }
 
 /** Exchanges by who asks whom; those with an agent by its node. */
-function channelsOf(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
-  const channels = new Map<string, Exchange[]>()
+function channelsOf(exchanges: readonly RecordingExchange[]): Map<string, RecordingExchange[]> {
+  const channels = new Map<string, RecordingExchange[]>()
   for (const exchange of exchanges) {
     const { from, to } = exchange
-    const name = `${from} ${to} ${from === 'client' ? '' : nodeOf(exchange)}`
+    const name = `${from} ${to} ${from === 'client' ? '' : exchangeNodeOf(exchange)}`
     const known = channels.get(name)
     if (known) known.push(exchange)
     else channels.set(name, [exchange])
@@ -71,7 +71,7 @@ function channelsOf(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
 }
 
 /** The node that an agent's request is about, or Ironic's to an agent. */
-export function nodeOf({ node, target, response }: Exchange): string {
+export function exchangeNodeOf({ node, target, response }: RecordingExchange): string {
   if (node !== undefined) return node
   const [, beat] = /^\/v1\/heartbeat\/([^/?]+)/.exec(target) ?? []
   const found = (response?.body as { node?: { uuid?: unknown } } | null | undefined)?.node?.uuid
@@ -88,10 +88,13 @@ function firstLike(
 }
 
 /** Pairs the calls of two runs in their order; one that only one of them has stands alone. */
-function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefined, is: Call | undefined][] {
+function aligned(
+  was: readonly ComparedCall[],
+  is: readonly ComparedCall[],
+): [was: ComparedCall | undefined, is: ComparedCall | undefined][] {
   const before = was.map(labelOf)
   const now = is.map(labelOf)
-  const pairs: [Call | undefined, Call | undefined][] = []
+  const pairs: [ComparedCall | undefined, ComparedCall | undefined][] = []
   let at = 0
   let other = 0
   while (at < was.length && other < is.length) {
@@ -107,17 +110,17 @@ function aligned(was: readonly Call[], is: readonly Call[]): [was: Call | undefi
 
 /** How many calls to leave out on each side until both go on alike; all that are left where they never do. */
 function nearest(was: readonly string[], at: number, is: readonly string[], other: number): [number, number] {
-  for (let sum = 1; sum <= WINDOW; sum++)
+  for (let sum = 1; sum <= MAX_CALL_DISTANCE; sum++)
     for (let skip = 0; skip <= sum; skip++) {
       const mine = was[at + skip]
       const theirs = is[other + sum - skip]
       if (mine !== undefined && mine === theirs) return [skip, sum - skip]
     }
-  return [Math.min(WINDOW, was.length - at), Math.min(WINDOW, is.length - other)]
+  return [Math.min(MAX_CALL_DISTANCE, was.length - at), Math.min(MAX_CALL_DISTANCE, is.length - other)]
 }
 
 /** The call, and what it asks for where that decides what it does. */
-function labelOf(call: Call): string {
+function labelOf(call: ComparedCall): string {
   const { request } = firstOf(call)
   const body = request.body
   const { target, name } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>

@@ -18,27 +18,27 @@ export interface SeenDifference extends Difference {
 }
 
 /** A value for a sentence, in one line. */
-function shown(value: unknown): string {
+function printValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   const characters = [...text]
-  return characters.length > LONGEST
-    ? `${characters.slice(0, LONGEST).join('')}... (${characters.length} characters)`
+  return characters.length > MAX_SHOWN_VALUE_LENGTH
+    ? `${characters.slice(0, MAX_SHOWN_VALUE_LENGTH).join('')}... (${characters.length} characters)`
     : text
 }
-const LONGEST = 160
+const MAX_SHOWN_VALUE_LENGTH = 160
 
 /** The place and what differs there, as a sentence. */
 export function sentenceOf({ place, kind, was, is }: Difference): string {
   if (place === 'call') return kind === 'missing' ? 'is not made any more' : 'is made in addition'
   switch (kind) {
     case 'missing':
-      return `${place} is missing, was ${shown(was)}`
+      return `${place} is missing, was ${printValue(was)}`
     case 'new':
-      return `${place} is new: ${shown(is)}`
+      return `${place} is new: ${printValue(is)}`
     case 'type':
-      return `${place} was ${shown(was)}, is ${shown(is)}, of another type`
+      return `${place} was ${printValue(was)}, is ${printValue(is)}, of another type`
     case 'value':
-      return `${place} was ${shown(was)}, is ${shown(is)}`
+      return `${place} was ${printValue(was)}, is ${printValue(is)}`
   }
 }
 
@@ -49,7 +49,7 @@ export interface DifferenceGroup {
   readonly seqs: readonly number[]
 }
 
-export function grouped(differences: readonly SeenDifference[]): DifferenceGroup[] {
+export function groupDifferences(differences: readonly SeenDifference[]): DifferenceGroup[] {
   const groups = new Map<string, { first: SeenDifference; seqs: number[] }>()
   for (const difference of differences) {
     const { call, place, kind, was, is } = difference

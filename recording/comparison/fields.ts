@@ -16,32 +16,44 @@ interface VaryingField {
   readonly why: string
 }
 
-const named = (variation: Variation, why: string, ...names: string[]): VaryingField[] =>
+const makeVaryingFields = (variation: Variation, why: string, ...names: string[]): VaryingField[] =>
   names.map((name) => ({ name, variation, why }))
 
 /** The fields that are recognised by name. All others are compared as they are. */
 export const VARYING_FIELDS: readonly VaryingField[] = [
-  ...named('id', 'chosen by the server', 'uuid', 'id', '*_uuid', '*_id'),
-  ...named('time', 'the time of the run', '*_at', 'agent_last_heartbeat', 'last_power_state_change', '*_refreshed'),
-  ...named('url', 'host and port of the server or of the agent', 'href', 'next'),
-  ...named('moment', 'address and port of the agent', 'callback_url', 'agent_url'),
-  ...named('moment', 'certificate of the agent', 'agent_verify_ca'),
-  ...named('moment', 'which conductor holds a lock at that moment', 'reservation'),
-  ...named('moment', 'host name of the conductor', 'conductor'),
-  ...named('moment', 'a command may be at its end in one answer or the next', 'command_result', 'updated_at'),
+  ...makeVaryingFields('id', 'chosen by the server', 'uuid', 'id', '*_uuid', '*_id'),
+  ...makeVaryingFields(
+    'time',
+    'the time of the run',
+    '*_at',
+    'agent_last_heartbeat',
+    'last_power_state_change',
+    '*_refreshed',
+  ),
+  ...makeVaryingFields('url', 'host and port of the server or of the agent', 'href', 'next'),
+  ...makeVaryingFields('moment', 'address and port of the agent', 'callback_url', 'agent_url'),
+  ...makeVaryingFields('moment', 'certificate of the agent', 'agent_verify_ca'),
+  ...makeVaryingFields('moment', 'which conductor holds a lock at that moment', 'reservation'),
+  ...makeVaryingFields('moment', 'host name of the conductor', 'conductor'),
+  ...makeVaryingFields(
+    'moment',
+    'a command may be at its end in one answer or the next',
+    'command_result',
+    'updated_at',
+  ),
 ]
 
 const PATTERNS = VARYING_FIELDS.map(({ name, variation }) => ({
   variation,
   pattern: new RegExp(`^${name.replaceAll('*', '.*')}$`),
 }))
-const found = new Map<string, Variation | undefined>()
+const foundVariations = new Map<string, Variation | undefined>()
 
 /** The last row whose name fits. */
 export function variationOf(key: string): Variation | undefined {
-  if (!found.has(key) && found.size < 10_000)
-    found.set(key, PATTERNS.findLast(({ pattern }) => pattern.test(key))?.variation)
-  return found.get(key)
+  if (!foundVariations.has(key) && foundVariations.size < 10_000)
+    foundVariations.set(key, PATTERNS.findLast(({ pattern }) => pattern.test(key))?.variation)
+  return foundVariations.get(key)
 }
 
 /** Headers that are compared, with the part of them that counts. */

@@ -1,8 +1,8 @@
 /** Something in a text that may be an id: a UUID, as Ironic and its agents make them. */
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
+const ID_PATTERN = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 const isId = (value: unknown): boolean =>
-  typeof value === 'number' || (typeof value === 'string' && value.length === 36 && value.search(UUID) === 0)
+  typeof value === 'number' || (typeof value === 'string' && value.length === 36 && value.search(ID_PATTERN) === 0)
 
 /** Pairs of corresponding ids of two runs, as far as answers have shown them. */
 export class IdMap {
@@ -31,7 +31,7 @@ export class IdMap {
 
   /** A text of one run as the other run would have it. */
   text(text: string): string {
-    return text.replace(UUID, (id) => this.#there.get(id) ?? id)
+    return text.replace(ID_PATTERN, (id) => this.#there.get(id) ?? id)
   }
 
   /** A document of one run as the other run would have it. */

@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { defined, literalPattern, readNested, readNamedText } from '../../runtime/index.js'
 import { type Difference, withoutIndexes } from './difference.js'
-import { refusal } from '../refusal.js'
+import { recordingError } from '../refusal.js'
 
 /** A difference that is known and on purpose. */
 export interface KnownDifference {
@@ -22,7 +22,7 @@ const KEYS = ['where', 'why', 'was', 'is']
  */
 export async function readKnownDifferences(path: string): Promise<KnownDifference[]> {
   const usage = (message: string, cause?: unknown) =>
-    refusal('known-differences', message, { kind: 'usage', ...defined({ cause }) })
+    recordingError('known-differences', message, { kind: 'usage', ...defined({ cause }) })
   let document: unknown
   try {
     document = readNested(await readNamedText(path), path, (text) => parse(text) as unknown) ?? []
@@ -57,8 +57,8 @@ export class KnownDifferences {
     const found = this.#entries.find(
       ({ entry, pattern }) =>
         pattern.test(text) &&
-        (!('was' in entry) || isSame(entry.was, difference.was)) &&
-        (!('is' in entry) || isSame(entry.is, difference.is)),
+        (!('was' in entry) || isSameValue(entry.was, difference.was)) &&
+        (!('is' in entry) || isSameValue(entry.is, difference.is)),
     )
     if (found) found.used = true
     return found?.entry
@@ -83,4 +83,4 @@ function patternOf(where: string): RegExp {
   return new RegExp(words.length === 1 ? `(^| )${source}$` : `^${source}$`)
 }
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSameValue = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -1,13 +1,13 @@
 import { literalPattern } from '../../runtime/index.js'
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
-import type { Exchange } from '../format/exchange.js'
+import type { RecordingExchange } from '../format/exchange.js'
 
-interface Route {
+interface PathPattern {
   readonly pattern: RegExp
   readonly path: string
 }
 
-const routeOf = (path: string): Route => ({
+const routeOf = (path: string): PathPattern => ({
   path,
   pattern: new RegExp(
     `^${path
@@ -17,7 +17,7 @@ const routeOf = (path: string): Route => ({
   ),
 })
 
-let routes: { ironic: readonly Route[]; agent: readonly Route[] } | undefined
+let routes: { ironic: readonly PathPattern[]; agent: readonly PathPattern[] } | undefined
 
 function allRoutes() {
   const ironic = IRONIC_OPERATIONS.map(({ path }) => routeOf(path))
@@ -28,7 +28,7 @@ function allRoutes() {
 }
 
 /** Method and route, with names in place of ids: `GET /v1/nodes/{node_ident}`. A command of the agent has its name. */
-export function callName({ method, target, to, request }: Exchange): string {
+export function callName({ method, target, to, request }: RecordingExchange): string {
   routes ??= allRoutes()
   const path = target.replace(/\?.*$/s, '')
   const known = routes[to === 'agent' ? 'agent' : 'ironic']

@@ -1,27 +1,27 @@
 import { isObject } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
-import type { Exchange } from '../format/exchange.js'
-import { type Call, lastOf } from './calls.js'
+import type { RecordingExchange } from '../format/exchange.js'
+import { type ComparedCall, lastOf } from './calls.js'
 
 /** A state that leads to another one by itself: a poll may or may not see it. */
-const isPassing = (state: string): boolean => /(ing|wait|call-back)$/.test(state)
+const isPassingState = (state: string): boolean => /(ing|wait|call-back)$/.test(state)
 
 /** The provision state that an answer about one node shows. */
-export function stateIn({ response }: Pick<Exchange, 'response'>): string | undefined {
+export function stateIn({ response }: Pick<RecordingExchange, 'response'>): string | undefined {
   const body = response?.body
   const state = isObject(body) ? body['provision_state'] : undefined
   return PROVISION_STATES.find((known) => known === state)
 }
 
 /** The provision states that a call saw, one after another. */
-export const statesOf = ({ exchanges }: Call): string[] =>
+export const seenStatesOf = ({ exchanges }: ComparedCall): string[] =>
   exchanges.flatMap((exchange) => stateIn(exchange) ?? []).filter((state, index, all) => state !== all[index - 1])
 
 /** States in which a node rested during a call, without the one before it began to move, and the last state. */
-export function restsOf(call: Call): string[] {
-  const states = statesOf(call)
+export function restsOf(call: ComparedCall): string[] {
+  const states = seenStatesOf(call)
   const rests = states
-    .filter((state, index) => !isPassing(state) || index === states.length - 1)
+    .filter((state, index) => !isPassingState(state) || index === states.length - 1)
     .filter((state, index, all) => state !== all[index - 1])
   return states.length > 1 && states[0] === rests[0] ? rests.slice(1) : rests
 }
@@ -37,7 +37,7 @@ const MOVING = [
 ]
 
 /** The part of an answer for which a client polls: status, states of nodes, lengths of lists, whether a lock is held. */
-export function progressOf({ status, response }: Pick<Exchange, 'status' | 'response'>): string {
+export function progressOf({ status, response }: Pick<RecordingExchange, 'status' | 'response'>): string {
   const lists: number[] = []
   const states: string[] = []
   const look = (value: unknown, level: number): void => {
@@ -56,15 +56,15 @@ export function progressOf({ status, response }: Pick<Exchange, 'status' | 'resp
 }
 
 /** Whether the answer shows no node on its way: polling any longer shows the same. */
-export function isAtRest({ response }: Pick<Exchange, 'response'>): boolean {
+export function isAtRest({ response }: Pick<RecordingExchange, 'response'>): boolean {
   const body = response?.body
   const nodes = isObject(body) && Array.isArray(body['nodes']) ? (body['nodes'] as unknown[]) : [body]
   return nodes.every((node) => {
     if (!isObject(node)) return true
     const { provision_state: state, target_power_state: power, reservation } = node
-    return !(typeof state === 'string' && isPassing(state)) && !power && !reservation
+    return !(typeof state === 'string' && isPassingState(state)) && !power && !reservation
   })
 }
 
 /** Whether a call ended while its node was on its way to another state. */
-export const endsInPassing = (call: Call): boolean => isPassing(stateIn(lastOf(call)) ?? '')
+export const endsInPassing = (call: ComparedCall): boolean => isPassingState(stateIn(lastOf(call)) ?? '')

@@ -16,7 +16,7 @@ export interface RecordingHeader {
 }
 
 /** A request or an answer. At most one of `body`, `text` and `base64` is there; an empty body has none. */
-export interface Message {
+export interface RecordingMessage {
   /** Lower-case names; several of one name are joined. */
   readonly headers: Readonly<Record<string, string>>
   /** The document, where it is JSON. */
@@ -31,7 +31,7 @@ export interface Message {
 }
 
 /** A line of a recording. */
-export interface Exchange {
+export interface RecordingExchange {
   /** Counts from 1, in the order in which requests began. Lines are in the order in which exchanges ended. */
   readonly seq: number
   /** When the request began; ISO 8601, UTC. */
@@ -45,10 +45,10 @@ export interface Exchange {
   readonly method: string
   /** Path and query, below the URL of the one who answers. */
   readonly target: string
-  readonly request: Message
+  readonly request: RecordingMessage
   /** Null where no answer began. */
   readonly status: number | null
-  readonly response: Message | null
+  readonly response: RecordingMessage | null
   /** Why the exchange did not come to its end. */
   readonly failure?: string
 }
@@ -58,7 +58,7 @@ export interface Recording {
   /** File name, for messages. */
   readonly name: string
   readonly header: RecordingHeader
-  readonly exchanges: readonly Exchange[]
+  readonly exchanges: readonly RecordingExchange[]
   /** Sequence numbers without a line: exchanges that were under way at the end, or that could not be written. */
   readonly missing: readonly number[]
   /** The last line was cut off, and was left out. */

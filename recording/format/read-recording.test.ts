@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Exchange } from './exchange.js'
+import type { RecordingExchange } from './exchange.js'
 import { readRecording } from './read-recording.js'
 import { RecordingWriter } from './write-recording.js'
 
@@ -10,7 +10,7 @@ let folder: string
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'recordings-'))))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const exchange = (seq: number, more: Partial<Exchange> = {}): Exchange => ({
+const exchange = (seq: number, more: Partial<RecordingExchange> = {}): RecordingExchange => ({
   seq,
   at: '2026-11-23T10:00:00.000Z',
   ms: 1,
@@ -25,7 +25,7 @@ const exchange = (seq: number, more: Partial<Exchange> = {}): Exchange => ({
 })
 
 let files = 0
-function written(...exchanges: Exchange[]): string {
+function written(...exchanges: RecordingExchange[]): string {
   const path = join(folder, `a "quoted" name-${++files}.ndjson`)
   using writer = new RecordingWriter(path, {
     startedAt: '2026-11-23T10:00:00.000Z',

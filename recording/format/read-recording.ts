@@ -1,7 +1,13 @@
 import { open } from 'node:fs/promises'
 import { defined, isObject, UserError } from '../../runtime/index.js'
-import { FORMAT_VERSION, type Exchange, type Message, type Recording, type RecordingHeader } from './exchange.js'
-import { refusal } from '../refusal.js'
+import {
+  FORMAT_VERSION,
+  type RecordingExchange,
+  type RecordingMessage,
+  type Recording,
+  type RecordingHeader,
+} from './exchange.js'
+import { recordingError } from '../refusal.js'
 
 export interface ReadOptions {
   /** Leaves out a last line that is cut off, instead of refusing the file. */
@@ -9,7 +15,7 @@ export interface ReadOptions {
 }
 
 /** Bytes of a line: bodies have a limit when they are recorded. */
-const LONGEST_LINE = 256 * 2 ** 20
+const MAX_RECORDING_LINE_BYTES = 256 * 2 ** 20
 
 /**
  * Reads a recording.
@@ -18,26 +24,26 @@ const LONGEST_LINE = 256 * 2 ** 20
  *   `recording-cut`
  */
 export async function readRecording(path: string, { partial = false }: ReadOptions = {}): Promise<Recording> {
-  const exchanges: Exchange[] = []
+  const exchanges: RecordingExchange[] = []
   let header: RecordingHeader | undefined
   let isCut = false
   let number = 0
-  for await (const { text, isWhole } of linesOf(path)) {
+  for await (const { text, isWhole } of readLines(path)) {
     number += 1
     const what = `line ${number} of ${path}`
     if (!isWhole && number > 1) {
       if (!partial) throw cut(path, number, exchanges.length)
       isCut = true
-    } else if (number === 1) header = headerOf(parsed(text, what), path)
-    else exchanges.push(exchangeOf(parsed(text, what), what))
+    } else if (number === 1) header = headerOf(parseRecordingJson(text, what), path)
+    else exchanges.push(exchangeOf(parseRecordingJson(text, what), what))
   }
-  if (!header) throw damaged(`${path} is empty: a recording has a header at least`)
+  if (!header) throw recordingDamagedError(`${path} is empty: a recording has a header at least`)
   exchanges.sort((one, other) => one.seq - other.seq)
-  return { name: path, header, exchanges, missing: missing(exchanges, path), isCut }
+  return { name: path, header, exchanges, missing: findGaps(exchanges, path), isCut }
 }
 
 /** Lines without their ends; the last one is not whole where the file does not end with a line break. */
-async function* linesOf(path: string): AsyncGenerator<{ text: string; isWhole: boolean }> {
+async function* readLines(path: string): AsyncGenerator<{ text: string; isWhole: boolean }> {
   let parts: Buffer[] = []
   let length = 0
   try {
@@ -56,29 +62,32 @@ async function* linesOf(path: string): AsyncGenerator<{ text: string; isWhole: b
       }
       parts.push(chunk.subarray(from))
       length += chunk.length - from
-      if (length > LONGEST_LINE) throw damaged(`${path} has a line of more than ${LONGEST_LINE / 2 ** 20} MiB`)
+      if (length > MAX_RECORDING_LINE_BYTES)
+        throw recordingDamagedError(`${path} has a line of more than ${MAX_RECORDING_LINE_BYTES / 2 ** 20} MiB`)
     }
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw refusal('recording-unreadable', `the recording ${path} cannot be read`, { kind: 'usage', cause })
+    throw recordingError('recording-unreadable', `the recording ${path} cannot be read`, { kind: 'usage', cause })
   }
   if (length > 0) yield { text: Buffer.concat(parts).toString('utf8'), isWhole: false }
 }
 
-function parsed(text: string, what: string): unknown {
+function parseRecordingJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw damaged(`${what} is not JSON`, cause)
+    throw recordingDamagedError(`${what} is not JSON`, cause)
   }
 }
 
 function headerOf(value: unknown, path: string): RecordingHeader {
   const { recording, version } = (value ?? {}) as Partial<RecordingHeader>
   if (recording !== 'ironstage')
-    throw damaged(`${path} is no recording: its first line is not a header, {"recording":"ironstage","version":...}`)
+    throw recordingDamagedError(
+      `${path} is no recording: its first line is not a header, {"recording":"ironstage","version":...}`,
+    )
   if (version !== FORMAT_VERSION)
-    throw refusal(
+    throw recordingError(
       'recording-version',
       `${path} has version ${JSON.stringify(version) ?? 'none'} of the format, and this program reads ${FORMAT_VERSION}`,
       { kind: 'usage' },
@@ -90,7 +99,7 @@ const PARTIES = ['client', 'ironic', 'agent']
 const isText = (value: unknown): boolean => typeof value === 'string'
 
 /** Conditions that the keys of a line meet. */
-const CHECKS: readonly [key: keyof Exchange, holds: (value: unknown) => boolean, wanted: string][] = [
+const CHECKS: readonly [key: keyof RecordingExchange, holds: (value: unknown) => boolean, wanted: string][] = [
   ['seq', (value) => Number.isInteger(value) && (value as number) > 0, 'a number from 1'],
   ['at', (value) => isText(value) && !Number.isNaN(Date.parse(value as string)), 'a time'],
   ['ms', (value) => typeof value === 'number' && value >= 0, 'a number of milliseconds'],
@@ -105,7 +114,7 @@ const CHECKS: readonly [key: keyof Exchange, holds: (value: unknown) => boolean,
   ['failure', (value) => value === undefined || isText(value), 'a text'],
 ]
 
-function isMessage(value: unknown): value is Message {
+function isMessage(value: unknown): value is RecordingMessage {
   if (!isObject(value) || !isObject(value['headers'])) return false
   if (!Object.values(value['headers']).every(isText)) return false
   return (
@@ -114,20 +123,20 @@ function isMessage(value: unknown): value is Message {
   )
 }
 
-function exchangeOf(value: unknown, what: string): Exchange {
-  if (!isObject(value)) throw damaged(`${what} is no exchange: it is not an object`)
+function exchangeOf(value: unknown, what: string): RecordingExchange {
+  if (!isObject(value)) throw recordingDamagedError(`${what} is no exchange: it is not an object`)
   for (const [key, holds, wanted] of CHECKS)
-    if (!holds(value[key])) throw damaged(`${what} is no exchange: ${key} is not ${wanted}`)
+    if (!holds(value[key])) throw recordingDamagedError(`${what} is no exchange: ${key} is not ${wanted}`)
   if ((value['status'] === null) !== (value['response'] === null))
-    throw damaged(`${what} is no exchange: it has a status or a response, and not the other`)
-  return value as unknown as Exchange
+    throw recordingDamagedError(`${what} is no exchange: it has a status or a response, and not the other`)
+  return value as unknown as RecordingExchange
 }
 
-function missing(exchanges: readonly Exchange[], path: string): number[] {
+function findGaps(exchanges: readonly RecordingExchange[], path: string): number[] {
   const gaps: number[] = []
   let next = 1
   for (const { seq } of exchanges) {
-    if (seq < next) throw damaged(`${path} has two exchanges with the number ${seq}`)
+    if (seq < next) throw recordingDamagedError(`${path} has two exchanges with the number ${seq}`)
     while (next < seq && gaps.length < 10_000) gaps.push(next++)
     next = seq + 1
   }
@@ -135,9 +144,13 @@ function missing(exchanges: readonly Exchange[], path: string): number[] {
 }
 
 const cut = (path: string, line: number, whole: number): UserError =>
-  refusal('recording-cut', `${path} ends in the middle of line ${line}; ${whole} exchanges before it are whole`, {
-    kind: 'usage',
-  })
+  recordingError(
+    'recording-cut',
+    `${path} ends in the middle of line ${line}; ${whole} exchanges before it are whole`,
+    {
+      kind: 'usage',
+    },
+  )
 
-const damaged = (message: string, cause?: unknown): UserError =>
-  refusal('recording-damaged', message, { kind: 'usage', ...defined({ cause }) })
+const recordingDamagedError = (message: string, cause?: unknown): UserError =>
+  recordingError('recording-damaged', message, { kind: 'usage', ...defined({ cause }) })

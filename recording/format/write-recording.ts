@@ -2,8 +2,8 @@ import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:f
 import type { UserError } from '../../runtime/index.js'
 import { defined, isDiskFull, packageVersion } from '../../runtime/index.js'
 import { maskedUrl } from '../../bytes/index.js'
-import { FORMAT_VERSION, type Exchange, type RecordingHeader } from './exchange.js'
-import { refusal } from '../refusal.js'
+import { FORMAT_VERSION, type RecordingExchange, type RecordingHeader } from './exchange.js'
+import { recordingError } from '../refusal.js'
 
 /** Writes a recording line by line. What {@link write} has taken is in the file, also when the process is killed. */
 export class RecordingWriter implements Disposable {
@@ -20,7 +20,7 @@ export class RecordingWriter implements Disposable {
    */
   constructor(path: string, header: Pick<RecordingHeader, 'startedAt' | 'upstream'>, { force = false } = {}) {
     this.#path = path
-    this.#descriptor = opened(path, force)
+    this.#descriptor = openRecordingFile(path, force)
     try {
       this.#line({
         recording: 'ironstage',
@@ -36,7 +36,7 @@ export class RecordingWriter implements Disposable {
   }
 
   /** @throws UserError `recording-unwritable`; the file then ends with the line before */
-  write(exchange: Exchange): void {
+  write(exchange: RecordingExchange): void {
     this.#line(exchange)
   }
 
@@ -67,7 +67,7 @@ export class RecordingWriter implements Disposable {
   }
 }
 
-function opened(path: string, force: boolean): number {
+function openRecordingFile(path: string, force: boolean): number {
   try {
     // Appended to, so that a file that another program shortens has no hole.
     const descriptor = openSync(path, force ? 'a' : 'ax', 0o600)
@@ -76,7 +76,7 @@ function opened(path: string, force: boolean): number {
     return descriptor
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause)
-    throw refusal('recording-exists', `${path} exists already`, {
+    throw recordingError('recording-exists', `${path} exists already`, {
       kind: 'usage',
       remedy: 'name another file with -o, or replace this one with --force',
     })
@@ -84,7 +84,7 @@ function opened(path: string, force: boolean): number {
 }
 
 const unwritable = (path: string, cause: unknown): UserError =>
-  refusal('recording-unwritable', `the recording ${path} cannot be written`, {
+  recordingError('recording-unwritable', `the recording ${path} cannot be written`, {
     cause,
     ...defined({ remedy: isDiskFull(cause) ? 'make room on its disk, or name a file on another one' : undefined }),
   })

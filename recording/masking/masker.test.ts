@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Masker } from './masker.js'
-import { message } from './message.js'
+import { makeRecordedMessage } from './message.js'
 import { SecretNames } from './secret-names.js'
 
 const masker = (...more: string[]): Masker => new Masker(new SecretNames(more))
@@ -96,7 +96,7 @@ test('further names are secrets when they are named', () => {
 test('a body is a document, a text or bytes; one that is nested too deeply is not kept', () => {
   const of = (text: string | Buffer, headers = {}) => {
     const excerpt = Buffer.from(text)
-    return message(headers, { excerpt, bytes: excerpt.length }, masker())
+    return makeRecordedMessage(headers, { excerpt, bytes: excerpt.length }, masker())
   }
   expect(of('')).toEqual({ headers: {}, bytes: 0 })
   expect(of('[1]')).toEqual({ headers: {}, bytes: 3, body: [1] })
@@ -110,5 +110,10 @@ test('a body is a document, a text or bytes; one that is nested too deeply is no
 
 test('a cut text ends with a whole character', () => {
   const excerpt = Buffer.from('grün').subarray(0, 3)
-  expect(message({}, { excerpt, bytes: 5 }, masker())).toEqual({ headers: {}, bytes: 5, text: 'gr', cut: true })
+  expect(makeRecordedMessage({}, { excerpt, bytes: 5 }, masker())).toEqual({
+    headers: {},
+    bytes: 5,
+    text: 'gr',
+    cut: true,
+  })
 })

@@ -2,18 +2,18 @@ import { isNestedDeeper, isObject } from '../../runtime/index.js'
 import type { SecretNames } from './secret-names.js'
 
 /** Stands for a secret: equal secrets of a recording have equal labels. */
-const LABEL = /^\*\*\*\d+$/
+const SECRET_PLACEHOLDER = /^\*\*\*\d+$/
 
 /** Whether a text is the label of a secret, or what Ironic itself shows instead of one. */
-export const isMasked = (text: string): boolean => LABEL.test(text) || /^\*{3,}$/.test(text)
+export const isMasked = (text: string): boolean => SECRET_PLACEHOLDER.test(text) || /^\*{3,}$/.test(text)
 
 /** Metadata of a config drive that names the host: what Nova, Ironic and BareMetal Operator put there. */
-const HOST = /^(uuid|name|hostname|local[-_]hostname|metal3-\w+|instance-id)$/
+const HOST_METADATA_PATTERN = /^(uuid|name|hostname|local[-_]hostname|metal3-\w+|instance-id)$/
 
 /** Shorter secrets also occur in ordinary texts, which would lose their meaning: `admin`. */
-const SHORTEST_IN_TEXTS = 8
+const MIN_SEARCHED_SECRET_LENGTH = 8
 /** Limit on secrets that are searched in texts, the newest ones: each search takes time. */
-const MOST_IN_TEXTS = 200
+const MAX_SEARCHED_SECRETS = 200
 
 const MASKED_CONFIG = 'data:,%7B%22ignition%22%3A%7B%22version%22%3A%223.0.0%22%7D%7D'
 
@@ -33,9 +33,9 @@ export class Masker {
     if (known !== undefined) return known
     const label = `***${this.#labels.size + 1}`
     this.#labels.set(secret, label)
-    if (secret.length >= SHORTEST_IN_TEXTS && secret.length < 4096) {
+    if (secret.length >= MIN_SEARCHED_SECRET_LENGTH && secret.length < 4096) {
       this.#inTexts.unshift(secret)
-      this.#inTexts.length = Math.min(this.#inTexts.length, MOST_IN_TEXTS)
+      this.#inTexts.length = Math.min(this.#inTexts.length, MAX_SEARCHED_SECRETS)
     }
     return label
   }
@@ -61,7 +61,7 @@ export class Masker {
 
   /** A text that is not JSON, or one in a document. */
   text(text: string): string {
-    const inner = /^\s*[{[]/.test(text) ? parsed(text) : undefined
+    const inner = /^\s*[{[]/.test(text) ? parseBodyText(text) : undefined
     if (inner !== undefined) {
       if (isNestedDeeper(inner)) return this.label(text)
       const masked = JSON.stringify(this.#value(inner, ''))
@@ -83,7 +83,7 @@ export class Masker {
     if (typeof value === 'string') return this.#names.key(key) ? this.#secretText(value) : this.text(value)
     if (Array.isArray(value)) return value.map((one) => this.#value(one, key))
     if (!isObject(value)) return value
-    if (isIgnition(value)) return this.#ignition(value)
+    if (isIgnitionBody(value)) return this.#ignition(value)
     if (typeof value['op'] === 'string' && typeof value['path'] === 'string' && 'value' in value)
       return { ...value, value: this.#value(value['value'], value['path'].split('/').at(-1)!) }
     if (/configdrive$/i.test(key)) return this.#configDrive(value)
@@ -97,7 +97,7 @@ export class Masker {
       if (name !== 'meta_data' || !isObject(inner)) return [name, this.#value(inner, 'configdrive')]
       const shown = Object.entries(inner).map(([key, value]) => [
         key,
-        this.#value(value, HOST.test(key) ? '' : 'secret'),
+        this.#value(value, HOST_METADATA_PATTERN.test(key) ? '' : 'secret'),
       ])
       return [name, Object.fromEntries(shown)]
     })
@@ -113,8 +113,8 @@ export class Masker {
 
   /** An Ignition config keeps its form, so that what it is put into still accepts it. */
   #secretText(text: string): string {
-    const inner = /^\s*\{/.test(text) ? parsed(text) : undefined
-    return isObject(inner) && isIgnition(inner) && !isNestedDeeper(inner)
+    const inner = /^\s*\{/.test(text) ? parseBodyText(text) : undefined
+    return isObject(inner) && isIgnitionBody(inner) && !isNestedDeeper(inner)
       ? JSON.stringify(this.#ignition(inner))
       : this.label(text)
   }
@@ -178,7 +178,7 @@ function decoded(text: string): string {
   }
 }
 
-function parsed(text: string): unknown {
+function parseBodyText(text: string): unknown {
   try {
     const value = JSON.parse(text) as unknown
     return typeof value === 'object' && value !== null ? value : undefined
@@ -187,7 +187,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function isIgnition(value: Record<string, unknown>): boolean {
+function isIgnitionBody(value: Record<string, unknown>): boolean {
   const { ignition } = value
   return isObject(ignition) && typeof ignition['version'] === 'string'
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { defined, isNestedDeeper } from '../../runtime/index.js'
-import type { Message } from '../format/exchange.js'
+import type { RecordingMessage } from '../format/exchange.js'
 import type { Masker } from './masker.js'
 
 /** The recorded part of a body. */
@@ -11,11 +11,11 @@ export interface Excerpt {
 }
 
 /** A request or an answer as it is recorded, without secrets. */
-export function message(
+export function makeRecordedMessage(
   headers: Readonly<Record<string, string>>,
   { excerpt, bytes }: Excerpt,
   masker: Masker,
-): Message {
+): RecordingMessage {
   const shown = { headers: masker.headers(headers), bytes }
   if (bytes === 0) return shown
   const isCut = bytes > excerpt.length

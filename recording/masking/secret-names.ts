@@ -30,7 +30,7 @@ const PARTS = [
 const WHOLE = ['logs']
 
 /** Headers that carry credentials under a name that does not say so. */
-const HEADERS = ['authorization', 'cookie', 'set-cookie', 'www-authenticate']
+const CREDENTIAL_HEADERS = ['authorization', 'cookie', 'set-cookie', 'www-authenticate']
 
 /** Parts of the names of a signed URL's arguments. */
 const SIGNATURES = ['signature', 'credential', 'sig', 'apikey', 'api_key']
@@ -50,7 +50,7 @@ export class SecretNames {
   }
 
   header(name: string): boolean {
-    return HEADERS.includes(name) || this.key(name)
+    return CREDENTIAL_HEADERS.includes(name) || this.key(name)
   }
 
   argument(name: string): boolean {

@@ -9,7 +9,7 @@ interface KnownAgent {
 }
 
 /** A recorder serves more agents than any Ironic has; older ones are forgotten, since a heartbeat may come from anywhere. */
-const MOST_AGENTS = 20_000
+const MAX_RECORDED_AGENTS = 20_000
 
 /** Below it Ironic is asked by agents only. */
 export const isAgentCall = (method: string, target: string): boolean =>
@@ -55,7 +55,7 @@ export class AgentCallbacks {
    * @param host by which the agent reached the recorder: Ironic reaches it there too
    */
   async heartbeat(node: string, body: Buffer, host: string): Promise<Buffer | undefined> {
-    const beat = documentOf(body)
+    const beat = parseAgentDocument(body)
     const callback = beat?.['callback_url']
     if (typeof callback !== 'string' || !URL.canParse(callback)) return undefined
     const { protocol } = new URL(callback)
@@ -65,7 +65,7 @@ export class AgentCallbacks {
     const tls = typeof own === 'string' ? { ca: own, checkServerIdentity: () => undefined } : this.#tls
     this.#agents.delete(node)
     this.#agents.set(node, { target: { url: callback.replace(/\/+$/, ''), tls } })
-    if (this.#agents.size > MOST_AGENTS) this.#agents.delete(this.#agents.keys().next().value!)
+    if (this.#agents.size > MAX_RECORDED_AGENTS) this.#agents.delete(this.#agents.keys().next().value!)
     const { url, certificate } = await this.#callback(node, protocol === 'https:', host)
     const rewritten = {
       ...beat,
@@ -76,7 +76,7 @@ export class AgentCallbacks {
   }
 }
 
-function documentOf(body: Buffer): Record<string, unknown> | undefined {
+function parseAgentDocument(body: Buffer): Record<string, unknown> | undefined {
   try {
     const value = JSON.parse(body.toString('utf8')) as unknown
     return isObject(value) ? value : undefined
@@ -86,7 +86,7 @@ function documentOf(body: Buffer): Record<string, unknown> | undefined {
 }
 
 /** The host of a `Host` header, without its port; an IPv6 address without brackets. */
-export function hostOf(header: string | undefined, otherwise: string): string {
+export function parseHostHeader(header: string | undefined, otherwise: string): string {
   const name = /^(\[[^\]]+\]|[^:/\s]+)(:\d+)?$/.exec(header ?? '')?.[1] ?? otherwise
   return name.replace(/^\[|\]$/g, '')
 }

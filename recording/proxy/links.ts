@@ -9,7 +9,7 @@ export interface LinkBases {
 }
 
 /** A beginning that the next bytes may complete to a link is not longer. */
-const LONGEST_BEGINNING = 2048
+const MAX_LINK_START_LENGTH = 2048
 
 /** An Ironic may name itself by another host than it is reached by (`[api]public_endpoint`), so the path tells its links. */
 const ownUrls = (from: string): string =>
@@ -41,7 +41,7 @@ export class LinkRewriter {
     // A link that is not whole yet has three quotation marks at most.
     let from = text.length
     for (let marks = 0; marks < 3 && from >= 0; marks++) from = from === 0 ? -1 : text.lastIndexOf('"', from - 1)
-    const hold = Math.max(from, text.length - LONGEST_BEGINNING, 0)
+    const hold = Math.max(from, text.length - MAX_LINK_START_LENGTH, 0)
     this.#rest = text.slice(hold)
     return Buffer.from(text.slice(0, hold), 'latin1')
   }

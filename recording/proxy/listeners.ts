@@ -7,10 +7,10 @@ import type { Clock } from '../../runtime/index.js'
 import { listen, type TlsIdentity } from '../../wire/index.js'
 
 /** No time limit for requests: Ironic decides how long one takes. */
-const SETTINGS: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 5000, requireHostHeader: false }
+const LISTENER_SETTINGS: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 5000, requireHostHeader: false }
 
 /** A port that speaks HTTP, and TLS too once it has an identity. */
-export interface Listener extends AsyncDisposable {
+export interface ProxyListener extends AsyncDisposable {
   readonly port: number
   /** From now on connections that begin with TLS are taken. */
   secure(identity: TlsIdentity): void
@@ -33,7 +33,7 @@ export async function openListener(
   { host, port, allowedHosts }: ListenerPlace,
   passOn: RequestListener,
   clock: Clock,
-): Promise<Listener> {
+): Promise<ProxyListener> {
   const refusalOf = callerCheck({ host, allowedHosts })
   const listener: RequestListener = (request, response) => {
     const { method = 'GET', headers, socket } = request
@@ -43,7 +43,7 @@ export async function openListener(
     response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(`${callerSentence(refusal)}\n`)
     request.resume()
   }
-  const plain = strict(createServer(SETTINGS, listener))
+  const plain = strict(createServer(LISTENER_SETTINGS, listener))
   let secured: TlsServer | undefined
   const sockets = new Set<Socket>()
   // The first byte tells TLS from HTTP, so that agents with and without it have one port.
@@ -64,7 +64,7 @@ export async function openListener(
     port: (server.address() as AddressInfo).port,
     secure: ({ certificate, key }) => {
       if (secured) return secured.setSecureContext({ cert: certificate, key })
-      secured = strict(createTlsServer({ ...SETTINGS, cert: certificate, key }, listener))
+      secured = strict(createTlsServer({ ...LISTENER_SETTINGS, cert: certificate, key }, listener))
       secured.on('tlsClientError', (_error, socket) => socket.destroy())
     },
     [Symbol.asyncDispose]: async () => {

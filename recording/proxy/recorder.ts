@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
 import { splitCredentials } from '../../bytes/index.js'
-import { defined, opening, type Clock, type Logger, sharedAbort } from '../../runtime/index.js'
+import { defined, openInScope, type Clock, type Logger, sharedAbort } from '../../runtime/index.js'
 import type { ClientTls, TlsIdentity } from '../../wire/index.js'
-import type { Exchange, Party } from '../format/exchange.js'
+import type { RecordingExchange, Party } from '../format/exchange.js'
 import { RecordingWriter } from '../format/write-recording.js'
 import { Masker } from '../masking/masker.js'
-import { message } from '../masking/message.js'
+import { makeRecordedMessage } from '../masking/message.js'
 import { SecretNames } from '../masking/secret-names.js'
-import { AgentCallbacks, authority, heartbeatNode, hostOf, isAgentCall, isAgentRoot } from './agent-calls.js'
+import { AgentCallbacks, authority, heartbeatNode, parseHostHeader, isAgentCall, isAgentRoot } from './agent-calls.js'
 import { recordedHeaders } from './headers.js'
 import { BodyExcerpt } from './body-excerpt.js'
-import { openListener, type Listener } from './listeners.js'
+import { openListener, type ProxyListener } from './listeners.js'
 import { relay, type Relayed, type RelayRequest, type RelayTarget } from './relay.js'
-import { refusal } from '../refusal.js'
+import { recordingError } from '../refusal.js'
 
 export interface RecorderOptions {
   /** URL of the Ironic, http or https, without `/v1`. */
@@ -52,7 +52,7 @@ export interface RecorderCounts {
   readonly lost: number
 }
 
-export interface Recorder extends AsyncDisposable {
+export interface CallRecorder extends AsyncDisposable {
   /** The URL for clients and agents. */
   readonly url: string
   /** The port for Ironic's calls to agents. */
@@ -60,26 +60,26 @@ export interface Recorder extends AsyncDisposable {
   readonly counts: RecorderCounts
 }
 
-const BODY_LIMIT = 4 * 2 ** 20
+const MAX_RECORDED_BODY_BYTES = 4 * 2 ** 20
 /** Larger heartbeats are passed on as they are: real ones are much smaller. */
-const LARGEST_HEARTBEAT = 2 ** 20
+const MAX_HEARTBEAT_BYTES = 2 ** 20
 /** Exchanges under way may take so long to end once the recorder closes, in milliseconds. */
-const CLOSING_GRACE = 300
+const RECORDER_CLOSE_TIMEOUT = 300
 
 /**
  * Stands between the clients of an Ironic and the Ironic, and records what they say to each other.
  *
  * @throws UserError `upstream-url`, `recording-exists`, `recording-unwritable`, `port-in-use` or `address-unusable`
  */
-export async function openRecorder(options: RecorderOptions): Promise<Recorder> {
+export async function openRecorder(options: RecorderOptions): Promise<CallRecorder> {
   const upstream = upstreamOf(options)
   const { host = '127.0.0.1', port, agentPort, allowedHosts, clock } = options
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const session = new Session(options, upstream)
     const clients = scope.use(
       await openListener({ host, port, allowedHosts }, (request, response) => session.client(request, response), clock),
     )
-    let agents: Listener | undefined
+    let agents: ProxyListener | undefined
     if (agentPort !== undefined) {
       agents = scope.use(
         await openListener(
@@ -124,7 +124,7 @@ function upstreamOf({ upstream, tls = {} }: RecorderOptions): RelayTarget & { au
  */
 export function ironicUrl(text: string): { url: string; authorization: string | null } {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text) || /[?#]/.test(text))
-    throw refusal('upstream-url', `${JSON.stringify(text)} is not a URL of an Ironic`, { kind: 'usage' })
+    throw recordingError('upstream-url', `${JSON.stringify(text)} is not a URL of an Ironic`, { kind: 'usage' })
   const { url, authorization } = splitCredentials(text)
   return { url: url.href.replace(/\/+$/, '').replace(/\/v1$/, ''), authorization }
 }
@@ -142,7 +142,7 @@ class Session {
   #allEnded = (): void => {}
   #seq = 0
   #agents: AgentCallbacks | undefined
-  #listener: Listener | undefined
+  #listener: ProxyListener | undefined
   #hostWithIdentity: string | undefined
   #certificate: Promise<TlsIdentity> | undefined
   #hasComplained = false
@@ -151,17 +151,17 @@ class Session {
     this.#options = options
     this.#upstream = upstream
     this.#masker = new Masker(new SecretNames(options.secretNames))
-    this.#limit = options.bodyLimit ?? BODY_LIMIT
+    this.#limit = options.bodyLimit ?? MAX_RECORDED_BODY_BYTES
   }
 
-  callAgentsAt(listener: Listener): void {
+  callAgentsAt(listener: ProxyListener): void {
     this.#listener = listener
     this.#agents = new AgentCallbacks((...wanted) => this.#callback(...wanted), this.#upstream.tls)
   }
 
   /** A request of a client, or of an agent, to Ironic. */
   client(request: IncomingMessage, response: ServerResponse): void {
-    const target = targetOf(request)
+    const target = requestTargetOf(request)
     const method = request.method!
     const from: Party = isAgentCall(method, target) || isAgentRoot(request) ? 'agent' : 'client'
     const { host } = request.headers
@@ -176,14 +176,14 @@ class Session {
     }
     const node = heartbeatNode(method, target)
     const record = this.#begun(request, target, { from, to: 'ironic' })
-    const isSmall = Number(request.headers['content-length'] ?? Infinity) <= LARGEST_HEARTBEAT
+    const isSmall = Number(request.headers['content-length'] ?? Infinity) <= MAX_HEARTBEAT_BYTES
     if (node === undefined || !this.#agents || !isSmall) return relay(base, record)
     void this.#heartbeat(base, node, record)
   }
 
   /** A request of Ironic to an agent. */
   agent(request: IncomingMessage, response: ServerResponse): void {
-    const [, node = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(targetOf(request)) ?? []
+    const [, node = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(requestTargetOf(request)) ?? []
     const target = rest.startsWith('/') ? rest : `/${rest}`
     const record = this.#begun(request, target, { from: 'ironic', to: 'agent', node })
     const to = this.#agents?.agent(node)
@@ -203,7 +203,10 @@ class Session {
     const over = new AbortController()
     const ended = new Promise<void>((resolve) => (this.#allEnded = resolve))
     if (this.#underWay.size > 0)
-      await Promise.race([ended, this.#options.clock.sleep(CLOSING_GRACE, { signal: over.signal }).catch(() => {})])
+      await Promise.race([
+        ended,
+        this.#options.clock.sleep(RECORDER_CLOSE_TIMEOUT, { signal: over.signal }).catch(() => {}),
+      ])
     over.abort()
     this.#cutOff.abort()
   }
@@ -220,7 +223,7 @@ class Session {
       })
     }
     const own = Buffer.concat(chunks)
-    const host = hostOf(request.headers.host, this.#options.host ?? '127.0.0.1')
+    const host = parseHostHeader(request.headers.host, this.#options.host ?? '127.0.0.1')
     const sent = await this.#agents!.heartbeat(node, own, host).catch((error: unknown) => {
       this.#options.logger('error', `a heartbeat is passed on as it is: ${String(error)}`)
       return undefined
@@ -256,8 +259,8 @@ class Session {
       this.#underWay.delete(exchange)
       if (this.#underWay.size === 0) this.#allEnded()
       const masker = this.#masker
-      const asked = message(recordedHeaders(request.headers), body, masker)
-      const answered = answer ? message(recordedHeaders(answer.headers), answer.body, masker) : null
+      const asked = makeRecordedMessage(recordedHeaders(request.headers), body, masker)
+      const answered = answer ? makeRecordedMessage(recordedHeaders(answer.headers), answer.body, masker) : null
       this.#write({
         seq,
         at,
@@ -273,7 +276,7 @@ class Session {
     }
   }
 
-  #write(exchange: Exchange): void {
+  #write(exchange: RecordingExchange): void {
     const { logger } = this.#options
     try {
       this.writer?.write(exchange)
@@ -294,7 +297,7 @@ class Session {
 }
 
 /** Path and query of a request, also of one that is sent as to a proxy. */
-function targetOf({ url = '/' }: IncomingMessage): string {
+function requestTargetOf({ url = '/' }: IncomingMessage): string {
   const target = url.replace(/^https?:\/\/[^/?#]*/i, '')
   return target.startsWith('/') ? target : `/${target}`
 }

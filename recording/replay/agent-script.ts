@@ -1,16 +1,16 @@
 import { isObject } from '../../runtime/index.js'
-import { nodeOf } from '../comparison/diff-recordings.js'
-import type { Exchange } from '../format/exchange.js'
+import { exchangeNodeOf } from '../comparison/diff-recordings.js'
+import type { RecordingExchange } from '../format/exchange.js'
 
 /** Exchanges of one agent with Ironic, in their order. */
 export interface AgentScript {
   /** UUID of the node in the recording; the addresses of an agent that was never looked up. */
   readonly name: string
-  readonly exchanges: readonly Exchange[]
+  readonly exchanges: readonly RecordingExchange[]
 }
 
 /** MAC addresses that an agent gives: to find its node, or with its inventory. */
-function addressesOf({ target, request }: Exchange): string | undefined {
+function addressesOf({ target, request }: RecordingExchange): string | undefined {
   if (target.startsWith('/v1/lookup')) {
     const query = new URLSearchParams(target.replace(/^[^?]*\??/, ''))
     return sorted((query.get('addresses') ?? '').split(','))
@@ -25,20 +25,20 @@ const sorted = (addresses: readonly string[]): string =>
   [...new Set(addresses.map((address) => address.trim().toLowerCase()))].sort().join(',')
 
 /** The exchanges of a recording's agents, an agent each. */
-export function agentScripts(exchanges: readonly Exchange[]): AgentScript[] {
+export function agentScripts(exchanges: readonly RecordingExchange[]): AgentScript[] {
   const concerned = exchanges.filter(({ from, to }) => from === 'agent' || to === 'agent')
   const nodes = new Map<string, string>()
   for (const exchange of concerned) {
     const addresses = addressesOf(exchange)
-    const node = nodeOf(exchange)
+    const node = exchangeNodeOf(exchange)
     if (addresses !== undefined && node !== '') nodes.set(addresses, node)
   }
-  const scripts = new Map<string, Exchange[]>()
+  const scripts = new Map<string, RecordingExchange[]>()
   // The root document is asked for just before a look-up, by an agent that has not identified itself yet.
-  let roots: Exchange[] = []
+  let roots: RecordingExchange[] = []
   for (const exchange of concerned) {
     const addresses = addressesOf(exchange)
-    const name = nodeOf(exchange) || (addresses === undefined ? undefined : (nodes.get(addresses) ?? addresses))
+    const name = exchangeNodeOf(exchange) || (addresses === undefined ? undefined : (nodes.get(addresses) ?? addresses))
     if (name === undefined) {
       roots.push(exchange)
       continue

@@ -2,11 +2,11 @@ import { type Clock, seconds } from '../../runtime/index.js'
 import type { IdMap } from '../comparison/ids.js'
 import { isRefusedForNow } from '../comparison/calls.js'
 import { callName } from '../comparison/routes.js'
-import type { Exchange, Message } from '../format/exchange.js'
-import type { Sender, Sent } from './sender.js'
+import type { RecordingExchange, RecordingMessage } from '../format/exchange.js'
+import type { Sender, ReplayedRequest } from './sender.js'
 
 export interface PlayedAgentOptions {
-  readonly exchanges: readonly Exchange[]
+  readonly exchanges: readonly RecordingExchange[]
   readonly sender: Sender
   readonly ids: IdMap
   readonly secrets: Map<string, string>
@@ -16,41 +16,41 @@ export interface PlayedAgentOptions {
   /** Members of this agent's heartbeats. */
   readonly callback: Readonly<Record<string, string>>
   /** Called with an exchange of the recording, and the same one of this run; null where there was none. */
-  readonly compared: (was: Exchange, is: Exchange | null) => void
+  readonly compared: (was: RecordingExchange, is: RecordingExchange | null) => void
   /** Called with a command that the recording has not. */
-  readonly added: (is: Exchange) => void
+  readonly added: (is: RecordingExchange) => void
 }
 
 /** A request of Ironic. */
-export interface Asked {
+export interface AgentRequest {
   readonly method: string
   readonly target: string
-  readonly message: Message
+  readonly message: RecordingMessage
 }
 
-interface Command {
-  readonly asked: Asked
-  readonly answer: (exchange: Exchange | undefined) => void
+interface PlayedCommand {
+  readonly asked: AgentRequest
+  readonly answer: (exchange: RecordingExchange | undefined) => void
 }
 
-const HEARTBEAT = seconds(3)
-const RETRY = seconds(1)
-const POLL_INTERVAL = 50
-const LONGEST_PAUSE = seconds(5)
+const PLAYED_HEARTBEAT_INTERVAL = seconds(3)
+const PLAYED_RETRY_DELAY = seconds(1)
+const PLAYED_POLL_INTERVAL = 50
+const MAX_PLAYED_PAUSE = seconds(5)
 /** Once a command did not come, the next ones are waited for no longer than this. */
-const AFTER_MISSING = seconds(5)
+const MISSING_COMMAND_TIMEOUT = seconds(5)
 
-const isHeartbeat = ({ target }: Exchange): boolean => target.startsWith('/v1/heartbeat/')
-const isLookup = ({ target }: Exchange): boolean => target.startsWith('/v1/lookup')
-const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
+const isHeartbeat = ({ target }: RecordingExchange): boolean => target.startsWith('/v1/heartbeat/')
+const isLookup = ({ target }: RecordingExchange): boolean => target.startsWith('/v1/lookup')
+const targetPathOf = (target: string): string => target.replace(/\?.*$/s, '')
 
 /** An agent that makes the requests of a recorded one. */
 export class PlayedAgent {
   readonly #options: PlayedAgentOptions
-  readonly #commands: Command[] = []
+  readonly #commands: PlayedCommand[] = []
   /** The exchange that is being played. */
   #at = 0
-  #heartbeat: Exchange | undefined
+  #heartbeat: RecordingExchange | undefined
   #hasMissed = false
 
   constructor(options: PlayedAgentOptions) {
@@ -71,13 +71,13 @@ export class PlayedAgent {
   }
 
   /** The recorded exchange that answers a request of Ironic; undefined where there is none. */
-  asked(asked: Asked): Promise<Exchange | undefined> {
+  asked(asked: AgentRequest): Promise<RecordingExchange | undefined> {
     if (asked.method !== 'POST') return Promise.resolve(this.#latest(asked))
     return new Promise((answer) => this.#commands.push({ asked, answer }))
   }
 
   /** Requests that were refused and made again, and heartbeats that nothing came of. */
-  #isOfNoUse(exchange: Exchange): boolean {
+  #isOfNoUse(exchange: RecordingExchange): boolean {
     const { status } = exchange
     if (status === null || isRefusedForNow(status)) return true
     const later = this.#options.exchanges.slice(this.#at + 1)
@@ -85,27 +85,27 @@ export class PlayedAgent {
     return isHeartbeat(exchange) && later[0] !== undefined && isHeartbeat(later[0])
   }
 
-  async #sent(was: Exchange): Promise<void> {
+  async #sent(was: RecordingExchange): Promise<void> {
     const { clock, signal, compared, secrets } = this.#options
     if (was.target === '/') await clock.sleep(this.#pauseBefore(was), { signal })
     if (isHeartbeat(was)) this.#heartbeat = was
     const until = clock.elapsed() + this.#limit(was)
-    let sent: Sent
+    let sent: ReplayedRequest
     for (;;) {
       sent = await this.#send(was)
       const { status } = sent.exchange
       // The node may not be ready for its agent yet.
       const isEarly = isRefusedForNow(status) || status === null || (status === 404 && was.status !== 404)
       if (!isEarly || clock.elapsed() >= until) break
-      await clock.sleep(RETRY, { signal })
+      await clock.sleep(PLAYED_RETRY_DELAY, { signal })
     }
     const label = tokenIn(was.response?.body)
-    const token = tokenIn(parsed(sent.answer?.body))
+    const token = tokenIn(parseMessageJson(sent.answer?.body))
     if (label !== undefined && token !== undefined) secrets.set(label, token)
     compared(was, sent.exchange)
   }
 
-  #send(was: Exchange): Promise<Sent> {
+  #send(was: RecordingExchange): Promise<ReplayedRequest> {
     const { sender, callback, ids } = this.#options
     if (isLookup(was)) {
       // Ironic finds the node by its addresses; the ramdisk knows the node's id only from Ironic's answer.
@@ -121,10 +121,10 @@ export class PlayedAgent {
   }
 
   /** Waits for a command, with heartbeats in between, and answers it. */
-  async #awaited(was: Exchange): Promise<void> {
+  async #awaited(was: RecordingExchange): Promise<void> {
     const { clock, signal, compared, added, exchanges } = this.#options
-    const until = clock.elapsed() + (this.#hasMissed ? AFTER_MISSING : this.#limit(was))
-    let beat = clock.elapsed() + HEARTBEAT
+    const until = clock.elapsed() + (this.#hasMissed ? MISSING_COMMAND_TIMEOUT : this.#limit(was))
+    let beat = clock.elapsed() + PLAYED_HEARTBEAT_INTERVAL
     for (;;) {
       const command = this.#commands.shift()
       if (command) {
@@ -145,35 +145,38 @@ export class PlayedAgent {
       }
       if (clock.elapsed() >= until) break
       if (clock.elapsed() >= beat) {
-        beat = clock.elapsed() + HEARTBEAT
+        beat = clock.elapsed() + PLAYED_HEARTBEAT_INTERVAL
         if (this.#heartbeat) await this.#send(this.#heartbeat)
       }
-      await clock.sleep(POLL_INTERVAL, { signal })
+      await clock.sleep(PLAYED_POLL_INTERVAL, { signal })
     }
     this.#hasMissed = true
     compared(was, null)
   }
 
-  #refuse({ answer }: Command): void {
+  #refuse({ answer }: PlayedCommand): void {
     answer(undefined)
   }
 
   /** The last recorded look at the agent before the next command, else the first one of all. */
-  #latest({ target }: Asked): Exchange | undefined {
+  #latest({ target }: AgentRequest): RecordingExchange | undefined {
     const { exchanges } = this.#options
-    const isLook = (each: Exchange): boolean =>
-      each.to === 'agent' && each.method === 'GET' && each.status !== null && pathOf(each.target) === pathOf(target)
+    const isLook = (each: RecordingExchange): boolean =>
+      each.to === 'agent' &&
+      each.method === 'GET' &&
+      each.status !== null &&
+      targetPathOf(each.target) === targetPathOf(target)
     // While a command is awaited, nothing may show it.
     const end = exchanges.findIndex((each, at) => at >= this.#at && each.to === 'agent' && each.method === 'POST')
     return exchanges.slice(0, end < 0 ? exchanges.length : end).findLast(isLook) ?? exchanges.find(isLook)
   }
 
-  #limit(was: Exchange): number {
+  #limit(was: RecordingExchange): number {
     const { wait } = this.#options
     return wait ?? 3 * this.#pauseBefore(was, Infinity) + seconds(60)
   }
 
-  #pauseBefore(was: Exchange, most: number = LONGEST_PAUSE): number {
+  #pauseBefore(was: RecordingExchange, most: number = MAX_PLAYED_PAUSE): number {
     const before = this.#options.exchanges[this.#at - 1]
     const pause = before ? Date.parse(was.at) - Date.parse(before.at) - before.ms : 0
     return Math.min(Math.max(pause, 0), most)
@@ -181,7 +184,7 @@ export class PlayedAgent {
 }
 
 /** A command as it would have been recorded. */
-const exchangeOf = ({ method, target, message }: Asked, was: Exchange): Exchange => ({
+const exchangeOf = ({ method, target, message }: AgentRequest, was: RecordingExchange): RecordingExchange => ({
   ...was,
   method,
   target,
@@ -193,7 +196,7 @@ function tokenIn(body: unknown): string | undefined {
   return typeof token === 'string' ? token : undefined
 }
 
-function parsed(text: string | undefined): unknown {
+function parseMessageJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text)
   } catch {

@@ -1,10 +1,10 @@
-import { defined, opening, type Clock, seconds, silent } from '../../runtime/index.js'
+import { defined, openInScope, type Clock, seconds, silent } from '../../runtime/index.js'
 import { serveHttp, type TlsIdentity, type WireRequest, type WireResponse } from '../../wire/index.js'
 import { compareCalls } from '../comparison/compare-calls.js'
 import { onlyIn, type Comparison } from '../comparison/diff-recordings.js'
 import type { SeenDifference } from '../comparison/difference.js'
-import type { Exchange, Recording } from '../format/exchange.js'
-import { refusal } from '../refusal.js'
+import type { RecordingExchange, Recording } from '../format/exchange.js'
+import { recordingError } from '../refusal.js'
 import { agentScripts } from './agent-script.js'
 import { PlayedAgent } from './played-agent.js'
 import { Sender, type SenderOptions } from './sender.js'
@@ -22,7 +22,7 @@ export interface AgentReplayOptions extends Omit<SenderOptions, 'secrets'> {
 }
 
 /** Ironic may look at its agents for so long after the last recorded call. */
-const LAST_LOOKS = seconds(2)
+const LAST_CALLS_TIMEOUT = seconds(2)
 
 /**
  * Plays the part of the agents of a recording towards an Ironic that has nodes with their MAC addresses: looks them up, sends
@@ -34,14 +34,14 @@ export async function replayAgents(options: AgentReplayOptions): Promise<Compari
   const { recording, clock, host = '127.0.0.1', ids, signal } = options
   const scripts = agentScripts(recording.exchanges)
   if (scripts.length === 0)
-    throw refusal('nothing-to-replay', `${recording.name} has no request of an agent`, { kind: 'usage' })
+    throw recordingError('nothing-to-replay', `${recording.name} has no request of an agent`, { kind: 'usage' })
   const sender = new Sender(options)
   const root = await sender.send({ ...scripts[0]!.exchanges[0]!, method: 'GET', target: '/' }, { body: null })
   if (!root.answer)
-    throw refusal('replay-unreachable', `there is no answer from ${options.url}`, {
+    throw recordingError('replay-unreachable', `there is no answer from ${options.url}`, {
       cause: new Error(root.exchange.failure),
     })
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const isSecure = recording.exchanges.some(({ request }) => callbackOf(request.body)?.startsWith('https:'))
     const tls = isSecure ? await options.identity(host) : undefined
     const agents = new Map<string, PlayedAgent>()
@@ -53,18 +53,18 @@ export async function replayAgents(options: AgentReplayOptions): Promise<Compari
       const answer = exchange && (ids.document(exchange.response?.body) ?? null)
       return exchange
         ? { status: exchange.status!, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) }
-        : { status: 404, headers: { 'content-type': 'application/json' }, body: JSON.stringify(UNKNOWN) }
+        : { status: 404, headers: { 'content-type': 'application/json' }, body: JSON.stringify(UNKNOWN_CALL) }
     }
     const server = scope.use(await serveHttp({ dispatch, host, port: 0, clock, logger: silent, ...defined({ tls }) }))
     const differences: SeenDifference[] = []
     let calls = 0
-    const compared = (was: Exchange, is: Exchange | null): void => {
+    const compared = (was: RecordingExchange, is: RecordingExchange | null): void => {
       calls += 1
       const call = { from: was.from, to: was.to, exchanges: [was] }
       if (!is) differences.push(onlyIn(call, 'missing'))
       else differences.push(...compareCalls(call, { ...call, exchanges: [is] }, { ids, requests: was.to === 'agent' }))
     }
-    const added = (is: Exchange): void => {
+    const added = (is: RecordingExchange): void => {
       calls += 1
       differences.push(onlyIn({ from: is.from, to: is.to, exchanges: [is] }, 'new'))
     }
@@ -79,13 +79,13 @@ export async function replayAgents(options: AgentReplayOptions): Promise<Compari
         await agent.play()
       }),
     )
-    await clock.sleep(LAST_LOOKS, { signal })
+    await clock.sleep(LAST_CALLS_TIMEOUT, { signal })
     await scope[Symbol.asyncDispose]()
     return { differences, calls }
   })
 }
 
-const UNKNOWN = { faultcode: 'Client', faultstring: 'The recording has no such call of Ironic.' }
+const UNKNOWN_CALL = { faultcode: 'Client', faultstring: 'The recording has no such call of Ironic.' }
 
 function callbackOf(body: unknown): string | undefined {
   const url = (body as { callback_url?: unknown } | null | undefined)?.callback_url

@@ -1,12 +1,12 @@
 import { type Clock, seconds } from '../../runtime/index.js'
-import { type Call, callsOf, firstOf, isRefusedForNow, lastOf } from '../comparison/calls.js'
+import { type ComparedCall, callsOf, firstOf, isRefusedForNow, lastOf } from '../comparison/calls.js'
 import { compareCalls } from '../comparison/compare-calls.js'
 import { onlyIn, type Comparison } from '../comparison/diff-recordings.js'
 import type { SeenDifference } from '../comparison/difference.js'
-import { endsInPassing, isAtRest, progressOf, statesOf } from '../comparison/states.js'
-import type { Exchange, Recording } from '../format/exchange.js'
+import { endsInPassing, isAtRest, progressOf, seenStatesOf } from '../comparison/states.js'
+import type { RecordingExchange, Recording } from '../format/exchange.js'
 import { Sender, type SenderOptions } from './sender.js'
-import { refusal } from '../refusal.js'
+import { recordingError } from '../refusal.js'
 
 export interface ReplayOptions extends SenderOptions {
   readonly recording: Recording
@@ -21,21 +21,21 @@ export interface ReplayOptions extends SenderOptions {
 
 /** A call that was made again. */
 export interface PlayedCall {
-  readonly was: Call
-  readonly is: Call
+  readonly was: ComparedCall
+  readonly is: ComparedCall
   readonly states: { readonly was: readonly string[]; readonly is: readonly string[] }
   readonly differences: readonly SeenDifference[]
 }
 
 /** Pauses of the recording before a change are kept, up to this. */
-const LONGEST_PAUSE = seconds(5)
-const SHORTEST_PAUSE = seconds(1)
+const MAX_REPLAYED_PAUSE = seconds(5)
+const MIN_REPLAYED_PAUSE = seconds(1)
 /** So many calls without an answer end a replay. */
-const MOST_UNANSWERED = 3
-const SETTLE = seconds(5)
+const MAX_UNANSWERED_CALLS = 3
+const REPLAY_SETTLE_DELAY = seconds(5)
 /** Polls are made so often at first, and then so often. */
-const QUICK_POLL = 100
-const SLOW_POLL = 500
+const FIRST_POLL_INTERVAL = 100
+const LATER_POLL_INTERVAL = 500
 
 /**
  * Plays the part of the clients of a recording: one call after another, with polls until what they waited for is there.
@@ -47,7 +47,7 @@ export async function replayClient(options: ReplayOptions): Promise<Comparison> 
   const exchanges = recording.exchanges.filter(({ from }) => from === 'client')
   const calls = callsOf(exchanges)
   if (calls.length === 0)
-    throw refusal('nothing-to-replay', `${recording.name} has no request of a client`, { kind: 'usage' })
+    throw recordingError('nothing-to-replay', `${recording.name} has no request of a client`, { kind: 'usage' })
   const sender = new Sender(options)
   const pauses = pausesOf(exchanges)
   let unanswered = 0
@@ -57,36 +57,40 @@ export async function replayClient(options: ReplayOptions): Promise<Comparison> 
     if (!isPoll(was)) await clock.sleep(pauses.get(firstOf(was))!, { signal })
     const first = firstOf(was)
     let found: SeenDifference[]
-    let is: Call = { ...was, exchanges: [] }
+    let is: ComparedCall = { ...was, exchanges: [] }
     if (sender.body(first.request) === null) found = [onlyIn(was, 'missing')]
     else {
       is = await play(was, sender, options)
       const { failure } = lastOf(is)
       unanswered = failure === undefined ? 0 : unanswered + 1
-      if (failure !== undefined && (index === 0 || unanswered === MOST_UNANSWERED))
-        throw refusal('replay-unreachable', `there is no answer from ${options.url} to call ${first.seq}`, {
+      if (failure !== undefined && (index === 0 || unanswered === MAX_UNANSWERED_CALLS))
+        throw recordingError('replay-unreachable', `there is no answer from ${options.url} to call ${first.seq}`, {
           cause: new Error(failure),
         })
       // Nothing is known of an exchange that did not come to its end.
       found = lastOf(was).status === null ? [] : compareCalls(was, is, { ids })
     }
     differences.push(...found)
-    options.onCall?.({ was, is, states: { was: statesOf(was), is: statesOf(is) }, differences: found })
+    options.onCall?.({ was, is, states: { was: seenStatesOf(was), is: seenStatesOf(is) }, differences: found })
   }
   return { differences, calls: calls.length }
 }
 
-const isPoll = (call: Call): boolean => ['GET', 'HEAD'].includes(firstOf(call).method)
+const isPoll = (call: ComparedCall): boolean => ['GET', 'HEAD'].includes(firstOf(call).method)
 
 /** Targets of answers that change by themselves after a request was answered. */
 const MOVES = /^\/v1\/(nodes|ports|portgroups|allocations)\b/
 
-async function play(was: Call, sender: Sender, { clock, signal, wait, settle = SETTLE }: ReplayOptions): Promise<Call> {
+async function play(
+  was: ComparedCall,
+  sender: Sender,
+  { clock, signal, wait, settle = REPLAY_SETTLE_DELAY }: ReplayOptions,
+): Promise<ComparedCall> {
   const wanted = lastOf(was)
   const began = clock.elapsed()
   const recorded = Date.parse(wanted.at) + wanted.ms - Date.parse(firstOf(was).at)
   const limit = wait ?? 3 * recorded + seconds(60)
-  const exchanges: Exchange[] = []
+  const exchanges: RecordingExchange[] = []
   let unchangedSince = began
   let progress = ''
   for (;;) {
@@ -98,12 +102,12 @@ async function play(was: Call, sender: Sender, { clock, signal, wait, settle = S
     if (isDone(was, exchange) || now - began >= limit) break
     // The node rests in another state than in the recording.
     if (isPoll(was) && isAtRest(exchange) && now - unchangedSince >= Math.min(settle, limit)) break
-    await clock.sleep(now - began < seconds(5) ? QUICK_POLL : SLOW_POLL, { signal })
+    await clock.sleep(now - began < seconds(5) ? FIRST_POLL_INTERVAL : LATER_POLL_INTERVAL, { signal })
   }
   return { ...was, exchanges }
 }
 
-function isDone(was: Call, exchange: Exchange): boolean {
+function isDone(was: ComparedCall, exchange: RecordingExchange): boolean {
   const wanted = lastOf(was)
   if (wanted.status === null) return true
   if (!isPoll(was)) return !isRefusedForNow(exchange.status) || isRefusedForNow(wanted.status)
@@ -112,14 +116,14 @@ function isDone(was: Call, exchange: Exchange): boolean {
 }
 
 /** For each exchange, how long nothing was going on before it began, as far as the recording shows it. */
-function pausesOf(exchanges: readonly Exchange[]): Map<Exchange, number> {
+function pausesOf(exchanges: readonly RecordingExchange[]): Map<RecordingExchange, number> {
   let ended = Infinity
   return new Map(
     exchanges.map((exchange) => {
       const began = Date.parse(exchange.at)
       const pause = began - ended
       ended = Math.max(ended === Infinity ? 0 : ended, began + exchange.ms)
-      return [exchange, pause < SHORTEST_PAUSE ? 0 : Math.min(pause, LONGEST_PAUSE)]
+      return [exchange, pause < MIN_REPLAYED_PAUSE ? 0 : Math.min(pause, MAX_REPLAYED_PAUSE)]
     }),
   )
 }

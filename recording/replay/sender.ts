@@ -1,13 +1,13 @@
 import { defined } from '../../runtime/index.js'
 import { recordedHeaders } from '../proxy/headers.js'
 import { Masker } from '../masking/masker.js'
-import { message } from '../masking/message.js'
+import { makeRecordedMessage } from '../masking/message.js'
 import { SecretNames } from '../masking/secret-names.js'
 import type { IdMap } from '../comparison/ids.js'
-import type { Exchange, Message } from '../format/exchange.js'
+import type { RecordingExchange, RecordingMessage } from '../format/exchange.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../../wire/index.js'
 
-const LABELS = /\*\*\*\d+/g
+const SECRET_PLACEHOLDERS = /\*\*\*\d+/g
 
 export interface SenderOptions {
   /** URL of the Ironic, without a slash at its end. */
@@ -22,9 +22,9 @@ export interface SenderOptions {
 }
 
 /** A recorded request, made again. */
-export interface Sent {
+export interface ReplayedRequest {
   /** The exchange as a recorder would have written it. */
-  readonly exchange: Exchange
+  readonly exchange: RecordingExchange
   /** Null where no answer came. */
   readonly answer: WireResponse | null
 }
@@ -39,14 +39,15 @@ export class Sender {
   }
 
   /** The body of a recorded message as it is sent now; undefined without one, null where it was not recorded. */
-  body({ body, text, base64, bytes, cut }: Message): unknown {
+  body({ body, text, base64, bytes, cut }: RecordingMessage): unknown {
     if (bytes === 0) return undefined
     if (cut || base64 !== undefined) return null
     return this.withSecrets(this.#options.ids.document(body !== undefined ? body : text))
   }
 
   withSecrets(value: unknown): unknown {
-    if (typeof value === 'string') return value.replace(LABELS, (label) => this.#options.secrets.get(label) ?? label)
+    if (typeof value === 'string')
+      return value.replace(SECRET_PLACEHOLDERS, (label) => this.#options.secrets.get(label) ?? label)
     if (Array.isArray(value)) return value.map((one) => this.withSecrets(one))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.withSecrets(inner)]))
@@ -57,9 +58,9 @@ export class Sender {
    * @param target instead of the recorded one
    */
   async send(
-    recorded: Exchange,
+    recorded: RecordingExchange,
     { body = this.body(recorded.request), target }: { body?: unknown; target?: string } = {},
-  ): Promise<Sent> {
+  ): Promise<ReplayedRequest> {
     const { url, transport, ids, signal } = this.#options
     const path = target ?? String(this.withSecrets(ids.text(recorded.target)))
     const sent =
@@ -93,19 +94,19 @@ export class Sender {
   }
 
   /** A request or an answer of this run as it would have been recorded. */
-  message(headers: Readonly<Record<string, string>>, body: string | undefined): Message {
+  message(headers: Readonly<Record<string, string>>, body: string | undefined): RecordingMessage {
     const bytes = Buffer.from(body ?? '')
-    return message(recordedHeaders(headers), { excerpt: bytes, bytes: bytes.length }, this.#masker)
+    return makeRecordedMessage(recordedHeaders(headers), { excerpt: bytes, bytes: bytes.length }, this.#masker)
   }
 
-  #answered(answer: WireResponse | null): Pick<Exchange, 'status' | 'response'> {
+  #answered(answer: WireResponse | null): Pick<RecordingExchange, 'status' | 'response'> {
     return answer
       ? { status: answer.status, response: this.message(answer.headers, answer.body) }
       : { status: null, response: null }
   }
 
   /** Credentials of the recording are no use here: others stand in for them where there were some. */
-  #headers({ headers }: Message): Record<string, string> {
+  #headers({ headers }: RecordingMessage): Record<string, string> {
     const plain = Object.entries(headers).filter(
       ([, value]) => !value.includes('***') || this.#options.secrets.has(value),
     )
@@ -115,6 +116,6 @@ export class Sender {
   }
 }
 
-function withoutAnswer({ failure: _, ...rest }: Exchange): Omit<Exchange, 'failure'> {
+function withoutAnswer({ failure: _, ...rest }: RecordingExchange): Omit<RecordingExchange, 'failure'> {
   return rest
 }

@@ -1,9 +1,9 @@
 import type { Machine } from '../../machine/index.js'
 import { isSameSecret } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
-import { refused, type Refusal } from '../protocol/refusal.js'
+import { messageRefusal, type Refusal } from '../protocol/refusal.js'
 import type { ServiceParts } from '../service-parts.js'
-import { basicCredentials, type Credentials } from './credentials.js'
+import { basicCredentials, type RedfishCredentials } from './credentials.js'
 
 /**
  * The caller of a request, by session or Basic credentials. A resource of a machine asks for that machine's account, all
@@ -15,7 +15,7 @@ export function authenticate(
   service: Pick<ServiceParts, 'accounts' | 'machines' | 'sessions'>,
   { headers }: WireRequest,
   machine: Machine | undefined,
-): Credentials {
+): RedfishCredentials {
   const { 'x-auth-token': token, authorization } = headers
   const caller =
     token === undefined
@@ -23,16 +23,16 @@ export function authenticate(
         ? undefined
         : basicCredentials(authorization)
       : service.sessions.use(token)?.credentials
-  if (!caller) throw unauthorized()
+  if (!caller) throw unauthorizedRefusal()
   const isLetIn = machine ? service.accounts.admits(machine, caller) : opensAny(service, caller)
-  if (!isLetIn) throw unauthorized()
+  if (!isLetIn) throw unauthorizedRefusal()
   return caller
 }
 
 /** Whether credentials are those of any machine. */
 export function opensAny(
   { accounts, machines }: Pick<ServiceParts, 'accounts' | 'machines'>,
-  caller: Credentials,
+  caller: RedfishCredentials,
 ): boolean {
   for (const machine of machines.list()) {
     const account = accounts.of(machine)
@@ -43,8 +43,8 @@ export function opensAny(
   return false
 }
 
-export const unauthorized = (): Refusal =>
-  refused(401, 'NoValidSession', [], {
+export const unauthorizedRefusal = (): Refusal =>
+  messageRefusal(401, 'NoValidSession', [], {
     resolution: 'Send Basic credentials, or the X-Auth-Token of a session.',
     headers: { 'www-authenticate': 'Basic realm="RedfishService"' },
   })

@@ -1,7 +1,7 @@
 import type { Machine } from '../../machine/index.js'
 
 /** User name and password of a caller. */
-export interface Credentials {
+export interface RedfishCredentials {
   readonly username: string
   readonly password: string
 }
@@ -9,15 +9,15 @@ export interface Credentials {
 /** The accounts of BMCs, one a machine. */
 export interface RedfishAccounts {
   /** Whether the BMC of a machine lets a caller in. A BMC without an account may take the caller's as its own. */
-  admits(machine: Machine, caller: Credentials): boolean
+  admits(machine: Machine, caller: RedfishCredentials): boolean
   /** The account of a machine's BMC; undefined while it has none. */
-  of(machine: Machine): Credentials | undefined
+  of(machine: Machine): RedfishCredentials | undefined
   /** Changes it. Resolves when it is stored. */
-  set(machine: Machine, account: Credentials): void | Promise<void>
+  set(machine: Machine, account: RedfishCredentials): void | Promise<void>
 }
 
 /** The credentials of a header `Authorization: Basic`; undefined for another scheme or a damaged one. */
-export function basicCredentials(header: string): Credentials | undefined {
+export function basicCredentials(header: string): RedfishCredentials | undefined {
   const [, encoded] = /^basic +([\w+/=-]+)\s*$/i.exec(header) ?? []
   if (encoded === undefined) return undefined
   const pair = Buffer.from(encoded, 'base64').toString('utf8')

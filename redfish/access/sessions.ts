@@ -1,18 +1,18 @@
-import { isSameSecret, seconds, urlSafeToken, uuid, type Clock, type Random } from '../../runtime/index.js'
-import { refused } from '../protocol/refusal.js'
-import type { Credentials } from './credentials.js'
+import { isSameSecret, seconds, urlSafeToken, randomUuid, type Clock, type Random } from '../../runtime/index.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import type { RedfishCredentials } from './credentials.js'
 
 export interface Session {
   readonly id: string
   readonly token: string
-  credentials: Credentials
+  credentials: RedfishCredentials
   readonly created: number
   /** When it was used last. */
   used: number
 }
 
 /** Seconds of idleness after which a session ends. */
-const TIMEOUT = { least: 30, most: 86_400, usual: 1800 }
+const SESSION_TIMEOUT_SECONDS = { least: 30, most: 86_400, usual: 1800 }
 
 /**
  * The sessions of a service. A session stands for the credentials that it was made with: when a machine's password
@@ -24,7 +24,7 @@ export class Sessions {
   readonly #clock: Clock
   readonly #random: Random
   readonly #most: () => number
-  #timeout = TIMEOUT.usual
+  #timeout = SESSION_TIMEOUT_SECONDS.usual
 
   /** @param most as many may be open at a time */
   constructor({ clock, random, most }: { clock: Clock; random: Random; most: () => number }) {
@@ -40,24 +40,30 @@ export class Sessions {
 
   /** @throws Refusal for a time that is out of range */
   changeTimeout(wanted: number): void {
-    if (!Number.isInteger(wanted) || wanted < TIMEOUT.least || wanted > TIMEOUT.most)
-      throw refused(400, 'PropertyValueOutOfRange', [String(wanted), 'SessionTimeout'], {
+    if (!Number.isInteger(wanted) || wanted < SESSION_TIMEOUT_SECONDS.least || wanted > SESSION_TIMEOUT_SECONDS.most)
+      throw messageRefusal(400, 'PropertyValueOutOfRange', [String(wanted), 'SessionTimeout'], {
         property: 'SessionTimeout',
-        resolution: `Use a whole number from ${TIMEOUT.least} to ${TIMEOUT.most}.`,
+        resolution: `Use a whole number from ${SESSION_TIMEOUT_SECONDS.least} to ${SESSION_TIMEOUT_SECONDS.most}.`,
       })
     this.#timeout = wanted
   }
 
   /** @throws Refusal when too many sessions are open */
-  open(credentials: Credentials): Session {
+  open(credentials: RedfishCredentials): Session {
     if (this.#byId.size >= this.#most()) this.#endIdle()
     if (this.#byId.size >= this.#most())
-      throw refused(503, 'SessionLimitExceeded', [], {
+      throw messageRefusal(503, 'SessionLimitExceeded', [], {
         resolution: 'Delete a session, or wait until one ends.',
         headers: { 'retry-after': '30' },
       })
     const now = this.#clock.now()
-    const session = { id: uuid(this.#random), token: urlSafeToken(this.#random), credentials, created: now, used: now }
+    const session = {
+      id: randomUuid(this.#random),
+      token: urlSafeToken(this.#random),
+      credentials,
+      created: now,
+      used: now,
+    }
     this.#byToken.set(session.token, session)
     this.#byId.set(session.id, session)
     return session
@@ -73,7 +79,7 @@ export class Sessions {
   }
 
   /** The sessions with a caller's credentials. */
-  of({ username, password }: Credentials): Session[] {
+  of({ username, password }: RedfishCredentials): Session[] {
     this.#endIdle()
     return [...this.#byId.values()].filter(
       ({ credentials }) => credentials.username === username && isSameSecret(credentials.password, password),
@@ -81,7 +87,7 @@ export class Sessions {
   }
 
   /** Sessions go on with an account that has changed. */
-  rename(before: Credentials, after: Credentials): void {
+  rename(before: RedfishCredentials, after: RedfishCredentials): void {
     for (const session of this.of(before)) session.credentials = after
   }
 

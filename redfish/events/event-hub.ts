@@ -1,17 +1,17 @@
-import type { BmcLogPoint, EventSubscription, LogEntry, Machine } from '../../machine/index.js'
+import type { BmcLogPoint, RedfishSubscription, LogEntry, Machine } from '../../machine/index.js'
 import {
   defined,
   errorChain,
   onAbort,
   seconds,
-  uuid,
+  randomUuid,
   type Clock,
   type Logger,
   type Probe,
   type Random,
 } from '../../runtime/index.js'
 import type { Transport } from '../../wire/index.js'
-import { link, typeOf, type Document } from '../protocol/document.js'
+import { referenceTo, odataTypeOf, type RedfishDocument } from '../protocol/document.js'
 import { eventMessage } from './event-messages.js'
 import type { ServedMachines } from '../served-machines.js'
 
@@ -19,9 +19,9 @@ import type { ServedMachines } from '../served-machines.js'
 export const DELIVERY = { attempts: 3, interval: 5 } as const
 
 /** Events that wait for one destination; further ones are lost, as BMCs lose them. */
-const MOST_WAITING = 1000
+const MAX_WAITING_EVENTS = 1000
 /** Events that wait for one client of the stream. */
-const MOST_BUFFERED = 100
+const MAX_BUFFERED_EVENTS = 100
 
 export const EVENT_TYPES = ['StatusChange', 'ResourceUpdated', 'Alert'] as const
 
@@ -30,7 +30,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 /** Whether a subscription is of several machines, all of which have it by this id; that of a single machine has a number there. */
 export const isShared = (id: string): boolean => !/^\d+$/.test(id)
 
-interface Parts {
+interface EventHubParts {
   machines: ServedMachines
   transport: Transport
   clock: Clock
@@ -39,9 +39,9 @@ interface Parts {
   closing: AbortSignal
 }
 
-interface Listener {
+interface HubListener {
   wants: (machine: Machine) => boolean
-  take: (event: Document) => void
+  take: (event: RedfishDocument) => void
 }
 
 function typeOfEntry({ kind }: LogEntry): EventType {
@@ -62,12 +62,12 @@ function typeOfEntry({ kind }: LogEntry): EventType {
 
 /** Sends what BMCs log to those who have subscribed, by POST or on the stream. */
 export class EventHub {
-  readonly #parts: Parts
-  readonly #listeners = new Set<Listener>()
+  readonly #parts: EventHubParts
+  readonly #listeners = new Set<HubListener>()
   /** How many events wait for each destination. */
   readonly #waiting = new Map<string, number>()
 
-  constructor(parts: Parts) {
+  constructor(parts: EventHubParts) {
     this.#parts = parts
   }
 
@@ -91,15 +91,15 @@ export class EventHub {
   }
 
   /** Sends an event of a machine's own making to its subscriptions. */
-  test(machine: Machine, type: EventType, record: Document): void {
+  test(machine: Machine, type: EventType, record: RedfishDocument): void {
     const subscriptions = machine.firmware.subscriptions().filter(({ EventTypes }) => isWanted(type, EventTypes))
     this.#publish(machine, subscriptions, { ...record, EventType: type }, this.#parts.clock.now())
   }
 
-  #publish(machine: Machine, subscriptions: readonly EventSubscription[], record: Document, at: number): void {
-    const id = uuid(this.#parts.random)
-    const event = (Context?: string): Document => ({
-      '@odata.type': typeOf('Event'),
+  #publish(machine: Machine, subscriptions: readonly RedfishSubscription[], record: RedfishDocument, at: number): void {
+    const id = randomUuid(this.#parts.random)
+    const event = (Context?: string): RedfishDocument => ({
+      '@odata.type': odataTypeOf('Event'),
       Id: id,
       Name: 'Event',
       ...defined({ Context }),
@@ -109,7 +109,7 @@ export class EventHub {
           EventId: id,
           EventTimestamp: new Date(at).toISOString(),
           ...record,
-          OriginOfCondition: link('Systems', machine.spec.id),
+          OriginOfCondition: referenceTo('Systems', machine.spec.id),
         },
       ],
     })
@@ -117,10 +117,10 @@ export class EventHub {
     for (const { wants, take } of this.#listeners) if (wants(machine)) take(event())
   }
 
-  #send(machine: Machine, subscription: EventSubscription, event: Document): void {
+  #send(machine: Machine, subscription: RedfishSubscription, event: RedfishDocument): void {
     const { Destination: url } = subscription
     const waiting = this.#waiting.get(url) ?? 0
-    if (waiting >= MOST_WAITING) return this.#parts.logger('warn', `an event for ${url} is lost`)
+    if (waiting >= MAX_WAITING_EVENTS) return this.#parts.logger('warn', `an event for ${url} is lost`)
     this.#waiting.set(url, waiting + 1)
     void this.#deliver(machine, subscription, JSON.stringify(event)).finally(() => {
       const left = this.#waiting.get(url)! - 1
@@ -129,7 +129,7 @@ export class EventHub {
     })
   }
 
-  async #deliver(machine: Machine, subscription: EventSubscription, body: string): Promise<void> {
+  async #deliver(machine: Machine, subscription: RedfishSubscription, body: string): Promise<void> {
     const { Destination: url, HttpHeaders } = subscription
     const { transport, clock, logger, closing: signal } = this.#parts
     const headers = { 'content-type': 'application/json', 'odata-version': '4.0', ...HttpHeaders }
@@ -151,20 +151,20 @@ export class EventHub {
   }
 
   /** Ends a subscription whose event was not delivered (`TerminateAfterRetries`). Several events may find its receiver dead. */
-  async #end(machine: Machine, { Id }: EventSubscription): Promise<void> {
+  async #end(machine: Machine, { Id }: RedfishSubscription): Promise<void> {
     const machines = isShared(Id) ? this.#parts.machines.list() : [machine]
     for (const { firmware } of machines)
       if (firmware.subscriptions().some((one) => one.Id === Id)) await firmware.unsubscribe(Id)
   }
 
   /** The events of machines from now on, as server-sent events. */
-  async *stream(wants: Listener['wants'], signal: AbortSignal): AsyncIterable<string> {
-    const waiting: Document[] = []
+  async *stream(wants: HubListener['wants'], signal: AbortSignal): AsyncIterable<string> {
+    const waiting: RedfishDocument[] = []
     let wake = (): void => {}
-    const listener: Listener = {
+    const listener: HubListener = {
       wants,
       take: (event) => {
-        if (waiting.length < MOST_BUFFERED) waiting.push(event)
+        if (waiting.length < MAX_BUFFERED_EVENTS) waiting.push(event)
         wake()
       },
     }

@@ -1,5 +1,5 @@
 import type { LogEntry, LogKind } from '../../machine/index.js'
-import type { Document } from '../protocol/document.js'
+import type { RedfishDocument } from '../protocol/document.js'
 
 /** Prefix and version of the registry of what happens to machines. */
 export const EVENT_REGISTRY = { prefix: 'MachineEvent', version: '1.0' } as const
@@ -28,7 +28,7 @@ export const EVENT_MESSAGES: Readonly<Record<LogKind, EventMessage>> = {
 }
 
 /** An entry's message, as events and logs have it. */
-export function eventMessage({ kind, detail }: LogEntry): Document {
+export function eventMessage({ kind, detail }: LogEntry): RedfishDocument {
   const { key, severity, sentence } = EVENT_MESSAGES[kind]
   return {
     Severity: severity,

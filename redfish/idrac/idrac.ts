@@ -1,12 +1,13 @@
 import { defined } from '../../runtime/index.js'
 import { isDell, type Machine } from '../../machine/index.js'
-import { message, type Message } from '../protocol/messages.js'
-import { link, pathOf, type Document } from '../protocol/document.js'
-import { refused, Refusal } from '../protocol/refusal.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+import { baseMessage, type RedfishMessage } from '../protocol/messages.js'
+import { referenceTo, redfishPath, type RedfishDocument } from '../protocol/document.js'
+import { messageRefusal, Refusal } from '../protocol/refusal.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
 /** The parts of an iDRAC that sushy's extension `dell` looks for. Other machines show none of them. */
-export const dellParts = (machine: Machine, parts: Document): Document => (isDell(machine.spec) ? parts : {})
+export const dellParts = (machine: Machine, parts: RedfishDocument): RedfishDocument =>
+  isDell(machine.spec) ? parts : {}
 
 /** Path of a resource of Dell below a manager or a system. */
 export const dellPath = (parent: 'Managers' | 'Systems', { spec }: Machine, ...more: string[]): string[] => [
@@ -18,51 +19,51 @@ export const dellPath = (parent: 'Managers' | 'Systems', { spec }: Machine, ...m
 ]
 
 /** The head of a resource of Dell: `#DellJobService.v1_1_0.DellJobService`. */
-export const dellHead = (type: string, path: readonly string[]): Document => ({
-  '@odata.id': pathOf(...path),
+export const dellHead = (type: string, path: readonly string[]): RedfishDocument => ({
+  '@odata.id': redfishPath(...path),
   '@odata.type': type.includes('Collection') ? `#${type}.${type}` : `#${type}.v1_1_0.${type}`,
   Id: path.at(-1) ?? '',
   Name: path.at(-1) ?? '',
 })
 
 /** The links of a manager to what an iDRAC offers beyond Redfish. */
-export const managerLinks = (machine: Machine): Document => ({
+export const managerLinks = (machine: Machine): RedfishDocument => ({
   Oem: {
     Dell: {
       '@odata.type': '#DellOem.v1_3_0.DellOemLinks',
-      DelliDRACCardService: link(...dellPath('Managers', machine, 'DelliDRACCardService')),
-      DellJobService: link(...dellPath('Managers', machine, 'DellJobService')),
-      DellLCService: link(...dellPath('Managers', machine, 'DellLCService')),
-      Jobs: link(...dellPath('Managers', machine, 'Jobs')),
+      DelliDRACCardService: referenceTo(...dellPath('Managers', machine, 'DelliDRACCardService')),
+      DellJobService: referenceTo(...dellPath('Managers', machine, 'DellJobService')),
+      DellLCService: referenceTo(...dellPath('Managers', machine, 'DellLCService')),
+      Jobs: referenceTo(...dellPath('Managers', machine, 'Jobs')),
     },
   },
 })
 
 /** Dell's OEM links of a system. */
-export const systemLinks = (machine: Machine): Document => ({
+export const systemLinks = (machine: Machine): RedfishDocument => ({
   Oem: {
     Dell: {
       '@odata.type': '#DellOem.v1_3_0.DellOemLinks',
-      DellRaidService: link(...dellPath('Systems', machine, 'DellRaidService')),
+      DellRaidService: referenceTo(...dellPath('Systems', machine, 'DellRaidService')),
     },
   },
 })
 
 /** An action with its values: `actionOf(path, 'DellJobService.DeleteJobQueue')`. */
-export const actionOf = (path: readonly string[], name: string, values: Document = {}): Document => ({
-  [`#${name}`]: { target: pathOf(...path, 'Actions', name), ...values },
+export const actionOf = (path: readonly string[], name: string, values: RedfishDocument = {}): RedfishDocument => ({
+  [`#${name}`]: { target: redfishPath(...path, 'Actions', name), ...values },
 })
 
 /** A refusal by a message of Dell's registry: `STOR018`. */
 export function dellRefusal(id: string, sentence: string, resolution: string): Refusal {
-  const entry: Message = { ...message('GeneralError'), MessageId: `IDRAC.2.8.${id}`, Message: sentence }
+  const entry: RedfishMessage = { ...baseMessage('GeneralError'), MessageId: `IDRAC.2.8.${id}`, Message: sentence }
   return new Refusal(400, [{ ...entry, Resolution: resolution }])
 }
 
-type Methods = Parameters<typeof ofMachine>[1]
+type MachineMethods = Parameters<typeof ofMachine>[1]
 
 /** A resource that only the machines of Dell have. */
-export function ofIdrac(path: string, methods: Methods): Resource {
+export function ofIdrac(path: string, methods: MachineMethods): RedfishResource {
   const { get, post } = methods
   const has = ({ machine }: MachineCall) => isDell(machine.spec)
   return ofMachine(path, {
@@ -72,7 +73,7 @@ export function ofIdrac(path: string, methods: Methods): Resource {
       post: post
         ? (call: MachineCall) => {
             if (has(call)) return post(call)
-            throw refused(404, 'ResourceMissingAtURI', [call.request.target])
+            throw messageRefusal(404, 'ResourceMissingAtURI', [call.request.target])
           }
         : undefined,
     }),

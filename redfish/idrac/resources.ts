@@ -1,19 +1,24 @@
 import { SWITCH_CHASSIS, switchPort } from '../../machine/index.js'
-import { checkAction, oneOf, text } from '../protocol/checks.js'
-import { collection, link, type Document } from '../protocol/document.js'
-import { refused } from '../protocol/refusal.js'
-import type { MachineCall, Resource } from '../protocol/resource.js'
-import type { Task } from '../tasks/tasks.js'
+import { checkAction, choiceCheck, textCheck } from '../protocol/checks.js'
+import { makeCollection, referenceTo, type RedfishDocument } from '../protocol/document.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import type { MachineCall, RedfishResource } from '../protocol/resource.js'
+import type { RedfishTask } from '../tasks/tasks.js'
 import { actionOf, dellHead, dellPath, dellRefusal, ofIdrac } from './idrac.js'
 import { SYSTEM_CONFIGURATION_RESOURCES } from './system-configuration.js'
 
 const MANAGER = '/Managers/{machine}/Oem/Dell'
 const SYSTEM = '/Systems/{machine}/Oem/Dell'
 
-const RESETS = ['Graceful', 'Force']
+const IDRAC_RESETS = ['Graceful', 'Force']
 
 /** A resource that has nothing but an action. */
-const withAction = (parent: 'Managers' | 'Systems', name: string, action: string, values: Document = {}): Resource =>
+const withAction = (
+  parent: 'Managers' | 'Systems',
+  name: string,
+  action: string,
+  values: RedfishDocument = {},
+): RedfishResource =>
   ofIdrac(`/${parent}/{machine}/Oem/Dell/${name}`, {
     reads: 'read manager',
     get: ({ machine }) => {
@@ -22,13 +27,13 @@ const withAction = (parent: 'Managers' | 'Systems', name: string, action: string
     },
   })
 
-const jobsOf = ({ machine, service }: MachineCall): Task[] =>
+const jobsOf = ({ machine, service }: MachineCall): RedfishTask[] =>
   service.tasks.list().filter((task) => task.machine === machine.spec.id)
 
 /** The queue of jobs: a service's tasks are the jobs of an iDRAC. */
 function deleteJobs(call: MachineCall): void {
   const { body, service } = call
-  checkAction('DellJobService.DeleteJobQueue', body, { JobID: text() }, ['JobID'])
+  checkAction('DellJobService.DeleteJobQueue', body, { JobID: textCheck() }, ['JobID'])
   const id = body['JobID'] as string
   const jobs = jobsOf(call)
   const isAll = id === 'JID_CLEARALL' || id === 'JID_CLEARALL_FORCE'
@@ -36,11 +41,11 @@ function deleteJobs(call: MachineCall): void {
   if (!isAll && wanted.length === 0)
     throw dellRefusal('SUP025', `There is no job ${id}.`, 'See the collection Jobs for the ids.')
   if (wanted.some(({ ended }) => !ended) && id !== 'JID_CLEARALL_FORCE')
-    throw refused(409, 'ResourceInUse', [], { resolution: 'Wait until the job has ended.' })
+    throw messageRefusal(409, 'ResourceInUse', [], { resolution: 'Wait until the job has ended.' })
   for (const { id: each, ended } of wanted) if (ended) service.tasks.delete(each)
 }
 
-function jobOf(call: MachineCall): Document | undefined {
+function jobOf(call: MachineCall): RedfishDocument | undefined {
   const task = jobsOf(call).find(({ id }) => id === call.params['job'])
   if (!task) return undefined
   const { TaskState: state, PercentComplete, Messages } = call.service.tasks.document(task)
@@ -60,7 +65,7 @@ function jobOf(call: MachineCall): Document | undefined {
   }
 }
 
-function switchConnections({ machine: { spec } }: MachineCall): Document {
+function switchConnections({ machine: { spec } }: MachineCall): RedfishDocument {
   const path = ['Systems', spec.id, 'NetworkPorts', 'Oem', 'Dell', 'DellSwitchConnections']
   const members = spec.nics.map((nic, index) => ({
     ...dellHead('DellSwitchConnection', [...path, nic.name]),
@@ -68,19 +73,19 @@ function switchConnections({ machine: { spec } }: MachineCall): Document {
     SwitchConnectionID: nic.carrier ? SWITCH_CHASSIS : 'No Link',
     SwitchPortConnectionID: nic.carrier ? switchPort(index) : 'No Link',
   }))
-  return collection('DellSwitchConnectionCollection', path, 'DellSwitchConnections', members)
+  return makeCollection('DellSwitchConnectionCollection', path, 'DellSwitchConnections', members)
 }
 
 const serverStatus = ({ machine }: MachineCall): string => (machine.power() === 'on' ? 'OutOfPOST' : 'PoweredOff')
 
 /** Resources of an iDRAC that Ironic's hardware type `idrac` uses (ironic/drivers/modules/drac, sushy/oem/dell). */
-export const IDRAC_RESOURCES: readonly Resource[] = [
+export const IDRAC_RESOURCES: readonly RedfishResource[] = [
   ...SYSTEM_CONFIGURATION_RESOURCES,
-  withAction('Managers', 'DelliDRACCardService', 'iDRACReset', { 'Force@Redfish.AllowableValues': RESETS }),
+  withAction('Managers', 'DelliDRACCardService', 'iDRACReset', { 'Force@Redfish.AllowableValues': IDRAC_RESETS }),
   ofIdrac(`${MANAGER}/DelliDRACCardService/Actions/DelliDRACCardService.iDRACReset`, {
     reads: 'reset bmc',
     post: ({ machine, body }) => {
-      checkAction('DelliDRACCardService.iDRACReset', body, { Force: oneOf(RESETS) })
+      checkAction('DelliDRACCardService.iDRACReset', body, { Force: choiceCheck(IDRAC_RESETS) })
       machine.firmware.signal('bmc reset', { warm: body['Force'] !== 'Force' })
     },
   }),
@@ -102,8 +107,8 @@ export const IDRAC_RESOURCES: readonly Resource[] = [
     reads: 'read tasks',
     get: (call) => {
       const path = dellPath('Managers', call.machine, 'Jobs')
-      const members = jobsOf(call).map(({ id }) => link(...path, id))
-      return { ...collection('DellJobCollection', path, 'JobQueue', members), Id: 'JobQueue' }
+      const members = jobsOf(call).map(({ id }) => referenceTo(...path, id))
+      return { ...makeCollection('DellJobCollection', path, 'JobQueue', members), Id: 'JobQueue' }
     },
   }),
   ofIdrac(`${MANAGER}/Jobs/{job}`, { reads: 'read tasks', get: jobOf }),
@@ -111,7 +116,7 @@ export const IDRAC_RESOURCES: readonly Resource[] = [
   ofIdrac(`${SYSTEM}/DellRaidService/Actions/DellRaidService.ClearForeignConfig`, {
     reads: 'change firmware',
     post: ({ body }) => {
-      checkAction('DellRaidService.ClearForeignConfig', body, { TargetFQDD: text() }, ['TargetFQDD'])
+      checkAction('DellRaidService.ClearForeignConfig', body, { TargetFQDD: textCheck() }, ['TargetFQDD'])
       throw dellRefusal('STOR018', 'No foreign drives are attached.', 'Attach one first.')
     },
   }),

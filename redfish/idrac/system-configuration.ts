@@ -1,11 +1,11 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
-import type { BiosValue, BootTarget, Machine } from '../../machine/index.js'
-import { checkAction, anyObject, oneOf, text, anything } from '../protocol/checks.js'
-import { pathOf, type Document } from '../protocol/document.js'
-import { refused } from '../protocol/refusal.js'
-import { accepted } from '../resources/tasks.js'
+import type { FirmwareValue, BootTarget, Machine } from '../../machine/index.js'
+import { checkAction, anyObject, choiceCheck, textCheck, anythingCheck } from '../protocol/checks.js'
+import { redfishPath, type RedfishDocument } from '../protocol/document.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import { acceptedTask } from '../resources/tasks.js'
 import { ofIdrac } from './idrac.js'
-import type { MachineCall, Outcome, Resource } from '../protocol/resource.js'
+import type { MachineCall, RedfishOutcome, RedfishResource } from '../protocol/resource.js'
 
 /**
  * Import and export of a system configuration profile, by which iDRACs boot virtual media once (sushy/oem/dell
@@ -15,28 +15,31 @@ import type { MachineCall, Outcome, Resource } from '../protocol/resource.js'
 const IMPORT = 'OemManager.ImportSystemConfiguration'
 const EXPORT = 'OemManager.ExportSystemConfiguration'
 
-const TARGETS = ['ALL', 'BIOS', 'IDRAC', 'NIC']
-const FORMATS = ['JSON']
+const EXPORT_TARGETS = ['ALL', 'BIOS', 'IDRAC', 'NIC']
+const EXPORT_FORMATS = ['JSON']
 const USES = ['Default', 'Clone', 'Replace']
 const INCLUDED = ['Default', 'IncludeReadOnly', 'IncludePasswordHashValues']
 const SHUTDOWNS = ['Graceful', 'Forced', 'NoReboot']
 
 /** The actions of a manager, under the names that iDRACs write before the sign. */
-export function configurationActions(machine: Machine): Document {
-  const named = (name: string, values: Document) => ({
-    [`OemManager.v1_4_0#${name}`]: { target: pathOf('Managers', machine.spec.id, 'Actions', 'Oem', name), ...values },
+export function configurationActions(machine: Machine): RedfishDocument {
+  const named = (name: string, values: RedfishDocument) => ({
+    [`OemManager.v1_4_0#${name}`]: {
+      target: redfishPath('Managers', machine.spec.id, 'Actions', 'Oem', name),
+      ...values,
+    },
   })
   return {
     ...named(EXPORT, {
-      'ExportFormat@Redfish.AllowableValues': FORMATS,
+      'ExportFormat@Redfish.AllowableValues': EXPORT_FORMATS,
       'ExportUse@Redfish.AllowableValues': USES,
       'IncludeInExport@Redfish.AllowableValues': INCLUDED,
-      ShareParameters: { 'Target@Redfish.AllowableValues': TARGETS },
+      ShareParameters: { 'Target@Redfish.AllowableValues': EXPORT_TARGETS },
     }),
     ...named(IMPORT, {
       'ImportSystemConfiguration@Redfish.AllowableValues': ['ImportBuffer'],
       'ShutdownType@Redfish.AllowableValues': SHUTDOWNS,
-      ShareParameters: { 'Target@Redfish.AllowableValues': TARGETS },
+      ShareParameters: { 'Target@Redfish.AllowableValues': EXPORT_TARGETS },
     }),
   }
 }
@@ -67,7 +70,7 @@ const parser = new XMLParser({
 /** @throws Refusal 400 for a text that is no profile */
 function profileOf(buffer: string): Profile {
   const wrong = (why: string) =>
-    refused(400, 'ActionParameterValueFormatError', [buffer.slice(0, 256), 'ImportBuffer', IMPORT], {
+    messageRefusal(400, 'ActionParameterValueFormatError', [buffer.slice(0, 256), 'ImportBuffer', IMPORT], {
       property: 'ImportBuffer',
       resolution: `Use the XML of a system configuration profile: ${why}.`,
     })
@@ -91,12 +94,12 @@ function profileOf(buffer: string): Profile {
 }
 
 /** @throws Error that names what the machine has not; then nothing is changed */
-async function apply({ firmware }: Machine, { components }: Profile): Promise<void> {
-  const bios: Record<string, BiosValue> = {}
+async function applyProfile({ firmware }: Machine, { components }: Profile): Promise<void> {
+  const bios: Record<string, FirmwareValue> = {}
   const boot: Record<string, string> = {}
   for (const [fqdd, attributes] of components)
     for (const [name, value] of attributes) {
-      if (fqdd.startsWith('BIOS.')) bios[name] = typed(firmware, name, value)
+      if (fqdd.startsWith('BIOS.')) bios[name] = parseBiosText(firmware, name, value)
       else if (/^ServerBoot\.1#(BootOnce|FirstBootDevice)$/.test(name)) boot[name.slice('ServerBoot.1#'.length)] = value
       else throw new Error(`the component ${fqdd} has no attribute ${name} that can be imported`)
     }
@@ -113,65 +116,65 @@ async function apply({ firmware }: Machine, { components }: Profile): Promise<vo
 }
 
 /** A profile holds texts; numbers and truths are those of the setting. */
-function typed(firmware: Machine['firmware'], name: string, value: string): BiosValue {
+function parseBiosText(firmware: Machine['firmware'], name: string, value: string): FirmwareValue {
   const known = firmware.report().bios.find((each) => each.name === name)
   if (known?.type === 'Integer') return Number(value)
   return known?.type === 'Boolean' ? value.toLowerCase() === 'true' : value
 }
 
-function importProfile(call: MachineCall): Outcome {
+function importProfile(call: MachineCall): RedfishOutcome {
   const { machine, body, service } = call
   checkAction(
     IMPORT,
     body,
     {
-      ImportBuffer: text({ most: 2 ** 20 }),
+      ImportBuffer: textCheck({ most: 2 ** 20 }),
       ShareParameters: anyObject,
-      ShutdownType: oneOf(SHUTDOWNS),
-      HostPowerState: oneOf(['On', 'Off']),
-      TimeToWait: anything,
-      ExecutionMode: anything,
+      ShutdownType: choiceCheck(SHUTDOWNS),
+      HostPowerState: choiceCheck(['On', 'Off']),
+      TimeToWait: anythingCheck,
+      ExecutionMode: anythingCheck,
     },
     ['ImportBuffer', 'ShareParameters'],
   )
   const profile = profileOf(body['ImportBuffer'] as string)
-  return accepted(
+  return acceptedTask(
     service.tasks.start('Import Configuration', machine, service.updateTime, async () => {
-      if (!call.isLie) await apply(machine, profile)
+      if (!call.isLie) await applyProfile(machine, profile)
     }),
   )
 }
 
-function exportProfile(call: MachineCall): Outcome {
+function exportProfile(call: MachineCall): RedfishOutcome {
   const { machine, body, service } = call
   checkAction(
     EXPORT,
     body,
     {
-      ExportFormat: oneOf(FORMATS),
-      ExportUse: oneOf(USES),
-      IncludeInExport: anything,
+      ExportFormat: choiceCheck(EXPORT_FORMATS),
+      ExportUse: choiceCheck(USES),
+      IncludeInExport: anythingCheck,
       ShareParameters: anyObject,
     },
     ['ExportFormat', 'ShareParameters'],
   )
-  const asked = (body['ShareParameters'] as Document)['Target']
+  const asked = (body['ShareParameters'] as RedfishDocument)['Target']
   const wanted: unknown[] = Array.isArray(asked) ? asked : [asked ?? 'ALL']
-  const unknown = wanted.find((target) => !TARGETS.includes(String(target)))
+  const unknown = wanted.find((target) => !EXPORT_TARGETS.includes(String(target)))
   if (unknown !== undefined)
-    throw refused(400, 'ActionParameterValueNotInList', [String(unknown), 'ShareParameters/Target', EXPORT], {
+    throw messageRefusal(400, 'ActionParameterValueNotInList', [String(unknown), 'ShareParameters/Target', EXPORT], {
       property: 'ShareParameters/Target',
-      resolution: `Use one of ${TARGETS.join(', ')}.`,
+      resolution: `Use one of ${EXPORT_TARGETS.join(', ')}.`,
     })
   const includes = (target: string) => wanted.includes('ALL') || wanted.includes(target)
-  return accepted(
+  return acceptedTask(
     service.tasks.start('Export Configuration', machine, service.updateTime, async () =>
       profileDocument(machine, includes),
     ),
   )
 }
 
-function profileDocument({ spec, firmware }: Machine, includes: (target: string) => boolean): Document {
+function profileDocument({ spec, firmware }: Machine, includes: (target: string) => boolean): RedfishDocument {
   const attributes = (pairs: readonly (readonly [string, unknown])[]) =>
     pairs.map(([Name, value]) => ({
       Name,
@@ -210,7 +213,7 @@ function profileDocument({ spec, firmware }: Machine, includes: (target: string)
   }
 }
 
-export const SYSTEM_CONFIGURATION_RESOURCES: readonly Resource[] = [
+export const SYSTEM_CONFIGURATION_RESOURCES: readonly RedfishResource[] = [
   ofIdrac(`/Managers/{machine}/Actions/Oem/${IMPORT}`, {
     reads: 'change firmware',
     post: importProfile,

@@ -1,7 +1,7 @@
 import { isNestedDeeper, isObject } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
-import { type Document } from './document.js'
-import { refused } from './refusal.js'
+import { type RedfishDocument } from './document.js'
+import { messageRefusal } from './refusal.js'
 
 /**
  * The JSON object of a request.
@@ -9,25 +9,26 @@ import { refused } from './refusal.js'
  * @param mayBeEmpty an action without parameters needs no body
  * @throws Refusal 400 or 415
  */
-export function bodyOf({ body, headers }: WireRequest, mayBeEmpty: boolean): Document {
+export function readRedfishBody({ body, headers }: WireRequest, mayBeEmpty: boolean): RedfishDocument {
   if (body === undefined || body.trim() === '') {
     if (mayBeEmpty) return {}
-    throw refused(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
+    throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
   }
   const type = headers['content-type']?.split(';')[0]!.trim().toLowerCase()
   if (type !== undefined && type !== 'application/json' && !type.endsWith('+json'))
-    throw refused(415, 'HeaderInvalid', ['Content-Type'], { resolution: 'Send application/json.' })
-  const document = parsed(body)
+    throw messageRefusal(415, 'HeaderInvalid', ['Content-Type'], { resolution: 'Send application/json.' })
+  const document = parseRedfishJson(body)
   if (isNestedDeeper(document))
-    throw refused(400, 'MalformedJSON', [], { resolution: 'Nest objects and arrays less deeply.' })
-  if (!isObject(document)) throw refused(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
+    throw messageRefusal(400, 'MalformedJSON', [], { resolution: 'Nest objects and arrays less deeply.' })
+  if (!isObject(document))
+    throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send a JSON object.' })
   return document
 }
 
-function parsed(body: string): unknown {
+function parseRedfishJson(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    throw refused(400, 'MalformedJSON', [], { resolution: 'Send a JSON object.' })
+    throw messageRefusal(400, 'MalformedJSON', [], { resolution: 'Send a JSON object.' })
   }
 }

@@ -1,9 +1,9 @@
 import { defined, isObject } from '../../runtime/index.js'
-import { message, type Message } from './messages.js'
-import { Refusal, refused } from './refusal.js'
-import { type Document } from './document.js'
+import { baseMessage, type RedfishMessage } from './messages.js'
+import { Refusal, messageRefusal } from './refusal.js'
+import { type RedfishDocument } from './document.js'
 
-interface Problem {
+interface RequestProblem {
   /** `Boot/BootOrder` */
   path: string
   kind: 'type' | 'format' | 'list' | 'range' | 'unknown' | 'read-only' | 'missing'
@@ -12,69 +12,73 @@ interface Problem {
 }
 
 /** Checks a value of a request. */
-export type Check = (value: unknown, path: string) => Problem[]
+export type PropertyCheck = (value: unknown, path: string) => RequestProblem[]
 
 /** One thing that is wrong with a value. */
-export const wrong = (path: string, kind: Problem['kind'], value: unknown, resolution: string): Problem[] => [
-  { path, kind, value, resolution },
-]
+export const valueProblem = (
+  path: string,
+  kind: RequestProblem['kind'],
+  value: unknown,
+  resolution: string,
+): RequestProblem[] => [{ path, kind, value, resolution }]
 
-export const oneOf =
-  (values: readonly string[]): Check =>
+export const choiceCheck =
+  (values: readonly string[]): PropertyCheck =>
   (value, path) => {
-    if (typeof value !== 'string') return wrong(path, 'type', value, 'Use a string.')
-    return values.includes(value) ? [] : wrong(path, 'list', value, `Use one of ${values.join(', ')}.`)
+    if (typeof value !== 'string') return valueProblem(path, 'type', value, 'Use a string.')
+    return values.includes(value) ? [] : valueProblem(path, 'list', value, `Use one of ${values.join(', ')}.`)
   }
 
-export const text =
+export const textCheck =
   ({
     least = 0,
     most = 1024,
     form,
     says = 'the right form',
-  }: { least?: number; most?: number; form?: Pick<RegExp, 'test'>; says?: string } = {}): Check =>
+  }: { least?: number; most?: number; form?: Pick<RegExp, 'test'>; says?: string } = {}): PropertyCheck =>
   (value, path) => {
-    if (typeof value !== 'string') return wrong(path, 'type', value, 'Use a string.')
-    if (value.length > most) return wrong(path, 'format', value, `Use at most ${most} characters.`)
-    if (value.length < least) return wrong(path, 'format', value, `Use at least ${least} characters.`)
-    return form && !form.test(value) ? wrong(path, 'format', value, `Use ${says}.`) : []
+    if (typeof value !== 'string') return valueProblem(path, 'type', value, 'Use a string.')
+    if (value.length > most) return valueProblem(path, 'format', value, `Use at most ${most} characters.`)
+    if (value.length < least) return valueProblem(path, 'format', value, `Use at least ${least} characters.`)
+    return form && !form.test(value) ? valueProblem(path, 'format', value, `Use ${says}.`) : []
   }
 
-export const bool: Check = (value, path) =>
-  typeof value === 'boolean' ? [] : wrong(path, 'type', value, 'Use true or false.')
+export const boolCheck: PropertyCheck = (value, path) =>
+  typeof value === 'boolean' ? [] : valueProblem(path, 'type', value, 'Use true or false.')
 
-export const integer =
-  (least: number, most: number): Check =>
+export const integerCheck =
+  (least: number, most: number): PropertyCheck =>
   (value, path) => {
-    if (typeof value !== 'number') return wrong(path, 'type', value, 'Use a number.')
+    if (typeof value !== 'number') return valueProblem(path, 'type', value, 'Use a number.')
     const isInside = Number.isInteger(value) && value >= least && value <= most
-    return isInside ? [] : wrong(path, 'range', value, `Use a whole number from ${least} to ${most}.`)
+    return isInside ? [] : valueProblem(path, 'range', value, `Use a whole number from ${least} to ${most}.`)
   }
 
-export const nullable =
-  (check: Check): Check =>
+export const nullableCheck =
+  (check: PropertyCheck): PropertyCheck =>
   (value, path) =>
     value === null ? [] : check(value, path)
 
-export const listOf =
-  (check: Check): Check =>
+export const listCheck =
+  (check: PropertyCheck): PropertyCheck =>
   (value, path) =>
     Array.isArray(value)
       ? value.flatMap((item, index) => check(item, `${path}/${index}`))
-      : wrong(path, 'type', value, 'Use an array.')
+      : valueProblem(path, 'type', value, 'Use an array.')
 
 /** Any object, whose contents are checked elsewhere. */
-export const anyObject: Check = (value, path) => (isObject(value) ? [] : wrong(path, 'type', value, 'Use an object.'))
+export const anyObject: PropertyCheck = (value, path) =>
+  isObject(value) ? [] : valueProblem(path, 'type', value, 'Use an object.')
 
-export const anything: Check = () => []
+export const anythingCheck: PropertyCheck = () => []
 
-export const url = text({ most: 4096, form: /^[a-z][a-z\d+.-]*:\/\/[^\s/]/i, says: 'an absolute URL' })
+export const urlCheck = textCheck({ most: 4096, form: /^[a-z][a-z\d+.-]*:\/\/[^\s/]/i, says: 'an absolute URL' })
 
 /** A URL from which a BMC can fetch: no file of the computer that it runs on. */
-export const fetchedUrl: Check = (value, path) => {
-  const problems = url(value, path)
+export const fetchedUrl: PropertyCheck = (value, path) => {
+  const problems = urlCheck(value, path)
   if (problems.length > 0 || FETCHED.test(String(value))) return problems
-  return wrong(path, 'format', value, `Use a URL of ${FETCHED_PROTOCOLS.join(', ')}.`)
+  return valueProblem(path, 'format', value, `Use a URL of ${FETCHED_PROTOCOLS.join(', ')}.`)
 }
 
 /** Protocols of images (Redfish VirtualMedia 1.6, TransferProtocolType), without those of a vendor. */
@@ -82,10 +86,10 @@ export const FETCHED_PROTOCOLS: readonly string[] = ['HTTP', 'HTTPS', 'NFS', 'CI
 const FETCHED = new RegExp(`^(?:${FETCHED_PROTOCOLS.join('|')}):`, 'i')
 
 /** An object with some of these properties. */
-export const object =
-  (fields: Readonly<Record<string, Check>>, current: Document = {}): Check =>
+export const objectCheck =
+  (fields: Readonly<Record<string, PropertyCheck>>, current: RedfishDocument = {}): PropertyCheck =>
   (value, path) => {
-    if (!isObject(value)) return wrong(path, 'type', value, 'Use an object.')
+    if (!isObject(value)) return valueProblem(path, 'type', value, 'Use an object.')
     const below = (name: string): string => (path === '' ? name : `${path}/${name}`)
     return Object.entries(value).flatMap(([name, item]) => {
       const check = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -102,11 +106,15 @@ export const object =
  * @param current the resource as it is, whose other properties are read-only
  * @throws Refusal 400 that names each property
  */
-export function checkPatch(body: Document, fields: Readonly<Record<string, Check>>, current: Document = {}): void {
-  const problems = object(fields, current)(body, '')
+export function checkPatch(
+  body: RedfishDocument,
+  fields: Readonly<Record<string, PropertyCheck>>,
+  current: RedfishDocument = {},
+): void {
+  const problems = objectCheck(fields, current)(body, '')
   if (problems.length > 0) throw new Refusal(400, problems.map(asProperty))
   if (!Object.keys(body).some((name) => Object.hasOwn(fields, name)))
-    throw refused(400, 'NoOperation', [], { resolution: `Name a property: ${Object.keys(fields).join(', ')}.` })
+    throw messageRefusal(400, 'NoOperation', [], { resolution: `Name a property: ${Object.keys(fields).join(', ')}.` })
 }
 
 /**
@@ -115,14 +123,14 @@ export function checkPatch(body: Document, fields: Readonly<Record<string, Check
  * @throws Refusal 400 that names each property
  */
 export function checkCreation(
-  body: Document,
-  fields: Readonly<Record<string, Check>>,
+  body: RedfishDocument,
+  fields: Readonly<Record<string, PropertyCheck>>,
   required: readonly string[],
 ): void {
   const missing = required.filter((name) => !Object.hasOwn(body, name))
   const problems = [
-    ...object(fields)(body, ''),
-    ...missing.map((path): Problem => ({ path, kind: 'missing', resolution: 'Add it.' })),
+    ...objectCheck(fields)(body, ''),
+    ...missing.map((path): RequestProblem => ({ path, kind: 'missing', resolution: 'Add it.' })),
   ]
   if (problems.length > 0) throw new Refusal(400, problems.map(asProperty))
 }
@@ -134,14 +142,14 @@ export function checkCreation(
  */
 export function checkAction(
   action: string,
-  body: Document,
-  fields: Readonly<Record<string, Check>>,
+  body: RedfishDocument,
+  fields: Readonly<Record<string, PropertyCheck>>,
   required: readonly string[] = [],
 ): void {
   const missing = required.filter((name) => !Object.hasOwn(body, name))
   const problems = [
-    ...object(fields)(body, ''),
-    ...missing.map((path): Problem => ({ path, kind: 'missing', resolution: 'Add it.' })),
+    ...objectCheck(fields)(body, ''),
+    ...missing.map((path): RequestProblem => ({ path, kind: 'missing', resolution: 'Add it.' })),
   ]
   if (problems.length > 0)
     throw new Refusal(
@@ -150,44 +158,44 @@ export function checkAction(
     )
 }
 
-function asProperty({ path, kind, value, resolution }: Problem): Message {
+function asProperty({ path, kind, value, resolution }: RequestProblem): RedfishMessage {
   const about = { property: path, ...defined({ resolution }) }
   const shown = shownValue(value, path)
   switch (kind) {
     case 'type':
-      return message('PropertyValueTypeError', [shown, path], about)
+      return baseMessage('PropertyValueTypeError', [shown, path], about)
     case 'format':
-      return message('PropertyValueFormatError', [shown, path], about)
+      return baseMessage('PropertyValueFormatError', [shown, path], about)
     case 'list':
-      return message('PropertyValueNotInList', [shown, path], about)
+      return baseMessage('PropertyValueNotInList', [shown, path], about)
     case 'range':
-      return message('PropertyValueOutOfRange', [shown, path], about)
+      return baseMessage('PropertyValueOutOfRange', [shown, path], about)
     case 'read-only':
-      return message('PropertyNotWritable', [path], about)
+      return baseMessage('PropertyNotWritable', [path], about)
     case 'unknown':
-      return message('PropertyUnknown', [path], about)
+      return baseMessage('PropertyUnknown', [path], about)
     case 'missing':
-      return message('PropertyMissing', [path], about)
+      return baseMessage('PropertyMissing', [path], about)
   }
 }
 
-function asParameter(action: string, { path, kind, value, resolution }: Problem): Message {
+function asParameter(action: string, { path, kind, value, resolution }: RequestProblem): RedfishMessage {
   const about = { property: path, ...defined({ resolution }) }
   const shown = shownValue(value, path)
   switch (kind) {
     case 'type':
-      return message('ActionParameterValueTypeError', [shown, path, action], about)
+      return baseMessage('ActionParameterValueTypeError', [shown, path, action], about)
     case 'format':
-      return message('ActionParameterValueFormatError', [shown, path, action], about)
+      return baseMessage('ActionParameterValueFormatError', [shown, path, action], about)
     case 'list':
-      return message('ActionParameterValueNotInList', [shown, path, action], about)
+      return baseMessage('ActionParameterValueNotInList', [shown, path, action], about)
     case 'range':
-      return message('ActionParameterValueOutOfRange', [shown, path, action], about)
+      return baseMessage('ActionParameterValueOutOfRange', [shown, path, action], about)
     case 'read-only':
     case 'unknown':
-      return message('ActionParameterUnknown', [action, path], about)
+      return baseMessage('ActionParameterUnknown', [action, path], about)
     case 'missing':
-      return message('ActionParameterMissing', [action, path], about)
+      return baseMessage('ActionParameterMissing', [action, path], about)
   }
 }
 

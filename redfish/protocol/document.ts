@@ -1,17 +1,17 @@
-import { SCHEMAS, type SchemaName } from './schemas.js'
+import { SCHEMA_VERSIONS, type SchemaName } from './schemas.js'
 
 /** A resource or another JSON object. */
-export type Document = Record<string, unknown>
+export type RedfishDocument = Record<string, unknown>
 
 /** A reference to a resource. */
 export interface Reference {
   '@odata.id': string
 }
 
-export const link = (...path: readonly string[]): Reference => ({ '@odata.id': pathOf(...path) })
+export const referenceTo = (...path: readonly string[]): Reference => ({ '@odata.id': redfishPath(...path) })
 
 /** `/redfish/v1/Systems/machine-1`, of its parts below the root. */
-export function pathOf(...path: readonly string[]): string {
+export function redfishPath(...path: readonly string[]): string {
   let result = '/redfish/v1'
   for (const part of path) result += `/${encoded(part)}`
   return result
@@ -19,7 +19,7 @@ export function pathOf(...path: readonly string[]): string {
 
 /** References to members of a collection. For thousands its path is written once. */
 export function linksBelow(path: readonly string[], ids: readonly string[]): Reference[] {
-  const above = pathOf(...path)
+  const above = redfishPath(...path)
   return ids.map((id) => ({ '@odata.id': `${above}/${encoded(id)}` }))
 }
 
@@ -29,28 +29,28 @@ const encoded = (part: string): string => (PLAIN.test(part) ? part : encodeURICo
 const PLAIN = /^[\w.~:-]*$/
 
 /** `#ComputerSystem.v1_20_0.ComputerSystem`; without a version for a collection. */
-export function typeOf(name: string): string {
-  const version = (SCHEMAS as Readonly<Record<string, string>>)[name]
+export function odataTypeOf(name: string): string {
+  const version = (SCHEMA_VERSIONS as Readonly<Record<string, string>>)[name]
   return version === undefined ? `#${name}.${name}` : `#${name}.v${version.replaceAll('.', '_')}.${name}`
 }
 
 /** The members that every resource begins with. The id is the last part of the path. */
-export const head = (type: SchemaName, path: readonly string[], name: string): Document => ({
-  '@odata.id': pathOf(...path),
-  '@odata.type': typeOf(type),
+export const resourceHead = (type: SchemaName, path: readonly string[], name: string): RedfishDocument => ({
+  '@odata.id': redfishPath(...path),
+  '@odata.type': odataTypeOf(type),
   Id: path.at(-1) ?? '',
   Name: name,
 })
 
 /** A collection of references. */
-export const collection = (
+export const makeCollection = (
   type: string,
   path: readonly string[],
   name: string,
-  members: readonly (Reference | Document)[],
-): Document => ({
-  '@odata.id': pathOf(...path),
-  '@odata.type': typeOf(type),
+  members: readonly (Reference | RedfishDocument)[],
+): RedfishDocument => ({
+  '@odata.id': redfishPath(...path),
+  '@odata.type': odataTypeOf(type),
   Name: name,
   'Members@odata.count': members.length,
   Members: members,
@@ -58,4 +58,4 @@ export const collection = (
 
 export type Health = 'OK' | 'Warning' | 'Critical'
 
-export const status = (health: Health = 'OK'): Document => ({ State: 'Enabled', Health: health })
+export const enabledStatus = (health: Health = 'OK'): RedfishDocument => ({ State: 'Enabled', Health: health })

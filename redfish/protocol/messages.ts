@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
 /** Messages of DMTF's registry `Base` that this service sends: severity, and a sentence with `%1` for each argument. */
-const BASE = {
+const BASE_MESSAGES = {
   Success: ['OK', 'The request was carried out.'],
   GeneralError: ['Critical', 'The request failed; the extended information says why.'],
   Created: ['OK', 'The resource was created.'],
@@ -58,13 +58,13 @@ const BASE = {
   PasswordIncorrectLength: ['Critical', 'The password is too short or too long.'],
 } as const satisfies Record<string, readonly ['OK' | 'Warning' | 'Critical', string]>
 
-export type BaseMessage = keyof typeof BASE
+export type BaseMessage = keyof typeof BASE_MESSAGES
 
 /** The version of the registry whose messages these are. */
 export const BASE_VERSION = '1.22'
 
 /** An entry of `@Message.ExtendedInfo`. */
-export interface Message {
+export interface RedfishMessage {
   '@odata.type': string
   MessageId: string
   Message: string
@@ -82,12 +82,12 @@ export interface Message {
  * @param property path of the property that it is about: `Boot/BootOrder`
  * @param resolution the remedy
  */
-export function message(
+export function baseMessage(
   key: BaseMessage,
   args: readonly string[] = [],
   { property, resolution = 'None.' }: { property?: string; resolution?: string } = {},
-): Message {
-  const [severity, sentence] = BASE[key]
+): RedfishMessage {
+  const [severity, sentence] = BASE_MESSAGES[key]
   return {
     '@odata.type': '#Message.v1_1_2.Message',
     MessageId: `Base.${BASE_VERSION}.${key}`,
@@ -103,7 +103,7 @@ export function message(
 /** The messages as `Messages` of a message registry. */
 export const baseMessages = (): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(BASE).map(([key, [severity, sentence]]) => {
+    Object.entries(BASE_MESSAGES).map(([key, [severity, sentence]]) => {
       const places = new Set(sentence.match(/%\d/g))
       const one = { Description: sentence, Message: sentence, Severity: severity, MessageSeverity: severity }
       const params = { NumberOfArgs: places.size, ParamTypes: [...places].map(() => 'string') }

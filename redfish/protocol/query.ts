@@ -1,18 +1,18 @@
 import { isObject } from '../../runtime/index.js'
-import { type Document, type Reference } from './document.js'
-import { refused } from './refusal.js'
+import { type RedfishDocument, type Reference } from './document.js'
+import { messageRefusal } from './refusal.js'
 
 /** Deepest `$levels` of `$expand`. */
-export const MOST_LEVELS = 4
+export const MAX_EXPAND_LEVELS = 4
 /** Members of an expanded collection that come in one answer; the rest has a link. */
-const MOST_EXPANDED = 500
+const MAX_EXPANDED_MEMBERS = 500
 /** Resources in one answer, after which a collection has a link to the rest, or stays a list of references. */
-const MOST_RESOURCES = 2000
+const MAX_ANSWER_RESOURCES = 2000
 /** Resources after which other requests are answered: reading a thousand of them takes tenths of a second. */
-const RESOURCES_BETWEEN_PAUSES = 50
+const RESOURCES_PER_PAUSE = 50
 
 /** Reads a resource by its path. Undefined where it cannot be read. */
-export type Fetch = (path: string) => Promise<Document | undefined>
+export type ReadDocument = (path: string) => Promise<RedfishDocument | undefined>
 
 const SUPPORTED = ['$expand', '$select', '$top', '$skip', 'only']
 
@@ -21,20 +21,24 @@ const SUPPORTED = ['$expand', '$select', '$top', '$skip', 'only']
  *
  * @throws Refusal 400 for a value that cannot be used, 501 for an unsupported parameter that begins with `$`
  */
-export async function applyQuery(document: Document, query: URLSearchParams, fetch: Fetch): Promise<Document> {
+export async function applyQuery(
+  document: RedfishDocument,
+  query: URLSearchParams,
+  fetch: ReadDocument,
+): Promise<RedfishDocument> {
   checkSupported(query)
   const hasMembers = isCollection(document)
   let result = document
   if (query.has('only')) {
     const value = query.get('only')!
     if (value !== '')
-      throw refused(400, 'QueryParameterValueFormatError', [value, 'only'], { resolution: 'Use no value.' })
-    if (!hasMembers) throw refused(400, 'QueryNotSupportedOnResource')
+      throw messageRefusal(400, 'QueryParameterValueFormatError', [value, 'only'], { resolution: 'Use no value.' })
+    if (!hasMembers) throw messageRefusal(400, 'QueryNotSupportedOnResource')
     const [single, ...others] = document['Members'] as Reference[]
     if (single && others.length === 0) result = (await fetch(single['@odata.id'])) ?? document
   }
   if (query.has('$top') || query.has('$skip')) {
-    if (!hasMembers) throw refused(400, 'QueryNotSupportedOnResource')
+    if (!hasMembers) throw messageRefusal(400, 'QueryNotSupportedOnResource')
     result = paged(result, countOf(query, '$skip') ?? 0, countOf(query, '$top'), query)
   }
   const expand = query.get('$expand')
@@ -42,31 +46,36 @@ export async function applyQuery(document: Document, query: URLSearchParams, fet
     result = await new Expansion(expandOf(expand), fetch).document(result, query)
   }
   const select = query.get('$select')
-  return select === null ? result : selected(result, selectionOf(select))
+  return select === null ? result : selectProperties(result, selectionOf(select))
 }
 
 function checkSupported(query: URLSearchParams): void {
   for (const name of query.keys())
     if (name.startsWith('$') && !SUPPORTED.includes(name))
-      throw refused(501, 'QueryParameterUnsupported', [name], { resolution: `Use ${SUPPORTED.join(', ')}.` })
+      throw messageRefusal(501, 'QueryParameterUnsupported', [name], { resolution: `Use ${SUPPORTED.join(', ')}.` })
 }
 
 /** @throws Refusal 501 for a query of a stream or another text, which no parameter changes */
 export function refuseQuery(query: URLSearchParams): void {
   const name = [...query.keys()].find((each) => each.startsWith('$') || each === 'only')
   if (name !== undefined)
-    throw refused(501, 'QueryParameterUnsupported', [name], { resolution: 'Read it without a query.' })
+    throw messageRefusal(501, 'QueryParameterUnsupported', [name], { resolution: 'Read it without a query.' })
 }
 
 function countOf(query: URLSearchParams, name: '$top' | '$skip'): number | undefined {
   const value = query.get(name)
   if (value === null) return undefined
-  if (!/^-?\d+$/.test(value)) throw refused(400, 'QueryParameterValueTypeError', [value, name])
-  if (Number(value) < 0) throw refused(400, 'QueryParameterOutOfRange', [value, name, '0 or more'])
+  if (!/^-?\d+$/.test(value)) throw messageRefusal(400, 'QueryParameterValueTypeError', [value, name])
+  if (Number(value) < 0) throw messageRefusal(400, 'QueryParameterOutOfRange', [value, name, '0 or more'])
   return Number(value)
 }
 
-function paged(document: Document, skip: number, top: number | undefined, query: URLSearchParams): Document {
+function paged(
+  document: RedfishDocument,
+  skip: number,
+  top: number | undefined,
+  query: URLSearchParams,
+): RedfishDocument {
   const members = document['Members'] as Reference[]
   const end = top === undefined ? members.length : skip + top
   const page = { ...document, Members: members.slice(skip, end) }
@@ -74,7 +83,7 @@ function paged(document: Document, skip: number, top: number | undefined, query:
 }
 
 /** The link to the rest of a collection. @param skip members before it */
-function linkFrom(document: Document, query: URLSearchParams, skip: number): Document {
+function linkFrom(document: RedfishDocument, query: URLSearchParams, skip: number): RedfishDocument {
   const next = new URLSearchParams(query)
   next.set('$skip', String(skip))
   return { 'Members@odata.nextLink': `${String(document['@odata.id'])}?${decodeURIComponent(next.toString())}` }
@@ -89,12 +98,12 @@ interface Expand {
 function expandOf(value: string): Expand {
   const [, kind, levels = '1'] = /^([.~*])(?:\(\$levels=(\d+)\))?$/.exec(value) ?? []
   if (kind === undefined)
-    throw refused(400, 'QueryParameterValueFormatError', [value, '$expand'], {
+    throw messageRefusal(400, 'QueryParameterValueFormatError', [value, '$expand'], {
       resolution: 'Use *, . or ~, with ($levels=1) after it.',
     })
   const count = Number(levels)
-  if (count < 1 || count > MOST_LEVELS)
-    throw refused(400, 'QueryParameterOutOfRange', [levels, '$expand', `1 to ${MOST_LEVELS}`])
+  if (count < 1 || count > MAX_EXPAND_LEVELS)
+    throw messageRefusal(400, 'QueryParameterOutOfRange', [levels, '$expand', `1 to ${MAX_EXPAND_LEVELS}`])
   return { kind: kind as Expand['kind'], levels: count }
 }
 
@@ -102,20 +111,20 @@ function expandOf(value: string): Expand {
 class Expansion {
   readonly #kind: Expand['kind']
   readonly #levels: number
-  readonly #fetch: Fetch
+  readonly #fetch: ReadDocument
   #count = 0
 
-  constructor({ kind, levels }: Expand, fetch: Fetch) {
+  constructor({ kind, levels }: Expand, fetch: ReadDocument) {
     this.#kind = kind
     this.#levels = levels
     this.#fetch = fetch
   }
 
   /** @param query of the request, which a link to the rest repeats */
-  async document(document: Document, query: URLSearchParams): Promise<Document> {
+  async document(document: RedfishDocument, query: URLSearchParams): Promise<RedfishDocument> {
     return isCollection(document)
       ? this.#collection(document, this.#levels, query)
-      : ((await this.#value(document, this.#levels, 'body')) as Document)
+      : ((await this.#value(document, this.#levels, 'body')) as RedfishDocument)
   }
 
   async #value(value: unknown, levels: number, within: 'body' | 'links'): Promise<unknown> {
@@ -127,7 +136,7 @@ class Expansion {
     }
     if (!isObject(value)) return value
     if (isReference(value)) return this.#reference(value, levels, within)
-    const result: Document = {}
+    const result: RedfishDocument = {}
     for (const [name, item] of Object.entries(value)) {
       const inside = name === 'Links' ? 'links' : within
       // References to settings and to what a resource was made of stay as they are.
@@ -143,16 +152,16 @@ class Expansion {
     if (!found) return reference
     if (!isCollection(found)) return this.#value(found, levels - 1, 'body')
     const rest = new URLSearchParams({ $expand: `${this.#kind}($levels=${levels - 1})` })
-    return levels > 1 && this.#count < MOST_RESOURCES ? this.#collection(found, levels - 1, rest) : found
+    return levels > 1 && this.#count < MAX_ANSWER_RESOURCES ? this.#collection(found, levels - 1, rest) : found
   }
 
   /** Expands members until the page or the answer is full. */
-  async #collection(document: Document, levels: number, query: URLSearchParams): Promise<Document> {
+  async #collection(document: RedfishDocument, levels: number, query: URLSearchParams): Promise<RedfishDocument> {
     const { Members, ...rest } = document
     const all = Members as Reference[]
     const members: unknown[] = []
     for (const member of all) {
-      if (members.length === MOST_EXPANDED || this.#count >= MOST_RESOURCES) break
+      if (members.length === MAX_EXPANDED_MEMBERS || this.#count >= MAX_ANSWER_RESOURCES) break
       members.push(await this.#reference(member, levels, 'body'))
     }
     const result = { ...rest, Members: members }
@@ -160,15 +169,15 @@ class Expansion {
     return { ...result, ...linkFrom(document, query, (countOf(query, '$skip') ?? 0) + members.length) }
   }
 
-  async #read(path: string): Promise<Document | undefined> {
-    if (++this.#count % RESOURCES_BETWEEN_PAUSES === 0) await new Promise((resolve) => setImmediate(resolve))
+  async #read(path: string): Promise<RedfishDocument | undefined> {
+    if (++this.#count % RESOURCES_PER_PAUSE === 0) await new Promise((resolve) => setImmediate(resolve))
     return this.#fetch(path)
   }
 }
 
-const isCollection = (document: Document): boolean => Array.isArray(document['Members'])
+const isCollection = (document: RedfishDocument): boolean => Array.isArray(document['Members'])
 
-const isReference = (value: Document): value is Document & Reference =>
+const isReference = (value: RedfishDocument): value is RedfishDocument & Reference =>
   typeof value['@odata.id'] === 'string' && Object.keys(value).length === 1
 
 /** Names by their paths, as Status/Health. */
@@ -179,7 +188,7 @@ function selectionOf(value: string): Selection {
   for (const path of value.split(',')) {
     const parts = path.trim().split('/')
     if (parts.some((part) => part === ''))
-      throw refused(400, 'QueryParameterValueFormatError', [value, '$select'], {
+      throw messageRefusal(400, 'QueryParameterValueFormatError', [value, '$select'], {
         resolution: 'Name properties with commas between them: Id,Status/Health.',
       })
     let at = selection
@@ -194,15 +203,15 @@ function selectionOf(value: string): Selection {
 
 const ALWAYS = ['@odata.id', '@odata.type', '@odata.context', '@odata.etag', 'Members@odata.nextLink']
 
-function selected(document: Document, selection: Selection): Document {
-  const result: Document = {}
+function selectProperties(document: RedfishDocument, selection: Selection): RedfishDocument {
+  const result: RedfishDocument = {}
   for (const [name, value] of Object.entries(document)) {
     const below = selection.get(name)
     if (below) {
       const isPart = below.size > 0
       if (isPart && Array.isArray(value))
-        result[name] = value.map((item: unknown) => (isObject(item) ? selected(item, below) : item))
-      else result[name] = isPart && isObject(value) ? selected(value, below) : value
+        result[name] = value.map((item: unknown) => (isObject(item) ? selectProperties(item, below) : item))
+      else result[name] = isPart && isObject(value) ? selectProperties(value, below) : value
     } else if (ALWAYS.includes(name)) result[name] = value
   }
   return result

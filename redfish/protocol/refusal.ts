@@ -1,4 +1,4 @@
-import { message, type BaseMessage, type Message } from './messages.js'
+import { baseMessage, type BaseMessage, type RedfishMessage } from './messages.js'
 
 /** A request that is refused: status, headers and the messages of its body. */
 export class Refusal extends Error {
@@ -6,7 +6,7 @@ export class Refusal extends Error {
 
   constructor(
     readonly status: number,
-    readonly messages: readonly Message[],
+    readonly messages: readonly RedfishMessage[],
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(messages.map(({ Message: sentence }) => sentence).join(' '))
@@ -14,17 +14,17 @@ export class Refusal extends Error {
 }
 
 /** A refusal with one message. */
-export const refused = (
+export const messageRefusal = (
   status: number,
   key: BaseMessage,
   args: readonly string[] = [],
   about: { property?: string; resolution?: string; headers?: Readonly<Record<string, string>> } = {},
-): Refusal => new Refusal(status, [message(key, args, about)], about.headers)
+): Refusal => new Refusal(status, [baseMessage(key, args, about)], about.headers)
 
 /** The error body of messages: the first one's, or a general error with all of them. */
-export function errorBody(messages: readonly Message[]): Record<string, unknown> {
+export function errorBody(messages: readonly RedfishMessage[]): Record<string, unknown> {
   const [first] = messages
-  const general = message('GeneralError')
+  const general = baseMessage('GeneralError')
   const { MessageId: code, Message: sentence } = messages.length === 1 ? first! : general
   return { error: { code, message: sentence, '@Message.ExtendedInfo': messages } }
 }

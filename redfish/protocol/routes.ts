@@ -1,22 +1,22 @@
-import type { Resource } from './resource.js'
+import type { RedfishResource } from './resource.js'
 
-interface Branch {
-  resource?: Resource
-  readonly parts: Map<string, Branch>
-  placeholder?: { name: string; branch: Branch }
+interface ResourceBranch {
+  resource?: RedfishResource
+  readonly parts: Map<string, ResourceBranch>
+  placeholder?: { name: string; branch: ResourceBranch }
 }
 
 /** The resources by their paths: a map look-up a part, however many machines there are. */
 export class Routes {
-  readonly #root: Branch = { parts: new Map() }
+  readonly #root: ResourceBranch = { parts: new Map() }
 
-  constructor(resources: readonly Resource[]) {
+  constructor(resources: readonly RedfishResource[]) {
     for (const resource of resources) this.#add(resource)
   }
 
-  #add(resource: Resource): void {
+  #add(resource: RedfishResource): void {
     let branch = this.#root
-    for (const part of partsOf(resource.path)) {
+    for (const part of splitRoute(resource.path)) {
       const name = /^\{(\w+)\}$/.exec(part)?.[1]
       if (name === undefined) {
         const next = branch.parts.get(part) ?? { parts: new Map() }
@@ -32,11 +32,11 @@ export class Routes {
   }
 
   /** @param path below `/redfish/v1`, percent-encoded */
-  find(path: string): { resource: Resource; params: Record<string, string> } | undefined {
+  find(path: string): { resource: RedfishResource; params: Record<string, string> } | undefined {
     let branch = this.#root
     const params: Record<string, string> = {}
-    for (const encoded of partsOf(path)) {
-      const part = decoded(encoded)
+    for (const encoded of splitRoute(path)) {
+      const part = decodePathPart(encoded)
       if (part === undefined) return undefined
       const next = branch.parts.get(part)
       if (next) branch = next
@@ -49,10 +49,10 @@ export class Routes {
   }
 }
 
-const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '')
+const splitRoute = (path: string): string[] => path.split('/').filter((part) => part !== '')
 
 /** A part of a path without its escapes; undefined where these are wrong. */
-export function decoded(part: string): string | undefined {
+export function decodePathPart(part: string): string | undefined {
   try {
     return decodeURIComponent(part)
   } catch {

@@ -1,5 +1,5 @@
 /** Versions of DMTF's schemas that the resources follow; collections have none. */
-export const SCHEMAS = {
+export const SCHEMA_VERSIONS = {
   AccountService: '1.15.0',
   AttributeRegistry: '1.3.7',
   Bios: '1.2.1',
@@ -46,4 +46,4 @@ export const SCHEMAS = {
   Volume: '1.9.0',
 } as const
 
-export type SchemaName = keyof typeof SCHEMAS
+export type SchemaName = keyof typeof SCHEMA_VERSIONS

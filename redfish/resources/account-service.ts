@@ -1,13 +1,13 @@
 import { opensAny } from '../access/authenticate.js'
 import type { Machine } from '../../machine/index.js'
-import { bool, checkPatch, oneOf, text } from '../protocol/checks.js'
-import { collection, head, link, status, type Document } from '../protocol/document.js'
-import { refused } from '../protocol/refusal.js'
-import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
+import { boolCheck, checkPatch, choiceCheck, textCheck } from '../protocol/checks.js'
+import { makeCollection, resourceHead, referenceTo, enabledStatus, type RedfishDocument } from '../protocol/document.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
-const ROOT = ['AccountService']
-const ACCOUNTS = [...ROOT, 'Accounts']
-const ROLES = [...ROOT, 'Roles']
+const ACCOUNT_ROOT = ['AccountService']
+const ACCOUNTS = [...ACCOUNT_ROOT, 'Accounts']
+const ROLES = [...ACCOUNT_ROOT, 'Roles']
 
 /** The roles that the specification predefines; the account of a machine is an administrator. */
 const PRIVILEGES: Readonly<Record<string, readonly string[]>> = {
@@ -20,10 +20,14 @@ const PRIVILEGES: Readonly<Record<string, readonly string[]>> = {
 const PASSWORD = { shortest: 8, longest: 128 }
 
 /** The account of a machine's BMC; its id is the machine's. */
-function accountOf({ machine, service, caller }: Pick<MachineCall, 'machine' | 'service' | 'caller'>): Document {
+function accountDocumentOf({
+  machine,
+  service,
+  caller,
+}: Pick<MachineCall, 'machine' | 'service' | 'caller'>): RedfishDocument {
   const { username } = service.accounts.of(machine) ?? caller!
   return {
-    ...head('ManagerAccount', [...ACCOUNTS, machine.spec.id], `Account of ${machine.spec.id}`),
+    ...resourceHead('ManagerAccount', [...ACCOUNTS, machine.spec.id], `Account of ${machine.spec.id}`),
     UserName: username,
     Password: null,
     RoleId: 'Administrator',
@@ -31,30 +35,30 @@ function accountOf({ machine, service, caller }: Pick<MachineCall, 'machine' | '
     Locked: false,
     AccountTypes: ['Redfish', 'IPMI'],
     PasswordChangeRequired: false,
-    Links: { Role: link(...ROLES, 'Administrator') },
+    Links: { Role: referenceTo(...ROLES, 'Administrator') },
   }
 }
 
-async function change(call: MachineCall): Promise<void> {
+async function patchAccount(call: MachineCall): Promise<void> {
   const { machine, service, body, caller } = call
   checkPatch(
     body,
     {
-      UserName: text({ most: 16, form: /^[\w.@-]+$/, says: 'letters, digits and . _ @ -' }),
-      Password: text(),
-      Enabled: bool,
-      RoleId: oneOf(['Administrator']),
+      UserName: textCheck({ most: 16, form: /^[\w.@-]+$/, says: 'letters, digits and . _ @ -' }),
+      Password: textCheck(),
+      Enabled: boolCheck,
+      RoleId: choiceCheck(['Administrator']),
     },
-    accountOf(call),
+    accountDocumentOf(call),
   )
   if (body['Enabled'] === false)
-    throw refused(400, 'PropertyValueError', ['Enabled'], {
+    throw messageRefusal(400, 'PropertyValueError', ['Enabled'], {
       property: 'Enabled',
       resolution: 'A machine has this account only: it cannot be disabled.',
     })
   const { UserName, Password } = body as { UserName?: string; Password?: string }
   if (Password !== undefined && (Password.length < PASSWORD.shortest || Password.length > PASSWORD.longest))
-    throw refused(400, 'PasswordIncorrectLength', [], {
+    throw messageRefusal(400, 'PasswordIncorrectLength', [], {
       property: 'Password',
       resolution: `Use ${PASSWORD.shortest} to ${PASSWORD.longest} characters.`,
     })
@@ -65,42 +69,47 @@ async function change(call: MachineCall): Promise<void> {
   if (!opensAny(service, before)) service.sessions.rename(before, after)
 }
 
-const own = (machines: readonly Machine[]) => machines.map(({ spec }) => link(...ACCOUNTS, spec.id))
+const accountLinks = (machines: readonly Machine[]) => machines.map(({ spec }) => referenceTo(...ACCOUNTS, spec.id))
 
 /** Accounts: one a machine, all with the same role. */
-export const ACCOUNT_RESOURCES: readonly Resource[] = [
+export const ACCOUNT_RESOURCES: readonly RedfishResource[] = [
   ofService('/AccountService', {
     reads: 'read accounts',
     get: () => ({
-      ...head('AccountService', ROOT, 'Account Service'),
+      ...resourceHead('AccountService', ACCOUNT_ROOT, 'Account Service'),
       ServiceEnabled: true,
-      Status: status(),
+      Status: enabledStatus(),
       MinPasswordLength: PASSWORD.shortest,
       MaxPasswordLength: PASSWORD.longest,
       HTTPBasicAuth: 'Enabled',
-      Accounts: link(...ACCOUNTS),
-      Roles: link(...ROLES),
+      Accounts: referenceTo(...ACCOUNTS),
+      Roles: referenceTo(...ROLES),
     }),
   }),
   ofService('/AccountService/Accounts', {
     reads: 'read accounts',
     get: ({ service, caller }) =>
-      collection('ManagerAccountCollection', ACCOUNTS, 'Accounts', own(caller ? service.visible(caller) : [])),
+      makeCollection(
+        'ManagerAccountCollection',
+        ACCOUNTS,
+        'Accounts',
+        accountLinks(caller ? service.visible(caller) : []),
+      ),
   }),
   ofMachine('/AccountService/Accounts/{machine}', {
     reads: 'read accounts',
     changes: 'change account',
-    get: accountOf,
-    patch: change,
+    get: accountDocumentOf,
+    patch: patchAccount,
   }),
   ofService('/AccountService/Roles', {
     reads: 'read accounts',
     get: () =>
-      collection(
+      makeCollection(
         'RoleCollection',
         ROLES,
         'Roles',
-        Object.keys(PRIVILEGES).map((role) => link(...ROLES, role)),
+        Object.keys(PRIVILEGES).map((role) => referenceTo(...ROLES, role)),
       ),
   }),
   ofService('/AccountService/Roles/{role}', {
@@ -110,7 +119,7 @@ export const ACCOUNT_RESOURCES: readonly Resource[] = [
       const privileges = Object.hasOwn(PRIVILEGES, role) ? PRIVILEGES[role] : undefined
       return (
         privileges && {
-          ...head('Role', [...ROLES, role], role),
+          ...resourceHead('Role', [...ROLES, role], role),
           RoleId: role,
           IsPredefined: true,
           AssignedPrivileges: privileges,

@@ -1,8 +1,17 @@
 import { defined } from '../../runtime/index.js'
-import type { BiosAttribute, BiosValue } from '../../machine/index.js'
-import { bool, checkAction, checkPatch, integer, object, oneOf, text, type Check } from '../protocol/checks.js'
-import { head, link, pathOf, typeOf, type Document } from '../protocol/document.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+import type { FirmwareAttribute, FirmwareValue } from '../../machine/index.js'
+import {
+  boolCheck,
+  checkAction,
+  checkPatch,
+  integerCheck,
+  objectCheck,
+  choiceCheck,
+  textCheck,
+  type PropertyCheck,
+} from '../protocol/checks.js'
+import { resourceHead, referenceTo, redfishPath, odataTypeOf, type RedfishDocument } from '../protocol/document.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
 /** Id of the attribute registry of a machine's BIOS. All machines have the same attributes. */
 export const BIOS_REGISTRY = 'BiosAttributeRegistry.v1_0_0'
@@ -10,34 +19,34 @@ export const BIOS_REGISTRY = 'BiosAttributeRegistry.v1_0_0'
 /** When settings take effect. */
 const APPLY_TIMES = ['OnReset']
 
-const values = (attributes: readonly BiosAttribute[]): Record<string, BiosValue> =>
+const values = (attributes: readonly FirmwareAttribute[]): Record<string, FirmwareValue> =>
   Object.fromEntries(attributes.map(({ name, value }) => [name, value]))
 
-function biosOf({ machine: { spec, firmware } }: MachineCall): Document {
+function biosOf({ machine: { spec, firmware } }: MachineCall): RedfishDocument {
   const path = ['Systems', spec.id, 'Bios']
   return {
-    ...head('Bios', path, 'BIOS settings'),
+    ...resourceHead('Bios', path, 'BIOS settings'),
     AttributeRegistry: BIOS_REGISTRY,
     Attributes: values(firmware.report().bios),
     '@Redfish.Settings': {
       '@odata.type': '#Settings.v1_3_5.Settings',
-      SettingsObject: link(...path, 'Settings'),
+      SettingsObject: referenceTo(...path, 'Settings'),
       SupportedApplyTimes: APPLY_TIMES,
       Messages: [],
     },
-    Links: { ActiveSoftwareImage: link('UpdateService', 'FirmwareInventory', `${spec.id}-bios`) },
+    Links: { ActiveSoftwareImage: referenceTo('UpdateService', 'FirmwareInventory', `${spec.id}-bios`) },
     Actions: {
-      '#Bios.ResetBios': { target: pathOf(...path, 'Actions', 'Bios.ResetBios') },
+      '#Bios.ResetBios': { target: redfishPath(...path, 'Actions', 'Bios.ResetBios') },
     },
   }
 }
 
 /** The settings for the next boot: what waits for it, or else what holds now. */
-function settingsOf({ machine }: MachineCall): Document {
+function settingsOf({ machine }: MachineCall): RedfishDocument {
   const { spec, firmware } = machine
   const { pendingBios } = firmware
   return {
-    ...head('Bios', ['Systems', spec.id, 'Bios', 'Settings'], 'BIOS settings for the next boot'),
+    ...resourceHead('Bios', ['Systems', spec.id, 'Bios', 'Settings'], 'BIOS settings for the next boot'),
     AttributeRegistry: BIOS_REGISTRY,
     Attributes: { ...pendingBios },
     '@Redfish.SettingsApplyTime': {
@@ -49,37 +58,37 @@ function settingsOf({ machine }: MachineCall): Document {
 }
 
 /** @throws Refusal 400 that names each attribute that the firmware lacks or that cannot have its value */
-async function change({ machine, body }: MachineCall): Promise<void> {
+async function patchBios({ machine, body }: MachineCall): Promise<void> {
   const { bios } = machine.firmware.report()
   const fields = Object.fromEntries(bios.filter(({ readOnly }) => !readOnly).map((each) => [each.name, checkOf(each)]))
   checkPatch(
     body,
     {
-      Attributes: object(fields, values(bios)),
-      '@Redfish.SettingsApplyTime': object({ ApplyTime: oneOf(APPLY_TIMES) }),
+      Attributes: objectCheck(fields, values(bios)),
+      '@Redfish.SettingsApplyTime': objectCheck({ ApplyTime: choiceCheck(APPLY_TIMES) }),
     },
     { AttributeRegistry: '' },
   )
-  await machine.firmware.setBios((body['Attributes'] ?? {}) as Record<string, BiosValue>)
+  await machine.firmware.setBios((body['Attributes'] ?? {}) as Record<string, FirmwareValue>)
 }
 
-function checkOf({ type, allowed, lower, upper, shortest, longest }: BiosAttribute): Check {
+function checkOf({ type, allowed, lower, upper, shortest, longest }: FirmwareAttribute): PropertyCheck {
   switch (type) {
     case 'Enumeration':
-      return oneOf(allowed)
+      return choiceCheck(allowed)
     case 'Boolean':
-      return bool
+      return boolCheck
     case 'Integer':
-      return integer(lower!, upper!)
+      return integerCheck(lower!, upper!)
     case 'String':
-      return text({ least: shortest!, most: longest! })
+      return textCheck({ least: shortest!, most: longest! })
   }
 }
 
 /** The attribute registry of a machine's BIOS. */
-export function attributeRegistry(attributes: readonly BiosAttribute[]): Document {
+export function attributeRegistry(attributes: readonly FirmwareAttribute[]): RedfishDocument {
   return {
-    '@odata.type': typeOf('AttributeRegistry'),
+    '@odata.type': odataTypeOf('AttributeRegistry'),
     Id: BIOS_REGISTRY,
     Name: 'BIOS Attribute Registry',
     Language: 'en',
@@ -107,14 +116,14 @@ export function attributeRegistry(attributes: readonly BiosAttribute[]): Documen
   }
 }
 
-const of = (name: 'Bios' | 'BIOS'): Resource[] => [
+const of = (name: 'Bios' | 'BIOS'): RedfishResource[] => [
   ofMachine(`/Systems/{machine}/${name}`, { reads: 'read firmware', get: biosOf }),
   ofMachine(`/Systems/{machine}/${name}/Settings`, {
     reads: 'read firmware',
     changes: 'change firmware',
     get: settingsOf,
-    patch: change,
-    put: change,
+    patch: patchBios,
+    put: patchBios,
   }),
   ofMachine(`/Systems/{machine}/${name}/Actions/Bios.ResetBios`, {
     reads: 'change firmware',
@@ -126,4 +135,4 @@ const of = (name: 'Bios' | 'BIOS'): Resource[] => [
 ]
 
 /** BIOS settings; sushy-tools writes the path in capitals. */
-export const BIOS_RESOURCES: readonly Resource[] = [...of('Bios'), ...of('BIOS')]
+export const BIOS_RESOURCES: readonly RedfishResource[] = [...of('Bios'), ...of('BIOS')]

@@ -6,51 +6,59 @@ import {
   type BootTarget,
   type Machine,
 } from '../../machine/index.js'
-import { listOf, nullable, object, oneOf, text, url, type Check } from '../protocol/checks.js'
-import { collection, head, link, type Document } from '../protocol/document.js'
-import { message } from '../protocol/messages.js'
+import {
+  listCheck,
+  nullableCheck,
+  objectCheck,
+  choiceCheck,
+  textCheck,
+  urlCheck,
+  type PropertyCheck,
+} from '../protocol/checks.js'
+import { makeCollection, resourceHead, referenceTo, type RedfishDocument } from '../protocol/document.js'
+import { baseMessage } from '../protocol/messages.js'
 import { Refusal } from '../protocol/refusal.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
-const TARGETS: readonly BootTarget[] = [
+const BOOT_TARGETS: readonly BootTarget[] = [
   ...(['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp'] as const),
 ]
 const MODES = { uefi: 'UEFI', bios: 'Legacy' } as const
 
-const FIELDS: Readonly<Record<string, Check>> = {
-  BootSourceOverrideTarget: oneOf(TARGETS),
-  BootSourceOverrideEnabled: oneOf(BOOT_OVERRIDES),
-  BootSourceOverrideMode: oneOf(Object.values(MODES)),
-  UefiTargetBootSourceOverride: nullable(text()),
-  HttpBootUri: nullable(url),
-  BootOrder: listOf(text({ most: 64 })),
+const BOOT_FIELDS: Readonly<Record<string, PropertyCheck>> = {
+  BootSourceOverrideTarget: choiceCheck(BOOT_TARGETS),
+  BootSourceOverrideEnabled: choiceCheck(BOOT_OVERRIDES),
+  BootSourceOverrideMode: choiceCheck(Object.values(MODES)),
+  UefiTargetBootSourceOverride: nullableCheck(textCheck()),
+  HttpBootUri: nullableCheck(urlCheck),
+  BootOrder: listCheck(textCheck({ most: 64 })),
 }
 
 /** The object `Boot` of a system. */
-export function bootOf({ spec, firmware }: Machine): Document {
+export function bootOf({ spec, firmware }: Machine): RedfishDocument {
   const { override, order } = firmware.boot
   return {
     BootSourceOverrideEnabled: override.enabled,
     BootSourceOverrideTarget: override.target,
-    'BootSourceOverrideTarget@Redfish.AllowableValues': TARGETS,
+    'BootSourceOverrideTarget@Redfish.AllowableValues': BOOT_TARGETS,
     BootSourceOverrideMode: MODES[firmware.bootMode],
     'BootSourceOverrideMode@Redfish.AllowableValues': Object.values(MODES),
     UefiTargetBootSourceOverride: override.uefiTarget,
     HttpBootUri: override.httpBootUri,
-    BootOptions: link('Systems', spec.id, 'BootOptions'),
+    BootOptions: referenceTo('Systems', spec.id, 'BootOptions'),
     BootOrder: order,
   }
 }
 
 /** Checks `Boot` of a PATCH. */
-export const boot = (machine: Machine): Check => object(FIELDS, bootOf(machine))
+export const bootCheck = (machine: Machine): PropertyCheck => objectCheck(BOOT_FIELDS, bootOf(machine))
 
 /**
  * Changes the override and the boot order.
  *
  * @throws Refusal 400 for values that do not go together; then nothing is changed
  */
-export async function changeBoot({ firmware }: Machine, wanted: Document): Promise<void> {
+export async function changeBoot({ firmware }: Machine, wanted: RedfishDocument): Promise<void> {
   const {
     BootSourceOverrideTarget: target,
     BootSourceOverrideEnabled: enabled,
@@ -69,7 +77,7 @@ export async function changeBoot({ firmware }: Machine, wanted: Document): Promi
   const bootMode = mode === undefined ? firmware.bootMode : mode === 'UEFI' ? 'uefi' : 'bios'
   const conflicts = (property: string, other: string, resolution: string) =>
     new Refusal(400, [
-      message('PropertyValueConflict', [property, other], { property: `Boot/${property}`, resolution }),
+      baseMessage('PropertyValueConflict', [property, other], { property: `Boot/${property}`, resolution }),
     ])
   if (target !== undefined && next.target.startsWith('Uefi') && bootMode === 'bios')
     throw conflicts('BootSourceOverrideTarget', 'BootSourceOverrideMode', 'Set BootSourceOverrideMode to UEFI with it.')
@@ -88,41 +96,42 @@ function checkTarget(uefiTarget: string, options: readonly BootOption[]): void {
   if (options.some(({ reference, path }) => [reference, path].includes(uefiTarget))) return
   const property = 'Boot/UefiTargetBootSourceOverride'
   const resolution = `Name a boot option: ${options.map(({ reference }) => reference).join(', ')}.`
-  throw new Refusal(400, [message('PropertyValueNotInList', [uefiTarget, property], { property, resolution })])
+  throw new Refusal(400, [baseMessage('PropertyValueNotInList', [uefiTarget, property], { property, resolution })])
 }
 
 function checkOrder(order: readonly string[], options: readonly BootOption[]): void {
   const known = options.map(({ reference }) => reference)
   const about = { property: 'Boot/BootOrder', resolution: `Name boot options, each once: ${known.join(', ')}.` }
   // No firmware boots by an empty order.
-  if (order.length === 0) throw new Refusal(400, [message('PropertyValueError', ['Boot/BootOrder'], about)])
+  if (order.length === 0) throw new Refusal(400, [baseMessage('PropertyValueError', ['Boot/BootOrder'], about)])
   const wrong = order.find((reference, index) => !known.includes(reference) || order.indexOf(reference) !== index)
-  if (wrong !== undefined) throw new Refusal(400, [message('PropertyValueNotInList', [wrong, 'Boot/BootOrder'], about)])
+  if (wrong !== undefined)
+    throw new Refusal(400, [baseMessage('PropertyValueNotInList', [wrong, 'Boot/BootOrder'], about)])
 }
 
-const path = ({ spec }: Machine, ...more: string[]): string[] => ['Systems', spec.id, 'BootOptions', ...more]
+const bootOptionPath = ({ spec }: Machine, ...more: string[]): string[] => ['Systems', spec.id, 'BootOptions', ...more]
 
 /** The boot options of a system. */
-export const BOOT_RESOURCES: readonly Resource[] = [
+export const BOOT_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Systems/{machine}/BootOptions', {
     reads: 'read boot',
     get: ({ machine }) =>
-      collection(
+      makeCollection(
         'BootOptionCollection',
-        path(machine),
+        bootOptionPath(machine),
         'Boot Options',
-        machine.firmware.boot.options().map(({ reference }) => link(...path(machine, reference))),
+        machine.firmware.boot.options().map(({ reference }) => referenceTo(...bootOptionPath(machine, reference))),
       ),
   }),
   ofMachine('/Systems/{machine}/BootOptions/{option}', { reads: 'read boot', get: bootOption }),
 ]
 
-function bootOption({ machine, params }: MachineCall): Document | undefined {
+function bootOption({ machine, params }: MachineCall): RedfishDocument | undefined {
   const found = machine.firmware.boot.options().find(({ reference }) => reference === params['option'])
   if (!found) return undefined
   const { reference, name, target, path: devicePath } = found
   return {
-    ...head('BootOption', path(machine, reference), name),
+    ...resourceHead('BootOption', bootOptionPath(machine, reference), name),
     DisplayName: name,
     BootOptionReference: reference,
     BootOptionEnabled: true,

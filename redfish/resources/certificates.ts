@@ -1,20 +1,42 @@
 import { X509Certificate } from 'node:crypto'
-import { uuid, ownMember } from '../../runtime/index.js'
-import type { Machine, MediaDevice } from '../../machine/index.js'
-import { anyObject, anything, checkAction, checkCreation, object, oneOf, text } from '../protocol/checks.js'
-import { collection, head, link, pathOf, type Document, type Reference } from '../protocol/document.js'
-import { message } from '../protocol/messages.js'
-import { refused, Refusal } from '../protocol/refusal.js'
-import { ofMachine, ofService, type Call, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
-import { decoded } from '../protocol/routes.js'
+import { randomUuid, ownMember } from '../../runtime/index.js'
+import type { Machine, MediaDrive } from '../../machine/index.js'
+import {
+  anyObject,
+  anythingCheck,
+  checkAction,
+  checkCreation,
+  objectCheck,
+  choiceCheck,
+  textCheck,
+} from '../protocol/checks.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  type RedfishDocument,
+  type Reference,
+} from '../protocol/document.js'
+import { baseMessage } from '../protocol/messages.js'
+import { messageRefusal, Refusal } from '../protocol/refusal.js'
+import {
+  ofMachine,
+  ofService,
+  type RedfishCall,
+  type MachineCall,
+  type RedfishOutcome,
+  type RedfishResource,
+} from '../protocol/resource.js'
+import { decodePathPart } from '../protocol/routes.js'
 import { MEDIA_SLOTS } from './virtual-media.js'
 
 type Parent = 'Systems' | 'Managers'
 
 const REPLACE = 'CertificateService.ReplaceCertificate'
-const TYPES = oneOf(['PEM'])
+const CERTIFICATE_TYPES = choiceCheck(['PEM'])
 
-const deviceOf = ({ params }: MachineCall): MediaDevice | undefined => MEDIA_SLOTS.get(params['slot']!)?.device
+const deviceOf = ({ params }: MachineCall): MediaDrive | undefined => MEDIA_SLOTS.get(params['slot']!)?.device
 
 /** @throws Refusal 400 for a text that is no certificate */
 function certificateIn(pem: string): X509Certificate {
@@ -22,7 +44,7 @@ function certificateIn(pem: string): X509Certificate {
     return new X509Certificate(pem)
   } catch {
     throw new Refusal(400, [
-      message('PropertyValueFormatError', [pem.slice(0, 40), 'CertificateString'], {
+      baseMessage('PropertyValueFormatError', [pem.slice(0, 40), 'CertificateString'], {
         property: 'CertificateString',
         resolution: 'Send one certificate as PEM.',
       }),
@@ -30,7 +52,7 @@ function certificateIn(pem: string): X509Certificate {
   }
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const DN_ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
   CN: 'CommonName',
   O: 'Organization',
   OU: 'OrganizationalUnit',
@@ -39,24 +61,24 @@ const NAMES: Readonly<Record<string, string>> = {
   C: 'Country',
 }
 
-const nameOf = (text: string): Document =>
+const parseDistinguishedName = (text: string): RedfishDocument =>
   Object.fromEntries(
     text.split('\n').flatMap((line) => {
       const [, key = '', value = ''] = /^(\w+)=(.*)$/.exec(line) ?? []
-      const name = ownMember(NAMES, key)
+      const name = ownMember(DN_ATTRIBUTE_NAMES, key)
       return name === undefined ? [] : [[name, value]]
     }),
   )
 
-function certificateOf(path: readonly string[], pem: string): Document {
+function certificateOf(path: readonly string[], pem: string): RedfishDocument {
   const certificate = certificateIn(pem)
   return {
-    ...head('Certificate', path, 'Certificate of image servers'),
+    ...resourceHead('Certificate', path, 'Certificate of image servers'),
     CertificateType: 'PEM',
     CertificateString: pem,
     CertificateUsageTypes: ['Web'],
-    Subject: nameOf(certificate.subject),
-    Issuer: nameOf(certificate.issuer),
+    Subject: parseDistinguishedName(certificate.subject),
+    Issuer: parseDistinguishedName(certificate.issuer),
     ValidNotBefore: new Date(certificate.validFrom).toISOString(),
     ValidNotAfter: new Date(certificate.validTo).toISOString(),
     SerialNumber: certificate.serialNumber.match(/../g)?.join(':') ?? '',
@@ -65,7 +87,7 @@ function certificateOf(path: readonly string[], pem: string): Document {
   }
 }
 
-const below = (parent: Parent): Resource[] => {
+const certificateResources = (parent: Parent): RedfishResource[] => {
   const pathTo = (machine: Machine, slot: string, ...more: string[]) => [
     parent,
     machine.spec.id,
@@ -80,21 +102,22 @@ const below = (parent: Parent): Resource[] => {
     const { certificates } = call.machine.firmware.mediaTrust(device)
     return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
   }
-  const add = async (call: MachineCall): Promise<Outcome> => {
+  const add = async (call: MachineCall): Promise<RedfishOutcome> => {
     const { machine, body, params, service } = call
     const slot = found(call)
-    if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
-    checkCreation(body, { CertificateString: text({ most: 65_536 }), CertificateType: TYPES, ...META }, [
-      'CertificateString',
-      'CertificateType',
-    ])
+    if (!slot) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
+    checkCreation(
+      body,
+      { CertificateString: textCheck({ most: 65_536 }), CertificateType: CERTIFICATE_TYPES, ...META },
+      ['CertificateString', 'CertificateType'],
+    )
     const pem = String(body['CertificateString'])
     certificateIn(pem)
-    const id = uuid(service.random).slice(0, 8)
+    const id = randomUuid(service.random).slice(0, 8)
     const certificates = [...slot.certificates, { id, pem }]
     if (!call.isLie) await machine.firmware.trustMedia(slot.device, { certificates })
     const path = pathTo(machine, params['slot']!, id)
-    return { status: 201, headers: { location: pathOf(...path) }, document: certificateOf(path, pem) }
+    return { status: 201, headers: { location: redfishPath(...path) }, document: certificateOf(path, pem) }
   }
   return [
     ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates`, {
@@ -104,8 +127,8 @@ const below = (parent: Parent): Resource[] => {
         const { machine, params } = call
         const slot = found(call)
         const path = pathTo(machine, params['slot']!)
-        const members = slot?.certificates.map(({ id }) => link(...path, id))
-        return members && collection('CertificateCollection', path, 'Certificates', members)
+        const members = slot?.certificates.map(({ id }) => referenceTo(...path, id))
+        return members && makeCollection('CertificateCollection', path, 'Certificates', members)
       },
       post: add,
       liesItself: true,
@@ -119,7 +142,7 @@ const below = (parent: Parent): Resource[] => {
       },
       delete: async (call) => {
         const slot = found(call)
-        if (!slot?.one) throw refused(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
+        if (!slot?.one) throw messageRefusal(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
         const certificates = slot.certificates.filter((each) => each !== slot.one)
         await call.machine.firmware.trustMedia(slot.device, { certificates })
       },
@@ -127,39 +150,39 @@ const below = (parent: Parent): Resource[] => {
   ]
 }
 
-const META = { UefiSignatureOwner: anything, KeyUsage: anything, Oem: anyObject }
+const META = { UefiSignatureOwner: anythingCheck, KeyUsage: anythingCheck, Oem: anyObject }
 
 /** All certificates of the caller's machines, below their managers. */
-function locations({ service, caller }: Call): Reference[] {
+function locations({ service, caller }: RedfishCall): Reference[] {
   return (caller ? service.visible(caller) : []).flatMap(({ spec, firmware }) =>
     [...MEDIA_SLOTS].flatMap(([slot, { device }]) =>
       firmware
         .mediaTrust(device)
-        .certificates.map(({ id }) => link('Managers', spec.id, 'VirtualMedia', slot, 'Certificates', id)),
+        .certificates.map(({ id }) => referenceTo('Managers', spec.id, 'VirtualMedia', slot, 'Certificates', id)),
     ),
   )
 }
 
-async function replace(call: Call): Promise<void> {
+async function replace(call: RedfishCall): Promise<void> {
   const { body, service, caller } = call
   const fields = {
-    CertificateString: text({ most: 65_536 }),
-    CertificateType: TYPES,
+    CertificateString: textCheck({ most: 65_536 }),
+    CertificateType: CERTIFICATE_TYPES,
     // The schema has a reference; sushy sends the path alone.
     CertificateUri: (value: unknown, path: string) =>
-      typeof value === 'string' ? text()(value, path) : object({ '@odata.id': text() })(value, path),
+      typeof value === 'string' ? textCheck()(value, path) : objectCheck({ '@odata.id': textCheck() })(value, path),
   }
   checkAction(REPLACE, body, fields, Object.keys(fields))
-  const named = body['CertificateUri'] as string | Document
+  const named = body['CertificateUri'] as string | RedfishDocument
   const uri = typeof named === 'string' ? named : String(named['@odata.id'])
   const [, id = '', slot = '', certificate = ''] =
     /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
-  const machine = service.machines.get(decoded(id) ?? '')
+  const machine = service.machines.get(decodePathPart(id) ?? '')
   const device = MEDIA_SLOTS.get(slot)?.device
   const isOwn = machine !== undefined && caller !== undefined && service.sees(machine, caller)
   const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []
   if (!isOwn || !device || !known.some((each) => each.id === certificate))
-    throw refused(400, 'ActionParameterValueNotInList', [uri, 'CertificateUri', REPLACE], {
+    throw messageRefusal(400, 'ActionParameterValueNotInList', [uri, 'CertificateUri', REPLACE], {
       property: 'CertificateUri',
       resolution: 'Name a certificate of CertificateLocations.',
     })
@@ -170,13 +193,13 @@ async function replace(call: Call): Promise<void> {
 }
 
 /** Certificates of the servers that images of virtual media come from. */
-export const CERTIFICATE_RESOURCES: readonly Resource[] = [
+export const CERTIFICATE_RESOURCES: readonly RedfishResource[] = [
   ofService('/CertificateService', {
     reads: 'read certificates',
     get: () => ({
-      ...head('CertificateService', ['CertificateService'], 'Certificate Service'),
-      CertificateLocations: link('CertificateService', 'CertificateLocations'),
-      Actions: { [`#${REPLACE}`]: { target: pathOf('CertificateService', 'Actions', REPLACE) } },
+      ...resourceHead('CertificateService', ['CertificateService'], 'Certificate Service'),
+      CertificateLocations: referenceTo('CertificateService', 'CertificateLocations'),
+      Actions: { [`#${REPLACE}`]: { target: redfishPath('CertificateService', 'Actions', REPLACE) } },
     }),
   }),
   ofService('/CertificateService/CertificateLocations', {
@@ -184,12 +207,16 @@ export const CERTIFICATE_RESOURCES: readonly Resource[] = [
     get: (call) => {
       const certificates = locations(call)
       return {
-        ...head('CertificateLocations', ['CertificateService', 'CertificateLocations'], 'Certificate Locations'),
+        ...resourceHead(
+          'CertificateLocations',
+          ['CertificateService', 'CertificateLocations'],
+          'Certificate Locations',
+        ),
         Links: { Certificates: certificates, 'Certificates@odata.count': certificates.length },
       }
     },
   }),
   ofService(`/CertificateService/Actions/${REPLACE}`, { reads: 'change certificates', post: replace }),
-  ...below('Systems'),
-  ...below('Managers'),
+  ...certificateResources('Systems'),
+  ...certificateResources('Managers'),
 ]

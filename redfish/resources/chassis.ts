@@ -1,28 +1,35 @@
 import { checkPatch } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
-import { indicator, indicatorOf, setIndicator } from './indicators.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
 import { reset, RESET_TYPES } from './systems.js'
 
-function chassisOf({ machine }: Pick<MachineCall, 'machine'>): Document {
+function chassisOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
   const { spec, firmware } = machine
   return {
-    ...head('Chassis', ['Chassis', spec.id], `Chassis of ${spec.id}`),
+    ...resourceHead('Chassis', ['Chassis', spec.id], `Chassis of ${spec.id}`),
     ChassisType: 'RackMount',
     Manufacturer: spec.manufacturer,
     Model: spec.product,
     SerialNumber: spec.serial,
     PowerState: machine.power() === 'on' ? 'On' : 'Off',
     IndicatorLED: indicatorOf(machine, 'chassis'),
-    Status: { ...status(firmware.report().health), HealthRollup: firmware.report().health },
-    NetworkAdapters: link('Chassis', spec.id, 'NetworkAdapters'),
-    Thermal: link('Chassis', spec.id, 'Thermal'),
-    Power: link('Chassis', spec.id, 'Power'),
-    Sensors: link('Chassis', spec.id, 'Sensors'),
-    Links: { ComputerSystems: [link('Systems', spec.id)], ManagedBy: [link('Managers', spec.id)] },
+    Status: { ...enabledStatus(firmware.report().health), HealthRollup: firmware.report().health },
+    NetworkAdapters: referenceTo('Chassis', spec.id, 'NetworkAdapters'),
+    Thermal: referenceTo('Chassis', spec.id, 'Thermal'),
+    Power: referenceTo('Chassis', spec.id, 'Power'),
+    Sensors: referenceTo('Chassis', spec.id, 'Sensors'),
+    Links: { ComputerSystems: [referenceTo('Systems', spec.id)], ManagedBy: [referenceTo('Managers', spec.id)] },
     Actions: {
       '#Chassis.Reset': {
-        target: pathOf('Chassis', spec.id, 'Actions', 'Chassis.Reset'),
+        target: redfishPath('Chassis', spec.id, 'Actions', 'Chassis.Reset'),
         'ResetType@Redfish.AllowableValues': RESET_TYPES,
       },
     },
@@ -30,15 +37,15 @@ function chassisOf({ machine }: Pick<MachineCall, 'machine'>): Document {
 }
 
 /** Chassis: one a machine. */
-export const CHASSIS_RESOURCES: readonly Resource[] = [
+export const CHASSIS_RESOURCES: readonly RedfishResource[] = [
   ofService('/Chassis', {
     reads: 'read chassis',
     get: ({ service, caller }) =>
-      collection(
+      makeCollection(
         'ChassisCollection',
         ['Chassis'],
         'Chassis',
-        (caller ? service.visible(caller) : []).map(({ spec }) => link('Chassis', spec.id)),
+        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Chassis', spec.id)),
       ),
   }),
   ofMachine('/Chassis/{machine}', {
@@ -46,7 +53,7 @@ export const CHASSIS_RESOURCES: readonly Resource[] = [
     changes: 'change indicators',
     get: chassisOf,
     patch: async ({ machine, body }) => {
-      checkPatch(body, { IndicatorLED: indicator }, chassisOf({ machine }))
+      checkPatch(body, { IndicatorLED: indicatorCheck }, chassisOf({ machine }))
       await setIndicator(machine, 'chassis', body['IndicatorLED'])
     },
   }),

@@ -1,12 +1,12 @@
-import { collection, head, link, type Document } from '../protocol/document.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+import { makeCollection, resourceHead, referenceTo, type RedfishDocument } from '../protocol/document.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
-function interfaceOf({ machine: { spec }, params }: MachineCall): Document | undefined {
+function interfaceOf({ machine: { spec }, params }: MachineCall): RedfishDocument | undefined {
   // In sushy-tools' emulator the MAC address is the id.
   const nic = spec.nics.find(({ name, mac }) => [name, mac].includes(params['nic']!))
   return (
     nic && {
-      ...head('EthernetInterface', ['Systems', spec.id, 'EthernetInterfaces', nic.name], nic.name),
+      ...resourceHead('EthernetInterface', ['Systems', spec.id, 'EthernetInterfaces', nic.name], nic.name),
       MACAddress: nic.mac,
       PermanentMACAddress: nic.mac,
       LinkStatus: nic.carrier ? 'LinkUp' : 'LinkDown',
@@ -23,15 +23,15 @@ function interfaceOf({ machine: { spec }, params }: MachineCall): Document | und
 }
 
 /** The NICs of a system. */
-export const ETHERNET_RESOURCES: readonly Resource[] = [
+export const ETHERNET_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Systems/{machine}/EthernetInterfaces', {
     reads: 'read hardware',
     get: ({ machine: { spec } }) =>
-      collection(
+      makeCollection(
         'EthernetInterfaceCollection',
         ['Systems', spec.id, 'EthernetInterfaces'],
         'Ethernet Interfaces',
-        spec.nics.map(({ name }) => link('Systems', spec.id, 'EthernetInterfaces', name)),
+        spec.nics.map(({ name }) => referenceTo('Systems', spec.id, 'EthernetInterfaces', name)),
       ),
   }),
   ofMachine('/Systems/{machine}/EthernetInterfaces/{nic}', { reads: 'read hardware', get: interfaceOf }),

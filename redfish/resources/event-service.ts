@@ -1,39 +1,46 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { defined, isObject, uuid } from '../../runtime/index.js'
-import type { EventSubscription, Machine } from '../../machine/index.js'
+import { defined, isObject, randomUuid } from '../../runtime/index.js'
+import type { RedfishSubscription, Machine } from '../../machine/index.js'
 import { answerOfStream } from '../../wire/index.js'
-import { HEADERS } from '../protocol/answers.js'
+import { ANSWER_HEADERS } from '../protocol/answers.js'
 import { DELIVERY, EVENT_TYPES, isShared, type EventType } from '../events/event-hub.js'
 import {
-  anything,
+  anythingCheck,
   checkAction,
   checkCreation,
   checkPatch,
-  listOf,
-  nullable,
-  object,
-  oneOf,
-  text,
+  listCheck,
+  nullableCheck,
+  objectCheck,
+  choiceCheck,
+  textCheck,
 } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { message } from '../protocol/messages.js'
-import { refused, Refusal } from '../protocol/refusal.js'
-import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { baseMessage } from '../protocol/messages.js'
+import { messageRefusal, Refusal } from '../protocol/refusal.js'
+import { ofService, type RedfishCall, type RedfishOutcome, type RedfishResource } from '../protocol/resource.js'
 
-const ROOT = ['EventService']
-const SUBSCRIPTIONS = [...ROOT, 'Subscriptions']
-const STREAM = [...ROOT, 'SSE']
+const EVENT_ROOT = ['EventService']
+const SUBSCRIPTIONS = [...EVENT_ROOT, 'Subscriptions']
+const EVENT_STREAM_PATH = [...EVENT_ROOT, 'SSE']
 /** Most subscriptions of one machine. */
-const MOST = 20
+const MAX_EVENT_SUBSCRIPTIONS = 20
 
-const visible = ({ service, caller }: Call): Machine[] => (caller ? service.visible(caller) : [])
+const visible = ({ service, caller }: RedfishCall): Machine[] => (caller ? service.visible(caller) : [])
 
 /** The number of a machine's own subscription becomes unique by the machine's name. */
-const idOf = (machine: Machine, { Id }: EventSubscription): string => (isShared(Id) ? Id : `${machine.spec.id}-${Id}`)
+const idOf = (machine: Machine, { Id }: RedfishSubscription): string => (isShared(Id) ? Id : `${machine.spec.id}-${Id}`)
 
 /** The subscriptions of the caller's machines by their ids. */
-function subscriptionsOf(call: Call): Map<string, { subscription: EventSubscription; machines: Machine[] }> {
-  const found = new Map<string, { subscription: EventSubscription; machines: Machine[] }>()
+function subscriptionsOf(call: RedfishCall): Map<string, { subscription: RedfishSubscription; machines: Machine[] }> {
+  const found = new Map<string, { subscription: RedfishSubscription; machines: Machine[] }>()
   for (const machine of visible(call))
     for (const subscription of machine.firmware.subscriptions()) {
       const id = idOf(machine, subscription)
@@ -44,12 +51,12 @@ function subscriptionsOf(call: Call): Map<string, { subscription: EventSubscript
   return found
 }
 
-function documentOf(call: Call, id: string): Document | undefined {
+function subscriptionDocument(call: RedfishCall, id: string): RedfishDocument | undefined {
   const found = subscriptionsOf(call).get(id)
   if (!found) return undefined
   const { Destination, Context, Protocol, EventTypes } = found.subscription
   return {
-    ...head('EventDestination', [...SUBSCRIPTIONS, id], `Subscription ${id}`),
+    ...resourceHead('EventDestination', [...SUBSCRIPTIONS, id], `Subscription ${id}`),
     Destination,
     Context,
     Protocol,
@@ -58,32 +65,38 @@ function documentOf(call: Call, id: string): Document | undefined {
     EventFormatType: 'Event',
     DeliveryRetryPolicy: 'TerminateAfterRetries',
     HttpHeaders: [],
-    Status: status(),
+    Status: enabledStatus(),
   }
 }
 
-const EVENT_TYPE = oneOf(['StatusChange', 'ResourceUpdated', 'ResourceAdded', 'ResourceRemoved', 'Alert'])
+const REDFISH_EVENT_TYPES = choiceCheck([
+  'StatusChange',
+  'ResourceUpdated',
+  'ResourceAdded',
+  'ResourceRemoved',
+  'Alert',
+])
 
-async function subscribe(call: Call): Promise<Outcome> {
+async function subscribe(call: RedfishCall): Promise<RedfishOutcome> {
   const { body, service } = call
   checkCreation(
     body,
     {
-      Destination: text({ most: 2048, form: /^https?:\/\/[^\s/]/i, says: 'an HTTP or HTTPS URL' }),
-      Context: nullable(text()),
-      Protocol: oneOf(['Redfish']),
-      EventTypes: listOf(EVENT_TYPE),
-      OriginResources: listOf(object({ '@odata.id': text() })),
-      HttpHeaders: anything,
-      SubscriptionType: oneOf(['RedfishEvent']),
-      EventFormatType: oneOf(['Event']),
-      DeliveryRetryPolicy: oneOf(['TerminateAfterRetries']),
+      Destination: textCheck({ most: 2048, form: /^https?:\/\/[^\s/]/i, says: 'an HTTP or HTTPS URL' }),
+      Context: nullableCheck(textCheck()),
+      Protocol: choiceCheck(['Redfish']),
+      EventTypes: listCheck(REDFISH_EVENT_TYPES),
+      OriginResources: listCheck(objectCheck({ '@odata.id': textCheck() })),
+      HttpHeaders: anythingCheck,
+      SubscriptionType: choiceCheck(['RedfishEvent']),
+      EventFormatType: choiceCheck(['Event']),
+      DeliveryRetryPolicy: choiceCheck(['TerminateAfterRetries']),
     },
     ['Destination', 'Protocol'],
   )
   const machines = originsOf(call)
-  if (machines.some((machine) => machine.firmware.subscriptions().length >= MOST))
-    throw refused(503, 'EventSubscriptionLimitExceeded', [], {
+  if (machines.some((machine) => machine.firmware.subscriptions().length >= MAX_EVENT_SUBSCRIPTIONS))
+    throw messageRefusal(503, 'EventSubscriptionLimitExceeded', [], {
       resolution: 'Delete a subscription.',
       headers: { 'retry-after': '30' },
     })
@@ -95,26 +108,30 @@ async function subscribe(call: Call): Promise<Outcome> {
     ...defined({ HttpHeaders: body['HttpHeaders'] === undefined ? undefined : headersIn(body['HttpHeaders']) }),
   }
   const [first] = machines
-  const shared = machines.length === 1 ? undefined : uuid(service.random)
+  const shared = machines.length === 1 ? undefined : randomUuid(service.random)
   for (const machine of machines) await machine.firmware.subscribe(wanted, shared)
   const id = shared ?? idOf(first!, first!.firmware.subscriptions().at(-1)!)
-  return { status: 201, headers: { location: pathOf(...SUBSCRIPTIONS, id) }, document: documentOf(call, id)! }
+  return {
+    status: 201,
+    headers: { location: redfishPath(...SUBSCRIPTIONS, id) },
+    document: subscriptionDocument(call, id)!,
+  }
 }
 
 /** The machines that a subscription is about, each once: those of `OriginResources`, or all of the caller's if it is absent or empty. */
-function originsOf(call: Call): Machine[] {
+function originsOf(call: RedfishCall): Machine[] {
   const own = visible(call)
   const named = call.body['OriginResources'] as Record<string, string>[] | undefined
   if (!named || named.length === 0) return own
   const machines = named.map(({ '@odata.id': path }) => {
     const found = own.find(({ spec }) =>
       ['Systems', 'Managers', 'Chassis'].some(
-        (kind) => path === pathOf(kind, spec.id) || path?.startsWith(`${pathOf(kind, spec.id)}/`),
+        (kind) => path === redfishPath(kind, spec.id) || path?.startsWith(`${redfishPath(kind, spec.id)}/`),
       ),
     )
     if (found) return found
     throw new Refusal(400, [
-      message('PropertyValueNotInList', [String(path), 'OriginResources'], {
+      baseMessage('PropertyValueNotInList', [String(path), 'OriginResources'], {
         property: 'OriginResources',
         resolution: 'Name systems, managers or chassis.',
       }),
@@ -132,7 +149,7 @@ function headersIn(value: unknown): Record<string, string> {
   const list = Array.isArray(value) ? value : [value]
   const about = { property: 'HttpHeaders', resolution: 'Use an array of objects with texts.' }
   if (!list.every((each) => isObject(each) && Object.values(each).every((text) => typeof text === 'string')))
-    throw refused(400, 'PropertyValueTypeError', ['******', 'HttpHeaders'], about)
+    throw messageRefusal(400, 'PropertyValueTypeError', ['******', 'HttpHeaders'], about)
   const headers = Object.assign({}, ...list) as Record<string, string>
   for (const [name, text] of Object.entries(headers)) checkHeader(name, text)
   return headers
@@ -143,42 +160,42 @@ function checkHeader(name: string, text: string): void {
     validateHeaderName(name)
     validateHeaderValue(name, text)
   } catch {
-    throw refused(400, 'PropertyValueFormatError', ['******', 'HttpHeaders'], {
+    throw messageRefusal(400, 'PropertyValueFormatError', ['******', 'HttpHeaders'], {
       property: 'HttpHeaders',
       resolution: `${JSON.stringify(name)} cannot be a header, or cannot have this value.`,
     })
   }
 }
 
-async function unsubscribe(call: Call): Promise<void> {
+async function unsubscribe(call: RedfishCall): Promise<void> {
   const id = call.params['subscription']!
   const found = subscriptionsOf(call).get(id)
-  if (!found) throw refused(404, 'ResourceNotFound', ['EventDestination', id])
+  if (!found) throw messageRefusal(404, 'ResourceNotFound', ['EventDestination', id])
   for (const { firmware } of found.machines) await firmware.unsubscribe(found.subscription.Id)
 }
 
-async function changeContext(call: Call): Promise<void> {
+async function changeContext(call: RedfishCall): Promise<void> {
   const id = call.params['subscription']!
   const found = subscriptionsOf(call).get(id)
-  if (!found) throw refused(404, 'ResourceNotFound', ['EventDestination', id])
-  checkPatch(call.body, { Context: nullable(text()) }, documentOf(call, id))
+  if (!found) throw messageRefusal(404, 'ResourceNotFound', ['EventDestination', id])
+  checkPatch(call.body, { Context: nullableCheck(textCheck()) }, subscriptionDocument(call, id))
   const changed = { ...found.subscription, Context: String(call.body['Context'] ?? '') }
   for (const { firmware } of found.machines) await firmware.changeSubscription(changed)
 }
 
-function submitTest(call: Call): void {
+function submitTest(call: RedfishCall): void {
   const { body } = call
   checkAction('EventService.SubmitTestEvent', body, {
-    EventType: EVENT_TYPE,
-    EventId: text(),
-    EventTimestamp: text(),
-    Message: text(),
-    MessageId: text(),
-    MessageArgs: listOf(text()),
-    Severity: text(),
-    MessageSeverity: text(),
-    OriginOfCondition: text(),
-    EventGroupId: anything,
+    EventType: REDFISH_EVENT_TYPES,
+    EventId: textCheck(),
+    EventTimestamp: textCheck(),
+    Message: textCheck(),
+    MessageId: textCheck(),
+    MessageArgs: listCheck(textCheck()),
+    Severity: textCheck(),
+    MessageSeverity: textCheck(),
+    OriginOfCondition: textCheck(),
+    EventGroupId: anythingCheck,
   })
   const type = (body['EventType'] ?? 'Alert') as EventType
   const record = {
@@ -192,19 +209,19 @@ function submitTest(call: Call): void {
 }
 
 /** Events, and those who have subscribed to them. */
-export const EVENT_RESOURCES: readonly Resource[] = [
+export const EVENT_RESOURCES: readonly RedfishResource[] = [
   ofService('/EventService', {
     reads: 'read subscriptions',
     get: () => ({
-      ...head('EventService', ROOT, 'Event Service'),
+      ...resourceHead('EventService', EVENT_ROOT, 'Event Service'),
       ServiceEnabled: true,
-      Status: status(),
+      Status: enabledStatus(),
       DeliveryRetryAttempts: DELIVERY.attempts,
       DeliveryRetryIntervalSeconds: DELIVERY.interval,
       EventTypesForSubscription: EVENT_TYPES,
       EventFormatTypes: ['Event'],
       RegistryPrefixes: ['MachineEvent'],
-      ServerSentEventUri: pathOf(...STREAM),
+      ServerSentEventUri: redfishPath(...EVENT_STREAM_PATH),
       SSEFilterPropertiesSupported: {
         EventFormatType: false,
         EventType: false,
@@ -215,9 +232,11 @@ export const EVENT_RESOURCES: readonly Resource[] = [
         ResourceType: false,
         SubordinateResources: false,
       },
-      Subscriptions: link(...SUBSCRIPTIONS),
+      Subscriptions: referenceTo(...SUBSCRIPTIONS),
       Actions: {
-        '#EventService.SubmitTestEvent': { target: pathOf(...ROOT, 'Actions', 'EventService.SubmitTestEvent') },
+        '#EventService.SubmitTestEvent': {
+          target: redfishPath(...EVENT_ROOT, 'Actions', 'EventService.SubmitTestEvent'),
+        },
       },
     }),
   }),
@@ -225,7 +244,7 @@ export const EVENT_RESOURCES: readonly Resource[] = [
   ofService('/EventService/SSE', {
     reads: 'read subscriptions',
     raw: ({ service, caller }) =>
-      answerOfStream(200, { ...HEADERS, 'content-type': 'text/event-stream' }, (signal) =>
+      answerOfStream(200, { ...ANSWER_HEADERS, 'content-type': 'text/event-stream' }, (signal) =>
         service.events.stream((machine) => caller !== undefined && service.sees(machine, caller), signal),
       ),
   }),
@@ -233,18 +252,18 @@ export const EVENT_RESOURCES: readonly Resource[] = [
     reads: 'read subscriptions',
     changes: 'subscribe',
     get: (call) =>
-      collection(
+      makeCollection(
         'EventDestinationCollection',
         SUBSCRIPTIONS,
         'Subscriptions',
-        [...subscriptionsOf(call).keys()].map((id) => link(...SUBSCRIPTIONS, id)),
+        [...subscriptionsOf(call).keys()].map((id) => referenceTo(...SUBSCRIPTIONS, id)),
       ),
     post: subscribe,
   }),
   ofService('/EventService/Subscriptions/{subscription}', {
     reads: 'read subscriptions',
     changes: 'unsubscribe',
-    get: (call) => documentOf(call, call.params['subscription']!),
+    get: (call) => subscriptionDocument(call, call.params['subscription']!),
     patch: changeContext,
     delete: unsubscribe,
   }),

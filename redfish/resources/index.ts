@@ -1,4 +1,4 @@
-import type { Resource } from '../protocol/resource.js'
+import type { RedfishResource } from '../protocol/resource.js'
 import { IDRAC_RESOURCES } from '../idrac/resources.js'
 import { ACCOUNT_RESOURCES } from './account-service.js'
 import { BIOS_RESOURCES } from './bios.js'
@@ -24,7 +24,7 @@ import { UPDATE_RESOURCES } from './update-service.js'
 import { VIRTUAL_MEDIA_RESOURCES } from './virtual-media.js'
 
 /** All resources of a service. */
-export const RESOURCES: readonly Resource[] = [
+export const REDFISH_RESOURCES: readonly RedfishResource[] = [
   ...SERVICE_ROOT,
   ...SESSION_RESOURCES,
   ...SYSTEM_RESOURCES,

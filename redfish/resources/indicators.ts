@@ -1,20 +1,20 @@
 import type { Machine } from '../../machine/index.js'
-import { oneOf } from '../protocol/checks.js'
+import { choiceCheck } from '../protocol/checks.js'
 
 const STATES = { on: 'Lit', off: 'Off', blinking: 'Blinking' } as const
 
 /** Parts of a machine with an indicator; drives have one each. */
-type Component = 'system' | 'chassis' | 'drive'
+type IndicatorPart = 'system' | 'chassis' | 'drive'
 
 /** Check of an `IndicatorLED`. */
-export const indicator = oneOf(Object.values(STATES))
+export const indicatorCheck = choiceCheck(Object.values(STATES))
 
-export const indicatorOf = ({ firmware }: Machine, component: Component, name = 'LED'): string =>
+export const indicatorOf = ({ firmware }: Machine, component: IndicatorPart, name = 'LED'): string =>
   STATES[firmware.indicator(component, name) as keyof typeof STATES]
 
 export async function setIndicator(
   { firmware }: Machine,
-  component: Component,
+  component: IndicatorPart,
   wanted: unknown,
   name = 'LED',
 ): Promise<void> {

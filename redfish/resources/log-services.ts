@@ -1,26 +1,33 @@
 import type { LogEntry } from '../../machine/index.js'
 import { eventMessage } from '../events/event-messages.js'
 import { checkAction } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
-import { refused } from '../protocol/refusal.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { messageRefusal } from '../protocol/refusal.js'
 
 type Parent = 'Systems' | 'Managers'
 const LOG = 'EventLog'
 
-const entryOf = (path: readonly string[], machine: string, entry: LogEntry): Document => {
+const logEntryDocument = (path: readonly string[], machine: string, entry: LogEntry): RedfishDocument => {
   const { MessageSeverity: _, ...text } = eventMessage(entry)
   return {
-    ...head('LogEntry', [...path, 'Entries', String(entry.id)], `Log entry ${entry.id}`),
+    ...resourceHead('LogEntry', [...path, 'Entries', String(entry.id)], `Log entry ${entry.id}`),
     EntryType: 'Event',
     Created: new Date(entry.at).toISOString(),
     ...text,
-    Links: { OriginOfCondition: link('Systems', machine) },
+    Links: { OriginOfCondition: referenceTo('Systems', machine) },
   }
 }
 
 /** A log of a system or its manager; both show the BMC's entries. */
-const below = (parent: Parent): Resource[] => {
+const logResources = (parent: Parent): RedfishResource[] => {
   const pathOfLog = ({ machine }: MachineCall) => [parent, machine.spec.id, 'LogServices', LOG]
   const root = `/${parent}/{machine}/LogServices`
   const isThere = ({ params }: MachineCall) => params['log'] === LOG
@@ -29,7 +36,7 @@ const below = (parent: Parent): Resource[] => {
       reads: 'read log',
       get: (call) => {
         const path = [parent, call.machine.spec.id, 'LogServices']
-        return collection('LogServiceCollection', path, 'Log Services', [link(...path, LOG)])
+        return makeCollection('LogServiceCollection', path, 'Log Services', [referenceTo(...path, LOG)])
       },
     }),
     ofMachine(`${root}/{log}`, {
@@ -38,14 +45,14 @@ const below = (parent: Parent): Resource[] => {
         const path = pathOfLog(call)
         if (!isThere(call)) return undefined
         return {
-          ...head('LogService', path, 'Event Log'),
+          ...resourceHead('LogService', path, 'Event Log'),
           ServiceEnabled: true,
           LogEntryType: 'Event',
           OverWritePolicy: 'WrapsWhenFull',
           MaxNumberOfRecords: 100,
-          Status: status(),
-          Entries: link(...path, 'Entries'),
-          Actions: { '#LogService.ClearLog': { target: pathOf(...path, 'Actions', 'LogService.ClearLog') } },
+          Status: enabledStatus(),
+          Entries: referenceTo(...path, 'Entries'),
+          Actions: { '#LogService.ClearLog': { target: redfishPath(...path, 'Actions', 'LogService.ClearLog') } },
         }
       },
     }),
@@ -56,8 +63,8 @@ const below = (parent: Parent): Resource[] => {
         const path = pathOfLog(call)
         const { id } = call.machine.spec
         // The specification has entries in full, not as references.
-        const entries = call.machine.firmware.log.entries.map((entry) => entryOf(path, id, entry))
-        return collection('LogEntryCollection', [...path, 'Entries'], 'Log Entries', entries)
+        const entries = call.machine.firmware.log.entries.map((entry) => logEntryDocument(path, id, entry))
+        return makeCollection('LogEntryCollection', [...path, 'Entries'], 'Log Entries', entries)
       },
     }),
     ofMachine(`${root}/{log}/Entries/{entry}`, {
@@ -65,13 +72,13 @@ const below = (parent: Parent): Resource[] => {
       get: (call) => {
         const { machine, params } = call
         const found = machine.firmware.log.entries.find(({ id }) => String(id) === params['entry'])
-        return found && isThere(call) ? entryOf(pathOfLog(call), machine.spec.id, found) : undefined
+        return found && isThere(call) ? logEntryDocument(pathOfLog(call), machine.spec.id, found) : undefined
       },
     }),
     ofMachine(`${root}/{log}/Actions/LogService.ClearLog`, {
       reads: 'change log',
       post: async (call) => {
-        if (!isThere(call)) throw refused(404, 'ResourceNotFound', ['LogService', call.params['log']!])
+        if (!isThere(call)) throw messageRefusal(404, 'ResourceNotFound', ['LogService', call.params['log']!])
         checkAction('LogService.ClearLog', call.body, {})
         await call.machine.firmware.clearLog()
       },
@@ -79,4 +86,4 @@ const below = (parent: Parent): Resource[] => {
   ]
 }
 
-export const LOG_RESOURCES: readonly Resource[] = [...below('Systems'), ...below('Managers')]
+export const LOG_RESOURCES: readonly RedfishResource[] = [...logResources('Systems'), ...logResources('Managers')]

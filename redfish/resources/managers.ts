@@ -1,17 +1,24 @@
 import { uuidOf } from '../../runtime/index.js'
 import { dellParts, managerLinks } from '../idrac/idrac.js'
 import { configurationActions } from '../idrac/system-configuration.js'
-import { checkAction, checkPatch, oneOf, text } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { ofMachine, ofService, type MachineCall, type Resource } from '../protocol/resource.js'
+import { checkAction, checkPatch, choiceCheck, textCheck } from '../protocol/checks.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
 /** A date with time and offset. The form alone would let a thirteenth month through. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-const moment = text({
-  form: { test: (value) => MOMENT.test(value) && !Number.isNaN(Date.parse(value)) },
+const DATE_TIME_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const moment = textCheck({
+  form: { test: (value) => DATE_TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value)) },
   says: 'a time with its offset, as in 2026-01-31T12:00:00+00:00',
 })
-const OFFSET = text({ form: /^[+-]([01]\d|2[0-3]):[0-5]\d$/, says: 'an offset from UTC, as in +01:00' })
+const OFFSET = textCheck({ form: /^[+-]([01]\d|2[0-3]):[0-5]\d$/, says: 'an offset from UTC, as in +01:00' })
 
 const offsetOf = (offset: string): number => {
   const [hours, minutes] = offset.slice(1).split(':').map(Number)
@@ -19,7 +26,7 @@ const offsetOf = (offset: string): number => {
 }
 
 /** Ironic compares this text with what it has set, whose offset is written with digits (redfish management.py set_bmc_clock). */
-function timeOf({ machine, service }: MachineCall): string {
+function formatBmcTime({ machine, service }: MachineCall): string {
   const { ahead, offset } = machine.firmware.bmcClock
   const local = new Date(service.clock.now() + ahead + offsetOf(offset))
   return local.toISOString().replace(/\.\d+Z$/, offset)
@@ -35,38 +42,38 @@ async function setClock(call: MachineCall): Promise<void> {
   })
 }
 
-const RESETS = ['GracefulRestart', 'ForceRestart']
+const MANAGER_RESETS = ['GracefulRestart', 'ForceRestart']
 
-function managerOf(call: MachineCall): Document {
+function managerOf(call: MachineCall): RedfishDocument {
   const { machine, service } = call
   const { spec, firmware } = machine
   const bmc = firmware.versions().find(({ component }) => component === 'bmc')
-  const own = (...more: string[]) => link('Managers', spec.id, ...more)
+  const own = (...more: string[]) => referenceTo('Managers', spec.id, ...more)
   return {
-    ...head('Manager', ['Managers', spec.id], `Manager of ${spec.id}`),
+    ...resourceHead('Manager', ['Managers', spec.id], `Manager of ${spec.id}`),
     ManagerType: 'BMC',
     Model: bmc?.model ?? null,
     Manufacturer: spec.manufacturer,
     UUID: uuidOf(`bmc ${spec.id} ${spec.serial}`),
     ServiceEntryPointUUID: service.uuid,
     FirmwareVersion: bmc?.version ?? null,
-    DateTime: timeOf(call),
+    DateTime: formatBmcTime(call),
     DateTimeLocalOffset: firmware.bmcClock.offset,
     PowerState: 'On',
-    Status: status(),
+    Status: enabledStatus(),
     CommandShell: { ServiceEnabled: false, MaxConcurrentSessions: 0, ConnectTypesSupported: [] },
     VirtualMedia: own('VirtualMedia'),
     LogServices: own('LogServices'),
     Links: {
-      ManagerForServers: [link('Systems', spec.id)],
-      ManagerForChassis: [link('Chassis', spec.id)],
-      ManagerInChassis: link('Chassis', spec.id),
+      ManagerForServers: [referenceTo('Systems', spec.id)],
+      ManagerForChassis: [referenceTo('Chassis', spec.id)],
+      ManagerInChassis: referenceTo('Chassis', spec.id),
       ...dellParts(machine, managerLinks(machine)),
     },
     Actions: {
       '#Manager.Reset': {
-        target: pathOf('Managers', spec.id, 'Actions', 'Manager.Reset'),
-        'ResetType@Redfish.AllowableValues': RESETS,
+        target: redfishPath('Managers', spec.id, 'Actions', 'Manager.Reset'),
+        'ResetType@Redfish.AllowableValues': MANAGER_RESETS,
       },
       ...dellParts(machine, { Oem: configurationActions(machine) }),
     },
@@ -74,15 +81,15 @@ function managerOf(call: MachineCall): Document {
 }
 
 /** Managers: the BMC of each machine. */
-export const MANAGER_RESOURCES: readonly Resource[] = [
+export const MANAGER_RESOURCES: readonly RedfishResource[] = [
   ofService('/Managers', {
     reads: 'read managers',
     get: ({ service, caller }) =>
-      collection(
+      makeCollection(
         'ManagerCollection',
         ['Managers'],
         'Managers',
-        (caller ? service.visible(caller) : []).map(({ spec }) => link('Managers', spec.id)),
+        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Managers', spec.id)),
       ),
   }),
   ofMachine('/Managers/{machine}', {
@@ -94,7 +101,7 @@ export const MANAGER_RESOURCES: readonly Resource[] = [
   ofMachine('/Managers/{machine}/Actions/Manager.Reset', {
     reads: 'reset bmc',
     post: ({ machine, body }) => {
-      checkAction('Manager.Reset', body, { ResetType: oneOf(RESETS) })
+      checkAction('Manager.Reset', body, { ResetType: choiceCheck(MANAGER_RESETS) })
       machine.firmware.signal('bmc reset', { warm: body['ResetType'] === 'GracefulRestart' })
     },
   }),

@@ -1,14 +1,14 @@
-import { collection, head, link, status, type Document } from '../protocol/document.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+import { makeCollection, resourceHead, referenceTo, enabledStatus, type RedfishDocument } from '../protocol/document.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
 /** Model of the CPU of each architecture. */
 export const CPU_MODELS = { x86_64: 'Simulated x86-64 CPU', aarch64: 'Simulated ARM CPU' } as const
 
-function processorOf({ machine: { spec }, params }: MachineCall): Document | undefined {
+function processorOf({ machine: { spec }, params }: MachineCall): RedfishDocument | undefined {
   if (params['processor'] !== 'CPU.1') return undefined
   const isX86 = spec.architecture === 'x86_64'
   return {
-    ...head('Processor', ['Systems', spec.id, 'Processors', 'CPU.1'], 'CPU 1'),
+    ...resourceHead('Processor', ['Systems', spec.id, 'Processors', 'CPU.1'], 'CPU 1'),
     ProcessorType: 'CPU',
     Socket: 'CPU.1',
     ProcessorArchitecture: isX86 ? 'x86' : 'ARM',
@@ -18,24 +18,24 @@ function processorOf({ machine: { spec }, params }: MachineCall): Document | und
     MaxSpeedMHz: 2400,
     TotalCores: spec.cpus,
     TotalThreads: spec.cpus,
-    Status: status(),
+    Status: enabledStatus(),
   }
 }
 
 /** Modules of this size make the memory, the last one what is left. */
 const MODULE_MIB = 16 * 1024
 
-function memoryOf({ machine: { spec }, params }: MachineCall): Document | undefined {
+function memoryOf({ machine: { spec }, params }: MachineCall): RedfishDocument | undefined {
   const index = modulesOf(spec.memoryMib).indexOf(params['module']!)
   if (index < 0) return undefined
   return {
-    ...head('Memory', ['Systems', spec.id, 'Memory', params['module']!], params['module']!),
+    ...resourceHead('Memory', ['Systems', spec.id, 'Memory', params['module']!], params['module']!),
     MemoryType: 'DRAM',
     MemoryDeviceType: 'DDR5',
     CapacityMiB: Math.min(MODULE_MIB, spec.memoryMib - index * MODULE_MIB),
     OperatingSpeedMhz: 4800,
     Manufacturer: spec.manufacturer,
-    Status: status(),
+    Status: enabledStatus(),
   }
 }
 
@@ -43,12 +43,12 @@ const modulesOf = (mib: number): string[] =>
   Array.from({ length: Math.ceil(mib / MODULE_MIB) }, (_, index) => `DIMM.${index + 1}`)
 
 /** CPUs and memory. */
-export const PROCESSOR_RESOURCES: readonly Resource[] = [
+export const PROCESSOR_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Systems/{machine}/Processors', {
     reads: 'read hardware',
     get: ({ machine: { spec } }) => {
       const path = ['Systems', spec.id, 'Processors']
-      return collection('ProcessorCollection', path, 'Processors', [link(...path, 'CPU.1')])
+      return makeCollection('ProcessorCollection', path, 'Processors', [referenceTo(...path, 'CPU.1')])
     },
   }),
   ofMachine('/Systems/{machine}/Processors/{processor}', { reads: 'read hardware', get: processorOf }),
@@ -56,8 +56,8 @@ export const PROCESSOR_RESOURCES: readonly Resource[] = [
     reads: 'read hardware',
     get: ({ machine: { spec } }) => {
       const path = ['Systems', spec.id, 'Memory']
-      const members = modulesOf(spec.memoryMib).map((name) => link(...path, name))
-      return collection('MemoryCollection', path, 'Memory', members)
+      const members = modulesOf(spec.memoryMib).map((name) => referenceTo(...path, name))
+      return makeCollection('MemoryCollection', path, 'Memory', members)
     },
   }),
   ofMachine('/Systems/{machine}/Memory/{module}', { reads: 'read hardware', get: memoryOf }),

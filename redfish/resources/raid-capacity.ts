@@ -1,5 +1,5 @@
 import type { DiskSpec } from '../../machine/index.js'
-import type { Document } from '../protocol/document.js'
+import type { RedfishDocument } from '../protocol/document.js'
 
 /** RAID levels of Ironic's RAID configuration, by the names of Redfish's RAID types. */
 export const RAID_TYPES: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ export const RAID_TYPES: Readonly<Record<string, string>> = {
   '6+0': 'RAID60',
 }
 /** Fewest drives of each RAID type. */
-export const FEWEST: Readonly<Record<string, number>> = {
+export const MIN_RAID_DRIVES: Readonly<Record<string, number>> = {
   RAID0: 1,
   RAID1: 2,
   RAID5: 3,
@@ -23,11 +23,11 @@ export const FEWEST: Readonly<Record<string, number>> = {
 }
 
 /** Names of the drives of a volume; none where the driver that made it names none. */
-export const drivesOf = ({ physical_disks: named }: Document): string[] =>
+export const drivesOf = ({ physical_disks: named }: RedfishDocument): string[] =>
   Array.isArray(named) ? named.map(String) : []
 
 /** Bytes of the largest volume of a type on drives, beside the volumes that they have. */
-export function mostOf(type: string, drives: readonly DiskSpec[], volumes: readonly Document[]): number {
+export function mostOf(type: string, drives: readonly DiskSpec[], volumes: readonly RedfishDocument[]): number {
   return Math.min(...drives.map((drive) => drive.size - usedOf(drive, volumes))) * dataDrives(type, drives.length)
 }
 
@@ -46,7 +46,7 @@ function dataDrives(type: string, count: number): number {
 }
 
 /** Bytes of a drive that volumes take; those of unknown size count as none. */
-function usedOf({ name }: DiskSpec, volumes: readonly Document[]): number {
+function usedOf({ name }: DiskSpec, volumes: readonly RedfishDocument[]): number {
   let used = 0
   for (const volume of volumes) {
     const drives = drivesOf(volume)

@@ -1,7 +1,14 @@
 import { factoryFirmware } from '../../machine/index.js'
-import { collection, head, link, pathOf, typeOf, type Document } from '../protocol/document.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  odataTypeOf,
+  type RedfishDocument,
+} from '../protocol/document.js'
 import { BASE_VERSION, baseMessages } from '../protocol/messages.js'
-import { ofService, type Call, type Resource } from '../protocol/resource.js'
+import { ofService, type RedfishCall, type RedfishResource } from '../protocol/resource.js'
 import { attributeRegistry, BIOS_REGISTRY } from './bios.js'
 import { EVENT_MESSAGES, EVENT_REGISTRY } from '../events/event-messages.js'
 
@@ -10,11 +17,11 @@ interface Registry {
   name: string
   /** Name and version without the patch level, as in `Base.1.22`. */
   registry: string
-  contents: (call: Call) => Document | undefined
+  contents: (call: RedfishCall) => RedfishDocument | undefined
 }
 
-const messageRegistry = (prefix: string, version: string, messages: Document): Document => ({
-  '@odata.type': typeOf('MessageRegistry'),
+const messageRegistry = (prefix: string, version: string, messages: RedfishDocument): RedfishDocument => ({
+  '@odata.type': odataTypeOf('MessageRegistry'),
   Id: `${prefix}.${version}.0`,
   Name: `${prefix} Message Registry`,
   Language: 'en',
@@ -24,7 +31,7 @@ const messageRegistry = (prefix: string, version: string, messages: Document): D
   Messages: messages,
 })
 
-function eventMessages(): Document {
+function eventMessages(): RedfishDocument {
   const entries = Object.values(EVENT_MESSAGES).map(({ key, severity, sentence }) => {
     const count = sentence.includes('%1') ? 1 : 0
     const types = count === 1 ? { ParamTypes: ['string'] } : {}
@@ -35,7 +42,7 @@ function eventMessages(): Document {
 }
 
 /** The attributes of all machines are the same; a value of one machine alone has no default. */
-function biosRegistry({ service, caller }: Call): Document | undefined {
+function biosRegistry({ service, caller }: RedfishCall): RedfishDocument | undefined {
   const [machine] = caller ? service.visible(caller) : []
   return machine && attributeRegistry(factoryFirmware(machine.spec).report().bios)
 }
@@ -62,15 +69,15 @@ const REGISTRIES: readonly Registry[] = [
 ]
 
 /** The registries of messages and BIOS attributes. */
-export const REGISTRY_RESOURCES: readonly Resource[] = [
+export const REGISTRY_RESOURCES: readonly RedfishResource[] = [
   ofService('/Registries', {
     reads: 'read registries',
     get: () =>
-      collection(
+      makeCollection(
         'MessageRegistryFileCollection',
         ['Registries'],
         'Registries',
-        REGISTRIES.map(({ id }) => link('Registries', id)),
+        REGISTRIES.map(({ id }) => referenceTo('Registries', id)),
       ),
   }),
   ofService('/Registries/{registry}', {
@@ -79,10 +86,10 @@ export const REGISTRY_RESOURCES: readonly Resource[] = [
       const found = REGISTRIES.find(({ id }) => id === params['registry'])
       return (
         found && {
-          ...head('MessageRegistryFile', ['Registries', found.id], found.name),
+          ...resourceHead('MessageRegistryFile', ['Registries', found.id], found.name),
           Languages: ['en'],
           Registry: found.registry,
-          Location: [{ Language: 'en', Uri: pathOf('Registries', found.id, 'Registry') }],
+          Location: [{ Language: 'en', Uri: redfishPath('Registries', found.id, 'Registry') }],
         }
       )
     },

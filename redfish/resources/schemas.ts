@@ -1,6 +1,6 @@
-import { collection, head, link } from '../protocol/document.js'
-import { ofService, type Resource } from '../protocol/resource.js'
-import { SCHEMAS } from '../protocol/schemas.js'
+import { makeCollection, resourceHead, referenceTo } from '../protocol/document.js'
+import { ofService, type RedfishResource } from '../protocol/resource.js'
+import { SCHEMA_VERSIONS } from '../protocol/schemas.js'
 
 const PUBLISHED = 'http://redfish.dmtf.org/schemas/v1'
 
@@ -37,7 +37,7 @@ const COLLECTIONS = [
   'Volume',
 ].map((name) => `${name}Collection`)
 
-const versionOf = (version: string): string => `v${version.replaceAll('.', '_')}`
+const formatSchemaVersion = (version: string): string => `v${version.replaceAll('.', '_')}`
 
 function metadata(): string {
   const reference = (name: string, namespaces: readonly string[]) =>
@@ -53,11 +53,13 @@ function metadata(): string {
     '    <edmx:Include Namespace="RedfishExtensions.v1_0_0" Alias="Redfish"/>',
     '  </edmx:Reference>',
     ...['Message', 'Settings', 'Resource'].map((name) => reference(name, [name])),
-    ...Object.entries(SCHEMAS).map(([name, version]) => reference(name, [name, `${name}.${versionOf(version)}`])),
+    ...Object.entries(SCHEMA_VERSIONS).map(([name, version]) =>
+      reference(name, [name, `${name}.${formatSchemaVersion(version)}`]),
+    ),
     ...COLLECTIONS.map((name) => reference(name, [name])),
     '  <edmx:DataServices>',
     '    <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Service">',
-    `      <EntityContainer Name="Service" Extends="ServiceRoot.${versionOf(SCHEMAS.ServiceRoot)}.ServiceContainer"/>`,
+    `      <EntityContainer Name="Service" Extends="ServiceRoot.${formatSchemaVersion(SCHEMA_VERSIONS.ServiceRoot)}.ServiceContainer"/>`,
     '    </Schema>',
     '  </edmx:DataServices>',
     '</edmx:Edmx>',
@@ -65,10 +67,10 @@ function metadata(): string {
   ].join('\n')
 }
 
-const NAMES: readonly string[] = [...Object.keys(SCHEMAS), ...COLLECTIONS]
+const SCHEMA_NAMES: readonly string[] = [...Object.keys(SCHEMA_VERSIONS), ...COLLECTIONS]
 
 /** The schemas that resources follow: named here, published by DMTF. */
-export const SCHEMA_RESOURCES: readonly Resource[] = [
+export const SCHEMA_RESOURCES: readonly RedfishResource[] = [
   ofService('/$metadata', {
     open: true,
     reads: 'read schemas',
@@ -85,22 +87,22 @@ export const SCHEMA_RESOURCES: readonly Resource[] = [
   ofService('/JsonSchemas', {
     reads: 'read schemas',
     get: () =>
-      collection(
+      makeCollection(
         'JsonSchemaFileCollection',
         ['JsonSchemas'],
         'JSON Schemas',
-        NAMES.map((name) => link('JsonSchemas', name)),
+        SCHEMA_NAMES.map((name) => referenceTo('JsonSchemas', name)),
       ),
   }),
   ofService('/JsonSchemas/{schema}', {
     reads: 'read schemas',
     get: ({ params }) => {
       const name = params['schema']!
-      if (!NAMES.includes(name)) return undefined
-      const version = (SCHEMAS as Readonly<Record<string, string>>)[name]
-      const file = version === undefined ? name : `${name}.${versionOf(version)}`
+      if (!SCHEMA_NAMES.includes(name)) return undefined
+      const version = (SCHEMA_VERSIONS as Readonly<Record<string, string>>)[name]
+      const file = version === undefined ? name : `${name}.${formatSchemaVersion(version)}`
       return {
-        ...head('JsonSchemaFile', ['JsonSchemas', name], `${name} Schema`),
+        ...resourceHead('JsonSchemaFile', ['JsonSchemas', name], `${name} Schema`),
         Languages: ['en'],
         Schema: `#${file}.${name}`,
         Location: [{ Language: 'en', PublicationUri: `${PUBLISHED}/${file}.json` }],

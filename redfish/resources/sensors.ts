@@ -1,30 +1,43 @@
 import { defined } from '../../runtime/index.js'
 import { sensorsOf, type Machine, type SensorReading } from '../../machine/index.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { ofMachine, type Resource } from '../protocol/resource.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { ofMachine, type RedfishResource } from '../protocol/resource.js'
 
 const READING_TYPES = { temperature: 'Temperature', fan: 'Rotational', voltage: 'Voltage', power: 'Power' } as const
 
 /** State of a sensor without a reading, as of a CPU that is off. */
-const statusOf = ({ reading }: SensorReading): Document => (reading === null ? { State: 'Absent' } : status())
+const sensorStatusOf = ({ reading }: SensorReading): RedfishDocument =>
+  reading === null ? { State: 'Absent' } : enabledStatus()
 
 const ofKind = (machine: Machine, kind: SensorReading['kind']): SensorReading[] =>
   sensorsOf(machine.spec, machine.power()).filter((each) => each.kind === kind)
 
 /** The members that all entries of Thermal and Power have. */
-const entry = (path: readonly string[], list: string, index: number, sensor: SensorReading): Document => ({
-  '@odata.id': `${pathOf(...path)}#/${list}/${index}`,
+const makeSensorEntry = (
+  path: readonly string[],
+  list: string,
+  index: number,
+  sensor: SensorReading,
+): RedfishDocument => ({
+  '@odata.id': `${redfishPath(...path)}#/${list}/${index}`,
   MemberId: String(index),
   Name: sensor.name,
-  Status: statusOf(sensor),
+  Status: sensorStatusOf(sensor),
 })
 
-function thermalOf(machine: Machine): Document {
+function thermalOf(machine: Machine): RedfishDocument {
   const path = ['Chassis', machine.spec.id, 'Thermal']
   return {
-    ...head('Thermal', path, 'Thermal'),
+    ...resourceHead('Thermal', path, 'Thermal'),
     Temperatures: ofKind(machine, 'temperature').map((sensor, index) => ({
-      ...entry(path, 'Temperatures', index, sensor),
+      ...makeSensorEntry(path, 'Temperatures', index, sensor),
       SensorNumber: index + 1,
       ReadingCelsius: sensor.reading,
       LowerThresholdCritical: sensor.lower,
@@ -32,7 +45,7 @@ function thermalOf(machine: Machine): Document {
       PhysicalContext: sensor.context,
     })),
     Fans: ofKind(machine, 'fan').map((sensor, index) => ({
-      ...entry(path, 'Fans', index, sensor),
+      ...makeSensorEntry(path, 'Fans', index, sensor),
       Reading: sensor.reading,
       ReadingUnits: 'RPM',
       LowerThresholdCritical: sensor.lower,
@@ -42,24 +55,24 @@ function thermalOf(machine: Machine): Document {
   }
 }
 
-function powerOf(machine: Machine): Document {
+function powerOf(machine: Machine): RedfishDocument {
   const { spec } = machine
   const path = ['Chassis', spec.id, 'Power']
   const watts = ofKind(machine, 'power')[0]!.reading
   return {
-    ...head('Power', path, 'Power'),
+    ...resourceHead('Power', path, 'Power'),
     PowerControl: [
       {
-        '@odata.id': `${pathOf(...path)}#/PowerControl/0`,
+        '@odata.id': `${redfishPath(...path)}#/PowerControl/0`,
         MemberId: '0',
         Name: 'System Power Control',
         PowerConsumedWatts: watts,
         PowerCapacityWatts: 1000,
-        Status: status(),
+        Status: enabledStatus(),
       },
     ],
     Voltages: ofKind(machine, 'voltage').map((sensor, index) => ({
-      ...entry(path, 'Voltages', index, sensor),
+      ...makeSensorEntry(path, 'Voltages', index, sensor),
       ReadingVolts: sensor.reading,
       LowerThresholdCritical: sensor.lower,
       UpperThresholdCritical: sensor.upper,
@@ -67,7 +80,7 @@ function powerOf(machine: Machine): Document {
     })),
     PowerSupplies: [
       {
-        '@odata.id': `${pathOf(...path)}#/PowerSupplies/0`,
+        '@odata.id': `${redfishPath(...path)}#/PowerSupplies/0`,
         MemberId: '0',
         Name: 'Power Supply 1',
         PowerSupplyType: 'AC',
@@ -80,22 +93,22 @@ function powerOf(machine: Machine): Document {
         SerialNumber: `PSU-${spec.serial}`,
         FirmwareVersion: '1.0.0',
         InputRanges: [{ InputType: 'AC', MinimumVoltage: 180, MaximumVoltage: 264, OutputWattage: 1000 }],
-        Status: status(),
+        Status: enabledStatus(),
       },
     ],
   }
 }
 
 /** Power, temperatures and fans of a chassis. */
-export const SENSOR_RESOURCES: readonly Resource[] = [
+export const SENSOR_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Chassis/{machine}/Thermal', { reads: 'read sensors', get: ({ machine }) => thermalOf(machine) }),
   ofMachine('/Chassis/{machine}/Power', { reads: 'read sensors', get: ({ machine }) => powerOf(machine) }),
   ofMachine('/Chassis/{machine}/Sensors', {
     reads: 'read sensors',
     get: ({ machine: { spec } }) => {
       const path = ['Chassis', spec.id, 'Sensors']
-      const members = sensorsOf(spec, 'on').map(({ id }) => link(...path, id))
-      return collection('SensorCollection', path, 'Sensors', members)
+      const members = sensorsOf(spec, 'on').map(({ id }) => referenceTo(...path, id))
+      return makeCollection('SensorCollection', path, 'Sensors', members)
     },
   }),
   ofMachine('/Chassis/{machine}/Sensors/{sensor}', {
@@ -104,7 +117,7 @@ export const SENSOR_RESOURCES: readonly Resource[] = [
       const sensor = sensorsOf(machine.spec, machine.power()).find(({ id }) => id === params['sensor'])
       return (
         sensor && {
-          ...head('Sensor', ['Chassis', machine.spec.id, 'Sensors', sensor.id], sensor.name),
+          ...resourceHead('Sensor', ['Chassis', machine.spec.id, 'Sensors', sensor.id], sensor.name),
           ReadingType: READING_TYPES[sensor.kind],
           Reading: sensor.reading,
           ReadingUnits: sensor.units === 'RPM' ? '{rev}/min' : sensor.units,
@@ -113,7 +126,7 @@ export const SENSOR_RESOURCES: readonly Resource[] = [
             LowerCritical: sensor.lower === null ? undefined : { Reading: sensor.lower },
             UpperCritical: sensor.upper === null ? undefined : { Reading: sensor.upper },
           }),
-          Status: statusOf(sensor),
+          Status: sensorStatusOf(sensor),
         }
       )
     },

@@ -1,6 +1,6 @@
-import { head, link } from '../protocol/document.js'
-import { MOST_LEVELS } from '../protocol/query.js'
-import { ofService, type Resource } from '../protocol/resource.js'
+import { resourceHead, referenceTo } from '../protocol/document.js'
+import { MAX_EXPAND_LEVELS } from '../protocol/query.js'
+import { ofService, type RedfishResource } from '../protocol/resource.js'
 
 const SERVICES = [
   'Systems',
@@ -17,12 +17,12 @@ const SERVICES = [
 ]
 
 /** The root, which needs no credentials, and the OData documents beside it. */
-export const SERVICE_ROOT: readonly Resource[] = [
+export const SERVICE_ROOT: readonly RedfishResource[] = [
   ofService('/', {
     open: true,
     reads: 'read service',
     get: ({ service }) => ({
-      ...head('ServiceRoot', [], 'Root Service'),
+      ...resourceHead('ServiceRoot', [], 'Root Service'),
       '@odata.id': '/redfish/v1/',
       Id: 'RootService',
       RedfishVersion: '1.21.0',
@@ -31,7 +31,7 @@ export const SERVICE_ROOT: readonly Resource[] = [
       // Without Vendor, which Ironic would take for that of all machines: each names its manufacturer.
       ProtocolFeaturesSupported: {
         ExcerptQuery: false,
-        ExpandQuery: { ExpandAll: true, Levels: true, Links: true, MaxLevels: MOST_LEVELS, NoLinks: true },
+        ExpandQuery: { ExpandAll: true, Levels: true, Links: true, MaxLevels: MAX_EXPAND_LEVELS, NoLinks: true },
         FilterQuery: false,
         OnlyMemberQuery: true,
         SelectQuery: true,
@@ -39,18 +39,18 @@ export const SERVICE_ROOT: readonly Resource[] = [
         DeepOperations: { DeepPATCH: false, DeepPOST: false },
         MultipleHTTPRequests: true,
       },
-      Systems: link('Systems'),
-      Managers: link('Managers'),
-      Chassis: link('Chassis'),
-      SessionService: link('SessionService'),
-      UpdateService: link('UpdateService'),
-      Tasks: link('TaskService'),
-      EventService: link('EventService'),
-      AccountService: link('AccountService'),
-      CertificateService: link('CertificateService'),
-      Registries: link('Registries'),
-      JsonSchemas: link('JsonSchemas'),
-      Links: { Sessions: link('SessionService', 'Sessions') },
+      Systems: referenceTo('Systems'),
+      Managers: referenceTo('Managers'),
+      Chassis: referenceTo('Chassis'),
+      SessionService: referenceTo('SessionService'),
+      UpdateService: referenceTo('UpdateService'),
+      Tasks: referenceTo('TaskService'),
+      EventService: referenceTo('EventService'),
+      AccountService: referenceTo('AccountService'),
+      CertificateService: referenceTo('CertificateService'),
+      Registries: referenceTo('Registries'),
+      JsonSchemas: referenceTo('JsonSchemas'),
+      Links: { Sessions: referenceTo('SessionService', 'Sessions') },
     }),
   }),
   ofService('/odata', {

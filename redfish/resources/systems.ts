@@ -1,20 +1,33 @@
 import { systemClock } from '../../runtime/index.js'
 import { commandPower, systemUuid, type Machine } from '../../machine/index.js'
 import { dellParts, systemLinks } from '../idrac/idrac.js'
-import { checkAction, checkPatch, oneOf } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { refused } from '../protocol/refusal.js'
-import { ofMachine, ofService, type MachineCall, type Outcome, type Resource } from '../protocol/resource.js'
+import { checkAction, checkPatch, choiceCheck } from '../protocol/checks.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import {
+  ofMachine,
+  ofService,
+  type MachineCall,
+  type RedfishOutcome,
+  type RedfishResource,
+} from '../protocol/resource.js'
 import { CPU_MODELS } from './processors.js'
-import { indicator, indicatorOf, setIndicator } from './indicators.js'
-import { boot, bootOf, changeBoot } from './boot.js'
+import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
+import { bootCheck, bootOf, changeBoot } from './boot.js'
 
-function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
+function systemDocumentOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
   const { spec, firmware } = machine
   const report = firmware.report()
-  const own = (...more: string[]) => link('Systems', spec.id, ...more)
+  const own = (...more: string[]) => referenceTo('Systems', spec.id, ...more)
   return {
-    ...head('ComputerSystem', ['Systems', spec.id], spec.name ?? spec.id),
+    ...resourceHead('ComputerSystem', ['Systems', spec.id], spec.name ?? spec.id),
     SystemType: 'Physical',
     Manufacturer: spec.manufacturer,
     Model: spec.product,
@@ -26,7 +39,7 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     BiosVersion: report.firmware.find(({ component }) => component === 'bios')?.version ?? '',
     PowerState: machine.power() === 'on' ? 'On' : 'Off',
     IndicatorLED: indicatorOf(machine, 'system'),
-    Status: { ...status(report.health), HealthRollup: report.health },
+    Status: { ...enabledStatus(report.health), HealthRollup: report.health },
     Boot: bootOf(machine),
     BootProgress: { LastState: progressOf(machine) },
     ProcessorSummary: {
@@ -34,9 +47,9 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
       CoreCount: spec.cpus,
       LogicalProcessorCount: spec.cpus,
       Model: CPU_MODELS[spec.architecture],
-      Status: { ...status(), HealthRollup: 'OK' },
+      Status: { ...enabledStatus(), HealthRollup: 'OK' },
     },
-    MemorySummary: { TotalSystemMemoryGiB: spec.memoryMib / 1024, Status: { ...status(), HealthRollup: 'OK' } },
+    MemorySummary: { TotalSystemMemoryGiB: spec.memoryMib / 1024, Status: { ...enabledStatus(), HealthRollup: 'OK' } },
     Bios: own('Bios'),
     SecureBoot: own('SecureBoot'),
     EthernetInterfaces: own('EthernetInterfaces'),
@@ -47,14 +60,14 @@ function systemOf({ machine }: Pick<MachineCall, 'machine'>): Document {
     Memory: own('Memory'),
     LogServices: own('LogServices'),
     Links: {
-      Chassis: [link('Chassis', spec.id)],
-      ManagedBy: [link('Managers', spec.id)],
+      Chassis: [referenceTo('Chassis', spec.id)],
+      ManagedBy: [referenceTo('Managers', spec.id)],
       ...dellParts(machine, systemLinks(machine)),
     },
     Actions: {
       '#ComputerSystem.Reset': {
-        target: pathOf('Systems', spec.id, 'Actions', 'ComputerSystem.Reset'),
-        'ResetType@Redfish.AllowableValues': RESETS,
+        target: redfishPath('Systems', spec.id, 'Actions', 'ComputerSystem.Reset'),
+        'ResetType@Redfish.AllowableValues': SYSTEM_RESETS,
       },
     },
   }
@@ -74,32 +87,32 @@ function progressOf(machine: Machine): string {
   }
 }
 
-const RESETS = [
+const SYSTEM_RESETS = [
   ...(['On', 'ForceOn', 'ForceOff', 'GracefulShutdown', 'GracefulRestart', 'ForceRestart'] as const),
   ...(['PushPowerButton', 'PowerCycle', 'Nmi'] as const),
 ] as const
 
 /** Milliseconds of wall time after which a reset is answered even if the machine has not changed its power yet, as BMCs do. */
-const ANSWER_TIMEOUT = 100
+const RESET_ANSWER_TIMEOUT = 100
 /** Seconds after which a client may try again, while earlier resets are carried out. */
-const BUSY_FOR = '5'
+const RESET_RETRY_AFTER = '5'
 
 /** Carries out a reset of a system or a chassis, whose actions have the same values. */
 export const reset =
   (action: 'ComputerSystem.Reset' | 'Chassis.Reset') =>
-  async ({ machine, body, service }: MachineCall): Promise<Outcome | void> => {
-    checkAction(action, body, { ResetType: oneOf(RESETS) })
-    const type = (body['ResetType'] ?? 'On') as (typeof RESETS)[number]
+  async ({ machine, body, service }: MachineCall): Promise<RedfishOutcome | void> => {
+    checkAction(action, body, { ResetType: choiceCheck(SYSTEM_RESETS) })
+    const type = (body['ResetType'] ?? 'On') as (typeof SYSTEM_RESETS)[number]
     const isOn = machine.power() === 'on'
     if (!isOn && ['GracefulShutdown', 'GracefulRestart', 'ForceRestart', 'PowerCycle', 'Nmi'].includes(type))
-      throw refused(409, 'ChassisPowerStateOnRequired', [machine.spec.id], { resolution: 'Switch it on first.' })
+      throw messageRefusal(409, 'ChassisPowerStateOnRequired', [machine.spec.id], { resolution: 'Switch it on first.' })
     if (type === 'Nmi') return machine.firmware.signal('nmi')
     const { target, soft = false } = POWER_OF[type] ?? (isOn ? SHUTDOWN : SWITCH_ON)
-    const options = { soft, timeout: ANSWER_TIMEOUT, clock: systemClock(), logger: service.logger }
+    const options = { soft, timeout: RESET_ANSWER_TIMEOUT, clock: systemClock(), logger: service.logger }
     if (await commandPower(machine, target, options)) return
-    throw refused(503, 'ServiceTemporarilyUnavailable', [BUSY_FOR], {
+    throw messageRefusal(503, 'ServiceTemporarilyUnavailable', [RESET_RETRY_AFTER], {
       resolution: 'Wait until the power has changed.',
-      headers: { 'retry-after': BUSY_FOR },
+      headers: { 'retry-after': RESET_RETRY_AFTER },
     })
   }
 
@@ -112,7 +125,7 @@ const SWITCH_ON: PowerChange = { target: 'on' }
 const SHUTDOWN: PowerChange = { target: 'off', soft: true }
 
 /** The changes of resets. A press of the power button is missing: it depends on the power. */
-const POWER_OF: Readonly<Partial<Record<(typeof RESETS)[number], PowerChange>>> = {
+const POWER_OF: Readonly<Partial<Record<(typeof SYSTEM_RESETS)[number], PowerChange>>> = {
   On: SWITCH_ON,
   ForceOn: SWITCH_ON,
   ForceOff: { target: 'off' },
@@ -122,27 +135,27 @@ const POWER_OF: Readonly<Partial<Record<(typeof RESETS)[number], PowerChange>>> 
   PowerCycle: { target: 'reboot' },
 }
 
-export const RESET_TYPES: readonly string[] = RESETS
+export const RESET_TYPES: readonly string[] = SYSTEM_RESETS
 
 /** Systems: one a machine. */
-export const SYSTEM_RESOURCES: readonly Resource[] = [
+export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
   ofService('/Systems', {
     reads: 'read systems',
     get: ({ service, caller }) =>
-      collection(
+      makeCollection(
         'ComputerSystemCollection',
         ['Systems'],
         'Systems',
-        (caller ? service.visible(caller) : []).map(({ spec }) => link('Systems', spec.id)),
+        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Systems', spec.id)),
       ),
   }),
   ofMachine('/Systems/{machine}', {
     reads: 'read power',
     changes: 'set boot',
-    get: systemOf,
+    get: systemDocumentOf,
     patch: async ({ machine, body }) => {
-      checkPatch(body, { Boot: boot(machine), IndicatorLED: indicator }, systemOf({ machine }))
-      if (body['Boot'] !== undefined) await changeBoot(machine, body['Boot'] as Document)
+      checkPatch(body, { Boot: bootCheck(machine), IndicatorLED: indicatorCheck }, systemDocumentOf({ machine }))
+      if (body['Boot'] !== undefined) await changeBoot(machine, body['Boot'] as RedfishDocument)
       if (body['IndicatorLED'] !== undefined) await setIndicator(machine, 'system', body['IndicatorLED'])
     },
   }),

@@ -1,9 +1,9 @@
-import { collection, head, link, pathOf, status } from '../protocol/document.js'
-import { refused } from '../protocol/refusal.js'
-import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
-import type { Task } from '../tasks/tasks.js'
+import { makeCollection, resourceHead, referenceTo, redfishPath, enabledStatus } from '../protocol/document.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import { ofService, type RedfishCall, type RedfishOutcome, type RedfishResource } from '../protocol/resource.js'
+import type { RedfishTask } from '../tasks/tasks.js'
 
-const find = ({ service, params, caller }: Call): Task | undefined => {
+const findTask = ({ service, params, caller }: RedfishCall): RedfishTask | undefined => {
   const task = service.tasks.get(params['task']!)
   const machine = task && service.machines.get(task.machine)
   return machine && caller && service.sees(machine, caller) ? task : undefined
@@ -13,36 +13,36 @@ const find = ({ service, params, caller }: Call): Task | undefined => {
  * The answer to a request whose work is a task. As with iDRAC it names the monitor and nothing else: sushy 5.14 follows
  * the task of a body, which does not say by its status that it runs, and cannot sleep for a Retry-After.
  */
-export const accepted = (task: Task): Outcome => ({
+export const acceptedTask = (task: RedfishTask): RedfishOutcome => ({
   status: 202,
-  headers: { location: pathOf('TaskService', 'TaskMonitors', task.id) },
+  headers: { location: redfishPath('TaskService', 'TaskMonitors', task.id) },
 })
 
 /** The tasks of machines, each caller's own, and their monitors. */
-export const TASK_RESOURCES: readonly Resource[] = [
+export const TASK_RESOURCES: readonly RedfishResource[] = [
   ofService('/TaskService', {
     reads: 'read tasks',
     get: ({ service }) => ({
-      ...head('TaskService', ['TaskService'], 'Task Service'),
+      ...resourceHead('TaskService', ['TaskService'], 'Task Service'),
       DateTime: new Date(service.clock.now()).toISOString(),
       CompletedTaskOverWritePolicy: 'Oldest',
       LifeCycleEventOnTaskStateChange: false,
       ServiceEnabled: true,
-      Status: status(),
-      Tasks: link('TaskService', 'Tasks'),
+      Status: enabledStatus(),
+      Tasks: referenceTo('TaskService', 'Tasks'),
     }),
   }),
   ofService('/TaskService/Tasks', {
     reads: 'read tasks',
     get: (call) => {
       const { tasks } = call.service
-      const own = tasks.list().filter(({ id }) => find({ ...call, params: { task: id } }))
+      const own = tasks.list().filter(({ id }) => findTask({ ...call, params: { task: id } }))
       const path = ['TaskService', 'Tasks']
-      return collection(
+      return makeCollection(
         'TaskCollection',
         path,
         'Tasks',
-        own.map(({ id }) => link(...path, id)),
+        own.map(({ id }) => referenceTo(...path, id)),
       )
     },
   }),
@@ -50,22 +50,22 @@ export const TASK_RESOURCES: readonly Resource[] = [
     reads: 'read tasks',
     changes: 'change tasks',
     get: (call) => {
-      const task = find(call)
+      const task = findTask(call)
       return task && call.service.tasks.document(task)
     },
     delete: (call) => {
-      const task = find(call)
-      if (!task) throw refused(404, 'ResourceNotFound', ['Task', call.params['task']!])
-      if (!task.ended) throw refused(409, 'ResourceInUse', [], { resolution: 'Wait until the task has ended.' })
+      const task = findTask(call)
+      if (!task) throw messageRefusal(404, 'ResourceNotFound', ['Task', call.params['task']!])
+      if (!task.ended) throw messageRefusal(409, 'ResourceInUse', [], { resolution: 'Wait until the task has ended.' })
       call.service.tasks.delete(task.id)
     },
   }),
   ofService('/TaskService/TaskMonitors/{task}', {
     reads: 'read tasks',
     get: (call) => {
-      const task = find(call)
+      const task = findTask(call)
       return task && (task.ended?.result ?? call.service.tasks.document(task))
     },
-    statusOf: (call) => (find(call)?.ended === undefined ? 202 : 200),
+    statusOf: (call) => (findTask(call)?.ended === undefined ? 202 : 200),
   }),
 ]

@@ -1,13 +1,30 @@
 import { maskedAddress } from '../../bytes/index.js'
-import { firmwareComponents, type FirmwareVersion, type Machine } from '../../machine/index.js'
+import { firmwareComponents, type InstalledFirmware, type Machine } from '../../machine/index.js'
 import { defined, during } from '../../runtime/index.js'
-import { anything, bool, checkAction, fetchedUrl, listOf, nullable, oneOf, text } from '../protocol/checks.js'
-import { collection, head, link, linksBelow, pathOf, status, type Document } from '../protocol/document.js'
-import { message } from '../protocol/messages.js'
+import {
+  anythingCheck,
+  boolCheck,
+  checkAction,
+  fetchedUrl,
+  listCheck,
+  nullableCheck,
+  choiceCheck,
+  textCheck,
+} from '../protocol/checks.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  linksBelow,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { baseMessage } from '../protocol/messages.js'
 import { Refusal } from '../protocol/refusal.js'
-import { ofService, type Call, type Outcome, type Resource } from '../protocol/resource.js'
-import { decoded } from '../protocol/routes.js'
-import { accepted } from './tasks.js'
+import { ofService, type RedfishCall, type RedfishOutcome, type RedfishResource } from '../protocol/resource.js'
+import { decodePathPart } from '../protocol/routes.js'
+import { acceptedTask } from './tasks.js'
 
 const ACTION = 'UpdateService.SimpleUpdate'
 const INVENTORY = ['UpdateService', 'FirmwareInventory']
@@ -16,85 +33,89 @@ const INVENTORY = ['UpdateService', 'FirmwareInventory']
 const inventoryId = (machine: Machine, component: string): string =>
   `${machine.spec.id}-${component.replace(/^nic:/, '')}`
 
-interface Component {
+interface UpdatedComponent {
   machine: Machine
-  component: FirmwareVersion
+  component: InstalledFirmware
 }
 
-const componentsOf = (machine: Machine): Component[] =>
+const updatableComponents = (machine: Machine): UpdatedComponent[] =>
   machine.firmware.versions().map((component) => ({ machine, component }))
 
 /** A component by its id: the part before one of the dashes names the machine. */
-function componentNamed(call: Call, id: string): Component | undefined {
+function componentNamed(call: RedfishCall, id: string): UpdatedComponent | undefined {
   for (let dash = id.indexOf('-'); dash >= 0; dash = id.indexOf('-', dash + 1)) {
     const machine = call.service.machines.get(id.slice(0, dash))
     if (!machine || !call.caller || !call.service.sees(machine, call.caller)) continue
-    const found = componentsOf(machine).find(({ component }) => inventoryId(machine, component.component) === id)
+    const found = updatableComponents(machine).find(({ component }) => inventoryId(machine, component.component) === id)
     if (found) return found
   }
   return undefined
 }
 
-const NAMES: Readonly<Record<string, string>> = { bios: 'BIOS', bmc: 'BMC' }
+const COMPONENT_NAMES: Readonly<Record<string, string>> = { bios: 'BIOS', bmc: 'BMC' }
 
-function inventoryOf(call: Call): Document | undefined {
+function inventoryOf(call: RedfishCall): RedfishDocument | undefined {
   const found = componentNamed(call, call.params['component']!)
   if (!found) return undefined
   const { machine, component } = found
   return {
-    ...head(
+    ...resourceHead(
       'SoftwareInventory',
       [...INVENTORY, call.params['component']!],
-      NAMES[component.component] ?? component.component,
+      COMPONENT_NAMES[component.component] ?? component.component,
     ),
     Version: component.version,
     SoftwareId: component.component,
     Manufacturer: component.vendor ?? machine.spec.manufacturer,
     Updateable: true,
-    RelatedItem: [component.component === 'bmc' ? link('Managers', machine.spec.id) : link('Systems', machine.spec.id)],
-    Status: status(),
+    RelatedItem: [
+      component.component === 'bmc'
+        ? referenceTo('Managers', machine.spec.id)
+        : referenceTo('Systems', machine.spec.id),
+    ],
+    Status: enabledStatus(),
   }
 }
 
 /** A component that an update is for. */
-function targetOf(call: Call, target: string): Component | undefined {
+function updateTargetOf(call: RedfishCall, target: string): UpdatedComponent | undefined {
   const [, parent, name] =
     /^\/redfish\/v1\/(UpdateService\/FirmwareInventory|Systems|Managers)\/([^/]+)$/.exec(target) ?? []
   if (name === undefined) return undefined
-  const id = decoded(name)
+  const id = decodePathPart(name)
   if (id === undefined) return undefined
   if (parent!.startsWith('UpdateService')) return componentNamed(call, id)
   const machine = call.service.machines.get(id)
   if (!machine || !call.caller || !call.service.sees(machine, call.caller)) return undefined
   const wanted = parent === 'Managers' ? 'bmc' : guessed(String(call.body['ImageURI']))
-  return componentsOf(machine).find(({ component }) => component.component === wanted)
+  return updatableComponents(machine).find(({ component }) => component.component === wanted)
 }
 
 /** A real BMC reads from an image which component it is for; here only its name shows that. */
 const guessed = (image: string): 'bios' | 'bmc' =>
   /bmc|idrac|ilo|xcc|manager/i.test(image.split(/[?#]/)[0]!.split('/').at(-1)!) ? 'bmc' : 'bios'
 
-function simpleUpdate(call: Call): Outcome {
+function simpleUpdate(call: RedfishCall): RedfishOutcome {
   const { body, service, caller } = call
   const fields = {
     ImageURI: fetchedUrl,
-    TransferProtocol: oneOf(PROTOCOLS),
-    Targets: listOf(text()),
-    Username: nullable(text()),
-    Password: nullable(text()),
-    ForceUpdate: bool,
-    LocalImage: bool,
-    Stage: anything,
+    TransferProtocol: choiceCheck(UPDATE_PROTOCOLS),
+    Targets: listCheck(textCheck()),
+    Username: nullableCheck(textCheck()),
+    Password: nullableCheck(textCheck()),
+    ForceUpdate: boolCheck,
+    LocalImage: boolCheck,
+    Stage: anythingCheck,
   }
   checkAction(ACTION, body, fields, ['ImageURI'])
   const image = String(body['ImageURI'])
   const targets = (body['Targets'] as string[] | undefined) ?? []
   const wrong = (value: string, resolution: string) =>
     new Refusal(400, [
-      message('ActionParameterValueNotInList', [value, 'Targets', ACTION], { property: 'Targets', resolution }),
+      baseMessage('ActionParameterValueNotInList', [value, 'Targets', ACTION], { property: 'Targets', resolution }),
     ])
   const found = targets.map((target) => {
-    const component = targetOf(call, target)
+    const component = updateTargetOf(call, target)
     if (!component) throw wrong(target, 'Name a member of FirmwareInventory, a system or a manager.')
     return component
   })
@@ -102,12 +123,12 @@ function simpleUpdate(call: Call): Outcome {
     const [machine, ...others] = caller ? service.visible(caller) : []
     if (!machine || others.length > 0)
       throw new Refusal(400, [
-        message('ActionParameterMissing', [ACTION, 'Targets'], {
+        baseMessage('ActionParameterMissing', [ACTION, 'Targets'], {
           property: 'Targets',
           resolution: 'Several machines have this account: name the one to update.',
         }),
       ])
-    found.push(componentsOf(machine).find(({ component }) => component.component === guessed(image))!)
+    found.push(updatableComponents(machine).find(({ component }) => component.component === guessed(image))!)
   }
   const { machine } = found[0]!
   if (found.some((each) => each.machine !== machine)) throw wrong(targets.join(', '), 'Update one machine at a time.')
@@ -116,11 +137,11 @@ function simpleUpdate(call: Call): Outcome {
     await transferred(call, image)
     for (const { component } of found) await machine.firmware.flash(component.component, image)
   })
-  return accepted(task)
+  return acceptedTask(task)
 }
 
 /** Fetches the image, as a BMC does before it writes anything. */
-async function transferred({ body, service }: Call, image: string): Promise<void> {
+async function transferred({ body, service }: RedfishCall, image: string): Promise<void> {
   const { fetchFirmware, closing } = service
   if (!fetchFirmware) return
   const username = body['Username']
@@ -132,21 +153,21 @@ async function transferred({ body, service }: Call, image: string): Promise<void
   )
 }
 
-const PROTOCOLS = ['HTTP', 'HTTPS', 'FTP', 'SFTP', 'TFTP', 'SCP', 'NFS', 'CIFS', 'NSF', 'OEM']
+const UPDATE_PROTOCOLS = ['HTTP', 'HTTPS', 'FTP', 'SFTP', 'TFTP', 'SCP', 'NFS', 'CIFS', 'NSF', 'OEM']
 
 /** Versions of firmware, and their updates. */
-export const UPDATE_RESOURCES: readonly Resource[] = [
+export const UPDATE_RESOURCES: readonly RedfishResource[] = [
   ofService('/UpdateService', {
     reads: 'read firmware',
     get: () => ({
-      ...head('UpdateService', ['UpdateService'], 'Update Service'),
+      ...resourceHead('UpdateService', ['UpdateService'], 'Update Service'),
       ServiceEnabled: true,
-      Status: status(),
-      FirmwareInventory: link(...INVENTORY),
+      Status: enabledStatus(),
+      FirmwareInventory: referenceTo(...INVENTORY),
       Actions: {
         [`#${ACTION}`]: {
-          target: pathOf('UpdateService', 'Actions', ACTION),
-          'TransferProtocol@Redfish.AllowableValues': PROTOCOLS.filter((each) => each !== 'NSF'),
+          target: redfishPath('UpdateService', 'Actions', ACTION),
+          'TransferProtocol@Redfish.AllowableValues': UPDATE_PROTOCOLS.filter((each) => each !== 'NSF'),
         },
       },
     }),
@@ -158,7 +179,7 @@ export const UPDATE_RESOURCES: readonly Resource[] = [
       const ids: string[] = []
       for (const machine of caller ? service.visible(caller) : [])
         for (const component of firmwareComponents(machine.spec)) ids.push(inventoryId(machine, component))
-      return collection('SoftwareInventoryCollection', INVENTORY, 'Firmware', linksBelow(INVENTORY, ids))
+      return makeCollection('SoftwareInventoryCollection', INVENTORY, 'Firmware', linksBelow(INVENTORY, ids))
     },
   }),
   ofService('/UpdateService/FirmwareInventory/{component}', { reads: 'read firmware', get: inventoryOf }),

@@ -1,29 +1,36 @@
 import { defined } from '../../runtime/index.js'
-import type { Machine, MediaDevice } from '../../machine/index.js'
+import type { Machine, MediaDrive } from '../../machine/index.js'
 import {
-  bool,
+  boolCheck,
   checkAction,
   checkPatch,
   FETCHED_PROTOCOLS,
   fetchedUrl,
-  nullable,
-  oneOf,
-  text,
-  wrong,
-  type Check,
+  nullableCheck,
+  choiceCheck,
+  textCheck,
+  valueProblem,
+  type PropertyCheck,
 } from '../protocol/checks.js'
-import { collection, head, link, pathOf, status, type Document } from '../protocol/document.js'
-import { refused } from '../protocol/refusal.js'
-import { ofMachine, type MachineCall, type Resource } from '../protocol/resource.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/document.js'
+import { messageRefusal } from '../protocol/refusal.js'
+import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
-interface Slot {
-  device: MediaDevice
+interface MediaSlot {
+  device: MediaDrive
   name: string
   types: readonly string[]
 }
 
 /** The slots, by their ids. */
-export const MEDIA_SLOTS: ReadonlyMap<string, Slot> = new Map([
+export const MEDIA_SLOTS: ReadonlyMap<string, MediaSlot> = new Map([
   ['Cd', { device: 'cdrom', name: 'Virtual CD', types: ['CD', 'DVD'] }],
   ['Floppy', { device: 'floppy', name: 'Virtual floppy', types: ['Floppy'] }],
   ['UsbStick', { device: 'disk', name: 'Virtual USB stick', types: ['USBStick'] }],
@@ -32,38 +39,38 @@ export const MEDIA_SLOTS: ReadonlyMap<string, Slot> = new Map([
 /** Virtual media belong to the manager; newer services show them with the system, too. */
 type Parent = 'Managers' | 'Systems'
 
-const PROTOCOLS = [...FETCHED_PROTOCOLS, 'OEM']
+const MEDIA_PROTOCOLS = [...FETCHED_PROTOCOLS, 'OEM']
 
-const MEDIUM: Readonly<Record<string, Check>> = {
+const MEDIUM: Readonly<Record<string, PropertyCheck>> = {
   Image: fetchedUrl,
-  WriteProtected: bool,
-  TransferMethod: oneOf(['Stream', 'Upload']),
-  TransferProtocolType: oneOf(PROTOCOLS),
-  UserName: nullable(text({ most: 256 })),
-  Password: nullable(text({ most: 1024 })),
+  WriteProtected: boolCheck,
+  TransferMethod: choiceCheck(['Stream', 'Upload']),
+  TransferProtocolType: choiceCheck(MEDIA_PROTOCOLS),
+  UserName: nullableCheck(textCheck({ most: 256 })),
+  Password: nullableCheck(textCheck({ most: 1024 })),
 }
 
 /** An image that a slot has, and that is not inserted, is none here. */
-const inserted: Check = (value, path) =>
-  value === true || typeof value !== 'boolean' ? bool(value, path) : wrong(path, 'list', value, 'Use true.')
+const inserted: PropertyCheck = (value, path) =>
+  value === true || typeof value !== 'boolean' ? boolCheck(value, path) : valueProblem(path, 'list', value, 'Use true.')
 
 const slotOf = ({ params }: MachineCall) => MEDIA_SLOTS.get(params['slot']!)
 
-function present(call: MachineCall): Slot {
+function present(call: MachineCall): MediaSlot {
   const slot = slotOf(call)
-  if (!slot) throw refused(404, 'ResourceNotFound', ['VirtualMedia', call.params['slot']!])
+  if (!slot) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', call.params['slot']!])
   return slot
 }
 
-function mediumOf(parent: Parent, machine: Machine, id: string): Document | undefined {
+function mediumOf(parent: Parent, machine: Machine, id: string): RedfishDocument | undefined {
   const slot = MEDIA_SLOTS.get(id)
   if (!slot) return undefined
   const path = [parent, machine.spec.id, 'VirtualMedia', id]
   const image = machine.firmware.inserted(slot.device)
   const { username, writeProtected = true } = machine.firmware.mediaOptions(slot.device)
-  const action = (name: string) => ({ target: pathOf(...path, 'Actions', `VirtualMedia.${name}`) })
+  const action = (name: string) => ({ target: redfishPath(...path, 'Actions', `VirtualMedia.${name}`) })
   return {
-    ...head('VirtualMedia', path, slot.name),
+    ...resourceHead('VirtualMedia', path, slot.name),
     MediaTypes: slot.types,
     Image: image ?? null,
     ImageName: image === undefined ? null : nameIn(image),
@@ -75,13 +82,13 @@ function mediumOf(parent: Parent, machine: Machine, id: string): Document | unde
     UserName: username ?? null,
     Password: null,
     VerifyCertificate: machine.firmware.mediaTrust(slot.device).verify,
-    Certificates: link(...path, 'Certificates'),
-    Status: status(),
+    Certificates: referenceTo(...path, 'Certificates'),
+    Status: enabledStatus(),
     Actions: {
       '#VirtualMedia.InsertMedia': {
         ...action('InsertMedia'),
         'TransferMethod@Redfish.AllowableValues': ['Stream', 'Upload'],
-        'TransferProtocolType@Redfish.AllowableValues': PROTOCOLS,
+        'TransferProtocolType@Redfish.AllowableValues': MEDIA_PROTOCOLS,
       },
       '#VirtualMedia.EjectMedia': action('EjectMedia'),
     },
@@ -96,15 +103,15 @@ const nameIn = (image: string): string =>
 
 function protocolOf(image: string): string {
   const scheme = /^([a-z\d]+)/i.exec(image)![1]!.toUpperCase()
-  return PROTOCOLS.includes(scheme) ? scheme : 'OEM'
+  return MEDIA_PROTOCOLS.includes(scheme) ? scheme : 'OEM'
 }
 
 /** @throws Refusal 400 for an image that is of another protocol than the request says */
-function insert(call: MachineCall, wanted: Document): Promise<void> {
+function insert(call: MachineCall, wanted: RedfishDocument): Promise<void> {
   const { UserName, Password, WriteProtected, TransferProtocolType: protocol } = wanted
   const actual = protocolOf(String(wanted['Image']))
   if (protocol !== undefined && protocol !== actual)
-    throw refused(400, 'PropertyValueConflict', ['TransferProtocolType', 'Image'], {
+    throw messageRefusal(400, 'PropertyValueConflict', ['TransferProtocolType', 'Image'], {
       property: 'TransferProtocolType',
       resolution: `Use ${actual}, or leave it out.`,
     })
@@ -123,27 +130,34 @@ const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject(
 async function patch(call: MachineCall, parent: Parent): Promise<void> {
   const { body, machine, params } = call
   const current = mediumOf(parent, machine, params['slot']!)
-  checkPatch(body, { ...MEDIUM, Image: nullable(fetchedUrl), Inserted: bool, VerifyCertificate: bool }, current)
+  checkPatch(
+    body,
+    { ...MEDIUM, Image: nullableCheck(fetchedUrl), Inserted: boolCheck, VerifyCertificate: boolCheck },
+    current,
+  )
   if (body['VerifyCertificate'] !== undefined) {
     await call.machine.firmware.trustMedia(present(call).device, { verify: body['VerifyCertificate'] === true })
     if (body['Image'] === undefined && body['Inserted'] === undefined) return
   }
   if (body['Image'] === null || body['Inserted'] === false) return eject(call)
   if (body['Image'] !== undefined) return insert(call, body)
-  throw refused(400, 'PropertyMissing', ['Image'], { property: 'Image', resolution: 'Name the image to insert.' })
+  throw messageRefusal(400, 'PropertyMissing', ['Image'], {
+    property: 'Image',
+    resolution: 'Name the image to insert.',
+  })
 }
 
-const below = (parent: Parent): Resource[] => {
+const mediaResources = (parent: Parent): RedfishResource[] => {
   const root = `/${parent}/{machine}/VirtualMedia`
   return [
     ofMachine(root, {
       reads: 'read media',
       get: ({ machine: { spec } }) =>
-        collection(
+        makeCollection(
           'VirtualMediaCollection',
           [parent, spec.id, 'VirtualMedia'],
           'Virtual Media',
-          [...MEDIA_SLOTS.keys()].map((id) => link(parent, spec.id, 'VirtualMedia', id)),
+          [...MEDIA_SLOTS.keys()].map((id) => referenceTo(parent, spec.id, 'VirtualMedia', id)),
         ),
     }),
     ofMachine(`${root}/{slot}`, {
@@ -170,4 +184,7 @@ const below = (parent: Parent): Resource[] => {
   ]
 }
 
-export const VIRTUAL_MEDIA_RESOURCES: readonly Resource[] = [...below('Managers'), ...below('Systems')]
+export const VIRTUAL_MEDIA_RESOURCES: readonly RedfishResource[] = [
+  ...mediaResources('Managers'),
+  ...mediaResources('Systems'),
+]

@@ -1,24 +1,24 @@
 import { isDell, type Machine } from '../../machine/index.js'
-import { defined, errorChain, uuid, type Clock, type Random } from '../../runtime/index.js'
-import { head, pathOf, type Document } from '../protocol/document.js'
-import { message, type Message } from '../protocol/messages.js'
+import { defined, errorChain, randomUuid, type Clock, type Random } from '../../runtime/index.js'
+import { resourceHead, redfishPath, type RedfishDocument } from '../protocol/document.js'
+import { baseMessage, type RedfishMessage } from '../protocol/messages.js'
 
 /** Work of a BMC that takes its time. */
-export interface Task {
+export interface RedfishTask {
   readonly id: string
   readonly machine: string
   readonly name: string
   readonly began: number
   readonly takes: number
-  ended?: { at: number; failure: string | null; result?: Document }
+  ended?: { at: number; failure: string | null; result?: RedfishDocument }
 }
 
 /** Most tasks that are remembered; the oldest that has ended makes room. */
-const MOST = 1000
+const MAX_REDFISH_TASKS = 1000
 
 /** The tasks of a service. Like those of many BMCs, they are forgotten with the process. */
 export class Tasks {
-  readonly #tasks = new Map<string, Task>()
+  readonly #tasks = new Map<string, RedfishTask>()
   readonly #clock: Clock
   readonly #random: Random
   readonly #closing: AbortSignal
@@ -33,9 +33,15 @@ export class Tasks {
    * Starts work that takes so many milliseconds of lab time, at the end of which it is done. A document that it returns is
    * what the task's monitor answers with.
    */
-  start(name: string, machine: Machine, takes: number, work: () => Promise<Document | void>): Task {
-    const task: Task = { id: this.#idFor(machine), name, machine: machine.spec.id, began: this.#clock.now(), takes }
-    if (this.#tasks.size >= MOST) {
+  start(name: string, machine: Machine, takes: number, work: () => Promise<RedfishDocument | void>): RedfishTask {
+    const task: RedfishTask = {
+      id: this.#idFor(machine),
+      name,
+      machine: machine.spec.id,
+      began: this.#clock.now(),
+      takes,
+    }
+    if (this.#tasks.size >= MAX_REDFISH_TASKS) {
       const oldest = [...this.#tasks.values()].find(({ ended }) => ended)
       if (oldest) this.#tasks.delete(oldest.id)
     }
@@ -46,12 +52,12 @@ export class Tasks {
 
   /** Clients of an iDRAC find a job by the end of the path of its task. */
   #idFor({ spec }: Machine): string {
-    if (!isDell(spec)) return uuid(this.#random)
+    if (!isDell(spec)) return randomUuid(this.#random)
     return `JID_${Array.from({ length: 12 }, () => Math.floor(this.#random.next() * 10)).join('')}`
   }
 
-  async #run(task: Task, work: () => Promise<Document | void>): Promise<void> {
-    const end = (failure: string | null, result?: Document | void) =>
+  async #run(task: RedfishTask, work: () => Promise<RedfishDocument | void>): Promise<void> {
+    const end = (failure: string | null, result?: RedfishDocument | void) =>
       (task.ended = { at: this.#clock.now(), failure, ...defined({ result: result || undefined }) })
     try {
       if (task.takes > 0) await this.#clock.sleep(task.takes, { signal: this.#closing })
@@ -61,7 +67,7 @@ export class Tasks {
     }
   }
 
-  get(id: string): Task | undefined {
+  get(id: string): RedfishTask | undefined {
     return this.#tasks.get(id)
   }
 
@@ -69,25 +75,28 @@ export class Tasks {
     this.#tasks.delete(id)
   }
 
-  list(): Task[] {
+  list(): RedfishTask[] {
     return [...this.#tasks.values()]
   }
 
-  document({ id, name, began, takes, ended }: Task): Document {
+  document({ id, name, began, takes, ended }: RedfishTask): RedfishDocument {
     const done = takes === 0 ? 0 : Math.floor((100 * (this.#clock.now() - began)) / takes)
     const failure = ended?.failure
     return {
-      ...head('Task', ['TaskService', 'Tasks', id], name),
-      TaskMonitor: pathOf('TaskService', 'TaskMonitors', id),
+      ...resourceHead('Task', ['TaskService', 'Tasks', id], name),
+      TaskMonitor: redfishPath('TaskService', 'TaskMonitors', id),
       TaskState: ended === undefined ? 'Running' : failure === null ? 'Completed' : 'Exception',
       TaskStatus: failure == null ? 'OK' : 'Critical',
       PercentComplete: ended ? 100 : Math.min(99, done),
       StartTime: new Date(began).toISOString(),
       ...defined({ EndTime: ended ? new Date(ended.at).toISOString() : undefined }),
-      Messages: ended ? [failure == null ? message('Success') : failed(failure)] : [],
+      Messages: ended ? [failure == null ? baseMessage('Success') : taskFailedMessage(failure)] : [],
     }
   }
 }
 
 /** With the reason in the sentence: clients such as sushy show that, and not the remedy. */
-const failed = (why: string): Message => ({ ...message('OperationFailed'), Message: `The operation failed: ${why}.` })
+const taskFailedMessage = (why: string): RedfishMessage => ({
+  ...baseMessage('OperationFailed'),
+  Message: `The operation failed: ${why}.`,
+})

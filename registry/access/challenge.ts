@@ -9,7 +9,7 @@ export interface Challenge {
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+"
 
 /** The challenges of a `WWW-Authenticate` header; malformed parts are skipped. */
-export function challenges(header: string): Challenge[] {
+export function parseChallenges(header: string): Challenge[] {
   const found: { scheme: string; parameters: Record<string, string> }[] = []
   // A parameter follows a scheme or a comma; a word without `=` begins the next challenge.
   const item = new RegExp(`\\s*(?:(${TOKEN})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))|(${TOKEN}))\\s*,?|,`, 'gy')

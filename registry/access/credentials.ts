@@ -1,14 +1,22 @@
 import { join } from 'node:path'
-import { defined, type Clock, held, isObject, UserError, readNamedText, readJson } from '../../runtime/index.js'
+import {
+  defined,
+  type Clock,
+  withClockHeld,
+  isObject,
+  UserError,
+  readNamedText,
+  readJson,
+} from '../../runtime/index.js'
 import { ERRORS } from '../errors.js'
 
-export type Credentials =
+export type RegistryCredentials =
   | { kind: 'password'; user: string; password: string }
   /** A refresh token, which `docker login` keeps for some registries. */
   | { kind: 'identity token'; token: string }
 
 export interface FoundCredentials {
-  credentials: Credentials | null
+  credentials: RegistryCredentials | null
   /** Where a credential helper would be asked, which is not done here: the file that names it. */
   helper?: { name: string; file: string }
 }
@@ -60,22 +68,22 @@ export async function findCredentials(
   let helper: FoundCredentials['helper']
   const files = named === undefined ? usual : [{ path: named, form: 'auth.json' as const }]
   for (const { path, form } of files) {
-    const text = await held(clock, `reading ${path}`, () => readText(path, named !== undefined))
+    const text = await withClockHeld(clock, `reading ${path}`, () => readAuthFile(path, named !== undefined))
     if (text === null) continue
-    const found = inFile(name, parsed(text, path, form), path, form)
+    const found = inFile(name, parseAuthFile(text, path, form), path, form)
     if (found.credentials) return found
     helper ??= found.helper
   }
   return { credentials: null, ...defined({ helper }) }
 }
 
-async function readText(path: string, mustExist: boolean): Promise<string | null> {
+async function readAuthFile(path: string, mustExist: boolean): Promise<string | null> {
   try {
     return await readNamedText(path)
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (!mustExist && (code === 'ENOENT' || code === 'ENOTDIR')) return null
-    throw unusable(path, 'cannot be read', cause)
+    throw authFileError(path, 'cannot be read', cause)
   }
 }
 
@@ -86,17 +94,17 @@ interface AuthDocument {
 }
 
 /** The text may hold secrets, so no message quotes any of it. */
-function parsed(text: string, path: string, form: 'auth.json' | 'dockercfg'): AuthDocument {
+function parseAuthFile(text: string, path: string, form: 'auth.json' | 'dockercfg'): AuthDocument {
   let value: unknown
   try {
     value = readJson(text, 'the file with credentials')
   } catch {
-    throw unusable(path, 'is not JSON')
+    throw authFileError(path, 'is not JSON')
   }
-  if (!isObject(value)) throw unusable(path, 'is not a JSON object')
+  if (!isObject(value)) throw authFileError(path, 'is not a JSON object')
   if (form === 'dockercfg') return { auths: value, credHelpers: {} }
   const { auths = {}, credHelpers = {}, credsStore } = value
-  if (!isObject(auths) || !isObject(credHelpers)) throw unusable(path, 'has no object at auths or credHelpers')
+  if (!isObject(auths) || !isObject(credHelpers)) throw authFileError(path, 'has no object at auths or credHelpers')
   return { auths, credHelpers, credsStore }
 }
 
@@ -113,7 +121,7 @@ function inFile(
   const exact = keys.find((key) => Object.hasOwn(auths, key))
   // `docker login` wrote URLs for years, and still writes Docker Hub's.
   const key = exact ?? Object.keys(auths).find((one) => hostOfKey(one) === hubAlias(registry))
-  const credentials = key === undefined ? null : decoded(auths[key], key, path)
+  const credentials = key === undefined ? null : decodeCredentials(auths[key], key, path)
   if (credentials) return { credentials }
   return typeof credsStore === 'string' && credsStore !== ''
     ? { credentials: null, helper: { name: credsStore, file: path } }
@@ -135,18 +143,18 @@ const hubAlias = (host: string): string =>
   host === 'docker.io' || host === 'registry-1.docker.io' ? 'index.docker.io' : host
 
 /** Null for the empty entry that `docker login` leaves when a helper keeps the credentials. */
-function decoded(entry: unknown, key: string, path: string): Credentials | null {
-  if (!isObject(entry)) throw unusable(path, `has no object at auths of ${key}`)
+function decodeCredentials(entry: unknown, key: string, path: string): RegistryCredentials | null {
+  if (!isObject(entry)) throw authFileError(path, `has no object at auths of ${key}`)
   const { auth, identitytoken } = entry
   if (typeof identitytoken === 'string' && identitytoken !== '') return { kind: 'identity token', token: identitytoken }
   if (auth === undefined || auth === '') return null
   const text = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString() : ''
   const colon = text.indexOf(':')
-  if (colon < 0) throw unusable(path, `has no USER:PASSWORD in base64 at auth of ${key}`)
+  if (colon < 0) throw authFileError(path, `has no USER:PASSWORD in base64 at auth of ${key}`)
   return { kind: 'password', user: text.slice(0, colon), password: text.slice(colon + 1).replace(/^\0+|\0+$/g, '') }
 }
 
-const unusable = (path: string, what: string, cause?: unknown): UserError =>
+const authFileError = (path: string, what: string, cause?: unknown): UserError =>
   new UserError('registry-auth-file', `the file with credentials of registries, ${path}, ${what}`, {
     kind: 'usage',
     remedy: ERRORS['registry-auth-file'].remedy,

@@ -3,9 +3,9 @@ import { isObject, UserError } from '../../runtime/index.js'
 import { ERRORS } from '../errors.js'
 
 /** More of an error's body is not read. */
-const MOST_WORDS = 16 * 1024
+const MAX_ERROR_BODY_CHARACTERS = 16 * 1024
 
-export const unreachable = (host: string, cause: FetchFailure): UserError =>
+export const registryUnreachableError = (host: string, cause: FetchFailure): UserError =>
   new UserError('registry-unreachable', `the registry ${host} cannot be reached: ${cause.message}`, {
     cause,
     remedy: cause.remedy,
@@ -17,7 +17,7 @@ export const unreachable = (host: string, cause: FetchFailure): UserError =>
  */
 export async function answerWords(answer: FileAnswer): Promise<string> {
   try {
-    const bytes = await answer.bytes(MOST_WORDS)
+    const bytes = await answer.bytes(MAX_ERROR_BODY_CHARACTERS)
     const value: unknown = JSON.parse(bytes.toString())
     const errors: unknown = isObject(value) ? value['errors'] : undefined
     const first: unknown = Array.isArray(errors) ? errors[0] : undefined
@@ -35,7 +35,7 @@ export async function answerWords(answer: FileAnswer): Promise<string> {
 }
 
 /** A status that the protocol does not have at this place. */
-export async function unexpected(doing: string, answer: FileAnswer): Promise<UserError> {
+export async function unexpectedStatus(doing: string, answer: FileAnswer): Promise<UserError> {
   const { status } = answer
   const words = await answerWords(answer)
   return new UserError('registry-refused', `${doing} failed: the registry answers ${status}${words}`, {

@@ -9,9 +9,9 @@ import {
   type HttpClientOptions,
 } from '../../bytes/index.js'
 import { UserError, defined } from '../../runtime/index.js'
-import { challenges, type Challenge } from './challenge.js'
+import { parseChallenges, type Challenge } from './challenge.js'
 import type { FoundCredentials } from './credentials.js'
-import { answerWords, unreachable } from './registry-failures.js'
+import { answerWords, registryUnreachableError } from './registry-failures.js'
 import { bearerToken } from './token.js'
 import { ERRORS } from '../errors.js'
 
@@ -32,9 +32,9 @@ export interface RegistryRequest extends Omit<FileRequest, 'url' | 'signal'> {
 }
 
 /** Times that a request is sent again: after a failure that may pass, and when the registry asks to wait. */
-const RETRIES = { failed: 2, busy: 3 }
+const REGISTRY_RETRIES = { failed: 2, busy: 3 }
 /** Milliseconds: before the second try, and at most where the registry says how long. */
-const PAUSE = { first: 500, longest: 60_000 }
+const REGISTRY_RETRY_DELAYS = { first: 500, longest: 60_000 }
 
 /** One registry: how it is reached, and what opens it. */
 export class RegistryServer {
@@ -89,7 +89,7 @@ export class RegistryServer {
       const answer = await this.#send(url, request, authorization, signal)
       if (answer.status !== 401 || !isOwn) return answer
       const words = await answerWords(answer)
-      const wanted = challenges(answer.headers['www-authenticate'] ?? '')
+      const wanted = parseChallenges(answer.headers['www-authenticate'] ?? '')
       if (renewed || wanted.length === 0) throw await this.#unauthorized(request, words)
       // A token may have expired, or be for less than this.
       renewed = true
@@ -110,22 +110,23 @@ export class RegistryServer {
     for (let failed = 0, busy = 0; ;) {
       const answer = await this.#http.get({ ...rest, url: url.href, headers: all, signal }).catch((error: unknown) => {
         if (!(error instanceof FetchFailure)) throw error
-        if (!isRepeatable || !error.transient || failed === RETRIES.failed) throw unreachable(this.#host, error)
+        if (!isRepeatable || !error.transient || failed === REGISTRY_RETRIES.failed)
+          throw registryUnreachableError(this.#host, error)
         return undefined
       })
       if (answer?.status === 429) {
         const words = await answerWords(answer)
-        const wait = retryAfter(answer.headers['retry-after'], clock.now()) ?? 2 * PAUSE.first
-        if (busy++ === RETRIES.busy || wait > PAUSE.longest)
+        const wait = retryAfter(answer.headers['retry-after'], clock.now()) ?? 2 * REGISTRY_RETRY_DELAYS.first
+        if (busy++ === REGISTRY_RETRIES.busy || wait > REGISTRY_RETRY_DELAYS.longest)
           throw new UserError('registry-busy', `the registry ${this.#host} answers 429: too many requests${words}`, {
             remedy: `wait ${Math.ceil(wait / 1000)} s, or log in with an account of a higher limit`,
           })
         await clock.sleep(wait, { signal })
         continue
       }
-      if (answer && !(isRepeatable && answer.status >= 500 && failed < RETRIES.failed)) return answer
+      if (answer && !(isRepeatable && answer.status >= 500 && failed < REGISTRY_RETRIES.failed)) return answer
       await answer?.close()
-      await clock.sleep(PAUSE.first * 3 ** failed++, { signal })
+      await clock.sleep(REGISTRY_RETRY_DELAYS.first * 3 ** failed++, { signal })
     }
   }
 
@@ -146,10 +147,10 @@ export class RegistryServer {
       if (!(error instanceof FetchFailure)) throw error
       // A certificate that is not believed is no reason to do without one.
       const mayBePlain = this.#access.insecure || isLoopback(secure.hostname)
-      if (!mayBePlain || error.code.startsWith('tls-')) throw unreachable(this.#host, error)
+      if (!mayBePlain || error.code.startsWith('tls-')) throw registryUnreachableError(this.#host, error)
       return this.#pingAt(new URL(`http://${this.#host}`), signal).catch((plain: unknown) => {
         if (!(plain instanceof FetchFailure)) throw plain
-        throw unreachable(this.#host, error.code === 'not-tls' ? plain : error)
+        throw registryUnreachableError(this.#host, error.code === 'not-tls' ? plain : error)
       })
     }
   }
@@ -158,7 +159,7 @@ export class RegistryServer {
     const answer = await this.#http.get({ url: new URL('/v2/', base).href, signal })
     const { status, headers } = answer
     const words = await answerWords(answer)
-    if (status === 401) return { base, asked: challenges(headers['www-authenticate'] ?? '') }
+    if (status === 401) return { base, asked: parseChallenges(headers['www-authenticate'] ?? '') }
     if (status === 200) return { base, asked: [] }
     // Docker Hub's limit counts no pings, others' may; the request itself waits.
     if (status === 429) return { base, asked: [] }

@@ -1,15 +1,15 @@
 import { FetchFailure, streamFrom, type ByteStream, type FileAnswer } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
-import { checkContent, digestOf, isDigest, verifiedStream } from '../digest.js'
-import { ACCEPTED, LARGEST_MANIFEST, type Descriptor } from '../images/manifest.js'
+import { checkContent, blobDigestOf, isDigest, verifiedStream } from '../digest.js'
+import { ACCEPTED, MAX_MANIFEST_BYTES, type Descriptor } from '../images/manifest.js'
 import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
-import { unexpected, unreachable } from './registry-failures.js'
+import { unexpectedStatus, registryUnreachableError } from './registry-failures.js'
 import type { RegistryRequest, RegistryServer } from './registry-server.js'
 
 /** More than this goes in chunks, so that a proxy's limit of a request's size lets it through. */
-const CHUNK = 16 * 2 ** 20
+const MIN_CHUNKED_BLOB_BYTES = 16 * 2 ** 20
 /** So large that every blob in one request is smaller. */
-const LARGEST_CHUNK = 256 * 2 ** 20
+const MAX_CHUNK_BYTES = 256 * 2 ** 20
 
 /** A repository of a registry, by the OCI distribution API 1.1. */
 export class RegistryRepository implements ImageStore, ImageSink {
@@ -31,8 +31,8 @@ export class RegistryRepository implements ImageStore, ImageSink {
       headers: { accept: ACCEPTED.join(', ') },
     })
     await this.#found(answer, what)
-    const bytes = await this.#body(answer, LARGEST_MANIFEST, what)
-    const digest = digestOf(bytes)
+    const bytes = await this.#body(answer, MAX_MANIFEST_BYTES, what)
+    const digest = blobDigestOf(bytes)
     if (isDigest(reference)) checkContent(bytes, { digest: reference }, what)
     const stated = answer.headers['docker-content-digest']
     if (stated !== undefined && isDigest(stated))
@@ -52,7 +52,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
         length: descriptor.size,
         next: () =>
           stream.next().catch((error: unknown) => {
-            throw error instanceof FetchFailure ? unreachable(this.#server.host, error) : error
+            throw error instanceof FetchFailure ? registryUnreachableError(this.#server.host, error) : error
           }),
         [Symbol.asyncDispose]: () => answer.close(),
       },
@@ -69,9 +69,9 @@ export class RegistryRepository implements ImageStore, ImageSink {
     await begun.close()
     // The registry has the blob already, and has mounted it.
     if (begun.status === 201) return
-    if (begun.status !== 202) throw await unexpected(`beginning an upload to ${this.name}`, begun)
+    if (begun.status !== 202) throw await unexpectedStatus(`beginning an upload to ${this.name}`, begun)
     const least = Number(begun.headers['oci-chunk-min-length'] ?? 0)
-    const size = Math.min(Math.max(CHUNK, Number.isSafeInteger(least) ? least : 0), LARGEST_CHUNK)
+    const size = Math.min(Math.max(MIN_CHUNKED_BLOB_BYTES, Number.isSafeInteger(least) ? least : 0), MAX_CHUNK_BYTES)
     let place = this.#placeOf(begun)
     let sent = 0
     for (; bytes.length > size && sent < bytes.length; sent += size) {
@@ -83,7 +83,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
         headers: { ...BINARY, 'content-range': `${sent}-${sent + chunk.length - 1}` },
       })
       await answer.close()
-      if (answer.status !== 202) throw await unexpected(`uploading to ${this.name}`, answer)
+      if (answer.status !== 202) throw await unexpectedStatus(`uploading to ${this.name}`, answer)
       const taken = /^0-(\d+)$/.exec(answer.headers['range'] ?? '')?.[1]
       if (taken !== undefined && Number(taken) !== sent + chunk.length - 1)
         throw this.#strange(`has taken ${Number(taken) + 1} bytes of an upload, not ${sent + chunk.length}`)
@@ -95,7 +95,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
       headers: BINARY,
       body: sent === 0 ? bytes : new Uint8Array(),
     })
-    if (last.status !== 201) throw await unexpected(`uploading to ${this.name}`, last)
+    if (last.status !== 201) throw await unexpectedStatus(`uploading to ${this.name}`, last)
     await last.close()
     this.#compare(last, digest)
   }
@@ -109,7 +109,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
     const headers = { 'content-type': mediaType }
     const answer = await this.#push(signal, { method: 'PUT', path, body: bytes, headers })
     if (answer.status !== 201 && answer.status !== 200)
-      throw await unexpected(`pushing ${this.#named(tag ?? digest)}`, answer)
+      throw await unexpectedStatus(`pushing ${this.#named(tag ?? digest)}`, answer)
     await answer.close()
     this.#compare(answer, digest)
     const there = await this.#push(signal, { method: 'HEAD', path, headers: { accept: mediaType } })
@@ -131,7 +131,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
   /** @throws UserError `image-not-found`, `registry-refused` */
   async #found(answer: FileAnswer, what: string): Promise<void> {
     if (answer.status === 200) return
-    if (answer.status !== 404) throw await unexpected(`reading ${what}`, answer)
+    if (answer.status !== 404) throw await unexpectedStatus(`reading ${what}`, answer)
     await answer.close()
     throw new UserError('image-not-found', `the registry ${this.#server.host} has no ${what.replace(/,$/, '')}`, {
       remedy: 'correct the name, tag or digest',
@@ -144,7 +144,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
     } catch (error) {
       if (!(error instanceof FetchFailure)) throw error
       if (error.code === 'too-large') throw this.#strange(`sends more than ${most} bytes as the manifest of ${what}`)
-      throw unreachable(this.#server.host, error)
+      throw registryUnreachableError(this.#server.host, error)
     } finally {
       await answer.close()
     }

@@ -1,13 +1,13 @@
 import { basicAuthorization, FetchFailure, type HttpClient } from '../../bytes/index.js'
 import { isObject, UserError } from '../../runtime/index.js'
 import type { Challenge } from './challenge.js'
-import type { Credentials } from './credentials.js'
+import type { RegistryCredentials } from './credentials.js'
 import { answerWords } from './registry-failures.js'
 
 interface TokenRequest {
   repository: string
   actions: string
-  credentials: Credentials | null
+  credentials: RegistryCredentials | null
   /** The registry's, for messages. */
   host: string
   /** Whether the registry itself is reached by https. */
@@ -16,7 +16,7 @@ interface TokenRequest {
   signal: AbortSignal
 }
 
-const LARGEST_ANSWER = 2 ** 20
+const MAX_TOKEN_ANSWER_BYTES = 2 ** 20
 
 /**
  * Asks a token server for access to a repository: anonymously without credentials, with a GET and Basic credentials, or with
@@ -62,7 +62,7 @@ export async function bearerToken({ parameters }: Challenge, request: TokenReque
     }
     if (status !== 200) throw wrong(`has a token server, ${at}, that answers ${status}${await answerWords(answer)}`)
     try {
-      return tokenOf(await answer.bytes(LARGEST_ANSWER)) ?? unusable()
+      return tokenOf(await answer.bytes(MAX_TOKEN_ANSWER_BYTES)) ?? unusable()
     } finally {
       await answer.close()
     }
@@ -89,7 +89,7 @@ function withFields(url: URL, fields: readonly (readonly [string, string])[]): s
   return asked.href
 }
 
-function basic(credentials: Credentials | null): Record<string, string> {
+function basic(credentials: RegistryCredentials | null): Record<string, string> {
   if (credentials?.kind !== 'password') return {}
   return { authorization: basicAuthorization({ username: credentials.user, password: credentials.password }) }
 }

@@ -22,7 +22,7 @@ export interface FileLimits {
   layer?: number
 }
 
-const LIMITS: FileLimits = { file: 32 * 2 ** 20, all: 256 * 2 ** 20, files: 20_000 }
+const IMAGE_FILE_LIMITS: FileLimits = { file: 32 * 2 ** 20, all: 256 * 2 ** 20, files: 20_000 }
 
 const WHITEOUT = '.wh.'
 const OPAQUE = '.wh..wh..opq'
@@ -38,7 +38,7 @@ export async function imageFiles(
   wanted: WantedFiles,
   { clock, signal, limits }: { clock: Clock; signal: AbortSignal; limits?: Partial<FileLimits> },
 ): Promise<Map<string, Buffer>> {
-  const reading = new Reading(wanted, { ...LIMITS, ...limits })
+  const reading = new Reading(wanted, { ...IMAGE_FILE_LIMITS, ...limits })
   for (const layer of [...layers].reverse()) {
     if (reading.isDone) break
     const where = `the layer ${layer.digest} of ${name}`
@@ -101,7 +101,7 @@ class Reading {
   }
 
   async take({ path, kind, content, size }: TarEntry): Promise<void> {
-    const [folder, name] = split(path)
+    const [folder, name] = splitPath(path)
     if (name === OPAQUE) return void this.#remember(this.#layer.opaque, folder)
     if (name.startsWith(WHITEOUT)) {
       const hidden = name.slice(WHITEOUT.length)
@@ -132,7 +132,7 @@ class Reading {
 
   /** Only what concerns a wanted path is kept: a layer can have millions of whiteouts. */
   #remember(where: Set<string>, path: string): void {
-    const [folder] = split(path)
+    const [folder] = splitPath(path)
     if (path === '' || this.#parents.has(path) || this.#paths.has(path) || this.#folders.has(folder)) where.add(path)
     if (where.size > this.limits.files) throw new FormatError(`it hides more than ${this.limits.files} files`)
   }
@@ -179,7 +179,7 @@ const emptyLayer = () => ({
   folders: new Set<string>(),
 })
 
-function split(path: string): [folder: string, name: string] {
+function splitPath(path: string): [folder: string, name: string] {
   const slash = path.lastIndexOf('/')
   return slash < 0 ? ['', path] : [path.slice(0, slash), path.slice(slash + 1)]
 }

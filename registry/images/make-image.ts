@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { paxArchive, type ArchiveEntry } from '../../bytes/index.js'
-import { digestOf } from '../digest.js'
+import { blobDigestOf } from '../digest.js'
 import { MEDIA_TYPES, type Descriptor } from './manifest.js'
 import { goArchitecture } from './platforms.js'
 import type { ImageSink } from './store.js'
@@ -31,7 +31,7 @@ export function makeImage({ files, labels, created, comment }: NewImage): MadeIm
   const blobs = new Map<string, Uint8Array>()
   const manifests: { digest: string; mediaType: string; bytes: Uint8Array }[] = []
   const blob = (mediaType: string, bytes: Uint8Array): Descriptor => {
-    const digest = digestOf(bytes)
+    const digest = blobDigestOf(bytes)
     blobs.set(digest, bytes)
     return { mediaType, digest, size: bytes.length }
   }
@@ -39,26 +39,26 @@ export function makeImage({ files, labels, created, comment }: NewImage): MadeIm
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([architecture, entries]) => {
       const tar = paxArchive(entries, Date.parse(created) / 1000)
-      const layer = blob(MEDIA_TYPES.layer, packed(tar))
+      const layer = blob(MEDIA_TYPES.layer, packLayer(tar))
       const platform = { architecture: goArchitecture(architecture), os: 'linux' }
       const config = blob(
         MEDIA_TYPES.config,
-        json({
+        encodeJsonBlob({
           created,
           ...platform,
           config: { Labels: labels },
-          rootfs: { type: 'layers', diff_ids: [digestOf(tar)] },
+          rootfs: { type: 'layers', diff_ids: [blobDigestOf(tar)] },
           history: [{ created, comment }],
         }),
       )
-      const bytes = json({ schemaVersion: 2, mediaType: MEDIA_TYPES.manifest, config, layers: [layer] })
-      const digest = digestOf(bytes)
+      const bytes = encodeJsonBlob({ schemaVersion: 2, mediaType: MEDIA_TYPES.manifest, config, layers: [layer] })
+      const digest = blobDigestOf(bytes)
       manifests.push({ digest, mediaType: MEDIA_TYPES.manifest, bytes })
       return { mediaType: MEDIA_TYPES.manifest, digest, size: bytes.length, platform }
     })
   if (images.length > 1) {
-    const bytes = json({ schemaVersion: 2, mediaType: MEDIA_TYPES.index, manifests: images })
-    manifests.push({ digest: digestOf(bytes), mediaType: MEDIA_TYPES.index, bytes })
+    const bytes = encodeJsonBlob({ schemaVersion: 2, mediaType: MEDIA_TYPES.index, manifests: images })
+    manifests.push({ digest: blobDigestOf(bytes), mediaType: MEDIA_TYPES.index, bytes })
   }
   const { digest, mediaType } = manifests.at(-1)!
   return { digest, mediaType, blobs, manifests }
@@ -75,10 +75,10 @@ export async function putImage(
     await sink.putManifest(manifest, index === last ? tag : undefined, signal)
 }
 
-const json = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value))
+const encodeJsonBlob = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value))
 
 /** The header of gzip names the system that made it; the bytes must be the same everywhere. */
-function packed(bytes: Uint8Array): Uint8Array {
+function packLayer(bytes: Uint8Array): Uint8Array {
   const packedBytes = gzipSync(bytes)
   packedBytes[9] = 255
   return packedBytes

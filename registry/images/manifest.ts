@@ -7,12 +7,12 @@ export interface Descriptor {
   mediaType: string
   digest: string
   size: number
-  platform?: Platform
+  platform?: ImagePlatform
   annotations?: Readonly<Record<string, string>>
 }
 
 /** As Go names them: `linux`, `amd64`. */
-export interface Platform {
+export interface ImagePlatform {
   os: string
   architecture: string
   variant?: string
@@ -31,7 +31,7 @@ export interface ImageIndex {
   manifests: readonly Descriptor[]
 }
 
-export type Manifest = ImageManifest | ImageIndex
+export type OciManifest = ImageManifest | ImageIndex
 
 export const MEDIA_TYPES = {
   index: 'application/vnd.oci.image.index.v1+json',
@@ -46,11 +46,11 @@ export const MEDIA_TYPES = {
 export const ACCEPTED = [MEDIA_TYPES.index, MEDIA_TYPES.manifest, MEDIA_TYPES.dockerList, MEDIA_TYPES.dockerManifest]
 
 /** As containers/image has it: 4 MiB. */
-export const LARGEST_MANIFEST = 4 * 2 ** 20
+export const MAX_MANIFEST_BYTES = 4 * 2 ** 20
 
 /** Docker's own limit is 127. */
-const MOST_LAYERS = 500
-const MOST_IMAGES = 500
+const MAX_MANIFEST_LAYERS = 500
+const MAX_INDEX_MANIFESTS = 500
 
 /**
  * Reads a manifest: OCI or Docker's v2 schema 2, an image or an index of images.
@@ -58,7 +58,7 @@ const MOST_IMAGES = 500
  * @param type media type that the registry says; what the manifest says counts more
  * @throws UserError `image-manifest`
  */
-export function readManifest(bytes: Uint8Array, type: string | undefined, name: string): Manifest {
+export function readManifest(bytes: Uint8Array, type: string | undefined, name: string): OciManifest {
   const value = jsonObject(bytes, name)
   const wrong = (what: string) => badManifest(name, what)
   const { schemaVersion, mediaType = type, manifests, config, layers } = value
@@ -66,21 +66,22 @@ export function readManifest(bytes: Uint8Array, type: string | undefined, name: 
     throw new UserError('image-manifest', `${name} is in Docker's schema 1, which has no digests of its own`, {
       remedy: 'copy the image with skopeo copy --format v2s2',
     })
-  if (schemaVersion !== 2) throw wrong(`its schemaVersion is ${shown(schemaVersion)}, not 2`)
+  if (schemaVersion !== 2) throw wrong(`its schemaVersion is ${quoteManifestValue(schemaVersion)}, not 2`)
   // Such a manifest could be one image to us and another to others (CVE-2021-41190).
   if (manifests !== undefined && (config !== undefined || layers !== undefined))
     throw wrong('it is an index and an image at once')
   const isIndex = mediaType === MEDIA_TYPES.index || mediaType === MEDIA_TYPES.dockerList
   const isImage = mediaType === MEDIA_TYPES.manifest || mediaType === MEDIA_TYPES.dockerManifest
-  if (value['mediaType'] !== undefined && !isIndex && !isImage) throw wrong(`its media type is ${shown(mediaType)}`)
+  if (value['mediaType'] !== undefined && !isIndex && !isImage)
+    throw wrong(`its media type is ${quoteManifestValue(mediaType)}`)
   if (isIndex ? manifests === undefined : isImage && manifests !== undefined)
-    throw wrong(`its media type is ${shown(mediaType)}, its form another`)
+    throw wrong(`its media type is ${quoteManifestValue(mediaType)}, its form another`)
   if (manifests !== undefined)
-    return { kind: 'index', manifests: descriptors(manifests, 'manifests', MOST_IMAGES, wrong) }
+    return { kind: 'index', manifests: descriptors(manifests, 'manifests', MAX_INDEX_MANIFESTS, wrong) }
   return {
     kind: 'image',
     config: descriptor(config, 'config', wrong),
-    layers: descriptors(layers, 'layers', MOST_LAYERS, wrong),
+    layers: descriptors(layers, 'layers', MAX_MANIFEST_LAYERS, wrong),
   }
 }
 
@@ -113,9 +114,10 @@ function descriptor(value: unknown, at: string, wrong: Wrong): Descriptor {
   if (!isObject(value)) throw wrong(`it has no ${at}`)
   const { mediaType, digest, size, platform, annotations } = value
   if (typeof mediaType !== 'string') throw wrong(`${at} has no mediaType`)
-  if (typeof digest !== 'string' || !isDigest(digest)) throw wrong(`the digest of ${at} is ${shown(digest)}`)
+  if (typeof digest !== 'string' || !isDigest(digest))
+    throw wrong(`the digest of ${at} is ${quoteManifestValue(digest)}`)
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
-    throw wrong(`the size of ${at} is ${shown(size)}`)
+    throw wrong(`the size of ${at} is ${quoteManifestValue(size)}`)
   return {
     mediaType,
     digest,
@@ -138,7 +140,7 @@ const platformOf = ({
   os: string
   architecture: string
   variant?: unknown
-}): Platform => ({
+}): ImagePlatform => ({
   os,
   architecture,
   ...defined({ variant: typeof variant === 'string' ? variant : undefined }),
@@ -148,5 +150,5 @@ const platformOf = ({
 export const textsOf = (value: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
-const shown = (value: unknown): string =>
+const quoteManifestValue = (value: unknown): string =>
   value === undefined ? 'missing' : (JSON.stringify(value) ?? '?').slice(0, 80)

@@ -3,7 +3,7 @@ import { defined, type Clock, isObject, UserError } from '../../runtime/index.js
 import { findCredentials, type AuthFiles } from '../access/credentials.js'
 import { RegistryServer } from '../access/registry-server.js'
 import { RegistryRepository } from '../access/repository.js'
-import { candidates, type MirrorRule } from '../mirrors/mirrors.js'
+import { mirrorCandidates, type MirrorRule } from '../mirrors/mirrors.js'
 import { OciLayout } from '../places/layout.js'
 import { ofDigest, referenceText, type ImagePlace, type ImageReference } from '../places/reference.js'
 import { imageFiles, type FileLimits, type WantedFiles } from './image-files.js'
@@ -57,9 +57,9 @@ export interface OpenedImage {
   image(architecture?: string): Promise<Image>
 }
 
-const LARGEST_CONFIG = 8 * 2 ** 20
+const MAX_IMAGE_CONFIG_BYTES = 8 * 2 ** 20
 /** An index may lead to another one. */
-const DEEPEST_INDEX = 3
+const MAX_INDEX_DEPTH = 3
 
 /** Opens images of registries and folders; one for a command, so that each registry is asked for a token once. */
 export class Images {
@@ -111,7 +111,7 @@ export class Images {
   }
 
   async #openFirst(reference: ImageReference): Promise<OpenedImage> {
-    const { places, rule } = candidates(reference, this.#access.mirrors ?? [])
+    const { places, rule } = mirrorCandidates(reference, this.#access.mirrors ?? [])
     const named = referenceText(reference)
     if (places.length === 0)
       throw new UserError(
@@ -165,7 +165,7 @@ export class Images {
 
   async #imageIn(store: ImageStore, index: ImageIndex, architecture: string | undefined): Promise<Image> {
     let found: ImageIndex = index
-    for (let depth = 0; depth < DEEPEST_INDEX; depth++) {
+    for (let depth = 0; depth < MAX_INDEX_DEPTH; depth++) {
       const first = imagesByArchitecture(found).keys().next().value
       const descriptor = imageFor(found, architecture ?? first ?? 'any architecture', store.name)
       const { bytes, mediaType, digest } = await store.manifest(descriptor.digest, this.#signal)
@@ -176,13 +176,13 @@ export class Images {
       if (manifest.kind === 'image') return this.#image(store, manifest, digest)
       found = manifest
     }
-    throw badManifest(store.name, `its indexes lead to others more than ${DEEPEST_INDEX} times`)
+    throw badManifest(store.name, `its indexes lead to others more than ${MAX_INDEX_DEPTH} times`)
   }
 
   async #image(store: ImageStore, { config, layers }: ImageManifest, digest: string): Promise<Image> {
     const name = `${store.name}@${digest}`
-    if (config.size > LARGEST_CONFIG)
-      throw badManifest(name, `its config has ${config.size} bytes, more than ${LARGEST_CONFIG}`)
+    if (config.size > MAX_IMAGE_CONFIG_BYTES)
+      throw badManifest(name, `its config has ${config.size} bytes, more than ${MAX_IMAGE_CONFIG_BYTES}`)
     await using blob = await store.blob(config, this.#signal)
     const parts: Uint8Array[] = []
     for (let part = await blob.next(); part; part = await blob.next()) parts.push(part)

@@ -2,11 +2,17 @@ import { UserError, ownMember } from '../../runtime/index.js'
 import type { Descriptor, ImageIndex } from './manifest.js'
 
 /** Names of architectures: Go's, which container images use, by those of `uname -m`. */
-const GO_NAMES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64', i686: '386', armv7l: 'arm' }
-const UNAME_NAMES = new Map(Object.entries(GO_NAMES).map(([uname, go]) => [go, uname]))
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = {
+  x86_64: 'amd64',
+  aarch64: 'arm64',
+  i686: '386',
+  armv7l: 'arm',
+}
+const UNAME_NAMES = new Map(Object.entries(GO_ARCHITECTURES).map(([uname, go]) => [go, uname]))
 
 /** `amd64` for `x86_64`; ppc64le and s390x are called the same. */
-export const goArchitecture = (architecture: string): string => ownMember(GO_NAMES, architecture) ?? architecture
+export const goArchitecture = (architecture: string): string =>
+  ownMember(GO_ARCHITECTURES, architecture) ?? architecture
 
 /** `x86_64` for `amd64`. */
 export const unameArchitecture = (architecture: string): string => UNAME_NAMES.get(architecture) ?? architecture

@@ -6,7 +6,7 @@ import { systemClock } from '../../runtime/index.js'
 import { images, putFiles } from '../../test/kit/registry/images.js'
 import { registryServer } from '../../test/kit/registry/registry-server.js'
 import { parsePlace, parseReference, referenceText } from '../places/reference.js'
-import { candidates, type MirrorRule } from './mirrors.js'
+import { mirrorCandidates, type MirrorRule } from './mirrors.js'
 import { readMirrors } from './read-mirrors.js'
 
 const D = `sha256:${'d'.repeat(64)}`
@@ -20,7 +20,7 @@ async function rules(text: string): Promise<MirrorRule[]> {
   return readMirrors(path, systemClock())
 }
 const places = (reference: string, some: readonly MirrorRule[]) =>
-  candidates(parseReference(reference), some).places.map(referenceText)
+  mirrorCandidates(parseReference(reference), some).places.map(referenceText)
 
 const ICSP = `apiVersion: operator.openshift.io/v1alpha1
 kind: ImageContentSourcePolicy

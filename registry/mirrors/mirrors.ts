@@ -27,10 +27,10 @@ export interface Candidates {
  * Where an image is looked for: one rule applies, the one with the longest source (containers-registries.conf(5)); its
  * mirrors come first, then the source.
  */
-export function candidates(reference: ImageReference, rules: readonly MirrorRule[]): Candidates {
+export function mirrorCandidates(reference: ImageReference, rules: readonly MirrorRule[]): Candidates {
   const name = `${reference.registry}/${reference.repository}`
   const whole = referenceText(reference)
-  const fitting = rules.filter(({ source }) => fits(source, name) || fits(source, whole))
+  const fitting = rules.filter(({ source }) => fitsMirrorSource(source, name) || fitsMirrorSource(source, whole))
   // The first one counts among equally long ones.
   const rule = fitting.reduce<MirrorRule | undefined>(
     (best, one) => (best && best.source.length >= one.source.length ? best : one),
@@ -46,7 +46,7 @@ export function candidates(reference: ImageReference, rules: readonly MirrorRule
 }
 
 /** Whether a name begins with a source, and goes on with a separator. */
-function fits(source: string, name: string): boolean {
+function fitsMirrorSource(source: string, name: string): boolean {
   if (source.startsWith('*.')) {
     const host = name.split(/[/:]/)[0]!
     return host.endsWith(source.slice(1))

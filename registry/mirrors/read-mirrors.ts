@@ -1,13 +1,21 @@
 import { parse as parseToml } from 'smol-toml'
 import { parseAllDocuments } from 'yaml'
-import { defined, type Clock, held, isObject, readNested, UserError, readNamedText } from '../../runtime/index.js'
+import {
+  defined,
+  type Clock,
+  withClockHeld,
+  isObject,
+  readNested,
+  UserError,
+  readNamedText,
+} from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
 import { ERRORS } from '../errors.js'
 
 type Wrong = (what: string) => UserError
 
 /** Kinds of manifests with mirrors, where they keep them, and for which names the mirrors are asked. */
-const KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> = {
+const MIRROR_KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> = {
   ImageContentSourcePolicy: { at: 'repositoryDigestMirrors', pulls: 'digest' },
   ImageDigestMirrorSet: { at: 'imageDigestMirrors', pulls: 'digest' },
   ImageTagMirrorSet: { at: 'imageTagMirrors', pulls: 'tag' },
@@ -20,14 +28,14 @@ const KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> =
  * @throws UserError `image-mirrors` (usage)
  */
 export async function readMirrors(path: string, clock: Clock): Promise<MirrorRule[]> {
-  const wrong: Wrong = (what) => unusable(path, what)
-  const text = await held(clock, `reading ${path}`, () =>
+  const wrong: Wrong = (what) => mirrorsFileError(path, what)
+  const text = await withClockHeld(clock, `reading ${path}`, () =>
     readNamedText(path).catch((cause: unknown) => {
-      throw unusable(path, 'cannot be read', cause)
+      throw mirrorsFileError(path, 'cannot be read', cause)
     }),
   )
   const manifests = manifestsIn(text, path)
-  if (manifests.length > 0) return merged(manifests.flatMap((one) => rulesOf(one, wrong)))
+  if (manifests.length > 0) return mergeRules(manifests.flatMap((one) => rulesOf(one, wrong)))
   return registriesConf(text, path, wrong)
 }
 
@@ -44,8 +52,9 @@ function manifestsIn(text: string, path: string): Record<string, unknown>[] {
 }
 
 function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: Wrong): MirrorRule[] {
-  const known = KINDS[String(kind)]
-  if (!known) throw wrong(`has an object of the kind ${String(kind)}, and not of ${Object.keys(KINDS).join(', ')}`)
+  const known = MIRROR_KINDS[String(kind)]
+  if (!known)
+    throw wrong(`has an object of the kind ${String(kind)}, and not of ${Object.keys(MIRROR_KINDS).join(', ')}`)
   const name = isObject(metadata) ? String(metadata['name']) : 'without a name'
   const lists = isObject(spec) ? spec[known.at] : undefined
   if (!Array.isArray(lists)) throw wrong(`has no list spec.${known.at} in ${String(kind)} ${name}`)
@@ -70,7 +79,7 @@ const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^(?:\*\.)?[a-zA-Z\d[][\w.[\]-]*(?::\d+)?(?:\/[a-z\d._/-]*[a-z\d])?$/.test(value)
 
 /** Rules of one source together: a cluster may have several policies for it. */
-function merged(rules: readonly MirrorRule[]): MirrorRule[] {
+function mergeRules(rules: readonly MirrorRule[]): MirrorRule[] {
   const bySource = new Map<string, MirrorRule>()
   for (const rule of rules) {
     const known = bySource.get(rule.source)
@@ -79,7 +88,10 @@ function merged(rules: readonly MirrorRule[]): MirrorRule[] {
       known
         ? {
             ...known,
-            mirrors: [...known.mirrors, ...rule.mirrors.filter((one) => !known.mirrors.some((it) => isSame(it, one)))],
+            mirrors: [
+              ...known.mirrors,
+              ...rule.mirrors.filter((one) => !known.mirrors.some((it) => isSameMirror(it, one))),
+            ],
             isSourceAsked: known.isSourceAsked && rule.isSourceAsked,
           }
         : rule,
@@ -88,7 +100,7 @@ function merged(rules: readonly MirrorRule[]): MirrorRule[] {
   return [...bySource.values()]
 }
 
-const isSame = (one: MirrorRule['mirrors'][number], other: MirrorRule['mirrors'][number]): boolean =>
+const isSameMirror = (one: MirrorRule['mirrors'][number], other: MirrorRule['mirrors'][number]): boolean =>
   one.place === other.place && one.pulls === other.pulls
 
 function registriesConf(text: string, path: string, wrong: Wrong): MirrorRule[] {
@@ -98,7 +110,7 @@ function registriesConf(text: string, path: string, wrong: Wrong): MirrorRule[] 
   } catch (cause) {
     if (cause instanceof UserError) throw cause
     const [first] = cause instanceof Error ? cause.message.split('\n') : []
-    throw unusable(path, `is neither YAML with a kind nor TOML${first ? `: ${first}` : ''}`, cause)
+    throw mirrorsFileError(path, `is neither YAML with a kind nor TOML${first ? `: ${first}` : ''}`, cause)
   }
   const { registry: list } = isObject(value) ? value : {}
   if (!Array.isArray(list)) throw wrong('has neither an object with a kind nor [[registry]]')
@@ -141,7 +153,7 @@ const PULLS: Readonly<Record<string, 'all' | 'digest' | 'tag'>> = {
   'tag-only': 'tag',
 }
 
-const unusable = (path: string, what: string, cause?: unknown): UserError =>
+const mirrorsFileError = (path: string, what: string, cause?: unknown): UserError =>
   new UserError('image-mirrors', `the file of mirrors ${path} ${what}`, {
     kind: 'usage',
     remedy: ERRORS['image-mirrors'].remedy,

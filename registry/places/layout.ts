@@ -4,20 +4,20 @@ import { fileSource, type ByteStream } from '../../bytes/index.js'
 import {
   defined,
   type Clock,
-  held,
+  withClockHeld,
   isObject,
   makeFolder,
   takeLock,
   temporaryFolder,
   UserError,
 } from '../../runtime/index.js'
-import { algorithmOf, checkContent, digestOf, isDigest, verifiedStream } from '../digest.js'
-import { jsonObject, LARGEST_MANIFEST, MEDIA_TYPES, readManifest, type Descriptor } from '../images/manifest.js'
+import { algorithmOf, checkContent, blobDigestOf, isDigest, verifiedStream } from '../digest.js'
+import { jsonObject, MAX_MANIFEST_BYTES, MEDIA_TYPES, readManifest, type Descriptor } from '../images/manifest.js'
 import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
 import { ERRORS } from '../errors.js'
 
-const TAG = 'org.opencontainers.image.ref.name'
-const VERSION = '1.0.0'
+const TAG_ANNOTATION = 'org.opencontainers.image.ref.name'
+const OCI_LAYOUT_VERSION = '1.0.0'
 
 /** A folder in the OCI image layout 1.0.0: `oci-layout`, `index.json` and `blobs/sha256/...`. */
 export class OciLayout implements ImageStore, ImageSink {
@@ -40,9 +40,14 @@ export class OciLayout implements ImageStore, ImageSink {
     // A tag that was moved by appending is the last one of its name.
     const [last, ...others] = found.reverse()
     if (!last)
-      throw notFound(tag === undefined ? `${this.name} has no images` : `${this.name} has no tag ${tag}; it has ${has}`)
+      throw imageNotFoundError(
+        tag === undefined ? `${this.name} has no images` : `${this.name} has no tag ${tag}; it has ${has}`,
+      )
     if (tag === undefined && others.length > 0)
-      throw notFound(`${this.name} has ${found.length} images, and ${has}`, `name one of them: ${this.name}:TAG`)
+      throw imageNotFoundError(
+        `${this.name} has ${found.length} images, and ${has}`,
+        `name one of them: ${this.name}:TAG`,
+      )
     return last.digest
   }
 
@@ -55,10 +60,10 @@ export class OciLayout implements ImageStore, ImageSink {
     const digest = isDigest(reference) ? reference : await this.digestOf(reference)
     const what = `${this.name}@${digest}`
     const path = this.#blobPath(digest)
-    const bytes = await held(this.#clock, `reading ${path}`, async () => {
+    const bytes = await withClockHeld(this.#clock, `reading ${path}`, async () => {
       const { size } = await stat(path).catch(() => ({ size: -1 }))
-      if (size < 0) throw notFound(`${this.name} has no ${digest}`)
-      if (size > LARGEST_MANIFEST) throw notLayout(this.#folder, `${path} is too large for a manifest`)
+      if (size < 0) throw imageNotFoundError(`${this.name} has no ${digest}`)
+      if (size > MAX_MANIFEST_BYTES) throw notLayout(this.#folder, `${path} is too large for a manifest`)
       return readFile(path)
     })
     checkContent(bytes, { digest }, what)
@@ -68,16 +73,16 @@ export class OciLayout implements ImageStore, ImageSink {
   async blob(descriptor: Descriptor): Promise<ByteStream> {
     const path = this.#blobPath(descriptor.digest)
     const stream = await fileSource(path, this.#clock).catch((cause: unknown) => {
-      throw notFound(`${this.name} has no ${descriptor.digest}`, undefined, cause)
+      throw imageNotFoundError(`${this.name} has no ${descriptor.digest}`, undefined, cause)
     })
     return verifiedStream(stream, descriptor, path)
   }
 
   async putBlob(bytes: Uint8Array, digest: string): Promise<void> {
     const path = this.#blobPath(digest)
-    await held(this.#clock, `writing ${path}`, async () => {
+    await withClockHeld(this.#clock, `writing ${path}`, async () => {
       const there = await readFile(path).catch(() => null)
-      if (there && digestOf(there, algorithmOf(digest)) === digest) return
+      if (there && blobDigestOf(there, algorithmOf(digest)) === digest) return
       await makeFolder(join(this.#folder, 'blobs', algorithmOf(digest)))
       await using beside = await temporaryFolder(this.#folder)
       await writeFile(join(beside.path, 'blob'), bytes)
@@ -98,16 +103,16 @@ export class OciLayout implements ImageStore, ImageSink {
       using _ = await takeLock(lock, 'exclusive', { clock: this.#clock, signal })
       const others = (await this.#entries({ mayBeNew: true })).filter((one) => tagOf(one) !== tag)
       const { digest, mediaType, bytes } = manifest
-      const own: Descriptor = { mediaType, digest, size: bytes.length, annotations: { [TAG]: tag } }
+      const own: Descriptor = { mediaType, digest, size: bytes.length, annotations: { [TAG_ANNOTATION]: tag } }
       const index = { schemaVersion: 2, mediaType: MEDIA_TYPES.index, manifests: [...others, own] }
-      await this.#replace('oci-layout', { imageLayoutVersion: VERSION })
+      await this.#replace('oci-layout', { imageLayoutVersion: OCI_LAYOUT_VERSION })
       await this.#replace('index.json', index)
     }
-    await held(this.#clock, `removing ${lock}`, () => rm(lock, { force: true }))
+    await withClockHeld(this.#clock, `removing ${lock}`, () => rm(lock, { force: true }))
   }
 
   async #replace(name: string, value: unknown): Promise<void> {
-    await held(this.#clock, `writing ${join(this.#folder, name)}`, async () => {
+    await withClockHeld(this.#clock, `writing ${join(this.#folder, name)}`, async () => {
       await using beside = await temporaryFolder(this.#folder)
       await writeFile(join(beside.path, name), JSON.stringify(value))
       await rename(join(beside.path, name), join(this.#folder, name))
@@ -120,8 +125,8 @@ export class OciLayout implements ImageStore, ImageSink {
     const index = await this.#json('index.json')
     if (mayBeNew && version === null && index === null) return []
     if (version === null) throw notLayout(this.#folder, 'it has no oci-layout')
-    if (version.value['imageLayoutVersion'] !== VERSION)
-      throw notLayout(this.#folder, `its oci-layout is not of ${VERSION}`)
+    if (version.value['imageLayoutVersion'] !== OCI_LAYOUT_VERSION)
+      throw notLayout(this.#folder, `its oci-layout is not of ${OCI_LAYOUT_VERSION}`)
     if (index === null) throw notLayout(this.#folder, 'it has no index.json')
     const manifest = readManifest(index.bytes, MEDIA_TYPES.index, index.path)
     if (manifest.kind !== 'index') throw notLayout(this.#folder, 'its index.json is no index')
@@ -130,9 +135,9 @@ export class OciLayout implements ImageStore, ImageSink {
 
   async #json(name: string): Promise<{ path: string; bytes: Buffer; value: Record<string, unknown> } | null> {
     const path = join(this.#folder, name)
-    const bytes = await held(this.#clock, `reading ${path}`, () => readFile(path).catch(() => null))
+    const bytes = await withClockHeld(this.#clock, `reading ${path}`, () => readFile(path).catch(() => null))
     if (bytes === null) return null
-    if (bytes.length > LARGEST_MANIFEST) throw notLayout(this.#folder, `its ${name} is too large`)
+    if (bytes.length > MAX_MANIFEST_BYTES) throw notLayout(this.#folder, `its ${name} is too large`)
     const value = jsonObject(bytes, path)
     return isObject(value) ? { path, bytes, value } : null
   }
@@ -142,9 +147,9 @@ export class OciLayout implements ImageStore, ImageSink {
   }
 }
 
-const tagOf = ({ annotations }: Descriptor): string | undefined => annotations?.[TAG]
+const tagOf = ({ annotations }: Descriptor): string | undefined => annotations?.[TAG_ANNOTATION]
 
-const notFound = (what: string, remedy = 'correct the name, tag or digest', cause?: unknown): UserError =>
+const imageNotFoundError = (what: string, remedy = 'correct the name, tag or digest', cause?: unknown): UserError =>
   new UserError('image-not-found', what, { remedy, ...defined({ cause }) })
 
 const notLayout = (folder: string, what: string): UserError =>

@@ -23,14 +23,14 @@ export interface LayoutPlace {
 export type ImagePlace = ({ kind: 'registry' } & ImageReference) | ({ kind: 'layout' } & LayoutPlace)
 
 /** As containers-transports(5) has them. */
-const LAYOUT = 'oci:'
+const OCI_SCHEME = 'oci:'
 const DOCKER = 'docker://'
 
-const HOST =
+const REGISTRY_HOST_PATTERN =
   /^(?:[a-zA-Z\d](?:[a-zA-Z\d-]*[a-zA-Z\d])?(?:\.[a-zA-Z\d](?:[a-zA-Z\d-]*[a-zA-Z\d])?)*|\[[\da-fA-F:]+\])(?::\d{1,5})?$/
 const COMPONENT = /^[a-z\d]+(?:(?:\.|_|__|-+)[a-z\d]+)*$/
-const TAG = /^\w[\w.-]{0,127}$/
-const LONGEST_NAME = 255
+const TAG_PATTERN = /^\w[\w.-]{0,127}$/
+const MAX_REPOSITORY_NAME_LENGTH = 255
 
 /**
  * Reads the name of an image: `REGISTRY/REPOSITORY[:TAG][@DIGEST]`, where docker.io, `library/` and `latest` are what Docker
@@ -55,8 +55,9 @@ export function parseReference(text: string): ImageReference {
   const bad = path.find((part) => !COMPONENT.test(part))
   if (bad !== undefined)
     throw wrong(`"${bad}" is no part of a repository, which has lower-case letters, digits and . _ - between them`)
-  if (`${registry}/${repository}`.length > LONGEST_NAME) throw wrong(`it has more than ${LONGEST_NAME} characters`)
-  if (tag !== undefined && !TAG.test(tag)) throw wrong(`"${tag}" is no tag`)
+  if (`${registry}/${repository}`.length > MAX_REPOSITORY_NAME_LENGTH)
+    throw wrong(`it has more than ${MAX_REPOSITORY_NAME_LENGTH} characters`)
+  if (tag !== undefined && !TAG_PATTERN.test(tag)) throw wrong(`"${tag}" is no tag`)
   if (digest !== undefined && !isDigest(digest)) throw wrong(`"${digest}" is no digest: sha256:, and 64 digits 0-9a-f`)
   return {
     registry,
@@ -69,7 +70,9 @@ export function parseReference(text: string): ImageReference {
 const hubName = (host: string): string => (host === 'index.docker.io' ? 'docker.io' : host)
 
 const isHostAndPort = (text: string): boolean =>
-  HOST.test(text) && Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= 65_535 && URL.canParse(`https://${text}`)
+  REGISTRY_HOST_PATTERN.test(text) &&
+  Number(/:(\d+)$/.exec(text)?.[1] ?? 1) <= 65_535 &&
+  URL.canParse(`https://${text}`)
 
 const malformed = (text: string, what: string): UserError =>
   new UserError('image-reference', `${text === '' ? 'an empty text' : withoutLogin(text)} names no image: ${what}`, {
@@ -97,14 +100,14 @@ export const ofDigest = ({ registry, repository }: ImageReference, digest: strin
  * @throws UserError `image-reference` (usage)
  */
 export function parsePlace(text: string): ImagePlace {
-  if (!text.startsWith(LAYOUT)) {
+  if (!text.startsWith(OCI_SCHEME)) {
     const name = text.startsWith(DOCKER) ? text.slice(DOCKER.length) : text
     return { kind: 'registry', ...parseReference(name) }
   }
-  const [, folder = '', digest, tag] = /^([^@]*?)(?:@([^/]*)|:([^/:]*))?$/.exec(text.slice(LAYOUT.length)) ?? []
+  const [, folder = '', digest, tag] = /^([^@]*?)(?:@([^/]*)|:([^/:]*))?$/.exec(text.slice(OCI_SCHEME.length)) ?? []
   if (folder === '') throw malformed(text, 'the folder is missing')
   if (digest !== undefined && !isDigest(digest)) throw malformed(text, `"${digest}" is no digest`)
-  if (tag !== undefined && !TAG.test(tag)) throw malformed(text, `"${tag}" is no tag`)
+  if (tag !== undefined && !TAG_PATTERN.test(tag)) throw malformed(text, `"${tag}" is no tag`)
   return { kind: 'layout', folder, ...defined({ tag, digest }) }
 }
 
@@ -113,7 +116,7 @@ export function parsePlace(text: string): ImagePlace {
  * and has a tag or a digest. The form alone decides, never which files exist.
  */
 export function isImagePlace(text: string): boolean {
-  if (text.startsWith(LAYOUT) || text.startsWith(DOCKER)) return true
+  if (text.startsWith(OCI_SCHEME) || text.startsWith(DOCKER)) return true
   return (
     /^(?:[^/\s]*[.:][^/\s]*|localhost)\/[^\s#]*(?:@[a-z\d]+:[a-f\d]+|:\w[\w.-]*)$/.test(text) && !/^\.|:\/\//.test(text)
   )

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { AgentListener, type AgentSettings } from '../../agent/index.js'
-import { defined, held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, withClockHeld, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { openOnSavedPort } from '../../lab/index.js'
 import { addressOf, addressTowards, everyAddress, isEveryAddress } from '../../lab/index.js'
 import type { StateFolder } from '../../lab/index.js'
@@ -79,7 +79,7 @@ async function ownTls({ server: { files, minVersion, ciphers } }: AgentSettings,
 /** @throws UserError `agent-option-file` when a file that an option names cannot be read */
 export async function namedFile(path: string, clock: Clock): Promise<string> {
   try {
-    return await held(clock, `reading ${path}`, () => readFile(path, 'utf8'))
+    return await withClockHeld(clock, `reading ${path}`, () => readFile(path, 'utf8'))
   } catch (cause) {
     throw new UserError('agent-option-file', `the agent's options name the file ${path}, which cannot be read`, {
       remedy: 'name an existing PEM file that you may read',

@@ -1,10 +1,10 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { userError, type Logger } from '../../runtime/index.js'
 import type { GuardedTarget } from '../../targets/index.js'
-import { masked } from '../../lab/index.js'
+import { maskValue } from '../../lab/index.js'
 
 /** State that an agent needs again when its process restarts. */
-export interface AgentState {
+export interface AgentStateStore {
   /** Port of the last start in this boot; 0 when there was none. */
   readonly port: number
   savePort(port: number): Promise<void>
@@ -19,7 +19,11 @@ export interface AgentState {
  *
  * @param agent identifies the agent among those of one target
  */
-export async function agentStateOnTarget(target: GuardedTarget, agent: string, logger: Logger): Promise<AgentState> {
+export async function agentStateOnTarget(
+  target: GuardedTarget,
+  agent: string,
+  logger: Logger,
+): Promise<AgentStateStore> {
   const name = sha256Hex(agent).slice(0, 16)
   const path = `${target.scratch ?? '/run/ironstage'}/agent-${name}.json`
   let { port, state } = await readState(target, path, logger)
@@ -33,7 +37,7 @@ export async function agentStateOnTarget(target: GuardedTarget, agent: string, l
     },
     read: () => state,
     write: async (value) => {
-      state = withoutSecrets(value)
+      state = maskCommandResults(value)
       await save()
     },
   }
@@ -43,11 +47,11 @@ export async function agentStateOnTarget(target: GuardedTarget, agent: string, l
  * Masks the results of ended commands. A result repeats the step with its Ignition config, of which Ironic reads only
  * the step's name.
  */
-function withoutSecrets(value: unknown): unknown {
+function maskCommandResults(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('commands' in value) || !Array.isArray(value.commands))
     return value
   const commands = value.commands as readonly { result?: unknown }[]
-  return { ...value, commands: commands.map((command) => ({ ...command, result: masked(command.result) })) }
+  return { ...value, commands: commands.map((command) => ({ ...command, result: maskValue(command.result) })) }
 }
 
 async function readState(
@@ -72,7 +76,7 @@ async function readState(
 
 /** Listens on the port of the last start, so that Ironic finds the agent; on another one when that port is taken. */
 export async function listenOnSavedPort<T extends { readonly port: number }>(
-  state: AgentState,
+  state: AgentStateStore,
   logger: Logger,
   open: (port: number) => Promise<T>,
 ): Promise<T> {

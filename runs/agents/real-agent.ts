@@ -1,8 +1,15 @@
-import { clientTls, IPA_PACE, readSettings, startAgent, type AgentPace, type AgentProgress } from '../../agent/index.js'
+import {
+  clientTls,
+  IPA_PACE,
+  readAgentSettings,
+  startAgent,
+  type AgentPace,
+  type AgentCommandProgress,
+} from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
 import {
   defined,
-  opening,
+  openInScope,
   Probe,
   withFields,
   withoutRepeats,
@@ -11,7 +18,7 @@ import {
   type Random,
 } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
-import { HttpTransport, probed, probedDispatch } from '../../wire/index.js'
+import { HttpTransport, probeTransport, probedDispatch } from '../../wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
 import { agentStateOnTarget, listenOnSavedPort } from './agent-state.js'
 import type { RealTarget } from '../targets/real-target.js'
@@ -37,7 +44,7 @@ export interface RealAgentOptions {
   clock: Clock
   random: Random
   logger: Logger
-  onProgress?: (progress: AgentProgress) => void
+  onProgress?: (progress: AgentCommandProgress) => void
 }
 
 /** A running agent on a real machine. */
@@ -55,7 +62,7 @@ export interface RealAgent extends AsyncDisposable {
 export async function openRealAgent(options: RealAgentOptions): Promise<RealAgent> {
   const { on, start = 0, serves, clock, random, onProgress = () => {} } = options
   const logger = withoutRepeats(options.logger, clock)
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const parameters = {
       ...options.parameters,
       ...defined({
@@ -63,7 +70,7 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       }),
     }
     const configFiles = options.configFiles ?? []
-    const settings = readSettings(parameters, {
+    const settings = readAgentSettings(parameters, {
       files: configFiles,
       standalone: 'token' in serves ? serves : undefined,
     })
@@ -91,7 +98,7 @@ export async function openRealAgent(options: RealAgentOptions): Promise<RealAgen
       boot: { id: `${await on.target.boot()}.${start}`, parameters },
       environment: {},
       callbackUrl,
-      transport: probed(transport, probe, { from: 'agent', to: 'ironic' }),
+      transport: probeTransport(transport, probe, { from: 'agent', to: 'ironic' }),
       saved: saved ?? { read: () => inMemory, write: (value) => Promise.resolve(void (inMemory = value)) },
       configFiles,
       clock,

@@ -1,9 +1,9 @@
 import {
   clientTls,
   IPA_PACE,
-  readSettings,
+  readAgentSettings,
   type AgentPace,
-  type AgentProgress,
+  type AgentCommandProgress,
   type AgentSettings,
 } from '../../agent/index.js'
 import type { ConfigFile } from '../../runtime/index.js'
@@ -18,7 +18,7 @@ import {
 } from '../../machine/index.js'
 import {
   defined,
-  opening,
+  openInScope,
   Probe,
   withFields,
   withoutRepeats,
@@ -67,7 +67,7 @@ export interface StandaloneAgentOptions {
   logger: Logger
   /** Sees every command, exchange and power change; faults attach here. */
   probe?: Probe
-  onProgress?: (progress: AgentProgress) => void
+  onProgress?: (progress: AgentCommandProgress) => void
   /** Called after each boot of the ramdisk. */
   onBoot?: (boot: string) => void
 }
@@ -84,7 +84,7 @@ export interface StandaloneAgent extends AsyncDisposable {
 }
 
 /** Time without power before the machine is switched on again, in milliseconds. */
-const POWER_CYCLE = 1000
+const POWER_CYCLE_DELAY = 1000
 
 /**
  * Boots a ramdisk with an agent on one machine.
@@ -95,16 +95,16 @@ const POWER_CYCLE = 1000
  * @throws UserError when it cannot listen, parameters or files cannot be used, or the state folder has no such machine
  */
 export async function openStandaloneAgent(options: StandaloneAgentOptions): Promise<StandaloneAgent> {
-  return opening((scope) => open(options, scope))
+  return openInScope((scope) => composeStandaloneAgent(options, scope))
 }
 
-async function open(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {
+async function composeStandaloneAgent(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {
   const { serves, clock, random, machine: wanted = {}, respawn = false } = options
   const logger = withoutRepeats(options.logger, clock)
   const probe = options.probe ?? new Probe()
-  const configFiles = filesOf(options)
+  const configFiles = agentConfigFiles(options)
   const parameters = options.parameters ?? {}
-  const settings = readSettings(parameters, {
+  const settings = readAgentSettings(parameters, {
     files: configFiles,
     standalone: 'token' in serves ? serves : undefined,
   })
@@ -185,7 +185,7 @@ async function open(options: StandaloneAgentOptions, scope: Scope): Promise<Stan
       else
         scope.spawn(
           async (signal) => {
-            await clock.sleep(POWER_CYCLE, { signal })
+            await clock.sleep(POWER_CYCLE_DELAY, { signal })
             await machine.setPower('on')
           },
           (error) => end(error),
@@ -211,7 +211,7 @@ function idOf({ machine = {}, serves }: StandaloneAgentOptions): string {
 }
 
 /** Adds the Ironic URL as the last file, which overrides the others as ironic-python-agent's command line does. */
-function filesOf({ serves, configFiles = [] }: StandaloneAgentOptions): readonly ConfigFile[] {
+function agentConfigFiles({ serves, configFiles = [] }: StandaloneAgentOptions): readonly ConfigFile[] {
   const named = 'ironicUrl' in serves ? serves.ironicUrl : undefined
   if (named === undefined) return configFiles
   return [...configFiles, { name: 'the URL that was named', text: `[DEFAULT]\napi_url = ${named}\n` }]

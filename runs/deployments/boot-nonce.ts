@@ -3,7 +3,7 @@ import { urlSafeToken, UserError, type Random } from '../../runtime/index.js'
 import type { BootNonce } from '../../targets/index.js'
 
 /** File of the installed system with the secret of its deployment. */
-const PATH = '/etc/ironstage-boot-nonce'
+const BOOT_NONCE_PATH = '/etc/ironstage-boot-nonce'
 
 /**
  * Adds a file with a secret of this deployment to a config, readable by root only. A system that has the secret after
@@ -27,10 +27,10 @@ export function withBootNonce(
         remedy: 'use ignition.config.merge instead, or leave --verify-boot out',
       },
     )
-  const file = { path: PATH, mode: 0o600, overwrite: true, contents: { source: `data:,${secret}` } }
-  const files = (storage?.files ?? []).filter(({ path }) => path !== PATH)
+  const file = { path: BOOT_NONCE_PATH, mode: 0o600, overwrite: true, contents: { source: `data:,${secret}` } }
+  const files = (storage?.files ?? []).filter(({ path }) => path !== BOOT_NONCE_PATH)
   return {
     config: { ...config, storage: { ...storage, files: [...files, file] } },
-    nonce: { path: PATH, secret },
+    nonce: { path: BOOT_NONCE_PATH, secret },
   }
 }

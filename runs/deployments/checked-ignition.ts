@@ -1,4 +1,4 @@
-import { discreet, findingLine, parseIgnition, readIgnition, type IgnitionConfig } from '../../ignition/index.js'
+import { maskConfigLine, findingLine, parseIgnition, readIgnition, type IgnitionConfig } from '../../ignition/index.js'
 import type { Logger } from '../../runtime/index.js'
 
 /**
@@ -11,6 +11,6 @@ export function checkedIgnition(bytes: Uint8Array, check: boolean, logger: Logge
   const config = parseIgnition(bytes)
   if (!check) return config
   const { report } = readIgnition(bytes)
-  for (const finding of report.findings) logger('warn', `the Ignition config: ${discreet(findingLine(finding))}`)
+  for (const finding of report.findings) logger('warn', `the Ignition config: ${maskConfigLine(findingLine(finding))}`)
   return config
 }

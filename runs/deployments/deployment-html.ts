@@ -1,13 +1,13 @@
 import {
-  badge,
+  htmlBadge,
   causeList,
   checkTable,
   diskBar,
-  facts,
+  factList,
   markup,
   nodeHtml,
-  page,
-  table,
+  htmlPage,
+  htmlTable,
   timeChart,
   type Html,
   type NodeDetails,
@@ -33,12 +33,12 @@ export function deploymentHtml({ report, error, details, began, ended }: Deploym
   const name = report?.node ?? details?.timeline.node.name ?? details?.timeline.node.uuid ?? 'a machine'
   const ok = report?.ok ?? false
   const title = `Deployment of ${name}`
-  const body = markup`<h1>${title} ${badge(ok ? 'ok' : 'failed', ok ? 'good' : 'bad')}</h1>
+  const body = markup`<h1>${title} ${htmlBadge(ok ? 'ok' : 'failed', ok ? 'good' : 'bad')}</h1>
 <p class="soft">ironstage ${packageVersion()}, ${new Date(began).toISOString()}, ${((ended - began) / 1000).toFixed(1)} s</p>
 ${error !== undefined && failureHtml(error)}
 ${report && readBackHtml(report)}
 ${details && markup`<h2>What happened</h2>${nodeHtml(details)}`}`
-  return page({ title, body })
+  return htmlPage({ title, body })
 }
 
 function failureHtml(error: unknown): Html {
@@ -51,7 +51,7 @@ function readBackHtml(report: DeploymentReport): Html {
   return markup`<h2>Read back from the disk</h2>
 <p>${ok ? 'The disk matches the request.' : markup`<b class="bad">The disk does not match the request.</b>`}</p>
 ${checkTable(checks)}
-${facts([
+${factList([
   ['Disk', markup`<code>${disk.file}</code>, ${sizeText(disk.size)}`],
   ['Table', disk.table === null ? 'none' : `${disk.table}${disk.guid === null ? '' : `, ${disk.guid}`}`],
   ['Kernel arguments', markup`<code>${kargs.join(' ')}</code>`],
@@ -82,7 +82,7 @@ ${
     })),
     'partitions',
     'partitions of the disk',
-  )}</div>${table(
+  )}</div>${htmlTable(
     [
       { title: 'No.', kind: 'number' },
       { title: 'Name' },

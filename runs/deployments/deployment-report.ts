@@ -24,7 +24,7 @@ export interface RequestedInstallation {
 }
 
 /** Result of one check on the disk. */
-export interface Check {
+export interface DiskCheck {
   what: string
   ok: boolean
   found: string
@@ -55,7 +55,7 @@ export interface DeploymentReport {
   seconds: Partial<Record<StageName, number>>
   /** Mechanism that confined the commands on a real target to its disk. */
   confinement?: string
-  checks: Check[]
+  checks: DiskCheck[]
   ok: boolean
 }
 
@@ -123,7 +123,7 @@ function parseOnDisk(bytes: Uint8Array): IgnitionConfig | null {
   }
 }
 
-function tableChecks({ table, partitions, boot }: DiskReport): Check[] {
+function tableChecks({ table, partitions, boot }: DiskReport): DiskCheck[] {
   return [
     {
       what: 'partition table',
@@ -135,7 +135,7 @@ function tableChecks({ table, partitions, boot }: DiskReport): Check[] {
 }
 
 /** Checks that the installed config is the requested one, with the host name that the step adds. */
-function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): Check {
+function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): DiskCheck {
   const what = 'Ignition config'
   if (!boot?.ignition) return { what, ok: false, found: 'none' }
   if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname)))
@@ -144,7 +144,7 @@ function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked
   return { what, ok: mode === 0o600, found: `as requested, mode ${mode.toString(8).padStart(4, '0')}` }
 }
 
-function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: RequestedInstallation): Check[] {
+function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: RequestedInstallation): DiskCheck[] {
   // A requested argument may consist of several words.
   const line = ` ${boot?.entry?.kernelArguments.join(' ') ?? ''} `
   const found = { has: (argument: string) => line.includes(` ${argument.trim()} `) }
@@ -170,9 +170,9 @@ async function imageCheck(
   image: string,
   digests: ImageDigests | undefined,
   clock: Clock,
-): Promise<Check> {
+): Promise<DiskCheck> {
   await using device = await openFileDisk({ path: file, name: 'disk', sectorSize, clock, readOnly: true })
-  const equal = (bytes: number): Check => ({
+  const equal = (bytes: number): DiskCheck => ({
     what: 'image',
     ok: true,
     found: `${bytes} bytes equal outside the boot filesystem`,
@@ -184,7 +184,7 @@ async function imageCheck(
   return { what: 'image', ok: false, found: `differs from byte ${differences[0]?.offset ?? 0}` }
 }
 
-function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Check {
+function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): DiskCheck {
   const what = 'first boot'
   if (!firstBoot) return { what, ok: false, found: 'did not happen' }
   if (firstBoot.failure) {
@@ -200,7 +200,7 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Chec
 }
 
 /** Disk changes of a config, which are planned but not executed. The report says so explicitly. */
-const plannedChecks = (firstBoot: FirstBoot | null): Check[] =>
+const plannedChecks = (firstBoot: FirstBoot | null): DiskCheck[] =>
   (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
     what: `${section} ${device}`,
     ok: true,

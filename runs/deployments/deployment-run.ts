@@ -13,7 +13,7 @@ import type { DeploymentReport } from './deployment-report.js'
 import { ERRORS } from '../errors.js'
 
 /** Time between two requests for a node's state, in milliseconds of wall time. */
-export const POLL_INTERVAL = 15
+export const DEPLOYMENT_POLL_INTERVAL = 15
 
 /** Room for the polls of a deployment of half an hour, so that its beginning is in the report. */
 export const WHOLE_JOURNAL = { capacity: 200_000 }
@@ -144,7 +144,7 @@ export class DeploymentRun {
   #wait(uuid: string, state: ProvisionState): Promise<ApiNode> {
     const { client, clock, onEvent, signal } = this.#parts
     return client.waitFor(uuid, [state], {
-      every: POLL_INTERVAL * clock.speed,
+      every: DEPLOYMENT_POLL_INTERVAL * clock.speed,
       signal,
       onState: ({ provision_state, power_state }) => onEvent({ event: 'state', provision_state, power_state }),
     })

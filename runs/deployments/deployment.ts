@@ -1,7 +1,7 @@
 import { IPA_PACE } from '../../agent/index.js'
 import type { IgnitionConfig } from '../../ignition/index.js'
-import { checkImage, withHardware, type CheckedImage, type MachineHardware } from '../../machine/index.js'
-import { defined, seconds, UserError, uuid } from '../../runtime/index.js'
+import { checkMetalImage, withHardware, type CheckedImage, type MachineHardware } from '../../machine/index.js'
+import { defined, seconds, UserError, randomUuid } from '../../runtime/index.js'
 import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../../wire/index.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import type { DeploymentRequest } from './deployment-request.js'
@@ -11,8 +11,8 @@ import type { ImageCacheRequest } from '../../lab/index.js'
 import { fetchBy, LabClient, machineBehind, type MachineReport } from '../../lab/index.js'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { REALISTIC_MACHINES } from '../../lab/index.js'
-import { stage } from '../../lab/index.js'
-import { POLL_INTERVAL, DeploymentRun, WHOLE_JOURNAL, type DeploymentPhases } from './deployment-run.js'
+import { composeStage } from '../../lab/index.js'
+import { DEPLOYMENT_POLL_INTERVAL, DeploymentRun, WHOLE_JOURNAL, type DeploymentPhases } from './deployment-run.js'
 
 export interface DeploymentOptions extends DeploymentRequest {
   /** File or http(s) URL of a metal image; default the rehearsal image. */
@@ -48,7 +48,7 @@ export async function runDeployment(options: DeploymentOptions): Promise<Deploym
   const config = checkedIgnition(options.ignition, options.checkIgnition ?? true, options.logger)
   const checked = isUrl(image)
     ? null
-    : await checkImage(image, clock, options.ironicUrl === undefined ? { disk: disk.size } : {})
+    : await checkMetalImage(image, clock, options.ironicUrl === undefined ? { disk: disk.size } : {})
   if (options.ironicUrl !== undefined) return deployWithRunningLab(options, options.ironicUrl, config)
   if (checked) refuseSmallDisk(checked, disk.size)
   await makeDiskFile(disk.file, disk.size, disk.overwrite)
@@ -74,7 +74,7 @@ async function deployWithOwnLab(
   image: string,
 ): Promise<DeploymentReport> {
   const { clock, random, logger, disk, realistic = false, onEvent } = options
-  await using own = await stage({
+  await using own = await composeStage({
     clock,
     random,
     logger,
@@ -120,7 +120,7 @@ async function deployWithRunningLab(
   await using http = new HttpTransport({ clock, tls })
   const transport: Transport = { send: (request) => http.send({ signal, ...request }) }
   const client = new IronicClient({ transport, endpoint: url, clock, headers })
-  const name = `rehearsal-${uuid(random).slice(0, 8)}`
+  const name = `rehearsal-${randomUuid(random).slice(0, 8)}`
   const control = new LabClient(url, { fetch: fetchBy(transport), headers })
   const run = new DeploymentRun({ ...options, ...urlOption(options.image), client, control, url, config })
   const enroll = async () => {
@@ -188,6 +188,6 @@ async function waitForFirstBoot(
   for (;;) {
     const machine = await machineBehind(transport, url, uuid, access?.headers)
     if (machine.firstBoot || machine.boot?.outcome === 'no bootable device' || clock.now() > limit) return machine
-    await clock.sleep(POLL_INTERVAL * clock.speed, { signal })
+    await clock.sleep(DEPLOYMENT_POLL_INTERVAL * clock.speed, { signal })
   }
 }

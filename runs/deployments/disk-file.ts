@@ -10,7 +10,7 @@ import { UserError } from '../../runtime/index.js'
 export async function makeDiskFile(path: string, size: number, overwrite: boolean): Promise<void> {
   const there = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
-    throw unusable(path, error)
+    throw diskFileError(path, error)
   })
   if (there && !there.isFile())
     throw new UserError('disk-file', `${path} is not a regular file, so it is not used as a disk`, {
@@ -31,7 +31,7 @@ export async function makeDiskFile(path: string, size: number, overwrite: boolea
       await file.close()
     }
   } catch (error) {
-    throw unusable(path, error)
+    throw diskFileError(path, error)
   }
 }
 
@@ -47,7 +47,7 @@ async function isOurs(path: string, inode: number): Promise<boolean> {
   }
 }
 
-const unusable = (path: string, cause: unknown): UserError =>
+const diskFileError = (path: string, cause: unknown): UserError =>
   new UserError('disk-file', `the disk file ${path} cannot be made`, {
     cause,
     remedy: 'name a file in a folder that you may write with --disk-file',

@@ -1,6 +1,6 @@
 import { PROMPT_PACE } from '../../agent/index.js'
-import { checkImage, ImageDigests } from '../../machine/index.js'
-import { defined, errorChain, Mutex, UserError, uuid, type Random } from '../../runtime/index.js'
+import { checkMetalImage, ImageDigests } from '../../machine/index.js'
+import { defined, errorChain, Mutex, UserError, randomUuid, type Random } from '../../runtime/index.js'
 import { readPartitions } from '../../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
 import { clearDiskAfterReboot } from './clear-after-reboot.js'
@@ -13,7 +13,7 @@ import { openRealAgent, type RealAgent } from '../agents/real-agent.js'
 import type { RealTarget } from '../targets/real-target.js'
 import { serveImage } from './served-image.js'
 import { reportAfterReboot, chosenDisk, waitForReboot } from './real-first-boot.js'
-import { fetchBy, LabClient, stage } from '../../lab/index.js'
+import { fetchBy, LabClient, composeStage } from '../../lab/index.js'
 import { DeploymentRun, WHOLE_JOURNAL } from './deployment-run.js'
 
 export interface RealDeploymentOptions extends DeploymentRequest {
@@ -50,13 +50,13 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
   const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
   const isFile = image !== null && !/^https?:\/\//.test(image)
-  if (isFile) refuseLarge(image, (await checkImage(image, clock, { keep: false })).size, options.on)
+  if (isFile) refuseLarge(image, (await checkMetalImage(image, clock, { keep: false })).size, options.on)
   await using served = isFile ? await serveImage(image, { clock, random, logger }) : undefined
   const put = options.on.ssh?.put
   const on = served && isFile && put ? stagingByCopy(options.on, { url: served.url, file: image }, put) : options.on
   await using forwarded =
     served && on.ssh && !put ? await on.ssh.shell.forward(Number(new URL(served.url).port)) : undefined
-  await using own = await stage({
+  await using own = await composeStage({
     clock,
     random,
     logger,
@@ -80,7 +80,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const before = on.ssh && { identity: on.ssh.shell.identity, hostKey: on.ssh.shell.hostKey }
   const enroll = async () => {
     const { uuid: made } = await own.client.createNode({
-      uuid: uuid(random),
+      uuid: randomUuid(random),
       name: 'real',
       deploy_interface: 'custom-agent',
       inspect_interface: 'no-inspect',
@@ -89,7 +89,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       automated_clean: clean,
     })
     // Ironic's generic boot interfaces require a port.
-    if (reboots) await own.client.createPort({ node_uuid: made, address: await macOf(on, random) })
+    if (reboots) await own.client.createPort({ node_uuid: made, address: await readFirstMac(on, random) })
     return made
   }
   const disk = await chosenDisk(on)
@@ -159,7 +159,7 @@ function rebootsOf({ on, verifyBoot = false }: RealDeploymentOptions): boolean {
 }
 
 /** MAC address of the machine's first NIC; a generated one for a machine without a NIC. */
-async function macOf({ target: { executor } }: RealTarget, random: Random): Promise<string> {
+async function readFirstMac({ target: { executor } }: RealTarget, random: Random): Promise<string> {
   const folder = '/sys/class/net'
   for (const name of await executor.files.list(folder).catch(() => [])) {
     const bytes = await executor.files.read(`${folder}/${name}/address`).catch(() => new Uint8Array())

@@ -6,14 +6,14 @@ import type { RealDeploymentOptions } from './real-deployment.js'
 import type { RealTarget } from '../targets/real-target.js'
 
 /** Properties that the installed system must have. */
-export interface ExpectedBoot {
+export interface ExpectedFirstBoot {
   hostname: string
   appendKargs: readonly string[]
   deleteKargs: readonly string[]
   nonce: BootNonce | null
 }
 
-const REBOOT_TIMEOUT = seconds(120)
+const INSTALLED_REBOOT_TIMEOUT = seconds(120)
 
 /**
  * Waits until the machine reboots, and with a nonce until it runs the installed system.
@@ -24,7 +24,7 @@ export async function waitForReboot(
   { on, clock, logger, signal }: RealDeploymentOptions,
   before: VerifyBootOptions['before'],
   disk: ChosenDisk,
-  { nonce, hostname, appendKargs, deleteKargs }: ExpectedBoot,
+  { nonce, hostname, appendKargs, deleteKargs }: ExpectedFirstBoot,
 ): Promise<VerifiedBoot | null> {
   const { access, shell } = on.ssh!
   if (nonce !== null)
@@ -36,7 +36,7 @@ export async function waitForReboot(
       signal,
       expected: { nonce, disk, hostname, appendKargs, deleteKargs },
     })
-  const limit = clock.now() + REBOOT_TIMEOUT
+  const limit = clock.now() + INSTALLED_REBOOT_TIMEOUT
   while (await shell.alive()) {
     if (clock.now() > limit)
       throw new UserError('not-rebooted', `${shell.name} was asked to reboot and did not`, {

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { IGNITION_FILE, liveKernelArguments, openLiveIso, wrapFiles, type BootImage } from '../../coreos/index.js'
 import { openFileSource } from '../../bytes/index.js'
-import { held, UserError } from '../../runtime/index.js'
-import { downloadArtifacts, type DownloadOptions } from './downloads.js'
+import { withClockHeld, UserError } from '../../runtime/index.js'
+import { downloadArtifacts, type ArtifactDownloadOptions } from './downloads.js'
 import { ERRORS } from '../errors.js'
 
-export interface BootImageOptions extends DownloadOptions {
+export interface BootImageOptions extends ArtifactDownloadOptions {
   /** Config for the live system: embedded in an ISO, or in a separate archive for a network boot. */
   ignition?: Uint8Array
 }
@@ -40,7 +40,7 @@ export async function generateBootImage(
     if (!ignition || first === undefined) return { paths, kargs }
     const wrapped = join(folder, `${parse(first).name}-ignition.img`.replace('-live-kernel', '-live'))
     const archive = await wrapFiles(new Map([[IGNITION_FILE, Buffer.from(ignition)]]), clock)
-    await held(clock, `writing ${wrapped}`, () => writeFile(wrapped, archive))
+    await withClockHeld(clock, `writing ${wrapped}`, () => writeFile(wrapped, archive))
     return { paths: [...paths, wrapped], kargs }
   }
   if (!ignition || first === undefined) return { paths, kargs: null }

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { documentText, imageFormat, streamDisk, type Artifact, type Stream } from '../../coreos/index.js'
+import { documentText, imageFormat, streamDisk, type StreamArtifact, type StreamMetadata } from '../../coreos/index.js'
 import { errorChain, seededRandom, silent, systemClock, userError } from '../../runtime/index.js'
 import { cutAfter, fileServer, sha256, wellBehaved, type FileServer } from '../../test/kit/images/image-files.js'
 import { published, type Published } from '../../test/kit/published.js'
-import { downloadArtifacts, type DownloadOptions } from './downloads.js'
+import { downloadArtifacts, type ArtifactDownloadOptions } from './downloads.js'
 import { openStream, type StreamRequest } from './stream-source.js'
 
 const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 const into = () => join(home, 'here')
-const download = (artifacts: readonly Artifact[], more: Partial<DownloadOptions> = {}) =>
+const download = (artifacts: readonly StreamArtifact[], more: Partial<ArtifactDownloadOptions> = {}) =>
   downloadArtifacts(artifacts, {
     folder: into(),
     cache: { folder: join(home, 'cache'), limits: { silence: 300 }, attempts: 3 },
@@ -50,7 +50,7 @@ const download = (artifacts: readonly Artifact[], more: Partial<DownloadOptions>
     signal,
     ...more,
   })
-const open = (request: StreamRequest): Promise<Stream> =>
+const open = (request: StreamRequest): Promise<StreamMetadata> =>
   openStream(request, { folder: join(home, 'streams'), fetching: { limits: { silence: 300 } }, clock, signal })
 const raw = () => streamDisk(build.stream, 'x86_64', 'metal', 'raw.gz')
 const failure = async (work: Promise<unknown>) =>
@@ -206,7 +206,7 @@ describe('row 11: signed metadata of Fedora CoreOS', () => {
     const of = published(CONTENTS, { baseUrl: `${origin.url('')}/prod/streams`, signatures: true })
     return streamDisk(of.stream, 'x86_64', 'metal', 'iso')
   }
-  const trusting = (more: Partial<DownloadOptions> = {}) =>
+  const trusting = (more: Partial<ArtifactDownloadOptions> = {}) =>
     download([signed()], {
       cache: { folder: join(home, 'cache'), limits: { silence: 300 }, attempts: 2, trusted: [key.publicKey] },
       ...more,

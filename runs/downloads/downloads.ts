@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Artifact } from '../../coreos/index.js'
+import type { StreamArtifact } from '../../coreos/index.js'
 import { decodedFile, digestOfFile } from '../../bytes/index.js'
 import {
   defined,
-  held,
+  withClockHeld,
   makeFolder,
   temporaryFolder,
   UserError,
@@ -14,13 +14,13 @@ import {
   type Logger,
   type TemporaryFolder,
 } from '../../runtime/index.js'
-import type { Asset } from '../../targets/index.js'
+import type { ImageAsset } from '../../targets/index.js'
 import type { CachedImage, ImageCache } from '../../steps/index.js'
 import { openImageCache, type ImageCacheRequest } from '../../lab/index.js'
 import { mirroredLocation, refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 import { ERRORS } from '../errors.js'
 
-export interface DownloadOptions extends DownloadPolicy {
+export interface ArtifactDownloadOptions extends DownloadPolicy {
   /** Folder for the files, created if necessary. */
   folder: string
   /** Folder whose files are taken instead of a download where their digests are the published ones. */
@@ -31,7 +31,7 @@ export interface DownloadOptions extends DownloadPolicy {
   clock: Clock
   logger: Logger
   signal: AbortSignal
-  onProgress?: (artifact: Artifact, received: number, total: number | null) => void
+  onProgress?: (artifact: StreamArtifact, received: number, total: number | null) => void
 }
 
 export interface Download {
@@ -50,7 +50,10 @@ export interface Download {
  *
  * @throws UserError as {@link ImageCache.get} does; image-digest, image-signature, offline, outside-mirror, http-refused
  */
-export async function downloadArtifacts(artifacts: readonly Artifact[], options: DownloadOptions): Promise<Download[]> {
+export async function downloadArtifacts(
+  artifacts: readonly StreamArtifact[],
+  options: ArtifactDownloadOptions,
+): Promise<Download[]> {
   const { cache: request, clock, logger } = options
   await using temporary = request.folder === null ? await temporaryBeside(options) : null
   const folder = request.folder ?? temporary!.path
@@ -61,20 +64,24 @@ export async function downloadArtifacts(artifacts: readonly Artifact[], options:
   return done
 }
 
-async function temporaryBeside({ folder }: DownloadOptions): Promise<TemporaryFolder> {
+async function temporaryBeside({ folder }: ArtifactDownloadOptions): Promise<TemporaryFolder> {
   await makeFolder(folder)
   return temporaryFolder(folder)
 }
 
-async function downloadOne(artifact: Artifact, cache: ImageCache, options: DownloadOptions): Promise<Download> {
+async function downloadOne(
+  artifact: StreamArtifact,
+  cache: ImageCache,
+  options: ArtifactDownloadOptions,
+): Promise<Download> {
   const { folder, decompress = false, clock, signal, insecure = false, onProgress } = options
   const name = fileName(artifact.location)
   const packed = decompress && /(?<!\.tar)\.(gz|xz)$/.test(name)
   const path = join(folder, packed ? name.replace(/\.(gz|xz)$/, '') : name)
   const wanted = packed ? artifact['uncompressed-sha256'] : artifact.sha256
-  if (!artifact.signature && wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
+  if (!artifact.signature && wanted !== undefined && (await fileDigestOf(path, clock, signal)) === wanted)
     return { path, sha256: wanted, signedBy: null, already: true }
-  const asset: Asset = {
+  const asset: ImageAsset = {
     url: mirroredLocation(artifact.location, options),
     sha256: artifact.sha256,
     signature: artifact.signature && !insecure ? 'required' : 'where present',
@@ -86,7 +93,7 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
   const progress = (received: number, total: number | null) => onProgress?.(artifact, received, total)
   await using image = await cache.get(asset, { signal, onProgress: progress })
   const signedBy = image.record.verified.signed?.by ?? null
-  if (wanted !== undefined && (await digestOf(path, clock, signal)) === wanted)
+  if (wanted !== undefined && (await fileDigestOf(path, clock, signal)) === wanted)
     return { path, sha256: wanted, signedBy, already: true }
   await makeFolder(folder)
   await using beside = await temporaryFolder(folder)
@@ -98,24 +105,24 @@ async function downloadOne(artifact: Artifact, cache: ImageCache, options: Downl
       `checksum mismatch for ${artifact.location}; expected=${wanted} found=${found}`,
       { remedy: 'look for damage with: ironstage cache verify' },
     )
-  await held(clock, `naming ${path}`, () => rename(part, path))
+  await withClockHeld(clock, `naming ${path}`, () => rename(part, path))
   return { path, sha256: found, signedBy, already: false }
 }
 
 /** Copies a published file without a signature from the folder beside; null where it has none, or another one. */
 async function copiedFrom(
-  { location, signature, sha256 }: Artifact,
+  { location, signature, sha256 }: StreamArtifact,
   path: string,
-  { beside, folder, insecure = false, clock, signal }: DownloadOptions,
+  { beside, folder, insecure = false, clock, signal }: ArtifactDownloadOptions,
 ): Promise<Download | null> {
   if (beside === undefined || (signature && !insecure)) return null
   const from = join(beside, fileName(location))
-  if ((await digestOf(from, clock, signal)) !== sha256) return null
+  if ((await fileDigestOf(from, clock, signal)) !== sha256) return null
   await makeFolder(folder)
   await using temporary = await temporaryFolder(folder)
   const part = join(temporary.path, 'part')
-  await held(clock, `copying ${from}`, () => copyFile(from, part, constants.COPYFILE_FICLONE))
-  await held(clock, `naming ${path}`, () => rename(part, path))
+  await withClockHeld(clock, `copying ${from}`, () => copyFile(from, part, constants.COPYFILE_FICLONE))
+  await withClockHeld(clock, `naming ${path}`, () => rename(part, path))
   return { path, sha256, signedBy: null, already: false }
 }
 
@@ -126,25 +133,25 @@ export function fileName(location: string): string {
   throw new UserError('metadata-schema', `${location} names no file`, { remedy: 'correct the stream metadata' })
 }
 
-async function copy({ path, record }: CachedImage, to: string, options: DownloadOptions): Promise<string> {
+async function copy({ path, record }: CachedImage, to: string, options: ArtifactDownloadOptions): Promise<string> {
   if (record.transcoded) {
     const form = 'as' in record.transcoded ? record.transcoded.as : 'zstd'
     throw new UserError('image-transcoded', `the cache stores ${record.sources[0] ?? record.sha256} as ${form} only`, {
       remedy: ERRORS['image-transcoded'].remedy,
     })
   }
-  await held(options.clock, `copying ${path}`, () => copyFile(path, to, constants.COPYFILE_FICLONE))
-  return (await digestOf(to, options.clock, options.signal)) ?? ''
+  await withClockHeld(options.clock, `copying ${path}`, () => copyFile(path, to, constants.COPYFILE_FICLONE))
+  return (await fileDigestOf(to, options.clock, options.signal)) ?? ''
 }
 
-async function unpack({ path }: CachedImage, to: string, { clock, signal }: DownloadOptions): Promise<string> {
+async function unpack({ path }: CachedImage, to: string, { clock, signal }: ArtifactDownloadOptions): Promise<string> {
   const hash = createHash('sha256')
   const file = await open(to, 'w')
   try {
     for await (const part of decodedFile(path, clock)) {
       signal.throwIfAborted()
       hash.update(part)
-      await held(clock, `writing ${to}`, () => file.writeFile(part))
+      await withClockHeld(clock, `writing ${to}`, () => file.writeFile(part))
     }
   } finally {
     await file.close()
@@ -153,7 +160,7 @@ async function unpack({ path }: CachedImage, to: string, { clock, signal }: Down
 }
 
 /** SHA-256 of a file; null when it does not exist. */
-async function digestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
+async function fileDigestOf(path: string, clock: Clock, signal: AbortSignal): Promise<string | null> {
   try {
     return await digestOfFile(path, clock, { signal })
   } catch (error) {

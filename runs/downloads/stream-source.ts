@@ -10,13 +10,20 @@ import {
   refuseOlderStream,
   releaseFolder,
   type ReleaseFiles,
-  STREAM,
+  STREAM_KIND,
   streamNamed,
   streamOfBuilds,
-  type Stream,
+  type StreamMetadata,
 } from '../../coreos/index.js'
 import { isImagePlace, parsePlace } from '../../registry/index.js'
-import { held, makeFolder, temporaryFolder, UserError, type Clock, readNamedText } from '../../runtime/index.js'
+import {
+  withClockHeld,
+  makeFolder,
+  temporaryFolder,
+  UserError,
+  type Clock,
+  readNamedText,
+} from '../../runtime/index.js'
 import { openImages, type RegistrySettings } from './open-images.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
@@ -46,12 +53,12 @@ export interface StreamSurroundings {
  * @throws UserError stream-unreachable, metadata-json, metadata-schema, stream-back-in-time, offline, outside-mirror,
  *   http-refused
  */
-export async function openStream(request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
+export async function openStream(request: StreamRequest, surroundings: StreamSurroundings): Promise<StreamMetadata> {
   const { stream: named } = request
   if (/^https?:\/\//.test(named)) return fetchStream(named, request, surroundings)
   if (isStreamImage(named)) return fromImage(named, request, surroundings)
   if (isStreamFile(named)) return fromFile(named, surroundings)
-  const base = request.streamBaseUrl ?? (request.mirror === undefined ? FEDORA_STREAMS : below(request.mirror))
+  const base = request.streamBaseUrl ?? (request.mirror === undefined ? FEDORA_STREAMS : streamsUrlOf(request.mirror))
   // coreos-installer joins base and name as URLs, so its base needs a slash at the end. A missing one is added here.
   return fetchStream(`${base.replace(/\/*$/, '/')}${encodeURIComponent(named)}.json`, request, surroundings)
 }
@@ -69,12 +76,12 @@ const withoutStream = (named: string): [name: string, stream: string | undefined
   return [name, stream]
 }
 
-const below = (mirror: string): string => `${mirror.replace(/\/+$/, '')}/streams/`
+const streamsUrlOf = (mirror: string): string => `${mirror.replace(/\/+$/, '')}/streams/`
 
-async function fromFile(named: string, { clock }: StreamSurroundings): Promise<Stream> {
+async function fromFile(named: string, { clock }: StreamSurroundings): Promise<StreamMetadata> {
   const [path, name] = withoutStream(named)
   if (await isFolder(path, clock)) return fromRelease(releaseFolder(path, clock), name)
-  const text = await held(clock, `reading ${path}`, () =>
+  const text = await withClockHeld(clock, `reading ${path}`, () =>
     readNamedText(path).catch((cause: unknown) => {
       throw new UserError('metadata-file', `the stream metadata ${path} cannot be read`, {
         cause,
@@ -85,17 +92,21 @@ async function fromFile(named: string, { clock }: StreamSurroundings): Promise<S
   )
   const found = readMetadata(text, path)
   if (found.kind === 'config-map') return streamNamed(found.value, name)
-  return STREAM.check(found.value, path)
+  return STREAM_KIND.check(found.value, path)
 }
 
-async function fromImage(named: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
+async function fromImage(
+  named: string,
+  request: StreamRequest,
+  surroundings: StreamSurroundings,
+): Promise<StreamMetadata> {
   const [place, name] = withoutStream(named)
   const images = openImages(request, request.registry, surroundings)
   return fromRelease(await openRelease(images, parsePlace(place)), name)
 }
 
 /** Stream of a release. The ConfigMap comes before the builds, since only it has named streams. */
-async function fromRelease(files: ReleaseFiles, name: string | undefined): Promise<Stream> {
+async function fromRelease(files: ReleaseFiles, name: string | undefined): Promise<StreamMetadata> {
   const release = await readReleaseImage(files, 'one source')
   const stream = release.bootImages ? streamNamed(release.bootImages, name) : streamOfBuilds(release)
   if (stream) return stream
@@ -103,14 +114,18 @@ async function fromRelease(files: ReleaseFiles, name: string | undefined): Promi
 }
 
 const isFolder = (path: string, clock: Clock): Promise<boolean> =>
-  held(clock, `looking at ${path}`, () =>
+  withClockHeld(clock, `looking at ${path}`, () =>
     stat(path).then(
       (found) => found.isDirectory(),
       () => false,
     ),
   )
 
-async function fetchStream(url: string, request: StreamRequest, surroundings: StreamSurroundings): Promise<Stream> {
+async function fetchStream(
+  url: string,
+  request: StreamRequest,
+  surroundings: StreamSurroundings,
+): Promise<StreamMetadata> {
   const { folder, fetching, clock, signal } = surroundings
   const key = sha256Hex(url).slice(0, 32)
   const path = folder === null ? null : join(folder, `${key}.json`)
@@ -118,10 +133,10 @@ async function fetchStream(url: string, request: StreamRequest, surroundings: St
   if (cached && request.offline) return cached
   const http = new HttpClient({ ...fetching, clock, allow: refuseForbiddenUrls(request) })
   const text = await fetchStreamText(http, url, signal)
-  const stream = STREAM.read(text, url)
+  const stream = STREAM_KIND.read(text, url)
   if (cached) refuseOlderStream(cached, stream)
   if (folder !== null && path !== null)
-    await held(clock, `keeping ${url}`, async () => {
+    await withClockHeld(clock, `keeping ${url}`, async () => {
       await makeFolder(folder)
       await using beside = await temporaryFolder(folder)
       await writeFile(join(beside.path, 'stream.json'), text)
@@ -131,11 +146,11 @@ async function fetchStream(url: string, request: StreamRequest, surroundings: St
 }
 
 /** Cached metadata; null when it does not exist or is damaged. */
-async function cachedStream(path: string, url: string, clock: Clock): Promise<Stream | null> {
-  const text = await held(clock, `reading ${path}`, () => readNamedText(path).catch(() => null))
+async function cachedStream(path: string, url: string, clock: Clock): Promise<StreamMetadata | null> {
+  const text = await withClockHeld(clock, `reading ${path}`, () => readNamedText(path).catch(() => null))
   if (text === null) return null
   try {
-    return STREAM.read(text, url)
+    return STREAM_KIND.read(text, url)
   } catch {
     return null
   }

@@ -1,9 +1,9 @@
 import { Managers } from '../../agent/index.js'
-import { UserError, defined, uuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { UserError, defined, randomUuid, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import {
   BadStepArguments,
   CommandFailed,
-  shown,
+  printCommand,
   standardManagers,
   StepError,
   type HardwareManager,
@@ -12,9 +12,9 @@ import { planTarget, type PlannedWrite, type Target } from '../../targets/index.
 import type { MachineHardware } from '../../machine/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { ImageCacheRequest } from '../../lab/index.js'
-import { masked, maskedText } from '../../lab/index.js'
+import { maskValue, maskedText } from '../../lab/index.js'
 import type { StateFolder } from '../../lab/index.js'
-import { placeOf } from './step-files.js'
+import { errorPositionOf } from './step-files.js'
 import type { RealTarget } from '../targets/real-target.js'
 import { openStepMachine, type StepMachine } from './step-machine.js'
 
@@ -79,7 +79,7 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
     logger,
   }
   await using simulated = options.on ? undefined : await openStepMachine(simulation)
-  const stepTarget = options.on ? ofReal(options.on, options.nodeUuid ?? uuid(random)) : ofSimulated(simulated!)
+  const stepTarget = options.on ? ofReal(options.on, options.nodeUuid ?? randomUuid(random)) : ofSimulated(simulated!)
   const { node, ports, machine } = stepTarget
   report({ event: 'started', step, machine, real: options.on !== undefined, plan })
   const target = plan ? planTarget(stepTarget.target, (write) => report(plannedEvent(write))) : stepTarget.target
@@ -105,10 +105,10 @@ export async function runStep(options: StepRunOptions): Promise<StepRunResult> {
         args,
       ),
     )
-    return { value: masked(value ?? null), seconds: Math.round(clock.elapsed() - since) / 1000 }
+    return { value: maskValue(value ?? null), seconds: Math.round(clock.elapsed() - since) / 1000 }
   } catch (error) {
     signal.throwIfAborted()
-    throw failed(step, error, plan)
+    throw stepRunError(step, error, plan)
   }
 }
 
@@ -160,7 +160,7 @@ function plannedEvent(write: PlannedWrite): StepRunEvent {
   switch (write.kind) {
     case 'run': {
       const [program, ...more] = write.argv
-      const command = shown([program, ...more.map(maskedText)])
+      const command = printCommand([program, ...more.map(maskedText)])
       return { event: 'planned', write: 'run', command, stdin_bytes: write.stdin?.length ?? null }
     }
     case 'write': {
@@ -175,7 +175,7 @@ function plannedEvent(write: PlannedWrite): StepRunEvent {
 const PLAN_ENDS =
   'the plan ends here; if the step reads back its own writes, make it skip that when target.planned is set'
 
-function failed(step: string, error: unknown, plan: boolean): UserError {
+function stepRunError(step: string, error: unknown, plan: boolean): UserError {
   if (error instanceof BadStepArguments)
     return new UserError('bad-step-arguments', error.details, {
       remedy: `see what it takes with ironstage step show ${step}`,
@@ -188,7 +188,7 @@ function failed(step: string, error: unknown, plan: boolean): UserError {
       ...defined({ remedy: plan ? PLAN_ENDS : undefined }),
     })
   // A failed program of the target is not a defect of the step. Another error may be one, so show its position.
-  const place = error instanceof CommandFailed ? undefined : placeOf(error)
+  const place = error instanceof CommandFailed ? undefined : errorPositionOf(error)
   const remedy = place === undefined ? (plan ? PLAN_ENDS : undefined) : `look at ${place}`
   return new UserError('step-failed', `the step ${step} failed`, {
     cause: error,

@@ -26,7 +26,10 @@ async function loadFile(file: string, folder: string): Promise<(Step | HardwareM
   const path = resolve(folder, file)
   const isFile = existsSync(path)
   if (!isFile && (/^[./~]/.test(file) || /\.[cm]?[jt]s$/.test(file)))
-    throw unusable(`the steps file ${file} does not exist`, `its path is ${path}; create one with ironstage step new`)
+    throw stepsFileError(
+      `the steps file ${file} does not exist`,
+      `its path is ${path}; create one with ironstage step new`,
+    )
   // The compiler loads slowly, so it is imported only when there are step files.
   const { createJiti } = await importPackage('jiti', () => import('jiti'))
   const jiti = createJiti(join(folder, 'steps'), {
@@ -51,18 +54,18 @@ const packageEntries = async (): Promise<Record<string, unknown>> => ({
 })
 
 function notLoaded(file: string, isFile: boolean, error: unknown): UserError {
-  if (error instanceof UserError) return unusable(`${file}: ${error.message}`, error.remedy ?? 'correct the file')
+  if (error instanceof UserError) return stepsFileError(`${file}: ${error.message}`, error.remedy ?? 'correct the file')
   const [first = '', ...causes] = errorChain(error)
   if (!isFile && first.startsWith(`Cannot find module '${file}'`))
-    return unusable(
+    return stepsFileError(
       `there is neither a steps file nor a package ${file}`,
       'name a file as in ./my-steps.ts, or install the package in this folder',
     )
   // The compiler and the module loader print several lines; the first ones have the error and its position.
   const lines = first.split('\n').map((line) => line.trim())
   const message = lines[0]!.replace(/^ParseError: /, '')
-  const at = /^\S+:\d+:\d+$/.exec(lines[1] ?? '')?.[0] ?? placeOf(error)
-  return unusable(
+  const at = /^\S+:\d+:\d+$/.exec(lines[1] ?? '')?.[0] ?? errorPositionOf(error)
+  return stepsFileError(
     `the steps file ${file} cannot be loaded`,
     at === undefined ? 'correct the file' : `look at ${at}`,
     new Error([message, ...causes].join(': ')),
@@ -70,7 +73,7 @@ function notLoaded(file: string, isFile: boolean, error: unknown): UserError {
 }
 
 /** Position in the user's file at which an error was thrown: `FILE:LINE:COLUMN`. */
-export function placeOf(error: unknown): string | undefined {
+export function errorPositionOf(error: unknown): string | undefined {
   const frames = error instanceof Error ? (error.stack ?? '').split('\n') : []
   return frames
     .flatMap((frame) => /^\s+at .*?\(?((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? [])
@@ -84,7 +87,7 @@ function usable(file: string, exported: unknown): (Step | HardwareManager)[] {
     (Array.isArray(value) ? (value as unknown[]) : [value]).flatMap((one) => {
       if (isStep(one) || isManager(one)) return [one]
       if (looksLikeStep(one))
-        throw unusable(
+        throw stepsFileError(
           `${file}: its export ${name} looks like a step, but is not one`,
           'make it with defineStep({ ... })',
         )
@@ -92,7 +95,7 @@ function usable(file: string, exported: unknown): (Step | HardwareManager)[] {
     }),
   )
   if (found.length === 0)
-    throw unusable(
+    throw stepsFileError(
       `the steps file ${file} exports neither a step nor a hardware manager`,
       "export what defineStep returns: export const wipe = defineStep({ name: 'wipe', ... })",
     )
@@ -117,5 +120,5 @@ const isManager = (value: unknown): value is HardwareManager =>
 const looksLikeStep = (value: unknown): boolean =>
   isObject(value) && (typeof value['run'] === 'function' || Array.isArray(value['steps']))
 
-const unusable = (message: string, remedy: string, cause?: unknown): UserError =>
+const stepsFileError = (message: string, remedy: string, cause?: unknown): UserError =>
   new UserError('steps-file', message, { remedy, kind: 'usage', ...defined({ cause }) })

@@ -1,10 +1,10 @@
 import { openStore } from '../../ironic-mock/index.js'
 import { NO_PACE, openMachines, type Machine, type MachineHardware, type Machines } from '../../machine/index.js'
 import {
-  opening,
+  openInScope,
   Probe,
   UserError,
-  uuid,
+  randomUuid,
   withFields,
   type Clock,
   type Logger,
@@ -12,7 +12,7 @@ import {
   type Scope,
 } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
-import { machineOf } from '../../lab/index.js'
+import { findNodeMachine } from '../../lab/index.js'
 import { simulatedStaging, type ImageCacheRequest } from '../../lab/index.js'
 import { machineOfFolder, newMachine } from '../one-machine.js'
 import type { StateFolder } from '../../lab/index.js'
@@ -44,10 +44,10 @@ export interface StepMachine extends AsyncDisposable {
  * @throws UserError when the folder has no such machine, or when the machine runs another system
  */
 export async function openStepMachine(options: StepMachineOptions): Promise<StepMachine> {
-  return opening((scope) => open(options, scope))
+  return openInScope((scope) => composeStepMachine(options, scope))
 }
 
-async function open(options: StepMachineOptions, scope: Scope): Promise<StepMachine> {
+async function composeStepMachine(options: StepMachineOptions, scope: Scope): Promise<StepMachine> {
   const { from, clock, random, logger } = options
   const id = from?.id ?? 'machine-1'
   let up = (): void => {}
@@ -84,7 +84,7 @@ async function open(options: StepMachineOptions, scope: Scope): Promise<StepMach
   const record = from ? await nodeOfFolder(from, machines, clock) : null
   return {
     machine,
-    ...(record ?? newNode(machine, uuid(random))),
+    ...(record ?? makeStepNode(machine, randomUuid(random))),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
 }
@@ -99,14 +99,14 @@ async function nodeOfFolder(
 ): Promise<NodeAndPorts | null> {
   await using store = openStore({ path: folder.ironicDb, clock })
   const { nodes, ports } = store.records
-  const node = [...nodes.values()].find(({ record }) => machineOf(record, machines)?.spec.id === id)?.record
+  const node = [...nodes.values()].find(({ record }) => findNodeMachine(record, machines)?.spec.id === id)?.record
   if (!node) return null
   const own = [...ports.values()].filter((port) => port.node_uuid === node.uuid)
   return structuredClone({ node, ports: own }) as unknown as NodeAndPorts
 }
 
 /** Node and ports as `ironstage up` registers them. */
-function newNode({ spec }: Machine, uuid: string): NodeAndPorts {
+function makeStepNode({ spec }: Machine, uuid: string): NodeAndPorts {
   return {
     node: {
       uuid,

@@ -6,7 +6,7 @@ import {
   parsePins,
   parseSshTarget,
   sshDiskSelector,
-  type Capability,
+  type TargetCapability,
   type FoundDisk,
   type GuardedTarget,
   type SecretSource,
@@ -15,11 +15,11 @@ import {
   type SshTarget,
 } from '../../targets/index.js'
 import { realStaging, type ImageCacheRequest } from '../../lab/index.js'
-import type { Reach } from '../../steps/index.js'
+import type { ImageReach } from '../../steps/index.js'
 import { isSsh, sshAccess, type SshRequest } from './ssh-access.js'
 
 /** Capabilities that can be allowed on a real target, one by one; an installation needs none of them. */
-export const CAPABILITIES: readonly Capability[] = [
+export const REAL_CAPABILITIES: readonly TargetCapability[] = [
   'power',
   'reboot',
   'efi-variables',
@@ -38,7 +38,7 @@ export interface RealTargetRequest {
   /** The disk, when the target has none: a serial number, a WWN or a by-id name; or a kernel name with `yesErase`. */
   device?: string | undefined
   yesErase?: string | undefined
-  allow: readonly Capability[]
+  allow: readonly TargetCapability[]
   disposable: boolean
   /** Path of coreos-installer on the target. */
   installer?: string | undefined
@@ -49,7 +49,7 @@ export interface RealTargetRequest {
   /** Options for a machine behind SSH. */
   ssh?: SshRequest | undefined
   /** How a machine behind SSH gets images; by default through that connection. */
-  reach?: Reach | undefined
+  reach?: ImageReach | undefined
 }
 
 export interface RealTargetOptions extends RealTargetRequest {
@@ -176,7 +176,7 @@ export function planText(request: RealTargetRequest, does: string): string[] {
     `  disk       ${disk}${yesErase === undefined ? '' : `, if its serial number or WWN is ${yesErase}`}; all others are hidden and refused`,
     `  does       ${does}`,
     `  allowed    ${allow.length === 0 ? 'nothing beside that' : allow.join(', ')}`,
-    `  not done   ${CAPABILITIES.filter((capability) => capability !== 'unguarded' && !allow.includes(capability)).join(', ') || 'nothing'}`,
+    `  not done   ${REAL_CAPABILITIES.filter((capability) => capability !== 'unguarded' && !allow.includes(capability)).join(', ') || 'nothing'}`,
     ...(disposable ? ['  disposable the target itself may be changed'] : []),
     'see what is on the disk with --check, which only reads',
   ]

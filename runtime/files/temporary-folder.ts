@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UserError } from '../error.js'
 import { tryLock } from '../lock-file.js'
-import { uuid } from '../random.js'
+import { randomUuid } from '../random.js'
 import { systemRandom } from '../system-random.js'
 import { hasSqlite } from '../sqlite.js'
 
@@ -15,9 +15,9 @@ export interface TemporaryFolder extends AsyncDisposable {
 }
 
 /** Folders whose owner is this process; what is in here when the process ends is deleted then. */
-const open = new Map<string, Disposable>()
+const openFolders = new Map<string, Disposable>()
 
-const PREFIX = 'ironstage-tmp-'
+const TEMPORARY_PREFIX = 'ironstage-tmp-'
 /** Prefix of folders beside the file that is being written: a rename works within one file system only. */
 const HIDDEN_PREFIX = '.ironstage-tmp-'
 
@@ -37,12 +37,12 @@ export async function temporaryFolder(parent?: string): Promise<TemporaryFolder>
     throw parent === undefined ? unusableFolder(where, cause) : cause
   }
   for (let attempt = 1; ; attempt++) {
-    const path = join(where, `${parent === undefined ? PREFIX : HIDDEN_PREFIX}${uuid(systemRandom)}`)
+    const path = join(where, `${parent === undefined ? TEMPORARY_PREFIX : HIDDEN_PREFIX}${randomUuid(systemRandom)}`)
     // A folder without the file of a lock is one that no sweep touches.
     if (!hasSqlite()) return ownFolder(path, NO_LOCK).catch(explain)
     await writeFile(lockOf(path), '', { flag: 'wx' }).catch(explain)
     const lock = await tryLock(lockOf(path), 'exclusive').catch((error: unknown) => {
-      if (attempt === MOST_ATTEMPTS || !isFileGone(error)) throw error
+      if (attempt === MAX_FOLDER_ATTEMPTS || !isFileGone(error)) throw error
       return undefined
     })
     // Another process may have swept the file before it was locked.
@@ -55,10 +55,10 @@ export async function temporaryFolder(parent?: string): Promise<TemporaryFolder>
 const NO_LOCK: Disposable = { [Symbol.dispose]: () => {} }
 
 async function ownFolder(path: string, lock: Disposable): Promise<TemporaryFolder> {
-  if (open.size === 0) process.once('exit', deleteAll)
-  open.set(path, lock)
+  if (openFolders.size === 0) process.once('exit', deleteAll)
+  openFolders.set(path, lock)
   await mkdir(path, { mode: 0o700 })
-  return { path, [Symbol.asyncDispose]: () => remove(path) }
+  return { path, [Symbol.asyncDispose]: () => removeFolder(path) }
 }
 
 const unusableFolder = (path: string, cause: unknown): UserError =>
@@ -68,7 +68,7 @@ const unusableFolder = (path: string, cause: unknown): UserError =>
   })
 
 /** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */
-const MOST_ATTEMPTS = 10
+const MAX_FOLDER_ATTEMPTS = 10
 
 /** Whether SQLite failed because its file was deleted meanwhile: for that it has no code of its own. */
 const isFileGone = (error: unknown): boolean =>
@@ -81,17 +81,17 @@ const lockOf = (path: string): string => `${path}.lock`
  */
 const allOf = (path: string): string[] => [path, `${lockOf(path)}-journal`, lockOf(path)]
 
-async function remove(path: string): Promise<void> {
-  const lock = open.get(path)
+async function removeFolder(path: string): Promise<void> {
+  const lock = openFolders.get(path)
   if (!lock) return
   for (const each of allOf(path)) await rm(each, { recursive: true, force: true })
   lock[Symbol.dispose]()
-  open.delete(path)
-  if (open.size === 0) process.off('exit', deleteAll)
+  openFolders.delete(path)
+  if (openFolders.size === 0) process.off('exit', deleteAll)
 }
 
 function deleteAll(): void {
-  for (const path of open.keys())
+  for (const path of openFolders.keys())
     for (const each of allOf(path))
       try {
         rmSync(each, { recursive: true, force: true })
@@ -103,13 +103,13 @@ function deleteAll(): void {
 /** Deletes the temporary folders in `parent` whose process died without doing so. */
 export async function sweepTemporaryFolders(parent?: string): Promise<void> {
   const where = parent ?? tmpdir()
-  const prefix = parent === undefined ? PREFIX : HIDDEN_PREFIX
+  const prefix = parent === undefined ? TEMPORARY_PREFIX : HIDDEN_PREFIX
   const names = await readdir(where).catch(() => [])
   for (const name of names) {
     if (!name.startsWith(prefix) || !name.endsWith('.lock')) continue
     const path = join(where, name.slice(0, -'.lock'.length))
     // One that cannot be swept now is left to the next start, or to its user.
-    if (!open.has(path) && (await isOwnFile(lockOf(path)))) await sweep(path).catch(() => {})
+    if (!openFolders.has(path) && (await isOwnFile(lockOf(path)))) await sweep(path).catch(() => {})
   }
 }
 

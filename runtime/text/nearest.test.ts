@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { didYouMean, nearest } from './nearest.js'
+import { didYouMean, nearestWord } from './nearest.js'
 
 test.each([
   ['deplyo', ['deploy', 'delete'], 3, 'deploy'],
@@ -8,7 +8,7 @@ test.each([
   ['ab', ['cd'], 3, undefined],
   ['word', [], 3, undefined],
 ])('nearest to %s of %j within an edit for each %i letters is %s', (word, known, letters, found) => {
-  expect(nearest(word, known, letters)).toBe(found)
+  expect(nearestWord(word, known, letters)).toBe(found)
 })
 
 test.each([

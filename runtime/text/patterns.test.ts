@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { literalPattern, wildcard } from './patterns.js'
+import { literalPattern, wildcardPattern } from './patterns.js'
 
 test('a literal pattern matches its text and no other', () => {
   const text = 'a.b*c+d?e^f$g{h}(i)|[j]\\k'
@@ -16,5 +16,5 @@ test.each([
   ['\\*', '\\x', true],
   ['(a', '(a', true],
 ])('%s matches %s: %s', (pattern, text, matches) => {
-  expect(wildcard(pattern).test(text)).toBe(matches)
+  expect(wildcardPattern(pattern).test(text)).toBe(matches)
 })

@@ -50,7 +50,7 @@ export function schemaProblem(all: readonly ErrorObject[], words = { document: '
     case 'pattern':
       return problem(`${where} is ${JSON.stringify(error.data)}${wantedForm(error)}`)
     case 'type':
-      return problem(`${where} is ${kindOf(error.data)}, and not ${wantedTypes(params['type'])}`)
+      return problem(`${where} is ${describeType(error.data)}, and not ${wantedTypes(params['type'])}`)
     default:
       return problem(`${where} ${error.message ?? 'is wrong'}`)
   }
@@ -89,14 +89,14 @@ function wantedForm({ parentSchema }: ErrorObject): string {
   return description === undefined ? ', which has another form' : `, and not ${description}`
 }
 
-function kindOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null || value === undefined) return 'empty'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false'
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+const SCHEMA_TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'a mapping',
   array: 'a list',
   string: 'a text',
@@ -108,5 +108,5 @@ const TYPES: Readonly<Record<string, string>> = {
 const wantedTypes = (type: unknown): string =>
   [type]
     .flat()
-    .map((each) => TYPES[String(each)] ?? String(each))
+    .map((each) => SCHEMA_TYPE_NAMES[String(each)] ?? String(each))
     .join(' or ')

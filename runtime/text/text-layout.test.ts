@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columns, wrapped } from './text-layout.js'
+import { alignColumns, wrapWords } from './text-layout.js'
 
 test('columns are as wide as their widest cell, and the last one is not padded', () => {
   const rows = [
@@ -7,9 +7,11 @@ test('columns are as wide as their widest cell, and the last one is not padded',
     ['sda', '20G', 'disk'],
     ['sda1-part', '1G', 'p'],
   ]
-  expect(columns(rows, { right: new Set([1]) })).toBe('NAME      SIZE TYPE\nsda        20G disk\nsda1-part   1G p\n')
-  expect(columns(rows.slice(0, 2), { gap: 2 })).toBe('NAME  SIZE  TYPE\nsda   20G   disk\n')
-  expect(columns([])).toBe('')
+  expect(alignColumns(rows, { right: new Set([1]) })).toBe(
+    'NAME      SIZE TYPE\nsda        20G disk\nsda1-part   1G p\n',
+  )
+  expect(alignColumns(rows.slice(0, 2), { gap: 2 })).toBe('NAME  SIZE  TYPE\nsda   20G   disk\n')
+  expect(alignColumns([])).toBe('')
 })
 
 test.each([
@@ -18,5 +20,5 @@ test.each([
   ['incomprehensible two', 7, ['incomprehensible', 'two']],
   ['', 7, ['']],
 ])('"%s" in %i characters', (text, width, lines) => {
-  expect(wrapped(text.split(' '), width)).toEqual(lines)
+  expect(wrapWords(text.split(' '), width)).toEqual(lines)
 })

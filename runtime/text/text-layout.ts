@@ -25,13 +25,13 @@ export function columnLines(
 }
 
 /** The same as one text. */
-export const columns = (rows: readonly (readonly string[])[], options?: ColumnOptions): string =>
+export const alignColumns = (rows: readonly (readonly string[])[], options?: ColumnOptions): string =>
   columnLines(rows, options)
     .map((line) => `${line}\n`)
     .join('')
 
 /** Words with single spaces between them, in lines of at most `width` characters; a longer word has a line of its own. */
-export function wrapped(words: readonly string[], width: number): string[] {
+export function wrapWords(words: readonly string[], width: number): string[] {
   const lines: string[] = []
   for (const word of words) {
     const last = lines.at(-1)

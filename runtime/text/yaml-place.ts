@@ -1,5 +1,5 @@
 /** As much of a document of the package yaml as is needed: users of the library do not have its types. */
-interface Document {
+interface YamlDocument {
   readonly contents: unknown
   getIn(path: Iterable<unknown>, keepScalar: boolean): unknown
 }
@@ -21,7 +21,7 @@ interface Pair {
  * @param of a key stands for its value, which may start lines below, unless the place of the value is asked for
  */
 export function yamlPlace(
-  document: Document,
+  document: YamlDocument,
   path: readonly (string | number)[],
   lines: LineCounter,
   of: 'key' | 'value' = 'key',
@@ -33,7 +33,7 @@ export function yamlPlace(
   return undefined
 }
 
-function startOf(document: Document, path: readonly (string | number)[], of: 'key' | 'value'): number | undefined {
+function startOf(document: YamlDocument, path: readonly (string | number)[], of: 'key' | 'value'): number | undefined {
   const at = (keys: typeof path) => (keys.length === 0 ? document.contents : document.getIn(keys, true))
   const pairs = path.length === 0 ? undefined : (at(path.slice(0, -1)) as { items?: readonly Pair[] } | null)?.items
   const key = pairs?.find((pair) => pair.key && String(pair.key.value) === String(path.at(-1)))?.key

@@ -5,8 +5,8 @@ import { StepError, type StepContext } from '../sdk/step.js'
 
 const UNIT = 'agent.service'
 /** Pauses of the upstream step. */
-const FIRST_LOOK = seconds(1)
-const BETWEEN_LOOKS = seconds(15)
+const FIRST_STATUS_DELAY = seconds(1)
+const STATUS_POLL_INTERVAL = seconds(15)
 
 /** Starts the agent of OpenShift's assisted installer, and waits for as long as it is at work. */
 export const startAssistedInstall = defineStep({
@@ -20,7 +20,7 @@ export const startAssistedInstall = defineStep({
     // --no-block, because a oneshot unit stays "activating" until its work ends.
     await runCommand(target.executor, ['systemctl', 'start', '--no-block', UNIT], { effect: 'writes', signal })
     progress.stage(`waiting for ${UNIT}`)
-    for (let pause = FIRST_LOOK; ; pause = BETWEEN_LOOKS) {
+    for (let pause = FIRST_STATUS_DELAY; ; pause = STATUS_POLL_INTERVAL) {
       await clock.sleep(pause, { signal })
       const { ActiveState: state, Result: result } = await unitProperties(context)
       if (state === 'activating' || state === 'active') continue

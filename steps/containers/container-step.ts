@@ -47,12 +47,12 @@ async function runContainer({ target, progress, signal }: StepContext, args: Con
       onLine: (line) => progress.line(line),
     })
   }
-  await podman('pull', words(args.pull_options, PULL_OPTIONS))
-  await podman('run', words(args.run_options, RUN_OPTIONS))
+  await podman('pull', splitOptionWords(args.pull_options, PULL_OPTIONS))
+  await podman('run', splitOptionWords(args.run_options, RUN_OPTIONS))
   return null
 }
 
-function words(options: string | string[] | undefined, defaults: readonly string[]): readonly string[] {
+function splitOptionWords(options: string | string[] | undefined, defaults: readonly string[]): readonly string[] {
   const list = typeof options === 'string' ? options.split(/\s+/).filter((word) => word !== '') : (options ?? defaults)
   const odd = list.find((word) => word === '--' || word.includes('\0'))
   if (odd !== undefined) throw new StepError('an option of podman cannot be used')

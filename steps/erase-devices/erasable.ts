@@ -31,11 +31,11 @@ function skipTest(node: JsonObject): (disk: BlockDevice) => boolean {
   if (!Array.isArray(skip)) return () => false
   // A volume name names a RAID array that may not exist yet; no disk can satisfy it as a hint.
   const hints = skip.map((item) => object(item)).filter((item) => !('volume_name' in item) && nonEmpty(item))
-  const tests = readable(() => hints.map(compileHints))
-  return (disk) => readable(() => tests.some((test) => test(disk)))
+  const tests = readOrStepError(() => hints.map(compileHints))
+  return (disk) => readOrStepError(() => tests.some((test) => test(disk)))
 }
 
-function readable<T>(read: () => T): T {
+function readOrStepError<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {
@@ -50,14 +50,14 @@ async function readOnlyReason(
 ): Promise<string | null> {
   const flag = await sysText(target.executor, `/sys/class/block/${name.replace('/dev/', '')}/ro`)
   if (flag !== '1') return null
-  if (knobs(node)['agent_erase_skip_read_only'] === true) return 'it is read-only'
+  if (eraseOptionsOf(node)['agent_erase_skip_read_only'] === true) return 'it is read-only'
   throw new StepError(
     `${name} is read-only and cannot be erased. Skip it with agent_erase_skip_read_only or skip_block_devices.`,
   )
 }
 
 /** Ironic's options for erasing: `agent_erase_devices_iterations` and so on. */
-export const knobs = (node: JsonObject): JsonObject => object(node['driver_internal_info'])
+export const eraseOptionsOf = (node: JsonObject): JsonObject => object(node['driver_internal_info'])
 
 const nonEmpty = (hints: JsonObject) => Object.keys(hints).length > 0
 const object = (value: unknown): JsonObject => (isObject(value) ? value : {})

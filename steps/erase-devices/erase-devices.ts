@@ -4,7 +4,7 @@ import { defineStep } from '../sdk/define-step.js'
 import { deletableArrays, deleteArray, listRaidArrays } from '../hardware/software-raid.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { erasableDisks, knobs } from './erasable.js'
+import { erasableDisks, eraseOptionsOf } from './erasable.js'
 import { eraseMetadata } from './metadata.js'
 import { eraseItself, isNvme } from './secure-erase.js'
 
@@ -88,7 +88,7 @@ async function eraseEach(
       }
     }
   }
-  const workers = Math.max(1, whole(knobs(node), 'disk_erasure_concurrency', 1))
+  const workers = Math.max(1, readWholeNumber(eraseOptionsOf(node), 'disk_erasure_concurrency', 1))
   await Promise.all(Array.from({ length: Math.min(workers, disks.length) }, worker))
   if (failures.length > 0)
     throw new StepError(`${doing} ${failures.length} of ${disks.length} disks failed: ${failures.join('; ')}`, {
@@ -97,8 +97,8 @@ async function eraseEach(
 }
 
 async function shred({ target, node, progress, signal }: StepContext, disk: string): Promise<string> {
-  const passes = whole(knobs(node), 'agent_erase_devices_iterations', 1)
-  const zeros = knobs(node)['agent_erase_devices_zeroize'] !== false
+  const passes = readWholeNumber(eraseOptionsOf(node), 'agent_erase_devices_iterations', 1)
+  const zeros = eraseOptionsOf(node)['agent_erase_devices_zeroize'] !== false
   await runCommand(
     target.executor,
     ['shred', '--force', ...(zeros ? ['--zero'] : []), '--verbose', '--iterations', String(passes), disk],
@@ -107,7 +107,7 @@ async function shred({ target, node, progress, signal }: StepContext, disk: stri
   return `overwritten ${passes === 1 ? 'once' : `${passes} times`} with random data${zeros ? ', then with zeros' : ''}`
 }
 
-function whole(values: JsonObject, key: string, otherwise: number): number {
+function readWholeNumber(values: JsonObject, key: string, otherwise: number): number {
   const value = Number(values[key] ?? otherwise)
   return Number.isInteger(value) && value >= 0 ? value : otherwise
 }

@@ -1,9 +1,9 @@
 import { errorChain, isObject } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { programJson } from '../hardware/program-json.js'
-import { finish, runCommand } from '../sdk/run-command.js'
+import { runToEnd, runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { knobs } from './erasable.js'
+import { eraseOptionsOf } from './erasable.js'
 
 export const isNvme = (disk: string): boolean => disk.startsWith('/dev/nvme')
 
@@ -15,12 +15,12 @@ export const isNvme = (disk: string): boolean => disk.startsWith('/dev/nvme')
  */
 export async function eraseItself(context: StepContext, disk: string): Promise<string | null> {
   const wanted = isNvme(disk) ? 'agent_enable_nvme_secure_erase' : 'agent_enable_ata_secure_erase'
-  if (knobs(context.node)[wanted] === false) return null
+  if (eraseOptionsOf(context.node)[wanted] === false) return null
   try {
     return isNvme(disk) ? await eraseNvme(context, disk) : await eraseAta(context, disk)
   } catch (error) {
     context.signal.throwIfAborted()
-    if (knobs(context.node)['agent_continue_if_secure_erase_failed'] !== true) throw error
+    if (eraseOptionsOf(context.node)['agent_continue_if_secure_erase_failed'] !== true) throw error
     context.logger('warn', `${disk} did not erase itself, and is overwritten: ${errorChain(error).join(': ')}`)
     return null
   }
@@ -28,7 +28,7 @@ export async function eraseItself(context: StepContext, disk: string): Promise<s
 
 /** The security part of `hdparm -I`; null for a disk without it, and where there is no hdparm. */
 async function ataSecurity(target: Target, disk: string) {
-  const { stdout, exit } = await finish(target.executor, ['hdparm', '-I', disk], { effect: 'reads' })
+  const { stdout, exit } = await runToEnd(target.executor, ['hdparm', '-I', disk], { effect: 'reads' })
   if (exit.kind !== 'exited' || exit.code !== 0) return null
   const lines = (stdout.split(/^Security:/m)[1] ?? '').split('\n').map((line) => line.trim().replace(/\s+/g, ' '))
   if (!lines.includes('supported')) return null
@@ -60,7 +60,7 @@ async function eraseAta({ target, signal }: StepContext, disk: string): Promise<
 }
 
 async function eraseNvme({ target, signal }: StepContext, disk: string): Promise<string | null> {
-  const { stdout } = await finish(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'], { effect: 'reads' })
+  const { stdout } = await runToEnd(target.executor, ['nvme', 'id-ctrl', disk, '-o', 'json'], { effect: 'reads' })
   const abilities = programJson(stdout)
   if (!isObject(abilities) || (Number(abilities['oacs']) & 2) === 0) return null
   // A cryptographic erase takes no time; a disk without it erases the user data.

@@ -46,7 +46,7 @@ const matches = ({ path, label }: BootEntry, patterns: readonly RegExp[]) =>
   patterns.some((pattern) => pattern.test(path) || pattern.test(`${label} ${path}`))
 
 function compile(patternsOrJson: string | string[]): RegExp[] {
-  const patterns: unknown = typeof patternsOrJson === 'string' ? parsed(patternsOrJson) : patternsOrJson
+  const patterns: unknown = typeof patternsOrJson === 'string' ? parseMatchPatterns(patternsOrJson) : patternsOrJson
   if (!Array.isArray(patterns) || !patterns.every((pattern) => typeof pattern === 'string'))
     throw new StepError('match_patterns must be a list of regular expressions')
   return patterns.map((pattern) => {
@@ -58,7 +58,7 @@ function compile(patternsOrJson: string | string[]): RegExp[] {
   })
 }
 
-function parsed(text: string): unknown {
+function parseMatchPatterns(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { defined, during } from '../../runtime/index.js'
 import type { Executor, Target } from '../../targets/index.js'
-import { finish, runCommand } from '../sdk/run-command.js'
+import { runToEnd, runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'
 
 /** A disk, a RAID array or a multipath device. */
@@ -48,11 +48,11 @@ export const LSBLK = [
  */
 export async function listBlockDevices(target: Target): Promise<BlockDevice[]> {
   const { executor } = target
-  await finish(executor, ['udevadm', 'settle'], { effect: 'reads' })
+  await runToEnd(executor, ['udevadm', 'settle'], { effect: 'reads' })
   const { stdout } = await during('listing the block devices', () => runCommand(executor, LSBLK, { effect: 'reads' }))
   const rows = selectDisks(parseLsblk(stdout))
   const devices: BlockDevice[] = []
-  for (const row of rows) devices.push(await described(executor, row))
+  for (const row of rows) devices.push(await readBlockDevice(executor, row))
   return devices
 }
 
@@ -72,8 +72,8 @@ export interface LsblkRow {
   transport: string | null
 }
 
-type Cell = string | number | boolean | null
-type RawRow = Record<string, Cell> & { kname: string; children?: RawRow[] }
+type ListingCell = string | number | boolean | null
+type RawRow = Record<string, ListingCell> & { kname: string; children?: RawRow[] }
 
 const listing = lsblkListing<RawRow>({ additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } })
 
@@ -81,23 +81,24 @@ const listing = lsblkListing<RawRow>({ additionalProperties: { type: ['string', 
 export function parseLsblk(json: string): LsblkRow[] {
   return flat(listing(json)).map((raw) => ({
     kname: raw.kname,
-    type: text(raw['type']) ?? '',
-    model: text(raw['model']),
-    size: number(raw['size']) ?? 0,
+    type: trimCell(raw['type']) ?? '',
+    model: trimCell(raw['model']),
+    size: readNumberCell(raw['size']) ?? 0,
     rota: raw['rota'] === true || raw['rota'] === '1' || raw['rota'] === 1,
-    uuid: text(raw['uuid']),
-    partuuid: text(raw['partuuid']),
-    serial: text(raw['serial']),
-    wwn: text(raw['wwn']),
-    logicalSectors: number(raw['log-sec']),
-    physicalSectors: number(raw['phy-sec']),
-    transport: text(raw['tran']),
+    uuid: trimCell(raw['uuid']),
+    partuuid: trimCell(raw['partuuid']),
+    serial: trimCell(raw['serial']),
+    wwn: trimCell(raw['wwn']),
+    logicalSectors: readNumberCell(raw['log-sec']),
+    physicalSectors: readNumberCell(raw['phy-sec']),
+    transport: trimCell(raw['tran']),
   }))
 }
 
 const flat = (rows: RawRow[]): RawRow[] => rows.flatMap((row) => [row, ...flat(row.children ?? [])])
-const text = (value: Cell | undefined) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
-const number = (value: Cell | undefined) =>
+const trimCell = (value: ListingCell | undefined) =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+const readNumberCell = (value: ListingCell | undefined) =>
   value === null || value === undefined || value === '' || Number.isNaN(Number(value)) ? null : Number(value)
 
 /** Rows of a listing that count as disks. */
@@ -114,7 +115,7 @@ export function selectDisks(rows: readonly LsblkRow[]): LsblkRow[] {
   })
 }
 
-async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice> {
+async function readBlockDevice(executor: Executor, row: LsblkRow): Promise<BlockDevice> {
   const name = `/dev/${row.kname}`
   const sys = `/sys/class/block/${row.kname}/device`
   const [udev, vendor, addresses] = await Promise.all([
@@ -152,7 +153,7 @@ async function described(executor: Executor, row: LsblkRow): Promise<BlockDevice
 
 /** Properties of a device in udev's database; empty without a database, as in a container. */
 async function udevProperties(executor: Executor, device: string): Promise<Record<string, string>> {
-  const { stdout, exit } = await finish(executor, ['udevadm', 'info', '--query=property', `--name=${device}`], {
+  const { stdout, exit } = await runToEnd(executor, ['udevadm', 'info', '--query=property', `--name=${device}`], {
     effect: 'reads',
   })
   if (exit.kind !== 'exited' || exit.code !== 0) return {}

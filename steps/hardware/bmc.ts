@@ -1,5 +1,5 @@
 import type { Executor } from '../../targets/index.js'
-import { finish, type Finished } from '../sdk/run-command.js'
+import { runToEnd, type FinishedCommand } from '../sdk/run-command.js'
 
 export interface BmcAddresses {
   /** `0.0.0.0` when it has none. */
@@ -16,7 +16,7 @@ const CHANNELS = Array.from({ length: 11 }, (_, index) => index + 1)
 export async function findBmc(executor: Executor): Promise<BmcAddresses | null> {
   let found: BmcAddresses | null = null
   for (const channel of CHANNELS) {
-    const lan = await finish(executor, ['ipmitool', 'lan', 'print', String(channel)], { effect: 'reads' })
+    const lan = await runToEnd(executor, ['ipmitool', 'lan', 'print', String(channel)], { effect: 'reads' })
     // Without the program or the device the other channels fail as well.
     if (channel === 1 && (exitCode(lan) === 127 || /could not open device/i.test(lan.stderr))) return null
     if (exitCode(lan) !== 0) continue
@@ -31,7 +31,7 @@ export async function findBmc(executor: Executor): Promise<BmcAddresses | null> 
 
 async function ipv6Address(executor: Executor, channel: number): Promise<string> {
   for (const origin of ['dynamic', 'static']) {
-    const { stdout } = await finish(executor, ['ipmitool', 'lan6', 'print', String(channel), `${origin}_addr`], {
+    const { stdout } = await runToEnd(executor, ['ipmitool', 'lan6', 'print', String(channel), `${origin}_addr`], {
       effect: 'reads',
     })
     for (const [, address, prefix] of stdout.matchAll(/^\s*Address\s*:\s*([\da-f:]+)(\/\d+)?\s*$/gim))
@@ -40,4 +40,4 @@ async function ipv6Address(executor: Executor, channel: number): Promise<string>
   return '::/0'
 }
 
-const exitCode = ({ exit }: Finished) => (exit.kind === 'exited' ? exit.code : null)
+const exitCode = ({ exit }: FinishedCommand) => (exit.kind === 'exited' ? exit.code : null)

@@ -1,6 +1,6 @@
 import { seconds, type Clock, type Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
-import { CommandFailed, finish, runCommand } from '../sdk/run-command.js'
+import { CommandFailed, runToEnd, runCommand } from '../sdk/run-command.js'
 import { StepError } from '../sdk/step.js'
 import { withMounted } from './mounted.js'
 import { readPartitions, type Partition } from './partitions.js'
@@ -8,8 +8,8 @@ import { readPartitions, type Partition } from './partitions.js'
 const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
 
 /** Attempts, as in the upstream step: firmware sometimes refuses right after a disk was written (Red Hat bug 2057668). */
-const TRIES = 6
-const PAUSE = seconds(5)
+const MAX_EFI_ATTEMPTS = 6
+const EFI_RETRY_DELAY = seconds(5)
 
 /** Boot loader that the firmware starts. */
 export interface Loader {
@@ -42,9 +42,9 @@ export async function createBootEntry(
       await replaceEntry(target, device, esp, loader, logger)
       return
     } catch (error) {
-      if (attempt === TRIES || !(error instanceof CommandFailed)) throw error
-      logger('warn', `making the EFI boot entry failed, attempt ${attempt} of ${TRIES}: ${error.message}`)
-      await clock.sleep(PAUSE, { signal })
+      if (attempt === MAX_EFI_ATTEMPTS || !(error instanceof CommandFailed)) throw error
+      logger('warn', `making the EFI boot entry failed, attempt ${attempt} of ${MAX_EFI_ATTEMPTS}: ${error.message}`)
+      await clock.sleep(EFI_RETRY_DELAY, { signal })
     }
   }
 }
@@ -100,7 +100,7 @@ export function parseBootMenu(listing: string): { order: string[]; entries: Boot
 
 /** The boot loader that the installed system announces, or else the path that firmware tries by default. */
 async function findLoader(target: Target, esp: string, logger: Logger): Promise<Loader> {
-  const { stdout } = await finish(target.executor, ['uname', '-m'], { effect: 'reads' })
+  const { stdout } = await runToEnd(target.executor, ['uname', '-m'], { effect: 'reads' })
   const suffix = stdout.trim() === 'aarch64' ? 'aa64' : 'x64'
   const removable: Loader = { label: 'CoreOS', path: `\\EFI\\BOOT\\BOOT${suffix.toUpperCase()}.EFI` }
   try {
@@ -115,7 +115,7 @@ async function findLoader(target: Target, esp: string, logger: Logger): Promise<
 /** Reads `EFI/VENDOR/BOOTX64.CSV` as shim's fallback loader does, and looks for a shim or GRUB where it is missing. */
 async function announced(target: Target, folder: string, suffix: string): Promise<Loader | undefined> {
   const names = async (path: string) =>
-    (await finish(target.executor, ['ls', '-1', path], { effect: 'reads' })).stdout
+    (await runToEnd(target.executor, ['ls', '-1', path], { effect: 'reads' })).stdout
       .split('\n')
       .filter((name) => name !== '')
   for (const vendor of await names(`${folder}/EFI`)) {
@@ -123,7 +123,7 @@ async function announced(target: Target, folder: string, suffix: string): Promis
     const files = await names(`${folder}/EFI/${vendor}`)
     const csv = files.find((name) => name.toLowerCase() === `boot${suffix}.csv`)
     if (csv) {
-      const { stdout } = await finish(target.executor, ['cat', `${folder}/EFI/${vendor}/${csv}`], { effect: 'reads' })
+      const { stdout } = await runToEnd(target.executor, ['cat', `${folder}/EFI/${vendor}/${csv}`], { effect: 'reads' })
       const loader = parseBootCsv(stdout, vendor)
       if (loader) return loader
     }

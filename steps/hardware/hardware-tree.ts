@@ -1,9 +1,9 @@
 import { isObject } from '../../runtime/index.js'
 import type { Inventory } from '../../wire/index.js'
 import type { Executor } from '../../targets/index.js'
-import { finish } from '../sdk/run-command.js'
+import { runToEnd } from '../sdk/run-command.js'
 import { sysText } from './block-devices.js'
-import { nodes, programJson, textOf, type Node } from './program-json.js'
+import { recordsIn, programJson, trimText, type ProgramRecord } from './program-json.js'
 
 export interface HardwareTree {
   vendor: Inventory['system_vendor']
@@ -18,26 +18,26 @@ const MIB = 2 ** 20
  * it reads sysfs and dmidecode; the real agent's inventory fails there.
  */
 export async function readHardwareTree(executor: Executor): Promise<HardwareTree> {
-  const { stdout } = await finish(executor, ['lshw', '-quiet', '-json'], { effect: 'reads' })
+  const { stdout } = await runToEnd(executor, ['lshw', '-quiet', '-json'], { effect: 'reads' })
   const tree = programJson(stdout)
   // Older versions print one object, newer ones a list of it.
-  const system = isObject(tree) ? tree : nodes(tree)[0]
+  const system = isObject(tree) ? tree : recordsIn(tree)[0]
   return system ? fromLshw(system) : fromKernel(executor)
 }
 
-function fromLshw(system: Node): HardwareTree {
-  const core = nodes(system['children']).find((node) => node['id'] === 'core')
-  const parts = nodes(core?.['children'])
+function fromLshw(system: ProgramRecord): HardwareTree {
+  const core = recordsIn(system['children']).find((node) => node['id'] === 'core')
+  const parts = recordsIn(core?.['children'])
   const firmware = parts.find((node) => node['id'] === 'firmware')
   return {
     vendor: {
-      product_name: textOf(system['product']) ?? '',
-      serial_number: textOf(system['serial']) ?? '',
-      manufacturer: textOf(system['vendor']) ?? '',
+      product_name: trimText(system['product']) ?? '',
+      serial_number: trimText(system['serial']) ?? '',
+      manufacturer: trimText(system['vendor']) ?? '',
       firmware: {
-        vendor: textOf(firmware?.['vendor']) ?? '',
-        version: textOf(firmware?.['version']) ?? '',
-        build_date: textOf(firmware?.['date']) ?? '',
+        vendor: trimText(firmware?.['vendor']) ?? '',
+        version: trimText(firmware?.['version']) ?? '',
+        build_date: trimText(firmware?.['date']) ?? '',
       },
     },
     memoryMib: lshwMemory(parts),
@@ -45,10 +45,10 @@ function fromLshw(system: Node): HardwareTree {
 }
 
 /** Sums the memory banks, or the memory nodes without banks. lshw counts bytes. */
-function lshwMemory(parts: readonly Node[]): number | null {
+function lshwMemory(parts: readonly ProgramRecord[]): number | null {
   const memories = parts.filter((node) => /^memory(:\d+)?$/.test(String(node['id'])))
   const bytes = memories.reduce((sum, memory) => {
-    const banks = nodes(memory['children']).filter((node) => String(node['id']).startsWith('bank'))
+    const banks = recordsIn(memory['children']).filter((node) => String(node['id']).startsWith('bank'))
     const sized = banks.length > 0 ? banks : [memory]
     return sum + sized.reduce((all, node) => all + (typeof node['size'] === 'number' ? node['size'] : 0), 0)
   }, 0)
@@ -58,7 +58,7 @@ function lshwMemory(parts: readonly Node[]): number | null {
 async function fromKernel(executor: Executor): Promise<HardwareTree> {
   const dmi = async (name: string) => (await sysText(executor, `/sys/class/dmi/id/${name}`)) ?? ''
   const [{ stdout }, product, serial, manufacturer, vendor, version, date] = await Promise.all([
-    finish(executor, ['dmidecode', '--type', '17'], { effect: 'reads' }),
+    runToEnd(executor, ['dmidecode', '--type', '17'], { effect: 'reads' }),
     dmi('product_name'),
     dmi('product_serial'),
     dmi('sys_vendor'),

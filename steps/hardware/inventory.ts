@@ -1,7 +1,7 @@
 import { defined } from '../../runtime/index.js'
 import type { Inventory, InventoryCpu, InventoryDisk } from '../../wire/index.js'
 import type { Executor, Target } from '../../targets/index.js'
-import { finish } from '../sdk/run-command.js'
+import { runToEnd } from '../sdk/run-command.js'
 import { findBmc } from './bmc.js'
 import { listBlockDevices, sysText, type BlockDevice } from './block-devices.js'
 import { bootMode } from './boot-mode.js'
@@ -71,7 +71,7 @@ export const inventoryDisk = (device: BlockDevice): InventoryDisk => ({
 
 /** `lscpu -J`: pairs of field and data, nested since util-linux 2.38. */
 async function readCpu(executor: Executor): Promise<InventoryCpu> {
-  const fields = lscpuFields((await finish(executor, ['lscpu', '-J'], { effect: 'reads' })).stdout)
+  const fields = lscpuFields((await runToEnd(executor, ['lscpu', '-J'], { effect: 'reads' })).stdout)
   const number = (field: string) => Number.parseInt(fields.get(field) ?? '', 10) || 0
   return {
     model_name: fields.get('model name') ?? '',

@@ -6,7 +6,7 @@ export interface ListedRow {
   kname: string
 }
 
-type Schema = Record<string, unknown>
+type LsblkSchema = Record<string, unknown>
 
 /**
  * Makes a parser of `lsblk --json`.
@@ -16,8 +16,8 @@ type Schema = Record<string, unknown>
  */
 export function lsblkListing<R extends ListedRow>(row: {
   required?: readonly string[]
-  properties?: Schema
-  additionalProperties?: Schema
+  properties?: LsblkSchema
+  additionalProperties?: LsblkSchema
 }): (json: string) => R[] {
   const listing: SchemaCheck<{ blockdevices: R[] }> = schemaCheck({
     type: 'object',
@@ -36,13 +36,13 @@ export function lsblkListing<R extends ListedRow>(row: {
     },
   })
   return (json) => {
-    const value = parsed(json)
+    const value = parseLsblkJson(json)
     if (!listing.accepts(value)) throw new UserError('lsblk-unreadable', 'the output of lsblk has an unknown form')
     return value.blockdevices
   }
 }
 
-function parsed(json: string): unknown {
+function parseLsblkJson(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch (cause) {

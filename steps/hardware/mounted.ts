@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
-import { finish, runCommand } from '../sdk/run-command.js'
+import { runToEnd, runCommand } from '../sdk/run-command.js'
 
 /**
  * Mounts a partition read-only on the target while `work` reads it, and unmounts it in any case. The folder is a path for
@@ -17,11 +17,11 @@ export async function withMounted<T>(
   logger: Logger,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = folderOf(partition)
+  const folder = mountFolderOf(partition)
   await Promise.all([
     runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'reads' }),
     // A killed agent may have left it mounted; usually there is nothing to unmount.
-    finish(target.executor, ['umount', folder], { effect: 'reads' }),
+    runToEnd(target.executor, ['umount', folder], { effect: 'reads' }),
   ])
   return mounted(target, partition, folder, 'ro', logger, work)
 }
@@ -36,12 +36,13 @@ export async function withMountedForWriting<T>(
   logger: Logger,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = `${folderOf(partition)}-${target.clock.now()}`
+  const folder = `${mountFolderOf(partition)}-${target.clock.now()}`
   await runCommand(target.executor, ['mkdir', '-p', folder], { effect: 'writes' })
   return mounted(target, partition, folder, 'rw', logger, work)
 }
 
-const folderOf = (partition: string) => `/run/ironstage/mnt/${partition.replace(/^\/dev\//, '').replaceAll('/', '-')}`
+const mountFolderOf = (partition: string) =>
+  `/run/ironstage/mnt/${partition.replace(/^\/dev\//, '').replaceAll('/', '-')}`
 
 async function mounted<T>(
   target: Target,
@@ -56,7 +57,7 @@ async function mounted<T>(
   try {
     return await work(folder)
   } finally {
-    const { exit, stderr } = await finish(target.executor, ['umount', folder], { effect })
+    const { exit, stderr } = await runToEnd(target.executor, ['umount', folder], { effect })
     if (exit.kind !== 'exited' || exit.code !== 0)
       logger('warn', `${partition} could not be unmounted from ${folder}`, { stderr: stderr.trim() })
   }

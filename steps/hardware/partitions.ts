@@ -26,7 +26,7 @@ export interface PartitionTable {
   partitions: Partition[]
 }
 
-interface Row {
+interface PartitionRow {
   kname: string
   type: string
   pttype?: string | null
@@ -35,20 +35,20 @@ interface Row {
   partuuid?: string | null
   label?: string | null
   fstype?: string | null
-  children?: Row[]
+  children?: PartitionRow[]
 }
 
-const text = { type: 'string', nullable: true }
-const listing = lsblkListing<Row>({
+const partitionTextSchema = { type: 'string', nullable: true }
+const listing = lsblkListing<PartitionRow>({
   required: ['type'],
   properties: {
     type: { type: 'string' },
-    pttype: text,
-    parttype: text,
-    partlabel: text,
-    partuuid: text,
-    label: text,
-    fstype: text,
+    pttype: partitionTextSchema,
+    parttype: partitionTextSchema,
+    partlabel: partitionTextSchema,
+    partuuid: partitionTextSchema,
+    label: partitionTextSchema,
+    fstype: partitionTextSchema,
   },
 })
 
@@ -101,7 +101,7 @@ export function parsePartitions(json: string, device: string): PartitionTable {
 }
 
 /** Flattens rows, without those below an array: these partitions belong to the array, not to its member disk. */
-const flat = (rows: Row[], top = true): Row[] =>
+const flat = (rows: PartitionRow[], top = true): PartitionRow[] =>
   rows.flatMap((row) => (!top && row.type.startsWith('raid') ? [] : [row, ...flat(row.children ?? [], false)]))
 
 /** Path of a partition; the kernel inserts a `p` when the disk's name ends with a digit: `/dev/nvme0n1p3`. */

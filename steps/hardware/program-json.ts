@@ -9,10 +9,10 @@ export function programJson(text: string): unknown {
   }
 }
 
-export type Node = Record<string, unknown>
+export type ProgramRecord = Record<string, unknown>
 
 /** The objects in a list; empty for any other value. */
-export const nodes = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isObject) : [])
+export const recordsIn = (value: unknown): ProgramRecord[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-export const textOf = (value: unknown): string | null =>
+export const trimText = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim() : null

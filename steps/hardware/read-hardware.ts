@@ -21,7 +21,7 @@ export async function readHardware(target: Target, options: CollectOptions = {})
   return {
     inventory,
     rootDisk: rootDisk(devices),
-    bootInterface: macOf(inventory.boot.pxe_interface),
+    bootInterface: bootifMacOf(inventory.boot.pxe_interface),
   }
 }
 
@@ -35,4 +35,4 @@ function rootDisk(devices: readonly BlockDevice[]): InventoryDisk | null {
 }
 
 /** MAC of a BOOTIF value, `01-52-54-00-aa-bb-01`: hardware type 01 for Ethernet, then the address. */
-const macOf = (bootif: string | null) => bootif?.replace(/^01-/, '').replaceAll('-', ':').toLowerCase() ?? null
+const bootifMacOf = (bootif: string | null) => bootif?.replace(/^01-/, '').replaceAll('-', ':').toLowerCase() ?? null

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
-import { finish, shown, type Finished } from '../sdk/run-command.js'
+import { runToEnd, printCommand, type FinishedCommand } from '../sdk/run-command.js'
 
 /**
  * Makes the target's kernel and udev read a changed disk again. It never fails: a caller that needs a partition notices
@@ -8,8 +8,9 @@ import { finish, shown, type Finished } from '../sdk/run-command.js'
  */
 export async function rescanDevice(target: Target, device: string, logger: Logger): Promise<void> {
   const run = async (argv: [string, ...string[]], effect: 'reads' | 'writes') => {
-    const finished = await finish(target.executor, argv, { effect })
-    if (!succeeded(finished)) logger('debug', `${shown(argv)} did not succeed`, { stderr: finished.stderr.trim() })
+    const finished = await runToEnd(target.executor, argv, { effect })
+    if (!succeeded(finished))
+      logger('debug', `${printCommand(argv)} did not succeed`, { stderr: finished.stderr.trim() })
     return succeeded(finished)
   }
   await run(['sync'], 'writes')
@@ -19,4 +20,4 @@ export async function rescanDevice(target: Target, device: string, logger: Logge
   await run(['udevadm', 'settle'], 'reads')
 }
 
-const succeeded = ({ exit }: Finished) => exit.kind === 'exited' && exit.code === 0
+const succeeded = ({ exit }: FinishedCommand) => exit.kind === 'exited' && exit.code === 0

@@ -5,7 +5,7 @@ import type { BlockDevice } from './block-devices.js'
 import { findByHints } from './root-device-hints.js'
 
 /** Least size of a root device that is chosen without hints, in bytes. */
-const SMALLEST_ROOT = 4 * 2 ** 30
+const MIN_ROOT_DEVICE_BYTES = 4 * 2 ** 30
 
 /** Root device hints of a node: those of instance_info before those of properties; null when it has none. */
 export function rootDeviceHints(node: JsonObject): JsonObject | null {
@@ -34,12 +34,13 @@ export function chooseRootDevice(devices: readonly BlockDevice[], node: JsonObje
     found = findByHints(devices, hints)
   } catch (error) {
     if (!(error instanceof HintError)) throw error
-    throw notFound(
+    throw rootDeviceError(
       `No devices could be found using the root device hints ${pythonRepr(hints)} because they failed to validate. Error: ${error.message}`,
       error,
     )
   }
-  if (!found) throw notFound(`No suitable device was found for deployment using these hints ${pythonRepr(hints)}`)
+  if (!found)
+    throw rootDeviceError(`No suitable device was found for deployment using these hints ${pythonRepr(hints)}`)
   return found
 }
 
@@ -60,13 +61,13 @@ function rootVolume(node: JsonObject): string | null {
 
 function smallest(devices: readonly BlockDevice[]): BlockDevice {
   const [first] = devices
-    .filter((device) => device.size >= SMALLEST_ROOT)
+    .filter((device) => device.size >= MIN_ROOT_DEVICE_BYTES)
     .sort((a, b) => a.size - b.size || (a.name < b.name ? -1 : 1))
   if (!first)
-    throw notFound(
-      `No suitable device was found for deployment - root device hints were not provided and all found block devices are smaller than ${SMALLEST_ROOT}B.`,
+    throw rootDeviceError(
+      `No suitable device was found for deployment - root device hints were not provided and all found block devices are smaller than ${MIN_ROOT_DEVICE_BYTES}B.`,
     )
   return first
 }
 
-const notFound = (details: string, cause?: unknown) => new StepError(details, { type: 'DeviceNotFound', cause })
+const rootDeviceError = (details: string, cause?: unknown) => new StepError(details, { type: 'DeviceNotFound', cause })

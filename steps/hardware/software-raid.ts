@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
-import { finish, type Finished } from '../sdk/run-command.js'
+import { runToEnd, type FinishedCommand } from '../sdk/run-command.js'
 import { sysText, type BlockDevice } from './block-devices.js'
 import { diskOf } from './partitions.js'
 
@@ -46,7 +46,7 @@ export function deletableArrays(
 /** Stops an array and removes the superblocks of its members. Failures are logged only: the disk may still be usable. */
 export async function deleteArray(target: Target, { name, members }: RaidArray, logger: Logger): Promise<void> {
   const run = async (...argv: [string, ...string[]]) => {
-    const finished = await finish(target.executor, argv, { effect: 'writes' })
+    const finished = await runToEnd(target.executor, argv, { effect: 'writes' })
     if (!succeeded(finished))
       logger('warn', `${argv.join(' ')} failed while deleting ${name}; later commands may fail`, {
         stderr: finished.stderr.trim(),
@@ -57,4 +57,4 @@ export async function deleteArray(target: Target, { name, members }: RaidArray, 
   for (const member of members) await run('mdadm', '--zero-superblock', member)
 }
 
-const succeeded = ({ exit }: Finished) => exit.kind === 'exited' && exit.code === 0
+const succeeded = ({ exit }: FinishedCommand) => exit.kind === 'exited' && exit.code === 0

@@ -2,8 +2,8 @@ import { sha256Hex } from '../../bytes/index.js'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Ajv } from 'ajv'
-import { held, makeFolder, replaceFile, UserError, type Clock } from '../../runtime/index.js'
-import type { Validators } from './download.js'
+import { withClockHeld, makeFolder, replaceFile, UserError, type Clock } from '../../runtime/index.js'
+import type { DownloadValidators } from './download.js'
 import type { ImageKind } from './image-kind.js'
 import type { Signed } from './signature.js'
 import type { Transcoded } from './transcode.js'
@@ -39,14 +39,14 @@ export function fileNameOf(record: ImageRecord): string {
 }
 
 /** Image that a URL led to at its last fetch. */
-export interface UrlRecord extends Validators {
+export interface UrlRecord extends DownloadValidators {
   sha256: string
 }
 
 /** Version of the layout; increased when an older ironstage could not read a newer one. */
-const LAYOUT = 'ironstage image cache 1\n'
+const CACHE_LAYOUT = 'ironstage image cache 1\n'
 /** Backup programs skip folders with this file (https://bford.info/cachedir/). */
-const TAG = 'Signature: 8a477f597d28d172789f06886806bc55\n# Images that ironstage fetched; made by ironstage.\n'
+const CACHE_TAG = 'Signature: 8a477f597d28d172789f06886806bc55\n# Images that ironstage fetched; made by ironstage.\n'
 
 /**
  * Folder of the image cache: `images/SHA256/` has `record.json` and the bytes, `urls/` has the image of each URL, `partial/`
@@ -61,16 +61,16 @@ export class CacheFolder {
 
   /** @throws UserError when the folder cannot be created, or holds other files */
   static async open(path: string, clock: Clock): Promise<CacheFolder> {
-    return held(clock, 'opening the image cache', async () => {
+    return withClockHeld(clock, 'opening the image cache', async () => {
       try {
         await makeFolder(path, 0o700)
         const version = await readFile(join(path, 'VERSION'), 'utf8').catch(absent)
         if (version === undefined) {
           if ((await readdir(path)).length > 0) throw foreign(path)
           for (const folder of ['images', 'urls', 'partial', 'locks']) await makeFolder(join(path, folder), 0o700)
-          await writeFile(join(path, 'CACHEDIR.TAG'), TAG)
-          await writeFile(join(path, 'VERSION'), LAYOUT)
-        } else if (version !== LAYOUT) throw foreign(path)
+          await writeFile(join(path, 'CACHEDIR.TAG'), CACHE_TAG)
+          await writeFile(join(path, 'VERSION'), CACHE_LAYOUT)
+        } else if (version !== CACHE_LAYOUT) throw foreign(path)
       } catch (cause) {
         if (cause instanceof UserError) throw cause
         throw new UserError('image-cache', `the image cache ${path} cannot be used`, {
@@ -105,11 +105,11 @@ export class CacheFolder {
   }
 
   /** Version of the file that a partial download belongs to. */
-  partial(key: string): Promise<Validators | null> {
+  partial(key: string): Promise<DownloadValidators | null> {
     return this.#read(join(this.path, 'partial', `${key}.json`), (known) => known.version)
   }
 
-  keepPartial(key: string, validators: Validators): Promise<void> {
+  keepPartial(key: string, validators: DownloadValidators): Promise<void> {
     return this.#write(join(this.path, 'partial', `${key}.json`), validators)
   }
 
@@ -240,7 +240,7 @@ export class CacheFolder {
   }
 
   #held<T>(why: string, work: () => Promise<T>): Promise<T> {
-    return held(this.clock, why, work)
+    return withClockHeld(this.clock, why, work)
   }
 
   /** Null for a missing or damaged file, since a cache can be filled again. */
@@ -271,16 +271,16 @@ const foreign = (path: string): UserError =>
   })
 
 interface Shapes {
-  version: (value: unknown) => value is Validators
+  version: (value: unknown) => value is DownloadValidators
   url: (value: unknown) => value is UrlRecord
   image: (value: unknown) => value is ImageRecord
 }
 
-let compiled: Shapes | undefined
+let compiledShapes: Shapes | undefined
 
 /** Compiled on first use, so that programs without a cache start faster. */
 function shapes(): Shapes {
-  if (compiled) return compiled
+  if (compiledShapes) return compiledShapes
   const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
   const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
   const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
@@ -290,8 +290,8 @@ function shapes(): Shapes {
   const digest = { type: 'string', pattern: '^[0-9a-f]{64}$' }
   const version = { etag: { type: ['string', 'null'] }, lastModified: { type: ['string', 'null'] } }
   const form = { sha256: digest, size: number }
-  compiled = {
-    version: ajv.compile<Validators>(object(version)),
+  compiledShapes = {
+    version: ajv.compile<DownloadValidators>(object(version)),
     url: ajv.compile<UrlRecord>(object({ ...version, sha256: digest })),
     image: ajv.compile<ImageRecord>(
       object({
@@ -310,5 +310,5 @@ function shapes(): Shapes {
       }),
     ),
   }
-  return compiled
+  return compiledShapes
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { UserError, type Clock, type Logger } from '../../runtime/index.js'
-import type { Asset } from '../../targets/index.js'
+import type { ImageAsset } from '../../targets/index.js'
 import { fetchSignature } from './fetch-signature.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import type { CheckedStream } from './image-server.js'
@@ -22,7 +22,7 @@ export interface CheckedStreamOptions {
  *   {@link ImageCache.get}
  */
 export async function openCheckedStream(
-  asset: Asset,
+  asset: ImageAsset,
   { http, trusted, clock, logger }: CheckedStreamOptions,
   signal: AbortSignal,
 ): Promise<CheckedStream> {

@@ -1,8 +1,8 @@
 import { digestOfFile, isZero, readParts } from '../../bytes/index.js'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { fileOf, type CacheFolder, type ImageRecord } from './cache-folder.js'
 import { SharedWork } from './shared-work.js'
-import { BLOCK, blocksDigest } from './transcode.js'
+import { DIGEST_BLOCK_BYTES, blocksDigest } from './transcode.js'
 
 /** Holds cached images against their digests, a file that has not changed since only once. */
 export class DigestChecks {
@@ -50,9 +50,9 @@ export async function hasItsDigest(
 
 /** The {@link blocksDigest} of a file. Node hashes the blocks on its threads, several at once. */
 const blocksOfFile = (path: string, clock: Clock, signal: AbortSignal): Promise<string> =>
-  held(clock, `verifying ${path}`, async () => {
+  withClockHeld(clock, `verifying ${path}`, async () => {
     const blocks: Promise<Uint8Array | null>[] = []
-    await readParts(path, BLOCK, signal, async (part) => {
+    await readParts(path, DIGEST_BLOCK_BYTES, signal, async (part) => {
       const digest = isZero(part) ? null : subtle.digest('SHA-256', part).then((digest) => new Uint8Array(digest))
       blocks.push(Promise.resolve(digest))
       // The next part takes the place of the one before this.

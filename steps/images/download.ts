@@ -10,26 +10,26 @@ import {
   maskedUrl,
   unsatisfiedSize,
 } from '../../bytes/index.js'
-import { defined, held, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, withClockHeld, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import { ERRORS } from '../errors.js'
 
 /** Headers that identify a version of a file on its server. */
-export interface Validators {
+export interface DownloadValidators {
   etag: string | null
   lastModified: string | null
 }
 
-export const isKnownBy = ({ etag, lastModified }: Validators): boolean => etag !== null || lastModified !== null
+export const isKnownBy = ({ etag, lastModified }: DownloadValidators): boolean => etag !== null || lastModified !== null
 
 export interface DownloadOptions {
   http: HttpClient
   url: string
   /** Path of the file; a download continues an existing file when `partial` has its version. */
   path: string
-  partial: Validators | null
+  partial: DownloadValidators | null
   /** Version that is already cached; it is not fetched again when the server still has it. */
-  atHand: Validators | null
+  atHand: DownloadValidators | null
   /** Attempts in a row without progress; 5 by default. */
   attempts?: number
   /** Largest file, in bytes, also for a server that sends no length. */
@@ -38,12 +38,12 @@ export interface DownloadOptions {
   logger: Logger
   signal: AbortSignal
   /** Called before the first byte is written, so that a later process can continue. */
-  onVersion?: (validators: Validators) => Promise<void>
+  onVersion?: (validators: DownloadValidators) => Promise<void>
   onProgress?: (received: number, total: number | null) => void
 }
 
 export type Downloaded =
-  { kind: 'unchanged' } | { kind: 'fetched'; size: number; sha256: string; validators: Validators }
+  { kind: 'unchanged' } | { kind: 'fetched'; size: number; sha256: string; validators: DownloadValidators }
 
 /** Unexpected answer of a server; another attempt may succeed. */
 class WrongAnswer extends Error {
@@ -51,9 +51,9 @@ class WrongAnswer extends Error {
 }
 
 /** Pauses between attempts, in milliseconds; the last one repeats. */
-const PAUSES = [seconds(1), seconds(2), seconds(5), seconds(10)]
+const DOWNLOAD_RETRY_DELAYS = [seconds(1), seconds(2), seconds(5), seconds(10)]
 /** Bytes that an attempt must bring to count as progress. */
-const PROGRESS = 16 * 1024
+const MIN_PROGRESS_BYTES = 16 * 1024
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
@@ -61,7 +61,7 @@ const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504])
  *
  * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-large; the signal's reason
  */
-export async function download(options: DownloadOptions): Promise<Downloaded> {
+export async function downloadFile(options: DownloadOptions): Promise<Downloaded> {
   const { url, attempts = 5, clock, logger, signal } = options
   await using file = await PartialFile.open(options)
   let best = file.length
@@ -71,13 +71,13 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof FetchFailure || error instanceof WrongAnswer)) throw error
-      if (error instanceof FetchFailure && !error.transient) throw unreachable(url, file, error)
+      if (error instanceof FetchFailure && !error.transient) throw imageUnreachableError(url, file, error)
       // Only real progress resets the count: a server that sends a few bytes at a time would never end.
-      if (file.length - best >= PROGRESS) failures = 0
+      if (file.length - best >= MIN_PROGRESS_BYTES) failures = 0
       best = Math.max(best, file.length)
-      if (++failures === attempts) throw unreachable(url, file, error)
+      if (++failures === attempts) throw imageUnreachableError(url, file, error)
       logger('warn', `fetching ${maskedUrl(url)}: ${error.message}; trying again`, { received: file.length })
-      await clock.sleep(PAUSES[Math.min(failures, PAUSES.length) - 1]!, { signal })
+      await clock.sleep(DOWNLOAD_RETRY_DELAYS[Math.min(failures, DOWNLOAD_RETRY_DELAYS.length) - 1]!, { signal })
     }
   }
 }
@@ -96,7 +96,7 @@ async function attempt(options: DownloadOptions, file: PartialFile): Promise<Dow
       throw new WrongAnswer('the server has another version of it now')
     }
     if (TRANSIENT.has(status)) throw new WrongAnswer(`the server answers with HTTP status ${status}`)
-    if (status !== 200 && status !== 206) throw refused(url, status)
+    if (status !== 200 && status !== 206) throw imageRefusedError(url, status)
     const total = await begin(options, file, answer)
     await body(options, file, answer, total)
     if (total !== null && file.length !== total)
@@ -156,7 +156,7 @@ async function body(
 /** The ETag if it is strong: only then all bytes are the same (RFC 9110, 8.8.1). */
 const strong = (etag: string | undefined): string | null => (etag === undefined || etag.startsWith('W/') ? null : etag)
 
-function unless(validators: Validators | null): Record<string, string> {
+function unless(validators: DownloadValidators | null): Record<string, string> {
   if (!validators) return {}
   const { etag, lastModified } = validators
   return defined({ 'if-none-match': etag ?? undefined, 'if-modified-since': lastModified ?? undefined })
@@ -164,7 +164,7 @@ function unless(validators: Validators | null): Record<string, string> {
 
 /** A growing file with the digest of its bytes. */
 class PartialFile implements AsyncDisposable {
-  validators: Validators | null
+  validators: DownloadValidators | null
   #length = 0
   #hash: Hash = createHash('sha256')
   readonly #handle: FileHandle
@@ -181,7 +181,7 @@ class PartialFile implements AsyncDisposable {
   static async open(options: DownloadOptions): Promise<PartialFile> {
     const { path, partial, clock, signal } = options
     const goesOn = partial !== null && isKnownBy(partial)
-    return held(clock, `opening ${path}`, async () => {
+    return withClockHeld(clock, `opening ${path}`, async () => {
       const size = goesOn
         ? await stat(path).then(
             ({ size: bytes }) => bytes,
@@ -210,11 +210,11 @@ class PartialFile implements AsyncDisposable {
   async restart(): Promise<void> {
     this.#length = 0
     this.#hash = createHash('sha256')
-    await held(this.#clock, `emptying ${this.#path}`, () => this.#handle.truncate(0))
+    await withClockHeld(this.#clock, `emptying ${this.#path}`, () => this.#handle.truncate(0))
   }
 
   async append(bytes: Uint8Array): Promise<void> {
-    await held(this.#clock, `writing ${this.#path}`, async () => {
+    await withClockHeld(this.#clock, `writing ${this.#path}`, async () => {
       for (let at = 0; at < bytes.length;) {
         const { bytesWritten } = await this.#handle.write(bytes, at, bytes.length - at, this.#length + at)
         at += bytesWritten
@@ -225,19 +225,19 @@ class PartialFile implements AsyncDisposable {
   }
 
   async done(): Promise<Downloaded> {
-    await held(this.#clock, `writing ${this.#path}`, () => this.#handle.sync())
+    await withClockHeld(this.#clock, `writing ${this.#path}`, () => this.#handle.sync())
     const sha256 = this.#hash.copy().digest('hex')
-    return { kind: 'fetched', size: this.#length, sha256, validators: this.validators ?? NOTHING }
+    return { kind: 'fetched', size: this.#length, sha256, validators: this.validators ?? NO_VALIDATORS }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await held(this.#clock, `closing ${this.#path}`, () => this.#handle.close())
+    await withClockHeld(this.#clock, `closing ${this.#path}`, () => this.#handle.close())
   }
 }
 
-const NOTHING: Validators = { etag: null, lastModified: null }
+const NO_VALIDATORS: DownloadValidators = { etag: null, lastModified: null }
 
-const refused = (url: string, status: number): UserError =>
+const imageRefusedError = (url: string, status: number): UserError =>
   new UserError('image-refused', `the server does not give ${maskedUrl(url)}: HTTP status ${status}`, {
     remedy:
       status === 401 || status === 403
@@ -250,7 +250,7 @@ const tooLarge = (url: string, largest: number): UserError =>
     remedy: 'check that the URL leads to the image; where a command has --cache-size, that sets the limit',
   })
 
-const unreachable = (url: string, { length }: PartialFile, cause: FetchFailure | WrongAnswer): UserError =>
+const imageUnreachableError = (url: string, { length }: PartialFile, cause: FetchFailure | WrongAnswer): UserError =>
   new UserError(
     'image-unreachable',
     `${maskedUrl(url)} could not be fetched${length > 0 ? ` beyond its first ${length} bytes` : ''}`,

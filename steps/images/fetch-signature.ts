@@ -1,10 +1,10 @@
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
-import type { Asset } from '../../targets/index.js'
+import type { ImageAsset } from '../../targets/index.js'
 import { signatureUrlOf } from './signature-url.js'
 
-const LARGEST = 64 * 1024
-const PAUSES = [seconds(1), seconds(5)]
+const MAX_SIGNATURE_BYTES = 64 * 1024
+const SIGNATURE_RETRY_DELAYS = [seconds(1), seconds(5)]
 
 export interface FetchSignatureOptions {
   http: HttpClient
@@ -19,15 +19,15 @@ export interface FetchSignatureOptions {
  *
  * @throws UserError (image-signature) when the asset requires a signature
  */
-export async function fetchSignature(asset: Asset, options: FetchSignatureOptions): Promise<Uint8Array | null> {
+export async function fetchSignature(asset: ImageAsset, options: FetchSignatureOptions): Promise<Uint8Array | null> {
   const { clock, logger, signal } = options
   const url = asset.signatureUrl ?? signatureUrlOf(asset.url)
   let why: string
   for (let attempt = 0; ; attempt++) {
-    const answer = await ask(url, options)
+    const answer = await fetchSignatureOnce(url, options)
     if (typeof answer !== 'string') return answer
     why = answer
-    const pause = PAUSES[attempt]
+    const pause = SIGNATURE_RETRY_DELAYS[attempt]
     if (pause === undefined || /^HTTP status 4/.test(why)) break
     await clock.sleep(pause, { signal })
   }
@@ -40,12 +40,12 @@ export async function fetchSignature(asset: Asset, options: FetchSignatureOption
 }
 
 /** Fetches the signature; returns the reason when there is none. */
-async function ask(url: string, { http, signal }: FetchSignatureOptions): Promise<Uint8Array | string> {
+async function fetchSignatureOnce(url: string, { http, signal }: FetchSignatureOptions): Promise<Uint8Array | string> {
   try {
     const answer = await http.get({ url, signal })
     try {
       if (answer.status !== 200) return `HTTP status ${answer.status}`
-      return await answer.bytes(LARGEST)
+      return await answer.bytes(MAX_SIGNATURE_BYTES)
     } finally {
       await answer.close()
     }

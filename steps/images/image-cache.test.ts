@@ -20,7 +20,7 @@ import {
   wellBehaved,
   type FileServer,
 } from '../../test/kit/images/image-files.js'
-import type { Asset } from '../../targets/asset.js'
+import type { ImageAsset } from '../../targets/asset.js'
 import type { ImageCacheOptions } from './cached-image.js'
 import { ImageCache } from './image-cache.js'
 import { tryLock } from '../../runtime/index.js'
@@ -66,7 +66,7 @@ const cache = (options: Partial<ImageCacheOptions> = {}) =>
     ...options,
   })
 
-const asset = (path: string, more: Partial<Asset> = {}): Asset => ({
+const asset = (path: string, more: Partial<ImageAsset> = {}): ImageAsset => ({
   url: server.url(path),
   sha256: null,
   signature: 'where present',

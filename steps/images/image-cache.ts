@@ -2,20 +2,20 @@ import { createReadStream } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { HttpClient, maskedUrl } from '../../bytes/index.js'
 import { defined, isDiskFull, takeLock, tryLock, UserError } from '../../runtime/index.js'
-import type { Asset, StageOptions } from '../../targets/index.js'
+import type { ImageAsset, StageAssetOptions } from '../../targets/index.js'
 import type { CachedImage, ImageCacheOptions, ImageEntry, Pruned } from './cached-image.js'
 import { CacheFolder, fileOf, formOf, type ImageRecord, type UrlRecord } from './cache-folder.js'
 import { DigestChecks, hasItsDigest } from './digest-checks.js'
-import { download, isKnownBy } from './download.js'
+import { downloadFile, isKnownBy } from './download.js'
 import { fetchSignature } from './fetch-signature.js'
 import { SharedWork } from './shared-work.js'
 import { kindOfFile, readThrough } from './image-file.js'
 import { refuseShort } from './image-kind.js'
 import { checkSignature, type Signed } from './signature.js'
 import { transcodeToRaw, transcodeToZstd } from './transcode.js'
-import { damaged, wrongDigest } from './image-errors.js'
+import { imageDamagedError, wrongDigest } from './image-errors.js'
 
-const DEFAULT_LIMIT = 20 * 2 ** 30
+const DEFAULT_CACHE_BYTES = 20 * 2 ** 30
 
 /**
  * Cache of images by the digest of their fetched bytes. All processes that share the folder fetch and check an image once.
@@ -38,7 +38,7 @@ export class ImageCache {
     this.#folder = folder
     this.#http = new HttpClient(options)
     this.#checks = new DigestChecks(folder, options.clock)
-    this.#limit = options.limit ?? DEFAULT_LIMIT
+    this.#limit = options.limit ?? DEFAULT_CACHE_BYTES
   }
 
   /** @throws UserError when the folder cannot be used */
@@ -53,7 +53,7 @@ export class ImageCache {
    * @throws UserError: image-refused, image-unreachable, image-is-page, image-too-large, image-too-short, image-digest, image-signature,
    *   image-damaged, cache-full; the signal's reason
    */
-  async get(asset: Asset, options: StageOptions): Promise<CachedImage> {
+  async get(asset: ImageAsset, options: StageAssetOptions): Promise<CachedImage> {
     const name = JSON.stringify([asset.url, asset.sha256, asset.signature])
     for (;;) {
       const { sha256: found } = await this.#shared.join(
@@ -131,12 +131,12 @@ export class ImageCache {
   }
 
   /** The requests of those that join a download are those of the one that began it. */
-  #httpOf({ through }: StageOptions): HttpClient {
+  #httpOf({ through }: StageAssetOptions): HttpClient {
     return through ? new HttpClient({ ...this.#options, through }) : this.#http
   }
 
   async #obtain(
-    asset: Asset,
+    asset: ImageAsset,
     http: HttpClient,
     signal: AbortSignal,
     onProgress: (received: number, total: number | null) => void,
@@ -152,7 +152,7 @@ export class ImageCache {
     if (after) return await this.#ready(after, signal)
     const last = await this.#folder.url(key)
     const atHand = last && isKnownBy(last) ? await this.#cached(last.sha256, asset) : null
-    const got = await download({
+    const got = await downloadFile({
       http,
       url,
       path: this.#folder.partialOf(key),
@@ -199,7 +199,7 @@ export class ImageCache {
   }
 
   /** Record of a cached image, if it satisfies the asset. */
-  async #cached(sha256: string, asset: Asset): Promise<ImageRecord | null> {
+  async #cached(sha256: string, asset: ImageAsset): Promise<ImageRecord | null> {
     if (asset.sha256 !== null && asset.sha256 !== sha256) return null
     const record = await this.#folder.image(sha256)
     if (!record || !(await this.#folder.isThere(record))) return null
@@ -208,7 +208,7 @@ export class ImageCache {
 
   /** Checks a download in every way possible. A download that fails a check is deleted. */
   async #check(
-    asset: Asset,
+    asset: ImageAsset,
     key: string,
     { sha256, size }: { sha256: string; size: number },
     { http, signal }: { http: HttpClient; signal: AbortSignal },
@@ -248,7 +248,7 @@ export class ImageCache {
   }
 
   async #signed(
-    asset: Asset,
+    asset: ImageAsset,
     path: string,
     { http, signal }: { http: HttpClient; signal: AbortSignal },
   ): Promise<Signed | null> {
@@ -293,7 +293,7 @@ export class ImageCache {
       if (isDiskFull(error)) throw error
       use[Symbol.dispose]()
       await this.#drop(record)
-      throw damaged(record.sources[0] ?? record.sha256, error)
+      throw imageDamagedError(record.sources[0] ?? record.sha256, error)
     }
     logger('info', `${record.sources[0] ?? record.sha256} is stored as ${this.#options.as}`, {
       of: record.sha256,

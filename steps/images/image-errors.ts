@@ -6,7 +6,7 @@ export const wrongDigest = (shownUrl: string, wanted: string, found: string): Us
     remedy: 'the image has changed or was damaged in transit: compare it with its published checksum',
   })
 
-export const damaged = (shownUrl: string, cause: unknown): UserError =>
+export const imageDamagedError = (shownUrl: string, cause: unknown): UserError =>
   new UserError('image-damaged', `${shownUrl} is damaged`, {
     cause,
     remedy: 'fetch it by other means and compare its checksum: the server may have sent only a part',

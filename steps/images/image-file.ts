@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { imageKind, KIND_BYTES, type ImageKind } from './image-kind.js'
-import { damaged } from './image-errors.js'
+import { imageDamagedError } from './image-errors.js'
 
 /** Format of an image, from the first bytes of its file. */
 export const kindOfFile = (path: string, clock: Clock): Promise<ImageKind> =>
-  held(clock, `looking at ${path}`, async () => {
+  withClockHeld(clock, `looking at ${path}`, async () => {
     const file = await open(path)
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(KIND_BYTES), 0, KIND_BYTES, 0)
@@ -30,6 +30,6 @@ export async function readThrough(
     for await (const _ of contents) signal.throwIfAborted()
   } catch (cause) {
     signal.throwIfAborted()
-    throw damaged(shown, cause)
+    throw imageDamagedError(shown, cause)
   }
 }

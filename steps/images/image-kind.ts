@@ -7,7 +7,7 @@ export type ImageKind = 'raw' | 'gz' | 'xz' | 'zst'
 export const KIND_BYTES = 4104
 
 /** Bytes that coreos-installer reads of an image before it reads the disk. */
-const SMALLEST_RAW = 2 ** 20
+const MIN_RAW_IMAGE_BYTES = 2 ** 20
 
 /** Recognises the format of an image by its first bytes, as coreos-installer does, never by a name. */
 export function imageKind(start: Uint8Array): ImageKind {
@@ -39,7 +39,7 @@ export function refusePages(start: Uint8Array, contentType: string | undefined, 
 
 /** @throws UserError (image-too-short) for a file too short for an image of a disk */
 export function refuseShort(kind: ImageKind, size: number, shownUrl: string): void {
-  if (size > 0 && (kind !== 'raw' || size >= SMALLEST_RAW)) return
+  if (size > 0 && (kind !== 'raw' || size >= MIN_RAW_IMAGE_BYTES)) return
   throw new UserError('image-too-short', `${shownUrl} has ${size} bytes, which is no image of a disk`, {
     remedy: ERRORS['image-too-short'].remedy,
   })

@@ -1,4 +1,4 @@
-import { fileRepresentation, type Found, serveFiles, type StreamedRepresentation } from '../../bytes/index.js'
+import { fileRepresentation, type FoundFile, serveFiles, type StreamedRepresentation } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 
 /** An image that is checked while it streams. */
@@ -10,7 +10,7 @@ export interface CheckedStream {
   verdict(): Promise<void>
 }
 
-export type Served =
+export type ServedContent =
   | { kind: 'file'; path: string; digest: string }
   /** Opened for each request, since it can only be read from its start. */
   | { kind: 'stream'; open: (signal: AbortSignal) => Promise<CheckedStream>; failed: (error: unknown) => void }
@@ -21,7 +21,7 @@ const TAIL = 64 * 1024
 export interface ImageServer extends AsyncDisposable {
   readonly port: number
   /** @param name last part of the path, as it shows in the installer's output */
-  serve(served: Served, name: string): { path: string } & Disposable
+  serve(served: ServedContent, name: string): { path: string } & Disposable
 }
 
 /**
@@ -30,8 +30,8 @@ export interface ImageServer extends AsyncDisposable {
  */
 export async function openImageServer(options: { clock: Clock; random: Random; logger: Logger }): Promise<ImageServer> {
   const { clock, random } = options
-  const images = new Map<string, Served>()
-  const find = (path: string): Promise<Found> | Found => {
+  const images = new Map<string, ServedContent>()
+  const find = (path: string): Promise<FoundFile> | FoundFile => {
     const image = images.get(path)
     if (!image) return undefined
     return image.kind === 'file' ? fileRepresentation(image.path, clock, `"${image.digest}"`) : withheld(image)
@@ -48,7 +48,7 @@ export async function openImageServer(options: { clock: Clock; random: Random; l
   }
 }
 
-function withheld({ open, failed }: Served & { kind: 'stream' }): StreamedRepresentation {
+function withheld({ open, failed }: ServedContent & { kind: 'stream' }): StreamedRepresentation {
   return {
     failed,
     open: async (signal) => {

@@ -1,6 +1,6 @@
 /** Work that several callers share. It is aborted when the last of them stops waiting. */
 export class SharedWork<T, P extends readonly unknown[]> {
-  readonly #underWay = new Map<string, Work<T, P>>()
+  readonly #underWay = new Map<string, RunningWork<T, P>>()
 
   /**
    * Joins the work of that name, or starts it.
@@ -34,7 +34,7 @@ export class SharedWork<T, P extends readonly unknown[]> {
     }
   }
 
-  #begin(name: string, work: Parameters<SharedWork<T, P>['join']>[1]): Work<T, P> {
+  #begin(name: string, work: Parameters<SharedWork<T, P>['join']>[1]): RunningWork<T, P> {
     const controller = new AbortController()
     const listeners = new Set<(...progress: P) => void>()
     const result = work(controller.signal, (...progress) => {
@@ -46,12 +46,12 @@ export class SharedWork<T, P extends readonly unknown[]> {
     return shared
   }
 
-  #leave(name: string, shared: Work<T, P>): void {
+  #leave(name: string, shared: RunningWork<T, P>): void {
     if (this.#underWay.get(name) === shared) this.#underWay.delete(name)
   }
 }
 
-interface Work<T, P extends readonly unknown[]> {
+interface RunningWork<T, P extends readonly unknown[]> {
   result: Promise<T>
   controller: AbortController
   listeners: Set<(...progress: P) => void>

@@ -1,4 +1,4 @@
-import { defined, held, importPackage, UserError, type Clock } from '../../runtime/index.js'
+import { defined, withClockHeld, importPackage, UserError, type Clock } from '../../runtime/index.js'
 import { SIGNING_KEYS } from './signing-keys.js'
 
 /** Signer of an image. */
@@ -83,9 +83,10 @@ export async function checkSignature(
   verdict.catch(() => {})
   return {
     // After an early verdict the rest is not read, so do not wait for the write.
-    update: (bytes) => held(clock, 'checking a signature', () => Promise.race([writer.write(bytes), settled(verdict)])),
+    update: (bytes) =>
+      withClockHeld(clock, 'checking a signature', () => Promise.race([writer.write(bytes), settlePromise(verdict)])),
     finish: () =>
-      held(clock, 'checking a signature', async () => {
+      withClockHeld(clock, 'checking a signature', async () => {
         writer.close().catch(() => {})
         return verdict
       }),
@@ -95,7 +96,7 @@ export async function checkSignature(
   }
 }
 
-const settled = (promise: Promise<unknown>): Promise<void> =>
+const settlePromise = (promise: Promise<unknown>): Promise<void> =>
   promise.then(
     () => {},
     () => {},

@@ -14,16 +14,16 @@ import {
   type Behaviour,
   type FileServer,
 } from '../../test/kit/images/image-files.js'
-import type { Asset } from '../../targets/asset.js'
+import type { ImageAsset } from '../../targets/asset.js'
 import { ImageCache } from './image-cache.js'
 import { openImageServer } from './image-server.js'
-import { stageFromCache, stageStreamed, type Reach } from './stage-image.js'
+import { stageFromCache, stageStreamed, type ImageReach } from './stage-image.js'
 
 const IMAGE = gzipSync(Buffer.concat([Buffer.alloc(2 ** 20), Buffer.from(seededRandom(3).bytes(400_000))]))
 const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const parts = { clock, random: seededRandom(1), logger: silent }
 const { signal } = new AbortController()
-const byPort: Reach = {
+const byPort: ImageReach = {
   kind: 'port',
   forward: (port) => Promise.resolve({ port, [Symbol.asyncDispose]: async () => {} }),
 }
@@ -39,13 +39,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const asset = (more: Partial<Asset> = {}): Asset => ({
+const asset = (more: Partial<ImageAsset> = {}): ImageAsset => ({
   url: server.url('/c.raw.gz'),
   sha256: sha256(IMAGE),
   signature: 'where present',
   ...more,
 })
-const cached = async (reach: Reach) =>
+const cached = async (reach: ImageReach) =>
   stageFromCache(
     await ImageCache.open({ folder, contents: (path) => contentsOf(path, clock), clock, logger: silent }),
     { reach, ...parts },
@@ -72,7 +72,7 @@ describe('an image from the cache', () => {
     expect(staged.about).toMatchObject({ sha256: sha256(IMAGE), verified: { sha256: true } })
   })
 
-  test.each<[string, Reach]>([
+  test.each<[string, ImageReach]>([
     ['do not see this host’s files', { kind: 'files', pathThere: () => null }],
     ['are on another host', byPort],
   ])('is served with ranges where they %s, only while it is staged', async (_, reach) => {
@@ -109,7 +109,7 @@ describe('an image from the cache', () => {
 describe('streaming without a cache', () => {
   const stage = () => stageStreamed({ reach: byPort, ...parts, limits: { silence: 300 } })
 
-  async function through(wanted: Asset) {
+  async function through(wanted: ImageAsset) {
     await using staged = await stage()(wanted, { signal })
     if (staged.from.kind !== 'url') throw new Error('a file')
     const got = await read(staged.from.url)

@@ -1,15 +1,15 @@
 import { basename } from 'node:path'
 import { HttpClient, type HttpClientOptions } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
-import { defined, opening, type Scope } from '../../runtime/index.js'
-import type { Asset, StageAsset, StagedAsset, StageOptions } from '../../targets/index.js'
+import { defined, openInScope, type Scope } from '../../runtime/index.js'
+import type { ImageAsset, StageAsset, StagedAsset, StageAssetOptions } from '../../targets/index.js'
 import { fileNameOf, fileOf, formOf } from './cache-folder.js'
 import { openCheckedStream } from './checked-stream.js'
 import type { ImageCache } from './image-cache.js'
-import { openImageServer, type Served } from './image-server.js'
+import { openImageServer, type ServedContent } from './image-server.js'
 
 /** Access of a target's programs to images on this host. */
-export type Reach =
+export type ImageReach =
   /** By path, translated for the target; null for a file that they cannot see, which they then get by URL. */
   | { kind: 'files'; pathThere: (path: string) => string | null }
   /** By a port of the target that is forwarded to this host's loopback interface. */
@@ -17,13 +17,13 @@ export type Reach =
       kind: 'port'
       forward: (port: number) => Promise<{ port: number } & AsyncDisposable>
       /** Copies a whole file to the target before it is used. */
-      put?: (path: string, name: string, options: StageOptions) => Promise<{ path: string } & AsyncDisposable>
+      put?: (path: string, name: string, options: StageAssetOptions) => Promise<{ path: string } & AsyncDisposable>
     }
   /** By a server of files that the target reaches over its network. */
   | { kind: 'network'; serve: (file: { path: string; digest: string }, name: string) => { url: string } & Disposable }
 
 export interface StagingOptions {
-  reach: Reach
+  reach: ImageReach
   clock: Clock
   random: Random
   logger: Logger
@@ -35,7 +35,7 @@ export interface StagingOptions {
  */
 export function stageFromCache(cache: ImageCache, options: StagingOptions): Stages {
   return (asset, more) =>
-    opening(async (scope) => {
+    openInScope(async (scope) => {
       const image = scope.use(await cache.get(asset, more))
       const { record } = image
       const { sha256, kind, verified, transcoded } = record
@@ -63,7 +63,7 @@ export function stageFromCache(cache: ImageCache, options: StagingOptions): Stag
 export const stageFile =
   (file: { path: string; digest: string }, options: StagingOptions): Stages =>
   () =>
-    opening(async (scope) => ({
+    openInScope(async (scope) => ({
       from: await served({ kind: 'file', ...file }, basename(file.path), options, scope),
       about: { file: file.path, sha256: file.digest },
       failure: () => undefined,
@@ -71,7 +71,7 @@ export const stageFile =
     }))
 
 /** A {@link StageAsset} that never leaves the download to the target's programs. */
-export type Stages = (asset: Asset, options: StageOptions) => Promise<StagedAsset>
+export type Stages = (asset: ImageAsset, options: StageAssetOptions) => Promise<StagedAsset>
 
 /**
  * Stages images without a cache: an image with a digest is checked while it streams, since no installer checks the digest;
@@ -91,10 +91,10 @@ export function stageStreamed(
 ): Stages {
   const { clock, logger, trusted = [] } = options
   return (asset, { through }) =>
-    opening(async (scope) => {
+    openInScope(async (scope) => {
       const http = new HttpClient({ ...options, ...defined({ through }) })
       let failure: unknown
-      const stream: Served = {
+      const stream: ServedContent = {
         kind: 'stream',
         open: (signal) => openCheckedStream(asset, { http, trusted, clock, logger }, signal),
         failed: (error) => (failure = error),
@@ -110,7 +110,12 @@ export function stageStreamed(
     })
 }
 
-async function served(what: Served, name: string, { reach, clock, random, logger }: StagingOptions, scope: Scope) {
+async function served(
+  what: ServedContent,
+  name: string,
+  { reach, clock, random, logger }: StagingOptions,
+  scope: Scope,
+) {
   if (reach.kind === 'network') {
     if (what.kind !== 'file') throw new Error('a server of files has no streams')
     return { kind: 'url', url: scope.use(reach.serve(what, name)).url } as const

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
-import { held, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { isZero, loadZstd, zeroRuns } from '../../bytes/index.js'
 
 /** Bytes of an image per frame: compressed without a pause, and the memory that a reader needs; whole blocks. */
@@ -19,7 +19,7 @@ export type Transcoded =
   | { as: 'raw'; blocks: string; contents: Measured }
 
 /** Bytes of a block that has a digest of its own. */
-export const BLOCK = 2 ** 20
+export const DIGEST_BLOCK_BYTES = 2 ** 20
 
 /**
  * SHA-256 of the SHA-256 of all blocks, which can be hashed side by side.
@@ -28,11 +28,11 @@ export const BLOCK = 2 ** 20
  */
 export function blocksDigest(blocks: readonly (Uint8Array | null)[]): string {
   const hash = createHash('sha256')
-  for (const block of blocks) hash.update(block ?? ZEROS)
+  for (const block of blocks) hash.update(block ?? ZERO_DIGEST)
   return hash.digest('hex')
 }
 
-const ZEROS = Buffer.alloc(32)
+const ZERO_DIGEST = Buffer.alloc(32)
 
 interface Transcoding {
   /** Decompressed bytes. */
@@ -66,8 +66,8 @@ export async function transcodeToZstd(work: Transcoding): Promise<Transcoded> {
 export async function transcodeToRaw(work: Transcoding): Promise<Transcoded> {
   const blocks: (Uint8Array | null)[] = []
   const contents = await inBlocks(work, async (piece, start, file) => {
-    for (let at = 0; at < piece.length; at += BLOCK) {
-      const block = piece.subarray(at, at + BLOCK)
+    for (let at = 0; at < piece.length; at += DIGEST_BLOCK_BYTES) {
+      const block = piece.subarray(at, at + DIGEST_BLOCK_BYTES)
       blocks.push(isZero(block) ? null : createHash('sha256').update(block).digest())
     }
     for (const { offset, bytes, zero } of zeroRuns(start, piece)) if (!zero) await writeAt(file, bytes, offset)
@@ -82,13 +82,13 @@ async function inBlocks(
   put: (block: Buffer, offset: number, file: FileHandle) => Promise<void>,
 ): Promise<Measured> {
   const whole = createHash('sha256')
-  const file = await held(clock, `opening ${path}`, () => open(path, 'w', 0o600))
+  const file = await withClockHeld(clock, `opening ${path}`, () => open(path, 'w', 0o600))
   let written = 0
   let filled = 0
   const block = Buffer.alloc(FRAME)
   const write = async () => {
     signal.throwIfAborted()
-    await held(clock, `writing ${path}`, () => put(block.subarray(0, filled), written, file))
+    await withClockHeld(clock, `writing ${path}`, () => put(block.subarray(0, filled), written, file))
     written += filled
     filled = 0
   }
@@ -104,9 +104,9 @@ async function inBlocks(
       }
     }
     if (filled > 0) await write()
-    await held(clock, `writing ${path}`, () => file.sync())
+    await withClockHeld(clock, `writing ${path}`, () => file.sync())
   } finally {
-    await held(clock, `closing ${path}`, () => file.close())
+    await withClockHeld(clock, `closing ${path}`, () => file.close())
   }
   return { sha256: whole.digest('hex'), size: written }
 }

@@ -4,7 +4,7 @@ import { defineStep } from '../sdk/define-step.js'
 import { withMounted, withMountedForWriting } from '../hardware/mounted.js'
 import { partitionPath, readPartitions } from '../hardware/partitions.js'
 import { chooseWritableRoot } from '../hardware/writable-root.js'
-import { finish, runCommand } from '../sdk/run-command.js'
+import { runToEnd, runCommand } from '../sdk/run-command.js'
 import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { fetchSmall } from '../write-image/image-source.js'
@@ -19,7 +19,7 @@ interface InjectedFile {
 }
 
 const mode = { type: ['integer', 'string'], pattern: '^(0o)?[0-7]{1,4}$', minimum: 0, maximum: 0o7777 }
-const files: SchemaCheck<InjectedFile[]> = schemaCheck({
+const injectedFilesShape: SchemaCheck<InjectedFile[]> = schemaCheck({
   type: 'array',
   items: {
     type: 'object',
@@ -86,8 +86,8 @@ function propertyOf({ node }: StepContext): unknown {
 }
 
 function readFiles(value: unknown): InjectedFile[] {
-  if (!files.accepts(value)) {
-    const [error] = files.errors()
+  if (!injectedFilesShape.accepts(value)) {
+    const [error] = injectedFilesShape.errors()
     throw new StepError(
       `the files to inject cannot be used: ${error?.instancePath || 'they'} ${error?.message ?? 'are wrong'}`,
     )
@@ -109,23 +109,23 @@ async function findPartition({ target, logger }: StepContext, disk: string, file
         specifier)
     if (names.includes(wanted)) return wanted
     // Partitions of other disks are refused: the policy allows the root device only.
-    throw notFound(`${disk} has no partition ${specifier}, to which ${file.path} is to be written`)
+    throw injectTargetError(`${disk} has no partition ${specifier}, to which ${file.path} is to be written`)
   }
   const first = file.path.split('/').find((part) => part !== '')!
   for (const { name, filesystem } of partitions) {
     if (filesystem === null) continue
     const has = await withMounted(target, name, logger, async (folder) => {
-      const { exit } = await finish(target.executor, ['test', '-d', `${folder}/${first}`], { effect: 'reads' })
+      const { exit } = await runToEnd(target.executor, ['test', '-d', `${folder}/${first}`], { effect: 'reads' })
       return exit.kind === 'exited' && exit.code === 0
     }).catch(() => false)
     if (has) return name
   }
-  throw notFound(
+  throw injectTargetError(
     `no partition of ${disk} has a folder ${first}, where ${file.path} is to be written; name the partition`,
   )
 }
 
-const notFound = (details: string) => new StepError(details, { type: 'DeviceNotFound' })
+const injectTargetError = (details: string) => new StepError(details, { type: 'DeviceNotFound' })
 
 async function inject(context: StepContext, folder: string, file: InjectedFile): Promise<void> {
   const { target, signal } = context

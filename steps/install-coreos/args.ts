@@ -25,7 +25,7 @@ export interface InstallCoreosArgs {
 
 // A line break would end the boot entry's line, a NUL cannot be an argument.
 const word = { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' }
-const words = { anyOf: [word, { type: 'array', items: word }] }
+const wordsSchema = { anyOf: [word, { type: 'array', items: word }] }
 
 export const INSTALL_ARGS: ArgsSchema & { properties: Record<keyof InstallCoreosArgs, ArgSchema> } = {
   properties: {
@@ -34,11 +34,14 @@ export const INSTALL_ARGS: ArgsSchema & { properties: Record<keyof InstallCoreos
       description: 'Ignition config (spec 3.x) as an object or JSON text. Replaces user_data of the configdrive.',
     },
     append_karg: {
-      ...words,
+      ...wordsSchema,
       description:
         'Kernel argument or list of them to add to the installed system. Replaces coreos_append_karg of meta_data.',
     },
-    delete_karg: { ...words, description: 'Kernel argument or list of them to remove from the installed system.' },
+    delete_karg: {
+      ...wordsSchema,
+      description: 'Kernel argument or list of them to remove from the installed system.',
+    },
     image_url: {
       type: 'string',
       pattern: '^https?://[^\\s]+$',
@@ -64,7 +67,7 @@ export const INSTALL_ARGS: ArgsSchema & { properties: Record<keyof InstallCoreos
       description: 'Name of the machine, or false to leave its name alone. Default: from meta_data or the live system.',
     },
     platform: { ...word, description: 'Ignition platform ID of the installed system. Default: metal.' },
-    console: { ...words, description: 'Console or list of them for kernel and boot loader: ttyS0,115200n8.' },
+    console: { ...wordsSchema, description: 'Console or list of them for kernel and boot loader: ttyS0,115200n8.' },
     insecure: {
       type: 'boolean',
       description: 'Whether an image from a URL may come without a signature. Default: true.',

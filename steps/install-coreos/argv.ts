@@ -1,4 +1,4 @@
-import type { Command } from '../../targets/index.js'
+import type { TargetCommand } from '../../targets/index.js'
 import type { StagedAsset } from '../../targets/index.js'
 import type { InstallInput } from './input.js'
 
@@ -11,7 +11,7 @@ export function installerArgv(
   ignitionFile: string | null,
   device: string,
   staged: StagedAsset | null = null,
-): Command['argv'] {
+): TargetCommand['argv'] {
   const each = (option: string, values: readonly string[]) => values.flatMap((value) => [option, value])
   return [
     'coreos-installer',

@@ -1,5 +1,5 @@
 import {
-  discreet,
+  maskConfigLine,
   findingLine,
   isExperimental,
   refusalText,
@@ -26,7 +26,7 @@ export function checkIgnition(source: string | object, installed: IgnitionConfig
   const report = own.valid ? validateIgnition(installed) : own
   const warnings = own.findings
     .filter(({ kind }) => kind === 'warning')
-    .map((finding) => discreet(findingLine(finding)))
+    .map((finding) => maskConfigLine(findingLine(finding)))
   if (own.version !== null && isExperimental(own.version))
     warnings.push(`spec ${own.version} is experimental: a later Ignition will refuse it`)
   if (report.valid) return { refusal: null, warnings }

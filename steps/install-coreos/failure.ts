@@ -1,5 +1,5 @@
-import type { Exit } from '../../targets/index.js'
-import { ending } from '../sdk/run-command.js'
+import type { CommandExit } from '../../targets/index.js'
+import { describeExit } from '../sdk/run-command.js'
 
 /** Failure of coreos-installer. */
 export interface InstallFailure {
@@ -14,10 +14,10 @@ export interface InstallFailure {
  * Reads the failure from the installer's output. The last line is always `Error: install failed`, so the first `Error:`
  * block counts, with the causes under it (recordings coreos-installer/fail-*). Usage errors begin with a small letter.
  */
-export function readFailure(lines: readonly string[], exit: Exit): InstallFailure {
+export function readFailure(lines: readonly string[], exit: CommandExit): InstallFailure {
   const block = firstBlock(lines) ?? panic(lines) ?? lines.findLast((line) => line.trim() !== '')?.trim() ?? 'no output'
   const text = `coreos-installer failed ${how(exit)}: ${[block, ...inUse(lines)].join('; ')}`
-  const known = KNOWN.find(({ pattern }) => pattern.test(block))
+  const known = KNOWN_FAILURES.find(({ pattern }) => pattern.test(block))
   return {
     text,
     // Only the output of a program that ended by itself can show a transient failure.
@@ -26,7 +26,7 @@ export function readFailure(lines: readonly string[], exit: Exit): InstallFailur
   }
 }
 
-const how = (exit: Exit) => (exit.kind === 'exited' ? `with code ${exit.code}` : `(${ending(exit)})`)
+const how = (exit: CommandExit) => (exit.kind === 'exited' ? `with code ${exit.code}` : `(${describeExit(exit)})`)
 
 function firstBlock(lines: readonly string[]): string | undefined {
   const start = lines.findIndex((line) => /^error: /i.test(line))
@@ -62,7 +62,7 @@ export const DISK_FAILED = 'The disk failed: replace it.'
  * Known errors of the installer; the first matching row counts. Errors of the network, and of a device that another
  * process holds open, are transient.
  */
-const KNOWN: { pattern: RegExp; transient: boolean; remedy: string | null }[] = [
+const KNOWN_FAILURES: { pattern: RegExp; transient: boolean; remedy: string | null }[] = [
   {
     pattern: /coreos-installer: (command )?not found|chroot: .*coreos-installer.*No such file/,
     transient: false,

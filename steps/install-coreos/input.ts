@@ -47,46 +47,46 @@ const PRERENDERED = 'Cannot use a pre-rendered configdrive, please pass it as JS
  * @throws StepError for input that cannot be installed, before any disk is written
  */
 export function resolveInput({ args, node, environment, liveHostname }: InputSources): InstallInput {
-  const instance = object(node['instance_info'], 'instance_info')
+  const instance = readObjectArg(node['instance_info'], 'instance_info')
   const configdrive = readConfigdrive(instance['configdrive'])
-  const metaData = object(configdrive['meta_data'], 'configdrive meta_data')
+  const metaData = readObjectArg(configdrive['meta_data'], 'configdrive meta_data')
   const sourced =
     args.ignition === undefined
       ? readUserData(configdrive['user_data'])
-      : readIgnition(args.ignition, 'the argument ignition')
+      : readIgnitionArg(args.ignition, 'the argument ignition')
   const hostname = args.hostname ?? metaHostname(metaData) ?? liveHostname
   const config = sourced?.config ?? null
   const ignition = hostname ? withHostname(config, hostname) : config
   return {
     ignition,
-    ignitionWarnings: sourced && ignition && args.check_ignition !== false ? checked(sourced, ignition) : [],
+    ignitionWarnings: sourced && ignition && args.check_ignition !== false ? checkConfigSource(sourced, ignition) : [],
     image: imageFrom(args, instance),
-    appendKargs: args.append_karg === undefined ? metaKargs(metaData) : list(args.append_karg),
-    deleteKargs: list(args.delete_karg),
+    appendKargs: args.append_karg === undefined ? metaKargs(metaData) : toWordList(args.append_karg),
+    deleteKargs: toWordList(args.delete_karg),
     ipOptions: environment['IPA_COREOS_IP_OPTIONS']?.trim() || null,
     ejectMedia: args.eject_media ?? environment['IPA_COREOS_EJECT_MEDIA']?.toLowerCase() === 'true',
     copyNetwork:
       args.copy_network ??
-      flag(metaData['coreos_copy_network']) ??
+      readFlagArg(metaData['coreos_copy_network']) ??
       environment['IPA_COREOS_COPY_NETWORK']?.toLowerCase() === 'true',
     platform: args.platform ?? null,
-    consoles: list(args.console),
+    consoles: toWordList(args.console),
     preserveOnError: args.preserve_on_error ?? false,
   }
 }
 
 function readConfigdrive(configdrive: unknown): JsonObject {
   if (configdrive === '******')
-    throw refused('the configdrive reached the agent masked; Ironic sends it in clear for deploy steps only')
+    throw installInputError('the configdrive reached the agent masked; Ironic sends it in clear for deploy steps only')
   // An ISO in base64 or its URL, whose user data cannot be read.
   if (typeof configdrive === 'string' && configdrive !== '') throw new StepError(PRERENDERED)
-  return object(configdrive, 'configdrive')
+  return readObjectArg(configdrive, 'configdrive')
 }
 
 /** User data; values that are false in Python count as none, as in the upstream step. */
 function readUserData(value: unknown): SourcedIgnition | null {
-  const empty = value === undefined || value === null || value === '' || (isObject(value) && isEmpty(value))
-  return empty ? null : readIgnition(value, 'user_data of the configdrive')
+  const empty = value === undefined || value === null || value === '' || (isObject(value) && isEmptyObject(value))
+  return empty ? null : readIgnitionArg(value, 'user_data of the configdrive')
 }
 
 /** A config with its source text or object, and the name of the source. */
@@ -97,21 +97,21 @@ interface SourcedIgnition {
 }
 
 /** @returns warnings of Ignition */
-function checked({ source, what }: SourcedIgnition, installed: IgnitionConfig): string[] {
+function checkConfigSource({ source, what }: SourcedIgnition, installed: IgnitionConfig): string[] {
   const { refusal, warnings } = checkIgnition(source, installed)
   if (refusal !== null)
-    throw refused(`${what} cannot be used: ${refusal}. (check_ignition: false installs it all the same)`)
+    throw installInputError(`${what} cannot be used: ${refusal}. (check_ignition: false installs it all the same)`)
   return warnings
 }
 
-function readIgnition(value: unknown, what: string): SourcedIgnition {
+function readIgnitionArg(value: unknown, what: string): SourcedIgnition {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null))
-    throw refused(`${what} is not an Ignition config`)
+    throw installInputError(`${what} is not an Ignition config`)
   try {
     return { config: parseIgnition(value), source: value, what }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    throw refused(`${what} cannot be used: ${error.message}. ${error.remedy ?? ''}`.trim(), error)
+    throw installInputError(`${what} cannot be used: ${error.message}. ${error.remedy ?? ''}`.trim(), error)
   }
 }
 
@@ -121,7 +121,7 @@ function metaHostname(metaData: JsonObject): string | undefined {
     const name = metaData[key]
     if (typeof name !== 'string' || name === '') continue
     if (name.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name)) return name
-    throw refused(`${key} in meta_data of the configdrive is not a valid host name`)
+    throw installInputError(`${key} in meta_data of the configdrive is not a valid host name`)
   }
   return undefined
 }
@@ -130,7 +130,9 @@ function imageFrom(args: InstallCoreosArgs, instance: JsonObject): InstallInput[
   const url = args.image_url ?? instance['image_source']
   if (url === undefined || url === null || url === '') return null
   if (typeof url !== 'string' || !/^https?:\/\/\S+$/.test(url))
-    throw refused('image_source in instance_info is not an http or https URL, and coreos-installer takes no other')
+    throw installInputError(
+      'image_source in instance_info is not an http or https URL, and coreos-installer takes no other',
+    )
   return { url, insecure: args.insecure ?? true, digest: digestFrom(args, instance) }
 }
 
@@ -150,25 +152,25 @@ function metaKargs(metaData: JsonObject): string[] {
   if (kargs === undefined || kargs === null) return []
   const all: unknown[] = Array.isArray(kargs) ? kargs : [kargs]
   if (all.every((karg): karg is string => typeof karg === 'string' && /^[^\0\r\n]+$/.test(karg))) return all
-  throw refused('coreos_append_karg in meta_data of the configdrive must be a list of kernel arguments')
+  throw installInputError('coreos_append_karg in meta_data of the configdrive must be a list of kernel arguments')
 }
 
 /** Reads a flag. Unlike here, the upstream step takes any text as true, also "false". */
-function flag(value: unknown): boolean | undefined {
+function readFlagArg(value: unknown): boolean | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return !/^(false|no|off|0|)$/i.test(value.trim())
   return Boolean(value)
 }
 
 /** Reads an object or its JSON text; an empty value counts as an empty object. */
-function object(value: unknown, what: string): JsonObject {
+function readObjectArg(value: unknown, what: string): JsonObject {
   if (value === undefined || value === null || value === '') return {}
-  const parsed = typeof value === 'string' ? parseJson(value) : value
+  const parsed = typeof value === 'string' ? parseArgJson(value) : value
   if (isObject(parsed)) return parsed
-  throw refused(`${what} is not a JSON object`)
+  throw installInputError(`${what} is not a JSON object`)
 }
 
-function parseJson(text: string): unknown {
+function parseArgJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -176,10 +178,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-const isEmpty = (value: JsonObject) => Object.keys(value).length === 0
+const isEmptyObject = (value: JsonObject) => Object.keys(value).length === 0
 
-const list = (value: string | readonly string[] | undefined): string[] =>
+const toWordList = (value: string | readonly string[] | undefined): string[] =>
   value === undefined ? [] : typeof value === 'string' ? [value] : [...value]
 
-const refused = (why: string, cause?: unknown) =>
+const installInputError = (why: string, cause?: unknown) =>
   new StepError(`install_coreos: ${why.replace(/\.$/, '')}. Nothing was written to any disk.`, { cause })

@@ -10,7 +10,7 @@ import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
 import type { StagedAsset } from '../../targets/index.js'
-import { finish } from '../sdk/run-command.js'
+import { runToEnd } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { INSTALL_ARGS, type InstallCoreosArgs } from './args.js'
 import { installerArgv } from './argv.js'
@@ -46,7 +46,7 @@ export const installCoreos = defineStep<InstallCoreosArgs>({
     const device = await prepareDisk(context)
     logger('info', `installing to ${device.name}`, { model: device.model, size: device.size, serial: device.serial })
     try {
-      await install(context, input, device.name, staged)
+      await installOnDevice(context, input, device.name, staged)
     } catch (error) {
       // A stopped agent leaves the installer running: nothing has failed, and there is no cleanup.
       context.signal.throwIfAborted()
@@ -88,7 +88,7 @@ async function arraysToDelete({ target, node, logger }: StepContext, devices: Bl
   return deletable
 }
 
-async function install(
+async function installOnDevice(
   context: StepContext,
   input: InstallInput,
   device: string,
@@ -133,7 +133,7 @@ async function makeBootEntry({ target, progress, logger, clock, signal }: StepCo
 /** Some servers boot the disk only without virtual media. The agent continues to run from memory. */
 async function ejectMedia({ target, progress, logger }: StepContext): Promise<void> {
   progress.stage('ejecting virtual media')
-  const { exit, stderr } = await finish(target.executor, ['eject', '/dev/sr0'], { effect: 'writes' })
+  const { exit, stderr } = await runToEnd(target.executor, ['eject', '/dev/sr0'], { effect: 'writes' })
   if (exit.kind !== 'exited' || exit.code !== 0)
     logger('warn', `the medium that the live system was booted from is not ejected: ${stderr.trim()}`)
 }

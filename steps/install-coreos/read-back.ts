@@ -2,7 +2,7 @@ import { during, type Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { withMounted } from '../hardware/mounted.js'
 import { readPartitions } from '../hardware/partitions.js'
-import { finish, runCommand } from '../sdk/run-command.js'
+import { runToEnd, runCommand } from '../sdk/run-command.js'
 import type { InstallInput } from './input.js'
 
 /** Expected SHA-256 of /ignition/config.ign in hex; null when the file must not exist. */
@@ -37,8 +37,8 @@ export async function readBack(
 async function configDifferences(target: Target, folder: string, expected: ExpectedConfig): Promise<string[]> {
   const file = `${folder}/ignition/config.ign`
   const [{ stdout, exit }, state] = await Promise.all([
-    finish(target.executor, ['sha256sum', file], { effect: 'reads' }),
-    expected === null ? null : finish(target.executor, ['stat', '-c', '%a', file], { effect: 'reads' }),
+    runToEnd(target.executor, ['sha256sum', file], { effect: 'reads' }),
+    expected === null ? null : runToEnd(target.executor, ['stat', '-c', '%a', file], { effect: 'reads' }),
   ])
   const digest = exit.kind === 'exited' && exit.code === 0 ? stdout.split(/\s/)[0]! : null
   if (digest !== expected) {

@@ -1,15 +1,15 @@
 import { withoutPasswords } from '../../bytes/index.js'
 import { seconds, userError } from '../../runtime/index.js'
-import type { Command } from '../../targets/index.js'
+import type { TargetCommand } from '../../targets/index.js'
 import { fullDiskReason } from '../sdk/disk-full.js'
-import { finish, shown } from '../sdk/run-command.js'
+import { runToEnd, printCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { DISK_FAILED, readFailure } from './failure.js'
 import { progressPercent } from './progress.js'
 
 /** Attempts of the upstream step, but here only after transient failures and with pauses. */
-const ATTEMPTS = 3
-const PAUSES = [seconds(1), seconds(5)]
+const MAX_INSTALL_ATTEMPTS = 3
+const INSTALL_RETRY_DELAYS = [seconds(1), seconds(5)]
 
 /**
  * Runs the installer until it succeeds.
@@ -19,17 +19,17 @@ const PAUSES = [seconds(1), seconds(5)]
  */
 export async function runInstaller(
   context: StepContext,
-  argv: Command['argv'],
+  argv: TargetCommand['argv'],
   withheld: () => unknown = () => undefined,
 ): Promise<void> {
   const { clock, logger, signal } = context
   for (let attempt = 1; ; attempt++) {
-    logger('info', `running ${shown(argv)}`, { attempt })
+    logger('info', `running ${printCommand(argv)}`, { attempt })
     const failure = await runOnce(context, argv)
     if (!failure) return
     const why = withheld()
     const transient = why === undefined ? failure.transient : userError(why)?.code === 'image-unreachable'
-    const last = attempt === ATTEMPTS || !transient
+    const last = attempt === MAX_INSTALL_ATTEMPTS || !transient
     logger(last ? 'error' : 'warn', failure.text, { attempt, transient })
     if (last) {
       if (why !== undefined) throw why
@@ -38,13 +38,13 @@ export async function runInstaller(
       const parts = [`${failure.text}${tried}`, remedy ?? failure.remedy]
       throw new StepError(parts.filter((part) => part !== null).join('. '))
     }
-    await clock.sleep(PAUSES[attempt - 1]!, { signal })
+    await clock.sleep(INSTALL_RETRY_DELAYS[attempt - 1]!, { signal })
   }
 }
 
-async function runOnce({ target, progress, logger, signal }: StepContext, argv: Command['argv']) {
+async function runOnce({ target, progress, logger, signal }: StepContext, argv: TargetCommand['argv']) {
   const lines: string[] = []
-  const { exit } = await finish(target.executor, argv, {
+  const { exit } = await runToEnd(target.executor, argv, {
     effect: 'writes',
     signal,
     onLine: (printed) => {

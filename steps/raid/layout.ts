@@ -2,7 +2,7 @@ import { HintError, type JsonObject } from '../../wire/index.js'
 import { compileHints } from '../hardware/root-device-hints.js'
 import type { BlockDevice } from '../hardware/block-devices.js'
 import { StepError } from '../sdk/step.js'
-import { dataDisks, FEWEST_DISKS, type LogicalDisk } from './raid-config.js'
+import { dataDisks, MIN_RAID_DISKS, type LogicalDisk } from './raid-config.js'
 
 const MIB = 2 ** 20
 
@@ -48,7 +48,7 @@ export function layOut(
       const { startMib, number } = next.get(name) ?? { startMib: FIRST_MIB[firmware], number: 1 }
       const end = Math.floor(size / MIB) - LAST_MIB
       if (startMib + (each ?? 1) > end)
-        throw failure(
+        throw softwareRaidError(
           `${name} has no room for a member of ${each ?? 1} MiB: ${Math.max(0, end - startMib)} MiB are left`,
         )
       next.set(name, { startMib: startMib + (each ?? end - startMib), number: number + 1 })
@@ -67,8 +67,10 @@ function chooseDisks({ raid_level: level, physical_disks: hints }: LogicalDisk, 
   const chosen = hints
     ? hints.reduce<BlockDevice[]>((taken, hint) => [...taken, byHint(hint, disks, taken)], [])
     : disks
-  if (chosen.length < FEWEST_DISKS[level])
-    throw failure(`RAID level ${level} needs at least ${FEWEST_DISKS[level]} disks, and there are ${chosen.length}`)
+  if (chosen.length < MIN_RAID_DISKS[level])
+    throw softwareRaidError(
+      `RAID level ${level} needs at least ${MIN_RAID_DISKS[level]} disks, and there are ${chosen.length}`,
+    )
   // RAID-10 takes pairs of disks: over an odd number, copies would overlap those of the next row.
   return level === '1+0' ? chosen.slice(0, chosen.length - (chosen.length % 2)) : chosen
 }
@@ -79,9 +81,9 @@ function byHint(hint: JsonObject, disks: readonly BlockDevice[], taken: readonly
     if (found) return found
   } catch (error) {
     if (!(error instanceof HintError)) throw error
-    throw failure(`a hint of physical_disks cannot be used: ${error.message}`)
+    throw softwareRaidError(`a hint of physical_disks cannot be used: ${error.message}`)
   }
-  throw failure(`no disk that is free satisfies the hints ${JSON.stringify(hint)} of physical_disks`)
+  throw softwareRaidError(`no disk that is free satisfies the hints ${JSON.stringify(hint)} of physical_disks`)
 }
 
-const failure = (details: string) => new StepError(details, { type: 'SoftwareRAIDError' })
+const softwareRaidError = (details: string) => new StepError(details, { type: 'SoftwareRAIDError' })

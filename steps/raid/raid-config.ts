@@ -18,7 +18,7 @@ export interface LogicalDisk {
   physical_disks?: JsonObject[]
 }
 
-export const FEWEST_DISKS: Readonly<Record<RaidLevel, number>> = { '0': 2, '1': 2, '5': 3, '6': 4, '1+0': 4 }
+export const MIN_RAID_DISKS: Readonly<Record<RaidLevel, number>> = { '0': 2, '1': 2, '5': 3, '6': 4, '1+0': 4 }
 
 /** Capacity of a volume, in members. */
 export function dataDisks(level: RaidLevel, disks: number): number {
@@ -36,7 +36,7 @@ export function dataDisks(level: RaidLevel, disks: number): number {
   }
 }
 
-const shape: SchemaCheck<{ logical_disks: LogicalDisk[] }> = schemaCheck({
+const raidConfigShape: SchemaCheck<{ logical_disks: LogicalDisk[] }> = schemaCheck({
   type: 'object',
   required: ['logical_disks'],
   properties: {
@@ -66,9 +66,11 @@ const shape: SchemaCheck<{ logical_disks: LogicalDisk[] }> = schemaCheck({
  * @throws StepError of type SoftwareRAIDError naming everything that is wrong with it
  */
 export function readRaidConfig(config: unknown): LogicalDisk[] {
-  if (!shape.accepts(config))
-    throw refused([
-      ...new Set(shape.errors().map(({ instancePath, message }) => `${instancePath || 'it'} ${message ?? 'is wrong'}`)),
+  if (!raidConfigShape.accepts(config))
+    throw raidConfigError([
+      ...new Set(
+        raidConfigShape.errors().map(({ instancePath, message }) => `${instancePath || 'it'} ${message ?? 'is wrong'}`),
+      ),
     ])
   const disks = config.logical_disks
   const complaints: string[] = []
@@ -81,8 +83,8 @@ export function readRaidConfig(config: unknown): LogicalDisk[] {
       complaints.push(`RAID level ${String(level)} is not one of ${RAID_LEVELS.join(', ')}`)
       continue
     }
-    if (physical && physical.length < FEWEST_DISKS[level])
-      complaints.push(`RAID level ${level} needs at least ${FEWEST_DISKS[level]} physical disks`)
+    if (physical && physical.length < MIN_RAID_DISKS[level])
+      complaints.push(`RAID level ${level} needs at least ${MIN_RAID_DISKS[level]} physical disks`)
   }
   const names = disks.flatMap(({ volume_name: name }) => name ?? [])
   if (new Set(names).size < names.length) complaints.push('two logical disks have the same volume_name')
@@ -90,9 +92,9 @@ export function readRaidConfig(config: unknown): LogicalDisk[] {
     complaints.push('only one logical disk can have the size MAX')
   if (disks.filter(({ is_root_volume: root }) => root).length > 1)
     complaints.push('only one logical disk can be the root volume')
-  if (complaints.length > 0) throw refused(complaints)
+  if (complaints.length > 0) throw raidConfigError(complaints)
   return disks
 }
 
-const refused = (complaints: readonly string[]) =>
+const raidConfigError = (complaints: readonly string[]) =>
   new StepError(`the RAID configuration cannot be used: ${complaints.join('; ')}`, { type: 'SoftwareRAIDError' })

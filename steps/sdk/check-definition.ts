@@ -20,29 +20,46 @@ const KINDS = ['deploy', 'clean', 'service']
 export function checkDefinition(definition: Definition): void {
   const { name, on, args, run } = definition
   if (typeof name !== 'string' || name === '')
-    throw wrong('a step', 'has no name', "give it one: defineStep({ name: 'wipe_nvme', ... })")
+    throw stepDefinitionError('a step', 'has no name', "give it one: defineStep({ name: 'wipe_nvme', ... })")
   const step = `the step ${name}`
   if (!/^[A-Za-z][\w.-]*$/.test(name))
-    throw wrong(
+    throw stepDefinitionError(
       step,
       'has a name with characters that requests cannot carry',
       'use letters, digits and underscores, a letter first',
     )
   if (!(STEP_INTERFACES as readonly unknown[]).includes(definition.interface))
-    throw wrong(step, `has the interface ${String(definition.interface)}`, `use one of ${STEP_INTERFACES.join(', ')}`)
+    throw stepDefinitionError(
+      step,
+      `has the interface ${String(definition.interface)}`,
+      `use one of ${STEP_INTERFACES.join(', ')}`,
+    )
   if (!Array.isArray(on) || on.length === 0 || !on.every((kind) => KINDS.includes(kind as string)))
-    throw wrong(step, 'does not list its kinds of work', "add on: ['deploy'], 'clean', 'service' or several of them")
-  if (typeof run !== 'function') throw wrong(step, 'has no function run', 'add run: async (context, args) => { ... }')
+    throw stepDefinitionError(
+      step,
+      'does not list its kinds of work',
+      "add on: ['deploy'], 'clean', 'service' or several of them",
+    )
+  if (typeof run !== 'function')
+    throw stepDefinitionError(step, 'has no function run', 'add run: async (context, args) => { ... }')
   if (args === undefined) return
   if (typeof args.properties !== 'object' || args.properties === null)
-    throw wrong(step, 'has args without properties', 'write args: { properties: { NAME: { type, description } } }')
+    throw stepDefinitionError(
+      step,
+      'has args without properties',
+      'write args: { properties: { NAME: { type, description } } }',
+    )
   for (const [arg, schema] of Object.entries(args.properties))
     if (typeof schema?.description !== 'string' || schema.description === '')
-      throw wrong(step, `does not describe its argument ${arg}`, 'add a description: Ironic shows it to users')
+      throw stepDefinitionError(
+        step,
+        `does not describe its argument ${arg}`,
+        'add a description: Ironic shows it to users',
+      )
   for (const arg of args.required ?? [])
     if (!Object.hasOwn(args.properties, arg))
-      throw wrong(step, `requires an argument ${arg} that it does not have`, 'add it to the properties')
+      throw stepDefinitionError(step, `requires an argument ${arg} that it does not have`, 'add it to the properties')
 }
 
-const wrong = (step: string, problem: string, remedy: string): UserError =>
+const stepDefinitionError = (step: string, problem: string, remedy: string): UserError =>
   new UserError('step-definition', `${step} ${problem}`, { remedy, kind: 'usage' })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { scriptedTarget } from '../../test/kit/scripted-target.js'
 import { errorChain } from '../../runtime/index.js'
 import { LineSplitter } from './line-splitter.js'
-import { finish, runCommand, shown } from './run-command.js'
+import { runToEnd, runCommand, printCommand } from './run-command.js'
 
 const lines = (...pieces: string[]): string[] => {
   const found: string[] = []
@@ -66,7 +66,7 @@ describe('a command', () => {
 
   test('may end with another accepted exit code', async () => {
     expect((await runCommand(target.executor, ['bad'], { effect: 'reads', accept: [0, 3] })).stdout).toBe('')
-    expect((await finish(target.executor, ['killed'], { effect: 'reads' })).exit.kind).toBe('signalled')
+    expect((await runToEnd(target.executor, ['killed'], { effect: 'reads' })).exit.kind).toBe('signalled')
   })
 
   test('is no longer awaited once the agent stops', async () => {
@@ -82,14 +82,14 @@ describe('a command', () => {
         exit: new Promise(() => {}),
         cancel: () => Promise.reject(new Error('must not be cancelled')),
       })
-    const waiting = finish(forever.executor, ['slow'], { effect: 'reads', signal: stop.signal })
+    const waiting = runToEnd(forever.executor, ['slow'], { effect: 'reads', signal: stop.signal })
     stop.abort(new Error('stopped'))
     await expect(waiting).rejects.toThrow('stopped')
   })
 })
 
 test('a command line is shown quoted, without passwords', () => {
-  expect(shown(['dd', 'if=/dev/zero', "it's", 'https://me:secret@host/x'])).toBe(
+  expect(printCommand(['dd', 'if=/dev/zero', "it's", 'https://me:secret@host/x'])).toBe(
     "dd if=/dev/zero 'it'\\''s' https://me:******@host/x",
   )
 })

@@ -1,10 +1,10 @@
 import { withoutPasswords } from '../../bytes/index.js'
 import { knownInAllCopies, unlessAborted, UserError } from '../../runtime/index.js'
-import type { Command, Executor, Exit, OutputChunk, Run } from '../../targets/index.js'
+import type { TargetCommand, Executor, CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
 import { LineSplitter } from './line-splitter.js'
 
 /** Options of {@link runCommand}. */
-export interface RunOptions extends Omit<Command, 'argv'> {
+export interface RunOptions extends Omit<TargetCommand, 'argv'> {
   /** Exit codes that count as success; only 0 by default. */
   accept?: readonly number[]
   /**
@@ -17,10 +17,10 @@ export interface RunOptions extends Omit<Command, 'argv'> {
 }
 
 /** Output and exit of an ended command. */
-export interface Finished {
+export interface FinishedCommand {
   stdout: string
   stderr: string
-  exit: Exit
+  exit: CommandExit
 }
 
 /**
@@ -48,10 +48,13 @@ export class CommandFailed extends Error {
   override name = 'CommandFailed'
   constructor(
     readonly argv: readonly string[],
-    readonly finished: Finished,
+    readonly finished: FinishedCommand,
   ) {
     const reason = firstLine(finished)
-    super(`running ${shown(argv)}: ${ending(finished.exit)}`, reason === undefined ? {} : { cause: new Error(reason) })
+    super(
+      `running ${printCommand(argv)}: ${describeExit(finished.exit)}`,
+      reason === undefined ? {} : { cause: new Error(reason) },
+    )
   }
 }
 
@@ -76,29 +79,37 @@ knownInAllCopies(CommandFailed, 'CommandFailed')
  *   },
  * })
  */
-export async function runCommand(executor: Executor, argv: Command['argv'], options: RunOptions): Promise<Finished> {
-  const finished = await finish(executor, argv, options)
+export async function runCommand(
+  executor: Executor,
+  argv: TargetCommand['argv'],
+  options: RunOptions,
+): Promise<FinishedCommand> {
+  const finished = await runToEnd(executor, argv, options)
   const { exit } = finished
   if (exit.kind === 'exited' && (options.accept ?? [0]).includes(exit.code)) return finished
   throw new CommandFailed(argv, finished)
 }
 
 /** Like {@link runCommand}, for callers that check the exit themselves. */
-export async function finish(executor: Executor, argv: Command['argv'], options: RunOptions): Promise<Finished> {
+export async function runToEnd(
+  executor: Executor,
+  argv: TargetCommand['argv'],
+  options: RunOptions,
+): Promise<FinishedCommand> {
   const { accept: _, signal, onLine, ...more } = options
   signal?.throwIfAborted()
   const run = await executor.start({ argv, ...more })
   const printed = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-  const ended = follow(run, printed, argv[0], onLine).then(() => run.exit)
+  const ended = collectOutput(run, printed, argv[0], onLine).then(() => run.exit)
   const exit = await unlessAborted(ended, signal)
-  return { stdout: text(printed.stdout), stderr: text(printed.stderr), exit }
+  return { stdout: decodeChunks(printed.stdout), stderr: decodeChunks(printed.stderr), exit }
 }
 
 /** Largest output of a program, which is held in memory, in bytes. */
-const MOST_OUTPUT = 32 * 2 ** 20
+const MAX_PROGRAM_OUTPUT_BYTES = 32 * 2 ** 20
 
-async function follow(
-  run: Run,
+async function collectOutput(
+  run: RunningCommand,
   printed: Record<OutputChunk['stream'], Uint8Array[]>,
   program: string,
   onLine: RunOptions['onLine'],
@@ -110,7 +121,7 @@ async function follow(
   let length = 0
   for await (const { stream, bytes } of run.output) {
     length += bytes.length
-    if (length > MOST_OUTPUT) {
+    if (length > MAX_PROGRAM_OUTPUT_BYTES) {
       await run.cancel()
       throw new UserError(
         'too-much-output',
@@ -127,9 +138,9 @@ async function follow(
   splitters.stderr.end()
 }
 
-const text = (chunks: Uint8Array[]) => Buffer.concat(chunks).toString('utf8')
+const decodeChunks = (chunks: Uint8Array[]) => Buffer.concat(chunks).toString('utf8')
 
-export function ending(exit: Exit): string {
+export function describeExit(exit: CommandExit): string {
   switch (exit.kind) {
     case 'exited':
       return `it ended with exit code ${exit.code}`
@@ -141,14 +152,14 @@ export function ending(exit: Exit): string {
 }
 
 /** The first line of a program usually names the error; consequences and usage texts follow. */
-function firstLine({ stdout, stderr }: Finished): string | undefined {
+function firstLine({ stdout, stderr }: FinishedCommand): string | undefined {
   for (const printed of [stderr, stdout])
     for (const line of printed.split(/\r\n|\r|\n/)) if (line.trim() !== '') return line.trim()
   return undefined
 }
 
 /** Text of a command line for messages: quoted for a shell, passwords in URLs masked. */
-export const shown = (argv: readonly string[]): string =>
+export const printCommand = (argv: readonly string[]): string =>
   argv
     .map(withoutPasswords)
     .map((arg) => (/^[\w@%+=:,./*-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`))

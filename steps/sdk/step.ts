@@ -6,7 +6,7 @@ import type { ArgsSchema } from './arg-types.js'
 import type { StepHardware } from '../hardware/step-hardware.js'
 
 /** Receiver of a running step's progress. */
-export interface Progress {
+export interface StepProgress {
   /** A stage of the step has begun: `finding the root device`, `writing the image`. */
   stage(name: string): void
   /** Percentage of the current stage, 0 to 100, if known. */
@@ -23,7 +23,7 @@ export interface StepSurroundings {
   readonly ports: readonly JsonObject[]
   /** Environment of the agent: `IPA_COREOS_IP_OPTIONS`, `IPA_COREOS_COPY_NETWORK` ... */
   readonly environment: Readonly<Record<string, string>>
-  readonly progress: Progress
+  readonly progress: StepProgress
   readonly logger: Logger
   readonly clock: Clock
   /** Sees the requests of the agent for files. */

@@ -26,30 +26,30 @@ interface Raw {
   os_hash_value?: string | null
 }
 
-const text = { type: ['string', 'null'] }
-const shape: SchemaCheck<Raw> = schemaCheck({
+const imageInfoText = { type: ['string', 'null'] }
+const imageInfoShape: SchemaCheck<Raw> = schemaCheck({
   type: 'object',
   required: ['id', 'urls'],
   properties: {
     id: { type: 'string', minLength: 1 },
     urls: { type: 'array', minItems: 1, items: { type: 'string', pattern: '^(https?|file)://' } },
-    disk_format: text,
-    image_type: text,
-    checksum: text,
-    os_hash_algo: text,
-    os_hash_value: text,
+    disk_format: imageInfoText,
+    image_type: imageInfoText,
+    checksum: imageInfoText,
+    os_hash_algo: imageInfoText,
+    os_hash_value: imageInfoText,
   },
 })
 
 /** Formats by Ironic's names; a conductor that inspects images calls a raw one `gpt` or `iso`. */
-const FORMATS: Readonly<Record<string, 'raw' | 'qcow2' | undefined>> = {
+const IMAGE_FORMATS: Readonly<Record<string, 'raw' | 'qcow2' | undefined>> = {
   raw: 'raw',
   gpt: 'raw',
   iso: 'raw',
   qcow2: 'qcow2',
 }
 
-const LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 }
+const CHECKSUM_LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 }
 
 /**
  * Reads `image_info`.
@@ -57,14 +57,14 @@ const LENGTHS: Readonly<Record<ChecksumAlgorithm, number>> = { md5: 32, sha1: 40
  * @throws StepError when the image is not of a whole disk, or has no checksum
  */
 export function readImageInfo(info: JsonObject, rules: ImageRules | undefined): ImageInfo {
-  if (!shape.accepts(info)) {
-    const [error] = shape.errors()
+  if (!imageInfoShape.accepts(info)) {
+    const [error] = imageInfoShape.errors()
     throw new StepError(`image_info cannot be used: ${error?.instancePath || 'it'} ${error?.message ?? 'is wrong'}`)
   }
   const { id, urls, disk_format: format, image_type: type } = info
   if (type && type !== 'whole-disk')
     throw new StepError(`image_info has the image_type ${type}: only images of whole disks are written`)
-  const known = format ? ownMember(FORMATS, format) : null
+  const known = format ? ownMember(IMAGE_FORMATS, format) : null
   if (known === undefined)
     throw new StepError(`image_info has the disk_format ${format}: only raw and qcow2 are written`)
   return { id, urls, format: known, checksum: checksumOf(info, rules) }
@@ -77,28 +77,28 @@ function checksumOf(
   if (name && value) {
     const algorithm = (['md5', 'sha1', 'sha256', 'sha512'] as const).find((known) => known === name.toLowerCase())
     if (!algorithm) throw new StepError(`image_info has the os_hash_algo ${name}, which is not known`)
-    return { algorithm: allowed(algorithm, rules), digest: hex(value) }
+    return { algorithm: checkAlgorithm(algorithm, rules), digest: checkHexDigest(value) }
   }
   if (!checksum)
     throw new StepError('image_info has no checksum, or os_hash_algo and os_hash_value, to verify the image by')
   if (/^(https?|file):\/\//.test(checksum)) return { list: checksum }
-  const digest = hex(checksum)
+  const digest = checkHexDigest(checksum)
   const algorithm = algorithmOf(digest)
   if (!algorithm) throw new StepError('image_info has a checksum of an unknown length')
-  return { algorithm: allowed(algorithm, rules), digest }
+  return { algorithm: checkAlgorithm(algorithm, rules), digest }
 }
 
 /** Algorithm of a digest, from its length, since a list of checksums does not name it. */
 export const algorithmOf = (digest: string): ChecksumAlgorithm | undefined =>
-  (['md5', 'sha1', 'sha256', 'sha512'] as const).find((algorithm) => LENGTHS[algorithm] === digest.length)
+  (['md5', 'sha1', 'sha256', 'sha512'] as const).find((algorithm) => CHECKSUM_LENGTHS[algorithm] === digest.length)
 
-function hex(digest: string): string {
+function checkHexDigest(digest: string): string {
   if (/^[0-9a-f]+$/i.test(digest)) return digest.toLowerCase()
   throw new StepError('the checksum in image_info is not hexadecimal')
 }
 
 /** Refuses MD5 unless Ironic permits it, as ironic-python-agent does. */
-export function allowed(algorithm: ChecksumAlgorithm, rules: ImageRules | undefined): ChecksumAlgorithm {
+export function checkAlgorithm(algorithm: ChecksumAlgorithm, rules: ImageRules | undefined): ChecksumAlgorithm {
   if (algorithm === 'md5' && !rules?.md5)
     throw new StepError('the image has an MD5 checksum, which is not accepted: give a SHA-256 or SHA-512 checksum')
   return algorithm

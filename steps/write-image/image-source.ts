@@ -12,7 +12,7 @@ import {
 import {
   defined,
   errorChain,
-  held,
+  withClockHeld,
   isDiskFull,
   seconds,
   temporaryFolder,
@@ -23,14 +23,14 @@ import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 
 /** Defaults of IPA's `image_download_connection_retries` and `_retry_interval`. */
-const RETRIES = 9
-const PAUSE = seconds(10)
+const MAX_DOWNLOAD_RETRIES = 9
+const DOWNLOAD_RETRY_INTERVAL = seconds(10)
 
 /** Largest document in memory, in bytes: checksums, config drives, files to inject. */
-const LARGEST_SMALL = 64 * 2 ** 20
+const MAX_SMALL_FILE_BYTES = 64 * 2 ** 20
 
 /** Largest image, in bytes, which is a file of the agent's host until it is on the disk. */
-const LARGEST_IMAGE = 64 * 2 ** 30
+const MAX_IMAGE_FILE_BYTES = 64 * 2 ** 30
 
 export interface DownloadLimits {
   /** Bytes of an image. */
@@ -64,7 +64,7 @@ export async function stageImage(
     try {
       return url.startsWith('file:')
         ? await openFile(context, fileURLToPath(url))
-        : await download(context, url, limits)
+        : await downloadImage(context, url, limits)
     } catch (error) {
       context.signal.throwIfAborted()
       failures.push(`${maskedUrl(url)}: ${errorChain(error).join(': ')}`)
@@ -75,10 +75,10 @@ export async function stageImage(
 /** Fetches a small document. */
 export async function fetchSmall(context: StepContext, url: string): Promise<Buffer> {
   const { clock } = context
-  if (url.startsWith('file:')) return held(clock, `reading ${url}`, () => readNamedFile(fileURLToPath(url)))
+  if (url.startsWith('file:')) return withClockHeld(clock, `reading ${url}`, () => readNamedFile(fileURLToPath(url)))
   const answer = await get(context, url)
   try {
-    return await answer.bytes(LARGEST_SMALL)
+    return await answer.bytes(MAX_SMALL_FILE_BYTES)
   } finally {
     await answer.close()
   }
@@ -117,22 +117,22 @@ const isFinal = (error: unknown): boolean =>
 
 /** Writes a file part by part. Time may pass while a part is awaited: a server can be slow. */
 async function writeFile(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<void> {
-  const file = await held(clock, `making ${path}`, () => open(path, 'w'))
+  const file = await withClockHeld(clock, `making ${path}`, () => open(path, 'w'))
   try {
-    for await (const part of parts) await held(clock, `writing ${path}`, () => file.writeFile(part))
+    for await (const part of parts) await withClockHeld(clock, `writing ${path}`, () => file.writeFile(part))
   } finally {
-    await held(clock, `closing ${path}`, () => file.close())
+    await withClockHeld(clock, `closing ${path}`, () => file.close())
   }
 }
 
-async function download(
+async function downloadImage(
   context: StepContext,
   url: string,
-  { largest = LARGEST_IMAGE, retries = RETRIES, http }: DownloadLimits,
+  { largest = MAX_IMAGE_FILE_BYTES, retries = MAX_DOWNLOAD_RETRIES, http }: DownloadLimits,
 ): Promise<StagedImage> {
   const { clock, signal, logger } = context
-  const folder = await held(clock, 'making a folder for an image', () => temporaryFolder())
-  const drop = () => held(clock, 'deleting an image', () => folder[Symbol.asyncDispose]())
+  const folder = await withClockHeld(clock, 'making a folder for an image', () => temporaryFolder())
+  const drop = () => withClockHeld(clock, 'deleting an image', () => folder[Symbol.asyncDispose]())
   try {
     const path = join(folder.path, 'image')
     for (let attempt = 0; ; attempt++)
@@ -148,7 +148,7 @@ async function download(
         signal.throwIfAborted()
         if (isFinal(error) || attempt === retries) throw error
         logger('warn', `downloading the image failed, and is tried again: ${errorChain(error).join(': ')}`)
-        await clock.sleep(PAUSE, { signal })
+        await clock.sleep(DOWNLOAD_RETRY_INTERVAL, { signal })
       }
     const file = await openFile(context, path)
     return {
@@ -165,17 +165,17 @@ async function download(
 }
 
 async function openFile({ clock, signal }: StepContext, path: string): Promise<StagedImage> {
-  const file: FileHandle = await held(clock, `opening ${path}`, () => open(path, 'r'))
-  const { size } = await held(clock, `looking at ${path}`, () => file.stat())
+  const file: FileHandle = await withClockHeld(clock, `opening ${path}`, () => open(path, 'r'))
+  const { size } = await withClockHeld(clock, `looking at ${path}`, () => file.stat())
   return {
     size,
     read: (offset, length) =>
-      held(clock, `reading ${path}`, async () => {
+      withClockHeld(clock, `reading ${path}`, async () => {
         const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)))
         const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
         return buffer.subarray(0, bytesRead)
       }),
     digest: (algorithm) => digestOfFile(path, clock, { algorithm, signal }),
-    [Symbol.asyncDispose]: () => held(clock, `closing ${path}`, () => file.close()),
+    [Symbol.asyncDispose]: () => withClockHeld(clock, `closing ${path}`, () => file.close()),
   }
 }

@@ -16,7 +16,7 @@ interface File {
   read(offset: number, length: number): Promise<Buffer>
 }
 
-const MAGIC = 0x514649fb
+const QCOW2_MAGIC = 0x514649fb
 /** Bits 9 to 55 of a table's entry. */
 const OFFSET = 0x00ff_ffff_ffff_fe00n
 const COMPRESSED = 1n << 62n
@@ -24,11 +24,11 @@ const COMPRESSED = 1n << 62n
 const ZERO = 1n
 /** Supported incompatible features: 0 dirty (reference counts, which reading does not need), 3 another compression. */
 const KNOWN_FEATURES = (1n << 0n) | (1n << 3n)
-const MOST_TABLES = 4 * 1024 * 1024
+const MAX_QCOW2_TABLES = 4 * 1024 * 1024
 /** Second-level tables in memory. */
-const CACHED_TABLES = 16
+const MAX_CACHED_TABLES = 16
 
-export const isQcow2 = (start: Buffer): boolean => start.length >= 4 && start.readUInt32BE(0) === MAGIC
+export const isQcow2 = (start: Buffer): boolean => start.length >= 4 && start.readUInt32BE(0) === QCOW2_MAGIC
 
 /**
  * Opens a qcow2 image of version 2 or 3 (QEMU's docs/interop/qcow2.txt). Images that need another file, a key or unsupported
@@ -38,35 +38,35 @@ export const isQcow2 = (start: Buffer): boolean => start.length >= 4 && start.re
  */
 export async function openQcow2(file: File): Promise<DiskContents> {
   const header = await file.read(0, 112)
-  if (header.length < 72 || !isQcow2(header)) throw refused('it is not a qcow2 image')
+  if (header.length < 72 || !isQcow2(header)) throw qcow2Error('it is not a qcow2 image')
   const version = header.readUInt32BE(4)
-  if (version !== 2 && version !== 3) throw refused(`it has version ${version} of qcow2`)
-  if (header.readBigUInt64BE(8) !== 0n) throw refused('it is based on another image')
-  if (header.readUInt32BE(32) !== 0) throw refused('it is encrypted')
+  if (version !== 2 && version !== 3) throw qcow2Error(`it has version ${version} of qcow2`)
+  if (header.readBigUInt64BE(8) !== 0n) throw qcow2Error('it is based on another image')
+  if (header.readUInt32BE(32) !== 0) throw qcow2Error('it is encrypted')
   const bits = header.readUInt32BE(20)
-  if (bits < 9 || bits > 21) throw refused(`its clusters have 2^${bits} bytes`)
+  if (bits < 9 || bits > 21) throw qcow2Error(`its clusters have 2^${bits} bytes`)
   const features = version === 3 ? header.readBigUInt64BE(72) : 0n
   if ((features & ~KNOWN_FEATURES) !== 0n)
-    throw refused(
+    throw qcow2Error(
       `it needs features that are not known (0x${features.toString(16)}): corrupt, data in another file, or subclusters`,
     )
   const compression = version === 3 && header.readUInt32BE(100) >= 105 ? header[104]! : 0
-  if (compression > 1) throw refused(`it has the compression ${compression}`)
+  if (compression > 1) throw qcow2Error(`it has the compression ${compression}`)
   const size = Number(header.readBigUInt64BE(24))
   const cluster = 2 ** bits
   const perTable = cluster / 8
   const tables = header.readUInt32BE(36)
   const needed = Math.ceil(size / (cluster * perTable))
-  if (tables > MOST_TABLES || tables < needed || !Number.isSafeInteger(size))
-    throw refused('its tables do not fit its size')
-  const l1 = await whole(file, Number(header.readBigUInt64BE(40)), tables * 8)
+  if (tables > MAX_QCOW2_TABLES || tables < needed || !Number.isSafeInteger(size))
+    throw qcow2Error('its tables do not fit its size')
+  const l1 = await readFully(file, Number(header.readBigUInt64BE(40)), tables * 8)
 
   const cache = new Map<number, Buffer>()
   const tableAt = async (offset: number): Promise<Buffer> => {
     const known = cache.get(offset)
     if (known) return known
-    const table = await whole(file, offset, cluster)
-    if (cache.size >= CACHED_TABLES) cache.delete(cache.keys().next().value!)
+    const table = await readFully(file, offset, cluster)
+    if (cache.size >= MAX_CACHED_TABLES) cache.delete(cache.keys().next().value!)
     cache.set(offset, table)
     return table
   }
@@ -92,7 +92,7 @@ export async function openQcow2(file: File): Promise<DiskContents> {
     const sectors = Number((entry & (COMPRESSED - 1n)) >> shift) + 1
     const packed = await file.read(offset, sectors * 512 - (offset % 512))
     const bytes = compression === 1 ? unzstd(packed, cluster) : inflate(packed)
-    if (bytes.length < cluster) throw refused(`its compressed cluster ${index} is cut short`)
+    if (bytes.length < cluster) throw qcow2Error(`its compressed cluster ${index} is cut short`)
     return bytes.subarray(0, cluster)
   }
 
@@ -123,9 +123,9 @@ export async function openQcow2(file: File): Promise<DiskContents> {
   }
 }
 
-async function whole(file: File, offset: number, length: number): Promise<Buffer> {
+async function readFully(file: File, offset: number, length: number): Promise<Buffer> {
   const bytes = await file.read(offset, length)
-  if (bytes.length < length) throw refused('it is cut short')
+  if (bytes.length < length) throw qcow2Error('it is cut short')
   return bytes
 }
 
@@ -134,7 +134,7 @@ function inflate(packed: Buffer): Buffer {
   try {
     return inflateRawSync(packed, { finishFlush: constants.Z_SYNC_FLUSH })
   } catch (cause) {
-    throw refused('one of its compressed clusters is damaged', cause)
+    throw qcow2Error('one of its compressed clusters is damaged', cause)
   }
 }
 
@@ -148,10 +148,10 @@ function unzstd(packed: Buffer, wanted: number): Buffer {
   try {
     stream.push(packed, true)
   } catch (cause) {
-    if (length < wanted) throw refused('one of its compressed clusters is damaged', cause)
+    if (length < wanted) throw qcow2Error('one of its compressed clusters is damaged', cause)
   }
   return Buffer.concat(parts)
 }
 
-const refused = (why: string, cause?: unknown) =>
+const qcow2Error = (why: string, cause?: unknown) =>
   new StepError(`the qcow2 image cannot be written: ${why}`, { type: 'ImageWriteError', cause })

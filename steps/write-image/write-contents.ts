@@ -4,9 +4,9 @@ import type { StepContext } from '../sdk/step.js'
 import type { DiskContents } from './qcow2.js'
 
 /** Block size of dd. Several blocks go in one command, to save round trips on a slow connection. */
-const BLOCK = 1024 * 1024
+const DD_BLOCK_BYTES = 1024 * 1024
 const BLOCKS_A_RUN = 8
-const ZEROS = Buffer.alloc(BLOCK)
+const ZERO_BLOCK = Buffer.alloc(DD_BLOCK_BYTES)
 
 /**
  * Writes contents to a disk of the target with dd, including zeros, so that no old data remains. The first block comes
@@ -20,7 +20,7 @@ export async function writeContents(context: StepContext, disk: string, contents
       signal,
       ...defined({ stdin }),
     })
-  const blocks = Math.ceil(contents.size / BLOCK)
+  const blocks = Math.ceil(contents.size / DD_BLOCK_BYTES)
   let data: { from: number; parts: Buffer[] } = { from: 1, parts: [] }
   const flush = async (next: number) => {
     if (data.parts.length > 0) await dd([`seek=${data.from}`], Buffer.concat(data.parts))
@@ -28,14 +28,14 @@ export async function writeContents(context: StepContext, disk: string, contents
   }
   const zero = (from: number, count: number) => dd(['if=/dev/zero', `seek=${from}`, `count=${count}`])
 
-  await zero(0, Math.min(1, Math.floor(contents.size / BLOCK)))
+  await zero(0, Math.min(1, Math.floor(contents.size / DD_BLOCK_BYTES)))
   for (let block = 1; block < blocks;) {
-    const hole = Math.floor((await contents.zeros(block * BLOCK)) / BLOCK)
+    const hole = Math.floor((await contents.zeros(block * DD_BLOCK_BYTES)) / DD_BLOCK_BYTES)
     let zeros = hole
     let bytes: Buffer | undefined
     while (zeros < BLOCKS_A_RUN * 32 && block + zeros < blocks) {
-      bytes = await contents.read((block + zeros) * BLOCK, BLOCK)
-      if (bytes.length < BLOCK || !bytes.equals(ZEROS)) break
+      bytes = await contents.read((block + zeros) * DD_BLOCK_BYTES, DD_BLOCK_BYTES)
+      if (bytes.length < DD_BLOCK_BYTES || !bytes.equals(ZERO_BLOCK)) break
       bytes = undefined
       zeros++
     }
@@ -53,6 +53,6 @@ export async function writeContents(context: StepContext, disk: string, contents
     progress.percent(Math.floor((block / blocks) * 100))
   }
   await flush(blocks)
-  await dd(['seek=0'], await contents.read(0, BLOCK))
+  await dd(['seek=0'], await contents.read(0, DD_BLOCK_BYTES))
   await runCommand(target.executor, ['sync'], { effect: 'writes', signal })
 }

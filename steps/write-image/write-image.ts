@@ -8,7 +8,7 @@ import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type ImageRules, type StepContext } from '../sdk/step.js'
 import { readConfigDrive, writeConfigDrive } from './config-drive.js'
-import { algorithmOf, allowed, readImageInfo, type ImageInfo } from './image-info.js'
+import { algorithmOf, checkAlgorithm, readImageInfo, type ImageInfo } from './image-info.js'
 import { fetchSmall, stageImage, type StagedImage } from './image-source.js'
 import { isQcow2, openQcow2, type DiskContents } from './qcow2.js'
 import { writeContents } from './write-contents.js'
@@ -52,7 +52,7 @@ async function prepareImage(context: StepContext, info: JsonObject, configdrive?
   progress.stage('verifying the image')
   // IPA writes a raw image as it comes, and any other from a file.
   const location = image.format === 'raw' ? device.name : `/tmp/${image.id}`
-  await verify(context, image, staged, location)
+  await verifyImage(context, image, staged, location)
   const contents = await contentsOf(image, staged, images)
   if (contents.size > device.size)
     throw new StepError(
@@ -82,7 +82,12 @@ async function prepareImage(context: StepContext, info: JsonObject, configdrive?
   return `image (${image.id}) written to device ${device.name} root_uuid=0x${signature.reverse().join('').padStart(8, '0')}`
 }
 
-async function verify(context: StepContext, image: ImageInfo, staged: StagedImage, location: string): Promise<void> {
+async function verifyImage(
+  context: StepContext,
+  image: ImageInfo,
+  staged: StagedImage,
+  location: string,
+): Promise<void> {
   const { algorithm, digest } =
     'list' in image.checksum ? await fromList(context, image.checksum.list, image.urls) : image.checksum
   const found = await staged.digest(algorithm)
@@ -118,7 +123,7 @@ async function fromList(context: StepContext, url: string, images: readonly stri
   const algorithm = digest && algorithmOf(digest)
   if (!digest || !algorithm)
     throw new StepError(`${url} has no checksum for ${names.join(' or ')}`, { type: 'ImageChecksumError' })
-  return { algorithm: allowed(algorithm, context.images), digest: digest.toLowerCase() }
+  return { algorithm: checkAlgorithm(algorithm, context.images), digest: digest.toLowerCase() }
 }
 
 function reversed(line: string): [string, string, string] | null {

@@ -11,7 +11,7 @@ import { cellText } from './cell-script.js'
 import { describeConfinement, findConfinement, PROBE_FUNCTIONS } from './confinement.js'
 import { policyFunctions } from './device-policy.js'
 import type { FilterLoader } from './filter-loader.js'
-import { LEAST } from './needs.js'
+import { READ_ONLY_NEEDS } from './needs.js'
 
 const SHELLS = [['/bin/sh'], ['/bin/bash'], ['/usr/bin/busybox', 'sh']].filter(([path]) => existsSync(path!))
 const clock = systemClock()
@@ -126,11 +126,11 @@ describe('the probe of a scope of systemd', () => {
 })
 
 describe('the script of a cell', () => {
-  const text = (needs: Partial<typeof LEAST>, { root = '', loader = null as FilterLoader | null } = {}) =>
+  const text = (needs: Partial<typeof READ_ONLY_NEEDS>, { root = '', loader = null as FilterLoader | null } = {}) =>
     cellText({
       policy: 'none',
       filtering: loader === null ? null : { processor: 'x86_64', loader },
-      needs: { ...LEAST, ...needs },
+      needs: { ...READ_ONLY_NEEDS, ...needs },
       resolve: '',
       root,
       links: false,

@@ -1,6 +1,6 @@
-import { printed } from '../supervised/shell-words.js'
+import { printfCommands } from '../supervised/shell-words.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
-import { LEAST, type CellNeeds } from './needs.js'
+import { READ_ONLY_NEEDS, type CellNeeds } from './needs.js'
 import { syscallFilter } from './syscall-filter.js'
 import { isProcessor, NUMBERS, PROCESSORS, type ProcessorName } from './syscall-numbers.js'
 import { syscallRules } from './syscall-rules.js'
@@ -71,7 +71,7 @@ export function privilegeWords(setprivOptions: string, filtering: SyscallFilteri
 
 /** Shell commands that print the filter of a command. */
 export const printedFilter = ({ processor }: SyscallFiltering, needs: CellNeeds): string =>
-  printed(syscallFilter(processor, syscallRules(needs, PROCESSORS[processor])))
+  printfCommands(syscallFilter(processor, syscallRules(needs, PROCESSORS[processor])))
 
 /**
  * Tries the ways of a target to filter system calls. One counts only after it kept a process with all rights from making
@@ -94,7 +94,7 @@ export function probeScript(processor: ProcessorName): string {
   })
   return `f=$base/filter-$$
 {
-${printedFilter({ processor, loader: 'setpriv' }, LEAST)}
+${printedFilter({ processor, loader: 'setpriv' }, READ_ONLY_NEEDS)}
 } >"$f"
 # A status of its own: what cannot be started ends with another one.
 loads() {

@@ -23,7 +23,7 @@ export interface CellNeeds {
 }
 
 /** Needs of a command that only reads. */
-export const LEAST: CellNeeds = {
+export const READ_ONLY_NEEDS: CellNeeds = {
   writesDisk: false,
   capabilities: [],
   network: false,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LEAST, type CellNeeds } from './needs.js'
+import { READ_ONLY_NEEDS, type CellNeeds } from './needs.js'
 import { syscallFilter } from './syscall-filter.js'
 import { NUMBERS, PROCESSORS, type ProcessorName, type SyscallName } from './syscall-numbers.js'
 import { syscallRules } from './syscall-rules.js'
@@ -45,7 +45,7 @@ function outcome(name: ProcessorName, filter: Uint8Array, { call, args = [], aud
 }
 
 function deciding(name: ProcessorName, needs: Partial<CellNeeds> = {}) {
-  const filter = syscallFilter(name, syscallRules({ ...LEAST, ...needs }, PROCESSORS[name]))
+  const filter = syscallFilter(name, syscallRules({ ...READ_ONLY_NEEDS, ...needs }, PROCESSORS[name]))
   return (call: SyscallName | number, ...args: (number | bigint)[]) => outcome(name, filter, { call, args })
 }
 
@@ -66,7 +66,7 @@ describe.each(ALL)('the filter for %s', (name) => {
   const decide = deciding(name)
 
   test('is an array of instructions, all of whose jumps stay inside', () => {
-    const filter = syscallFilter(name, syscallRules(LEAST, PROCESSORS[name]))
+    const filter = syscallFilter(name, syscallRules(READ_ONLY_NEEDS, PROCESSORS[name]))
     expect(filter.length % 8).toBe(0)
     // The kernel takes 4096 instructions.
     expect(filter.length / 8).toBeLessThan(256)
@@ -135,7 +135,7 @@ describe.each(ALL)('the filter for %s', (name) => {
   })
 
   test('knows no other set of calls', () => {
-    const filter = syscallFilter(name, syscallRules(LEAST, PROCESSORS[name]))
+    const filter = syscallFilter(name, syscallRules(READ_ONLY_NEEDS, PROCESSORS[name]))
     // i386, 32-bit ARM, 31-bit s390.
     for (const audit of [0x40000003, 0x40000028, 0x00000016])
       for (const call of [1, 20, 359]) expect(outcome(name, filter, { call, audit })).toBe(ENOSYS)

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Capability, Command } from '../executor.js'
+import type { TargetCapability, TargetCommand } from '../executor.js'
 import { visibleListing } from './visible-disks.js'
 import { checkCommand } from './check-command.js'
 import { diskSelector } from './selector.js'
 
 const judged = (
   line: string,
-  { allow = [] as Capability[], disposable = false, effect = 'writes' as Command['effect'] } = {},
+  { allow = [] as TargetCapability[], disposable = false, effect = 'writes' as TargetCommand['effect'] } = {},
 ) => {
   const [program = '', ...more] = line.split(' ')
-  const has = (capability: Capability) => allow.includes(capability)
+  const has = (capability: TargetCapability) => allow.includes(capability)
   return checkCommand({ argv: [program, ...more], effect }, { has, disposable, folders: ['/own'] })
 }
 const operands = (devices: string[], paths: string[] = [], arrays = false) => ({

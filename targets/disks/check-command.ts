@@ -1,14 +1,14 @@
 import { posix } from 'node:path'
-import { DISPOSABLE, LEAST, type CellNeeds } from '../confinement/needs.js'
-import type { Capability, Command } from '../executor.js'
+import { DISPOSABLE, READ_ONLY_NEEDS, type CellNeeds } from '../confinement/needs.js'
+import type { TargetCapability, TargetCommand } from '../executor.js'
 import type { GuardedOperands } from './guard-script.js'
 import { MOUNT_POINTS, mountPointUse, type MountPointUse } from './mount-points.js'
 import { devicesIn, isBelow, pathsIn } from './operands.js'
-import { knownProgram, type Program } from './programs.js'
+import { knownProgram, type KnownProgram } from './programs.js'
 
 /** Actions that a target allows. */
 export interface Allowances {
-  has(capability: Capability): boolean
+  has(capability: TargetCapability): boolean
   /** Whether the machine itself may be changed; then programs with unknown effects may run too. */
   disposable: boolean
   /** Folders that may be written, apart from the runs' own. */
@@ -33,34 +33,44 @@ export type CommandCheck =
  *
  * A program that is known to write counts as writing even when the step declares that it reads.
  */
-export function checkCommand({ argv, effect }: Pick<Command, 'argv' | 'effect'>, allowances: Allowances): CommandCheck {
+export function checkCommand(
+  { argv, effect }: Pick<TargetCommand, 'argv' | 'effect'>,
+  allowances: Allowances,
+): CommandCheck {
   const [name, ...words] = argv
   const program = knownProgram(name)
   const mountPoint = mountPointUse(argv)
   if (mountPoint !== null) return onMountPoint(mountPoint)
   const readsOnly = program?.readsOnly?.(words) ?? program?.kind === 'harmless'
   if (readsOnly || (program === null && effect === 'reads'))
-    return { kind: 'run', operands: null, cell: { ...LEAST, ...program?.needs?.(words) } }
+    return { kind: 'run', operands: null, cell: { ...READ_ONLY_NEEDS, ...program?.needs?.(words) } }
   if (program === null) return unknown(argv, allowances)
-  return known(program, argv, effect, allowances)
+  return checkKnownProgram(program, argv, effect, allowances)
 }
 
-function unknown(argv: Command['argv'], { disposable }: Allowances): CommandCheck {
+function unknown(argv: TargetCommand['argv'], { disposable }: Allowances): CommandCheck {
   if (!disposable) return refuse(`it is not known what ${posix.basename(argv[0])} would change`)
-  const cell = { ...LEAST, writesDisk: true, files: true, network: true, partitions: true, capabilities: DISPOSABLE }
+  const cell = {
+    ...READ_ONLY_NEEDS,
+    writesDisk: true,
+    files: true,
+    network: true,
+    partitions: true,
+    capabilities: DISPOSABLE,
+  }
   return { kind: 'run', operands: { devices: devicesIn(argv), paths: [], arrays: false }, cell }
 }
 
-function known(
-  program: Program,
-  argv: Command['argv'],
-  effect: Command['effect'],
+function checkKnownProgram(
+  program: KnownProgram,
+  argv: TargetCommand['argv'],
+  effect: TargetCommand['effect'],
   allowances: Allowances,
 ): CommandCheck {
   const [name, ...words] = argv
   const { disposable, folders } = allowances
   const operands = { devices: devicesIn(argv), paths: [] as string[], arrays: false }
-  const cell = { ...LEAST, writesDisk: true, files: disposable, ...program.needs?.(words) }
+  const cell = { ...READ_ONLY_NEEDS, writesDisk: true, files: disposable, ...program.needs?.(words) }
   switch (program.kind) {
     case 'harmless':
       return { kind: 'run', operands, cell }
@@ -69,7 +79,7 @@ function known(
       if (capability && !allowances.has(capability)) return refuse(`it needs ${capability}, which is not allowed`)
       // A command that reads and names no device finds nothing in its cell that it could write.
       if (operands.devices.length === 0 && effect === 'reads')
-        return { kind: 'run', operands: null, cell: { ...LEAST, network: cell.network } }
+        return { kind: 'run', operands: null, cell: { ...READ_ONLY_NEEDS, network: cell.network } }
       if (operands.devices.length === 0) return refuse(`${name} names no disk, so it could write any`)
       // A step wipes an array only before it takes it apart.
       const ofArray = name === 'wipefs' && argv.some((word) => /^\/dev\/md/.test(word))
@@ -97,9 +107,9 @@ function known(
  * Checks mount and umount in any other form than that of a mount point, which a cell takes along with everything that is
  * mounted in it.
  */
-function mounting(argv: Command['argv'], { disposable }: Allowances, operands: GuardedOperands): CommandCheck {
+function mounting(argv: TargetCommand['argv'], { disposable }: Allowances, operands: GuardedOperands): CommandCheck {
   if (!disposable) return refuse(`${argv[0]} only runs for a device of the named disk, on a folder of ${MOUNT_POINTS}`)
-  const cell = { ...LEAST, writesDisk: true, files: true, capabilities: DISPOSABLE }
+  const cell = { ...READ_ONLY_NEEDS, writesDisk: true, files: true, capabilities: DISPOSABLE }
   return { kind: 'run', operands, cell }
 }
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../runtime/index.js'
-import type { Capability } from '../executor.js'
-import { finish } from '../../steps/sdk/run-command.js'
+import type { TargetCapability } from '../executor.js'
+import { runToEnd } from '../../steps/sdk/run-command.js'
 import { localShell } from '../supervised/local-shell.js'
 import { guardedTarget, type GuardedTargetOptions } from './guarded-target.js'
 
@@ -50,19 +50,19 @@ const exists = (path: string) =>
 describe('a target that may write one disk', () => {
   test('runs no writing command while the disk is missing, and lists no disks', async () => {
     await using one = target()
-    const wiping = finish(one.executor, ['wipefs', '--all', '/dev/null0'], { effect: 'writes' })
+    const wiping = runToEnd(one.executor, ['wipefs', '--all', '/dev/null0'], { effect: 'writes' })
     await expect(wiping).rejects.toThrow(
       'wipefs is not run on local:x: there is no disk with the serial number, WWN or by-id name no-such-serial',
     )
     await expect(one.findDisks()).rejects.toThrow('there is no disk with')
-    await expect(finish(one.executor, ['lsblk', '--json'], { effect: 'reads' })).rejects.toThrow(
+    await expect(runToEnd(one.executor, ['lsblk', '--json'], { effect: 'reads' })).rejects.toThrow(
       'there is no disk with',
     )
     expect(one.disks.mayWrite({ name: '/dev/sda', serial: null, wwn: null })).toBe(false)
     expect(await exists(`${place}/wiped`)).toBe(false)
   })
 
-  test.each<[Capability[], boolean]>([
+  test.each<[TargetCapability[], boolean]>([
     [[], false],
     [['power'], false],
     [['reboot'], true],
@@ -70,7 +70,7 @@ describe('a target that may write one disk', () => {
     await rm(`${place}/rebooted`, { force: true })
     await using one = target({ allow, disks: [] })
     expect(one.has('reboot')).toBe(runs)
-    const rebooting = finish(one.executor, ['reboot'], { effect: 'writes' })
+    const rebooting = runToEnd(one.executor, ['reboot'], { effect: 'writes' })
     if (runs) expect((await rebooting).stdout).toBe('rebooting\n')
     else await expect(rebooting).rejects.toThrow('it needs reboot, which is not allowed')
     expect(await exists(`${place}/rebooted`)).toBe(runs)
@@ -101,7 +101,7 @@ describe('a target that may write one disk', () => {
     expect(one.scratch).toBe('/mnt/coreos/run/ironstage')
     expect(one.hostPath('/mnt/coreos/run/ironstage/x.ign')).toBe('/run/ironstage/x.ign')
     expect(one.hostPath('/sys/fs')).toBe('/sys/fs')
-    const { stdout } = await finish(one.executor, ['coreos-installer', 'install', '/dev/null'], { effect: 'reads' })
+    const { stdout } = await runToEnd(one.executor, ['coreos-installer', 'install', '/dev/null'], { effect: 'reads' })
     expect(stdout).toBe('in /mnt/coreos\ninstalls install /dev/null\n')
   })
 })

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { UserError, defined, type Clock } from '../../runtime/index.js'
-import type { Capability, Command, DiskPolicy, Executor, Target } from '../executor.js'
+import type { TargetCapability, TargetCommand, DiskPolicy, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
 import { RECORD_FOLDERS } from '../supervised/supervised-files.js'
 import { RunRefused } from '../supervised/supervised-run.js'
@@ -20,7 +20,7 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   /** Disks that may be written; all others are hidden, and refused even on a disposable target. */
   disks: readonly DiskSelector[]
   /** Actions allowed beside writing these disks. */
-  allow: readonly Capability[]
+  allow: readonly TargetCapability[]
   /** Whether the machine itself may be changed; then programs with unknown effects may run too. */
   disposable: boolean
   /** Folder of the machine's own tree, where programs run in it by chroot: `/mnt/coreos`. */
@@ -72,9 +72,9 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
   const allowances: Allowances = { has: (capability) => allow.includes(capability), disposable, folders: [] }
   const folders = () => [scratch, ...(own === undefined ? [] : [own])]
 
-  const prepare = (command: Command): PreparedCommand => {
+  const prepare = (command: TargetCommand): PreparedCommand => {
     const check = checkCommand(command, allowances)
-    if (check.kind === 'refuse') throw refused(name, command, check.why)
+    if (check.kind === 'refuse') throw commandRefusedError(name, command, check.why)
     const { operands, cell, mountPoint } = check
     const guard =
       operands && guardScript(disks, operands, { root, resolve: cell !== null || operands.devices.length > 0 })
@@ -91,7 +91,12 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
       }),
     }
   }
-  const confined = ({ argv }: Command, needs: CellNeeds, unresolved: boolean, { devices, filtering }: Confinement) =>
+  const confined = (
+    { argv }: TargetCommand,
+    needs: CellNeeds,
+    unresolved: boolean,
+    { devices, filtering }: Confinement,
+  ) =>
     cellText({
       policy: devices,
       filtering,
@@ -171,7 +176,7 @@ function isOfSteps(path: string, folder: string): boolean {
 
 /** Replaces the program, and runs it in the machine's own tree where the login shell sees another one. */
 function relocated(
-  argv: Command['argv'],
+  argv: TargetCommand['argv'],
   programs: NonNullable<GuardedTargetOptions['programs']>,
   root: string,
 ): PreparedCommand['argv'] {
@@ -182,7 +187,7 @@ function relocated(
   return [first!, ...others]
 }
 
-const refused = (name: string, { argv }: Command, why: string) =>
+const commandRefusedError = (name: string, { argv }: TargetCommand, why: string) =>
   new UserError('command-refused', `${argv[0]} is not run on ${name}: ${why}`, {
     remedy: 'use --allow for what it needs, or --target-is-disposable where nothing on the target matters',
   })

@@ -25,7 +25,7 @@ const VALUES = new Set(
     'network-dir',
   ].map((name) => `--${name}`),
 )
-const SHORT_VALUES = /^-[sapuIifc]$/
+const SGDISK_VALUE_OPTIONS = /^-[sapuIifc]$/
 
 /** Words of a command that may name a device or file to change, without the values of other options. */
 function operandWords(argv: readonly string[]): string[] {
@@ -36,7 +36,7 @@ function operandWords(argv: readonly string[]): string[] {
     const word = words[n]!
     const [option = ''] = word.split('=', 1)
     if (VALUES.has(option)) n += word.includes('=') ? 0 : 1
-    else if (SHORT_VALUES.test(word)) n++
+    else if (SGDISK_VALUE_OPTIONS.test(word)) n++
     else operands.push(word)
   }
   return operands

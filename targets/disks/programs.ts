@@ -1,25 +1,25 @@
 import { defined } from '../../runtime/index.js'
 import type { CellNeeds } from '../confinement/needs.js'
-import type { Capability } from '../executor.js'
+import type { TargetCapability } from '../executor.js'
 
 /** Effect of a known program, and the rights that it needs for that. */
-export type Program = {
+export type KnownProgram = {
   /** Whether a command line changes nothing. */
   readsOnly?: (words: readonly string[]) => boolean
   needs?: (words: readonly string[]) => Partial<CellNeeds>
 } & (
   | { kind: 'harmless' }
   /** Changes the devices that it names, and must name one. */
-  | { kind: 'devices'; capability?: Capability; arrays?: true }
+  | { kind: 'devices'; capability?: TargetCapability; arrays?: true }
   /** Changes the files that it names, and may name devices. */
   | { kind: 'files' }
   /** Mounts or unmounts; the supervisor does so itself, outside of any cell, so that later commands see the mount. */
   | { kind: 'mounts' }
   /** Changes the machine itself; `outside`: it asks the service manager to, and so runs outside of any cell. */
-  | { kind: 'machine'; capability: (words: readonly string[]) => Capability; outside: boolean }
+  | { kind: 'machine'; capability: (words: readonly string[]) => TargetCapability; outside: boolean }
 )
 
-const named = <T,>(names: readonly string[], value: T): Record<string, T> =>
+const assignToNames = <T,>(names: readonly string[], value: T): Record<string, T> =>
   Object.fromEntries(names.map((name) => [name, value]))
 const only =
   (...patterns: RegExp[]) =>
@@ -29,7 +29,7 @@ const starts =
   (pattern: RegExp) =>
   ([first = '']: readonly string[]): boolean =>
     pattern.test(first)
-const some =
+const matchAnyWord =
   (pattern: RegExp) =>
   (words: readonly string[]): boolean =>
     words.some((word) => pattern.test(word))
@@ -40,20 +40,24 @@ const none =
 
 /** Making the kernel read a partition table takes CAP_SYS_ADMIN. */
 const tables = () => ({ capabilities: ['sys_admin'], partitions: true })
-const machine = (capability: Capability): Program => ({ kind: 'machine', capability: () => capability, outside: false })
-const service = (capability: Capability, readsOnly?: Program['readsOnly']): Program => ({
+const machine = (capability: TargetCapability): KnownProgram => ({
+  kind: 'machine',
+  capability: () => capability,
+  outside: false,
+})
+const serviceProgram = (capability: TargetCapability, readsOnly?: KnownProgram['readsOnly']): KnownProgram => ({
   kind: 'machine',
   capability: () => capability,
   outside: true,
   ...defined({ readsOnly }),
 })
-const files: Program = { kind: 'files' }
-const devices: Program = { kind: 'devices' }
-const network: Program = { kind: 'harmless', readsOnly: () => true, needs: () => ({ network: true }) }
+const filesProgram: KnownProgram = { kind: 'files' }
+const devices: KnownProgram = { kind: 'devices' }
+const networkProgram: KnownProgram = { kind: 'harmless', readsOnly: () => true, needs: () => ({ network: true }) }
 
 /** Programs by plain names that a shell finds on its PATH; a program with a path is unknown. */
-const PROGRAMS: Readonly<Record<string, Program>> = {
-  ...named(['sync', 'true'], { kind: 'harmless' }),
+const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
+  ...assignToNames(['sync', 'true'], { kind: 'harmless' }),
   udevadm: {
     kind: 'harmless',
     readsOnly: starts(/^(settle|info|--version)$/),
@@ -62,7 +66,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   'coreos-installer': {
     kind: 'devices',
     readsOnly: (words) =>
-      words[0] !== 'install' && !some(/^(-o|-O|--output|-d|-C|--directory|--dest-device|-i)$/)(words),
+      words[0] !== 'install' && !matchAnyWord(/^(-o|-O|--output|-d|-C|--directory|--dest-device|-i)$/)(words),
     needs: ([verb]) => ({
       network: true,
       udevControl: true,
@@ -71,7 +75,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       ...(verb === 'install' ? tables() : {}),
     }),
   },
-  ...named(['shred', 'blkdiscard', 'mke2fs', 'mkswap', 'tune2fs', 'resize2fs', 'xfs_admin'], devices),
+  ...assignToNames(['shred', 'blkdiscard', 'mke2fs', 'mkswap', 'tune2fs', 'resize2fs', 'xfs_admin'], devices),
   // Device-mapper maps can reach other disks, so no cell has the device mapper.
   kpartx: { kind: 'devices', readsOnly: starts(/^-l/) },
   wipefs: { kind: 'devices', readsOnly: none(/^(-\w*[ao]\w*|--(all|offset)(=.*)?)$/) },
@@ -85,9 +89,9 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     readsOnly: starts(/^(-[dJlgs]|--(dump|json|list|show-size|show-geometry|verify))$/),
     needs: tables,
   },
-  parted: { kind: 'devices', readsOnly: some(/^print$/), needs: tables },
-  partprobe: { kind: 'devices', readsOnly: some(/^(-d|--dry-run)$/), needs: tables },
-  partx: { kind: 'devices', readsOnly: some(/^(-[sl]|--(show|list))$/), needs: tables },
+  parted: { kind: 'devices', readsOnly: matchAnyWord(/^print$/), needs: tables },
+  partprobe: { kind: 'devices', readsOnly: matchAnyWord(/^(-d|--dry-run)$/), needs: tables },
+  partx: { kind: 'devices', readsOnly: matchAnyWord(/^(-[sl]|--(show|list))$/), needs: tables },
   blockdev: { kind: 'devices', readsOnly: only(/^--(get.*|report|v|verbose)$/, /^\//), needs: tables },
   hdparm: {
     kind: 'devices',
@@ -111,11 +115,14 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
         : {},
   },
   dd: { kind: 'files', readsOnly: none(/^of=/) },
-  ...named(['mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'chmod', 'chown', 'touch', 'tee', 'truncate', 'install'], files),
+  ...assignToNames(
+    ['mkdir', 'rmdir', 'rm', 'cp', 'mv', 'ln', 'chmod', 'chown', 'touch', 'tee', 'truncate', 'install'],
+    filesProgram,
+  ),
   // Needs a named device: only the loop device that stands for the disk may be changed.
   losetup: {
     kind: 'devices',
-    readsOnly: (words) => words.length === 0 || some(/^(-[alj]|--(all|list|associated))$/)(words),
+    readsOnly: (words) => words.length === 0 || matchAnyWord(/^(-[alj]|--(all|list|associated))$/)(words),
   },
   mount: { kind: 'mounts', readsOnly: (words) => words.length === 0 || only(/^-l$/)(words) },
   umount: { kind: 'mounts' },
@@ -126,15 +133,15 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     readsOnly: (words) => words.every((word) => /^(-v|--verbose|-u|--unicode)$/.test(word)),
     needs: () => ({ efiVariables: true, capabilities: ['linux_immutable'] }),
   },
-  hostname: service('hostname', none(/^[^-]|^-[bF]|^--(boot|file)/)),
-  hostnamectl: service('hostname', none(/^(set-)?(hostname|icon-name|chassis|deployment|location)$/)),
-  ...named(['stress-ng', 'fio'], machine('burn-in')),
-  ...named(['gpu_burn', 'gpu-burn'], {
+  hostname: serviceProgram('hostname', none(/^[^-]|^-[bF]|^--(boot|file)/)),
+  hostnamectl: serviceProgram('hostname', none(/^(set-)?(hostname|icon-name|chassis|deployment|location)$/)),
+  ...assignToNames(['stress-ng', 'fio'], machine('burn-in')),
+  ...assignToNames(['gpu_burn', 'gpu-burn'], {
     ...machine('burn-in'),
     needs: () => ({ devices: ['nvidia*', 'nvidia-caps/*', 'dri/*', 'kfd'] }),
-  } as Program),
-  ...named(['poweroff', 'halt'], service('power')),
-  reboot: service('reboot'),
+  } as KnownProgram),
+  ...assignToNames(['poweroff', 'halt'], serviceProgram('power')),
+  reboot: serviceProgram('reboot'),
   systemctl: {
     kind: 'machine',
     outside: true,
@@ -147,7 +154,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
           : 'hand-over',
   },
   // They read the target's networks, which a cell hides by default.
-  ...named(['ip', 'ethtool', 'lshw', 'hardware-detect', 'curl'], network),
+  ...assignToNames(['ip', 'ethtool', 'lshw', 'hardware-detect', 'curl'], networkProgram),
   tcpdump: {
     kind: 'harmless',
     readsOnly: () => true,
@@ -161,7 +168,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 }
 
 /** Null for an unknown program, whose effects cannot be judged. */
-export function knownProgram(name: string): Program | null {
+export function knownProgram(name: string): KnownProgram | null {
   const plain = name.startsWith('mkfs.') || name === 'mkfs' ? 'mke2fs' : name
-  return Object.hasOwn(PROGRAMS, plain) ? PROGRAMS[plain]! : null
+  return Object.hasOwn(KNOWN_PROGRAMS, plain) ? KNOWN_PROGRAMS[plain]! : null
 }

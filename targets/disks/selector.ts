@@ -22,7 +22,7 @@ export function diskSelector(device: string, yesErase?: string): DiskSelector {
   const name = kernelName(device)
   if (name === null) return { kind: 'identity', value: stableName(device, quotedName(device)) }
   if (yesErase !== undefined) return { kind: 'name', name, identity: identityIn(yesErase) }
-  throw usage(
+  throw deviceOptionError(
     `${device} is not a stable name: another disk may have it after the next boot`,
     `name the disk by serial number, WWN or by-id name; or use --yes-erase SERIAL|WWN with those of ${device}`,
   )
@@ -31,7 +31,7 @@ export function diskSelector(device: string, yesErase?: string): DiskSelector {
 function identityIn(yesErase: string): string {
   const named = `--yes-erase ${quotedName(yesErase)}`
   if (kernelName(yesErase) === null) return stableName(yesErase, `${named}: that`)
-  throw usage(`${named}: a kernel name says nothing about which disk has it`, REMEDY)
+  throw deviceOptionError(`${named}: a kernel name says nothing about which disk has it`, REMEDY)
 }
 
 function kernelName(text: string): string | null {
@@ -42,18 +42,21 @@ function kernelName(text: string): string | null {
 /** Serial number, WWN or name below /dev/disk/by-id; `subject` begins the sentence that refuses anything else. */
 function stableName(text: string, subject: string): string {
   const value = text.trim()
-  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value)) throw usage(`${subject} is not the name of a disk`, REMEDY)
+  if (!/^[^\s\0-\x1f\x7f'"]{1,255}$/.test(value))
+    throw deviceOptionError(`${subject} is not the name of a disk`, REMEDY)
   if (!value.startsWith(BY_ID)) {
-    if (value.startsWith('/')) throw usage(`${subject} is not a stable name of a disk`, REMEDY)
+    if (value.startsWith('/')) throw deviceOptionError(`${subject} is not a stable name of a disk`, REMEDY)
     return value
   }
   const id = value.slice(BY_ID.length)
-  if (id === '' || id.includes('/')) throw usage(`${subject} is not the name of a disk`, REMEDY)
-  if (/-part\d+$/.test(id)) throw usage(`${subject} is a partition; an installation takes a whole disk`, REMEDY)
+  if (id === '' || id.includes('/')) throw deviceOptionError(`${subject} is not the name of a disk`, REMEDY)
+  if (/-part\d+$/.test(id))
+    throw deviceOptionError(`${subject} is a partition; an installation takes a whole disk`, REMEDY)
   return id
 }
 
-const usage = (message: string, remedy: string) => new UserError('device', message, { kind: 'usage', remedy })
+const deviceOptionError = (message: string, remedy: string) =>
+  new UserError('device', message, { kind: 'usage', remedy })
 
 /** Text for a message: control characters as escapes, and cut when too long. */
 export const quotedName = (text: string): string =>

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { defined, isObject } from '../../runtime/index.js'
-import type { Command, Executor, OutputChunk, Run } from '../executor.js'
+import type { TargetCommand, Executor, OutputChunk, RunningCommand } from '../executor.js'
 
 /** Devices that a listing may show. */
 export interface Visible {
@@ -20,23 +20,23 @@ export function hidingDisks(executor: Executor, visible: () => Promise<Visible>)
     attach: (id, offset) => executor.attach(id, offset),
     start: async (command) => {
       if (posix.basename(command.argv[0]) !== 'lsblk') return executor.start(command)
-      if (!isJson(command.argv)) return executor.start(narrowed(command, await visible()))
+      if (!asksForJson(command.argv)) return executor.start(narrowed(command, await visible()))
       const [run, seen] = await Promise.all([executor.start(command), visible()])
       return cutDown(run, seen)
     },
   }
 }
 
-const isJson = (argv: readonly string[]) => argv.some((word) => word === '--json' || /^-[A-Za-z]*J/.test(word))
+const asksForJson = (argv: readonly string[]) => argv.some((word) => word === '--json' || /^-[A-Za-z]*J/.test(word))
 
 /** Without visible disks it names a device that is never a disk, since lsblk without devices lists all. */
-function narrowed(command: Command, { names }: Visible): Command {
+function narrowed(command: TargetCommand, { names }: Visible): TargetCommand {
   if (command.argv.some((word) => word.startsWith('/dev/'))) return command
   const devices = names.size === 0 ? ['/dev/null'] : [...names].map((name) => `/dev/${name.replaceAll('!', '/')}`)
   return { ...command, argv: [...command.argv, '--', ...devices] }
 }
 
-function cutDown(run: Run, seen: Visible): Run {
+function cutDown(run: RunningCommand, seen: Visible): RunningCommand {
   const output = async function* (): AsyncGenerator<OutputChunk> {
     const listing: Uint8Array[] = []
     for await (const chunk of run.output)
@@ -48,9 +48,9 @@ function cutDown(run: Run, seen: Visible): Run {
   return { id: run.id, output: output(), exit: run.exit, cancel: () => run.cancel() }
 }
 
-interface Row {
+interface VisibleDiskRow {
   [column: string]: unknown
-  children?: Row[]
+  children?: VisibleDiskRow[]
 }
 
 /** A listing without the hidden devices; empty when it cannot be parsed. */
@@ -65,7 +65,7 @@ export function visibleListing(json: string, seen: Visible): string {
   return `${JSON.stringify({ blockdevices: shown }, null, 3)}\n`
 }
 
-function visibleRows(row: Row, seen: Visible): Row[] {
+function visibleRows(row: VisibleDiskRow, seen: Visible): VisibleDiskRow[] {
   const named = row['kname'] ?? row['name'] ?? row['path']
   const name = typeof named === 'string' ? posix.basename(named) : ''
   const inside = (row.children ?? []).flatMap((child) => visibleRows(child, seen))
@@ -82,11 +82,11 @@ function visibleRows(row: Row, seen: Visible): Row[] {
   ]
 }
 
-const standIn = (columns: Row, serial: string): Row =>
+const standIn = (columns: VisibleDiskRow, serial: string): VisibleDiskRow =>
   defined({
     type: 'type' in columns ? 'disk' : undefined,
     serial: 'serial' in columns ? serial : undefined,
     model: 'model' in columns ? 'loop' : undefined,
   })
 
-const isRow = (value: unknown): value is Row => isObject(value)
+const isRow = (value: unknown): value is VisibleDiskRow => isObject(value)

@@ -1,22 +1,22 @@
 import { statfs } from 'node:fs/promises'
 import {
   defined,
-  delayed,
-  opening,
+  delaySignal,
+  openInScope,
   UserError,
   type Clock,
   type Logger,
   type Random,
   type Scope,
 } from '../../runtime/index.js'
-import type { Capability } from '../executor.js'
+import type { TargetCapability } from '../executor.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
 import { findInstaller } from './installer.js'
-import { GRACE, warnOfUnfinished } from '../supervised/unfinished-runs.js'
+import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { attachLoop } from './loop-device.js'
 import { ERRORS } from '../errors.js'
 
@@ -25,7 +25,7 @@ export interface LocalTargetOptions {
   where: string
   /** For a kernel name: the serial number or WWN that the disk must have. */
   yesErase?: string | undefined
-  allow?: readonly Capability[]
+  allow?: readonly TargetCapability[]
   /** Whether this host itself may be changed. */
   disposable?: boolean
   /** Path of coreos-installer; found on `PATH` by default. */
@@ -41,7 +41,7 @@ export interface LocalTargetOptions {
   clock: Clock
   random: Random
   logger: Logger
-  /** Aborts work under way with its reason; cleanup gets {@link GRACE} first. */
+  /** Aborts work under way with its reason; cleanup gets {@link CLEANUP_TIMEOUT} first. */
   signal?: AbortSignal
 }
 
@@ -54,7 +54,7 @@ export interface LocalTarget extends AsyncDisposable {
 }
 
 /** Capabilities that change this host instead of the named disk. */
-const HOST_CAPABILITIES: readonly Capability[] = [
+const HOST_CAPABILITIES: readonly TargetCapability[] = [
   'power',
   'reboot',
   'efi-variables',
@@ -70,15 +70,15 @@ const HOST_CAPABILITIES: readonly Capability[] = [
  *   the target is disposable; UserError when the disk or the installer is missing
  */
 export async function openLocalTarget(options: LocalTargetOptions): Promise<LocalTarget> {
-  return opening((scope) => open(options, scope))
+  return openInScope((scope) => composeLocalTarget(options, scope))
 }
 
-async function open(options: LocalTargetOptions, scope: Scope): Promise<LocalTarget> {
+async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Promise<LocalTarget> {
   const { where, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random, logger } = options
   refuseHostActions(allow, disposable)
   const named = where.startsWith('/dev/') ? diskSelector(where, yesErase) : null
   const shell = localShell(clock, options.environment)
-  const cut = delayed(options.signal, GRACE, clock)
+  const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
   const installer = await findInstaller(host, { named: options.installer, ...options, root: root ?? '' }).catch(
     (error: unknown) => {
@@ -129,7 +129,7 @@ async function diskFile(path: string): Promise<{ path: string; roomLeft: number 
   return { path, roomLeft: bavail * bsize }
 }
 
-function refuseHostActions(allow: readonly Capability[], disposable: boolean): void {
+function refuseHostActions(allow: readonly TargetCapability[], disposable: boolean): void {
   const ofHost = allow.find((capability) => HOST_CAPABILITIES.includes(capability))
   if (ofHost === undefined || disposable) return
   throw new UserError('host-action', `--allow ${ofHost} on a local target would act on this host`, {

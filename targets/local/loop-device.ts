@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises'
-import { defined, held, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, withClockHeld, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
-import { GRACE } from '../supervised/unfinished-runs.js'
+import { CLEANUP_TIMEOUT } from '../supervised/unfinished-runs.js'
 import { shellWord } from '../supervised/shell-words.js'
 
 /** A file attached as a disk of this host; detached when disposed. */
@@ -22,7 +22,7 @@ export interface AttachOptions {
   owner: number
   clock: Clock
   logger: Logger
-  /** After abort, detaching waits at most {@link GRACE}. */
+  /** After abort, detaching waits at most {@link CLEANUP_TIMEOUT}. */
   signal?: AbortSignal | undefined
 }
 
@@ -55,8 +55,10 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
     name,
     file: path,
     [Symbol.asyncDispose]: async () => {
-      const detached = host.lines(detachScript(name, path, signal?.aborted ? HURRIED : PATIENT))
-      const late = signal?.aborted && clock.sleep(GRACE, { weak: true }).then(() => null)
+      const detached = host.lines(
+        detachScript(name, path, signal?.aborted ? MAX_ABORTED_DETACH_ATTEMPTS : MAX_DETACH_ATTEMPTS),
+      )
+      const late = signal?.aborted && clock.sleep(CLEANUP_TIMEOUT, { weak: true }).then(() => null)
       const lines = await (late ? Promise.race([detached, late]) : detached)
       detached.catch(() => {})
       const left = lines?.find(({ tag }) => tag === 'w')
@@ -75,10 +77,10 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
 async function diskFile(file: string, clock: Clock): Promise<string> {
   const usage = (message: string, remedy: string, cause?: unknown) =>
     new UserError('disk-file', message, { kind: 'usage', remedy, ...defined({ cause }) })
-  const path = await held(clock, `looking at ${file}`, () => realpath(file)).catch((cause: unknown) => {
+  const path = await withClockHeld(clock, `looking at ${file}`, () => realpath(file)).catch((cause: unknown) => {
     throw usage(`there is no file ${file}`, 'make one first, as in truncate -s 10G FILE', cause)
   })
-  const { size, ...there } = await held(clock, `looking at ${file}`, () =>
+  const { size, ...there } = await withClockHeld(clock, `looking at ${file}`, () =>
     stat(path).then((s) => ({ size: s.size, file: s.isFile() })),
   )
   if (!there.file)
@@ -91,8 +93,8 @@ async function diskFile(file: string, clock: Clock): Promise<string> {
 
 const MIB = 2 ** 20
 /** Attempts to free a device, 50 ms apart. */
-const PATIENT = 100
-const HURRIED = 6
+const MAX_DETACH_ATTEMPTS = 100
+const MAX_ABORTED_DETACH_ATTEMPTS = 6
 
 const FUNCTIONS = `
 started() { read -r s 2>/dev/null <"/proc/$1/stat" || return 1; s=\${s##*) }; set -- $s; shift 19; echo "$1"; }

@@ -1,4 +1,4 @@
-import { bracketed, withoutPasswords } from '../../bytes/index.js'
+import { bracketHost, withoutPasswords } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
 import { ERRORS } from '../errors.js'
 
@@ -9,7 +9,7 @@ export interface SshAddress {
   port: number | null
 }
 
-const usage = (text: string, why: string, remedy: string) =>
+const sshAddressError = (text: string, why: string, remedy: string) =>
   new UserError('ssh-address', `${text} cannot be used as an SSH target: ${why}`, { kind: 'usage', remedy })
 
 /**
@@ -23,17 +23,21 @@ export function parseSshTarget(text: string): SshAddress {
   try {
     url = new URL(text)
   } catch {
-    throw usage(shown, 'it is not a URL', ERRORS['ssh-address'].remedy)
+    throw sshAddressError(shown, 'it is not a URL', ERRORS['ssh-address'].remedy)
   }
   if (url.password !== '')
-    throw usage(
+    throw sshAddressError(
       shown,
       'every user of this host can read a password on a command line',
       'leave it out: set it in IRONSTAGE_SSH_PASSWORD, or type it when asked',
     )
   if (url.protocol !== 'ssh:' || url.hostname === '' || !/^\/?$/.test(url.pathname) || url.search || url.hash)
-    throw usage(shown, 'it has more or less than a user, a host and a port', 'write it as ssh://user@host:port')
-  return checked(shown, {
+    throw sshAddressError(
+      shown,
+      'it has more or less than a user, a host and a port',
+      'write it as ssh://user@host:port',
+    )
+  return checkSshAddress(shown, {
     host: decodeURIComponent(url.hostname).replace(/^\[|\]$/g, ''),
     user: url.username === '' ? null : decodeURIComponent(url.username),
     port: url.port === '' ? null : Number(url.port),
@@ -45,20 +49,20 @@ export function parseJump(text: string): SshAddress {
   if (text.startsWith('ssh://')) return parseSshTarget(text)
   const [, user, bracketed, plain, port] = /^(?:(.*)@)?(?:\[([^\]]+)\]|([^:@]+))(?::(\d+))?$/.exec(text) ?? []
   const host = bracketed ?? plain
-  if (host === undefined) throw usage(text, 'it has no host', 'write ProxyJump as user@host:port')
-  return checked(text, { host, user: user ?? null, port: port === undefined ? null : Number(port) })
+  if (host === undefined) throw sshAddressError(text, 'it has no host', 'write ProxyJump as user@host:port')
+  return checkSshAddress(text, { host, user: user ?? null, port: port === undefined ? null : Number(port) })
 }
 
-function checked(text: string, address: SshAddress): SshAddress {
+function checkSshAddress(text: string, address: SshAddress): SshAddress {
   // ssh(1) refuses these as well: other programs would take them for options.
   if (/^-|[\s\0]/.test(address.host) || (address.user !== null && /^-|[\s\0]/.test(address.user)))
-    throw usage(text, 'a host or user must not begin with a dash or contain blanks', 'correct it')
+    throw sshAddressError(text, 'a host or user must not begin with a dash or contain blanks', 'correct it')
   if (address.port !== null && (address.port < 1 || address.port > 65_535))
-    throw usage(text, `there is no port ${address.port}`, 'name one from 1 to 65535')
+    throw sshAddressError(text, `there is no port ${address.port}`, 'name one from 1 to 65535')
   return address
 }
 
 /** Text of an address, `user@host[:port]`. */
 export function shownAddress({ host, user, port }: { host: string; user: string; port: number }): string {
-  return `${user}@${bracketed(host)}${port === 22 ? '' : `:${port}`}`
+  return `${user}@${bracketHost(host)}${port === 22 ? '' : `:${port}`}`
 }

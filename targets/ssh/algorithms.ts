@@ -1,4 +1,4 @@
-import { UserError, wildcard } from '../../runtime/index.js'
+import { UserError, wildcardPattern } from '../../runtime/index.js'
 import { ssh2Constants } from './ssh2.js'
 
 type Constants = ReturnType<typeof ssh2Constants>
@@ -29,7 +29,7 @@ const byDefault = (constants: Constants): Algorithms => ({
 })
 
 /** Keywords of ssh_config. */
-const NAMES: Record<keyof Algorithms, string> = {
+const ALGORITHM_KEYWORDS: Record<keyof Algorithms, string> = {
   kex: 'KexAlgorithms',
   serverHostKey: 'HostKeyAlgorithms',
   cipher: 'Ciphers',
@@ -50,16 +50,20 @@ export function algorithmsOf(configured: { [K in keyof Algorithms]?: string | un
   for (const kind of Object.keys(defaults) as (keyof Algorithms)[]) {
     const text = configured[kind]
     if (text === undefined) continue
-    chosen[kind] = changed(defaults[kind], text).filter((name) => known[kind].includes(name))
+    chosen[kind] = changeAlgorithms(defaults[kind], text).filter((name) => known[kind].includes(name))
     if (chosen[kind].length === 0)
-      throw new UserError('ssh-algorithms', `none of the configured ${NAMES[kind]} is supported: ${text}`, {
-        remedy: `supported are ${known[kind].join(', ')}`,
-      })
+      throw new UserError(
+        'ssh-algorithms',
+        `none of the configured ${ALGORITHM_KEYWORDS[kind]} is supported: ${text}`,
+        {
+          remedy: `supported are ${known[kind].join(', ')}`,
+        },
+      )
   }
   return chosen
 }
 
-function changed(defaults: readonly string[], text: string): string[] {
+function changeAlgorithms(defaults: readonly string[], text: string): string[] {
   const sign = /^[+^-]/.exec(text)?.[0]
   const names = text.slice(sign ? 1 : 0).split(',')
   const unique = (all: readonly string[]) => [...new Set(all)]
@@ -69,7 +73,7 @@ function changed(defaults: readonly string[], text: string): string[] {
     case '^':
       return unique([...names, ...defaults])
     case '-':
-      return defaults.filter((name) => !names.some((pattern) => wildcard(pattern).test(name)))
+      return defaults.filter((name) => !names.some((pattern) => wildcardPattern(pattern).test(name)))
     default:
       return unique(names)
   }

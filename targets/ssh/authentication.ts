@@ -1,19 +1,19 @@
 import type { AnyAuthMethod, AuthHandlerMiddleware, AuthenticationType, Prompt } from 'ssh2'
 import type { Clock } from '../../runtime/index.js'
-import type { HostSettings } from './host-settings.js'
+import type { SshHostSettings } from './host-settings.js'
 import type { SecretSource } from './secrets.js'
 import { agentsByKey, keysOfFiles } from './user-keys.js'
 
 /** SSH's name of an authentication method. */
-type Method = 'none' | 'publickey' | 'keyboard-interactive' | 'password'
+type AuthMethod = 'none' | 'publickey' | 'keyboard-interactive' | 'password'
 
-interface Attempt {
-  method: Method
+interface AuthAttempt {
+  method: AuthMethod
   with: AnyAuthMethod
 }
 
 export interface AuthenticationParts {
-  settings: HostSettings
+  settings: SshHostSettings
   secrets: SecretSource
   /** Whether only keys are offered: a host that has not proved its identity must not get a password. */
   keysOnly: boolean
@@ -30,8 +30,8 @@ export class Authentication {
   /** Reasons why methods were not tried or failed, for the message. */
   readonly notes: string[] = []
   readonly #parts: AuthenticationParts
-  readonly #next: AsyncGenerator<Attempt>
-  readonly #put: Attempt[] = []
+  readonly #next: AsyncGenerator<AuthAttempt>
+  readonly #put: AuthAttempt[] = []
   #takes: readonly string[] = []
 
   constructor(parts: AuthenticationParts) {
@@ -57,8 +57,8 @@ export class Authentication {
   }
 
   /** First untried attempt that the server accepts now; after a first factor it may accept other methods. */
-  async #choose(takes: readonly string[] | null): Promise<Attempt | null> {
-    const fits = ({ method }: Attempt) => method === 'none' || !takes || takes.includes(method)
+  async #choose(takes: readonly string[] | null): Promise<AuthAttempt | null> {
+    const fits = ({ method }: AuthAttempt) => method === 'none' || !takes || takes.includes(method)
     const at = this.#put.findIndex(fits)
     if (at >= 0) return this.#put.splice(at, 1)[0]!
     for (;;) {
@@ -69,7 +69,7 @@ export class Authentication {
     }
   }
 
-  async *#attempts(): AsyncGenerator<Attempt> {
+  async *#attempts(): AsyncGenerator<AuthAttempt> {
     const { settings, secrets, keysOnly, clock, asking } = this.#parts
     const { user: username, methods } = settings
     const note = (text: string) => void this.notes.push(text)
@@ -106,7 +106,7 @@ export class Authentication {
   }
 
   /** Whether to ask the user for a secret: not when the server does not accept it; later factors are not known yet. */
-  #mayTake(method: Method): boolean {
+  #mayTake(method: AuthMethod): boolean {
     return this.#takes.length === 0 || this.#takes.includes(method) || this.#takes.includes('keyboard-interactive')
   }
 

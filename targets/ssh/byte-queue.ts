@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /** Unread bytes at which the sender is paused. */
-const ENOUGH = 256 * 1024
+const MAX_UNREAD_BYTES = 256 * 1024
 
 /**
  * Queue of one stream of a channel, for one reader. It delivers everything received and then ends, without an error, when
@@ -20,7 +20,7 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
       if (this.#ended) return
       this.#chunks.push(bytes)
       this.#unread += bytes.length
-      if (this.#unread > ENOUGH) source.pause()
+      if (this.#unread > MAX_UNREAD_BYTES) source.pause()
       this.#wake()
     })
     for (const event of ['end', 'close', 'error']) source.on(event, () => this.end())
@@ -39,7 +39,7 @@ export class ByteQueue implements AsyncIterable<Uint8Array> {
       const bytes = this.#chunks.shift()
       if (bytes) {
         this.#unread -= bytes.length
-        if (this.#unread <= ENOUGH / 2) this.#source.resume()
+        if (this.#unread <= MAX_UNREAD_BYTES / 2) this.#source.resume()
         yield bytes
       } else if (this.#ended) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))

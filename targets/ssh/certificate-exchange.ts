@@ -3,14 +3,14 @@ import { HOST_CERTIFICATES, type HostCertificate } from './host-certificate.js'
 import { keyType } from './known-hosts.js'
 
 /** Internals of ssh2 used here; ssh2 is pinned, and a test with a real sshd checks them. */
-interface Inside {
+interface KeyExchangeInternals {
   _protocol: {
-    _offer: Offer
+    _offer: KeyExchangeOffer
     _kex: { negotiated: { serverHostKey: string }; _hostKey: Buffer }
   }
 }
-interface Offer {
-  constructor: new (lists: unknown) => Offer
+interface KeyExchangeOffer {
+  constructor: new (lists: unknown) => KeyExchangeOffer
   lists: {
     kex: List
     serverHostKey: List
@@ -24,9 +24,9 @@ interface List {
 
 /** Asks the host for a certificate instead of its bare key. Must be called right after `connect`. */
 export function askForCertificate(client: Client): void {
-  const { _protocol: protocol } = client as unknown as Inside
+  const { _protocol: protocol } = client as unknown as KeyExchangeInternals
   const { kex, serverHostKey, cs, sc } = protocol._offer.lists
-  const arrays = (lists: Offer['lists']['cs']) =>
+  const arrays = (lists: KeyExchangeOffer['lists']['cs']) =>
     Object.fromEntries(Object.entries(lists).map(([name, { array }]) => [name, array]))
   protocol._offer = new protocol._offer.constructor({
     kex: kex.array,
@@ -42,7 +42,7 @@ export function askForCertificate(client: Client): void {
  * of the host key returns that.
  */
 export function goOnWithKey(client: Client, certificate: Buffer, { key }: HostCertificate): void {
-  const { _kex: exchange } = (client as unknown as Inside)._protocol
+  const { _kex: exchange } = (client as unknown as KeyExchangeInternals)._protocol
   exchange.negotiated.serverHostKey = keyType(key)
   let reads = 0
   Object.defineProperty(exchange, '_hostKey', {

@@ -56,11 +56,11 @@ function fromDer(signature: Buffer): Buffer {
     at += 2 + length
     return value
   }
-  return Buffer.concat([text(number()), text(number())])
+  return Buffer.concat([encodeSshString(number()), encodeSshString(number())])
 }
 
 /** Internals of ssh2 used here; ssh2 is pinned, and a test with a real sshd checks them. */
-interface Inside {
+interface AuthInternals {
   _protocol: {
     authPK(user: string, key: ParsedKey, algorithm: string | undefined, sign?: Sign): void
     _packetRW: {
@@ -76,7 +76,7 @@ type Sign = (data: Buffer, done: (signature: Buffer) => void) => void
  * `ssh-ed25519-cert-v01@openssh.com`.
  */
 export function signWithCertificates(client: Client): void {
-  const { _protocol: protocol } = client as unknown as Inside
+  const { _protocol: protocol } = client as unknown as AuthInternals
   const original = protocol.authPK.bind(protocol)
   protocol.authPK = (user, key, algorithm, sign) => {
     const name = certified.get(key)
@@ -86,7 +86,7 @@ export function signWithCertificates(client: Client): void {
         const { write } = protocol._packetRW
         const { finalize } = write
         write.finalize = (packet, force) => {
-          const payload = renamed(packet.subarray(write.allocStart), name)
+          const payload = replaceAlgorithm(packet.subarray(write.allocStart), name)
           const other = write.alloc(payload.length)
           payload.copy(other, write.allocStart)
           return finalize.call(write, other, force)
@@ -102,7 +102,7 @@ export function signWithCertificates(client: Client): void {
 }
 
 /** Replaces the algorithm in the signature of a request for public key authentication (RFC 4252, section 7). */
-function renamed(payload: Buffer, name: string): Buffer {
+function replaceAlgorithm(payload: Buffer, name: string): Buffer {
   let at = 1
   const skip = () => (at += 4 + payload.readUInt32BE(at))
   for (let strings = 0; strings < 3; strings++) skip()
@@ -113,10 +113,13 @@ function renamed(payload: Buffer, name: string): Buffer {
   at += 4
   skip()
   const signature = payload.subarray(at + 4, at + 4 + payload.readUInt32BE(at))
-  return Buffer.concat([head, text(Buffer.concat([text(Buffer.from(name)), text(signature)]))])
+  return Buffer.concat([
+    head,
+    encodeSshString(Buffer.concat([encodeSshString(Buffer.from(name)), encodeSshString(signature)])),
+  ])
 }
 
-function text(bytes: Uint8Array): Buffer {
+function encodeSshString(bytes: Uint8Array): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(bytes.length)
   return Buffer.concat([length, bytes])

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { held, UserError, wildcard, type Clock, readNamedText } from '../../runtime/index.js'
+import { withClockHeld, UserError, wildcardPattern, type Clock, readNamedText } from '../../runtime/index.js'
 
-const DEEPEST = 16
+const MAX_INCLUDE_DEPTH = 16
 
 /**
  * Reads an ssh_config file and inserts the files that it includes; empty when the file is missing.
@@ -17,7 +17,7 @@ export async function configText(file: string, folder: string, home: string, clo
 async function expand(file: string, folder: string, home: string, clock: Clock, depth: number): Promise<string> {
   let text: string
   try {
-    text = await held(clock, 'reading an SSH configuration', () => readNamedText(file))
+    text = await withClockHeld(clock, 'reading an SSH configuration', () => readNamedText(file))
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return ''
     throw new UserError('ssh-config', `${file} cannot be read`, { cause, remedy: 'correct its permissions' })
@@ -31,28 +31,28 @@ async function expand(file: string, folder: string, home: string, clock: Clock, 
       lines.push(line)
       continue
     }
-    if (depth === DEEPEST)
-      throw new UserError('ssh-config', `${file} includes files more than ${DEEPEST} deep`, {
+    if (depth === MAX_INCLUDE_DEPTH)
+      throw new UserError('ssh-config', `${file} includes files more than ${MAX_INCLUDE_DEPTH} deep`, {
         remedy: 'look for one that includes itself',
       })
-    for (const pattern of wordsOf(patterns))
-      for (const included of await filesOf(pattern, folder, home, clock))
+    for (const pattern of splitConfigWords(patterns))
+      for (const included of await matchConfigFiles(pattern, folder, home, clock))
         lines.push(await expand(included, folder, home, clock, depth + 1))
   }
   return lines.join('\n')
 }
 
-const wordsOf = (text: string): string[] =>
+const splitConfigWords = (text: string): string[] =>
   [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
 
 /** Files that match a pattern; wildcards work in the last part of a path only (`config.d/*.conf`). */
-async function filesOf(pattern: string, folder: string, home: string, clock: Clock): Promise<string[]> {
+async function matchConfigFiles(pattern: string, folder: string, home: string, clock: Clock): Promise<string[]> {
   const named = pattern.replace(/^~(?=\/)/, home)
   const path = isAbsolute(named) ? named : join(folder, named)
   const last = path.slice(path.lastIndexOf('/') + 1)
   if (!/[*?]/.test(last)) return [path]
-  const matching = wildcard(last)
-  const names = await held(clock, 'listing a folder', () => readdir(dirname(path))).catch(() => [])
+  const matching = wildcardPattern(last)
+  const names = await withClockHeld(clock, 'listing a folder', () => readdir(dirname(path))).catch(() => [])
   return names
     .filter((name) => matching.test(name) && (!name.startsWith('.') || last.startsWith('.')))
     .sort()

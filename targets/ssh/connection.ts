@@ -11,15 +11,15 @@ import { signWithCertificates } from './certificate.js'
 import { askForCertificate, goOnWithKey } from './certificate-exchange.js'
 import { readHostCertificate } from './host-certificate.js'
 import { checkHostKey, type BootPhase, type HostKeyPins } from './host-keys.js'
-import type { HostSettings } from './host-settings.js'
-import { fingerprint, hasAuthority, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
-import { asLost, AUTHENTICATION, connected, limiting } from './tcp-connection.js'
+import type { SshHostSettings } from './host-settings.js'
+import { formatFingerprint, hasAuthority, knownKeyTypes, type KnownHostsFile } from './known-hosts.js'
+import { asLost, AUTHENTICATION_TIMEOUT, openTcp, extendableLimit } from './tcp-connection.js'
 import type { SecretSource } from './secrets.js'
-import { ssh2 } from './ssh2.js'
+import { loadSsh2 } from './ssh2.js'
 import { ERRORS } from '../errors.js'
 
-export interface ConnectionParts {
-  settings: HostSettings
+export interface SshConnectionParts {
+  settings: SshHostSettings
   knownHosts: readonly KnownHostsFile[]
   /** Null for a jump host. */
   pins: HostKeyPins | null
@@ -51,7 +51,7 @@ export interface Channel {
 }
 
 /** Time to send the last bytes to a closing peer, in milliseconds. */
-const PARTING = 500
+const PARTING_TIMEOUT = 500
 
 /** The server has no room for another channel on this connection (sshd's MaxSessions). */
 export class NoRoom extends Error {
@@ -76,7 +76,7 @@ export class SshConnection implements AsyncDisposable {
   /** Fingerprint of the host's key. */
   readonly hostKey: string
 
-  private constructor(parts: ConnectionParts, client: Client, socket: Readable, shown: ShownKey) {
+  private constructor(parts: SshConnectionParts, client: Client, socket: Readable, shown: ShownKey) {
     this.#client = client
     this.#socket = socket
     this.#name = shownAddress(parts.settings)
@@ -97,21 +97,21 @@ export class SshConnection implements AsyncDisposable {
   /**
    * @throws UserError when the host key or the login is refused; LinkLost when the host cannot be reached
    */
-  static async open(parts: ConnectionParts): Promise<SshConnection> {
+  static async open(parts: SshConnectionParts): Promise<SshConnection> {
     const { settings, through, clock, signal } = parts
     signal?.throwIfAborted()
     const name = shownAddress(settings)
-    const client = new (ssh2().Client)()
+    const client = new (loadSsh2().Client)()
     using _hold = clock.hold(`connecting to ${name}`)
     const limit = new AbortController()
-    const timeLimit = limiting(clock, limit.signal, settings.connectTimeout)
+    const timeLimit = extendableLimit(clock, limit.signal, settings.connectTimeout)
     let authentication: Authentication | undefined
     const shown: ShownKey = { provisional: false, fingerprint: '' }
     let socket: Readable | undefined
     try {
       const sock = through
         ? await unlessAborted(through.forward(settings.host, settings.port), signal)
-        : await connected(settings, timeLimit.expired, signal, limit.signal)
+        : await openTcp(settings, timeLimit.expired, signal, limit.signal)
       socket = sock
       await new Promise<void>((resolve, reject) => {
         const fail = (error: unknown) => {
@@ -122,8 +122,8 @@ export class SshConnection implements AsyncDisposable {
         signal?.addEventListener('abort', () => fail(signal.reason), { once: true, signal: limit.signal })
         client.once('ready', resolve)
         client.on('handshake', () => {
-          timeLimit.extend(AUTHENTICATION)
-          parts.onPhase?.('logging in', AUTHENTICATION)
+          timeLimit.extend(AUTHENTICATION_TIMEOUT)
+          parts.onPhase?.('logging in', AUTHENTICATION_TIMEOUT)
         })
         client.on('error', (error: Error & { level?: string }) => {
           // One method of authentication failed; others may follow.
@@ -154,7 +154,7 @@ export class SshConnection implements AsyncDisposable {
             try {
               const certificate = readHostCertificate(key)
               const own = certificate?.key ?? key
-              shown.fingerprint = fingerprint(own)
+              shown.fingerprint = formatFingerprint(own)
               const check = { ...parts, name: settings.knownAs, files: parts.knownHosts, now: clock.now() }
               shown.provisional = checkHostKey(check, own, certificate) === 'provisional'
               if (certificate) goOnWithKey(client, key, certificate)
@@ -271,7 +271,7 @@ export class SshConnection implements AsyncDisposable {
     // The wait is limited: the peer, or a jump host before it, may no longer answer.
     const gone = new AbortController()
     const { signal } = gone
-    const late = this.#clock.sleep(PARTING, { weak: true, signal }).then(
+    const late = this.#clock.sleep(PARTING_TIMEOUT, { weak: true, signal }).then(
       () => void this.#socket.destroy(),
       () => {},
     )
@@ -336,7 +336,7 @@ export class SshConnection implements AsyncDisposable {
   }
 }
 
-function algorithmsFor({ settings, knownHosts }: ConnectionParts) {
+function algorithmsFor({ settings, knownHosts }: SshConnectionParts) {
   const { algorithms, knownAs } = settings
   return {
     ...algorithms,

@@ -19,7 +19,7 @@ export interface ForwardedPort extends AsyncDisposable {
   readonly port: number
 }
 
-const PAUSE = 1000
+const FORWARD_RETRY_DELAY = 1000
 
 /**
  * Forwards a port of the target to one of this host, over a separate connection. A lost connection is opened again, with the
@@ -51,7 +51,7 @@ export async function forwardPort({ name, open, port, clock, logger }: ForwardPa
         signal.throwIfAborted()
         logger('warn', `the link from ${name} to this host is lost`)
         for (;;) {
-          await clock.sleep(PAUSE, { signal })
+          await clock.sleep(FORWARD_RETRY_DELAY, { signal })
           try {
             ;({ connection, theirs } = await forward(theirs))
             break

@@ -1,6 +1,6 @@
 import { ownMember } from '../../runtime/index.js'
-import { glob, keyType } from './known-hosts.js'
-import { ssh2 } from './ssh2.js'
+import { knownHostPattern, keyType } from './known-hosts.js'
+import { loadSsh2 } from './ssh2.js'
 
 /** A host's key, signed by an authority (OpenSSH's PROTOCOL.certkeys). */
 export interface HostCertificate {
@@ -29,7 +29,7 @@ const KEY_FIELDS: Readonly<Record<string, number>> = {
 export const HOST_CERTIFICATES: readonly string[] = Object.keys(KEY_FIELDS)
 
 const HOST_CERTIFICATE = 2
-const FOREVER = 8.64e15
+const MAX_DATE_TIME = 8.64e15
 
 /** @returns null when the bytes are not a usable certificate */
 export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
@@ -62,12 +62,12 @@ export function readHostCertificate(blob: Uint8Array): HostCertificate | null {
             ? null
             : 'is not signed by the authority that it names'
     return {
-      key: Buffer.concat([Buffer.from(type.replace('-cert-v01@openssh.com', '')), ...parts].map(field)),
+      key: Buffer.concat([Buffer.from(type.replace('-cert-v01@openssh.com', '')), ...parts].map(encodeSshField)),
       principals,
       authority,
       fault,
-      validAfter: Math.min(validAfter * 1000, FOREVER),
-      validBefore: Math.min(validBefore * 1000, FOREVER),
+      validAfter: Math.min(validAfter * 1000, MAX_DATE_TIME),
+      validBefore: Math.min(validBefore * 1000, MAX_DATE_TIME),
     }
   } catch (error) {
     if (error instanceof RangeError) return null
@@ -84,7 +84,7 @@ export function certificateFault(
   if (fault !== null) return fault
   if (now < validAfter) return `is not valid before ${new Date(validAfter).toISOString()}`
   if (now >= validBefore) return `was valid until ${new Date(validBefore).toISOString()}`
-  if (principals.length > 0 && !principals.some((pattern) => glob(pattern).test(host)))
+  if (principals.length > 0 && !principals.some((pattern) => knownHostPattern(pattern).test(host)))
     return `is for ${principals.join(', ')}`
   return null
 }
@@ -94,7 +94,7 @@ const HASHES: Readonly<Record<string, string | undefined>> = { 'rsa-sha2-256': '
 
 function signedBy(authority: Buffer, data: Buffer, signature: Buffer): boolean {
   const type = keyType(authority)
-  const parsed = ssh2().utils.parseKey(`${type} ${authority.toString('base64')}`)
+  const parsed = loadSsh2().utils.parseKey(`${type} ${authority.toString('base64')}`)
   if (parsed instanceof Error) return false
   const fields = new Fields(signature)
   const name = fields.text().toString('latin1')
@@ -112,7 +112,7 @@ function toDer(signature: Buffer): Buffer {
   return Buffer.concat([Buffer.from(all.length < 0x80 ? [0x30, all.length] : [0x30, 0x81, all.length]), all])
 }
 
-function field(bytes: Uint8Array): Buffer {
+function encodeSshField(bytes: Uint8Array): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(bytes.length)
   return Buffer.concat([length, bytes])

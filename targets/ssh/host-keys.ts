@@ -1,7 +1,7 @@
 import { UserError } from '../../runtime/index.js'
 import { certificateFault, type HostCertificate } from './host-certificate.js'
 import {
-  fingerprint,
+  formatFingerprint,
   judgeAuthority,
   judgeHostKey,
   keyType,
@@ -91,7 +91,7 @@ export function checkHostKey(
   key: Uint8Array,
   certificate: HostCertificate | null,
 ): 'trusted' | 'provisional' {
-  const shown = fingerprint(key)
+  const shown = formatFingerprint(key)
   const host = knownAs(name)
   const what = `the host key of ${host}, ${shown} (${keyType(key)}),`
   const verdict = judgeHostKey(files, name, key)
@@ -145,7 +145,7 @@ function certificateDoubt(
   now: number,
 ): string | null {
   const verdict = judgeAuthority(files, name, certificate.authority)
-  const authority = fingerprint(certificate.authority)
+  const authority = formatFingerprint(certificate.authority)
   if (verdict.kind === 'revoked') return `is signed by ${authority}, an authority that is revoked in ${verdict.where}`
   if (verdict.kind === 'unknown') return `is signed by ${authority}, an authority that is not known for this host`
   return certificateFault(certificate, name.host, now)

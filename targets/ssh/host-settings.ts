@@ -18,7 +18,7 @@ export interface SshSurroundings {
 }
 
 /** Settings of a connection to one host. */
-export interface HostSettings {
+export interface SshHostSettings {
   host: string
   port: number
   user: string
@@ -41,8 +41,8 @@ export interface HostSettings {
 }
 
 /** Unlike ssh(1), keepalives are on by default: an installation must not hang on a lost link. */
-const KEEPALIVE = seconds(15)
-const CONNECT_TIMEOUT = seconds(20)
+const SSH_KEEPALIVE_INTERVAL = seconds(15)
+const SSH_CONNECT_TIMEOUT = seconds(20)
 const USUAL_KEYS = ['id_rsa', 'id_ecdsa', 'id_ed25519']
 
 /**
@@ -54,7 +54,7 @@ export async function hostSettings(
   address: SshAddress,
   surroundings: SshSurroundings,
   clock: Clock,
-): Promise<HostSettings> {
+): Promise<SshHostSettings> {
   const { home, userName, agentSocket } = surroundings
   const found = await configured(address, surroundings, clock)
   const one = (name: string): string | undefined => [found[name]].flat()[0]
@@ -119,10 +119,11 @@ export async function hostSettings(
     jumps:
       jump === undefined || jump.toLowerCase() === 'none' ? [] : jump.split(',').map((one) => parseJump(one.trim())),
     keepalive: {
-      interval: one('serveraliveinterval') === undefined ? KEEPALIVE : seconds(Number(one('serveraliveinterval'))),
+      interval:
+        one('serveraliveinterval') === undefined ? SSH_KEEPALIVE_INTERVAL : seconds(Number(one('serveraliveinterval'))),
       count: Number(one('serveralivecountmax') ?? 3),
     },
-    connectTimeout: one('connecttimeout') === undefined ? CONNECT_TIMEOUT : seconds(Number(one('connecttimeout'))),
+    connectTimeout: one('connecttimeout') === undefined ? SSH_CONNECT_TIMEOUT : seconds(Number(one('connecttimeout'))),
     algorithms: algorithmsOf({
       kex: one('kexalgorithms'),
       serverHostKey: one('hostkeyalgorithms'),

@@ -4,7 +4,7 @@ import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../test/kit/ssh-host.js'
 import { errorChain, systemClock, systemRandom, UserError, VirtualClock, type Logger } from '../../runtime/index.js'
-import { finish } from '../../steps/sdk/run-command.js'
+import { runToEnd } from '../../steps/sdk/run-command.js'
 import { LinkLost, type LoginShell } from '../supervised/login-shell.js'
 import { localShell } from '../supervised/local-shell.js'
 import { SupervisedExecutor, type SupervisedOptions } from '../supervised/supervised-executor.js'
@@ -96,7 +96,7 @@ describe('a login shell that prints without an end', () => {
 test('a program that prints without an end is ended, and the message names the target', async () => {
   await using executor = executorOn(behind(':'))
   const before = process.memoryUsage().rss
-  expect(await failure(finish(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain(
+  expect(await failure(runToEnd(executor, ['cat', '/dev/zero'], { effect: 'reads' }))).toContain(
     'cat printed more than 32 MiB on lab-7',
   )
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * MIB)
@@ -127,7 +127,7 @@ test.each([
   ['text on both outputs, without a last line break', `echo motd; echo err >&2; printf 'more '`],
 ])('a login script that prints %s has no effect', async (_, loginScript) => {
   await using executor = executorOn(behind(loginScript))
-  expect((await finish(executor, ['echo', 'hello'], { effect: 'reads' })).stdout).toBe('hello\n')
+  expect((await runToEnd(executor, ['echo', 'hello'], { effect: 'reads' })).stdout).toBe('hello\n')
 })
 
 test('a target without room for a run is reported, and runs no command', async () => {

@@ -14,13 +14,13 @@ export interface HostIdentity {
 /** Line that runs {@link IDENTITY_SCRIPT} from its input. Every shell has `exec`. */
 export const SCRIPT_LINE = 'exec /bin/sh'
 
-const MARK = 'ironstage-identity'
+const IDENTITY_MARK = 'ironstage-identity'
 
 /** One compound command, so that an incomplete script runs nothing. */
 export const IDENTITY_SCRIPT = Buffer.from(`{
 exec </dev/null
 PATH=$PATH:/usr/bin:/bin
-say() { printf '\\n${MARK} %s %s\\n' "$1" "$2"; }
+say() { printf '\\n${IDENTITY_MARK} %s %s\\n' "$1" "$2"; }
 say machine "$(cat /etc/machine-id 2>/dev/null)"
 say boot "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 say dmi "$(cat /sys/class/dmi/id/product_uuid 2>/dev/null)"
@@ -32,7 +32,9 @@ exit 0
 
 /** Parses the script's output between that of login scripts; null when the script did not run to its end. */
 export function readIdentity(printed: string): HostIdentity | null {
-  const values = new Map([...printed.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!]))
+  const values = new Map(
+    [...printed.matchAll(new RegExp(`^${IDENTITY_MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!]),
+  )
   const uid = values.get('uid')
   if (uid === undefined || !/^\d+$/.test(uid)) return null
   const word = (name: string) => values.get(name)?.trim().toLowerCase() || null

@@ -1,10 +1,10 @@
 import type { ParsedKey } from 'ssh2'
-import { fingerprint } from './known-hosts.js'
-import { ssh2 } from './ssh2.js'
+import { formatFingerprint } from './known-hosts.js'
+import { loadSsh2 } from './ssh2.js'
 
 /** Makes an Ed25519 key; `private` is in OpenSSH's form. */
 export function newSshKey(): { private: string; public: string } {
-  const { utils } = ssh2()
+  const { utils } = loadSsh2()
   // ssh2 cannot read about one in three hundred of the keys that it makes.
   for (;;) {
     const key = utils.generateKeyPairSync('ed25519')
@@ -14,7 +14,7 @@ export function newSshKey(): { private: string; public: string } {
 
 /** The public key of a private one, in the form of SSH's protocol. */
 export const publicKeyOf = (privateKey: string): Buffer =>
-  (ssh2().utils.parseKey(privateKey) as ParsedKey).getPublicSSH()
+  (loadSsh2().utils.parseKey(privateKey) as ParsedKey).getPublicSSH()
 
 /** Fingerprint of a private key's public key, as pins have it. */
-export const fingerprintOf = (privateKey: string): string => fingerprint(publicKeyOf(privateKey))
+export const fingerprintOf = (privateKey: string): string => formatFingerprint(publicKeyOf(privateKey))

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { fingerprint, judgeHostKey, knownKeyTypes } from './known-hosts.js'
+import { formatFingerprint, judgeHostKey, knownKeyTypes } from './known-hosts.js'
 
 const text = (value: string | Buffer) => {
   const bytes = Buffer.from(value)
@@ -53,7 +53,11 @@ describe('a known_hosts file', () => {
       { path: 'one', text: '\n' },
       { path: 'two', text: [line('lab-7', RSA), line('lab-7', ED2), line('@cert-authority *', ED)].join('\n') },
     ]
-    expect(judgeHostKey(files, at('lab-7'), ED)).toEqual({ kind: 'changed', where: 'two:2', known: fingerprint(ED2) })
+    expect(judgeHostKey(files, at('lab-7'), ED)).toEqual({
+      kind: 'changed',
+      where: 'two:2',
+      known: formatFingerprint(ED2),
+    })
     expect(judgeHostKey(files, at('lab-8'), ED)).toEqual({ kind: 'unknown', authority: 'two:3' })
     expect(knownKeyTypes(files, at('lab-7'))).toEqual(['ssh-rsa', 'ssh-ed25519'])
   })

@@ -20,7 +20,7 @@ export type HostKeyVerdict =
   /** `authority`: line of a certificate authority for the host, which must have signed its key. */
   | { kind: 'unknown'; authority: string | null }
 
-interface Entry {
+interface KnownHostEntry {
   marker: 'cert-authority' | 'revoked' | null
   matches: boolean
   type: string
@@ -36,7 +36,7 @@ interface Entry {
  */
 export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, key: Uint8Array): HostKeyVerdict {
   const entries = files.flatMap((file) => entriesOf(file, name))
-  const same = (entry: Entry) => entry.key.length === key.length && timingSafeEqual(entry.key, key)
+  const same = (entry: KnownHostEntry) => entry.key.length === key.length && timingSafeEqual(entry.key, key)
   const type = keyType(key)
   const here = entries.filter(({ matches }) => matches)
   const revoked = here.find((entry) => entry.marker === 'revoked' && same(entry))
@@ -45,7 +45,7 @@ export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, k
   const known = plain.find(same)
   if (known) return { kind: 'known', where: known.where }
   const other = plain.find((entry) => entry.type === type)
-  if (other) return { kind: 'changed', where: other.where, known: fingerprint(other.key) }
+  if (other) return { kind: 'changed', where: other.where, known: formatFingerprint(other.key) }
   return { kind: 'unknown', authority: here.find(({ marker }) => marker === 'cert-authority')?.where ?? null }
 }
 
@@ -67,7 +67,7 @@ export const hasAuthority = (files: readonly KnownHostsFile[], name: HostName): 
   authorityEntries(files, name).some(({ marker }) => marker === 'cert-authority')
 
 /** Entries for a host on its own port and without a port, as in OpenSSH: an authority usually is for all ports. */
-const authorityEntries = (files: readonly KnownHostsFile[], name: HostName): Entry[] =>
+const authorityEntries = (files: readonly KnownHostsFile[], name: HostName): KnownHostEntry[] =>
   files.flatMap((file) => [name, { ...name, port: 22 }].flatMap((as) => entriesOf(file, as))).filter((e) => e.matches)
 
 /** Types of a host's known keys. The client prefers them, or the host would show a key of an unknown type. */
@@ -77,7 +77,7 @@ export function knownKeyTypes(files: readonly KnownHostsFile[], name: HostName):
 }
 
 /** `SHA256:` and unpadded base64, as ssh(1) and ssh-keygen -l show it. */
-export const fingerprint = (key: Uint8Array): string =>
+export const formatFingerprint = (key: Uint8Array): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
 /** Type of a key, which is its first field. */
@@ -92,8 +92,8 @@ export function keyType(key: Uint8Array): string {
 export const knownAs = ({ host, port }: HostName): string =>
   port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
 
-function entriesOf({ path, text }: KnownHostsFile, name: HostName): Entry[] {
-  return text.split(/\r?\n/).flatMap((line, index): Entry[] => {
+function entriesOf({ path, text }: KnownHostsFile, name: HostName): KnownHostEntry[] {
+  return text.split(/\r?\n/).flatMap((line, index): KnownHostEntry[] => {
     const trimmed = line.trim()
     if (trimmed === '' || trimmed.startsWith('#')) return []
     const fields = trimmed.split(/[ \t]+/)
@@ -114,7 +114,7 @@ function matchesHost(field: string, name: string): boolean {
   let matched = false
   for (const pattern of field.split(',')) {
     const negated = pattern.startsWith('!')
-    if (!glob(negated ? pattern.slice(1) : pattern).test(name)) continue
+    if (!knownHostPattern(negated ? pattern.slice(1) : pattern).test(name)) continue
     if (negated) return false
     matched = true
   }
@@ -130,7 +130,7 @@ function matchesHash(field: string, name: string): boolean {
 }
 
 /** Matches a pattern of known_hosts or of a certificate: whole names, case-insensitive. */
-export const glob = (pattern: string): RegExp =>
+export const knownHostPattern = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern.replace(/[.*+?^${}()|[\]\\]/g, (character) => (character === '*' ? '.*' : character === '?' ? '.' : `\\${character}`))}$`,
     'i',

@@ -2,10 +2,10 @@ import { sharedAbort, UserError, type Clock } from '../../runtime/index.js'
 import { NoRoom, type Channel, type SshConnection } from './connection.js'
 
 /** Channels per connection: sshd allows ten by default (MaxSessions), and a few stay free for short commands. */
-const CHANNELS = 8
-const CONNECTIONS = 4
+const MAX_CONNECTION_CHANNELS = 8
+const MAX_HOST_CONNECTIONS = 4
 /** Pauses between failed attempts, in milliseconds, since many clients may use the same host. */
-const PAUSES = [0, 100, 250, 500, 1000, 2000, 5000]
+const CONNECT_RETRY_DELAYS = [0, 100, 250, 500, 1000, 2000, 5000]
 
 interface Member {
   connection: SshConnection
@@ -39,7 +39,7 @@ export class ConnectionPool implements AsyncDisposable {
       if (member) {
         const channel = await this.#on(member, line)
         if (channel) return channel
-      } else if (this.#members.length < CONNECTIONS) await this.#another()
+      } else if (this.#members.length < MAX_HOST_CONNECTIONS) await this.#another()
       else await new Promise<void>((resolve) => this.#freed.add(resolve))
     }
   }
@@ -93,10 +93,12 @@ export class ConnectionPool implements AsyncDisposable {
   async #connect(): Promise<void> {
     const { signal } = this.#closing
     try {
-      await this.#clock.sleep(PAUSES[Math.min(this.#failures, PAUSES.length - 1)]!, { signal })
+      await this.#clock.sleep(CONNECT_RETRY_DELAYS[Math.min(this.#failures, CONNECT_RETRY_DELAYS.length - 1)]!, {
+        signal,
+      })
       const connection = await this.#open(signal)
       this.#failures = 0
-      this.#members.push({ connection, channels: 0, room: CHANNELS })
+      this.#members.push({ connection, channels: 0, room: MAX_CONNECTION_CHANNELS })
       void connection.closed.then(() => this.#wake())
       if (signal.aborted) await connection[Symbol.asyncDispose]()
     } catch (error) {

@@ -14,7 +14,7 @@ export interface SecretSource {
 }
 
 /** Asks for each secret once for all connections; answers to other prompts (one-time codes) may differ each time. */
-export function remembered(source: SecretSource): SecretSource & { forget(question: SecretQuestion): void } {
+export function rememberSecrets(source: SecretSource): SecretSource & { forget(question: SecretQuestion): void } {
   const known = new Map<string, Promise<string | null>>()
   const key = ({ kind, about }: SecretQuestion) => `${kind} ${about}`
   return {

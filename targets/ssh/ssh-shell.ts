@@ -1,6 +1,6 @@
 import {
   defined,
-  held,
+  withClockHeld,
   seconds,
   unlessAborted,
   UserError,
@@ -17,7 +17,7 @@ import { Silence } from '../supervised/silence.js'
 import { shownAddress, type SshAddress } from './address.js'
 import { SshConnection, type Channel } from './connection.js'
 import type { BootPhase, HostKeyPins } from './host-keys.js'
-import { hostSettings, type HostSettings, type SshSurroundings } from './host-settings.js'
+import { hostSettings, type SshHostSettings, type SshSurroundings } from './host-settings.js'
 import {
   compareIdentities,
   IDENTITY_SCRIPT,
@@ -29,7 +29,7 @@ import {
 import type { KnownHostsFile } from './known-hosts.js'
 import { forwardPort, type ForwardedPort } from './forwarded-port.js'
 import { ConnectionPool } from './pool.js'
-import { remembered, type SecretSource } from './secrets.js'
+import { rememberSecrets, type SecretSource } from './secrets.js'
 import { asRoot } from './sudo.js'
 
 export interface SshShellOptions {
@@ -63,8 +63,8 @@ export interface SshShell extends LoginShell, AsyncDisposable {
 }
 
 /** Time for an answer of a host after the login. */
-const ANSWER = seconds(30)
-const MOST_JUMPS = 8
+const SHELL_ANSWER_TIMEOUT = seconds(30)
+const MAX_SSH_JUMPS = 8
 
 /**
  * Logs in and reads the machine's identity; every later connection must lead to the same machine. Lines run as root:
@@ -92,18 +92,18 @@ class Host implements SshShell {
   readonly name: string
   readonly address: string
   readonly #options: SshShellOptions
-  readonly #settings: HostSettings
-  readonly #secrets: ReturnType<typeof remembered>
+  readonly #settings: SshHostSettings
+  readonly #secrets: ReturnType<typeof rememberSecrets>
   readonly #pool: ConnectionPool
   readonly #closing = sharedAbort()
   #identity: HostIdentity | undefined
   #provisional = false
   #hostKey = ''
 
-  constructor(options: SshShellOptions, settings: HostSettings) {
+  constructor(options: SshShellOptions, settings: SshHostSettings) {
     this.#options = options
     this.#settings = settings
-    this.#secrets = remembered(options.secrets)
+    this.#secrets = rememberSecrets(options.secrets)
     this.name = this.address = shownAddress(settings)
     this.#pool = new ConnectionPool(this.name, options.clock, (signal) => this.#connect(signal))
     this.#identity = options.expected
@@ -155,7 +155,7 @@ class Host implements SshShell {
       }
       return await Promise.race([
         answered(),
-        clock.sleep(ANSWER, { weak: true, signal: limit.signal }).then(() => false),
+        clock.sleep(SHELL_ANSWER_TIMEOUT, { weak: true, signal: limit.signal }).then(() => false),
       ])
     } catch {
       return false
@@ -226,7 +226,7 @@ class Host implements SshShell {
     try {
       this.#provisional = connection.provisional
       this.#hostKey = connection.hostKey
-      begins('reading its identity', ANSWER)
+      begins('reading its identity', SHELL_ANSWER_TIMEOUT)
       const seen = await readIdentityOver(await connection.exec(SCRIPT_LINE), this.#options.clock, this.name)
       if (!this.#identity) this.#identity = seen
       else this.#identity = { ...this.#identity, uid: (await this.#recognised(connection, seen)).uid }
@@ -276,7 +276,7 @@ class Host implements SshShell {
 
   /** Connects through all jump hosts. */
   async #throughJumps(
-    settings: HostSettings,
+    settings: SshHostSettings,
     signal: AbortSignal,
     onPhase: (doing: string, ms: number) => void,
   ): Promise<SshConnection> {
@@ -301,12 +301,12 @@ class Host implements SshShell {
     return through!
   }
 
-  async #hostsToTarget(settings: HostSettings): Promise<HostSettings[]> {
+  async #hostsToTarget(settings: SshHostSettings): Promise<SshHostSettings[]> {
     const { surroundings, clock } = this.#options
     const hosts = [settings]
     for (let first = settings; first.jumps.length > 0; first = hosts[0]!) {
-      if (hosts.length > MOST_JUMPS)
-        throw new UserError('ssh-config', `the path to ${this.name} has more than ${MOST_JUMPS} jump hosts`, {
+      if (hosts.length > MAX_SSH_JUMPS)
+        throw new UserError('ssh-config', `the path to ${this.name} has more than ${MAX_SSH_JUMPS} jump hosts`, {
           remedy: 'look for a ProxyJump that leads back to itself',
         })
       // Only the first host's own ProxyJump counts; each other one is reached through the host before (ssh_config(5)).
@@ -324,7 +324,7 @@ async function readIdentityOver(channel: Channel, clock: Clock, name: string): P
 
 async function answered(channel: Channel, clock: Clock, name: string): Promise<HostIdentity> {
   const limit = new AbortController()
-  clock.sleep(ANSWER, { weak: true, signal: limit.signal }).then(
+  clock.sleep(SHELL_ANSWER_TIMEOUT, { weak: true, signal: limit.signal }).then(
     () => channel.cut(),
     () => {},
   )
@@ -351,7 +351,7 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
 async function readKnownHosts(paths: readonly string[], clock: Clock): Promise<KnownHostsFile[]> {
   const files: KnownHostsFile[] = []
   for (const path of paths) {
-    const found = await held(clock, 'reading known hosts', () => readNamedText(path)).catch(() => null)
+    const found = await withClockHeld(clock, 'reading known hosts', () => readNamedText(path)).catch(() => null)
     if (found !== null) files.push({ path, text: found })
   }
   return files

@@ -1,19 +1,19 @@
-import { defined, delayed, opening, UserError, type Scope } from '../../runtime/index.js'
+import { defined, delaySignal, openInScope, UserError, type Scope } from '../../runtime/index.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
-import type { StageOptions } from '../asset.js'
-import type { Capability } from '../executor.js'
+import type { StageAssetOptions } from '../asset.js'
+import type { TargetCapability } from '../executor.js'
 import { findInstaller } from '../local/installer.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
-import { GRACE, warnOfUnfinished } from '../supervised/unfinished-runs.js'
+import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 export interface SshTargetOptions extends SshShellOptions {
   /** The disk that may be written: a serial number, WWN or by-id name; a kernel name with `yesErase`. */
   device: string
   yesErase?: string | undefined
-  allow?: readonly Capability[]
+  allow?: readonly TargetCapability[]
   /** Whether the machine's running system may be changed, as a live system may; its other disks may not. */
   disposable?: boolean
   /** Path of coreos-installer on the machine; found on its `PATH` by default. */
@@ -36,7 +36,7 @@ export interface SshTarget extends AsyncDisposable {
    *
    * @returns its path as programs on the machine see it
    */
-  put(file: string, name: string, options: StageOptions): Promise<{ path: string } & AsyncDisposable>
+  put(file: string, name: string, options: StageAssetOptions): Promise<{ path: string } & AsyncDisposable>
 }
 
 /**
@@ -45,7 +45,7 @@ export interface SshTarget extends AsyncDisposable {
  * @throws UserError for a name that does not identify one disk, and for a host that cannot be reached
  */
 export async function openSshTarget(options: SshTargetOptions): Promise<SshTarget> {
-  return opening((scope) => open(options, scope))
+  return openInScope((scope) => composeSshTarget(options, scope))
 }
 
 /**
@@ -70,11 +70,11 @@ export function sshDiskSelector(device: string, yesErase?: string): DiskSelector
   return { kind: 'loop', name: loop, file: yesErase, serial: `ironstage-${loop}` }
 }
 
-async function open(options: SshTargetOptions, scope: Scope): Promise<SshTarget> {
+async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promise<SshTarget> {
   const { device, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random } = options
   const selector = sshDiskSelector(device, yesErase)
   const shell = scope.use(await openSshShell(options))
-  const cut = delayed(options.signal, GRACE, clock)
+  const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
   const host = scope.use(new SupervisedExecutor({ shell, clock, random, logger: options.logger, signal: cut }))
   const wanted = { named: options.installer, root: root ?? '', terminal: false }

@@ -6,7 +6,7 @@ import { loadPackage } from '../../runtime/index.js'
 const require = createRequire(import.meta.url)
 
 /** Loaded on first use: most processes never reach a host, and it takes a tenth of a second. */
-export const ssh2 = (): typeof Ssh2 => loadPackage('ssh2', () => require('ssh2') as typeof Ssh2)
+export const loadSsh2 = (): typeof Ssh2 => loadPackage('ssh2', () => require('ssh2') as typeof Ssh2)
 
 export const ssh2Constants = (): typeof Constants =>
   loadPackage('ssh2', () => require('ssh2/lib/protocol/constants.js') as typeof Constants)

@@ -9,12 +9,12 @@ import { LinkLost } from '../supervised/login-shell.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { parseSshTarget } from './address.js'
 import { parsePins } from './host-keys.js'
-import { fingerprint } from './known-hosts.js'
+import { formatFingerprint } from './known-hosts.js'
 import { openSshShell } from './ssh-shell.js'
 
 const clock = systemClock()
 const hostKey = newKey().private
-const pins = parsePins([fingerprint((ssh2.utils.parseKey(hostKey) as ParsedKey).getPublicSSH())])
+const pins = parsePins([formatFingerprint((ssh2.utils.parseKey(hostKey) as ParsedKey).getPublicSSH())])
 const PASSWORD = 'c@nary pa$$word'
 
 /** A sudo that supports `sudo -S -p QUESTION PROGRAM ...`; files in the folder make it ask for a password or refuse. */

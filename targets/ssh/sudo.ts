@@ -1,5 +1,5 @@
 import { seconds, UserError, type Clock, type Random } from '../../runtime/index.js'
-import { LIMITS, tooMuch } from '../supervised/limits.js'
+import { OUTPUT_LIMITS, tooMuch } from '../supervised/limits.js'
 import type { Channel } from './connection.js'
 import { ERRORS } from '../errors.js'
 
@@ -16,7 +16,7 @@ export interface SudoParts {
 }
 
 /** Generous, since a sudo that looks up users in a directory is slow. */
-const ANSWER_TIMEOUT = seconds(60)
+const SUDO_ANSWER_TIMEOUT = seconds(60)
 
 /**
  * Runs a line in root's shell by sudo, from a user's account.
@@ -70,9 +70,9 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
     const { done, value } = await answerOf(parts, channel, stderr)
     if (done) break
     printed = Buffer.concat([printed, value])
-    if (printed.length > LIMITS.sudo) {
+    if (printed.length > OUTPUT_LIMITS.sudo) {
       channel.cut()
-      throw tooMuch(name, LIMITS.sudo, "before root's shell answered")
+      throw tooMuch(name, OUTPUT_LIMITS.sudo, "before root's shell answered")
     }
   }
   // Rejects when the link is lost.
@@ -90,9 +90,9 @@ async function answerOf(
   stderr: AsyncIterator<Uint8Array, undefined>,
 ): Promise<IteratorResult<Uint8Array, undefined>> {
   const over = new AbortController()
-  const late = clock.sleep(ANSWER_TIMEOUT, { weak: true, signal: over.signal }).then(() => {
+  const late = clock.sleep(SUDO_ANSWER_TIMEOUT, { weak: true, signal: over.signal }).then(() => {
     channel.cut()
-    throw new UserError('sudo-silent', `sudo on ${name} has not answered for ${ANSWER_TIMEOUT / 1000} s`, {
+    throw new UserError('sudo-silent', `sudo on ${name} has not answered for ${SUDO_ANSWER_TIMEOUT / 1000} s`, {
       remedy: 'see that sudo true works there',
     })
   })

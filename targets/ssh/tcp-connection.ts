@@ -3,15 +3,15 @@ import { errorChain, UserError, userError, minutes, type Clock } from '../../run
 import { LinkLost } from '../supervised/login-shell.js'
 import { shownAddress } from './address.js'
 import type { Authentication } from './authentication.js'
-import type { HostSettings } from './host-settings.js'
+import type { SshHostSettings } from './host-settings.js'
 import { ERRORS } from '../errors.js'
 
 /** Time for authentication, without questions to the user. */
-export const AUTHENTICATION = minutes(2)
+export const AUTHENTICATION_TIMEOUT = minutes(2)
 
 /** Opens a TCP connection to a host, which may have several addresses. */
-export async function connected(
-  { host, port, ...settings }: HostSettings,
+export async function openTcp(
+  { host, port, ...settings }: SshHostSettings,
   expired: Promise<never>,
   signal: AbortSignal | undefined,
   over: AbortSignal,
@@ -49,7 +49,7 @@ export function asLost(
 ): Error {
   const known = userError(error)
   if (known) return known
-  if (error.level === 'client-authentication') return refused(name, authentication)
+  if (error.level === 'client-authentication') return loginRefusedError(name, authentication)
   if (/no matching|Handshake failed/i.test(error.message))
     return new UserError('ssh-algorithms', `${name} and ironstage have no algorithm in common`, {
       cause: error,
@@ -58,7 +58,7 @@ export function asLost(
   return new LinkLost(`${name} cannot be reached`, { cause: new Error(errorChain(error).join(': ')) })
 }
 
-function refused(name: string, authentication: Authentication | undefined): UserError {
+function loginRefusedError(name: string, authentication: Authentication | undefined): UserError {
   const { takes = [], notes = [] } = authentication ?? {}
   const reasons = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
   return new UserError('ssh-authentication', `${name} refuses the login${reasons}`, {
@@ -67,7 +67,7 @@ function refused(name: string, authentication: Authentication | undefined): User
 }
 
 /** A time limit that can be extended, and that pauses during a question to the user. */
-export function limiting(clock: Clock, signal: AbortSignal, first: number) {
+export function extendableLimit(clock: Clock, signal: AbortSignal, first: number) {
   let current = new AbortController()
   let expire = (_: Error): void => {}
   const expired = new Promise<never>((_, reject) => (expire = reject))
@@ -84,12 +84,12 @@ export function limiting(clock: Clock, signal: AbortSignal, first: number) {
   return {
     expired,
     extend: arm,
-    pausedFor: async <T>(question: () => Promise<T>): Promise<T> => {
+    pausedFor: async <T,>(question: () => Promise<T>): Promise<T> => {
       current.abort()
       try {
         return await question()
       } finally {
-        arm(AUTHENTICATION)
+        arm(AUTHENTICATION_TIMEOUT)
       }
     },
   }

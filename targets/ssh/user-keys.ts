@@ -1,28 +1,28 @@
 import { stat } from 'node:fs/promises'
 import type { BaseAgent, OpenSSHAgent, ParsedKey } from 'ssh2'
-import { held, type Clock, readNamedFile, readNamedText } from '../../runtime/index.js'
+import { withClockHeld, type Clock, readNamedFile, readNamedText } from '../../runtime/index.js'
 import { certifiedKey } from './certificate.js'
-import type { HostSettings } from './host-settings.js'
+import type { SshHostSettings } from './host-settings.js'
 import type { SecretSource } from './secrets.js'
-import { ssh2 } from './ssh2.js'
+import { loadSsh2 } from './ssh2.js'
 
 /** Records why a key is not offered, for the message of a refused login. */
-export type Note = (text: string) => void
+export type NoteKey = (text: string) => void
 
 /**
  * Keys of files, each first with its certificate, if any, and then alone. Asks for a passphrase only when its key is next.
  */
 export async function* keysOfFiles(
-  { keyFiles, certificateFiles }: HostSettings,
+  { keyFiles, certificateFiles }: SshHostSettings,
   secrets: SecretSource,
-  note: Note,
+  note: NoteKey,
   clock: Clock,
 ): AsyncGenerator<ParsedKey> {
   for (const { path, named } of keyFiles) {
     const key = await keyOfFile(path, named, secrets, note, clock)
     if (!key) continue
     for (const file of [`${path}-cert.pub`, ...certificateFiles]) {
-      const line = await held(clock, 'reading a certificate', () => readNamedText(file)).catch(() => null)
+      const line = await withClockHeld(clock, 'reading a certificate', () => readNamedText(file)).catch(() => null)
       const withCertificate = line === null ? null : certifiedKey(key, line)
       if (withCertificate) yield withCertificate
     }
@@ -34,23 +34,23 @@ async function keyOfFile(
   path: string,
   named: boolean,
   secrets: SecretSource,
-  note: Note,
+  note: NoteKey,
   clock: Clock,
 ): Promise<ParsedKey | null> {
   let bytes: Buffer
   try {
-    const { mode } = await held(clock, 'looking at a key', () => stat(path))
+    const { mode } = await withClockHeld(clock, 'looking at a key', () => stat(path))
     // ssh(1), too, ignores a key that other users can read.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       note(`${path} can be read by others (mode ${(mode & 0o777).toString(8)})`)
       return null
     }
-    bytes = await held(clock, 'reading a key', () => readNamedFile(path))
+    bytes = await withClockHeld(clock, 'reading a key', () => readNamedFile(path))
   } catch (error) {
     if (named) note(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`)
     return null
   }
-  const plain = parsed(bytes)
+  const plain = parseKeyFile(bytes)
   if (!(plain instanceof Error)) return usable(plain, path, note)
   if (!/passphrase|encrypted/i.test(plain.message)) {
     note(`${path} is not a usable key (${plain.message})`)
@@ -61,29 +61,29 @@ async function keyOfFile(
     note(`${path} needs its passphrase (IRONSTAGE_SSH_PASSPHRASE, or load it into ssh-agent)`)
     return null
   }
-  const opened = parsed(bytes, passphrase)
+  const opened = parseKeyFile(bytes, passphrase)
   if (!(opened instanceof Error)) return usable(opened, path, note)
   note(`the passphrase for ${path} is wrong`)
   return null
 }
 
-function parsed(bytes: Buffer, passphrase?: string): ParsedKey | Error {
-  const found: unknown = ssh2().utils.parseKey(bytes, passphrase)
+function parseKeyFile(bytes: Buffer, passphrase?: string): ParsedKey | Error {
+  const found: unknown = loadSsh2().utils.parseKey(bytes, passphrase)
   return (Array.isArray(found) ? found[0] : found) as ParsedKey | Error
 }
 
-function usable(key: ParsedKey, path: string, note: Note): ParsedKey | null {
+function usable(key: ParsedKey, path: string, note: NoteKey): ParsedKey | null {
   if (key.isPrivateKey()) return key
   note(`${path} is a public key`)
   return null
 }
 
 /** One agent for each key of ssh-agent: ssh2 itself would offer all keys as one attempt. */
-export async function agentsByKey(settings: HostSettings, note: Note, clock: Clock): Promise<BaseAgent[]> {
+export async function agentsByKey(settings: SshHostSettings, note: NoteKey, clock: Clock): Promise<BaseAgent[]> {
   const { agent: socket, onlyTheseKeys, keyFiles } = settings
   if (socket === null) return []
-  const agent = new (ssh2().OpenSSHAgent)(socket)
-  const keys = await held(
+  const agent = new (loadSsh2().OpenSSHAgent)(socket)
+  const keys = await withClockHeld(
     clock,
     'asking ssh-agent',
     () =>
@@ -97,10 +97,10 @@ export async function agentsByKey(settings: HostSettings, note: Note, clock: Clo
   const wanted = onlyTheseKeys ? await publicKeys(keyFiles, clock) : null
   return keys
     .filter((key) => !wanted || wanted.has(key.getPublicSSH().toString('base64')))
-    .map((key) => one(agent, key))
+    .map((key) => restrictAgent(agent, key))
 }
 
-function one(agent: OpenSSHAgent, key: ParsedKey): BaseAgent {
+function restrictAgent(agent: OpenSSHAgent, key: ParsedKey): BaseAgent {
   const single: unknown = Object.create(agent, {
     getIdentities: { value: (done: (error: null, keys: ParsedKey[]) => void) => done(null, [key]) },
   })
@@ -108,16 +108,16 @@ function one(agent: OpenSSHAgent, key: ParsedKey): BaseAgent {
 }
 
 function asParsed(key: unknown): ParsedKey | null {
-  const found = ssh2().utils.parseKey(key as Buffer) as ParsedKey | Error | ParsedKey[]
+  const found = loadSsh2().utils.parseKey(key as Buffer) as ParsedKey | Error | ParsedKey[]
   const first = Array.isArray(found) ? found[0] : found
   return first === undefined || first instanceof Error ? null : first
 }
 
-async function publicKeys(files: HostSettings['keyFiles'], clock: Clock): Promise<Set<string>> {
+async function publicKeys(files: SshHostSettings['keyFiles'], clock: Clock): Promise<Set<string>> {
   const found = new Set<string>()
   for (const { path } of files)
     for (const file of [`${path}.pub`, path]) {
-      const text = await held(clock, 'reading a public key', () => readNamedText(file)).catch(() => '')
+      const text = await withClockHeld(clock, 'reading a public key', () => readNamedText(file)).catch(() => '')
       const base64 = /^(?:ssh|ecdsa)-\S+ (\S+)/m.exec(text)?.[1]
       if (base64 !== undefined) found.add(base64)
     }

@@ -4,14 +4,14 @@ import { errorChain, silent, systemClock, systemRandom } from '../../runtime/ind
 import { Home, newKey, SshHost } from '../../test/kit/ssh-host.js'
 import { parseSshTarget } from './address.js'
 import { NO_PINS, parsePins } from './host-keys.js'
-import { fingerprint } from './known-hosts.js'
+import { formatFingerprint } from './known-hosts.js'
 import { openSshShell, type SshShellOptions } from './ssh-shell.js'
 import { verifyBoot, type ExpectedBoot, type VerifyBootOptions } from './verify-boot.js'
 
 const clock = systemClock()
 const liveKey = newKey().private
 const installedKey = newKey().private
-const print = (key: string) => fingerprint((ssh2.utils.parseKey(key) as ParsedKey).getPublicSSH())
+const print = (key: string) => formatFingerprint((ssh2.utils.parseKey(key) as ParsedKey).getPublicSSH())
 const SECRET = 'n0nce'
 
 let home: Home

@@ -142,13 +142,13 @@ function tooLate({ why, old, cause }: NotYet, timeout: number, bootId: string | 
   )
 }
 
-const MARK = 'ironstage-boot'
+const BOOT_MARK = 'ironstage-boot'
 
 const script = (nonce: string): Uint8Array =>
   Buffer.from(`{
 exec </dev/null
 PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin
-say() { printf '\\n${MARK} %s %s\\n' "$1" "$2"; }
+say() { printf '\\n${BOOT_MARK} %s %s\\n' "$1" "$2"; }
 say nonce "$(cat '${nonce}' 2>/dev/null)"
 say hostname "$(cat /proc/sys/kernel/hostname)"
 say cmdline "$(cat /proc/cmdline)"
@@ -174,13 +174,15 @@ async function examined(shell: SshShell, before: HostIdentity | null, expected: 
     [channel.stdout, channel.stderr].map((stream) => limitedText(stream, shell.name, what)),
   ).finally(() => channel.cut())
   await channel.exit
-  const values = [...printed!.matchAll(new RegExp(`^${MARK} (\\w+) (.*)$`, 'gm'))].map(([, k, v]) => [k!, v!] as const)
+  const values = [...printed!.matchAll(new RegExp(`^${BOOT_MARK} (\\w+) (.*)$`, 'gm'))].map(
+    ([, k, v]) => [k!, v!] as const,
+  )
   const all = (name: string) => values.filter(([key]) => key === name).map(([, value]) => value)
   const one = (name: string) => all(name)[0]?.trim() ?? ''
   if (one('end') === '') throw new LinkLost(`the answer of ${shell.name} is incomplete`)
   const root = one('root')
   const disks = all('disk')
-    .map(properties)
+    .map(parseLsblkPairs)
     .filter(({ TYPE }) => TYPE === 'disk' || TYPE === 'loop')
   const system = `${one('system') || 'a system without a name'}, root on ${root || 'no device'}`
   return {
@@ -277,5 +279,5 @@ function judged(seen: VerifiedBoot, { ssh, logger }: VerifyBootOptions): Verifie
 }
 
 /** Parses a line of lsblk -P: `NAME="sda" TYPE="disk"`. */
-const properties = (line: string): Record<string, string> =>
+const parseLsblkPairs = (line: string): Record<string, string> =>
   Object.fromEntries([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name!, value!]))

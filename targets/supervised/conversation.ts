@@ -8,9 +8,9 @@ import {
   type Random,
 } from '../../runtime/index.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
-import { drained, lastWords } from './output-streams.js'
+import { drainStream, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './records.js'
-import { GREETING, HELLO, RUNS, script } from './scripts.js'
+import { GREETING, HELLO, RUNS, wrapScript } from './scripts.js'
 import { Silence } from './silence.js'
 import { ERRORS } from '../errors.js'
 
@@ -56,7 +56,7 @@ export class TargetRebooted extends UserError {
 /** Takes one record of an answer; returns true for the last that is needed. */
 type Take = (record: Record) => boolean | Promise<boolean>
 
-interface Attempt {
+interface ConversationAttempt {
   /** Called on progress of the work; resets the wait for a lost link. */
   progressed: () => void
   /** Called on any bytes from the target. */
@@ -64,14 +64,14 @@ interface Attempt {
   signal: AbortSignal
 }
 
-const LINK_TIMEOUT = minutes(10)
+const LOST_LINK_TIMEOUT = minutes(10)
 /** Least time of an attempt, even when the timeout is shorter. */
-const LEAST_ATTEMPT_TIME = seconds(30)
-const PAUSES = [50, 200, 500, 1000, 2000, 5000]
+const MIN_ATTEMPT_TIME = seconds(30)
+const ATTEMPT_RETRY_DELAYS = [50, 200, 500, 1000, 2000, 5000]
 /** Attempts without an answer on a working link until the shell, not the link, counts as the fault. */
-const SILENT_ATTEMPTS = 5
+const MAX_SILENT_ATTEMPTS = 5
 /** Failed writes on a working link until the target counts as full. */
-const REFUSED_ATTEMPTS = 3
+const MAX_REFUSED_ATTEMPTS = 3
 
 /**
  * Sends scripts to a target and reads their answers. Scripts are idempotent: each is sent again, over any number of lost
@@ -131,7 +131,7 @@ export class Conversation {
    */
   async ask(body: (nonce: string) => string, take: Take, doing = 'running a script'): Promise<void> {
     const { boot, folder } = await this.facts()
-    await this.#repeated((nonce) => script({ nonce, boot, folder }, body(nonce)), take, doing)
+    await this.#repeated((nonce) => wrapScript({ nonce, boot, folder }, body(nonce)), take, doing)
   }
 
   /**
@@ -165,11 +165,11 @@ export class Conversation {
     let refused = 0
     return this.#retried(`receiving ${bytes.length} bytes`, async ({ progressed, signal }) => {
       const channel = await this.#options.shell.open(`sh -c '${line}'`, { stdin: bytes, signal })
-      const [, complaint] = await Promise.all([drained(channel.stdout), lastWords(channel.stderr)])
+      const [, complaint] = await Promise.all([drainStream(channel.stdout), lastWords(channel.stderr)])
       const code = await channel.exit
       if (code !== 0) {
         const why = complaint || `it ended with ${code ?? 'a signal'}`
-        if (code !== null && ++refused >= REFUSED_ATTEMPTS)
+        if (code !== null && ++refused >= MAX_REFUSED_ATTEMPTS)
           throw new UserError('target-full', `${this.name} cannot store ${bytes.length} bytes`, {
             cause: new Error(why),
             remedy: 'make room there in /run and in memory',
@@ -188,7 +188,7 @@ export class Conversation {
     if (folder !== undefined) return folder
     let found: string | undefined
     await this.#repeated(
-      (nonce) => script({ nonce, boot: null, folder: null }, HELLO),
+      (nonce) => wrapScript({ nonce, boot: null, folder: null }, HELLO),
       (record) => record.kind === 'line' && record.tag === 'p' && !!(found = record.text),
       'looking for a folder for files',
       PLAIN_ENVELOPE,
@@ -200,7 +200,7 @@ export class Conversation {
   async #hello(): Promise<TargetFacts> {
     const facts = new Map<string, string>()
     await this.#repeated(
-      (nonce) => script({ nonce, boot: null, folder: this.#options.folder ?? null }, HELLO),
+      (nonce) => wrapScript({ nonce, boot: null, folder: this.#options.folder ?? null }, HELLO),
       (record) => {
         if (record.kind === 'line') facts.set(record.tag, record.text)
         return facts.has('p')
@@ -237,7 +237,7 @@ export class Conversation {
       }
       const ended = await channel.exit.catch((error: unknown) => error)
       // A shell that ended normally without an answer will hardly answer the next time.
-      if (!answered && !(ended instanceof LinkLost) && ++silent >= SILENT_ATTEMPTS)
+      if (!answered && !(ended instanceof LinkLost) && ++silent >= MAX_SILENT_ATTEMPTS)
         throw new UserError('target-shell', `the login shell of ${this.name} does not run scripts`, {
           cause: new Error((await complaint) || `it ended with ${String(ended)}`),
           remedy: 'look at what logging in there prints; /bin/sh must be there',
@@ -255,8 +255,8 @@ export class Conversation {
   }
 
   /** Repeats the work while the link is lost; gives up when nothing has come for longer than the timeout. */
-  async #retried(doing: string, work: (attempt: Attempt) => Promise<true>): Promise<void> {
-    const { clock, timeout = LINK_TIMEOUT, logger = noLogger } = this.#options
+  async #retried(doing: string, work: (attempt: ConversationAttempt) => Promise<true>): Promise<void> {
+    const { clock, timeout = LOST_LINK_TIMEOUT, logger = noLogger } = this.#options
     const { signal } = this.#closing
     let since = clock.now()
     let attempt = 0
@@ -265,7 +265,7 @@ export class Conversation {
     using silence = new Silence({
       name: this.name,
       doing: () => doing,
-      until: () => since + Math.max(timeout, LEAST_ATTEMPT_TIME),
+      until: () => since + Math.max(timeout, MIN_ATTEMPT_TIME),
       clock,
       logger,
       expired: () => expired.abort(),
@@ -288,7 +288,7 @@ export class Conversation {
           })
         if (!(error instanceof LinkLost)) throw error
       }
-      await clock.sleep(PAUSES[Math.min(attempt++, PAUSES.length - 1)]!, { signal })
+      await clock.sleep(ATTEMPT_RETRY_DELAYS[Math.min(attempt++, ATTEMPT_RETRY_DELAYS.length - 1)]!, { signal })
     }
   }
 }

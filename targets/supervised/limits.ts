@@ -3,7 +3,7 @@ import { sizeText, UserError } from '../../runtime/index.js'
 const MIB = 2 ** 20
 
 /** Limits of a target's output, in bytes: a broken or hostile target may print without end. */
-export const LIMITS = {
+export const OUTPUT_LIMITS = {
   /** Output of login scripts before our script's greeting. */
   greeting: MIB,
   /** One line of an answer. */
@@ -30,14 +30,14 @@ export const tooMuch = (name: string, limit: number, what: string): UserError =>
  * Reads a whole stream as text.
  *
  * @param what completes `HOST sent more than 1 MiB ...`
- * @throws UserError when it is longer than `LIMITS.greeting`
+ * @throws UserError when it is longer than `OUTPUT_LIMITS.greeting`
  */
 export async function limitedText(stream: AsyncIterable<Uint8Array>, name: string, what: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const bytes of stream) {
     length += bytes.length
-    if (length > LIMITS.greeting) throw tooMuch(name, LIMITS.greeting, what)
+    if (length > OUTPUT_LIMITS.greeting) throw tooMuch(name, OUTPUT_LIMITS.greeting, what)
     chunks.push(bytes)
   }
   return Buffer.concat(chunks).toString('utf8')

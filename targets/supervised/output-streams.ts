@@ -1,5 +1,5 @@
 /** Reads a stream to its end and drops its bytes. */
-export async function drained(stream: AsyncIterable<Uint8Array>): Promise<void> {
+export async function drainStream(stream: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const _ of stream);
   } catch {
@@ -8,13 +8,13 @@ export async function drained(stream: AsyncIterable<Uint8Array>): Promise<void> 
 }
 
 /** Longest result, in characters. */
-const LAST = 2000
+const MAX_RESULT_LENGTH = 2000
 
 /** Reads a stream to its end; returns its last characters, for messages. */
 export async function lastWords(stream: AsyncIterable<Uint8Array>): Promise<string> {
   let text = ''
   try {
-    for await (const bytes of stream) text = (text + Buffer.from(bytes).toString('utf8')).slice(-LAST)
+    for await (const bytes of stream) text = (text + Buffer.from(bytes).toString('utf8')).slice(-MAX_RESULT_LENGTH)
   } catch {
     // The link is lost, which the channel's exit reports.
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock, systemRandom } from '../../runtime/index.js'
-import { finish } from '../../steps/sdk/run-command.js'
+import { runToEnd } from '../../steps/sdk/run-command.js'
 import { localShell } from './local-shell.js'
 import { SupervisedExecutor } from './supervised-executor.js'
 
@@ -22,7 +22,7 @@ const target = (own = folder) =>
   new SupervisedExecutor({ shell: localShell(clock, process.env), clock, random: systemRandom, folder: own })
 
 async function whole(executor: SupervisedExecutor, argv: readonly [string, ...string[]]): Promise<string> {
-  const { stdout } = await finish(executor, argv, { effect: 'reads' })
+  const { stdout } = await runToEnd(executor, argv, { effect: 'reads' })
   return stdout
 }
 
@@ -160,7 +160,7 @@ describe('the output of a command', () => {
 
   test('is refused for steps too, and leaves nothing behind', async () => {
     const executor = target()
-    await expect(finish(executor, ['yes'], { effect: 'reads' })).rejects.toMatchObject({
+    await expect(runToEnd(executor, ['yes'], { effect: 'reads' })).rejects.toMatchObject({
       code: 'too-much-output',
       message: 'yes printed more than 32 MiB on this host',
     })

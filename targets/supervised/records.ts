@@ -1,4 +1,4 @@
-import { LIMITS, tooMuch } from './limits.js'
+import { OUTPUT_LIMITS, tooMuch } from './limits.js'
 
 /**
  * Record of a script's standard output after its greeting: a line whose first letter, its tag, is its kind. The lines `o N` and `e N`
@@ -26,7 +26,7 @@ export async function* readRecords(
     const line = await input.line()
     if (line === undefined) return
     if (line.endsWith(greeting)) break
-    if (input.taken > LIMITS.greeting) throw tooMuch(name, LIMITS.greeting, 'before it ran a script')
+    if (input.taken > OUTPUT_LIMITS.greeting) throw tooMuch(name, OUTPUT_LIMITS.greeting, 'before it ran a script')
   }
   yield { kind: 'line', tag: 'h', text: '' }
   for (;;) {
@@ -38,7 +38,7 @@ export async function* readRecords(
       continue
     }
     const count = Number(output[2])
-    if (count > LIMITS.record) throw tooMuch(name, LIMITS.record, 'in one piece')
+    if (count > OUTPUT_LIMITS.record) throw tooMuch(name, OUTPUT_LIMITS.record, 'in one piece')
     const bytes = await input.bytes(count)
     if (bytes === undefined) return
     yield { kind: 'output', stream: output[1] === 'o' ? 'stdout' : 'stderr', bytes }
@@ -68,7 +68,8 @@ class Input {
         this.taken += end + 1
         return line
       }
-      if (this.#buffered.length > LIMITS.line) throw tooMuch(this.name, LIMITS.line, 'without a line break')
+      if (this.#buffered.length > OUTPUT_LIMITS.line)
+        throw tooMuch(this.name, OUTPUT_LIMITS.line, 'without a line break')
       if (!(await this.#more())) return undefined
     }
   }

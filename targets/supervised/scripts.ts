@@ -1,5 +1,5 @@
-import { LIMITS } from './limits.js'
-import { printed, shellWord, shellLine } from './shell-words.js'
+import { OUTPUT_LIMITS } from './limits.js'
+import { printfCommands, shellWord, shellLine } from './shell-words.js'
 
 /** Parts of the supervisor that confine its command; shell text each. */
 export interface CellText {
@@ -43,7 +43,7 @@ export interface ScriptSurroundings {
  *
  * Prints `b BOOT` and ends when the target has rebooted since.
  */
-export function script({ nonce, boot, folder }: ScriptSurroundings, body: string): Uint8Array {
+export function wrapScript({ nonce, boot, folder }: ScriptSurroundings, body: string): Uint8Array {
   const places = folder === null ? [...PLACES, ...LAST_PLACES].join(' ') : shellWord(folder)
   return Buffer.from(`{
 umask 077
@@ -179,9 +179,9 @@ const WRITER = `
 writer() {
   # The end of the cell's pipe shows that the cell has ended, and a disk stays open no longer than it must.
   exec 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 2>/dev/null
-  ulimit -f ${LIMITS.output / 512} 2>/dev/null
+  ulimit -f ${OUTPUT_LIMITS.output / 512} 2>/dev/null
   cat <"$p/$1" >"$d/$1" && return
-  if [ "$(($(wc -c <"$d/$1")))" -ge ${LIMITS.output} ]; then keep flood limit; else keep flood room; fi
+  if [ "$(($(wc -c <"$d/$1")))" -ge ${OUTPUT_LIMITS.output} ]; then keep flood limit; else keep flood room; fi
   i=0
   while [ ! -s "$d/group" ] && [ "$i" -lt 250 ]; do nap 0.02; i=$((i + 1)); done
   ! commanded || kill -TERM "$group"
@@ -218,7 +218,7 @@ export function startScript(parts: StartParts, nonce: string): string {
     stdin === null
       ? ': >"$p/in"'
       : 'bytes' in stdin
-        ? `{\n${printed(stdin.bytes)}\n} >"$p/in"`
+        ? `{\n${printfCommands(stdin.bytes)}\n} >"$p/in"`
         : `[ "$(($(wc -c <${shellWord(stdin.staged)})))" -eq ${stdin.length} ] && mv -f ${shellWord(stdin.staged)} "$p/in" || { printf 's\\n'; exit 0; }`
   return `${RUN_FUNCTIONS}
 d=$base/${RUNS}/${shellWord(id)}
@@ -227,7 +227,7 @@ if [ ! -d "$d" ]; then
   mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
   ${input}
   {
-${printed(program)}
+${printfCommands(program)}
   } >"$p/run" 2>/dev/null
   # Check that the files are complete: half a script must not run.
   if [ "$(($(wc -c <"$p/run")))" -ne ${program.length} ] || ${differs}; then
@@ -250,21 +250,21 @@ ${printed(program)}
   while [ ! -d "$d" ] && [ "$i" -lt 2000 ]; do nap 0.005; i=$((i + 1)); done
   [ -d "$d" ] || { printf 'f %s\\n' 'the run did not start'; exit 0; }
 fi
-${follow(0, 0)}`
+${followScript(0, 0)}`
 }
 
 /** Follows an existing run; prints `n` when there is none. */
 export const attachScript = (id: string, stdout: number, stderr: number): string => `${RUN_FUNCTIONS}
 d=$base/${RUNS}/${shellWord(id)}
 [ -d "$d" ] || { printf 'n\\n'; exit 0; }
-${follow(stdout, stderr)}`
+${followScript(stdout, stderr)}`
 
 /**
  * Prints the command's output as it comes, then `x CODE`. Also prints `r` once the run exists, `c` once its command has
  * started, `w WHY` when the command was refused, `m limit` or `m room` when not all of its output was stored, and `g` when
  * the supervisor ended without an exit code. A `.` every second or so lets the script notice that its reader is gone.
  */
-const follow = (stdout: number, stderr: number): string => `
+const followScript = (stdout: number, stderr: number): string => `
 # Few programs in a turn of this loop: it turns many times for every command.
 printf 'r\\n'
 o=${stdout} e=${stderr} i=0 quiet=0 missing=0 begun=

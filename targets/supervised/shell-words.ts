@@ -16,21 +16,21 @@ export function shellWord(word: string): string {
 /** Quotes the words of a command for any POSIX shell. */
 export const shellLine = (argv: readonly string[]): string => argv.map(shellWord).join(' ')
 
-/** Bytes per line of {@link printed}; not every shell's built-in `printf` takes megabytes at once. */
-const PIECE = 4096
+/** Bytes per line of {@link printfCommands}; not every shell's built-in `printf` takes megabytes at once. */
+const PRINTF_LINE_BYTES = 4096
 
 /**
  * Shell commands that print exactly these bytes, by the built-in `printf` alone: here-documents need a writable folder in
  * some shells and take no zero bytes, base64 is not everywhere, and `ps` would show arguments of a program.
  */
-export function printed(bytes: Uint8Array): string {
+export function printfCommands(bytes: Uint8Array): string {
   const lines: string[] = []
-  for (let at = 0; at < bytes.length; at += PIECE)
-    lines.push(`printf '%b' '${escaped(bytes.subarray(at, at + PIECE))}'`)
+  for (let at = 0; at < bytes.length; at += PRINTF_LINE_BYTES)
+    lines.push(`printf '%b' '${escapeBytes(bytes.subarray(at, at + PRINTF_LINE_BYTES))}'`)
   return lines.length === 0 ? ':' : lines.join('\n')
 }
 
-function escaped(bytes: Uint8Array): string {
+function escapeBytes(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes)
     text += isPlain(byte) ? String.fromCharCode(byte) : `\\0${byte.toString(8).padStart(3, '0')}`

@@ -14,7 +14,7 @@ export interface SilenceParts {
 }
 
 /** Silence before the first message, and between messages. */
-const FIRST_WARNING = seconds(10)
+const SILENCE_WARNING_INTERVAL = seconds(10)
 const WARNING_INTERVAL = seconds(60)
 
 /** Logs the wait for a silent target and its end. Stops when disposed. */
@@ -45,13 +45,13 @@ export class Silence implements Disposable {
   async #watch(): Promise<void> {
     const { name, doing, until, expired, clock, logger } = this.#parts
     const { signal } = this.#over
-    let next = this.#since + FIRST_WARNING
+    let next = this.#since + SILENCE_WARNING_INTERVAL
     for (;;) {
       const end = expired ? until() : Infinity
       await clock.sleep(Math.max(0, Math.min(next, end) - clock.now()), { weak: true, signal })
       const now = clock.now()
       if (expired && now >= until()) return expired()
-      if (!this.#reported && now < this.#since + FIRST_WARNING) next = this.#since + FIRST_WARNING
+      if (!this.#reported && now < this.#since + SILENCE_WARNING_INTERVAL) next = this.#since + SILENCE_WARNING_INTERVAL
       else if (now >= next) {
         const silent = Math.round((now - this.#since) / 1000)
         const time = new Date(until()).toISOString().slice(11, 19)

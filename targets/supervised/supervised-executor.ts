@@ -1,11 +1,11 @@
 import { sha256Hex } from '../../bytes/index.js'
-import type { Command, Executor, Files, OutputChunk, Run, RunId } from '../executor.js'
+import type { TargetCommand, Executor, TargetFiles, OutputChunk, RunningCommand, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
 import { taggedLines } from './tagged-lines.js'
 import { RUNS, startScript, forgetScript, type CellText } from './scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { OutputRefused, Restage, SupervisedRun, type Position } from './supervised-run.js'
-import { upload, type Uploaded, type UploadOptions } from './upload.js'
+import { uploadFile, type Uploaded, type UploadOptions } from './upload.js'
 
 /** A command as it runs on a guarded target. */
 export interface PreparedCommand {
@@ -22,20 +22,20 @@ export interface PreparedCommand {
 
 export interface SupervisedOptions extends ConversationOptions {
   /** Called for every command before it is sent; throws for one that must not run. By default commands run unchanged. */
-  prepare?: (command: Command) => PreparedCommand
+  prepare?: (command: TargetCommand) => PreparedCommand
   /** Called with every path before it is written or removed; throws for one that must not be. */
   allowPath?: (path: string) => void
 }
 
 /** Largest input inside the script that starts the command, in bytes; larger input is sent as a file. */
-const INLINE = 256 * 1024
+const MAX_INLINE_INPUT = 256 * 1024
 
 /**
  * Executor for a real target, over its login shell. A supervisor on the target owns each command and spools its output and
  * exit code, so that neither is lost when the link is lost or this process is killed.
  */
 export class SupervisedExecutor implements Executor, AsyncDisposable {
-  readonly files: Files
+  readonly files: TargetFiles
   readonly #options: SupervisedOptions
   readonly #conversation: Conversation
   /** Pieces of output that this session has delivered, by run; they turn an offset into a position in both streams. */
@@ -67,12 +67,12 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     return (await taggedLines(this.#conversation, text)).slice(0, -1)
   }
 
-  /** Copies a file of this host to the target; see {@link upload}. */
+  /** Copies a file of this host to the target; see {@link uploadFile}. */
   upload(options: Omit<UploadOptions, 'clock'>): Promise<Uploaded> {
-    return upload(this.#conversation, { ...options, clock: this.#options.clock })
+    return uploadFile(this.#conversation, { ...options, clock: this.#options.clock })
   }
 
-  async start(command: Command): Promise<Run> {
+  async start(command: TargetCommand): Promise<RunningCommand> {
     const id = command.id === undefined ? `run-${this.#conversation.nonce()}` : safe(command.id)
     const prepared: PreparedCommand = this.#options.prepare?.(command) ?? { argv: command.argv }
     const { argv, guard = null, cell = null, after = null, secrets = [] } = prepared
@@ -100,7 +100,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
    * @param offset bytes of both streams together, in the order in which this session delivered them; for a run of another
    *   session the two streams are interleaved as they are read
    */
-  async attach(id: RunId, offset: number): Promise<Run> {
+  async attach(id: RunId, offset: number): Promise<RunningCommand> {
     const { at, rest } = this.#place(id, offset)
     const run = new SupervisedRun(this.#conversation, safe(id), null, { at, skip: rest })
     await run.confirmed
@@ -122,7 +122,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
 
   async #input(bytes: Uint8Array | undefined) {
     if (bytes === undefined) return null
-    if (bytes.length <= INLINE) return { bytes }
+    if (bytes.length <= MAX_INLINE_INPUT) return { bytes }
     return { staged: await this.#conversation.stage(bytes), length: bytes.length }
   }
 
@@ -137,7 +137,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     return { at, rest }
   }
 
-  #shown(run: SupervisedRun, id: RunId): Run {
+  #shown(run: SupervisedRun, id: RunId): RunningCommand {
     const order = this.#order
     const output = async function* (): AsyncGenerator<OutputChunk> {
       const parts: { stream: OutputChunk['stream']; length: number }[] = []

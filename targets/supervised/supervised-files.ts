@@ -1,13 +1,13 @@
 import { posix } from 'node:path'
 import { UserError } from '../../runtime/index.js'
-import type { Files } from '../executor.js'
+import type { TargetFiles } from '../executor.js'
 import type { Conversation } from './conversation.js'
-import { LIMITS } from './limits.js'
+import { OUTPUT_LIMITS } from './limits.js'
 import { RUNS } from './scripts.js'
-import { printed, shellWord } from './shell-words.js'
+import { printfCommands, shellWord } from './shell-words.js'
 
 /** Largest file inside a script, in bytes; a larger one is sent first, and the script renames it. */
-const INLINE = 256 * 1024
+const MAX_INLINE_FILE = 256 * 1024
 
 /**
  * Files of a target, read and written by scripts. What is read at the same time is read by one script: starting a shell,
@@ -15,27 +15,27 @@ const INLINE = 256 * 1024
  *
  * @param allow called with each path before it is changed; throws for one that must not be
  */
-export function supervisedFiles(conversation: Conversation, allow: (path: string) => void): Files {
+export function supervisedFiles(conversation: Conversation, allow: (path: string) => void): TargetFiles {
   const reading = new Reading(conversation)
   return {
     read: async (path) => {
       let bytes: Uint8Array | undefined
-      await reading.ask('open', path, READ, (record) => {
+      await reading.ask('open', path, READ_SCRIPT, (record) => {
         if (record.kind === 'output') bytes = record.bytes
       })
       return bytes ?? new Uint8Array()
     },
     write: async (path, bytes, { mode = 0o644 } = {}) => {
       const plain = normalized(path, allow)
-      const staged = bytes.length > INLINE ? await conversation.stage(bytes) : null
+      const staged = bytes.length > MAX_INLINE_FILE ? await conversation.stage(bytes) : null
       const input =
         staged === null
-          ? `{ [ ! -e "$t" ] || rm -f "$t"; } && set -C && {\n${printed(bytes)}\n} >"$t"`
+          ? `{ [ ! -e "$t" ] || rm -f "$t"; } && set -C && {\n${printfCommands(bytes)}\n} >"$t"`
           : `mv -f ${shellWord(staged)} "$t" 2>/dev/null || [ -f "$t" ]`
-      await ask(conversation, new Question('write', plain, writeScript(input, bytes.length, mode)))
+      await askQuestion(conversation, new Question('write', plain, writeScript(input, bytes.length, mode)))
     },
     remove: async (path) => {
-      await ask(conversation, new Question('unlink', normalized(path, allow), REMOVE))
+      await askQuestion(conversation, new Question('unlink', normalized(path, allow), REMOVE))
     },
     exists: async (path) => {
       let there = false
@@ -61,7 +61,7 @@ function normalized(path: string, allow: (path: string) => void): string {
   return plain
 }
 
-type Answer = Parameters<Parameters<Conversation['ask']>[1]>[0]
+type ConversationAnswer = Parameters<Parameters<Conversation['ask']>[1]>[0]
 
 /** One access to a file, and what came of it. */
 class Question {
@@ -72,7 +72,7 @@ class Question {
     readonly what: string,
     readonly path: string,
     readonly body: string,
-    readonly take: (record: Answer) => void = () => {},
+    readonly take: (record: ConversationAnswer) => void = () => {},
   ) {}
 
   get text(): string {
@@ -115,7 +115,7 @@ async function askAll(conversation: Conversation, questions: readonly Question[]
   )
 }
 
-async function ask(conversation: Conversation, question: Question): Promise<void> {
+async function askQuestion(conversation: Conversation, question: Question): Promise<void> {
   await askAll(conversation, [question])
   question.throwFailure(conversation.name)
 }
@@ -127,7 +127,7 @@ class Reading {
 
   constructor(private readonly conversation: Conversation) {}
 
-  async ask(what: string, path: string, body: string, take: (record: Answer) => void): Promise<void> {
+  async ask(what: string, path: string, body: string, take: (record: ConversationAnswer) => void): Promise<void> {
     const question = new Question(what, path, body, take)
     this.#waiting.push(question)
     this.#answers ??= this.#next()
@@ -151,12 +151,12 @@ const CHECK_READ = `[ -e "$f" ] || fail ENOENT
 [ -r "$f" ] || fail EACCES`
 
 /** Copies the file first: files of sysfs show their length only when read, and those of procfs change between two reads. */
-const READ = `${CHECK_READ}
+const READ_SCRIPT = `${CHECK_READ}
 [ -d "$base/${RUNS}/.read" ] || mkdir -p "$base/${RUNS}/.read"
 t=$base/${RUNS}/.read/$$
-head -c ${LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
+head -c ${OUTPUT_LIMITS.record + 1} "$f" >"$t" 2>/dev/null || { rm -f "$t"; fail EIO; }
 n=$(($(wc -c <"$t")))
-[ "$n" -le ${LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
+[ "$n" -le ${OUTPUT_LIMITS.record} ] || { rm -f "$t"; fail EFBIG; }
 printf 'o %d\\n' "$n"
 cat "$t"
 rm -f "$t"`

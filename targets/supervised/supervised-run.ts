@@ -1,8 +1,8 @@
 import { errorChain, sizeText, UserError } from '../../runtime/index.js'
-import type { Exit, OutputChunk, Run, RunId } from '../executor.js'
+import type { CommandExit, OutputChunk, RunningCommand, RunId } from '../executor.js'
 import { TargetRebooted, type Conversation } from './conversation.js'
 import { ERRORS } from '../errors.js'
-import { LIMITS } from './limits.js'
+import { OUTPUT_LIMITS } from './limits.js'
 import { LinkLost } from './login-shell.js'
 import type { Record } from './records.js'
 import { attachScript, cancelScript } from './scripts.js'
@@ -31,7 +31,7 @@ export class OutputRefused extends UserError {
     super(
       'too-much-output',
       atLimit
-        ? `${who} printed more than ${sizeText(LIMITS.output)} on ${target}`
+        ? `${who} printed more than ${sizeText(OUTPUT_LIMITS.output)} on ${target}`
         : `the output of ${who} does not fit into the memory of ${target}`,
       { remedy: ERRORS['too-much-output'].remedy },
     )
@@ -57,16 +57,16 @@ interface RunPlace {
 }
 
 /** Follows a run over lost links, from the position reached. */
-export class SupervisedRun implements Run {
+export class SupervisedRun implements RunningCommand {
   readonly output: AsyncIterable<OutputChunk>
-  readonly exit: Promise<Exit>
+  readonly exit: Promise<CommandExit>
   readonly #conversation: Conversation
   readonly #chunks = new Chunks()
   readonly #at: Position
   readonly #doing: string
   readonly #program: string | null
   #skip: number
-  #exit: Exit | undefined
+  #exit: CommandExit | undefined
   #refused: string | undefined
   #flood: string | undefined
   #there = (): void => {}
@@ -106,7 +106,7 @@ export class SupervisedRun implements Run {
     )
   }
 
-  async #follow(first: ((nonce: string) => string) | null): Promise<Exit> {
+  async #follow(first: ((nonce: string) => string) | null): Promise<CommandExit> {
     let sent = first
     let confirmed = false
     try {
@@ -185,7 +185,7 @@ function whyUnknown(error: unknown): string {
 }
 
 /** Decodes a shell's exit code: 128 and the number of the signal. */
-function exitOf(code: number): Exit {
+function exitOf(code: number): CommandExit {
   const signal = SIGNALS[code - 128]
   return signal === undefined ? { kind: 'exited', code } : { kind: 'signalled', signal }
 }
@@ -224,7 +224,7 @@ class Chunks implements AsyncIterable<OutputChunk> {
     this.#waiting.push(chunk)
     this.#held += chunk.bytes.length
     this.#wake()
-    while (this.#held > LIMITS.waiting && !this.#ended)
+    while (this.#held > OUTPUT_LIMITS.waiting && !this.#ended)
       if (this.#read) await new Promise<void>((resolve) => (this.#room = resolve))
       else this.#held -= this.#waiting.shift()!.bytes.length
   }

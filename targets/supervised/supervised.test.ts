@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seededRandom, systemClock, systemRandom } from '../../runtime/index.js'
 import type { Executor } from '../executor.js'
-import { finish } from '../../steps/sdk/run-command.js'
+import { runToEnd } from '../../steps/sdk/run-command.js'
 import { cutAtRandom, runsOverCuts } from '../../test/kit/cut-shell.js'
 import { localShell } from './local-shell.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
@@ -56,7 +56,7 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
     const { executor } = await target(shell, { envelope })
     await using _ = executor
     const odd = ['a b', "it's", '$HOME', '`id`', '!', '\\n', 'x\ny', '', '*', 'é']
-    const printed = await finish(executor, ['printf', '%s|', ...odd], { effect: 'reads' })
+    const printed = await runToEnd(executor, ['printf', '%s|', ...odd], { effect: 'reads' })
     expect(printed).toEqual({ stdout: `${odd.join('|')}|`, stderr: '', exit: { kind: 'exited', code: 0 } })
 
     const every = Uint8Array.from({ length: 10_000 }, (_, n) => n % 256)
@@ -65,12 +65,12 @@ describe.each(SHELLS)('a target whose sh is %s', (program) => {
     for await (const chunk of run.output) parts.push(chunk.bytes)
     expect(Buffer.compare(Buffer.concat(parts), every)).toBe(0)
 
-    const both = await finish(executor, ['sh', '-c', 'echo out; echo err >&2; exit 3'], { effect: 'reads' })
+    const both = await runToEnd(executor, ['sh', '-c', 'echo out; echo err >&2; exit 3'], { effect: 'reads' })
     expect(both).toEqual({ stdout: 'out\n', stderr: 'err\n', exit: { kind: 'exited', code: 3 } })
-    expect(await finish(executor, ['sh', '-c', 'kill -9 $$'], { effect: 'reads' })).toMatchObject({
+    expect(await runToEnd(executor, ['sh', '-c', 'kill -9 $$'], { effect: 'reads' })).toMatchObject({
       exit: { kind: 'signalled', signal: 'SIGKILL' },
     })
-    expect(await finish(executor, ['no-such-program'], { effect: 'reads' })).toEqual({
+    expect(await runToEnd(executor, ['no-such-program'], { effect: 'reads' })).toEqual({
       stdout: '',
       stderr: 'no-such-program: command not found\n',
       exit: { kind: 'exited', code: 127 },
@@ -354,11 +354,11 @@ test('files with secrets are removed once the command has succeeded, but no othe
     return !existsSync(secret)
   }
   await executor.files.write(secret, Buffer.from('{}'), { mode: 0o600 })
-  expect((await finish(executor, ['cat', secret], { effect: 'writes' })).stdout).toBe('{}')
+  expect((await runToEnd(executor, ['cat', secret], { effect: 'writes' })).stdout).toBe('{}')
   expect(await gone()).toBe(true)
 
   await executor.files.write(secret, Buffer.from('old'))
-  await finish(executor, ['sh', '-c', `mv ${secret} ${secret}.old; echo new >${secret}`], { effect: 'writes' })
+  await runToEnd(executor, ['sh', '-c', `mv ${secret} ${secret}.old; echo new >${secret}`], { effect: 'writes' })
   await clock.sleep(200)
   expect(await gone()).toBe(false)
 })

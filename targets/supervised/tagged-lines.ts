@@ -1,5 +1,5 @@
 import type { Conversation } from './conversation.js'
-import { LIMITS, tooMuch } from './limits.js'
+import { OUTPUT_LIMITS, tooMuch } from './limits.js'
 
 /**
  * Runs shell text that prints lines `X text` on a target, where the letter X is the tag of the line.
@@ -22,8 +22,8 @@ export async function taggedLines(
     (record) => {
       if (record.kind !== 'line') return false
       length += record.text.length
-      if (length > LIMITS.answer)
-        throw tooMuch(conversation.name, LIMITS.answer, `while ${doing ?? 'running a script'}`)
+      if (length > OUTPUT_LIMITS.answer)
+        throw tooMuch(conversation.name, OUTPUT_LIMITS.answer, `while ${doing ?? 'running a script'}`)
       if (record.tag !== 'h') lines.push({ tag: record.tag, text: record.text })
       return record.tag === 'k'
     },

@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/index.js'
 
 /** Time for cleanup on a target after the command is stopped, in milliseconds. */
-export const GRACE = 800
+export const CLEANUP_TIMEOUT = 800
 
 /** Warns, in a line each, of programs that continue on a target after this process leaves it. */
 export async function warnOfUnfinished(

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
-import { held, UserError, type Clock } from '../../runtime/index.js'
+import { withClockHeld, UserError, type Clock } from '../../runtime/index.js'
 import type { Conversation } from './conversation.js'
 import { taggedLines } from './tagged-lines.js'
 import { shellWord } from './shell-words.js'
@@ -27,7 +27,7 @@ const MIB = 2 ** 20
 /** Large enough to make the round trips negligible, small enough to make a lost link cheap. */
 const PART = 8 * MIB
 /** Memory left for the live system itself. */
-const SPARE = 512 * MIB
+const SPARE_MEMORY_BYTES = 512 * MIB
 
 /**
  * Copies a file to the target over any number of lost links: each part is written again until the target confirms it. A
@@ -35,9 +35,9 @@ const SPARE = 512 * MIB
  *
  * @throws UserError when the target has no room for the file, or the copy is damaged
  */
-export async function upload(conversation: Conversation, options: UploadOptions): Promise<Uploaded> {
+export async function uploadFile(conversation: Conversation, options: UploadOptions): Promise<Uploaded> {
   const { file, folder, name, clock, signal, onProgress } = options
-  await using source = await held(clock, `opening ${file}`, () => open(file))
+  await using source = await withClockHeld(clock, `opening ${file}`, () => open(file))
   const { size } = await source.stat()
   const path = `${folder}/${conversation.nonce()}-${name.replaceAll(/[^\w.-]/g, '_')}`
   await makeRoom(conversation, folder, path, size)
@@ -47,7 +47,7 @@ export async function upload(conversation: Conversation, options: UploadOptions)
     const part = Buffer.alloc(PART)
     for (let at = 0; at < size;) {
       signal.throwIfAborted()
-      const { bytesRead } = await held(clock, `reading ${file}`, () => source.read(part, 0, PART, at))
+      const { bytesRead } = await withClockHeld(clock, `reading ${file}`, () => source.read(part, 0, PART, at))
       if (bytesRead === 0) throw new UserError('upload', `${file} became shorter during the upload`)
       const bytes = part.subarray(0, bytesRead)
       hash.update(bytes)
@@ -75,7 +75,7 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
   )
   const kib = (tag: string) => Number(found.find((line) => line.tag === tag)?.text || NaN) * 1024
   const room = kib('r')
-  const memory = kib('m') - SPARE
+  const memory = kib('m') - SPARE_MEMORY_BYTES
   // A value that the target does not report sets no limit.
   const least = Math.min(...[room, memory].filter((value) => !Number.isNaN(value)))
   if (least >= size) return

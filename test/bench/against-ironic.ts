@@ -26,7 +26,7 @@ interface Figures {
   memory: number
 }
 
-const AT_ONCE = [1, 8, 32] as const
+const PARALLEL_DEPLOYMENTS = [1, 8, 32] as const
 /** Lists by the number of nodes that there are. */
 const LISTS = [
   { nodes: 100, what: '100 nodes, plain', path: '/v1/nodes' },
@@ -63,7 +63,7 @@ export async function againstIronic(): Promise<Measured[]> {
   const page = '10,000 nodes, page'
   return [
     row('start to first 200, against Ironic', 'ms', ownStart, startedIn, 1 / 5),
-    ...AT_ONCE.map((n) =>
+    ...PARALLEL_DEPLOYMENTS.map((n) =>
       row(`lifecycles a minute, ${n} at once`, '', ours.lifecycles.get(n)!, theirs.lifecycles.get(n)!, 100),
     ),
     ...([8, 32] as const).map((n) =>
@@ -84,7 +84,7 @@ async function figures({ client, pid, fill, much }: Contender): Promise<Figures>
   await times(Math.ceil(20 * much), 8, () => lifecycle(client))
   const lifecycles = new Map<number, number>()
   const slowest = new Map<number, number>()
-  for (const atOnce of AT_ONCE) {
+  for (const atOnce of PARALLEL_DEPLOYMENTS) {
     const count = Math.max(atOnce, Math.ceil((atOnce === 1 ? 10 : 30) * much))
     client.took.length = 0
     lifecycles.set(atOnce, (count / (await timed(() => times(count, atOnce, () => lifecycle(client))))) * 60_000)

@@ -1,11 +1,11 @@
-import { stage } from '../../lab/index.js'
+import { composeStage } from '../../lab/index.js'
 import { seededRandom, systemClock } from '../../runtime/index.js'
 
 /** A lab's process reports where it listens, then on each message the processor time that it has used. */
 export type Reported = { readonly url: string } | { readonly milliseconds: number }
 
 const nodes = Number(process.argv[2])
-const lab = await stage({
+const lab = await composeStage({
   network: { host: '127.0.0.1', port: 0 },
   clock: systemClock(),
   random: seededRandom(1),

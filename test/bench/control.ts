@@ -16,7 +16,7 @@ const ROUNDS = 7
 const REQUESTS = 500
 /** Requests before the first round: what they use is compiled then. */
 const WARM = 3000
-const AT_ONCE = 16
+const CONTROL_PARALLEL_CALLS = 16
 const READERS = 1000
 const NODES = 100
 const RUNS = 5
@@ -130,7 +130,7 @@ class LabProcess implements AsyncDisposable {
   async serve(requests: number): Promise<number> {
     const before = await this.#used()
     let n = 0
-    await times(requests, AT_ONCE, () => this.#client.ask('GET', `/v1/nodes/node-${n++ % NODES}`))
+    await times(requests, CONTROL_PARALLEL_CALLS, () => this.#client.ask('GET', `/v1/nodes/node-${n++ % NODES}`))
     return ((await this.#used()) - before) / requests
   }
 

@@ -9,14 +9,14 @@ import { silent, systemRandom } from '../../runtime/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { BenchClient } from './bench-client.js'
 import { clock, memoryOf, processorTime, timed, type Measured } from './measure.js'
-import { HEARTBEAT_TIMEOUT, LATEST_HEARTBEAT, WaitingIronic } from './waiting-ironic.js'
+import { AGENT_HEARTBEAT_TIMEOUT, MAX_HEARTBEAT_DELAY, WaitingIronic } from './waiting-ironic.js'
 
 const MACHINES = 10_000
 const AGENTS = 5_000
 /** How long idle agents are looked at, in milliseconds. */
 const LOOKED_AT = 150_000
 const PASSWORD = 'secret-password'
-const AT_ONCE = 32
+const FLEET_PARALLEL_CALLS = 32
 
 /** A fleet: how soon thousands of machines are there, and what thousands of idle agents take, each on its own machine. */
 export async function fleetOfThousands(): Promise<Measured[]> {
@@ -73,7 +73,10 @@ async function withFleet<T>(count: number, use: (fleet: FleetProcess) => Promise
 }
 
 async function idleAgents(): Promise<{ pss: number; share: number; missed: number }> {
-  await using ironic = await WaitingIronic.start({ heartbeatTimeout: HEARTBEAT_TIMEOUT, missedAfter: LATEST_HEARTBEAT })
+  await using ironic = await WaitingIronic.start({
+    heartbeatTimeout: AGENT_HEARTBEAT_TIMEOUT,
+    missedAfter: MAX_HEARTBEAT_DELAY,
+  })
   await using server = await serveFiles({
     host: '127.0.0.1',
     port: 0,
@@ -105,10 +108,10 @@ async function idleAgents(): Promise<{ pss: number; share: number; missed: numbe
         await client.ask('POST', `${system}/Actions/ComputerSystem.Reset`, { ResetType: 'On' })
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: FLEET_PARALLEL_CALLS }, work))
     while ((await ironic.heard()).agents < AGENTS) await clock.sleep(200)
     // From here on they are idle, and V8 returns memory.
-    await clock.sleep(LATEST_HEARTBEAT / 2)
+    await clock.sleep(MAX_HEARTBEAT_DELAY / 2)
     await ironic.heard()
     const usedBefore = await processorTime(pid)
     const since = performance.now()

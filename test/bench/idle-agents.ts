@@ -1,19 +1,19 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { AgentListener, IPA_PACE, startAgent, type Agent } from '../../agent/index.js'
-import { Scope, seededRandom, silent, systemClock, uuid } from '../../runtime/index.js'
+import { Scope, seededRandom, silent, systemClock, randomUuid } from '../../runtime/index.js'
 import { standardManagers } from '../../steps/index.js'
 import { HttpTransport } from '../../wire/index.js'
 import { machineInRamdisk } from './machine-in-ramdisk.js'
 import { median, timed, type Measured } from './measure.js'
-import { HEARTBEAT_TIMEOUT, LATEST_HEARTBEAT, WaitingIronic } from './waiting-ironic.js'
+import { AGENT_HEARTBEAT_TIMEOUT, MAX_HEARTBEAT_DELAY, WaitingIronic } from './waiting-ironic.js'
 
 const AGENTS = 5000
 /** Lab time passes so many times as fast as on the wall. */
 const SPEED = 20
 /** How long they are listened to, in heartbeats of each. */
 const INTERVALS = 4
-const INTERVAL = HEARTBEAT_TIMEOUT * 1000 * 0.45
+const INTERVAL = AGENT_HEARTBEAT_TIMEOUT * 1000 * 0.45
 const KIB = 1024
 
 const wall = systemClock()
@@ -26,8 +26,8 @@ const random = seededRandom(1)
  */
 export async function idleAgents(): Promise<Measured[]> {
   await using ironic = await WaitingIronic.start({
-    heartbeatTimeout: HEARTBEAT_TIMEOUT,
-    missedAfter: LATEST_HEARTBEAT / SPEED,
+    heartbeatTimeout: AGENT_HEARTBEAT_TIMEOUT,
+    missedAfter: MAX_HEARTBEAT_DELAY / SPEED,
   })
   await using scope = new Scope()
   const clock = systemClock(SPEED)
@@ -35,7 +35,7 @@ export async function idleAgents(): Promise<Measured[]> {
   const listener = scope.use(await AgentListener.open({ port: 0, clock }))
   const transport = scope.use(new HttpTransport({ clock, connections: 64 }))
   const start = (): Agent => {
-    const nodeUuid = uuid(random)
+    const nodeUuid = randomUuid(random)
     const agent = startAgent({
       target,
       managers: standardManagers,
@@ -66,7 +66,7 @@ export async function idleAgents(): Promise<Measured[]> {
   const empty = heap()
   const all = await timed(() => heard(AGENTS))
   // From here on they are idle, and no longer all at the same moment.
-  await clock.sleep(LATEST_HEARTBEAT)
+  await clock.sleep(MAX_HEARTBEAT_DELAY)
   await ironic.heard()
   const usedBefore = process.cpuUsage()
   const since = wall.elapsed()

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { openImageCache, REHEARSAL_IMAGE } from '../../lab/index.js'
 import { defaultMachineSpec } from '../../machine/index.js'
 import { Scope, seededRandom, silent, type Random } from '../../runtime/index.js'
-import { finish } from '../../steps/index.js'
+import { runToEnd } from '../../steps/index.js'
 import { fileServer } from '../kit/images/image-files.js'
 import { machineInRamdisk } from './machine-in-ramdisk.js'
 import { clock, median, timed, type Measured } from './measure.js'
@@ -106,7 +106,7 @@ async function onMachine(image: string, before: () => Promise<void> = async () =
     timed(async () => {
       await before()
       const argv = ['coreos-installer', 'install', '/dev/sda', '--offline'] as const
-      const { exit, stderr } = await finish(machine.executor, [...argv], { effect: 'writes' })
+      const { exit, stderr } = await runToEnd(machine.executor, [...argv], { effect: 'writes' })
       if (exit.kind !== 'exited' || exit.code !== 0) throw new Error(`coreos-installer failed: ${stderr}`)
     }),
   )

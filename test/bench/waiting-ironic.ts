@@ -4,9 +4,9 @@ import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 /** Seconds: Ironic's default limit between two heartbeats. */
-export const HEARTBEAT_TIMEOUT = 300
+export const AGENT_HEARTBEAT_TIMEOUT = 300
 /** An agent lets at most 0.6 of that pass, and IPA looks only every 5 s whether it is time. Milliseconds. */
-export const LATEST_HEARTBEAT = HEARTBEAT_TIMEOUT * 1000 * 0.6 + 5000
+export const MAX_HEARTBEAT_DELAY = AGENT_HEARTBEAT_TIMEOUT * 1000 * 0.6 + 5000
 
 export interface WaitingFor {
   /** Seconds, as agents are told. */

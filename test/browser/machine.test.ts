@@ -10,7 +10,7 @@ let running: LabProcess
 let machine: string
 
 /** Nodes that work all the time, so that each view is looked at while much happens. */
-const BUSY = nodeNames(8, 4)
+const BUSY_MACHINE_NODES = nodeNames(8, 4)
 let load: AsyncDisposable
 
 const FILE = `/etc/${TEXT_ATTACKS[1]!}`
@@ -49,7 +49,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   running = await LabProcess.start(['--nodes', '8'])
   await running.all(nodeNames(8), 'manage', 'manageable')
-  await running.all([...BUSY, 'node-0'], 'provide', 'available')
+  await running.all([...BUSY_MACHINE_NODES, 'node-0'], 'provide', 'available')
   await running.all(['node-0'], 'active', 'active', INSTALL)
   machine = (await running.lab.node('node-0')).machine!
   while ((await running.lab.machine(machine)).firstBoot === null)
@@ -58,7 +58,7 @@ beforeAll(async () => {
   await running.ironic('POST', '/v1/nodes/node-0/states/provision', { target: TEXT_ATTACKS })
   await running.ironic('GET', `/v1/nodez/${encodeURIComponent(TEXT_ATTACKS[0]!)}`)
   // The journal keeps so many entries: what the tests look at is not to leave it.
-  load = running.keepBusy(BUSY, 1000)
+  load = running.keepBusy(BUSY_MACHINE_NODES, 1000)
 })
 
 afterAll(async () => {

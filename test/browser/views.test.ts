@@ -7,7 +7,7 @@ let browser: Browser
 let running: LabProcess
 
 /** Nodes that work all the time, so that each view is looked at while much happens. */
-const BUSY = nodeNames(30, 20)
+const BUSY_VIEW_NODES = nodeNames(30, 20)
 let load: AsyncDisposable
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
     running.all(nodeNames(3), 'active', 'active', INSTALL),
     running.all(['node-3'], 'active', 'deploy failed', INSTALL),
   ])
-  load = running.keepBusy(BUSY)
+  load = running.keepBusy(BUSY_VIEW_NODES)
 })
 
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bytesSource } from '../../bytes/index.js'
-import { checkStream, openLiveIso, readMetadata, type Stream } from '../../coreos/index.js'
+import { checkStream, openLiveIso, readMetadata, type StreamMetadata } from '../../coreos/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock, temporaryFolder, type TemporaryFolder } from '../../runtime/index.js'
 import { command } from '../kit/commands/command.js'
@@ -32,7 +32,7 @@ async function ran(...argv: string[]) {
   return { code, stdout: run.stdout, stderr: run.stderr }
 }
 const make = (version: string, ...argv: string[]) => ran('images', 'make', '--version', version, ...argv)
-async function streamIn(path: string): Promise<Stream> {
+async function streamIn(path: string): Promise<StreamMetadata> {
   const found = readMetadata(await readFile(join(path, 'stream.json'), 'utf8'), path)
   if (found.kind !== 'stream') throw new Error(found.kind)
   return found.value

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, IRONIC_RELEASES, type Operation } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, IRONIC_RELEASES, type IronicOperation } from '../../wire/index.js'
 import { command } from '../kit/commands/command.js'
 
 interface Document {
@@ -27,7 +27,7 @@ test.each(Object.keys(IRONIC_RELEASES))('ironstage openapi prints a valid docume
 
 test('every operation is in it, with its parameters', async () => {
   const document = await printed()
-  const rows: readonly Operation[] = IRONIC_OPERATIONS
+  const rows: readonly IronicOperation[] = IRONIC_OPERATIONS
   const offered = rows.filter(({ refused }) => !refused).map(({ id }) => id)
   expect(ids(document)).toEqual(offered.sort())
   expect(document.info.description).toBe('Microversions 1.1 to 1.115.')

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { bootImagesText, type Stream } from '../../coreos/index.js'
+import { bootImagesText, type StreamMetadata } from '../../coreos/index.js'
 import { putFiles } from '../kit/registry/images.js'
 import { registryServer } from '../kit/registry/registry-server.js'
 import { DIGEST, releaseParts, RHCOS, type ReleaseParts } from '../kit/registry/release-parts.js'
@@ -90,7 +90,7 @@ describe('release write', () => {
 
   test('takes the manifests of components as oc adm release new does: the boot images of the installer', async () => {
     await using registry = await registryServer()
-    const older: Stream = rhelStream({ name: 'rhel-10' })
+    const older: StreamMetadata = rhelStream({ name: 'rhel-10' })
     const map = bootImagesText({ releaseVersion: '0.0.1-snapshot', stream: older, streams: null })
     const references = {
       kind: 'ImageStream',

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { documentText, type Stream } from '../../coreos/index.js'
+import { documentText, type StreamMetadata } from '../../coreos/index.js'
 import { buildMeta } from '../kit/builds.js'
 import { command } from '../kit/commands/command.js'
 import { sha256 } from '../kit/images/image-files.js'
@@ -89,13 +89,15 @@ describe('row 35: stream convert', () => {
     const args = ['--base-url', 'https://b.example.org', '--to', 'release', '-o', at('release.json')]
     expect(await ran('stream', 'convert', ...args, at('x.json'), at('a.json'))).toMatchObject({ code: 0, stdout: '' })
     const made = await ran('stream', 'convert', at('release.json'))
-    const stream = JSON.parse(made.stdout) as Stream
+    const stream = JSON.parse(made.stdout) as StreamMetadata
     expect(Object.keys(stream.architectures)).toEqual(['aarch64', 'x86_64'])
     expect(stream.metadata.generator).toMatch(/^ironstage /)
 
     const next = buildMeta('s390x', { name: 'rhcos', version: '10.2.20260715-0' })
     const update = ['--target', at('stable.json'), '--no-signatures', '--name', 'mixed']
-    const updated = JSON.parse((await ran('stream', 'convert', ...update, await put('s.json', next))).stdout) as Stream
+    const updated = JSON.parse(
+      (await ran('stream', 'convert', ...update, await put('s.json', next))).stdout,
+    ) as StreamMetadata
     expect(updated.stream).toBe('mixed')
     expect(updated.architectures['s390x']!.artifacts['metal']!.release).toBe('10.2.20260715-0')
     expect(updated.architectures['x86_64']).toEqual(fedoraStream().architectures['x86_64'])

@@ -27,7 +27,7 @@ spec:
   ${spec}
 `
 const CUSTOM = 'online: true\n  customDeploy: {method: install_coreos}'
-const SPARE = 'online: false'
+const SPARE_HOST_SPEC = 'online: false'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-hosts-'))
 const fast = ['--port', '0', '--speed', '5000']
@@ -51,7 +51,7 @@ describe('the files of --hosts', () => {
     const folder = await scratch()
     await put(folder, 'secret.yaml', SECRET)
     await put(folder, 'one.yaml', host('one', 1, CUSTOM))
-    await put(folder, 'two.yaml', host('two', 2, SPARE))
+    await put(folder, 'two.yaml', host('two', 2, SPARE_HOST_SPEC))
     await using running = await upWith('--hosts', folder, '--watch')
     const { up } = running
     await Promise.all([up.printed(/^metal3\/one {2}provisioned$/m), up.printed(/^metal3\/two {2}available$/m)])
@@ -68,7 +68,7 @@ describe('the files of --hosts', () => {
     await rm(join(folder, 'one.yaml'))
     await up.printed(/^metal3\/one {2}deleted$/m)
     expect(up.stdout).toMatch(/one {2}deprovisioning[^]*one {2}powering off before delete[^]*one {2}deleting/)
-    await put(folder, 'one.yaml', host('one', 1, SPARE))
+    await put(folder, 'one.yaml', host('one', 1, SPARE_HOST_SPEC))
     await up.printed(/one {2}deleted[^]*metal3\/one {2}available$/m)
   })
 
@@ -173,7 +173,7 @@ test('the command ends at once, in the midst of everything', async () => {
 
 test('a dozen hosts at once are no reason for a warning', async () => {
   const folder = await scratch()
-  await put(folder, 'hosts.yaml', SECRET, ...Array.from({ length: 12 }, (_, n) => host(`h${n}`, n, SPARE)))
+  await put(folder, 'hosts.yaml', SECRET, ...Array.from({ length: 12 }, (_, n) => host(`h${n}`, n, SPARE_HOST_SPEC)))
   const warnings: string[] = []
   const note = ({ message }: Error) => void warnings.push(message)
   process.on('warning', note)

@@ -6,10 +6,10 @@ import { Managers } from '../../agent/managers.js'
 import { defaultMachineSpec, NO_PACE, openMachines, type MachineSpec } from '../../machine/index.js'
 import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { readHardware } from '../../steps/index.js'
-import type { InspectionData } from '../../wire/index.js'
+import type { InspectionBody } from '../../wire/index.js'
 
 /** Runs collectors on a simulated machine that has booted its ramdisk. */
-async function collected(collectors: string[], change: Partial<MachineSpec> = {}): Promise<InspectionData> {
+async function collected(collectors: string[], change: Partial<MachineSpec> = {}): Promise<InspectionBody> {
   const clock = systemClock()
   let up = (): void => {}
   const ready = new Promise<void>((resolve) => (up = resolve))
@@ -40,7 +40,7 @@ async function collected(collectors: string[], change: Partial<MachineSpec> = {}
   return await inspectionData(options)
 }
 
-const keys = (data: InspectionData) => Object.keys(data).sort()
+const keys = (data: InspectionBody) => Object.keys(data).sort()
 
 test('default and logs alone when nothing else is asked for', async () => {
   expect(keys(await collected(['default', 'logs']))).toEqual([

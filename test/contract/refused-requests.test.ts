@@ -1,14 +1,14 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { stage, type Stage } from '../../lab/index.js'
+import { composeStage, type Stage } from '../../lab/index.js'
 import { serveHttp } from '../../wire/index.js'
 import { systemClock } from '../../runtime/index.js'
 
 /** Bytes that no HTTP client sends. */
 
 let served: Stage
-beforeAll(async () => void (served = await stage({ network: { host: '127.0.0.1', port: 0 } })))
+beforeAll(async () => void (served = await composeStage({ network: { host: '127.0.0.1', port: 0 } })))
 afterAll(() => served[Symbol.asyncDispose]())
 
 /** Sends bytes and reads until the server hangs up; it must, since nothing that is sent asks to keep the connection. */

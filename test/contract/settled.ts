@@ -1,7 +1,7 @@
 import type { RecordedExchange } from './recording.js'
 import type { Stage } from './stage.js'
 
-const PAUSE = 5
+const SETTLE_POLL_INTERVAL = 5
 const TRIES = 200
 
 /** Lets what a call has set going come to its end, as the recorded client did before it looked again. */
@@ -19,5 +19,5 @@ export const settled =
       return found.node.reservation === null && (await store.effects(found.node.uuid)).length === 0
     }
     for (let tries = 0; tries < TRIES && !(await resting()); tries++)
-      await new Promise((resolve) => setTimeout(resolve, PAUSE))
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_INTERVAL))
   }

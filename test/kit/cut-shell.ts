@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { uniform, type Clock, type Random } from '../../runtime/index.js'
+import { randomUniform, type Clock, type Random } from '../../runtime/index.js'
 import { LinkLost, SupervisedExecutor, type LoginShell, type SupervisedOptions } from '../../targets/index.js'
 
 /** A login shell whose link is cut at random moments, a number of times. */
@@ -30,7 +30,7 @@ export function cutAtRandom(
       const early = random.next() < 0.3
       const part = early ? stdin.subarray(0, Math.floor(random.next() * stdin.length)) : stdin
       const channel = await shell.open(line, { ...options, stdin: part })
-      void clock.sleep(early ? 20 : uniform(random, 0, 120)).then(() => channel.cut())
+      void clock.sleep(early ? 20 : randomUniform(random, 0, 120)).then(() => channel.cut())
       if (!early) return channel
       // However fast the shell is with what it got, how it ended does not come back over a link that is cut.
       const exit = channel.exit.then(() => Promise.reject(new LinkLost(`the link to ${shell.name} is cut`)))

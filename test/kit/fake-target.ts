@@ -1,17 +1,17 @@
 import type { Clock } from '../../runtime/index.js'
-import type { Capability, Command, Exit, Run, Target } from '../../targets/index.js'
+import type { TargetCapability, TargetCommand, CommandExit, RunningCommand, Target } from '../../targets/index.js'
 
 /** A program of a {@link FakeTarget}. */
-export type FakeProgram = (command: Command) => Promise<FakeEnd> | FakeEnd
+export type FakeProgram = (command: TargetCommand) => Promise<FakeEnd> | FakeEnd
 
 /** `output` is on stderr, where programs explain themselves. */
 interface FakeEnd {
   output?: string
   stdout?: string
-  exit: Exit
+  exit: CommandExit
 }
 
-export const exited = (code: number, output = ''): { output: string; exit: Exit } => ({
+export const exited = (code: number, output = ''): { output: string; exit: CommandExit } => ({
   output,
   exit: { kind: 'exited', code },
 })
@@ -21,10 +21,10 @@ export class FakeTarget implements Target {
   readonly name = 'fake'
   readonly disks = { mayWrite: () => true }
   readonly clock: Clock
-  readonly started: Command[] = []
+  readonly started: TargetCommand[] = []
   programs: Record<string, FakeProgram> = {}
-  capabilities: readonly Capability[] = ['power', 'reboot']
-  readonly #runs = new Map<string, Run>()
+  capabilities: readonly TargetCapability[] = ['power', 'reboot']
+  readonly #runs = new Map<string, RunningCommand>()
   #count = 0
 
   constructor(clock: Clock) {
@@ -32,17 +32,17 @@ export class FakeTarget implements Target {
   }
 
   hostPath = (path: string): string => path
-  has = (capability: Capability): boolean => this.capabilities.includes(capability)
+  has = (capability: TargetCapability): boolean => this.capabilities.includes(capability)
 
   readonly executor = {
-    start: async (command: Command): Promise<Run> => {
+    start: async (command: TargetCommand): Promise<RunningCommand> => {
       const id = command.id ?? `run-${this.#count++}`
       const known = this.#runs.get(id)
       if (known) return known
       this.started.push(command)
       const program = this.programs[command.argv[0]] ?? (() => exited(127, `${command.argv[0]}: command not found\n`))
       const ending: Promise<FakeEnd> = Promise.resolve(program(command))
-      const run: Run = {
+      const run: RunningCommand = {
         id,
         output: (async function* () {
           const { stdout, output } = await ending
@@ -56,7 +56,7 @@ export class FakeTarget implements Target {
       this.#runs.set(id, run)
       return run
     },
-    attach: async (id: string): Promise<Run> => {
+    attach: async (id: string): Promise<RunningCommand> => {
       const known = this.#runs.get(id)
       if (!known) throw new Error(`no run ${id}`)
       return known

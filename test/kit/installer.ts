@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { LazyMap, seededRandom, systemClock, type Clock } from '../../runtime/index.js'
-import type { BlockDevice } from '../../machine/disk/block-device.js'
+import type { SimulatedDisk } from '../../machine/disk/block-device.js'
 import { describedDisk } from '../../machine/disk/described-disk.js'
 import type { MachineSpec } from '../../machine/machine-spec.js'
 import { NO_PACE } from '../../machine/machine.js'
-import { coreosInstaller } from '../../machine/programs/coreos-installer/coreos-installer.js'
+import { coreosInstallerProgram } from '../../machine/programs/coreos-installer/coreos-installer.js'
 import { MemoryFileTree } from '../../machine/file-tree.js'
-import type { Inside } from '../../machine/programs/program.js'
+import type { ProgramMachine } from '../../machine/programs/program.js'
 
 const MIB = 1024 * 1024
 
@@ -22,11 +22,11 @@ export const readSmallImage = (): Buffer =>
 
 /** A machine's inside with one disk, as much of it as coreos-installer looks at. */
 export function insideWith(options: {
-  disks?: BlockDevice[]
+  disks?: SimulatedDisk[]
   files?: Record<string, Uint8Array | string>
   metalImage?: string | null
   mounts?: Record<string, string>
-}): Inside {
+}): ProgramMachine {
   const disks = options.disks ?? [describedDisk({ name: 'sda', size: 512 * MIB, sectorSize: 512 })]
   const files = new MemoryFileTree(() => new Map())
   for (const { name } of disks) files.write(`/dev/${name}`, new Uint8Array())
@@ -79,13 +79,13 @@ export interface Outcome {
 
 /** Runs coreos-installer in it. */
 export async function runInstaller(
-  inside: Inside,
+  inside: ProgramMachine,
   args: readonly string[],
   options: { clock?: Clock; tty?: boolean; signal?: AbortSignal; writeRate?: number; seed?: number } = {},
 ): Promise<Outcome> {
   const out = { stdout: '', stderr: '' }
   const text = (part: string | Uint8Array) => (typeof part === 'string' ? part : Buffer.from(part).toString())
-  const code = await coreosInstaller({
+  const code = await coreosInstallerProgram({
     argv: ['coreos-installer', ...args],
     stdin: new Uint8Array(),
     tty: options.tty ?? false,

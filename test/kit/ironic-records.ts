@@ -1,15 +1,15 @@
-import { newNode } from '../../ironic-mock/conductor/records/new-records.js'
-import type { Interfaces } from '../../ironic-mock/drivers/hardware-types.js'
+import { makeNodeRecord } from '../../ironic-mock/conductor/records/new-records.js'
+import type { NodeInterfaces } from '../../ironic-mock/drivers/hardware-types.js'
 import type { DriverDescription } from '../../ironic-mock/index.js'
 import { DRIVER_INTERFACES, type NodeRecord } from '../../wire/index.js'
 
 const interfaces = Object.fromEntries(
   DRIVER_INTERFACES.map((kind) => [`${kind}_interface`, 'fake']),
-) as unknown as Interfaces
+) as unknown as NodeInterfaces
 
 /** A freshly enrolled all-fake node, with what a test says of it. */
 export const aNode = (fields: Partial<NodeRecord> = {}): NodeRecord => ({
-  ...newNode(
+  ...makeNodeRecord(
     { driver: 'fake-hardware', name: 'node-b', conductor_affinity: 1 },
     interfaces,
     '2026-11-21T09:32:58.301371',

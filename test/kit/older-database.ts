@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { newNode } from '../../ironic-mock/conductor/records/new-records.js'
+import { makeNodeRecord } from '../../ironic-mock/conductor/records/new-records.js'
 import { AT, node } from './store-records.js'
 
 /** Tables of `ironic.db` in version 1, and those that version 2 has besides. */
@@ -39,7 +39,7 @@ const VERSION_2 = `
 export function writeOlderIronic(path: string, version: 1 | 2): void {
   const db = new Database(path)
   db.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; BEGIN; ${VERSION_1} ${version === 2 ? VERSION_2 : ''}`)
-  const record = JSON.stringify({ ...newNode(node('a'), {} as never, AT, 'a'), ...node('a'), id: 1, name: 'a' })
+  const record = JSON.stringify({ ...makeNodeRecord(node('a'), {} as never, AT, 'a'), ...node('a'), id: 1, name: 'a' })
   db.prepare("INSERT INTO nodes VALUES (1, 'a', 'a', NULL, 'enroll', 'fake-hardware', 4, ?)").run(record)
   db.exec(`
     INSERT INTO deadlines VALUES ('a', 'd', 5.5);

@@ -1,4 +1,4 @@
-import { metaToRelease, releaseToStream, type BuildMeta, type Stream } from '../../coreos/index.js'
+import { metaToRelease, releaseToStream, type BuildMeta, type StreamMetadata } from '../../coreos/index.js'
 import { buildMeta } from './builds.js'
 import { sha256 } from './images/image-files.js'
 
@@ -7,7 +7,7 @@ export interface Published {
   /** By the path below {@link BUILDS}. */
   files: Record<string, Buffer>
   build: BuildMeta
-  stream: Stream
+  stream: StreamMetadata
 }
 
 /** Where a published build is from. */

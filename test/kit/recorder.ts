@@ -6,8 +6,8 @@ import { selfSigned } from '../../agent/index.js'
 import {
   openRecorder,
   readRecording,
-  type Exchange,
-  type Recorder,
+  type RecordingExchange,
+  type CallRecorder,
   type RecorderOptions,
 } from '../../recording/index.js'
 import { systemClock, systemRandom, temporaryFolder } from '../../runtime/index.js'
@@ -16,13 +16,13 @@ export const clock = systemClock()
 export const identity = (address: string) => selfSigned({ hostname: 'test', address, random: systemRandom, clock })
 /** A recorder before an upstream. */
 export interface Stage extends AsyncDisposable {
-  recorder: Recorder
+  recorder: CallRecorder
   file: string
   url: string
   upstream: string
   log: string[]
   /** Ends the recording and reads it. */
-  exchanges(): Promise<readonly Exchange[]>
+  exchanges(): Promise<readonly RecordingExchange[]>
 }
 
 export async function recording(upstream: string, more: Partial<RecorderOptions> = {}): Promise<Stage> {

@@ -1,16 +1,16 @@
 import { defined } from '../../runtime/index.js'
-import { FORMAT_VERSION, type Exchange, type Recording } from '../../recording/index.js'
+import { FORMAT_VERSION, type RecordingExchange, type Recording } from '../../recording/index.js'
 
 const START = Date.parse('2026-11-23T10:00:00Z')
 
 /** An exchange in a few words; numbers and times are its place in {@link recordingOf}. */
-export interface ShortExchange extends Partial<Omit<Exchange, 'request' | 'response'>> {
+export interface ShortExchange extends Partial<Omit<RecordingExchange, 'request' | 'response'>> {
   asks?: unknown
   answers?: unknown
   headers?: Record<string, string>
 }
 
-export function exchangeOf({ asks, answers, headers = {}, ...more }: ShortExchange, index: number): Exchange {
+export function exchangeOf({ asks, answers, headers = {}, ...more }: ShortExchange, index: number): RecordingExchange {
   const message = (body: unknown) => ({ bytes: body === undefined ? 0 : 1, ...defined({ body }) })
   return {
     seq: index + 1,

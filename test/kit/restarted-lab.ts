@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import {
   StagedNode,
   openStateFolder,
-  stage,
-  type Deployment,
+  composeStage,
+  type DeployRequest,
   type LabEvent,
   type Stage,
   type StageOptions,
@@ -16,7 +16,7 @@ import { seededRandom } from '../../runtime/index.js'
 /** One life of a lab on a state folder, as a process would lead it. */
 export interface Life extends Stage {
   readonly clock: VirtualClock
-  node(uuid: string, deployment?: Deployment): StagedNode
+  node(uuid: string, deployment?: DeployRequest): StagedNode
   wait<T>(awaited: Promise<T>): Promise<T>
   /** Resolves when `moment` comes; from then on nothing of this life reaches anything any more, as if it were killed. */
   killedAt(moment: (event: LabEvent) => boolean): Promise<void>
@@ -39,9 +39,9 @@ export async function labFolder() {
     release = () => folder[Symbol.dispose]()
     const clock = new VirtualClock(now)
     const random = seededRandom(lives.length + 1)
-    const life = await stage({ disks: 'file', ...options, folder, clock, random })
+    const life = await composeStage({ disks: 'file', ...options, folder, clock, random })
     lives.push(life)
-    const wait = <T>(awaited: Promise<T>) => clock.until(awaited)
+    const wait = <T,>(awaited: Promise<T>) => clock.until(awaited)
     return {
       ...life,
       [Symbol.asyncDispose]: () => life[Symbol.asyncDispose](),

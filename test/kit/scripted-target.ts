@@ -1,8 +1,8 @@
 import { VirtualClock, type Clock } from '../../runtime/index.js'
-import type { Capability, Command, Exit, OutputChunk, Target } from '../../targets/index.js'
+import type { TargetCapability, TargetCommand, CommandExit, OutputChunk, Target } from '../../targets/index.js'
 
 /** The result of a scripted program. Text is its stdout. */
-export type Answer = string | { stdout?: string; stderr?: string; code?: number; exit?: Exit }
+export type Answer = string | { stdout?: string; stderr?: string; code?: number; exit?: CommandExit }
 /** By the beginning of the command line; the longest that fits is taken. */
 export type Script = Record<string, Answer | ((argv: readonly string[]) => Answer | Promise<Answer>)>
 
@@ -15,12 +15,12 @@ export interface ScriptedTarget extends Target {
 
 export interface ScriptedOptions {
   files?: Record<string, string>
-  capabilities?: readonly Capability[]
+  capabilities?: readonly TargetCapability[]
   /** Names that may be written; all without. */
   writable?: readonly string[]
 }
 
-const ALL: readonly Capability[] = [
+const ALL: readonly TargetCapability[] = [
   'power',
   'reboot',
   'efi-variables',
@@ -51,7 +51,7 @@ export function scriptedTarget(script: Script, options: ScriptedOptions = {}): S
     has: (capability) => capabilities.includes(capability),
     disks: { mayWrite: ({ name }) => writable === undefined || writable.includes(name) },
     executor: {
-      start: async ({ argv }: Command) => {
+      start: async ({ argv }: TargetCommand) => {
         const line = argv.join(' ')
         commands.push(line)
         const key = Object.keys(script)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach } from 'vitest'
 import { errorChain, silent, systemClock, systemRandom } from '../../runtime/index.js'
 import { parseSshTarget } from '../../targets/ssh/address.js'
 import { parsePins } from '../../targets/ssh/host-keys.js'
-import { fingerprint } from '../../targets/ssh/known-hosts.js'
+import { formatFingerprint } from '../../targets/ssh/known-hosts.js'
 import type { SecretQuestion } from '../../targets/ssh/secrets.js'
 import { openSshShell, type SshShellOptions } from '../../targets/ssh/ssh-shell.js'
 import { LinkLost, type LoginShell } from '../../targets/supervised/login-shell.js'
@@ -11,7 +11,7 @@ import { Home, newKey, SshHost, type SshHostOptions } from './ssh-host.js'
 
 export const clock = systemClock()
 export const publicOf = (key: string) => (ssh2.utils.parseKey(key) as ParsedKey).getPublicSSH()
-export const print = (key: string) => fingerprint(publicOf(key))
+export const print = (key: string) => formatFingerprint(publicOf(key))
 export const hostKey = newKey().private
 
 /** The home folder of the present test. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { newNode, newPort } from '../../ironic-mock/conductor/records/new-records.js'
+import { makeNodeRecord, newPort } from '../../ironic-mock/conductor/records/new-records.js'
 import { chooseInterfaces, hardwareType } from '../../ironic-mock/drivers/hardware-types.js'
 import { openStore } from '../../ironic-mock/store/open-store.js'
 import type { NewResource } from '../../ironic-mock/store/store.js'
@@ -18,7 +18,7 @@ export const open = (path?: string, clock = new VirtualClock()): ReturnType<type
 
 export function node(uuid: string, more: Partial<NodeRecord> = {}): Omit<NodeRecord, 'id'> {
   const fields = { driver: 'fake-hardware', ...more }
-  return { ...newNode(fields, chooseInterfaces(hardwareType('fake-hardware', ''), {}), AT, uuid), ...more }
+  return { ...makeNodeRecord(fields, chooseInterfaces(hardwareType('fake-hardware', ''), {}), AT, uuid), ...more }
 }
 
 export const port = (address: string, node_uuid: string, uuid = `port-${address}`): Omit<PortRecord, 'id'> =>

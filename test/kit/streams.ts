@@ -1,4 +1,4 @@
-import { metaToRelease, releaseToStream, type Stream } from '../../coreos/index.js'
+import { metaToRelease, releaseToStream, type StreamMetadata } from '../../coreos/index.js'
 import { buildMeta } from './builds.js'
 
 export const ARCHITECTURES = ['x86_64', 'aarch64', 'ppc64le', 's390x'] as const
@@ -8,7 +8,7 @@ export function fedoraStream({
   version = '38.20230718.3.0',
   now = '2023-08-01T10:00:00Z',
   stream = 'stable',
-} = {}): Stream {
+} = {}): StreamMetadata {
   const builds = ARCHITECTURES.map((architecture) => buildMeta(architecture, { version, stream }))
   return releaseToStream(metaToRelease(builds), { now })
 }
@@ -19,7 +19,7 @@ export function rhelStream({
   now = '2026-07-16T23:16:30Z',
   name = 'rhcos-4.22',
   os = 'rhcos',
-} = {}): Stream {
+} = {}): StreamMetadata {
   const builds = ARCHITECTURES.map((architecture) =>
     buildMeta(architecture, { name: os, version, stream: 'rhel-10.2' }),
   )

@@ -53,7 +53,7 @@ export async function realInstaller(): Promise<RealInstaller> {
   const binary = await realBinary()
   const preload = await compile()
   return {
-    run: (args) => tool('env', ...QUIET, binary, ...args),
+    run: (args) => tool('env', ...NO_BACKTRACE_ENV, binary, ...args),
     install: (disk, args, options = {}) => install(binary, preload, disk, args, options),
     [Symbol.asyncDispose]: () => rm(dirname(preload), { recursive: true, force: true }),
   }
@@ -77,7 +77,7 @@ export async function realBinary(): Promise<string> {
 }
 
 /** Backtraces are for developers of coreos-installer. */
-const QUIET = ['-u', 'RUST_BACKTRACE', '-u', 'RUST_LIB_BACKTRACE'] as const
+const NO_BACKTRACE_ENV = ['-u', 'RUST_BACKTRACE', '-u', 'RUST_LIB_BACKTRACE'] as const
 
 async function compile(): Promise<string> {
   await debianProgram('gcc', 'gcc')

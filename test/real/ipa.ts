@@ -11,7 +11,7 @@ import { Scope } from '../../runtime/index.js'
 import type { Inventory } from '../../wire/index.js'
 import { debianProgram, pythonPeer } from './peers.js'
 import { relay } from './peers/ipa/relay.mjs'
-import { LONGEST_WAIT } from './limits.js'
+import { REAL_PEER_TIMEOUT } from './limits.js'
 
 const PEER = fileURLToPath(new URL('./peers/ipa/', import.meta.url))
 /** Every distribution that is installed, pinned. */
@@ -117,9 +117,9 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
         .map((line) => JSON.parse(line) as { operation: string })
     /** Ironic switches fake hardware off as soon as the agent has taken the command to do so, which needs a moment. */
     const poweredOffByAgent = async (): Promise<void> => {
-      for (let waited = 0; waited < MOST_SHUTDOWN; waited += 100) {
+      for (let waited = 0; waited < MAX_SHUTDOWN_TIME; waited += 100) {
         const isShuttingDown = (await operations()).at(-1)?.operation === 'full_sync'
-        if ((await asked()) || (waited >= LEAST_SHUTDOWN && !isShuttingDown)) return
+        if ((await asked()) || (waited >= MIN_SHUTDOWN_TIME && !isShuttingDown)) return
         await sleep(100)
       }
     }
@@ -168,8 +168,8 @@ export async function ipaMachine({ ironicUrl, inventory, config = {} }: IpaOptio
 }
 
 /** Time for the agent to start its shutdown once Ironic powers the machine off, and to end it, in milliseconds. */
-const LEAST_SHUTDOWN = 2000
-const MOST_SHUTDOWN = 30_000
+const MIN_SHUTDOWN_TIME = 2000
+const MAX_SHUTDOWN_TIME = 30_000
 
 /** How long a machine that was told to go down still runs, in milliseconds. */
 const ANSWERING = 500
@@ -227,7 +227,7 @@ function spawnTo(log: string, program: string, argv: readonly string[], cwd: str
  * @throws with what it logged, when it does not in a minute
  */
 export async function answering(machine: IpaMachine, protocol = 'http'): Promise<void> {
-  const deadline = Date.now() + LONGEST_WAIT
+  const deadline = Date.now() + REAL_PEER_TIMEOUT
   while (Date.now() < deadline) {
     // A connection that was made before the agent listens may never be answered.
     const signal = AbortSignal.timeout(2000)

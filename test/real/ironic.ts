@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { defined } from '../../runtime/index.js'
 import { pythonPeer, tool } from './peers.js'
-import { LONGEST_WAIT } from './limits.js'
+import { REAL_PEER_TIMEOUT } from './limits.js'
 
 /** Every distribution that is installed, pinned. Benchmarks run this file compiled, beside which there is no list. */
 const PINNED = fileURLToPath(new URL('./peers/ironic.txt', import.meta.url.replace('/dist/test/real/', '/test/real/')))
@@ -256,7 +256,7 @@ async function configure(
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + LONGEST_WAIT
+  const deadline = Date.now() + REAL_PEER_TIMEOUT
   while (Date.now() < deadline) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended (${child.exitCode})`)
     const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)

@@ -9,7 +9,7 @@ import { debianProgram, quoted, succeeds, tool } from './peers.js'
 const INIT = fileURLToPath(new URL('./peers/own-kernel.sh', import.meta.url))
 const TREE = fileURLToPath(new URL('../..', import.meta.url))
 /** Every system call of its programs takes two changes of process: it is ten times as slow as this host, and more. */
-const TIMEOUT = 2_400_000
+const OWN_KERNEL_TIMEOUT = 2_400_000
 
 /**
  * Runs shell text on a kernel of its own, as root: Debian's User Mode Linux, a Linux that is a process. It has what a
@@ -57,7 +57,7 @@ export async function onOwnKernel(
         INIT,
       ],
       // Told to end, it takes all its processes along.
-      { stdio: ['ignore', 'pipe', 'pipe'], timeout: TIMEOUT, killSignal: 'SIGTERM' },
+      { stdio: ['ignore', 'pipe', 'pipe'], timeout: OWN_KERNEL_TIMEOUT, killSignal: 'SIGTERM' },
     )
     let console = ''
     for (const stream of [child.stdout, child.stderr])

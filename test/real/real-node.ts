@@ -7,7 +7,7 @@ import type { Ran, Seen } from '../contract/lifecycle-stage.js'
 import type { RealIronic } from './ironic.js'
 import { practice } from './practice-steps.js'
 import { followPower } from './power-follower.js'
-import { LONGEST_WAIT } from './limits.js'
+import { REAL_PEER_TIMEOUT } from './limits.js'
 
 /** A node of a real Ironic, and our agent on the machine behind it. */
 export interface RealNode extends AsyncDisposable {
@@ -142,7 +142,7 @@ export async function realNode(
       }
       const timer = setTimeout(
         () => end(() => reject(new Error(`${name} never became ${state}: ${story()}`))),
-        LONGEST_WAIT,
+        REAL_PEER_TIMEOUT,
       )
       watchers.add(look)
     })

@@ -13,7 +13,7 @@ const CONFIG = fileURLToPath(new URL('./vitest.config.ts', import.meta.url))
 const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 
 /** A lane waits for its peers part of the time. With one more for each processor, peers are too slow for their own limits. */
-const AT_ONCE = availableParallelism() + 1
+const MAX_PARALLEL_LANES = availableParallelism() + 1
 
 const running = new Set<ChildProcess>()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -53,7 +53,7 @@ async function allLanes(): Promise<number> {
   const next = async () => {
     for (let name = waiting.shift(); name; name = waiting.shift()) lanes.push(await lane(name))
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, next))
+  await Promise.all(Array.from({ length: MAX_PARALLEL_LANES }, next))
   const rows = [{ name: 'installing peers', code: 0, seconds: installed }, ...lanes].map(
     ({ name, code, seconds }) => `${seconds.toFixed(0).padStart(8)} s  ${name}${code === 0 ? '' : ` failed (${code})`}`,
   )

@@ -12,7 +12,7 @@ import type { CommandList, CommandResult } from '../../wire/index.js'
 import { IMAGE, ignition } from '../kit/deployed.js'
 import { ask, TOKEN } from '../kit/fake-ironic.js'
 
-const SLOW = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 2 ** 20 }
+const RESTARTED_MACHINE_TIMES = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 2 ** 20 }
 const step = {
   name: 'deploy.execute_deploy_step',
   params: { step: installCoreos({ ignition }), node: { uuid: 'n' }, ports: [] },
@@ -77,7 +77,13 @@ test('SIGTERM in the middle of an install leaves what a killed installer leaves:
   const id = 'machine-1'
   {
     using folder = await openStateFolder(dir)
-    const seeds = { clock: systemClock(), random: seededRandom(1), probe: new Probe(), logger: silent, pace: SLOW }
+    const seeds = {
+      clock: systemClock(),
+      random: seededRandom(1),
+      probe: new Probe(),
+      logger: silent,
+      pace: RESTARTED_MACHINE_TIMES,
+    }
     const events = { ramdiskUp: () => {}, down: () => {} }
     await using machines = await openMachines({ stateDir: folder.path, ...seeds, events })
     await machines.create({ ...defaultMachineSpec(1), metalImage: IMAGE })
@@ -88,7 +94,7 @@ test('SIGTERM in the middle of an install leaves what a killed installer leaves:
     openStandaloneAgent({
       serves: { token: TOKEN },
       machine: { folder, id },
-      machinePace: SLOW,
+      machinePace: RESTARTED_MACHINE_TIMES,
       logger: silent,
       clock: systemClock(),
       random: seededRandom(1),
@@ -127,7 +133,7 @@ async function inRamdisk(
       random: seededRandom(1),
       probe,
       logger: silent,
-      pace: SLOW,
+      pace: RESTARTED_MACHINE_TIMES,
       events: { ramdiskUp: (_machine, boot) => up(boot.id), down: () => {} },
     }),
   )

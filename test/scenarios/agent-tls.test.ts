@@ -3,12 +3,12 @@ import { seededRandom, systemClock } from '../../runtime/index.js'
 import { installCoreos } from '../../lab/index.js'
 import { StagedNode } from '../../lab/lab-node.js'
 import type { StageOptions } from '../../lab/stage/stage-options.js'
-import { stage } from '../../lab/stage/stage.js'
+import { composeStage } from '../../lab/stage/stage.js'
 import { configdrive } from '../kit/deployed.js'
 
 /** A lab on loopback, with a conductor that takes no agent without TLS. */
 async function strict(options: StageOptions) {
-  const staged = await stage({
+  const staged = await composeStage({
     clock: systemClock(),
     random: seededRandom(11),
     disks: 'described',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { BareMetalOperator, bmcAccess, wantedHosts, type Host } from '../../metal3/index.js'
+import { BareMetalOperator, bmcAccess, wantedHosts, type RequestedHost } from '../../metal3/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { IronicRelease } from '../../wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
@@ -8,7 +8,7 @@ import { smallImage } from '../kit/images/rehearsal-image.js'
 
 const account = { username: 'admin', password: 'secret', disableCertificateVerification: true }
 
-const host = (more: Partial<Host> = {}): Host => ({
+const host = (more: Partial<RequestedHost> = {}): RequestedHost => ({
   name: 'worker-0',
   bmc: bmcAccess('redfish-virtualmedia://10.4.0.1:8000/redfish/v1/Systems/1', account),
   bootMac: '52:54:00:b0:00:01',
@@ -22,10 +22,11 @@ const opened = async (release: IronicRelease = 'master') => {
   return { lab, operator: new BareMetalOperator(lab) }
 }
 
-const nodeOf = (lab: StagedLab, operator: BareMetalOperator, of: Host) => lab.client.node(operator.statusOf(of).id!)
+const nodeOf = (lab: StagedLab, operator: BareMetalOperator, of: RequestedHost) =>
+  lab.client.node(operator.statusOf(of).id!)
 
 /** Through all that comes before an instance. */
-async function prepared(operator: BareMetalOperator, of: Host): Promise<void> {
+async function prepared(operator: BareMetalOperator, of: RequestedHost): Promise<void> {
   for (const phase of ['register', 'inspect', 'prepare'] as const)
     expect([phase, (await operator[phase](of)).errorMessage]).toEqual([phase, undefined])
 }
@@ -229,7 +230,7 @@ describe('the hardware of a host', () => {
   test('is configured before it is used and serviced in use: RAID, BIOS settings, firmware', async () => {
     const { lab, operator } = await opened()
     await using _ = lab
-    const configured: Host = {
+    const configured: RequestedHost = {
       ...custom,
       raid: {
         kind: 'hardware',

@@ -5,7 +5,7 @@ import { createLab, installCoreos } from '../../lab/index.js'
 import { UserError } from '../../runtime/index.js'
 import { readManifests } from '../../metal3/read-manifests.js'
 
-const DEEP = 'is nested more than 500 levels deep'
+const TOO_DEEP_MESSAGE = 'is nested more than 500 levels deep'
 const LEVELS = [501, 5000, 9000, 100_000]
 
 function nested(levels: number): unknown {
@@ -18,10 +18,10 @@ const ignition = (levels: number) => `{"ignition":{"version":"3.4.0"},"more":${t
 
 describe.each(LEVELS)('%i levels', (levels) => {
   test('of an Ignition config', () => {
-    expect(() => parseIgnition(ignition(levels))).toThrow(DEEP)
+    expect(() => parseIgnition(ignition(levels))).toThrow(TOO_DEEP_MESSAGE)
     const config = { ignition: { version: '3.4.0' }, more: nested(levels) }
-    expect(() => parseIgnition(config)).toThrow(DEEP)
-    expect(validateIgnition(config)).toMatchObject({ valid: false, refusal: `it ${DEEP}` })
+    expect(() => parseIgnition(config)).toThrow(TOO_DEEP_MESSAGE)
+    expect(validateIgnition(config)).toMatchObject({ valid: false, refusal: `it ${TOO_DEEP_MESSAGE}` })
     expect(() => readIgnition(config)).toThrow(UserError)
     // Ignition itself reads ten thousand levels.
     expect(validateIgnition(ignition(levels)).valid).toBe(levels < 10_000)
@@ -29,12 +29,14 @@ describe.each(LEVELS)('%i levels', (levels) => {
 
   test('of manifests', () => {
     const flow = `kind: BareMetalHost\nspec: ${text(levels)}`
-    expect(readManifests('host.yaml', flow).findings).toMatchObject([{ kind: 'error', message: `it ${DEEP}` }])
+    expect(readManifests('host.yaml', flow).findings).toMatchObject([
+      { kind: 'error', message: `it ${TOO_DEEP_MESSAGE}` },
+    ])
   })
 
   test('of metadata', () => {
-    expect(() => readMetadata(text(levels), 'stream.json')).toThrow(`stream.json ${DEEP}`)
-    expect(() => readMetadata(`kind: ${text(levels)}`, 'map.yaml')).toThrow(`map.yaml ${DEEP}`)
+    expect(() => readMetadata(text(levels), 'stream.json')).toThrow(`stream.json ${TOO_DEEP_MESSAGE}`)
+    expect(() => readMetadata(`kind: ${text(levels)}`, 'map.yaml')).toThrow(`map.yaml ${TOO_DEEP_MESSAGE}`)
   })
 })
 
@@ -51,8 +53,10 @@ test('aliases that multiply in a manifest', () => {
 test('of the arguments of steps and of what a node says', async () => {
   await using lab = await createLab()
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition: nested(9000) as never })] })
-  await expect(node.deploy()).rejects.toThrow(DEEP)
-  await expect(lab.client.createNode({ driver: 'fake-hardware', extra: { a: nested(9000) } })).rejects.toThrow(DEEP)
+  await expect(node.deploy()).rejects.toThrow(TOO_DEEP_MESSAGE)
+  await expect(lab.client.createNode({ driver: 'fake-hardware', extra: { a: nested(9000) } })).rejects.toThrow(
+    TOO_DEEP_MESSAGE,
+  )
   // The conductor's own limit is lower.
   await expect(lab.client.createNode({ driver: 'fake-hardware', extra: { a: nested(400) } })).rejects.toThrow(
     'levels deep',

@@ -6,7 +6,7 @@ import { defined } from '../../runtime/index.js'
 import { openStateFolder } from '../../lab/index.js'
 import { openApiSwitch } from '../../lab/stage/api-switch.js'
 import type { StageOptions } from '../../lab/stage/stage-options.js'
-import { CONDUCTOR_HOST, stage, type Stage } from '../../lab/stage/stage.js'
+import { CONDUCTOR_HOST, composeStage, type Stage } from '../../lab/stage/stage.js'
 
 /** Machines and agents that lived on call Ironic while its conductor still takes up what an earlier one left. */
 
@@ -17,7 +17,7 @@ interface Life {
 
 async function inLife({ folder: path, onEvent }: Life, work: (staged: Stage) => Promise<void>): Promise<void> {
   using folder = await openStateFolder(path)
-  await using staged = await stage({
+  await using staged = await composeStage({
     folder,
     network: { host: '127.0.0.1', port: 0 },
     disks: 'described',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { defined } from '../../runtime/index.js'
-import { createStagedLab, openStateFolder, stage, type StagedLab, type StagedNode } from '../../lab/index.js'
+import { createStagedLab, openStateFolder, composeStage, type StagedLab, type StagedNode } from '../../lab/index.js'
 import { ironicSentence, type JsonObject, type RequestedStep } from '../../wire/index.js'
 
 /** A call as any client makes it. */
@@ -223,7 +223,7 @@ test('firmware is kept over a restart of ironstage', async () => {
   const path = await mkdtemp(join(tmpdir(), 'ironstage-firmware-'))
   const open = async () => {
     const folder = await openStateFolder(path)
-    return { folder, lab: await stage({ folder, disks: 'described' }) }
+    return { folder, lab: await composeStage({ folder, disks: 'described' }) }
   }
   const first = await open()
   const uuid = await first.lab.enroll(first.lab.spec(1), { bios_interface: 'redfish' })

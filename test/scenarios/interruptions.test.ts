@@ -16,7 +16,7 @@ const installing = (lab: StagedLab) =>
     })
   })
 
-const SLOW = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 2 ** 20 }
+const INTERRUPTED_MACHINE_TIMES = { power: 0, bootRamdisk: 0, bootDisk: 0, writeRate: 2 ** 20 }
 
 /** A node in the middle of its installation, which takes some minutes. */
 async function midInstall(lab: StagedLab): Promise<StagedNode> {
@@ -30,7 +30,7 @@ async function midInstall(lab: StagedLab): Promise<StagedNode> {
 
 describe('power lost in the middle of an installation', () => {
   test('is noticed by the timeout; the disk does not boot; the next deployment succeeds', async () => {
-    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     const machine = await machineOf(node)
     await machine.setPower('off')
@@ -48,7 +48,7 @@ describe('power lost in the middle of an installation', () => {
   })
 
   test('and back at once: the agent starts anew, and the disk still does not boot by itself', async () => {
-    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await (await machineOf(node)).setPower('reboot')
     const settled = await node.settled()
@@ -59,7 +59,7 @@ describe('power lost in the middle of an installation', () => {
   })
 
   test('by Ironic itself, asked over its API', async () => {
-    await using lab = await createStagedLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await lab.client.power(node.uuid, 'power off')
     expect(await node.settled()).toMatchObject({ provision_state: 'deploy failed', power_state: 'power off' })
@@ -70,7 +70,7 @@ describe('power lost in the middle of an installation', () => {
 
 describe('in wait call-back', () => {
   test('abort fails the deployment; the installer is stopped with the machine by the next one', async () => {
-    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await node.provision('abort')
     expect(await node.settled()).toMatchObject({
@@ -86,7 +86,7 @@ describe('in wait call-back', () => {
   })
 
   test('undeploy gives the machine back, off and without a bootable disk', async () => {
-    await using lab = await createStagedLab({ disks: 'file', machinePace: SLOW })
+    await using lab = await createStagedLab({ disks: 'file', machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await node.provision('deleted')
     expect(await node.settled()).toMatchObject({
@@ -108,14 +108,14 @@ describe('in wait call-back', () => {
     ['manage', 400, /"manage" can not be performed/],
     ['rebuild', 400, /"rebuild" can not be performed/],
   ])('%s is refused and changes nothing', async (verb, status, message) => {
-    await using lab = await createStagedLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await expect(node.provision(verb)).rejects.toMatchObject({ status, message: expect.stringMatching(message) })
     expect(await node.settled()).toMatchObject(ACTIVE)
   })
 
   test('neither deletion nor changes are possible', async () => {
-    await using lab = await createStagedLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await expect(lab.client.deleteNode(node.uuid)).rejects.toMatchObject({
       status: 409,
@@ -129,7 +129,7 @@ describe('in wait call-back', () => {
   })
 
   test('a node in maintenance waits until it is out of it, and can be deleted', async () => {
-    await using lab = await createStagedLab({ machinePace: SLOW })
+    await using lab = await createStagedLab({ machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await lab.client.setMaintenance(node.uuid, true, 'looking into it')
     await lab.wait(lab.clock.sleep(minutes(20)))

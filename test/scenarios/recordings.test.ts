@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { serve, type Served, type ServeOptions } from '../../lab/index.js'
+import { serve, type ServedLab, type ServeOptions } from '../../lab/index.js'
 import {
   diffRecordings,
-  grouped,
+  groupDifferences,
   IdMap,
   readRecording,
   replayClient,
@@ -16,7 +16,7 @@ import { recording, type Stage } from '../kit/recorder.js'
 const clock = systemClock()
 const VERSION = { 'x-openstack-ironic-api-version': '1.90', 'content-type': 'application/json' }
 
-const ironic = (seed: number, more: ServeOptions['ironic'] = {}): Promise<Served> =>
+const ironic = (seed: number, more: ServeOptions['ironic'] = {}): Promise<ServedLab> =>
   serve({
     port: 0,
     nodes: 2,
@@ -64,14 +64,14 @@ async function client(url: string): Promise<void> {
   await send('GET', '/v1/nodes/detail')
 }
 
-async function recorded(served: Served): Promise<Stage & { read: Recording }> {
+async function recorded(served: ServedLab): Promise<Stage & { read: Recording }> {
   const stage = await recording(served.url)
   await client(stage.url)
   await stage.exchanges()
   return { ...stage, read: await readRecording(stage.file) }
 }
 
-async function replayed(read: Recording, against: Served): Promise<string[]> {
+async function replayed(read: Recording, against: ServedLab): Promise<string[]> {
   await using transport = new HttpTransport({ clock })
   const { differences, calls } = await replayClient({
     recording: read,
@@ -88,8 +88,8 @@ async function replayed(read: Recording, against: Served): Promise<string[]> {
   return sentences(differences)
 }
 
-const sentences = (differences: Parameters<typeof grouped>[0]) =>
-  grouped(differences).map(({ first }) => `${first.call}: ${sentenceOf(first)}`)
+const sentences = (differences: Parameters<typeof groupDifferences>[0]) =>
+  groupDifferences(differences).map(({ first }) => `${first.call}: ${sentenceOf(first)}`)
 
 test('a recording made from ironstage replays against itself with no difference, and differs from none of the same', async () => {
   await using one = await ironic(1)

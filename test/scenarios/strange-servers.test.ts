@@ -16,14 +16,14 @@ import { stepContext } from '../kit/step-context.js'
 import { FakeTarget } from '../kit/fake-target.js'
 import { STRANGE_BODY, STRANGE_SERVERS, strangeServer } from '../kit/strange-servers.js'
 
-const LIMITS = {
+const SCENARIO_HTTP_LIMITS = {
   connect: 5000,
   header: 2500,
   silence: 800,
   slowest: { bytes: 1000, within: 1200 },
   headerBytes: 16_384,
 }
-const LARGEST = 2 ** 20
+const MAX_TEST_FILE_BYTES = 2 ** 20
 /** Pauses between attempts pass at once; what a server takes is wall time. */
 const clock = Object.assign(systemClock(), { sleep: () => Promise.resolve() })
 const { signal } = sharedAbort()
@@ -45,8 +45,8 @@ afterAll(async () => {
 const cacheOf = (): Promise<ImageCache> =>
   ImageCache.open({
     folder: join(folder, String(caches++)),
-    limits: LIMITS,
-    limit: LARGEST,
+    limits: SCENARIO_HTTP_LIMITS,
+    limit: MAX_TEST_FILE_BYTES,
     attempts: 1,
     clock,
     logger: silent,
@@ -76,7 +76,7 @@ const PLACES: Place[] = [
   {
     name: 'the image of write_image',
     fetch: async (url) => {
-      const limits = { http: LIMITS, largest: LARGEST, retries: 1 }
+      const limits = { http: SCENARIO_HTTP_LIMITS, largest: MAX_TEST_FILE_BYTES, retries: 1 }
       await using image = await stageImage(stepContext(new FakeTarget(clock), { clock, signal }), [url], limits)
       return image.size
     },
@@ -87,7 +87,7 @@ const PLACES: Place[] = [
     fetch: async (url) => {
       const to = join(folder, `download-${caches++}`)
       const sha256 = createHash('sha256').update(STRANGE_BODY).digest('hex')
-      const cache = { folder: join(to, 'cache'), limits: LIMITS, limit: LARGEST, attempts: 1 }
+      const cache = { folder: join(to, 'cache'), limits: SCENARIO_HTTP_LIMITS, limit: MAX_TEST_FILE_BYTES, attempts: 1 }
       const files = () => readdir(join(to, 'files')).catch(() => [])
       try {
         const [done] = await downloadArtifacts([{ location: url, sha256 }], {
@@ -111,7 +111,7 @@ const PLACES: Place[] = [
     name: 'stream metadata',
     codes: /^stream-unreachable$/,
     fetch: async (url) => {
-      const text = await fetchStreamText(new HttpClient({ clock, limits: LIMITS }), url, signal)
+      const text = await fetchStreamText(new HttpClient({ clock, limits: SCENARIO_HTTP_LIMITS }), url, signal)
       return text.length > 0 ? STRANGE_BODY.length : 0
     },
   },
@@ -121,7 +121,14 @@ const PLACES: Place[] = [
     fetch: async (url) => {
       const log = new IgnitionLog(() => {})
       const wall = systemClock()
-      const resources = new Resources({ machine: 'm', clock: wall, probe: new Probe(), signal, log, limits: LIMITS })
+      const resources = new Resources({
+        machine: 'm',
+        clock: wall,
+        probe: new Probe(),
+        signal,
+        log,
+        limits: SCENARIO_HTTP_LIMITS,
+      })
       await resources.configure({ timeouts: { httpResponseHeaders: 2, httpTotal: 3 } })
       return resources.raw({ source: url })
     },

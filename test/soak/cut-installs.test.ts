@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { inspectDisk } from '../../machine/index.js'
-import { seededRandom, systemClock, uniform } from '../../runtime/index.js'
+import { seededRandom, systemClock, randomUniform } from '../../runtime/index.js'
 import { command } from '../kit/commands/command.js'
 import { cuttableLink } from '../kit/cuttable-link.js'
 import { MachineWithDisk } from '../real/machine-with-disk.js'
@@ -77,7 +77,7 @@ describe('deployments with the real coreos-installer through a real sshd', () =>
       void running.ended.then(() => (over = true))
       await running.printed(/"stage":"deploy"/)
       while (!over && cuts < CUTS) {
-        await clock.sleep(uniform(random, 0, 1500))
+        await clock.sleep(randomUniform(random, 0, 1500))
         if (over) break
         link.cut()
         cuts++

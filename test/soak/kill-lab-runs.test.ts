@@ -7,7 +7,7 @@ import { labOfTests } from '../real/lab/lab-of-tests.js'
 const KILLS = Number(process.env['SOAK_KILLS'] ?? 30)
 const SEED = Number(process.env['SOAK_SEED'] ?? 7)
 /** Milliseconds after which the last host of an undisturbed run has ended, or only waits. */
-const LONGEST = 40_000
+const UNDISTURBED_RUN_TIMEOUT = 40_000
 
 const labOf = labOfTests()
 
@@ -17,7 +17,7 @@ test(`${KILLS} runs that are killed at a random moment end as one that is not`, 
   for (let n = 0; n < KILLS; n++) {
     await lab.reset()
     const before = await lab.digests()
-    const after = random.next() * LONGEST
+    const after = random.next() * UNDISTURBED_RUN_TIMEOUT
     using _ = lab.troubles()
     if (await lab.killedAfter(after))
       expect({ n, after, code: await lab.goesOn() }, lab.stderr).toEqual({ n, after, code: 1 })

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { seededRandom, systemClock, uniform } from '../../runtime/index.js'
+import { seededRandom, systemClock, randomUniform } from '../../runtime/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { tool } from '../real/peers.js'
 
@@ -63,7 +63,7 @@ test(`${KILLS} deployments to a file that are stopped or killed leave nothing th
     let output = ''
     running.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()))
     const gone = once(running, 'close')
-    await clock.sleep(uniform(random, 0, 6_000))
+    await clock.sleep(randomUniform(random, 0, 6_000))
     running.kill(signal)
     await gone
     const left = await loops()

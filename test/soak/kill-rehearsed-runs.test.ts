@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom, uniform } from '../../runtime/index.js'
+import { seededRandom, randomUniform } from '../../runtime/index.js'
 import { atStage, goesOnAfterKill, REHEARSED_STAGES } from '../kit/hardware-lab/killed-runs.js'
 
 /** `ironstage run --rehearse` is killed, and goes on in another process. */
@@ -15,7 +15,7 @@ const random = seededRandom(SEED)
 
 const MOMENTS = REHEARSED_STAGES.flatMap((stage) => [
   { name: `when ${stage} begins`, kill: { after: atStage(stage, 'started') } },
-  { name: `in ${stage}`, kill: { after: atStage(stage, 'started'), later: uniform(random, 5, 150) } },
+  { name: `in ${stage}`, kill: { after: atStage(stage, 'started'), later: randomUniform(random, 5, 150) } },
   { name: `when ${stage} has ended`, kill: { after: atStage(stage, 'done') } },
 ])
 

@@ -6,10 +6,10 @@ import { deployAt, speeds } from '../kit/commands/deploy-process.js'
 const DEPLOYMENTS = Number(process.env['SOAK_DEPLOYMENTS'] ?? 20)
 
 /** So many run beside each other, since most of each is waiting. */
-const AT_ONCE = 4
+const PARALLEL_SPEED_RUNS = 4
 
 /** For the whole way at wall speed, with machines that take their time. */
-const TIMEOUT = 3_600_000
+const WALL_SPEED_TIMEOUT = 3_600_000
 
 /** Keeps every core of this machine busy meanwhile. */
 let load: Worker[]
@@ -27,14 +27,14 @@ test.each(speeds([60, 200, 600, 1200]))(
     let begun = 0
     const some = async () => {
       while (begun++ < DEPLOYMENTS) {
-        const { code, output } = await deployAt(speed, TIMEOUT)
+        const { code, output } = await deployAt(speed, WALL_SPEED_TIMEOUT)
         if (code !== 0) failed.push(output)
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, some))
+    await Promise.all(Array.from({ length: PARALLEL_SPEED_RUNS }, some))
     expect(failed).toEqual([])
   },
-  2 * TIMEOUT,
+  2 * WALL_SPEED_TIMEOUT,
 )
 
 test(
@@ -42,10 +42,10 @@ test(
   async () => {
     const runs = await Promise.all(
       speeds([1]).flatMap((speed) =>
-        Array.from({ length: Math.ceil(DEPLOYMENTS / 4) }, () => deployAt(speed, TIMEOUT)),
+        Array.from({ length: Math.ceil(DEPLOYMENTS / 4) }, () => deployAt(speed, WALL_SPEED_TIMEOUT)),
       ),
     )
     expect(runs.filter(({ code }) => code !== 0)).toEqual([])
   },
-  2 * TIMEOUT,
+  2 * WALL_SPEED_TIMEOUT,
 )

@@ -1,18 +1,18 @@
 import { useEffect } from 'preact/hooks'
-import { link } from '../state/connection.js'
+import { connectionState } from '../state/connection.js'
 import { followLab, isRun } from '../state/lab-state.js'
 import { VIEWS } from '../views/views.js'
 import { Help } from './help.js'
-import { dialog, useKeys } from './keys.js'
+import { shownDialog, useKeys } from './keys.js'
 import { Login } from './login.js'
-import { go, route } from './navigation.js'
-import { dismiss, notices } from './notices.js'
+import { goToRoute, currentRoute } from './navigation.js'
+import { dismissNotice, notices } from './notices.js'
 import { Palette } from './palette.js'
 import { nextTheme } from './theme.js'
 import { TopBar } from './top-bar.js'
 
 export function App() {
-  const isAsked = link.value.kind === 'login'
+  const isAsked = connectionState.value.kind === 'login'
   useEffect(() => {
     if (isAsked) return undefined
     const controller = new AbortController()
@@ -21,16 +21,16 @@ export function App() {
   }, [isAsked])
   useKeys(
     () => [
-      { key: '?', does: 'keys that there are', act: () => void (dialog.value = 'help') },
+      { key: '?', does: 'keys that there are', act: () => void (shownDialog.value = 'help') },
       { key: 't', does: 'dark, light, or as the system is', act: nextTheme },
       ...VIEWS.flatMap(({ view, title, key }) =>
-        key ? [{ key, does: `go to ${title}`, act: () => go({ view }) }] : [],
+        key ? [{ key, does: `go to ${title}`, act: () => goToRoute({ view }) }] : [],
       ),
     ],
     [],
   )
-  if (link.value.kind === 'login') return <Login isWrong={link.value.isWrong} />
-  const { view, ident } = route.value
+  if (connectionState.value.kind === 'login') return <Login isWrong={connectionState.value.isWrong} />
+  const { view, ident } = currentRoute.value
   const shown = VIEWS.find((one) => one.view === view)
   const Shown = shown?.show
   return (
@@ -54,15 +54,15 @@ export function App() {
         )}
       </main>
       <Notices />
-      {dialog.value === 'palette' && <Palette />}
-      {dialog.value === 'help' && <Help />}
+      {shownDialog.value === 'palette' && <Palette />}
+      {shownDialog.value === 'help' && <Help />}
     </>
   )
 }
 
 /** Says that the server is lost. */
 function LinkNotice() {
-  const { value } = link
+  const { value } = connectionState
   return (
     <div role="alert" class={value.kind === 'lost' ? 'lost' : ''}>
       {value.kind === 'lost' && isRun.value && (
@@ -86,7 +86,7 @@ function Notices() {
       {notices.value.map(({ id, isError, text }) => (
         <div key={id} class={isError ? 'notice error' : 'notice'}>
           <span>{text}</span>
-          <button class="plain" aria-label="Dismiss" onClick={() => dismiss(id)}>
+          <button class="plain" aria-label="Dismiss" onClick={() => dismissNotice(id)}>
             ×
           </button>
         </div>

@@ -1,13 +1,14 @@
-import { lab } from '../state/connection.js'
+import { makeLabClient } from '../state/connection.js'
 import { labTime, seeClock } from '../state/lab-state.js'
-import { doing } from './notices.js'
+import { runWithNotice } from './notices.js'
 
 /** Sets how lab time passes. */
-export const setMode = (mode: string): Promise<boolean> => doing(async () => seeClock(await lab().setClock({ mode })))
+export const setMode = (mode: string): Promise<boolean> =>
+  runWithNotice(async () => seeClock(await makeLabClient().setClock({ mode })))
 
 /** Moves lab time by a length. */
-export const advance = (by: string | number): Promise<boolean> =>
-  doing(async () => seeClock(await lab().advance({ by })))
+export const advanceClock = (by: string | number): Promise<boolean> =>
+  runWithNotice(async () => seeClock(await makeLabClient().advance({ by })))
 
 /** `14:03:07` of a time of the lab, in UTC. */
 export const clockText = (time: number): string => new Date(time).toISOString().slice(11, 19)

@@ -9,7 +9,7 @@ export interface Key {
 }
 
 /** Open dialogs of the whole page. */
-export const dialog = signal<'palette' | 'help' | null>(null)
+export const shownDialog = signal<'palette' | 'help' | null>(null)
 
 const layers = new Set<readonly Key[]>()
 
@@ -38,10 +38,10 @@ const isTyping = (target: EventTarget | null): boolean =>
 addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
     event.preventDefault()
-    dialog.value = dialog.value === 'palette' ? null : 'palette'
+    shownDialog.value = shownDialog.value === 'palette' ? null : 'palette'
     return
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || dialog.value !== null) return
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || shownDialog.value !== null) return
   const key = [...layers].flat().find((one) => one.key === event.key)
   if (!key) return
   event.preventDefault()

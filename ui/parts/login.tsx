@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { link, signIn } from '../state/connection.js'
+import { connectionState, signIn } from '../state/connection.js'
 
 /** Asks for the name and the password of the API. */
 export function Login({ isWrong }: { isWrong: boolean }) {
@@ -10,7 +10,7 @@ export function Login({ isWrong }: { isWrong: boolean }) {
   const submit = (event: Event): void => {
     event.preventDefault()
     signIn({ name, password })
-    link.value = { kind: 'connecting' }
+    connectionState.value = { kind: 'connecting' }
   }
   return (
     <main class="login">

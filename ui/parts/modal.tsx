@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { dialog } from './keys.js'
+import { shownDialog } from './keys.js'
 
 /** A dialog over the page. Escape and a click beside it close it; the focus goes back to where it was. */
 export function Modal({ label, children }: { label: string; children: ComponentChildren }) {
@@ -13,7 +13,7 @@ export function Modal({ label, children }: { label: string; children: ComponentC
       if (before instanceof HTMLElement) before.focus()
     }
   }, [])
-  const close = (): void => void (dialog.value = null)
+  const close = (): void => void (shownDialog.value = null)
   return (
     <dialog
       ref={element}

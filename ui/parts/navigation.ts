@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals'
-import { hashOf, routeIn, type Route } from '../state/route.js'
+import { formatRoute, routeIn, type PageRoute } from '../state/route.js'
 
-export const route = signal<Route>(routeIn(location.hash))
+export const currentRoute = signal<PageRoute>(routeIn(location.hash))
 
-addEventListener('hashchange', () => void (route.value = routeIn(location.hash)))
+addEventListener('hashchange', () => void (currentRoute.value = routeIn(location.hash)))
 
 /** Goes to a place in the page; `replace` leaves no step back. */
-export function go(to: Partial<Route> & Pick<Route, 'view'>, { replace = false } = {}): void {
-  const hash = hashOf(to)
+export function goToRoute(to: Partial<PageRoute> & Pick<PageRoute, 'view'>, { replace = false } = {}): void {
+  const hash = formatRoute(to)
   if (hash === location.hash) return
   if (!replace) return void (location.hash = hash)
   history.replaceState(null, '', hash)
-  route.value = routeIn(hash)
+  currentRoute.value = routeIn(hash)
 }

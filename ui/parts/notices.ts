@@ -1,40 +1,40 @@
 import { signal } from '@preact/signals'
-import { pause } from '../browser.js'
+import { pauseFor } from '../browser.js'
 import { sentenceOf } from '../state/connection.js'
 
-export interface Notice {
+export interface PageNotice {
   readonly id: number
   readonly isError: boolean
   readonly text: string
 }
 
 /** Sentences about what the user has done, the last ones last. */
-export const notices = signal<readonly Notice[]>([])
+export const notices = signal<readonly PageNotice[]>([])
 
 let next = 1
 
-const SHOWN = 6000
-const SHOWN_ERROR = 20_000
-const MOST = 4
+const NOTICE_DISPLAY_TIME = 6000
+const ERROR_DISPLAY_TIME = 20_000
+const MAX_NOTICES = 4
 
-export function notice(text: string, isError = false): void {
+export function showNotice(text: string, isError = false): void {
   const id = next++
-  notices.value = [...notices.value, { id, isError, text }].slice(-MOST)
-  void pause(isError ? SHOWN_ERROR : SHOWN).then(() => dismiss(id))
+  notices.value = [...notices.value, { id, isError, text }].slice(-MAX_NOTICES)
+  void pauseFor(isError ? ERROR_DISPLAY_TIME : NOTICE_DISPLAY_TIME).then(() => dismissNotice(id))
 }
 
-export function dismiss(id: number): void {
+export function dismissNotice(id: number): void {
   notices.value = notices.value.filter((one) => one.id !== id)
 }
 
 /** Does something that the user asked for, and says how it ended. */
-export async function doing(what: () => Promise<unknown>, done?: string): Promise<boolean> {
+export async function runWithNotice(what: () => Promise<unknown>, done?: string): Promise<boolean> {
   try {
     await what()
-    if (done !== undefined) notice(done)
+    if (done !== undefined) showNotice(done)
     return true
   } catch (error) {
-    notice(sentenceOf(error), true)
+    showNotice(sentenceOf(error), true)
     return false
   }
 }

@@ -3,29 +3,29 @@ import { rows, rowsVersion } from '../state/lab-state.js'
 import { choicesFor, type Choice } from '../state/palette.js'
 import { VIEWS } from '../views/views.js'
 import { setMode } from './clock.js'
-import { dialog } from './keys.js'
+import { shownDialog } from './keys.js'
 import { Modal } from './modal.js'
-import { go } from './navigation.js'
+import { goToRoute } from './navigation.js'
 import { saveReport } from './report.js'
 import { nextTheme } from './theme.js'
 
-const COMMANDS = [
+const PALETTE_COMMANDS = [
   ...VIEWS.flatMap(({ view, title, key }) =>
-    title === null ? [] : [{ text: title, hint: key ? `page, ${key}` : 'page', act: () => go({ view }) }],
+    title === null ? [] : [{ text: title, hint: key ? `page, ${key}` : 'page', act: () => goToRoute({ view }) }],
   ),
-  { text: 'Failed nodes', hint: 'fleet', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
+  { text: 'Failed nodes', hint: 'fleet', act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }) },
   { text: 'Save a report of this lab', hint: 'command', act: () => void saveReport() },
   { text: 'Pause the clock', hint: 'command', act: () => void setMode('manual') },
   { text: 'Run the clock in real time', hint: 'command', act: () => void setMode('real') },
   { text: 'Change colours: dark, light, as the system is', hint: 'command, t', act: nextTheme },
-  { text: 'Keys', hint: 'help, ?', act: () => void (dialog.value = 'help') },
+  { text: 'Keys', hint: 'help, ?', act: () => void (shownDialog.value = 'help') },
 ]
 
-const found = (typed: string): Choice[] =>
+const findChoices = (typed: string): Choice[] =>
   choicesFor(typed, {
-    commands: COMMANDS,
+    commands: PALETTE_COMMANDS,
     rows: rows.list(),
-    openRow: ({ name, isNode }) => go({ view: isNode ? 'nodes' : 'machines', ident: name }),
+    openRow: ({ name, isNode }) => goToRoute({ view: isNode ? 'nodes' : 'machines', ident: name }),
   })
 
 /** Finds a node, a page or a command by its name. */
@@ -33,19 +33,19 @@ export function Palette() {
   const [typed, setTyped] = useState('')
   const [active, setActive] = useState(0)
   const version = rowsVersion.value
-  const choices = useMemo(() => found(typed), [typed, version])
+  const choices = useMemo(() => findChoices(typed), [typed, version])
   const at = Math.min(active, choices.length - 1)
   const choose = (choice: Choice | undefined): void => {
     // Without a choice it stays open: the nodes may still be on their way.
     if (!choice) return
-    dialog.value = null
+    shownDialog.value = null
     choice.act()
   }
   const keys: Readonly<Record<string, (text: string) => void>> = {
     ArrowDown: () => setActive(Math.min(at + 1, choices.length - 1)),
     ArrowUp: () => setActive(Math.max(at - 1, 0)),
     // Enter may follow a letter before that is drawn.
-    Enter: (text) => choose(text === typed ? choices[at] : found(text)[0]),
+    Enter: (text) => choose(text === typed ? choices[at] : findChoices(text)[0]),
   }
   return (
     <Modal label="Find a node, a page or a command">

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LabClient } from '../../lab/index.js'
-import { pause } from '../browser.js'
-import { lab, link, sentenceOf } from '../state/connection.js'
+import { pauseFor } from '../browser.js'
+import { makeLabClient, connectionState, sentenceOf } from '../state/connection.js'
 
 /** Shows what is read again and again, while the server is there. */
 export function usePolled<Value>(
@@ -10,14 +10,14 @@ export function usePolled<Value>(
 ): { value: Value | null; problem: string | null } {
   const [value, setValue] = useState<Value | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  const isLive = link.value.kind === 'live'
+  const isLive = connectionState.value.kind === 'live'
   useEffect(() => {
     if (!isLive) return undefined
     const controller = new AbortController()
     const { signal } = controller
     void (async () => {
-      for (; !signal.aborted; await pause(every, signal))
-        await read(lab(signal)).then(
+      for (; !signal.aborted; await pauseFor(every, signal))
+        await read(makeLabClient(signal)).then(
           (seen) => void (signal.aborted || (setValue(() => seen), setProblem(null))),
           (error: unknown) => void (signal.aborted || setProblem(sentenceOf(error))),
         )

@@ -1,14 +1,14 @@
 import { saveFile } from '../browser.js'
-import { lab } from '../state/connection.js'
-import { doing } from './notices.js'
+import { makeLabClient } from '../state/connection.js'
+import { runWithNotice } from './notices.js'
 
 /** Saves the report of the lab, or of one node, as a file that needs nothing else. */
 export const saveReport = (node?: string): Promise<boolean> =>
-  doing(
+  runWithNotice(
     async () =>
       saveFile(
         `ironstage-${(node ?? 'lab').replace(/[^\w.-]/g, '_')}.html`,
-        await lab().report(node === undefined ? {} : { node }),
+        await makeLabClient().report(node === undefined ? {} : { node }),
         'text/html',
       ),
     'Saved the report.',

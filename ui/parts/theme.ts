@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
-import { settings } from '../browser.js'
+import { browserSettings } from '../browser.js'
 
 export type Theme = 'auto' | 'light' | 'dark'
 
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
 
-export const theme = signal<Theme>(THEMES.find((one) => one === settings.get('theme')) ?? 'auto')
+export const theme = signal<Theme>(THEMES.find((one) => one === browserSettings.get('theme')) ?? 'auto')
 /** Counts up when colours change: drawings on a canvas have to be made again. */
 export const colours = signal(0)
 
@@ -16,7 +16,7 @@ export function applyTheme(): void {
 
 export function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!
-  settings.set('theme', theme.value === 'auto' ? null : theme.value)
+  browserSettings.set('theme', theme.value === 'auto' ? null : theme.value)
   document.documentElement.dataset['theme'] = theme.value
   colours.value++
 }

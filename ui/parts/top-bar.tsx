@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
-import { every } from '../browser.js'
-import { link } from '../state/connection.js'
+import { repeatEvery } from '../browser.js'
+import { connectionState } from '../state/connection.js'
 import { clock, isFleet, isRun, labTime } from '../state/lab-state.js'
 import { VIEWS, type View } from '../views/views.js'
 import { clockText, dateText } from './clock.js'
-import { dialog } from './keys.js'
-import { route } from './navigation.js'
+import { shownDialog } from './keys.js'
+import { currentRoute } from './navigation.js'
 import { nextTheme, theme } from './theme.js'
 
 export function TopBar() {
-  const { view } = route.value
+  const { view } = currentRoute.value
   return (
     <header class="top">
       <a class="brand" href={isRun.value ? '#/run' : '#/fleet'}>
@@ -32,8 +32,8 @@ export function TopBar() {
       </nav>
       <span class="space" />
       <LabTime />
-      <span class={`link ${link.value.kind}`}>{LINK_WORDS[link.value.kind]}</span>
-      <button onClick={() => void (dialog.value = 'palette')} title="Find a node, a page or a command (Ctrl+K)">
+      <span class={`link ${connectionState.value.kind}`}>{LINK_WORDS[connectionState.value.kind]}</span>
+      <button onClick={() => void (shownDialog.value = 'palette')} title="Find a node, a page or a command (Ctrl+K)">
         Find <kbd>Ctrl K</kbd>
       </button>
       <button
@@ -44,7 +44,7 @@ export function TopBar() {
       >
         ◐
       </button>
-      <button class="icon" aria-label="Keys" title="Keys (?)" onClick={() => void (dialog.value = 'help')}>
+      <button class="icon" aria-label="Keys" title="Keys (?)" onClick={() => void (shownDialog.value = 'help')}>
         ?
       </button>
     </header>
@@ -60,7 +60,7 @@ const LINK_WORDS = { connecting: 'connecting', live: 'live', lost: 'lost', login
 function LabTime() {
   const [, tick] = useState(0)
   const report = clock.value
-  useEffect(() => every(500, () => tick((count) => count + 1)), [])
+  useEffect(() => repeatEvery(500, () => tick((count) => count + 1)), [])
   if (!report) return null
   const time = labTime(report)
   const words = report.mode === 'manual' ? 'paused' : report.mode

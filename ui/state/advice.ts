@@ -17,7 +17,7 @@ export interface About {
 }
 
 /** Sentences of Ironic and its agent, what they mean, and what a person does next. */
-const KNOWN: readonly { pattern: RegExp; why: string; remedy: string }[] = [
+const ADVICE_RULES: readonly { pattern: RegExp; why: string; remedy: string }[] = [
   {
     pattern: /timeout reached while waiting for callback/i,
     why: 'No agent called back in time: the ramdisk did not boot, or its agent cannot reach Ironic.',
@@ -85,7 +85,7 @@ function retryIn(state: string): { verb: string | null; retry: string } {
 }
 
 export function adviceFor({ kind, state, error, faults, isInMaintenance }: About): Advice {
-  const known = KNOWN.find(({ pattern }) => pattern.test(error))
+  const known = ADVICE_RULES.find(({ pattern }) => pattern.test(error))
   const { verb, retry } = kind === 'failed' || kind === 'error' ? retryIn(state) : { verb: null, retry: '' }
   const again = verb === null ? '' : ` Then ${isInMaintenance ? 'end the maintenance and ' : ''}${retry}.`
   if (faults.length > 0) {

@@ -5,19 +5,19 @@ export interface JsonLine {
   readonly isChanged: boolean
 }
 
-type Json = unknown
+type JsonValue = unknown
 
-const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
+const isObject = (value: JsonValue): value is Readonly<Record<string, JsonValue>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A document as lines, each marked that differs from the document before; none is where there was none before. */
-export function jsonLines(value: Json, before: Json | undefined): JsonLine[] {
+export function jsonLines(value: JsonValue, before: JsonValue | undefined): JsonLine[] {
   const lines: JsonLine[] = []
-  write(value, before, { name: '', depth: 0, end: '', isNew: false, known: before !== undefined }, lines)
+  writeChangeLines(value, before, { name: '', depth: 0, end: '', isNew: false, known: before !== undefined }, lines)
   return lines
 }
 
-interface Place {
+interface OpenContainer {
   readonly name: string
   readonly depth: number
   readonly end: string
@@ -26,8 +26,13 @@ interface Place {
   readonly known: boolean
 }
 
-function write(value: Json, before: Json, { name, depth, end, isNew, known }: Place, lines: JsonLine[]): void {
-  const parts: [string, Json, Json][] | null = Array.isArray(value)
+function writeChangeLines(
+  value: JsonValue,
+  before: JsonValue,
+  { name, depth, end, isNew, known }: OpenContainer,
+  lines: JsonLine[],
+): void {
+  const parts: [string, JsonValue, JsonValue][] | null = Array.isArray(value)
     ? value.map((item, index) => ['', item, Array.isArray(before) ? before[index] : undefined])
     : isObject(value)
       ? Object.entries(value).map(([key, item]) => [
@@ -45,7 +50,7 @@ function write(value: Json, before: Json, { name, depth, end, isNew, known }: Pl
   const isAllNew = known && before === undefined
   lines.push({ depth, text: `${name}${open}`, isChanged: isAllNew })
   for (const [index, [own, item, was]] of parts.entries())
-    write(
+    writeChangeLines(
       item,
       was,
       { name: own, depth: depth + 1, end: index < parts.length - 1 ? ',' : '', isNew: isNew || isAllNew, known },

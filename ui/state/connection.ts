@@ -3,13 +3,13 @@ import { ControlRefused, LabClient } from '../../lab/index.js'
 import { labUrl, tabStorage } from '../browser.js'
 
 /** Connection of the page to its server. */
-export type Link =
+export type ConnectionState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
   | { readonly kind: 'lost'; readonly why: string }
   | { readonly kind: 'login'; readonly isWrong: boolean }
 
-export const link = signal<Link>({ kind: 'connecting' })
+export const connectionState = signal<ConnectionState>({ kind: 'connecting' })
 
 const CREDENTIALS = 'credentials'
 
@@ -21,7 +21,7 @@ const fetchWithoutDialog: typeof fetch = (input, init) => fetch(input, { ...init
 const headers = (): Record<string, string> => (authorization === null ? {} : { authorization })
 
 /** The control API. Calls end with the signal. */
-export const lab = (signal?: AbortSignal): LabClient =>
+export const makeLabClient = (signal?: AbortSignal): LabClient =>
   new LabClient(labUrl(), { fetch: fetchWithoutDialog, headers: headers(), ...(signal ? { signal } : {}) })
 
 /** Takes a name and a password for the rest of the session of this tab; null forgets them. */
@@ -43,7 +43,7 @@ export interface IronicCall {
 }
 
 /** Microversion of the page's calls: the newest that the server has. */
-const VERSION = 'latest'
+const PAGE_MICROVERSION = 'latest'
 
 /** @throws Error with Ironic's own sentence */
 export async function callIronic({ method, path, body }: IronicCall, signal?: AbortSignal): Promise<unknown> {
@@ -52,7 +52,7 @@ export async function callIronic({ method, path, body }: IronicCall, signal?: Ab
     headers: {
       ...headers(),
       accept: 'application/json',
-      'x-openstack-ironic-api-version': VERSION,
+      'x-openstack-ironic-api-version': PAGE_MICROVERSION,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -68,7 +68,7 @@ function faultIn(text: string): string | null {
   try {
     const { error_message: message, error } = JSON.parse(text) as { error_message?: unknown; error?: unknown }
     if (typeof error === 'object' && error !== null) return String((error as { message?: unknown }).message)
-    const inner: unknown = typeof message === 'string' ? parsed(message) : message
+    const inner: unknown = typeof message === 'string' ? parsePageBody(message) : message
     if (typeof inner === 'object' && inner !== null)
       return String((inner as { faultstring?: unknown }).faultstring ?? text)
     return typeof message === 'string' ? message : null
@@ -77,7 +77,7 @@ function faultIn(text: string): string | null {
   }
 }
 
-function parsed(text: string): unknown {
+function parsePageBody(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -87,8 +87,13 @@ function parsed(text: string): unknown {
 
 /** The same call for a shell. The password is left out: curl asks for it. */
 export function curlOf({ method, path, body }: IronicCall): string {
-  const version = path.startsWith('/_lab') ? null : VERSION
-  return curlText({ method, version, url: quoted(`${labUrl()}${path}`), ...(body === undefined ? {} : { body }) })
+  const version = path.startsWith('/_lab') ? null : PAGE_MICROVERSION
+  return curlText({
+    method,
+    version,
+    url: quoteShellWord(`${labUrl()}${path}`),
+    ...(body === undefined ? {} : { body }),
+  })
 }
 
 /** @param call its `url` is a word of a shell */
@@ -100,13 +105,13 @@ export function curlText(call: { method: string; version: string | null; url: st
     ...(isSignedIn() ? ['-u USER'] : []),
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     ...(version === null ? [] : [`-H 'X-OpenStack-Ironic-API-Version: ${version.replace(/[^\w.]/g, '')}'`]),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(text)}`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoteShellWord(text)}`]),
     url,
   ].join(' ')
 }
 
 /** A word of a shell: nothing within single quotes has a meaning but the quote itself. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+export const quoteShellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** An error as a sentence with its remedy. */
 export function sentenceOf(error: unknown): string {

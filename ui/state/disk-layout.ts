@@ -7,7 +7,7 @@ export interface DiskBox {
   readonly width: number
 }
 
-interface Extent {
+interface ShownExtent {
   readonly offset: number
   readonly length: number
 }
@@ -16,7 +16,7 @@ interface Extent {
  * Places partitions to scale, in a drawing of a width. One that would be thinner than `least` gets that much, and what
  * comes after it moves to the right as far as it must.
  */
-export function diskBoxes(size: number, parts: readonly Extent[], width: number, least: number): DiskBox[] {
+export function diskBoxes(size: number, parts: readonly ShownExtent[], width: number, least: number): DiskBox[] {
   const sorted = parts.map((part, index) => ({ ...part, index })).sort((a, b) => a.offset - b.offset)
   const thin = Math.min(least, width / Math.max(1, sorted.length))
   const wanted = sorted.map(({ length }) => Math.max(thin, (length / size) * width))
@@ -90,10 +90,10 @@ export function writesOf({ written, partitions }: Pick<DiskDrawing, 'written' | 
   return [...groups.values()].sort((a, b) => b.at - a.at)
 }
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
 export function bytesText(bytes: number): string {
-  const unit = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
+  const unit = bytes < 1024 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
   const value = bytes / 1024 ** unit
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit]}`
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${BYTE_UNITS[unit]}`
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Call } from './exchanges.js'
+import type { ShownExchange } from './exchanges.js'
 import { curlOfCall, cutText, selectedCalls, sequenceOf, sequencePlaces, shortText, withMore } from './exchanges.js'
 
-const call = (id: number, more: object = {}): Call =>
+const call = (id: number, more: object = {}): ShownExchange =>
   ({
     id,
     kind: 'exchange',
@@ -20,9 +20,9 @@ const call = (id: number, more: object = {}): Call =>
     error: null,
     duration: 1,
     ...more,
-  }) as Call
+  }) as ShownExchange
 
-const EVERY = { node: '', party: '', route: '', status: '', isWithoutReads: false }
+const NO_FILTER = { node: '', party: '', route: '', status: '', isWithoutReads: false }
 const CALLS = [
   call(1),
   call(2, { method: 'PUT', target: '/v1/nodes/node-1/states/provision', status: 202 }),
@@ -30,7 +30,7 @@ const CALLS = [
   call(4, { kind: 'bmc', call: 'set power', method: null, target: null, status: null, name: 'node-2', node: 'uuid-2' }),
   call(5, { status: 404, target: '/v1/node' }),
 ]
-const ids = (filter: object) => selectedCalls(CALLS, { ...EVERY, ...filter }).map(({ id }) => id)
+const ids = (filter: object) => selectedCalls(CALLS, { ...NO_FILTER, ...filter }).map(({ id }) => id)
 
 test('calls are selected by node, party, route, status and whether they are reads', () => {
   expect(ids({})).toEqual([1, 2, 3, 4, 5])

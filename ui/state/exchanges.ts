@@ -1,10 +1,10 @@
 import type { BmcEntry, ExchangeEntry, JournalEntry } from '../../lab/index.js'
-import { curlText, quoted } from './connection.js'
+import { curlText, quoteShellWord } from './connection.js'
 
 /** An entry that the view of exchanges shows. */
-export type Call = ExchangeEntry | BmcEntry
+export type ShownExchange = ExchangeEntry | BmcEntry
 
-export const isCall = (entry: JournalEntry): entry is Call => entry.kind === 'exchange' || entry.kind === 'bmc'
+export const isCall = (entry: JournalEntry): entry is ShownExchange => entry.kind === 'exchange' || entry.kind === 'bmc'
 
 /** Those who take part in calls, in the order of the diagram. */
 export const PARTIES = ['client', 'ironic', 'agent', 'bmc', 'machine', 'images'] as const
@@ -21,26 +21,26 @@ export interface CallFilter {
   readonly isWithoutReads: boolean
 }
 
-export const partiesOf = (call: Call): readonly [string, string] =>
+export const partiesOf = (call: ShownExchange): readonly [string, string] =>
   call.kind === 'bmc' ? ['ironic', 'bmc'] : [call.from, call.to]
 
-export const callText = (call: Call): string =>
+export const callText = (call: ShownExchange): string =>
   call.kind === 'exchange'
     ? `${call.method} ${call.target}`
     : call.method === null
       ? call.call
       : `${call.method} ${call.target ?? call.call}`
 
-export const statusText = (call: Call): string =>
+export const statusText = (call: ShownExchange): string =>
   call.status === null ? (call.error ?? (call.kind === 'bmc' ? 'ok' : 'no answer')) : String(call.status)
 
-export const hasFailed = (call: Call): boolean =>
+export const hasFailed = (call: ShownExchange): boolean =>
   call.error !== null || (call.status === null ? call.kind === 'exchange' : call.status >= 400)
 
-const isRead = (call: Call): boolean =>
+const isRead = (call: ShownExchange): boolean =>
   call.kind === 'exchange' && call.from === 'client' && call.method === 'GET' && !hasFailed(call)
 
-export function selectedCalls(calls: readonly Call[], filter: CallFilter): Call[] {
+export function selectedCalls(calls: readonly ShownExchange[], filter: CallFilter): ShownExchange[] {
   const words = filter.route.toLowerCase().split(/\s+/).filter(Boolean)
   return calls.filter((call) => {
     if (filter.node !== '' && ![call.name, call.node, call.machine].includes(filter.node)) return false
@@ -54,15 +54,15 @@ export function selectedCalls(calls: readonly Call[], filter: CallFilter): Call[
 }
 
 /** Entries that the page keeps: a tab that stays open does not grow. */
-const MOST = 2000
+const MAX_PAGE_EXCHANGES = 2000
 
 /** The calls with more of them, the oldest of too many gone. */
-export const withMore = (calls: readonly Call[], more: readonly Call[]): readonly Call[] =>
-  more.length === 0 ? calls : [...calls, ...more].slice(-MOST)
+export const withMore = (calls: readonly ShownExchange[], more: readonly ShownExchange[]): readonly ShownExchange[] =>
+  more.length === 0 ? calls : [...calls, ...more].slice(-MAX_PAGE_EXCHANGES)
 
 /** An arrow of the sequence diagram. */
 export interface Arrow {
-  readonly call: Call
+  readonly call: ShownExchange
   /** Columns. */
   readonly from: number
   readonly to: number
@@ -72,9 +72,12 @@ export interface Arrow {
 }
 
 /** The diagram of some calls: only the parties that take part have a column. */
-export function sequenceOf(calls: readonly Call[]): { parties: readonly string[]; arrows: readonly Arrow[] } {
+export function sequenceOf(calls: readonly ShownExchange[]): { parties: readonly string[]; arrows: readonly Arrow[] } {
   const present = new Set(calls.flatMap(partiesOf))
-  const parties = [...PARTIES.filter((party) => present.has(party)), ...[...present].filter((one) => !isKnown(one))]
+  const parties = [
+    ...PARTIES.filter((party) => present.has(party)),
+    ...[...present].filter((one) => !isKnownParty(one)),
+  ]
   const arrows = calls.map((call): Arrow => {
     const [from, to] = partiesOf(call)
     return {
@@ -96,7 +99,7 @@ const SERVERS: Readonly<Record<string, string>> = { agent: 'AGENT_URL', bmc: 'BM
 const HTTP_METHOD = /^(GET|HEAD|PUT|POST|PATCH|DELETE)$/
 
 /** A call for a shell, as it was made; null for one that was no HTTP. Secrets are masked in it. */
-export function curlOfCall(call: Call, url: string): string | null {
+export function curlOfCall(call: ShownExchange, url: string): string | null {
   const { method, target } = call
   if (method === null || target === null || !HTTP_METHOD.test(method)) return null
   const to = partiesOf(call)[1]
@@ -105,17 +108,17 @@ export function curlOfCall(call: Call, url: string): string | null {
   return curlText({
     method,
     version: headers['x-openstack-ironic-api-version'] ?? null,
-    url: server === undefined ? quoted(`${url}${target}`) : `"$${server}"${quoted(target)}`,
+    url: server === undefined ? quoteShellWord(`${url}${target}`) : `"$${server}"${quoteShellWord(target)}`,
     ...(body === null ? {} : { body }),
   })
 }
 
-const isKnown = (party: string): boolean => (PARTIES as readonly string[]).includes(party)
+const isKnownParty = (party: string): boolean => (PARTIES as readonly string[]).includes(party)
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const EXCHANGE_UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** A path with the beginnings of its ids. */
-export const shortText = (text: string): string => text.replace(UUID, (id) => `${id.slice(0, 8)}…`)
+export const shortText = (text: string): string => text.replace(EXCHANGE_UUIDS, (id) => `${id.slice(0, 8)}…`)
 
 /** A text that is cut where it has more letters than there is room for. */
 export const cutText = (text: string, most: number): string =>
@@ -123,12 +126,12 @@ export const cutText = (text: string, most: number): string =>
 
 /** Lengths in pixels. */
 const NARROW = 640
-const TIME = 82
+const TIME_WIDTH = 82
 const TIME_WIDE = 130
-const NAME = 26
-const END = 150
-const COLUMN_LEAST = 72
-const COLUMN_MOST = 230
+const NARROW_END_WIDTH = 26
+const END_WIDTH = 150
+const MIN_COLUMN_WIDTH = 72
+const MAX_COLUMN_WIDTH = 230
 
 /** Columns of the diagram: in a narrow window they stand close, and times have no milliseconds. */
 export function sequencePlaces(
@@ -136,15 +139,15 @@ export function sequencePlaces(
   parties: number,
 ): { width: number; left: number; column: number; isNarrow: boolean } {
   const isNarrow = room < NARROW
-  const left = isNarrow ? TIME : TIME_WIDE
-  const end = isNarrow ? NAME : END
+  const left = isNarrow ? TIME_WIDTH : TIME_WIDE
+  const end = isNarrow ? NARROW_END_WIDTH : END_WIDTH
   const gaps = Math.max(1, parties - 1)
-  const column = Math.max(COLUMN_LEAST, Math.min(COLUMN_MOST, (room - left - end) / gaps))
+  const column = Math.max(MIN_COLUMN_WIDTH, Math.min(MAX_COLUMN_WIDTH, (room - left - end) / gaps))
   return { width: Math.max(room, left + gaps * column + end), left, column, isNarrow }
 }
 
 /** The document of a body, as it is shown. */
-export function bodyText(body: unknown): string {
+export function formatBody(body: unknown): string {
   if (body === null || body === undefined) return ''
   return typeof body === 'string' ? body : JSON.stringify(body, null, 2)
 }

@@ -73,9 +73,9 @@ function valueOf(text: string, type: unknown): unknown {
 /** `status 503 on node node-3, route POST /v1/heartbeat`. */
 export function faultText({ effect, match }: Pick<FaultReport, 'effect' | 'match'>): string {
   const { kind, ...members } = effect
-  const texts = Object.entries(members).map(([name, value]) => `${name} ${plain(value)}`)
-  const where = Object.entries(match).map(([name, value]) => `${name} ${plain(value)}`)
+  const texts = Object.entries(members).map(([name, value]) => `${name} ${formatFormValue(value)}`)
+  const where = Object.entries(match).map(([name, value]) => `${name} ${formatFormValue(value)}`)
   return `${[kind, ...texts].join(' ')}${where.length > 0 ? ` on ${where.join(', ')}` : ' everywhere'}`
 }
 
-const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const formatFormValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

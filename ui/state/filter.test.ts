@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { commonError, countsOf, EVERYTHING, filtered, isEverything } from './filter.js'
+import { commonError, countsOf, EVERYTHING, filterRows, isEverything } from './filter.js'
 import { lookOf } from './looks.js'
-import type { Row } from './rows.js'
+import type { FleetRow } from './rows.js'
 
-const row = (name: string, state: string, more: Partial<Row> = {}): Row => ({
+const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow => ({
   id: `id-${name}`,
   name,
   isNode: true,
@@ -28,7 +28,7 @@ const rows = [
 ]
 const struck = (id: string): readonly string[] => (id === 'id-node-10' ? ['fault-1'] : [])
 const names = (filter: Partial<typeof EVERYTHING>) =>
-  filtered(rows, { ...EVERYTHING, ...filter }, struck).map(({ name }) => name)
+  filterRows(rows, { ...EVERYTHING, ...filter }, struck).map(({ name }) => name)
 
 test.each([
   [{}, ['node-1', 'node-10', 'node-11', 'node-2']],

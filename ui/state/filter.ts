@@ -1,4 +1,4 @@
-import type { Row } from './rows.js'
+import type { FleetRow } from './rows.js'
 
 /** Selects rows; a part that is empty selects all. */
 export interface Filter {
@@ -18,7 +18,11 @@ export function isEverything({ states, text, fault, error }: Filter): boolean {
   return states.length === 0 && text === '' && fault === '' && error === ''
 }
 
-export function filtered(rows: readonly Row[], filter: Filter, struckBy: (id: string) => readonly string[]): Row[] {
+export function filterRows(
+  rows: readonly FleetRow[],
+  filter: Filter,
+  struckBy: (id: string) => readonly string[],
+): FleetRow[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
   const states = new Set(filter.states)
   return rows.filter((row) => {
@@ -37,23 +41,23 @@ export function filtered(rows: readonly Row[], filter: Filter, struckBy: (id: st
   })
 }
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
+const FILTER_UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 /** A row's error as it would be of any node: one sentence for all that fail alike. */
-export function commonError({ error, name, machine }: Pick<Row, 'error' | 'name' | 'machine'>): string {
+export function commonError({ error, name, machine }: Pick<FleetRow, 'error' | 'name' | 'machine'>): string {
   let text = error ?? ''
   // Longer names first: node-1 is the beginning of node-10.
   for (const own of [name, machine]) if (own !== null && own.length > 2) text = text.replaceAll(own, 'NODE')
   return text
-    .replace(UUID, 'NODE')
+    .replace(FILTER_UUIDS, 'NODE')
     .replace(/\bhttps?:\/\/\S+/g, 'URL')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z?\b/g, 'TIME')
     .replace(/\b(?:req-NODE|0x[0-9a-f]+)\b/gi, 'ID')
 }
 
 /** How many rows there are of each state, the most frequent first. */
-export function countsOf(rows: readonly Row[]): { state: string; count: number; look: Row['look'] }[] {
-  const counts = new Map<string, { state: string; count: number; look: Row['look'] }>()
+export function countsOf(rows: readonly FleetRow[]): { state: string; count: number; look: FleetRow['look'] }[] {
+  const counts = new Map<string, { state: string; count: number; look: FleetRow['look'] }>()
   for (const { state, look } of rows) {
     const known = counts.get(state)
     if (known) known.count++

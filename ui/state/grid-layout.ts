@@ -47,7 +47,7 @@ export function cellAt(layout: GridLayout, count: number, x: number, y: number):
   return index < count ? index : null
 }
 
-const STEPS: Readonly<Record<string, (layout: GridLayout) => number>> = {
+const KEY_STEPS: Readonly<Record<string, (layout: GridLayout) => number>> = {
   ArrowRight: () => 1,
   ArrowLeft: () => -1,
   j: () => 1,
@@ -60,7 +60,7 @@ const STEPS: Readonly<Record<string, (layout: GridLayout) => number>> = {
 
 /** The cell that a key leads to; null for a key that leads nowhere. */
 export function cellAfter(key: string, layout: GridLayout, count: number, at: number): number | null {
-  const step = STEPS[key]?.(layout)
+  const step = KEY_STEPS[key]?.(layout)
   return step === undefined || count === 0 ? null : Math.min(count - 1, Math.max(0, at + step))
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TimelineMark } from '../../lab/index.js'
 import { cellAfter, cellAt, gridLayout, scrolledTo, visibleCells } from './grid-layout.js'
-import { clustersOf, moved, ticksOf, wholeSpan, zoomed } from './timeline-layout.js'
+import { clustersOf, moveSpan, ticksOf, wholeSpan, zoomSpan } from './timeline-layout.js'
 
 test('ten thousand cells have their places, and only those that are seen are drawn', () => {
   const layout = gridLayout(10_000, 1100, 'auto')
@@ -43,12 +43,12 @@ test('a box is scrolled as little as shows a span', () => {
 const whole = { from: 0, to: 1000 }
 
 test('a zoom keeps the time under the pointer, and never leaves the whole', () => {
-  expect(zoomed(whole, 0.5, 250, whole)).toEqual({ from: 125, to: 625 })
-  expect(zoomed({ from: 0, to: 100 }, 4, 0, whole)).toEqual({ from: 0, to: 400 })
-  expect(zoomed({ from: 0, to: 600 }, 4, 0, whole)).toEqual(whole)
-  expect(zoomed({ from: 500, to: 520 }, 0.01, 510, whole)).toEqual({ from: 500, to: 520 })
-  expect(moved({ from: 800, to: 1000 }, 1, whole)).toEqual({ from: 800, to: 1000 })
-  expect(moved({ from: 400, to: 600 }, -0.5, whole)).toEqual({ from: 300, to: 500 })
+  expect(zoomSpan(whole, 0.5, 250, whole)).toEqual({ from: 125, to: 625 })
+  expect(zoomSpan({ from: 0, to: 100 }, 4, 0, whole)).toEqual({ from: 0, to: 400 })
+  expect(zoomSpan({ from: 0, to: 600 }, 4, 0, whole)).toEqual(whole)
+  expect(zoomSpan({ from: 500, to: 520 }, 0.01, 510, whole)).toEqual({ from: 500, to: 520 })
+  expect(moveSpan({ from: 800, to: 1000 }, 1, whole)).toEqual({ from: 800, to: 1000 })
+  expect(moveSpan({ from: 400, to: 600 }, -0.5, whole)).toEqual({ from: 300, to: 500 })
 })
 
 test('a timeline without entries has a span', () => {

@@ -1,4 +1,4 @@
-import type { Row } from './rows.js'
+import type { FleetRow } from './rows.js'
 
 /** A line of the palette. */
 export interface Choice {
@@ -40,7 +40,7 @@ export function choicesFor(typed: string, { commands, rows, openRow, most = 12 }
 
 export interface ChoiceSource {
   readonly commands: readonly Choice[]
-  readonly rows: readonly Row[]
-  readonly openRow: (row: Row) => void
+  readonly rows: readonly FleetRow[]
+  readonly openRow: (row: FleetRow) => void
   readonly most?: number
 }

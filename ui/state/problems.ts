@@ -1,34 +1,37 @@
 import type { FaultReport } from '../../lab/index.js'
 import { adviceFor, type Advice } from './advice.js'
 import { commonError } from './filter.js'
-import type { Row } from './rows.js'
+import type { FleetRow } from './rows.js'
 
 /** Machines that fail or hang alike. */
-export interface Problem {
+export interface MachineProblem {
   readonly key: string
   readonly kind: 'failed' | 'error' | 'blocked' | 'slow'
   /** State of its machines, and their error without names. */
   readonly state: string
   readonly error: string
-  readonly rows: readonly Row[]
+  readonly rows: readonly FleetRow[]
   /** Faults that struck any of them and are still there. */
   readonly faults: readonly FaultReport[]
   readonly advice: Advice
 }
 
 /** Lab time after which a state that should pass is worth a look. */
-export const SLOW = 10 * 60_000
+export const SLOW_STATE_TIMEOUT = 10 * 60_000
 
 /** Everything that goes wrong in a lab: what fails, then what cannot go on, then what takes long; the most frequent first. */
 export function problemsOf(
-  rows: readonly Row[],
+  rows: readonly FleetRow[],
   faults: readonly FaultReport[],
   struckBy: (id: string) => readonly string[],
   now: number,
-): Problem[] {
-  const groups = new Map<string, { kind: Problem['kind']; row: Row; error: string; rows: Row[]; ids: Set<string> }>()
+): MachineProblem[] {
+  const groups = new Map<
+    string,
+    { kind: MachineProblem['kind']; row: FleetRow; error: string; rows: FleetRow[]; ids: Set<string> }
+  >()
   for (const row of rows) {
-    const kind = kindOf(row, now)
+    const kind = problemKindOf(row, now)
     if (!kind) continue
     const error = kind === 'blocked' ? commonError({ ...row, error: row.waitsFor }) : commonError(row)
     const key = `${kind}\n${row.state}\n${error}`
@@ -38,20 +41,23 @@ export function problemsOf(
     for (const id of struckBy(row.id)) group.ids.add(id)
   }
   return [...groups]
-    .map(([key, { kind, row, error, rows: alike, ids }]): Problem => {
+    .map(([key, { kind, row, error, rows: alike, ids }]): MachineProblem => {
       const active = faults.filter(({ id }) => ids.has(id))
       const about = { kind, state: row.state, error, faults: active, isInMaintenance: row.isInMaintenance }
       return { key, kind, state: row.state, error, rows: alike, faults: active, advice: adviceFor(about) }
     })
-    .sort((a, b) => ORDER[a.kind] - ORDER[b.kind] || b.rows.length - a.rows.length || a.key.localeCompare(b.key))
+    .sort(
+      (a, b) =>
+        PROBLEM_ORDER[a.kind] - PROBLEM_ORDER[b.kind] || b.rows.length - a.rows.length || a.key.localeCompare(b.key),
+    )
 }
 
-const ORDER: Readonly<Record<Problem['kind'], number>> = { failed: 0, error: 1, blocked: 2, slow: 3 }
+const PROBLEM_ORDER: Readonly<Record<MachineProblem['kind'], number>> = { failed: 0, error: 1, blocked: 2, slow: 3 }
 
-function kindOf(row: Row, now: number): Problem['kind'] | null {
+function problemKindOf(row: FleetRow, now: number): MachineProblem['kind'] | null {
   if (row.look === 'failed') return 'failed'
   if (row.waitsFor !== null) return 'blocked'
   if (row.error !== null && row.error !== '') return 'error'
   const isPassing = row.look === 'working' || row.look === 'waiting'
-  return isPassing && row.since !== null && now - row.since > SLOW ? 'slow' : null
+  return isPassing && row.since !== null && now - row.since > SLOW_STATE_TIMEOUT ? 'slow' : null
 }

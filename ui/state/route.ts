@@ -1,7 +1,7 @@
 import { EVERYTHING, type Filter } from './filter.js'
 
 /** A place in the page, which its address holds. */
-export interface Route {
+export interface PageRoute {
   /** `fleet`, `nodes`, `machines`, `exchanges`, `faults`, `run`. */
   readonly view: string
   /** Name or uuid of a node; id of a machine. */
@@ -9,10 +9,10 @@ export interface Route {
   readonly query: Readonly<Record<string, string>>
 }
 
-const HOME: Route = { view: 'fleet', ident: null, query: {} }
+const HOME: PageRoute = { view: 'fleet', ident: null, query: {} }
 
 /** `#/nodes/NAME?tab=record` as a route. */
-export function routeIn(hash: string): Route {
+export function routeIn(hash: string): PageRoute {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
   const [view = '', ...rest] = path.split('/')
   if (view === '') return HOME
@@ -23,13 +23,13 @@ export function routeIn(hash: string): Route {
   }
 }
 
-export function hashOf({ view, ident = null, query = {} }: Partial<Route> & Pick<Route, 'view'>): string {
+export function formatRoute({ view, ident = null, query = {} }: Partial<PageRoute> & Pick<PageRoute, 'view'>): string {
   const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
   return `#/${view}${ident === null ? '' : `/${encodeURIComponent(ident)}`}${search.size > 0 ? `?${search}` : ''}`
 }
 
 /** The filter that an address holds. */
-export const filterIn = ({ query }: Route): Filter => ({
+export const filterIn = ({ query }: PageRoute): Filter => ({
   ...EVERYTHING,
   text: query['text'] ?? '',
   fault: query['fault'] ?? '',
@@ -37,7 +37,7 @@ export const filterIn = ({ query }: Route): Filter => ({
   states: (query['state'] ?? '').split(',').filter(Boolean),
 })
 
-export const queryOf = ({ states, text, fault, error }: Filter): Record<string, string> => ({
+export const filterQueryOf = ({ states, text, fault, error }: Filter): Record<string, string> => ({
   state: states.join(','),
   text,
   fault,

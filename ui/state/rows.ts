@@ -2,7 +2,7 @@ import type { JournalEntry, MachineReport, NodeReport } from '../../lab/index.js
 import { lookOf, type Look } from './looks.js'
 
 /** A machine as the fleet shows it: a node, or a machine whose Ironic is elsewhere. */
-export interface Row {
+export interface FleetRow {
   /** uuid of a node, id of a machine. */
   readonly id: string
   readonly name: string
@@ -20,7 +20,7 @@ export interface Row {
   readonly isInMaintenance: boolean
 }
 
-export const rowOfNode = (node: NodeReport): Row => ({
+export const rowOfNode = (node: NodeReport): FleetRow => ({
   id: node.uuid,
   name: node.name ?? node.uuid,
   isNode: true,
@@ -29,14 +29,14 @@ export const rowOfNode = (node: NodeReport): Row => ({
   look: lookOf(node.provision_state),
   power: node.power_state,
   target: node.target,
-  since: timeOf(node.since),
+  since: parseRowTime(node.since),
   step: node.step,
   error: node.last_error,
   waitsFor: node.waitsFor,
   isInMaintenance: node.maintenance,
 })
 
-export const rowOfMachine = ({ id, power, boot, waitsFor = null }: MachineReport): Row => ({
+export const rowOfMachine = ({ id, power, boot, waitsFor = null }: MachineReport): FleetRow => ({
   id,
   name: id,
   isNode: false,
@@ -52,22 +52,22 @@ export const rowOfMachine = ({ id, power, boot, waitsFor = null }: MachineReport
   isInMaintenance: false,
 })
 
-const timeOf = (text: string | null): number | null => {
+const parseRowTime = (text: string | null): number | null => {
   const time = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? null : time
 }
 
 /** Faults that a row keeps at most. */
-const MOST_FAULTS = 8
+const MAX_ROW_FAULTS = 8
 
 /**
  * The machines of a lab and the faults that struck them, as the journal changes them. It is changed in place: ten thousand
  * rows are not copied for each entry.
  */
 export class Rows {
-  readonly #rows = new Map<string, Row>()
+  readonly #rows = new Map<string, FleetRow>()
   readonly #struck = new Map<string, Set<string>>()
-  #listed: Row[] | undefined
+  #listed: FleetRow[] | undefined
   /** Where each row stands in the list. */
   #places = new Map<string, number>()
 
@@ -76,19 +76,19 @@ export class Rows {
   }
 
   /** In the order of their names, numbers by their value. */
-  list(): readonly Row[] {
+  list(): readonly FleetRow[] {
     if (this.#listed) return this.#listed
-    this.#listed = [...this.#rows.values()].sort((a, b) => byName.compare(a.name, b.name))
+    this.#listed = [...this.#rows.values()].sort((a, b) => nameCollator.compare(a.name, b.name))
     this.#places = new Map(this.#listed.map(({ id }, place) => [id, place]))
     return this.#listed
   }
 
-  get(id: string): Row | undefined {
+  get(id: string): FleetRow | undefined {
     return this.#rows.get(id)
   }
 
   /** Finds a row by id or name. */
-  named(ident: string): Row | undefined {
+  named(ident: string): FleetRow | undefined {
     return this.#rows.get(ident) ?? this.list().find(({ name }) => name === ident)
   }
 
@@ -98,7 +98,7 @@ export class Rows {
   }
 
   /** Takes the place of all rows. */
-  replace(rows: Iterable<Row>): void {
+  replace(rows: Iterable<FleetRow>): void {
     this.#rows.clear()
     for (const row of rows) this.#rows.set(row.id, row)
     for (const id of this.#struck.keys()) if (!this.#rows.has(id)) this.#struck.delete(id)
@@ -125,7 +125,7 @@ export class Rows {
     const fault = entry.fault
     if (id === null || fault === null || (entry.kind === 'fault' && entry.what !== 'struck')) return false
     const struck = this.#struck.get(id) ?? new Set()
-    if (struck.has(fault) || struck.size >= MOST_FAULTS) return false
+    if (struck.has(fault) || struck.size >= MAX_ROW_FAULTS) return false
     this.#struck.set(id, struck.add(fault))
     return true
   }
@@ -138,7 +138,7 @@ export class Rows {
     return true
   }
 
-  #put(row: Row): void {
+  #put(row: FleetRow): void {
     this.#rows.set(row.id, row)
     if (this.#listed) this.#listed[this.#places.get(row.id)!] = row
   }
@@ -151,14 +151,14 @@ export class Rows {
     }
     if (!row) return 'unknown'
     const isSame = row.state === entry.state
-    const next: Row = {
+    const next: FleetRow = {
       ...row,
       state: entry.state,
       look: lookOf(entry.state),
       power: entry.power,
       target: entry.target,
       error: entry.lastError,
-      since: isSame ? row.since : timeOf(entry.labTime),
+      since: isSame ? row.since : parseRowTime(entry.labTime),
       step: entry.target === null ? null : row.step,
     }
     this.#put(next)
@@ -166,4 +166,4 @@ export class Rows {
   }
 }
 
-const byName = new Intl.Collator('en', { numeric: true })
+const nameCollator = new Intl.Collator('en', { numeric: true })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunHost, RunProgress } from '../../lab/index.js'
-import { failedFirst, stagesOf, summaryOf } from './run.js'
+import { failedFirst, stagesOf, summarizeRun } from './run.js'
 
 const host = (name: string, outcome: RunHost['outcome'], more: Partial<RunHost> = {}): RunHost => ({
   host: name,
@@ -48,7 +48,7 @@ test.each([
   ['the end', run(MIXED, { isOver: true }), 'The run is over: 2 installed, 1 failed, 1 not finished, 1 not begun.'],
   ['a check', run([host('a', 'ok')], { isCheck: true, isOver: true }), 'The run is over: 1 fine.'],
 ])('a run is summed up: %s', (_, progress, sentence) => {
-  expect(summaryOf(progress)).toBe(sentence)
+  expect(summarizeRun(progress)).toBe(sentence)
 })
 
 test('failed hosts are first, the others in their order', () => {

@@ -36,7 +36,7 @@ export function stagesOf({ stages: names }: Pick<RunProgress, 'stages'>, { stage
 }
 
 /** How far a run is, in a sentence. */
-export function summaryOf({ hosts: all, isOver, isCheck }: RunProgress): string {
+export function summarizeRun({ hosts: all, isOver, isCheck }: RunProgress): string {
   const count = (outcome: RunHost['outcome']) => all.filter((host) => host.outcome === outcome).length
   const done = isCheck ? 'fine' : 'installed'
   const counts = [

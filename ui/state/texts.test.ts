@@ -8,12 +8,12 @@ import { jsonLines } from './changes.js'
 import { conditionsFor, faultOf, faultText, routesFor } from './fault-form.js'
 import { lookOf } from './looks.js'
 import { choicesFor } from './palette.js'
-import { problemsOf, SLOW } from './problems.js'
-import { filterIn, hashOf, queryOf, routeIn } from './route.js'
-import type { Row } from './rows.js'
+import { problemsOf, SLOW_STATE_TIMEOUT } from './problems.js'
+import { filterIn, formatRoute, filterQueryOf, routeIn } from './route.js'
+import type { FleetRow } from './rows.js'
 import { askAll, outcomeText, verbOf, verbsFor } from './verbs.js'
 
-const row = (name: string, state: string, more: Partial<Row> = {}): Row => ({
+const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow => ({
   id: `id-${name}`,
   name,
   isNode: true,
@@ -45,13 +45,13 @@ test('each state that Ironic has has a look, and all that fail look so', () => {
 test.each(['node/1?a=b&c', '<img src=x onerror=alert(1)>', '%', 'ä b', '#'])(
   'the address of %s leads to it',
   (ident) => {
-    expect(routeIn(hashOf({ view: 'nodes', ident }))).toMatchObject({ view: 'nodes', ident })
+    expect(routeIn(formatRoute({ view: 'nodes', ident }))).toMatchObject({ view: 'nodes', ident })
   },
 )
 
 test('an address holds a filter', () => {
   const filter = { states: ['active', 'clean wait'], text: 'a & b', fault: 'fault-1', error: 'any' }
-  expect(filterIn(routeIn(hashOf({ view: 'fleet', query: queryOf(filter) })))).toEqual(filter)
+  expect(filterIn(routeIn(formatRoute({ view: 'fleet', query: filterQueryOf(filter) })))).toEqual(filter)
   expect(routeIn('')).toMatchObject({ view: 'fleet', ident: null })
 })
 
@@ -129,7 +129,7 @@ test('a fault is a sentence', () => {
 })
 
 test('machines that fail alike are one problem; what fails comes before what hangs', () => {
-  const now = 10 * SLOW
+  const now = 10 * SLOW_STATE_TIMEOUT
   const rows = [
     row('node-1', 'active'),
     row('node-2', 'wait call-back', { since: 0, target: 'active' }),

@@ -1,44 +1,44 @@
 import type { NodeTimeline, TimelineMark } from '../../lab/index.js'
 
 /** Part of time that is drawn, in milliseconds of lab time. */
-export interface Span {
+export interface TimeSpan {
   readonly from: number
   readonly to: number
 }
 
-const SHORTEST = 20
+const MIN_SPAN_TIME = 20
 
 /** All of a timeline, with a little room at its end. */
-export function wholeSpan({ since, now }: Pick<NodeTimeline, 'since' | 'now'>): Span {
+export function wholeSpan({ since, now }: Pick<NodeTimeline, 'since' | 'now'>): TimeSpan {
   const to = Date.parse(now)
   const from = since === null ? to - 60_000 : Date.parse(since)
-  const length = Math.max(SHORTEST, to - from)
+  const length = Math.max(MIN_SPAN_TIME, to - from)
   return { from: from - length * 0.01, to: Math.max(to, from + length) + length * 0.02 }
 }
 
 /** Zooms around a time; a factor below 1 shows less. Never beyond the whole. */
-export function zoomed(span: Span, factor: number, around: number, whole: Span): Span {
-  const length = Math.min(whole.to - whole.from, Math.max(SHORTEST, (span.to - span.from) * factor))
+export function zoomSpan(span: TimeSpan, factor: number, around: number, whole: TimeSpan): TimeSpan {
+  const length = Math.min(whole.to - whole.from, Math.max(MIN_SPAN_TIME, (span.to - span.from) * factor))
   const share = (around - span.from) / (span.to - span.from)
-  return within({ from: around - share * length, to: around + (1 - share) * length }, whole)
+  return clampSpan({ from: around - share * length, to: around + (1 - share) * length }, whole)
 }
 
 /** Moves by a share of what is drawn. */
-export function moved(span: Span, share: number, whole: Span): Span {
+export function moveSpan(span: TimeSpan, share: number, whole: TimeSpan): TimeSpan {
   const by = (span.to - span.from) * share
-  return within({ from: span.from + by, to: span.to + by }, whole)
+  return clampSpan({ from: span.from + by, to: span.to + by }, whole)
 }
 
-function within({ from, to }: Span, whole: Span): Span {
+function clampSpan({ from, to }: TimeSpan, whole: TimeSpan): TimeSpan {
   const length = to - from
   const first = Math.max(whole.from, Math.min(from, whole.to - length))
   return { from: first, to: first + length }
 }
 
 /** Where a time is, from 0 to 1; beyond that outside of what is drawn. */
-export const placeOf = (time: number, { from, to }: Span): number => (time - from) / (to - from)
+export const positionOfTime = (time: number, { from, to }: TimeSpan): number => (time - from) / (to - from)
 
-const STEPS = [
+const TICK_STEPS = [
   1,
   2,
   5,
@@ -54,15 +54,15 @@ const STEPS = [
 ]
 
 /** Times of an axis: round ones with so many steps between them at most. */
-export function ticksOf({ from, to }: Span, most: number): number[] {
-  const step = STEPS.find((one) => (to - from) / one <= most) ?? STEPS.at(-1)!
+export function ticksOf({ from, to }: TimeSpan, most: number): number[] {
+  const step = TICK_STEPS.find((one) => (to - from) / one <= most) ?? TICK_STEPS.at(-1)!
   const ticks: number[] = []
   for (let tick = Math.ceil(from / step) * step; tick <= to && ticks.length <= most; tick += step) ticks.push(tick)
   return ticks
 }
 
 /** Words for a tick: parts of a second where ticks are that close. */
-export function tickText(time: number, { from, to }: Span): string {
+export function tickText(time: number, { from, to }: TimeSpan): string {
   const text = new Date(time).toISOString()
   return to - from < 5000 ? text.slice(14, 23) : to - from < 2 * 86_400_000 ? text.slice(11, 19) : text.slice(5, 16)
 }
@@ -70,9 +70,9 @@ export function tickText(time: number, { from, to }: Span): string {
 /** Rows of marks, in their order. */
 export const LANES = ['agent', 'calls', 'machine', 'BMC', 'power', 'faults'] as const
 
-export type Lane = (typeof LANES)[number]
+export type TimelineLane = (typeof LANES)[number]
 
-const LANE_OF: Readonly<Record<TimelineMark['kind'], Lane>> = {
+const LANE_OF: Readonly<Record<TimelineMark['kind'], TimelineLane>> = {
   heartbeat: 'agent',
   call: 'calls',
   download: 'machine',
@@ -87,7 +87,7 @@ const LANE_OF: Readonly<Record<TimelineMark['kind'], Lane>> = {
 
 /** Marks that fall on one spot of a lane. */
 export interface Cluster {
-  readonly lane: Lane
+  readonly lane: TimelineLane
   /** From 0 to 1. */
   readonly left: number
   readonly width: number
@@ -96,13 +96,13 @@ export interface Cluster {
 }
 
 /** Marks that are seen, those that would cover each other as one. */
-export function clustersOf(marks: readonly TimelineMark[], span: Span, smallest: number): Cluster[] {
-  const clusters: { lane: Lane; left: number; right: number; marks: TimelineMark[]; isBad: boolean }[] = []
-  const last = new Map<Lane, (typeof clusters)[number]>()
+export function clustersOf(marks: readonly TimelineMark[], span: TimeSpan, smallest: number): Cluster[] {
+  const clusters: { lane: TimelineLane; left: number; right: number; marks: TimelineMark[]; isBad: boolean }[] = []
+  const last = new Map<TimelineLane, (typeof clusters)[number]>()
   const timed = marks.map((mark) => ({ mark, at: Date.parse(mark.at) })).sort((a, b) => a.at - b.at)
   for (const { mark, at } of timed) {
-    const left = placeOf(at, span)
-    const right = Math.max(placeOf(at + mark.duration, span), left + smallest)
+    const left = positionOfTime(at, span)
+    const right = Math.max(positionOfTime(at + mark.duration, span), left + smallest)
     if (right < 0 || left > 1) continue
     const lane = LANE_OF[mark.kind]
     const before = last.get(lane)

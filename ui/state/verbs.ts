@@ -1,30 +1,34 @@
 import type { IronicCall } from './connection.js'
-import type { Row } from './rows.js'
+import type { FleetRow } from './rows.js'
 
 /** Something that can be asked of a node. */
-export interface Verb {
+export interface NodeVerb {
   readonly id: string
   readonly title: string
   /** One sentence. */
   readonly does: string
   /** Asks before it acts: data is lost. */
   readonly destroys?: boolean
-  readonly call: (row: Row) => IronicCall
+  readonly call: (row: FleetRow) => IronicCall
   /** Whether it fits a node's state. */
-  readonly fits: (row: Row) => boolean
+  readonly fits: (row: FleetRow) => boolean
 }
 
-const path = (row: Row, rest: string): string => `/v1/nodes/${row.id}/${rest}`
+const nodePathTo = (row: FleetRow, rest: string): string => `/v1/nodes/${row.id}/${rest}`
 
 const provision =
   (target: string, more: Readonly<Record<string, unknown>> = {}) =>
-  (row: Row): IronicCall => ({ method: 'PUT', path: path(row, 'states/provision'), body: { target, ...more } })
+  (row: FleetRow): IronicCall => ({
+    method: 'PUT',
+    path: nodePathTo(row, 'states/provision'),
+    body: { target, ...more },
+  })
 
 const power =
   (target: string) =>
-  (row: Row): IronicCall =>
+  (row: FleetRow): IronicCall =>
     row.isNode
-      ? { method: 'PUT', path: path(row, 'states/power'), body: { target } }
+      ? { method: 'PUT', path: nodePathTo(row, 'states/power'), body: { target } }
       : {
           method: 'PUT',
           path: `/_lab/machines/${encodeURIComponent(row.id)}/power`,
@@ -37,13 +41,13 @@ const INSTALL = [{ interface: 'deploy', step: 'install_coreos', priority: 80, ar
 
 const inStates =
   (...states: string[]) =>
-  ({ state, isNode }: Row): boolean =>
+  ({ state, isNode }: FleetRow): boolean =>
     isNode && states.includes(state)
 
-const anyNode = ({ isNode }: Row): boolean => isNode
+const anyNode = ({ isNode }: FleetRow): boolean => isNode
 
 /** In the order in which a node's life goes. */
-export const VERBS: readonly Verb[] = [
+export const NODE_VERBS: readonly NodeVerb[] = [
   {
     id: 'manage',
     title: 'Manage',
@@ -143,30 +147,30 @@ export const VERBS: readonly Verb[] = [
     id: 'maintenance-on',
     title: 'Maintenance on',
     does: 'keeps Ironic from working on the node',
-    call: (row) => ({ method: 'PUT', path: path(row, 'maintenance'), body: { reason: 'set in the dashboard' } }),
+    call: (row) => ({ method: 'PUT', path: nodePathTo(row, 'maintenance'), body: { reason: 'set in the dashboard' } }),
     fits: (row) => anyNode(row) && !row.isInMaintenance,
   },
   {
     id: 'maintenance-off',
     title: 'Maintenance off',
     does: 'lets Ironic work on the node again',
-    call: (row) => ({ method: 'DELETE', path: path(row, 'maintenance') }),
+    call: (row) => ({ method: 'DELETE', path: nodePathTo(row, 'maintenance') }),
     fits: (row) => anyNode(row) && row.isInMaintenance,
   },
 ]
 
-export const verbOf = (id: string): Verb => VERBS.find((verb) => verb.id === id)!
+export const verbOf = (id: string): NodeVerb => NODE_VERBS.find((verb) => verb.id === id)!
 
 /** Verbs that fit some of the rows, and how many. */
-export function verbsFor(rows: readonly Row[]): { verb: Verb; count: number }[] {
-  return VERBS.flatMap((verb) => {
+export function verbsFor(rows: readonly FleetRow[]): { verb: NodeVerb; count: number }[] {
+  return NODE_VERBS.flatMap((verb) => {
     const count = rows.filter(verb.fits).length
     return count > 0 ? [{ verb, count }] : []
   })
 }
 
 /** Calls under way at once. */
-const AT_ONCE = 4
+const MAX_PARALLEL_VERBS = 4
 
 /** Outcome of a verb over many rows. */
 export interface VerbOutcome {
@@ -177,8 +181,8 @@ export interface VerbOutcome {
 
 /** Asks a verb of all rows that it fits. */
 export async function askAll(
-  verb: Verb,
-  rows: readonly Row[],
+  verb: NodeVerb,
+  rows: readonly FleetRow[],
   call: (call: IronicCall) => Promise<unknown>,
 ): Promise<VerbOutcome> {
   const waiting = rows.filter(verb.fits)
@@ -194,12 +198,12 @@ export async function askAll(
         refused.set(why, [...(refused.get(why) ?? []), row.name])
       }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: MAX_PARALLEL_VERBS }, work))
   return { done, refused }
 }
 
 /** `38 of 40: Deploy. 2 refused: ... (node-3, node-7)` */
-export function outcomeText(verb: Verb, { done, refused }: VerbOutcome): string {
+export function outcomeText(verb: NodeVerb, { done, refused }: VerbOutcome): string {
   const count = [...refused.values()].reduce((sum, names) => sum + names.length, 0)
   const refusals = [...refused].map(
     ([why, names]) => `${why} (${names.slice(0, 3).join(', ')}${names.length > 3 ? `, ${names.length - 3} more` : ''})`,

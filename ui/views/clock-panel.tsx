@@ -1,22 +1,22 @@
 import { useEffect, useState } from 'preact/hooks'
-import { every } from '../browser.js'
-import { advance, dateText, lengthText, setMode } from '../parts/clock.js'
+import { repeatEvery } from '../browser.js'
+import { advanceClock, dateText, lengthText, setMode } from '../parts/clock.js'
 import { useKeys } from '../parts/keys.js'
-import { doing } from '../parts/notices.js'
-import { lab } from '../state/connection.js'
+import { runWithNotice } from '../parts/notices.js'
+import { makeLabClient } from '../state/connection.js'
 import { clock, isFleet, labTime, seeClock } from '../state/lab-state.js'
 
 const SPEEDS = ['real', 'x10', 'x60', 'x600'] as const
-const LENGTHS = ['10s', '1m', '10m', '1h'] as const
+const CLOCK_STEPS = ['10s', '1m', '10m', '1h'] as const
 
-const jump = () => doing(async () => seeClock(await lab().advance({ next: true })))
+const jump = () => runWithNotice(async () => seeClock(await makeLabClient().advance({ next: true })))
 
 /** Lab time: how it passes, and its way forward. */
 export function ClockPanel() {
   const [, tick] = useState(0)
   const [by, setBy] = useState('31m')
   const report = clock.value
-  useEffect(() => every(500, () => tick((count) => count + 1)), [])
+  useEffect(() => repeatEvery(500, () => tick((count) => count + 1)), [])
   useKeys(
     () => [
       {
@@ -65,8 +65,8 @@ export function ClockPanel() {
           <div class="tools">
             <button onClick={() => void jump()}>Jump to the next event</button>
             <div class="choice many" role="group" aria-label="Advance">
-              {LENGTHS.map((length) => (
-                <button key={length} aria-label={`Advance by ${length}`} onClick={() => void advance(length)}>
+              {CLOCK_STEPS.map((length) => (
+                <button key={length} aria-label={`Advance by ${length}`} onClick={() => void advanceClock(length)}>
                   +{length}
                 </button>
               ))}
@@ -75,7 +75,7 @@ export function ClockPanel() {
               class="tools"
               onSubmit={(event) => {
                 event.preventDefault()
-                void advance(by)
+                void advanceClock(by)
               }}
             >
               <input

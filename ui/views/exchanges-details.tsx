@@ -1,13 +1,21 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Message } from '../../lab/index.js'
+import type { JournalMessage } from '../../lab/index.js'
 import { labUrl } from '../browser.js'
 import { lengthText } from '../parts/clock.js'
 import { Curl } from '../parts/curl.js'
-import { bodyText, callText, curlOfCall, hasFailed, partiesOf, statusText, type Call } from '../state/exchanges.js'
-import { hashOf } from '../state/route.js'
+import {
+  formatBody,
+  callText,
+  curlOfCall,
+  hasFailed,
+  partiesOf,
+  statusText,
+  type ShownExchange,
+} from '../state/exchanges.js'
+import { formatRoute } from '../state/route.js'
 
 /** A call with its bodies, in which secrets are masked. */
-export function ExchangeDetails({ call, close }: { call: Call; close: () => void }) {
+export function ExchangeDetails({ call, close }: { call: ShownExchange; close: () => void }) {
   const [from, to] = partiesOf(call)
   const { labTime, duration, fault, name, node, machine } = call
   const box = useRef<HTMLElement>(null)
@@ -29,8 +37,8 @@ export function ExchangeDetails({ call, close }: { call: Call; close: () => void
         <span>{duration < 1000 ? `${Math.round(duration)} ms` : lengthText(duration)}</span>
         <strong class={hasFailed(call) ? 'error-text' : ''}>{statusText(call)}</strong>
         {fault !== null && <a href="#/faults">struck by {fault}</a>}
-        {(name ?? node) !== null && <a href={hashOf({ view: 'nodes', ident: name ?? node })}>{name ?? node}</a>}
-        {machine !== null && <a href={hashOf({ view: 'machines', ident: machine })}>machine {machine}</a>}
+        {(name ?? node) !== null && <a href={formatRoute({ view: 'nodes', ident: name ?? node })}>{name ?? node}</a>}
+        {machine !== null && <a href={formatRoute({ view: 'machines', ident: machine })}>machine {machine}</a>}
       </p>
       {call.kind === 'exchange' && call.nearMiss && (
         <p class="near-miss">
@@ -49,7 +57,7 @@ export function ExchangeDetails({ call, close }: { call: Call; close: () => void
 }
 
 /** The call for a shell. Masked secrets and servers elsewhere are the user's to fill in. */
-function CallAsCurl({ call }: { call: Call }) {
+function CallAsCurl({ call }: { call: ShownExchange }) {
   const text = curlOfCall(call, labUrl())
   if (text === null) return null
   const variable = /"\$(\w+)"/.exec(text)?.[1]
@@ -66,9 +74,9 @@ function CallAsCurl({ call }: { call: Call }) {
   )
 }
 
-function MessagePart({ title, message }: { title: string; message: Message | null }) {
+function MessagePart({ title, message }: { title: string; message: JournalMessage | null }) {
   if (!message) return <p class="quiet">{title}: none came.</p>
-  const body = bodyText(message.body)
+  const body = formatBody(message.body)
   return (
     <div>
       <h3>

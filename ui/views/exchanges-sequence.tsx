@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { cutText, sequenceOf, sequencePlaces, type Arrow, type Call } from '../state/exchanges.js'
+import { cutText, sequenceOf, sequencePlaces, type Arrow, type ShownExchange } from '../state/exchanges.js'
 
 const TOP = 34
 const STEP = 34
@@ -8,7 +8,11 @@ const TIME_GAP = 12
 const LETTER = 7.2
 
 /** Calls as arrows between those who take part, the oldest first. */
-export function SequenceDiagram(props: { calls: readonly Call[]; picked: number | null; pick: (id: number) => void }) {
+export function SequenceDiagram(props: {
+  calls: readonly ShownExchange[]
+  picked: number | null
+  pick: (id: number) => void
+}) {
   const { calls, picked, pick } = props
   const box = useRef<HTMLDivElement>(null)
   const [room, setRoom] = useState(0)
@@ -21,7 +25,7 @@ export function SequenceDiagram(props: { calls: readonly Call[]; picked: number 
   const { width, left, column, isNarrow } = sequencePlaces(room, parties.length)
   const x = (party: number): number => left + party * column
   const height = TOP + arrows.length * STEP + 16
-  const timeOf = (call: Call): string => call.labTime.slice(11, isNarrow ? 19 : 23)
+  const timeOf = (call: ShownExchange): string => call.labTime.slice(11, isNarrow ? 19 : 23)
   const words = ({ from, to, label, answer }: Arrow): string =>
     `${cutText(label, (width - Math.min(x(from), x(to)) - 8) / LETTER - answer.length - 3)} → ${answer}`
   return (

@@ -1,9 +1,13 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isWide } from '../browser.js'
-import { callText, hasFailed, partiesOf, statusText, type Call } from '../state/exchanges.js'
+import { callText, hasFailed, partiesOf, statusText, type ShownExchange } from '../state/exchanges.js'
 
 /** Calls as a table, the newest first. */
-export function ExchangeTable(props: { calls: readonly Call[]; picked: number | null; pick: (id: number) => void }) {
+export function ExchangeTable(props: {
+  calls: readonly ShownExchange[]
+  picked: number | null
+  pick: (id: number) => void
+}) {
   const { calls, picked, pick } = props
   const row = useRef<HTMLTableRowElement>(null)
   // The details stand beside the table where there is room, and above it elsewhere: then they are what is looked at.

@@ -1,28 +1,28 @@
 import { useEffect, useState } from 'preact/hooks'
-import { atMostEvery, pause } from '../browser.js'
-import { go, route } from '../parts/navigation.js'
+import { atMostEvery, pauseFor } from '../browser.js'
+import { goToRoute, currentRoute } from '../parts/navigation.js'
 import { useKeys } from '../parts/keys.js'
-import { lab, link, sentenceOf } from '../state/connection.js'
+import { makeLabClient, connectionState, sentenceOf } from '../state/connection.js'
 import { isFleet, rows } from '../state/lab-state.js'
-import { isCall, PARTIES, selectedCalls, withMore, type Call, type CallFilter } from '../state/exchanges.js'
+import { isCall, PARTIES, selectedCalls, withMore, type ShownExchange, type CallFilter } from '../state/exchanges.js'
 import { ExchangeDetails } from './exchanges-details.js'
-import { useEarlier, type Subject } from './exchanges-earlier.js'
+import { useEarlier, type ExchangeSubject } from './exchanges-earlier.js'
 import { SequenceDiagram } from './exchanges-sequence.js'
 import { ExchangeTable } from './exchanges-table.js'
 
 /** Calls that are read at the beginning. */
-const FIRST = 500
+const FIRST_READ_CALLS = 500
 /** Time between two drawings while calls come. */
-const SOON = 200
+const REDRAW_DELAY = 200
 /** Pause before a stream that ended is opened again. */
-const AGAIN = 1000
+const EXCHANGES_RETRY_DELAY = 1000
 /** Rows of the table, and arrows of the diagram. */
-const MOST_ROWS = 300
-const MOST_ARROWS = 80
+const MAX_EXCHANGE_ROWS = 300
+const MAX_DIAGRAM_ARROWS = 80
 
 /** The calls between clients, Ironic, agents and BMCs, as they come. */
 export function ExchangesView() {
-  const { query } = route.value
+  const { query } = currentRoute.value
   const filter: CallFilter = {
     node: query['node'] ?? '',
     party: query['party'] ?? '',
@@ -31,17 +31,17 @@ export function ExchangesView() {
     isWithoutReads: query['reads'] !== 'all',
   }
   const isDiagram = query['as'] === 'diagram'
-  const [calls, setCalls] = useState<readonly Call[]>([])
+  const [calls, setCalls] = useState<readonly ShownExchange[]>([])
   const [problem, setProblem] = useState<string | null>(null)
   // A list that moves cannot be read.
-  const [held, setHeld] = useState<readonly Call[] | null>(null)
-  const isLive = link.value.kind === 'live'
+  const [held, setHeld] = useState<readonly ShownExchange[] | null>(null)
+  const isLive = connectionState.value.kind === 'live'
   const isOfMachine = isFleet.value || rows.get(filter.node)?.isNode === false
   const subject = filter.node === '' ? {} : isOfMachine ? { machine: filter.node } : { node: filter.node }
   useEffect(() => {
     if (!isLive) return undefined
     const controller = new AbortController()
-    void follow(subject, controller.signal, setCalls, setProblem)
+    void followExchanges(subject, controller.signal, setCalls, setProblem)
     return () => controller.abort()
   }, [filter.node, isLive])
   const listed = held ?? calls
@@ -51,7 +51,7 @@ export function ExchangesView() {
   const hold = (): void => setHeld(held ? null : calls)
   const picked = shown.find(({ id }) => String(id) === query['call']) ?? null
   const change = (more: Record<string, string>): void =>
-    go({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
+    goToRoute({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
   const pick = (id: number | null): void => change({ call: id === null ? '' : String(id) })
   useKeys(() => {
     const step = (by: number) => () => {
@@ -131,7 +131,7 @@ export function ExchangesView() {
         {picked && <ExchangeDetails call={picked} close={() => pick(null)} />}
         {shown.length > 0 &&
           (isDiagram ? (
-            <SequenceDiagram calls={shown.slice(-MOST_ARROWS)} picked={picked?.id ?? null} pick={pick} />
+            <SequenceDiagram calls={shown.slice(-MAX_DIAGRAM_ARROWS)} picked={picked?.id ?? null} pick={pick} />
           ) : (
             <ExchangeTable calls={rowsOf(shown, older.length)} picked={picked?.id ?? null} pick={pick} />
           ))}
@@ -146,7 +146,8 @@ export function ExchangesView() {
 }
 
 /** The newest first. Earlier ones that were asked for are all there. */
-const rowsOf = (shown: readonly Call[], asked: number): Call[] => shown.slice(-MOST_ROWS - asked).reverse()
+const rowsOf = (shown: readonly ShownExchange[], asked: number): ShownExchange[] =>
+  shown.slice(-MAX_EXCHANGE_ROWS - asked).reverse()
 
 function Text({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
   return (
@@ -158,35 +159,35 @@ function Text({ label, value, onChange }: { label: string; value: string; onChan
 }
 
 /** Reads the last calls, and follows those that come. */
-async function follow(
-  subject: Subject,
+async function followExchanges(
+  subject: ExchangeSubject,
   signal: AbortSignal,
-  show: (calls: readonly Call[]) => void,
+  show: (calls: readonly ShownExchange[]) => void,
   fail: (problem: string | null) => void,
 ): Promise<void> {
   const query = { kind: ['exchange', 'bmc'] as const, ...subject }
   while (!signal.aborted) {
     try {
-      const { journal } = await lab(signal).index()
-      const { entries } = await lab(signal).journal({ ...query, last: FIRST })
-      let calls: readonly Call[] = entries.filter(isCall)
-      let waiting: Call[] = []
+      const { journal } = await makeLabClient(signal).index()
+      const { entries } = await makeLabClient(signal).journal({ ...query, last: FIRST_READ_CALLS })
+      let calls: readonly ShownExchange[] = entries.filter(isCall)
+      let waiting: ShownExchange[] = []
       show(calls)
       fail(null)
-      const draw = atMostEvery(SOON, () => {
+      const draw = atMostEvery(REDRAW_DELAY, () => {
         calls = withMore(calls, waiting)
         waiting = []
         if (!signal.aborted) show(calls)
       })
       const last = Math.max(journal.last, entries.at(-1)?.id ?? 0)
-      for await (const entry of lab(signal).events({ ...query, after: last })) {
+      for await (const entry of makeLabClient(signal).events({ ...query, after: last })) {
         if (isCall(entry)) waiting.push(entry)
-        if (waiting.length > FIRST) waiting = waiting.slice(-FIRST)
+        if (waiting.length > FIRST_READ_CALLS) waiting = waiting.slice(-FIRST_READ_CALLS)
         draw()
       }
     } catch (error) {
       if (!signal.aborted) fail(sentenceOf(error))
     }
-    await pause(AGAIN, signal)
+    await pauseFor(EXCHANGES_RETRY_DELAY, signal)
   }
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { FAULT_CHOICES, type EffectMember, type FaultChoice } from '../../lab/index.js'
-import { doing } from '../parts/notices.js'
-import { curlOf, lab } from '../state/connection.js'
+import { runWithNotice } from '../parts/notices.js'
+import { curlOf, makeLabClient } from '../state/connection.js'
 import { conditionsFor, faultOf, routesFor, type FormTexts } from '../state/fault-form.js'
 import { readFaults, rows } from '../state/lab-state.js'
 
@@ -20,8 +20,8 @@ const CONDITION_WORDS: Readonly<Record<string, string>> = {
   bmc: 'call of the BMC',
 }
 
-const BMC_CALLS = ['read power', 'set power', 'set boot', 'read firmware', 'change firmware', 'read hardware']
-const PROGRAMS = ['coreos-installer', 'curl', 'wipefs', 'sgdisk', 'blockdev', 'partx', 'dd', 'efibootmgr']
+const FORM_BMC_CALLS = ['read power', 'set power', 'set boot', 'read firmware', 'change firmware', 'read hardware']
+const FORM_PROGRAMS = ['coreos-installer', 'curl', 'wipefs', 'sgdisk', 'blockdev', 'partx', 'dd', 'efibootmgr']
 
 /** Adds a fault. Inputs that could match nothing beside the others are not there. */
 export function FaultForm({ onDone }: { onDone: () => void }) {
@@ -46,8 +46,8 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
     } catch (error) {
       return setProblem((error as Error).message)
     }
-    const isAdded = await doing(async () => {
-      await lab().addFault(faultOf(choice, texts, FAULT_CHOICES))
+    const isAdded = await runWithNotice(async () => {
+      await makeLabClient().addFault(faultOf(choice, texts, FAULT_CHOICES))
       await readFaults()
     }, 'Added the fault.')
     if (isAdded) onDone()
@@ -178,8 +178,8 @@ function ConditionInput({
     if (name === 'node') return some.filter(({ isNode }) => isNode).map((row) => row.name)
     if (name === 'machine') return some.flatMap(({ machine }) => machine ?? [])
     if (name === 'route') return routesFor(choice, texts, FAULT_CHOICES)
-    if (name === 'bmc') return BMC_CALLS
-    return name === 'program' ? PROGRAMS : name === 'step' ? ['install_coreos', 'erase_devices_metadata'] : []
+    if (name === 'bmc') return FORM_BMC_CALLS
+    return name === 'program' ? FORM_PROGRAMS : name === 'step' ? ['install_coreos', 'erase_devices_metadata'] : []
   }
   const options = closed[name]
   if (options)

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { doing } from '../parts/notices.js'
-import { lab } from '../state/connection.js'
+import { runWithNotice } from '../parts/notices.js'
+import { makeLabClient } from '../state/connection.js'
 import { faultText } from '../state/fault-form.js'
 import { faults, readFaults } from '../state/lab-state.js'
-import { hashOf } from '../state/route.js'
+import { formatRoute } from '../state/route.js'
 import { ClockPanel } from './clock-panel.js'
 import { FaultForm } from './fault-form.js'
 
@@ -12,13 +12,13 @@ export function FaultsView() {
   const [isAdding, setIsAdding] = useState(false)
   const all = faults.value
   const lift = (id: string) =>
-    doing(async () => {
-      await lab().liftFault(id)
+    runWithNotice(async () => {
+      await makeLabClient().liftFault(id)
       await readFaults()
     }, `Lifted ${id}.`)
   const liftAll = () =>
-    doing(async () => {
-      await lab().liftFaults()
+    runWithNotice(async () => {
+      await makeLabClient().liftFaults()
       await readFaults()
     }, 'Lifted all faults.')
   return (
@@ -51,7 +51,7 @@ export function FaultsView() {
                 </span>
                 <a
                   class={fault.struck > 0 ? 'struck' : 'struck quiet'}
-                  href={hashOf({ view: 'fleet', query: { fault: fault.id } })}
+                  href={formatRoute({ view: 'fleet', query: { fault: fault.id } })}
                 >
                   struck {fault.struck}
                   {fault.times === undefined ? '' : ` of ${fault.times}`}

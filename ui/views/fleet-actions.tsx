@@ -1,23 +1,23 @@
 import { useState } from 'preact/hooks'
-import { doing, notice } from '../parts/notices.js'
-import { callIronic, lab } from '../state/connection.js'
+import { runWithNotice, showNotice } from '../parts/notices.js'
+import { callIronic, makeLabClient } from '../state/connection.js'
 import { readRows, rows } from '../state/lab-state.js'
-import type { Row } from '../state/rows.js'
-import { askAll, outcomeText, verbsFor, type Verb } from '../state/verbs.js'
-import { select, selected } from './selection.js'
+import type { FleetRow } from '../state/rows.js'
+import { askAll, outcomeText, verbsFor, type NodeVerb } from '../state/verbs.js'
+import { selectMachines, selectedMachines } from './selection.js'
 
 /** Verbs for the machines that are selected. */
 export function FleetActions() {
-  const chosen = [...selected.value].flatMap((id) => rows.get(id) ?? [])
-  const [asked, setAsked] = useState<Verb | null>(null)
+  const chosen = [...selectedMachines.value].flatMap((id) => rows.get(id) ?? [])
+  const [asked, setAsked] = useState<NodeVerb | null>(null)
   const [isBusy, setIsBusy] = useState(false)
   if (chosen.length === 0) return null
-  const ask = async (verb: Verb): Promise<void> => {
+  const ask = async (verb: NodeVerb): Promise<void> => {
     setAsked(null)
     setIsBusy(true)
     const outcome = await askAll(verb, chosen, callIronic)
     setIsBusy(false)
-    notice(outcomeText(verb, outcome), outcome.refused.size > 0)
+    showNotice(outcomeText(verb, outcome), outcome.refused.size > 0)
     if (!chosen.every(({ isNode }) => isNode)) await readRows().catch(() => {})
   }
   return (
@@ -46,7 +46,7 @@ export function FleetActions() {
           </button>
         ))
       )}
-      <button class="plain" onClick={() => select([])}>
+      <button class="plain" onClick={() => selectMachines([])}>
         Clear
       </button>
     </section>
@@ -54,11 +54,11 @@ export function FleetActions() {
 }
 
 /** Adds machines to a lab that has none. */
-export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly Row[]) => void }) {
+export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly FleetRow[]) => void }) {
   const [count, setCount] = useState(3)
   const add = () =>
-    doing(async () => {
-      await lab().enroll({ count })
+    runWithNotice(async () => {
+      await makeLabClient().enroll({ count })
       await readRows()
       onAdded(rows.list())
     }, `Added ${count} machines.`)

@@ -2,10 +2,10 @@ import { colourOf } from '../parts/theme.js'
 import { markPaths } from '../parts/shapes.js'
 import { visibleCells, type GridLayout } from '../state/grid-layout.js'
 import { LOOKS, type Look } from '../state/looks.js'
-import type { Row } from '../state/rows.js'
+import type { FleetRow } from '../state/rows.js'
 
-export interface Drawn {
-  readonly rows: readonly Row[]
+export interface FleetDrawing {
+  readonly rows: readonly FleetRow[]
   readonly layout: GridLayout
   readonly selected: ReadonlySet<string>
   readonly active: number
@@ -40,7 +40,7 @@ export function paintBox() {
 /** Draws the cells that are seen. Text is drawn, so nothing of a name is ever markup. */
 export function drawCells(
   canvas: HTMLCanvasElement,
-  { rows, layout, selected, active, hasFocus, isStruck }: Drawn,
+  { rows, layout, selected, active, hasFocus, isStruck }: FleetDrawing,
   { top, width, height }: { top: number; width: number; height: number },
   { colours, paths }: ReturnType<typeof paintBox>,
 ): void {
@@ -92,7 +92,7 @@ export function drawCells(
 
 function drawText(
   pen: CanvasRenderingContext2D,
-  row: Row,
+  row: FleetRow,
   { x, y, layout, colours }: { x: number; y: number; layout: GridLayout; colours: Colours },
 ): void {
   const room = layout.cellWidth - 42

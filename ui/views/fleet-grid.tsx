@@ -1,21 +1,22 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { oncePerFrame } from '../browser.js'
 import { sinceText } from '../parts/clock.js'
-import { go } from '../parts/navigation.js'
+import { goToRoute } from '../parts/navigation.js'
 import { colours } from '../parts/theme.js'
 import { cellAfter, cellAt, gridLayout, scrolledTo, type CellSize } from '../state/grid-layout.js'
 import { rows as allRows } from '../state/lab-state.js'
-import type { Row } from '../state/rows.js'
+import type { FleetRow } from '../state/rows.js'
 import { drawCells, paintBox } from './fleet-drawing.js'
-import { selected, toggle } from './selection.js'
+import { selectedMachines, toggleSelection } from './selection.js'
 
 /** Cells around the active one that assistive technology finds. */
 const NEIGHBOURS = 12
 
-export const openRow = ({ name, isNode }: Row): void => go({ view: isNode ? 'nodes' : 'machines', ident: name })
+export const openRow = ({ name, isNode }: FleetRow): void =>
+  goToRoute({ view: isNode ? 'nodes' : 'machines', ident: name })
 
 /** Words for a cell: all that its drawing shows. */
-function labelOf(row: Row, faults: readonly string[]): string {
+function labelOf(row: FleetRow, faults: readonly string[]): string {
   const words = [
     `${row.name}: ${row.state}`,
     row.since === null ? null : `for ${sinceText(row.since)}`,
@@ -28,7 +29,7 @@ function labelOf(row: Row, faults: readonly string[]): string {
 }
 
 /** Every machine as a cell of a drawing. A listbox over it has the names and the keys. */
-export function FleetGrid({ rows, size, version }: { rows: readonly Row[]; size: CellSize; version: number }) {
+export function FleetGrid({ rows, size, version }: { rows: readonly FleetRow[]; size: CellSize; version: number }) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
@@ -37,7 +38,7 @@ export function FleetGrid({ rows, size, version }: { rows: readonly Row[]; size:
   const paints = useMemo(paintBox, [colours.value])
   const layout = useMemo(() => gridLayout(rows.length, width, size), [rows.length, width, size])
   const at = Math.max(0, Math.min(active, rows.length - 1))
-  const chosen = selected.value
+  const chosen = selectedMachines.value
 
   const draw = useRef(() => {})
   draw.current = () => {
@@ -80,7 +81,7 @@ export function FleetGrid({ rows, size, version }: { rows: readonly Row[]; size:
     const row = rows[at]
     if (next !== null) moveTo(next)
     else if (event.key === 'Enter' && row) openRow(row)
-    else if (event.key === ' ' && row) toggle(row.id)
+    else if (event.key === ' ' && row) toggleSelection(row.id)
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -113,7 +114,7 @@ export function FleetGrid({ rows, size, version }: { rows: readonly Row[]; size:
         const index = cellOf(event)
         if (index === null) return
         setActive(index)
-        if (event.ctrlKey || event.metaKey || event.shiftKey) toggle(rows[index]!.id)
+        if (event.ctrlKey || event.metaKey || event.shiftKey) toggleSelection(rows[index]!.id)
         else openRow(rows[index]!)
       }}
     >

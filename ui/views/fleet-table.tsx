@@ -3,23 +3,23 @@ import { oncePerFrame } from '../browser.js'
 import { sinceText } from '../parts/clock.js'
 import { Mark } from '../parts/shapes.js'
 import { rows as allRows } from '../state/lab-state.js'
-import { hashOf } from '../state/route.js'
-import type { Row } from '../state/rows.js'
+import { formatRoute } from '../state/route.js'
+import type { FleetRow } from '../state/rows.js'
 import { openRow } from './fleet-grid.js'
-import { select, selected, toggle } from './selection.js'
+import { selectMachines, selectedMachines, toggleSelection } from './selection.js'
 
 const ROW_HEIGHT = 36
 /** Rows beyond the edge, so that a fast scroll shows no gap. */
 const BEYOND = 8
 
-const COLUMNS = ['Name', 'State', 'For', 'Step', 'Power', 'Faults', 'Error']
+const FLEET_COLUMNS = ['Name', 'State', 'For', 'Step', 'Power', 'Faults', 'Error']
 
 /** Every machine as a row. Only the rows that are seen are in the document. */
-export function FleetTable({ rows }: { rows: readonly Row[] }) {
+export function FleetTable({ rows }: { rows: readonly FleetRow[] }) {
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ top: 0, height: 600 })
   const [active, setActive] = useState(0)
-  const chosen = selected.value
+  const chosen = selectedMachines.value
   useLayoutEffect(() => {
     const see = oncePerFrame(() => {
       if (box.current) setView({ top: box.current.scrollTop, height: box.current.clientHeight })
@@ -45,7 +45,7 @@ export function FleetTable({ rows }: { rows: readonly Row[] }) {
     if (event.key === 'j' || event.key === 'ArrowDown') moveTo(Math.min(rows.length - 1, at + 1))
     else if (event.key === 'k' || event.key === 'ArrowUp') moveTo(Math.max(0, at - 1))
     else if (event.key === 'Enter' && row) openRow(row)
-    else if (event.key === ' ' && row) toggle(row.id)
+    else if (event.key === ' ' && row) toggleSelection(row.id)
     else return
     event.preventDefault()
   }
@@ -57,7 +57,7 @@ export function FleetTable({ rows }: { rows: readonly Row[] }) {
       role="table"
       aria-label="Machines"
       aria-rowcount={rows.length + 1}
-      aria-colcount={COLUMNS.length + 1}
+      aria-colcount={FLEET_COLUMNS.length + 1}
       tabIndex={0}
       onKeyDown={pressed}
     >
@@ -67,10 +67,10 @@ export function FleetTable({ rows }: { rows: readonly Row[] }) {
             type="checkbox"
             aria-label="Select all"
             checked={areAll}
-            onChange={() => select(areAll ? [] : rows.map(({ id }) => id))}
+            onChange={() => selectMachines(areAll ? [] : rows.map(({ id }) => id))}
           />
         </span>
-        {COLUMNS.map((title) => (
+        {FLEET_COLUMNS.map((title) => (
           <span role="columnheader" key={title} class={`column-${title.toLowerCase()}`}>
             {title}
           </span>
@@ -93,11 +93,11 @@ export function FleetTable({ rows }: { rows: readonly Row[] }) {
                   type="checkbox"
                   aria-label={`Select ${row.name}`}
                   checked={chosen.has(row.id)}
-                  onChange={() => toggle(row.id)}
+                  onChange={() => toggleSelection(row.id)}
                 />
               </span>
               <span role="cell" class="column-name">
-                <a href={hashOf({ view: row.isNode ? 'nodes' : 'machines', ident: row.name })}>{row.name}</a>
+                <a href={formatRoute({ view: row.isNode ? 'nodes' : 'machines', ident: row.name })}>{row.name}</a>
               </span>
               <span role="cell" class="column-state">
                 <Mark look={row.look} /> {row.state}

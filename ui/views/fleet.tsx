@@ -1,52 +1,52 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { settings } from '../browser.js'
+import { browserSettings } from '../browser.js'
 import { useKeys } from '../parts/keys.js'
-import { go, route } from '../parts/navigation.js'
+import { goToRoute, currentRoute } from '../parts/navigation.js'
 import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
-import { countsOf, EVERYTHING, filtered, isEverything, type Filter } from '../state/filter.js'
+import { countsOf, EVERYTHING, filterRows, isEverything, type Filter } from '../state/filter.js'
 import type { CellSize } from '../state/grid-layout.js'
 import { faults, isFleet, isRun, rows, rowsVersion } from '../state/lab-state.js'
-import { link } from '../state/connection.js'
-import { filterIn, queryOf } from '../state/route.js'
+import { connectionState } from '../state/connection.js'
+import { filterIn, filterQueryOf } from '../state/route.js'
 import { EmptyFleet, FleetActions } from './fleet-actions.js'
 import { FleetGrid } from './fleet-grid.js'
 import { FleetTable } from './fleet-table.js'
 import { Problems } from './problems.js'
-import { select, selected } from './selection.js'
+import { selectMachines, selectedMachines } from './selection.js'
 
-type Form = 'grid' | 'table'
+type FleetForm = 'grid' | 'table'
 
 /** Every machine, as a grid or a table. */
 export function FleetView() {
   const version = rowsVersion.value
-  const filter = filterIn(route.value)
+  const filter = filterIn(currentRoute.value)
   const all = rows.list()
   const shown = useMemo(
-    () => (isEverything(filter) ? all : filtered(all, filter, (id) => rows.struckBy(id))),
+    () => (isEverything(filter) ? all : filterRows(all, filter, (id) => rows.struckBy(id))),
     [version, all, JSON.stringify(filter)],
   )
-  const [form, setForm] = useState<Form>(settings.get('fleet') === 'table' ? 'table' : 'grid')
+  const [form, setForm] = useState<FleetForm>(browserSettings.get('fleet') === 'table' ? 'table' : 'grid')
   const [size, setSize] = useState<CellSize>('auto')
   const text = useRef<HTMLInputElement>(null)
   const refine = (change: Partial<Filter>): void =>
-    go({ view: 'fleet', query: queryOf({ ...filter, ...change }) }, { replace: true })
-  const choose = (next: Form): void => {
-    settings.set('fleet', next)
+    goToRoute({ view: 'fleet', query: filterQueryOf({ ...filter, ...change }) }, { replace: true })
+  const choose = (next: FleetForm): void => {
+    browserSettings.set('fleet', next)
     setForm(next)
   }
   useKeys(
     () => [
       { key: '/', does: 'filter by text', act: () => text.current?.focus() },
       { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
-      { key: 'f', does: 'only what has an error', act: () => go({ view: 'fleet', query: { error: 'any' } }) },
+      { key: 'f', does: 'only what has an error', act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }) },
       {
         key: 'j',
         does: 'next machine; k the one before',
         act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
       },
-      { key: 'a', does: 'select all that are shown', act: () => select(filteredNow().map(({ id }) => id)) },
-      { key: 'Escape', does: 'select nothing', act: () => select([]) },
+      { key: 'a', does: 'select all that are shown', act: () => selectMachines(filteredNow().map(({ id }) => id)) },
+      { key: 'Escape', does: 'select nothing', act: () => selectMachines([]) },
     ],
     [],
   )
@@ -57,7 +57,11 @@ export function FleetView() {
       </p>
     )
   if (all.length === 0)
-    return link.value.kind === 'live' ? <EmptyFleet onAdded={() => {}} /> : <p class="empty">Asking the lab …</p>
+    return connectionState.value.kind === 'live' ? (
+      <EmptyFleet onAdded={() => {}} />
+    ) : (
+      <p class="empty">Asking the lab …</p>
+    )
   return (
     <div class="fleet">
       <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
@@ -96,8 +100,8 @@ export function FleetView() {
           {shown.length === all.length ? `${all.length} machines` : `${shown.length} of ${all.length}`}
         </span>
         {!isEverything(filter) && <button onClick={() => refine(EVERYTHING)}>Show all</button>}
-        <button onClick={() => select(selected.value.size > 0 ? [] : shown.map(({ id }) => id))}>
-          {selected.value.size > 0 ? 'Select none' : 'Select all'}
+        <button onClick={() => selectMachines(selectedMachines.value.size > 0 ? [] : shown.map(({ id }) => id))}>
+          {selectedMachines.value.size > 0 ? 'Select none' : 'Select all'}
         </button>
         <span class="space" />
         {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
@@ -133,7 +137,7 @@ export function FleetView() {
   )
 }
 
-const filteredNow = () => filtered(rows.list(), filterIn(route.peek()), (id) => rows.struckBy(id))
+const filteredNow = () => filterRows(rows.list(), filterIn(currentRoute.peek()), (id) => rows.struckBy(id))
 
 /** The states that there are; each is a filter. */
 function Counts({

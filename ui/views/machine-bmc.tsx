@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { JournalEntry, MachineReport } from '../../lab/index.js'
-import { useFollowed, type Subject } from '../parts/followed.js'
-import { doing } from '../parts/notices.js'
-import { lab } from '../state/connection.js'
+import { useFollowed, type FollowedSubject } from '../parts/followed.js'
+import { runWithNotice } from '../parts/notices.js'
+import { makeLabClient } from '../state/connection.js'
 import { callText, hasFailed, isCall, statusText } from '../state/exchanges.js'
-import { hashOf } from '../state/route.js'
+import { formatRoute } from '../state/route.js'
 
 /** Calls that are listed. */
-const MOST = 12
+const MAX_BMC_CALLS = 12
 
-const BMC: Subject<readonly JournalEntry[]> = {
-  read: async (client, machine) => (await client.journal({ machine, kind: 'bmc', last: MOST })).entries,
+const BMC_SUBJECT: FollowedSubject<readonly JournalEntry[]> = {
+  read: async (client, machine) => (await client.journal({ machine, kind: 'bmc', last: MAX_BMC_CALLS })).entries,
   entriesOf: (machine) => ({ machine, kind: 'bmc' }),
   soon: 400,
 }
@@ -18,12 +18,12 @@ const BMC: Subject<readonly JournalEntry[]> = {
 /** The BMC: what was asked of it, and what it does at the next boot. */
 export function MachineBmc({ machine, node }: { machine: MachineReport; node: string | null }) {
   const { bmc, firmware, power, id } = machine
-  const { value: entries } = useFollowed(id, BMC)
+  const { value: entries } = useFollowed(id, BMC_SUBJECT)
   const [isEjected, setEjected] = useState(false)
   useEffect(() => setEjected(false), [firmware.media.length])
   if (!bmc) return null
   const eject = (): void =>
-    void doing(async () => setEjected((await lab().ejectFromMachine(id)).firmware.media.length === 0))
+    void runWithNotice(async () => setEjected((await makeLabClient().ejectFromMachine(id)).firmware.media.length === 0))
   const calls = (entries ?? []).filter(isCall).reverse()
   return (
     <section class="panel" aria-label="BMC">
@@ -86,7 +86,7 @@ export function MachineBmc({ machine, node }: { machine: MachineReport; node: st
         </div>
       )}
       <p>
-        <a href={hashOf({ view: 'exchanges', query: { node: node ?? id, party: 'bmc' } })}>All calls of the BMC</a>
+        <a href={formatRoute({ view: 'exchanges', query: { node: node ?? id, party: 'bmc' } })}>All calls of the BMC</a>
       </p>
     </section>
   )

@@ -1,20 +1,20 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { oncePerFrame, pause } from '../browser.js'
-import { lab, link } from '../state/connection.js'
+import { oncePerFrame, pauseFor } from '../browser.js'
+import { makeLabClient, connectionState } from '../state/connection.js'
 
 /** Lines that the page keeps. */
-const MOST = 1000
+const MAX_PAGE_LINES = 1000
 
 /** The console as it scrolls. It stays at its end, unless it was scrolled away from there. */
 export function MachineConsole({ id }: { id: string }) {
   const [lines, setLines] = useState<readonly string[]>([])
   const box = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(true)
-  const isLive = link.value.kind === 'live'
+  const isLive = connectionState.value.kind === 'live'
   useEffect(() => {
     if (!isLive) return undefined
     const controller = new AbortController()
-    void follow(id, controller.signal, setLines)
+    void followConsoleLines(id, controller.signal, setLines)
     return () => controller.abort()
   }, [id, isLive])
   useLayoutEffect(() => {
@@ -42,20 +42,24 @@ export function MachineConsole({ id }: { id: string }) {
   )
 }
 
-async function follow(id: string, signal: AbortSignal, show: (lines: readonly string[]) => void): Promise<void> {
+async function followConsoleLines(
+  id: string,
+  signal: AbortSignal,
+  show: (lines: readonly string[]) => void,
+): Promise<void> {
   let lines: string[] = []
   const draw = oncePerFrame(() => {
     if (!signal.aborted) show(lines)
   })
   while (!signal.aborted) {
     try {
-      for await (const event of lab(signal).followConsole(id)) {
-        lines = event.event === 'console' ? [...event.lines] : [...lines, event.line].slice(-MOST)
+      for await (const event of makeLabClient(signal).followConsole(id)) {
+        lines = event.event === 'console' ? [...event.lines] : [...lines, event.line].slice(-MAX_PAGE_LINES)
         draw()
       }
     } catch {
       // The page says that the server is lost, and begins again when it is back.
     }
-    await pause(500, signal)
+    await pauseFor(500, signal)
   }
 }

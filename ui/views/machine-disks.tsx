@@ -3,7 +3,7 @@ import type { DiskDrawing } from '../../lab/index.js'
 import { clockText } from '../parts/clock.js'
 import { bytesText, diskBoxes, usedEnd, writesOf } from '../state/disk-layout.js'
 
-const WIDTH = 1000
+const DRAWING_WIDTH = 1000
 
 /** The disks, drawn to scale. */
 export function MachineDisks({ disks }: { disks: readonly DiskDrawing[] }) {
@@ -47,12 +47,12 @@ function Disk({ disk }: { disk: DiskDrawing }) {
       )}
       <svg
         class="partitions"
-        viewBox={`0 0 ${WIDTH} 40`}
+        viewBox={`0 0 ${DRAWING_WIDTH} 40`}
         preserveAspectRatio="none"
         role="img"
         aria-label={`Partitions of ${name}: ${words.join('; ') || 'none'}`}
       >
-        {diskBoxes(end, partitions, WIDTH, isWhole ? 24 : 6).map(({ index, left, width }) => (
+        {diskBoxes(end, partitions, DRAWING_WIDTH, isWhole ? 24 : 6).map(({ index, left, width }) => (
           <rect key={index} class={`part-${index % 5}`} x={left} y={0} width={width} height={40}>
             <title>{words[index]}</title>
           </rect>
@@ -60,7 +60,7 @@ function Disk({ disk }: { disk: DiskDrawing }) {
       </svg>
       <svg
         class="writes"
-        viewBox={`0 0 ${WIDTH} 14`}
+        viewBox={`0 0 ${DRAWING_WIDTH} 14`}
         preserveAspectRatio="none"
         role="img"
         aria-label={`Writes to ${name}: ${written.map(({ by, length }) => `${by} ${bytesText(length)}`).join('; ') || 'none'}`}
@@ -71,9 +71,9 @@ function Disk({ disk }: { disk: DiskDrawing }) {
             <rect
               key={offset}
               class={inBoot === lastRun?.boot ? 'fresh' : 'old'}
-              x={(offset / end) * WIDTH}
+              x={(offset / end) * DRAWING_WIDTH}
               y={0}
-              width={Math.max(2, (length / end) * WIDTH)}
+              width={Math.max(2, (length / end) * DRAWING_WIDTH)}
               height={14}
             >
               <title>

@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { DiskDrawing, MachineReport, ShownFile } from '../../lab/index.js'
-import { lab, sentenceOf } from '../state/connection.js'
+import { makeLabClient, sentenceOf } from '../state/connection.js'
 import { bytesText } from '../state/disk-layout.js'
 
-type Filesystem = 'boot' | 'root'
+type ShownFilesystem = 'boot' | 'root'
 
 /** Files that are listed at once. */
-const MOST = 200
+const MAX_PAGE_FILES = 200
 
 /** Files of the boot and the root filesystem. */
 export function MachineFiles({ machine, disks }: { machine: MachineReport; disks: readonly DiskDrawing[] }) {
-  const [filesystem, setFilesystem] = useState<Filesystem>('root')
+  const [filesystem, setFilesystem] = useState<ShownFilesystem>('root')
   const [files, setFiles] = useState<readonly ShownFile[] | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const [text, setText] = useState('')
@@ -26,7 +26,7 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
       return undefined
     }
     const controller = new AbortController()
-    lab(controller.signal)
+    makeLabClient(controller.signal)
       .filesOfMachine(machine.id, query)
       .then(
         (found) => (setFiles(found.files), setProblem(null)),
@@ -39,7 +39,7 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
     return () => controller.abort()
   }, [machine.id, filesystem, version, isThere])
   const open = (path: string) => () =>
-    void lab()
+    void makeLabClient()
       .filesOfMachine(machine.id, { ...query, path })
       .then(
         (found) => setShown(found.files[0] ?? null),
@@ -68,7 +68,7 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
       {fitting.length > 0 && (
         <div class="file-box" tabIndex={0} role="region" aria-label={`Files of the ${filesystem} filesystem`}>
           <ul>
-            {fitting.slice(0, MOST).map(({ path, mode, size, kind, target }) => (
+            {fitting.slice(0, MAX_PAGE_FILES).map(({ path, mode, size, kind, target }) => (
               <li key={path}>
                 <span class="mono quiet">{mode}</span>{' '}
                 {kind === 'file' ? (
@@ -84,7 +84,9 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
               </li>
             ))}
           </ul>
-          {fitting.length > MOST && <p class="quiet">The first {MOST}. A part of a path shows others.</p>}
+          {fitting.length > MAX_PAGE_FILES && (
+            <p class="quiet">The first {MAX_PAGE_FILES}. A part of a path shows others.</p>
+          )}
         </div>
       )}
       {shown && (

@@ -1,7 +1,7 @@
 import type { MachineReport } from '../../lab/index.js'
-import { doing } from '../parts/notices.js'
+import { runWithNotice } from '../parts/notices.js'
 import { Mark } from '../parts/shapes.js'
-import { lab } from '../state/connection.js'
+import { makeLabClient } from '../state/connection.js'
 import { bytesText } from '../state/disk-layout.js'
 import { lookOf } from '../state/looks.js'
 
@@ -10,7 +10,7 @@ export function MachinePower({ machine, state }: { machine: MachineReport; state
   const { id, power, boot, lastBoot, bmc, os } = machine
   const shown = boot ?? lastBoot
   const press = (wanted: 'on' | 'off' | 'reboot') => () =>
-    void doing(async () => void (await lab().powerOfMachine(id, { power: wanted })))
+    void runWithNotice(async () => void (await makeLabClient().powerOfMachine(id, { power: wanted })))
   return (
     <section class="node-head" aria-label="Machine">
       <h1>

@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { MachineReport } from '../../lab/index.js'
 import { clockText } from '../parts/clock.js'
-import { lab } from '../state/connection.js'
+import { makeLabClient } from '../state/connection.js'
 
-type Line = { at: number; from: string; message: string }
+type IgnitionLogLine = { at: number; from: string; message: string }
 
 /** The first boot of the system on the disk, and what Ignition did at it. */
 export function MachineIgnition({ machine }: { machine: MachineReport }) {
   const { id, firstBoot, os } = machine
-  const [lines, setLines] = useState<readonly Line[]>([])
+  const [lines, setLines] = useState<readonly IgnitionLogLine[]>([])
   const [isAll, setAll] = useState(false)
   const bootId = machine.boot?.id
   useEffect(() => {
     const controller = new AbortController()
-    lab(controller.signal)
+    makeLabClient(controller.signal)
       .journalOfMachine(id)
       .then(
         ({ journal }) => setLines(journal),

@@ -1,7 +1,7 @@
 import type { DiskDrawing, MachineReport } from '../../lab/index.js'
-import { useFollowed, type Subject } from '../parts/followed.js'
+import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { rows, rowsVersion } from '../state/lab-state.js'
-import { hashOf } from '../state/route.js'
+import { formatRoute } from '../state/route.js'
 import { MachineBmc } from './machine-bmc.js'
 import { MachineConsole } from './machine-console.js'
 import { MachineDisks } from './machine-disks.js'
@@ -14,7 +14,7 @@ interface Seen {
   readonly disks: readonly DiskDrawing[]
 }
 
-const MACHINE: Subject<Seen> = {
+const MACHINE_SUBJECT: FollowedSubject<Seen> = {
   read: async (client, id) => {
     const [machine, { disks }] = await Promise.all([client.machine(id), client.disks(id)])
     return { machine, disks }
@@ -26,7 +26,7 @@ const MACHINE: Subject<Seen> = {
 /** A machine from inside: power, firmware, NICs, disks, files, Ignition, console. */
 export function MachineView({ ident }: { ident: string | null }) {
   void rowsVersion.value
-  const { value: seen, problem } = useFollowed(ident, MACHINE)
+  const { value: seen, problem } = useFollowed(ident, MACHINE_SUBJECT)
   const node = rows.list().find(({ machine, isNode }) => isNode && machine === ident)
   if (!seen)
     return (
@@ -41,7 +41,7 @@ export function MachineView({ ident }: { ident: string | null }) {
         <a href="#/fleet">Fleet</a> <span class="quiet">/</span>{' '}
         {node && (
           <>
-            <a href={hashOf({ view: 'nodes', ident: node.name })}>{node.name}</a> <span class="quiet">/</span>{' '}
+            <a href={formatRoute({ view: 'nodes', ident: node.name })}>{node.name}</a> <span class="quiet">/</span>{' '}
           </>
         )}
         machine {machine.id}

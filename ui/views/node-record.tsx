@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { callIronic, sentenceOf } from '../state/connection.js'
 import { jsonLines } from '../state/changes.js'
 
-interface Shown {
+interface FieldChange {
   readonly now: unknown
   readonly before: unknown
 }
@@ -10,7 +10,7 @@ interface Shown {
 /** The record of a node as Ironic shows it; lines that changed since it was read before are marked. */
 export function NodeRecordPanel({ id, version, state }: { id: string; version: number; state: string }) {
   const [isOpen, setIsOpen] = useState(false)
-  const [shown, setShown] = useState<Shown | null>(null)
+  const [shown, setShown] = useState<FieldChange | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const [onlyChanged, setOnlyChanged] = useState(false)
   useEffect(() => {

@@ -6,14 +6,14 @@ import { lookOf } from '../state/looks.js'
 import {
   clustersOf,
   LANES,
-  moved,
-  placeOf,
+  moveSpan,
+  positionOfTime,
   tickText,
   ticksOf,
   wholeSpan,
-  zoomed,
+  zoomSpan,
   type Cluster,
-  type Span,
+  type TimeSpan,
 } from '../state/timeline-layout.js'
 import { wallTimes } from '../state/wall-time.js'
 
@@ -23,8 +23,8 @@ const LANES_TOP = 66
 const LANE = 22
 const AXIS = 24
 const HEIGHT = LANES_TOP + LANES.length * LANE + AXIS
-const LABELS = 64
-const SMALLEST = 6
+const LABELS_WIDTH = 64
+const MIN_CLUSTER_WIDTH = 6
 /** Room for half of a time below the axis. */
 const TICK_ROOM = 30
 
@@ -32,7 +32,7 @@ const TICK_ROOM = 30
 export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
   const box = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
-  const [chosen, setChosen] = useState<Span | null>(null)
+  const [chosen, setChosen] = useState<TimeSpan | null>(null)
   const [isWall, setIsWall] = useState(false)
   const [picked, setPicked] = useState<Cluster | null>(null)
   useLayoutEffect(() => {
@@ -42,10 +42,10 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
   }, [])
   const whole = wholeSpan(timeline)
   const span = chosen ?? whole
-  const room = Math.max(1, width - LABELS)
-  const x = (time: number): number => LABELS + placeOf(time, span) * room
+  const room = Math.max(1, width - LABELS_WIDTH)
+  const x = (time: number): number => LABELS_WIDTH + positionOfTime(time, span) * room
   const zoom = (factor: number, around = (span.from + span.to) / 2): void => {
-    const next = zoomed(span, factor, around, whole)
+    const next = zoomSpan(span, factor, around, whole)
     setChosen(next.to - next.from >= (whole.to - whole.from) * 0.999 ? null : next)
   }
   const present = useMemo(() => ({ lab: Date.parse(timeline.now), wall: wallTime() }), [timeline])
@@ -58,9 +58,9 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
     if (!event.ctrlKey && !event.shiftKey) return
     event.preventDefault()
     const { left } = box.current!.getBoundingClientRect()
-    const around = span.from + ((event.clientX - left - LABELS) / room) * (span.to - span.from)
+    const around = span.from + ((event.clientX - left - LABELS_WIDTH) / room) * (span.to - span.from)
     if (event.ctrlKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, around)
-    else setChosen(moved(span, event.deltaY > 0 ? 0.1 : -0.1, whole))
+    else setChosen(moveSpan(span, event.deltaY > 0 ? 0.1 : -0.1, whole))
   }
   useEffect(() => {
     const own = (event: WheelEvent): void => wheel.current(event)
@@ -68,7 +68,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
     current!.addEventListener('wheel', own, { passive: false })
     return () => current!.removeEventListener('wheel', own)
   }, [])
-  const clusters = clustersOf(timeline.marks, span, SMALLEST / room)
+  const clusters = clustersOf(timeline.marks, span, MIN_CLUSTER_WIDTH / room)
   return (
     <section class="panel" aria-label="Timeline">
       <div class="tools">
@@ -85,10 +85,10 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
           <button aria-label="Zoom out" onClick={() => zoom(2)}>
             −
           </button>
-          <button aria-label="Earlier" onClick={() => setChosen(moved(span, -0.3, whole))}>
+          <button aria-label="Earlier" onClick={() => setChosen(moveSpan(span, -0.3, whole))}>
             ←
           </button>
-          <button aria-label="Later" onClick={() => setChosen(moved(span, 0.3, whole))}>
+          <button aria-label="Later" onClick={() => setChosen(moveSpan(span, 0.3, whole))}>
             →
           </button>
           <button onClick={() => setChosen(null)}>All</button>
@@ -103,7 +103,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
       </div>
       <div ref={box} class="timeline">
         {width > 0 && (
-          <svg width={width} height={HEIGHT} role="img" aria-label={summaryOf(timeline)}>
+          <svg width={width} height={HEIGHT} role="img" aria-label={summarizeTimeline(timeline)}>
             <Lanes {...{ timeline, span, x, width, shownTime, room }} />
             {clusters.map((cluster) => (
               <MarkShape key={`${cluster.lane}/${cluster.marks[0]!.entry}`} {...{ cluster, room, setPicked }} />
@@ -121,7 +121,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
 }
 
 /** Words for the picture. */
-function summaryOf({ states, steps, marks }: NodeTimeline): string {
+function summarizeTimeline({ states, steps, marks }: NodeTimeline): string {
   const path = states.map(({ state }) => state).slice(-8)
   const bad = marks.filter(({ isBad }) => isBad).length
   const step = steps.at(-1)
@@ -134,7 +134,7 @@ type ShownTime = (labTime: number) => number
 
 interface LanesProps {
   readonly timeline: NodeTimeline
-  readonly span: Span
+  readonly span: TimeSpan
   readonly x: (time: number) => number
   readonly width: number
   readonly shownTime: ShownTime
@@ -144,9 +144,9 @@ interface LanesProps {
 function Lanes({ timeline, span, x, width, shownTime, room }: LanesProps) {
   const now = Date.parse(timeline.now)
   const block = (from: string | null, to: string | null) => {
-    const left = Math.max(LABELS, from === null ? LABELS : x(Date.parse(from)))
+    const left = Math.max(LABELS_WIDTH, from === null ? LABELS_WIDTH : x(Date.parse(from)))
     const right = Math.min(width, to === null ? x(now) : x(Date.parse(to)))
-    return { left, wide: Math.max(2, right - left), isSeen: right >= LABELS && left <= width }
+    return { left, wide: Math.max(2, right - left), isSeen: right >= LABELS_WIDTH && left <= width }
   }
   return (
     <>
@@ -227,8 +227,8 @@ function MarkShape({
   setPicked: (cluster: Cluster) => void
 }) {
   const top = LANES_TOP + LANES.indexOf(cluster.lane) * LANE
-  const left = LABELS + cluster.left * room
-  const wide = Math.max(SMALLEST - 2, cluster.width * room)
+  const left = LABELS_WIDTH + cluster.left * room
+  const wide = Math.max(MIN_CLUSTER_WIDTH - 2, cluster.width * room)
   const { marks, isBad } = cluster
   // Bad marks are taller and pointed: colour is not all that shows it.
   return (
@@ -259,7 +259,7 @@ function Picked({ cluster: { lane, marks }, shownTime }: { cluster: Cluster; sho
   )
 }
 
-const MOST_LISTED = 300
+const MAX_TIMELINE_ENTRIES = 300
 
 function EventList({ timeline, shownTime }: { timeline: NodeTimeline; shownTime: ShownTime }) {
   const events = [
@@ -273,7 +273,7 @@ function EventList({ timeline, shownTime }: { timeline: NodeTimeline; shownTime:
   ]
     .filter(({ at }) => at !== null)
     .sort((a, b) => Date.parse(b.at!) - Date.parse(a.at!))
-    .slice(0, MOST_LISTED)
+    .slice(0, MAX_TIMELINE_ENTRIES)
   return (
     <ul class="events" tabIndex={0} aria-label="Events, the last first">
       {events.map(({ at, text, isBad }, index) => (

@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks'
 import { Curl } from '../parts/curl.js'
-import { doing } from '../parts/notices.js'
+import { runWithNotice } from '../parts/notices.js'
 import { callIronic, curlOf } from '../state/connection.js'
-import type { Row } from '../state/rows.js'
-import { VERBS, type Verb } from '../state/verbs.js'
+import type { FleetRow } from '../state/rows.js'
+import { NODE_VERBS, type NodeVerb } from '../state/verbs.js'
 
 /** Verbs of a node as buttons, each with its call for a shell. */
-export function NodeVerbs({ row }: { row: Row }) {
-  const [shown, setShown] = useState<Verb | null>(null)
-  const [asked, setAsked] = useState<Verb | null>(null)
-  const ask = (verb: Verb): void => {
+export function NodeVerbs({ row }: { row: FleetRow }) {
+  const [shown, setShown] = useState<NodeVerb | null>(null)
+  const [asked, setAsked] = useState<NodeVerb | null>(null)
+  const ask = (verb: NodeVerb): void => {
     setAsked(null)
     setShown(verb)
-    void doing(() => callIronic(verb.call(row)), `${verb.title}: ${row.name} was asked.`)
+    void runWithNotice(() => callIronic(verb.call(row)), `${verb.title}: ${row.name} was asked.`)
   }
-  const fitting = VERBS.filter((verb) => verb.fits(row))
+  const fitting = NODE_VERBS.filter((verb) => verb.fits(row))
   const verb = asked ?? shown ?? fitting[0]
   return (
     <section class="panel verbs" aria-label="Verbs">

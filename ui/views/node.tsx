@@ -1,20 +1,20 @@
 import type { NodeTimeline } from '../../lab/index.js'
 import { clockText, lengthText, sinceText } from '../parts/clock.js'
-import { useFollowed, type Subject } from '../parts/followed.js'
+import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { useKeys } from '../parts/keys.js'
-import { go } from '../parts/navigation.js'
+import { goToRoute } from '../parts/navigation.js'
 import { saveReport } from '../parts/report.js'
 import { Mark } from '../parts/shapes.js'
-import { link } from '../state/connection.js'
+import { connectionState } from '../state/connection.js'
 import { labTime, rows, rowsVersion } from '../state/lab-state.js'
 import { lookOf } from '../state/looks.js'
-import { hashOf } from '../state/route.js'
-import type { Row } from '../state/rows.js'
+import { formatRoute } from '../state/route.js'
+import type { FleetRow } from '../state/rows.js'
 import { NodeRecordPanel } from './node-record.js'
 import { NodeTimelinePicture } from './node-timeline.js'
 import { NodeVerbs } from './node-verbs.js'
 
-const NODE: Subject<NodeTimeline> = {
+const NODE_SUBJECT: FollowedSubject<NodeTimeline> = {
   read: (client, id) => client.timeline(id),
   entriesOf: (node) => ({ node }),
   soon: 250,
@@ -24,12 +24,12 @@ const NODE: Subject<NodeTimeline> = {
 export function NodeView({ ident }: { ident: string | null }) {
   void rowsVersion.value
   const row = ident === null ? undefined : rows.named(ident)
-  const { value: timeline, problem } = useFollowed(row?.id ?? null, NODE)
+  const { value: timeline, problem } = useFollowed(row?.id ?? null, NODE_SUBJECT)
   useKeys(() => neighbourKeys(ident), [ident])
   if (!row)
     return (
       <p class="empty">
-        {link.value.kind === 'connecting' ? 'Asking the lab …' : `There is no node ${ident ?? ''}.`}{' '}
+        {connectionState.value.kind === 'connecting' ? 'Asking the lab …' : `There is no node ${ident ?? ''}.`}{' '}
         <a href="#/fleet">The fleet</a> lists all nodes.
       </p>
     )
@@ -58,16 +58,16 @@ function neighbourKeys(ident: string | null) {
     const list = rows.list()
     const at = list.findIndex(({ name, id }) => name === ident || id === ident)
     const next = list[at + by]
-    if (next) go({ view: 'nodes', ident: next.name })
+    if (next) goToRoute({ view: 'nodes', ident: next.name })
   }
   return [
     { key: 'j', does: 'next node', act: step(1) },
     { key: 'k', does: 'node before', act: step(-1) },
-    { key: 'u', does: 'up to the fleet', act: () => go({ view: 'fleet' }) },
+    { key: 'u', does: 'up to the fleet', act: () => goToRoute({ view: 'fleet' }) },
   ]
 }
 
-function Head({ row, timeline }: { row: Row; timeline: NodeTimeline | null }) {
+function Head({ row, timeline }: { row: FleetRow; timeline: NodeTimeline | null }) {
   const faults = rows.struckBy(row.id)
   const until = timeline?.waiting?.until ?? null
   return (
@@ -96,8 +96,10 @@ function Head({ row, timeline }: { row: Row; timeline: NodeTimeline | null }) {
       <p class="quiet facts">
         <span class="mono">{row.id}</span>
         <span>{row.power ?? 'power unknown'}</span>
-        {row.machine !== null && <a href={hashOf({ view: 'machines', ident: row.machine })}>machine {row.machine}</a>}
-        <a href={hashOf({ view: 'exchanges', query: { node: row.name } })}>exchanges</a>
+        {row.machine !== null && (
+          <a href={formatRoute({ view: 'machines', ident: row.machine })}>machine {row.machine}</a>
+        )}
+        <a href={formatRoute({ view: 'exchanges', query: { node: row.name } })}>exchanges</a>
         {faults.map((id) => (
           <a key={id} href="#/faults">
             struck by {id}

@@ -1,18 +1,18 @@
-import { doing, notice } from '../parts/notices.js'
+import { runWithNotice, showNotice } from '../parts/notices.js'
 import { Mark } from '../parts/shapes.js'
-import { callIronic, lab } from '../state/connection.js'
+import { callIronic, makeLabClient } from '../state/connection.js'
 import { faults, labTime, readFaults, rows } from '../state/lab-state.js'
-import { problemsOf, type Problem } from '../state/problems.js'
-import { hashOf } from '../state/route.js'
-import type { Row } from '../state/rows.js'
+import { problemsOf, type MachineProblem } from '../state/problems.js'
+import { formatRoute } from '../state/route.js'
+import type { FleetRow } from '../state/rows.js'
 import { askAll, outcomeText, verbOf } from '../state/verbs.js'
-import { select } from './selection.js'
+import { selectMachines } from './selection.js'
 
 /** Names that are listed. */
-const MOST_NAMES = 6
+const MAX_PROBLEM_NAMES = 6
 
 /** Machines that fail or hang, why, and what helps. */
-export function Problems({ all }: { all: readonly Row[] }) {
+export function Problems({ all }: { all: readonly FleetRow[] }) {
   const problems = problemsOf(all, faults.value, (id) => rows.struckBy(id), labTime())
   if (problems.length === 0) return null
   const count = problems.reduce((sum, problem) => sum + problem.rows.length, 0)
@@ -30,27 +30,27 @@ export function Problems({ all }: { all: readonly Row[] }) {
   )
 }
 
-const TITLES: Readonly<Record<Problem['kind'], (state: string) => string>> = {
+const TITLES: Readonly<Record<MachineProblem['kind'], (state: string) => string>> = {
   failed: (state) => state,
   error: (state) => `${state}, with an error`,
   blocked: (state) => `${state}, cannot go on`,
   slow: (state) => `${state} for long`,
 }
 
-function ProblemItem({ problem }: { problem: Problem }) {
+function ProblemItem({ problem }: { problem: MachineProblem }) {
   const { kind, state, error, rows: alike, faults: active, advice } = problem
   const verb = advice.verb === null ? null : verbOf(advice.verb)
   const lift = () =>
-    doing(
+    runWithNotice(
       async () => {
-        for (const { id } of active) await lab().liftFault(id)
+        for (const { id } of active) await makeLabClient().liftFault(id)
         await readFaults()
       },
       `Lifted ${active.map(({ id }) => id).join(', ')}.`,
     )
   const again = async () => {
     const outcome = await askAll(verb!, alike, callIronic)
-    notice(outcomeText(verb!, outcome), outcome.refused.size > 0)
+    showNotice(outcomeText(verb!, outcome), outcome.refused.size > 0)
   }
   return (
     <li class={`problem ${kind}`}>
@@ -62,12 +62,12 @@ function ProblemItem({ problem }: { problem: Problem }) {
         {advice.why} <strong>{advice.remedy}</strong>
       </p>
       <p class="names">
-        {alike.slice(0, MOST_NAMES).map(({ id, name, isNode }) => (
-          <a key={id} href={hashOf({ view: isNode ? 'nodes' : 'machines', ident: name })}>
+        {alike.slice(0, MAX_PROBLEM_NAMES).map(({ id, name, isNode }) => (
+          <a key={id} href={formatRoute({ view: isNode ? 'nodes' : 'machines', ident: name })}>
             {name}
           </a>
         ))}
-        {alike.length > MOST_NAMES && <span class="quiet">{alike.length - MOST_NAMES} more</span>}
+        {alike.length > MAX_PROBLEM_NAMES && <span class="quiet">{alike.length - MAX_PROBLEM_NAMES} more</span>}
       </p>
       <p class="actions">
         {active.length > 0 && (
@@ -80,7 +80,7 @@ function ProblemItem({ problem }: { problem: Problem }) {
             {verb.title} {alike.length > 1 ? `all ${alike.length}` : ''}
           </button>
         )}
-        <button onClick={() => select(alike.map(({ id }) => id))}>Select</button>
+        <button onClick={() => selectMachines(alike.map(({ id }) => id))}>Select</button>
       </p>
     </li>
   )

@@ -5,16 +5,16 @@ import { usePolled } from '../parts/polled.js'
 import { Mark } from '../parts/shapes.js'
 import { wallTime } from '../browser.js'
 import { isFleet } from '../state/lab-state.js'
-import { hashOf } from '../state/route.js'
-import { failedFirst, OUTCOME_LOOKS, stagesOf, summaryOf, type ShownStage } from '../state/run.js'
+import { formatRoute } from '../state/route.js'
+import { failedFirst, OUTCOME_LOOKS, stagesOf, summarizeRun, type ShownStage } from '../state/run.js'
 
 /** Milliseconds between two looks at a run. */
-const EVERY = 500
+const RUN_POLL_INTERVAL = 500
 
 /** The hosts of `ironstage run`: how far each is, and why one failed. */
 export function RunView() {
-  const { value: run, problem } = usePolled((client) => client.run(), EVERY)
-  useKeys(() => [step('j', 'next host; k the one before', 1), step('k', 'host before', -1)], [])
+  const { value: run, problem } = usePolled((client) => client.run(), RUN_POLL_INTERVAL)
+  useKeys(() => [focusBinding('j', 'next host; k the one before', 1), focusBinding('k', 'host before', -1)], [])
   if (!run) return <p class="empty">{problem ?? 'Asking the run …'}</p>
   const kind = run.isCheck ? 'Check' : run.isRehearsal ? 'Rehearsal' : 'Run'
   return (
@@ -23,7 +23,7 @@ export function RunView() {
         {kind} {run.id}
       </h1>
       <p role="status">
-        {summaryOf(run)}
+        {summarizeRun(run)}
         {run.report !== null && (
           <>
             {' '}
@@ -40,7 +40,7 @@ export function RunView() {
   )
 }
 
-const step = (key: string, does: string, by: number) => ({
+const focusBinding = (key: string, does: string, by: number) => ({
   key,
   does,
   act: () => {
@@ -56,7 +56,7 @@ function Host({ run, host }: { run: RunProgress; host: RunHost }) {
     <li class={`panel run-host ${outcome}`} tabIndex={-1} aria-label={name}>
       <h2>
         <Mark look={OUTCOME_LOOKS[outcome]} />{' '}
-        {isFleet.value ? <a href={hashOf({ view: 'machines', ident: name })}>{name}</a> : name}{' '}
+        {isFleet.value ? <a href={formatRoute({ view: 'machines', ident: name })}>{name}</a> : name}{' '}
         <span class="quiet">{outcome === 'ok' ? 'done' : outcome}</span>
       </h2>
       <ol class="run-stages" aria-label="Stages">

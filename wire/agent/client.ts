@@ -68,10 +68,10 @@ export function agentClient(options: AgentClientOptions): AgentClient {
     for (let attempt = 1; ; attempt++)
       try {
         const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal)
-        return parse(peer, response, isCommandList).commands
+        return parseAgentAnswer(peer, response, isCommandList).commands
       } catch (error) {
         if (attempt >= tries || !(error instanceof ConnectionFailed))
-          return unreachable(peer, 'to collect commands status', error)
+          return throwAgentUnreachable(peer, 'to collect commands status', error)
       }
   }
   const commands: AgentClient['commands'] = (peer, signal) => list(peer, attempts, signal)
@@ -81,13 +81,18 @@ export function agentClient(options: AgentClientOptions): AgentClient {
     const body = jsonText({ name, params }, `the parameters of the agent's command ${name}`)
     for (let attempt = 1; ; attempt++) {
       try {
-        return parse(peer, await send(options, peer, { method: 'POST', url, body }, signal), isCommandResult, name)
+        return parseAgentAnswer(
+          peer,
+          await send(options, peer, { method: 'POST', url, body }, signal),
+          isCommandResult,
+          name,
+        )
       } catch (error) {
         if (!(error instanceof ConnectionFailed)) throw error
         if (attempt < attempts) continue
         const last = (await list(peer, 1, signal).catch(() => [])).at(-1)
         if (last?.command_status === 'RUNNING' && last.command_name === name.split('.').at(-1)) return last
-        return unreachable(peer, `for invoking command ${name}`, error)
+        return throwAgentUnreachable(peer, `for invoking command ${name}`, error)
       }
     }
   }
@@ -119,7 +124,7 @@ function send(
   )
 }
 
-function unreachable(peer: AgentPeer, purpose: string, error: unknown): never {
+function throwAgentUnreachable(peer: AgentPeer, purpose: string, error: unknown): never {
   if (!(error instanceof ConnectionFailed)) throw error
   throw new AgentConnectionFailed(
     `Connection to agent failed: Failed to connect to the agent running on node ${peer.node} ${purpose}. Error: ${errorChain(error).join(': ')}`,
@@ -139,17 +144,17 @@ const listSchema = {
   properties: { commands: { type: 'array', items: commandSchema } },
 }
 
-type Check<T> = (value: unknown) => value is T
+type TypeGuard<T> = (value: unknown) => value is T
 
 /** Compiled at first use. */
-function check<T>(schema: object): Check<T> {
+function makeTypeGuard<T>(schema: object): TypeGuard<T> {
   let validate: ValidateFunction<T> | undefined
   return (value): value is T => (validate ??= ajv.compile<T>(schema))(value)
 }
-const isCommandResult = check<CommandResult>(commandSchema)
-const isCommandList = check<CommandList>(listSchema)
+const isCommandResult = makeTypeGuard<CommandResult>(commandSchema)
+const isCommandList = makeTypeGuard<CommandList>(listSchema)
 
-function parse<T>(peer: AgentPeer, response: WireResponse, isAnswer: Check<T>, command?: string): T {
+function parseAgentAnswer<T>(peer: AgentPeer, response: WireResponse, isAnswer: TypeGuard<T>, command?: string): T {
   const { status, body = '' } = response
   let value: unknown
   try {

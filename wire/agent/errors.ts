@@ -27,7 +27,7 @@ const AGENT_ERROR_TYPES = {
 } as const satisfies Record<string, { code: number; message: string }>
 export type AgentErrorType = keyof typeof AGENT_ERROR_TYPES
 
-const isKnown = (type: string): type is AgentErrorType => Object.hasOwn(AGENT_ERROR_TYPES, type)
+const isAgentErrorType = (type: string): type is AgentErrorType => Object.hasOwn(AGENT_ERROR_TYPES, type)
 
 /** An error of the agent as it stands on the wire. */
 export class AgentError extends Error {
@@ -40,7 +40,7 @@ export class AgentError extends Error {
   readonly details: string
 
   constructor(type: AgentErrorType | (string & {}), details: string, options?: { cause?: unknown }) {
-    const { code, message } = AGENT_ERROR_TYPES[isKnown(type) ? type : 'CommandExecutionError']
+    const { code, message } = AGENT_ERROR_TYPES[isAgentErrorType(type) ? type : 'CommandExecutionError']
     super(`${message}: ${details}`, options)
     this.type = type
     this.code = code

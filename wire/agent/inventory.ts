@@ -75,7 +75,7 @@ export interface InventoryDisk {
 }
 
 /** Body of `POST /v1/continue_inspection`; more collectors add more keys. */
-export interface InspectionData {
+export interface InspectionBody {
   inventory?: Inventory
   /** Absent when no disk fits. */
   root_disk?: InventoryDisk

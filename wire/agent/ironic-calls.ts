@@ -15,7 +15,7 @@ export const HEARTBEAT_VERSION = '1.68'
 export const MASKED_TOKEN = '******'
 
 /** IPA ignores tokens shorter than this. */
-export const SHORTEST_TOKEN = 32
+export const MIN_AGENT_TOKEN_LENGTH = 32
 
 /** Body of `POST /v1/heartbeat/{uuid}`; the answer is 202 and empty. */
 export interface HeartbeatBody {

@@ -14,7 +14,7 @@ export class HintError extends Error {
   }
 }
 
-const TRUE = ['1', 't', 'true', 'on', 'y', 'yes']
+const TRUE_WORDS = ['1', 't', 'true', 'on', 'y', 'yes']
 const FALSE = ['0', 'f', 'false', 'off', 'n', 'no']
 
 /** `str(value)` */
@@ -39,7 +39,7 @@ export function pythonFloat(value: string | number): number {
 export function pythonBool(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value
   const word = pythonStr(value).trim().toLowerCase()
-  return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined
+  return TRUE_WORDS.includes(word) ? true : FALSE.includes(word) ? false : undefined
 }
 
 /** `urllib.parse.quote(text)` */

@@ -41,16 +41,16 @@ export function parseRootDeviceHints(hints: Readonly<JsonObject>, known: 'ironic
       'ValueError',
       `The hints "${invalid.join(', ')}" are invalid. Valid hints are: "${Object.keys(types).join(', ')}"`,
     )
-  return new Map(Object.entries(hints).map(([name, value]) => [name, parsed(name, value, types[name]!)]))
+  return new Map(Object.entries(hints).map(([name, value]) => [name, parseHintValue(name, value, types[name]!)]))
 }
 
-function parsed(name: string, value: unknown, type: 'number' | 'text' | 'flag'): string | boolean {
+function parseHintValue(name: string, value: unknown, type: 'number' | 'text' | 'flag'): string | boolean {
   const read = expressionOf(value, name)
   const refused = (why: string) => new HintError('ValueError', `Root device hint "${name}" ${why}: ${pythonStr(value)}`)
   switch (type) {
     case 'text':
       if (typeof value !== 'string') throw refused('is not a string value. Hint expression')
-      return withOperator(written(read), 's==')
+      return withOperator(formatExpression(read), 's==')
     case 'number':
       for (const each of read.operator === '<range-in>' ? [] : read.values) {
         const number = pythonInt(each)
@@ -83,7 +83,7 @@ function expressionOf(value: unknown, name: string): Expression {
 }
 
 /** Percent-encoded, so that what has blanks is one word. */
-const written = ({ operator, values }: Expression): string =>
+const formatExpression = ({ operator, values }: Expression): string =>
   (operator + values.map((value) => ` ${pythonQuote(value)} `).join(operator)).trim()
 
 const withOperator = (expression: string, bare: 's==' | '=='): string =>
@@ -118,7 +118,7 @@ function satisfiesHint(name: string, value: unknown, wanted: string | boolean): 
 /** One of several serials or WWNs is enough; one that cannot be compared is skipped. */
 function eachSatisfies(name: string, value: unknown, wanted: string): boolean {
   try {
-    return satisfies(written(expressionOf(value, name)), wanted)
+    return satisfies(formatExpression(expressionOf(value, name)), wanted)
   } catch (error) {
     if (error instanceof HintError && error.kind === 'ValueError') return false
     throw error
@@ -127,7 +127,7 @@ function eachSatisfies(name: string, value: unknown, wanted: string): boolean {
 
 function attributeText(name: string, value: unknown): string | undefined {
   try {
-    return written(expressionOf(value, name))
+    return formatExpression(expressionOf(value, name))
   } catch (error) {
     if (error instanceof HintError && error.kind === 'ValueError') return undefined
     throw error

@@ -2,12 +2,12 @@ import { HintError, pythonFloat, pythonLiteral } from './python-values.js'
 
 /** In the order in which oslo.utils tries them, so that `=` is not found in `==`. */
 const UNARY = ['==', '=', '!=', '<in>', '>=', '<=', '>', '<', 's==', 's!=', 's<=', 's<', 's>=', 's>'] as const
-const KEYWORDS = [...UNARY, '<all-in>', '<or>', '<range-in>'] as const
-export type Operator = (typeof KEYWORDS)[number]
+const HINT_OPERATORS = [...UNARY, '<all-in>', '<or>', '<range-in>'] as const
+export type HintOperator = (typeof HINT_OPERATORS)[number]
 
 /** A specification of oslo.utils's specs_matcher: an operator and its operands, or one word. What follows is not read. */
 export type Specification =
-  | { readonly operator: Operator; readonly operands: readonly string[] }
+  | { readonly operator: HintOperator; readonly operands: readonly string[] }
   | { readonly operator: undefined; readonly operands: readonly [string] }
 
 /**
@@ -39,7 +39,7 @@ function literal(text: string, wanted: string): string | undefined {
 function atom(text: string): Token | undefined {
   const from = text.replace(blanksBefore, '')
   const word = /^\S+/.exec(from)?.[0]
-  if (word === undefined || KEYWORDS.some((keyword) => from.startsWith(keyword))) return undefined
+  if (word === undefined || HINT_OPERATORS.some((keyword) => from.startsWith(keyword))) return undefined
   return { text: word, rest: from.slice(word.length) }
 }
 

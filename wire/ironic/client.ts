@@ -84,7 +84,7 @@ export class IronicClient {
 
   /** All pages of the list; `query` as in `GET /v1/nodes`, `detail: true` for whole nodes. */
   nodes(query: Readonly<Record<string, string | boolean>> = {}): Promise<ApiNode[]> {
-    return this.#pages('nodes', `/nodes${queryOf(query)}`)
+    return this.#pages('nodes', `/nodes${formatQuery(query)}`)
   }
 
   /** Changes fields of a node by a JSON patch (RFC 6902). */
@@ -158,7 +158,10 @@ export class IronicClient {
 
   /** Whole ports, of one node or of all. */
   ports(nodeUuid?: string): Promise<ApiPort[]> {
-    return this.#pages('ports', `/ports${queryOf({ detail: true, ...defined({ node_uuid: nodeUuid || undefined }) })}`)
+    return this.#pages(
+      'ports',
+      `/ports${formatQuery({ detail: true, ...defined({ node_uuid: nodeUuid || undefined }) })}`,
+    )
   }
 
   async deletePort(uuid: string): Promise<void> {
@@ -191,7 +194,7 @@ export class IronicClient {
       if (node.provision_state !== seen) onState?.(node)
       seen = node.provision_state
       if (states.includes(seen)) return node
-      if (hasEnded(node)) throw unexpected(node, states)
+      if (hasEnded(node)) throw unexpectedState(node, states)
       if (clock.now() >= deadline) throw tooLong(node, states, timeout)
       await clock.sleep(every, signal ? { signal } : {})
     }
@@ -200,7 +203,7 @@ export class IronicClient {
   async #pages<T>(plural: string, path: string): Promise<T[]> {
     const all: T[] = []
     for (let url: string | undefined = this.#root + path; url !== undefined;) {
-      const page: { next?: string } & Record<string, unknown> = parsed(await this.#send('GET', url))
+      const page: { next?: string } & Record<string, unknown> = parseAnswerBody(await this.#send('GET', url))
       all.push(...(page[plural] as T[]))
       // Only the query: the link may name a host that is not ours to reach (a proxy, a public endpoint).
       url = page.next === undefined ? undefined : this.#root + path.replace(/\?.*$/, '') + new URL(page.next).search
@@ -209,7 +212,7 @@ export class IronicClient {
   }
 
   async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    return parsed<T>(await this.#call(method, path, body))
+    return parseAnswerBody<T>(await this.#call(method, path, body))
   }
 
   #call(method: string, path: string, body?: unknown): Promise<WireResponse> {
@@ -246,14 +249,14 @@ export class IronicClient {
 
 const nodePath = (ident: string): string => `/nodes/${encodeURIComponent(ident)}`
 
-function queryOf(query: Readonly<Record<string, string | boolean>>): string {
+function formatQuery(query: Readonly<Record<string, string | boolean>>): string {
   const text = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   ).toString()
   return text === '' ? '' : `?${text}`
 }
 
-const parsed = <T,>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
+const parseAnswerBody = <T,>({ body }: WireResponse): T => JSON.parse(body ?? 'null') as T
 
 /** The sentence in an error answer of Ironic, in any of its shapes; the body itself when it has none of them. */
 export function ironicSentence({ status, body }: WireResponse): string {
@@ -278,7 +281,7 @@ function hasEnded({ provision_state, target_provision_state, last_error }: ApiNo
   return target_provision_state === null && last_error !== null
 }
 
-function unexpected(node: ApiNode, states: readonly ProvisionState[]): UserError {
+function unexpectedState(node: ApiNode, states: readonly ProvisionState[]): UserError {
   const why = node.last_error ? `: ${node.last_error}` : '.'
   return new UserError(
     'unexpected-state',

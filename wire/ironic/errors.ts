@@ -63,7 +63,7 @@ const RESOURCE_TITLES: Readonly<Record<ResourceKind, string>> = {
 
 const pecan = (status: number, description = '', headers: Readonly<Record<string, string>> = {}) =>
   new IronicError(status, description, 'pecan', headers)
-const invalid = (message: string) => new IronicError(400, message)
+const badRequestError = (message: string) => new IronicError(400, message)
 
 /** The sentences that clients read and people search for, each as Ironic spells it. */
 export const ironicErrors = {
@@ -100,7 +100,7 @@ export const ironicErrors = {
   /** A record of a kind that is found by uuid or name; `Chassis`, `Rule`, `Volume target`. */
   resourceGone: (kind: ResourceKind, ident: string, status = 404) =>
     new IronicError(status, `${RESOURCE_TITLES[kind]} ${ident} could not be found.`),
-  malformedUri: () => invalid('Malformed request URI.'),
+  malformedUri: () => badRequestError('Malformed request URI.'),
   notAcceptable: (minimum?: string) =>
     new IronicError(
       406,
@@ -112,63 +112,63 @@ export const ironicErrors = {
 
   // Arguments and bodies.
   /** Upstream answers 500 with the words of Python's parser; a difference on purpose. */
-  bodyNotJson: (reason: string) => invalid(`The request body is not valid JSON: ${reason}`),
-  missingArgument: (name: string) => invalid(`Missing mandatory parameter: ${name}`),
-  unexpectedArguments: (names: readonly string[]) => invalid(`Unexpected arguments: ${names.join(', ')}`),
-  expected: (what: string, name: string, value: string) => invalid(`Expected ${what} for ${name}: ${value}`),
+  bodyNotJson: (reason: string) => badRequestError(`The request body is not valid JSON: ${reason}`),
+  missingArgument: (name: string) => badRequestError(`Missing mandatory parameter: ${name}`),
+  unexpectedArguments: (names: readonly string[]) => badRequestError(`Unexpected arguments: ${names.join(', ')}`),
+  expected: (what: string, name: string, value: string) => badRequestError(`Expected ${what} for ${name}: ${value}`),
   notBoolean: (name: string, value: string) =>
-    invalid(
+    badRequestError(
       `Invalid ${name}: Unrecognized value '${value}', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'`,
     ),
   schema: (label: string | undefined, problem: string) =>
-    invalid(label === undefined ? `Schema error: ${problem}` : `Schema error for ${label}: ${problem}`),
-  invalidSteps: (name: string, problem: string) => invalid(`Invalid ${name}: ${problem}`),
-  unknownFields: (fields: readonly string[]) => invalid(`Field(s) "${fields.join(', ')}" are not valid`),
-  unknownField: (field: string) => invalid(`Field ${field} is not a valid field.`),
-  fieldsAndDetail: () => invalid('Can not specify ?detail=True and fields in the same request.'),
-  volumeFieldsAndDetail: () => invalid("Can't fetch a subset of fields with 'detail' set"),
-  detailTooNew: (value: string) => invalid(`Invalid query parameter ?detail=${value} received.`),
-  limitNotPositive: () => invalid('Limit must be positive'),
-  sortKey: (key: string) => invalid(`The sort_key value "${key}" is an invalid field for sorting`),
+    badRequestError(label === undefined ? `Schema error: ${problem}` : `Schema error for ${label}: ${problem}`),
+  invalidSteps: (name: string, problem: string) => badRequestError(`Invalid ${name}: ${problem}`),
+  unknownFields: (fields: readonly string[]) => badRequestError(`Field(s) "${fields.join(', ')}" are not valid`),
+  unknownField: (field: string) => badRequestError(`Field ${field} is not a valid field.`),
+  fieldsAndDetail: () => badRequestError('Can not specify ?detail=True and fields in the same request.'),
+  volumeFieldsAndDetail: () => badRequestError("Can't fetch a subset of fields with 'detail' set"),
+  detailTooNew: (value: string) => badRequestError(`Invalid query parameter ?detail=${value} received.`),
+  limitNotPositive: () => badRequestError('Limit must be positive'),
+  sortKey: (key: string) => badRequestError(`The sort_key value "${key}" is an invalid field for sorting`),
   /** For fields that a resource has and that cannot sort a list. */
-  notSortable: (key: string) => invalid(`The sort_key value ${key} is an invalid field for sorting`),
+  notSortable: (key: string) => badRequestError(`The sort_key value ${key} is an invalid field for sorting`),
   sortDir: (direction: string) =>
-    invalid(`Invalid sort direction: ${direction}. Acceptable values are 'asc' or 'desc'`),
-  unknownProvisionState: (state: string) => invalid(`Provision state "${state}" is not valid`),
+    badRequestError(`Invalid sort direction: ${direction}. Acceptable values are 'asc' or 'desc'`),
+  unknownProvisionState: (state: string) => badRequestError(`Provision state "${state}" is not valid`),
   unknownFault: (fault: string) =>
-    invalid(
+    badRequestError(
       `Unrecognized fault "${fault}" is specified, allowed faults are ('power failure', 'clean failure', 'rescue abort failure', 'service failure')`,
     ),
-  fieldNotRecognised: (field: string, suffix = '') => invalid(`Field "${field}" not recognised${suffix}`),
+  fieldNotRecognised: (field: string, suffix = '') => badRequestError(`Field "${field}" not recognised${suffix}`),
 
   // PATCH.
   notPatchable: (path: string, allowed: readonly string[]) =>
-    invalid(`Cannot patch ${path}. Only the following can be updated: ${allowed.join(', ')}`),
+    badRequestError(`Cannot patch ${path}. Only the following can be updated: ${allowed.join(', ')}`),
   patchAddsRoot: (path: string) =>
-    invalid(`Adding a new attribute (${path}) to the root of the resource is not allowed`),
+    badRequestError(`Adding a new attribute (${path}) to the root of the resource is not allowed`),
   /** The node that a patch moves a record to. */
   nodeLinkInvalid: (node: string) =>
-    invalid(`Unable to apply the requested node_uuid '${node}'. Requested value was invalid.`),
-  patchFailed: (patch: string, reason: string) => invalid(`Couldn't apply patch '${patch}'. Reason: ${reason}`),
+    badRequestError(`Unable to apply the requested node_uuid '${node}'. Requested value was invalid.`),
+  patchFailed: (patch: string, reason: string) => badRequestError(`Couldn't apply patch '${patch}'. Reason: ${reason}`),
   transitionInProgress: (ident: string) =>
     new IronicError(409, `Node ${ident} can not be updated while a state transition is in progress.`),
 
   // Nodes.
   invalidNodeName: (name: string, updating?: string) =>
-    invalid(
+    badRequestError(
       updating === undefined
         ? `Cannot create node with invalid name '${name}'`
         : `Node ${updating}: Cannot change name to invalid name '${name}'`,
     ),
   reservedNodeName: (name: string, reserved: readonly string[]) =>
-    invalid(
+    badRequestError(
       `The word "${name}" is reserved and can not be used as a node name. Reserved words are: ${reserved.join(', ')}.`,
     ),
   chassisNotFound: (uuid: string, status = 400) => new IronicError(status, `Chassis ${uuid} could not be found.`),
   ownerAtCreation: () =>
-    invalid('Cannot create a node as a project scoped admin with an owner other than your own project.'),
+    badRequestError('Cannot create a node as a project scoped admin with an owner other than your own project.'),
   descriptionTooLong: (doing: 'create' | 'update') =>
-    invalid(`Cannot ${doing} node with description exceeding 4096 characters`),
+    badRequestError(`Cannot ${doing} node with description exceeding 4096 characters`),
   protectedInState: (uuid: string, state: string) =>
     new IronicError(
       409,
@@ -178,10 +178,11 @@ export const ironicErrors = {
   historyNotFound: (uuid: string) => new IronicError(404, `Node history record ${uuid} could not be found.`),
   biosSettingNotFound: (node: string, name: string) =>
     new IronicError(404, `Node ${node} doesn't have a BIOS setting '${name}'`),
-  resetWithoutDriver: () => invalid("The reset_interfaces parameter can only be used when changing the node's driver."),
-  powerTimeout: () => invalid('timeout has to be positive integer'),
+  resetWithoutDriver: () =>
+    badRequestError("The reset_interfaces parameter can only be used when changing the node's driver."),
+  powerTimeout: () => badRequestError('timeout has to be positive integer'),
   nodeInMaintenance: (operation: string, ident: string) =>
-    invalid(`The ${operation} operation can't be performed on node ${ident} because it's in maintenance mode.`),
+    badRequestError(`The ${operation} operation can't be performed on node ${ident} because it's in maintenance mode.`),
 
   endpointSince: (minor: number) =>
     new IronicError(404, `This endpoint is supported starting with the API version 1.${minor}`),
@@ -191,19 +192,19 @@ export const ironicErrors = {
       'Node is in %(state)s state. Since node is transitioning, the boot mode will not be set as this may interfere with ongoing changes and result in erroneous modification. Try again later.',
     ),
   oneTraitOrAll: () =>
-    invalid(
+    badRequestError(
       'A single node trait may be added via PUT /v1/nodes/<node identifier>/traits/<trait> with no body, or all node traits may be replaced via PUT /v1/nodes/<node identifier>/traits with the list of traits specified in the request body.',
     ),
   invalidParent: (ident: unknown) =>
-    invalid(
+    badRequestError(
       `Unable to apply the requested parent_node '${typeof ident === 'string' ? ident : pythonRepr(ident)}'. Requested value was invalid.`,
     ),
-  traitWithBody: () => invalid('No body should be provided when adding a trait'),
+  traitWithBody: () => badRequestError('No body should be provided when adding a trait'),
   tooManyTraits: (id: number, wanted: number, most: number) =>
-    invalid(
+    badRequestError(
       `Could not modify traits for node ${id} as it would exceed the maximum number of traits per node (${wanted} vs. ${most})`,
     ),
-  portAndPortgroup: () => invalid('Cannot specify both port_uuid and portgroup_uuid'),
+  portAndPortgroup: () => badRequestError('Cannot specify both port_uuid and portgroup_uuid'),
   driverUnknown: (name: string) => new IronicError(404, `The driver '${name}' is unknown.`),
 
   // Ports, drivers, conductors.
@@ -211,16 +212,16 @@ export const ironicErrors = {
   portgroupNotFound: (ident: string, status = 404) => new IronicError(status, `Portgroup ${ident} could not be found.`),
   driverNotFound: (name: string) =>
     new IronicError(404, `Could not find the following driver(s) or hardware type(s): ${name}.`),
-  driverType: () => invalid('"type" filter must be one of "classic" or "dynamic", if specified.'),
+  driverType: () => badRequestError('"type" filter must be one of "classic" or "dynamic", if specified.'),
   conductorNotFound: (host: string) => new IronicError(404, `Conductor ${host} could not be found.`),
 
   // Calls of the ramdisk.
-  lookupWithoutKeys: () => invalid("At least one of 'addresses' and 'node_uuid' parameters is required"),
-  callbackUrl: () => invalid('An issue with the supplied "callback_url" has been detected.'),
-  callbackUrlChanged: () => invalid('Detected change in ramdisk provided "callback_url"'),
-  agentTokenRequired: () => invalid('Agent token is required for heartbeat processing.'),
-  agentStatus: () => invalid('Agent status is invalid. Valid states are start,end,error.'),
+  lookupWithoutKeys: () => badRequestError("At least one of 'addresses' and 'node_uuid' parameters is required"),
+  callbackUrl: () => badRequestError('An issue with the supplied "callback_url" has been detected.'),
+  callbackUrlChanged: () => badRequestError('Detected change in ramdisk provided "callback_url"'),
+  agentTokenRequired: () => badRequestError('Agent token is required for heartbeat processing.'),
+  agentStatus: () => badRequestError('Agent status is invalid. Valid states are start,end,error.'),
   agentVersionMissing: () =>
-    invalid('Agent did not transmit a version, and a version is required. Please update the agent being used.'),
-  nothingToLookUp: () => invalid('No lookup information provided'),
+    badRequestError('Agent did not transmit a version, and a version is required. Please update the agent being used.'),
+  nothingToLookUp: () => badRequestError('No lookup information provided'),
 }

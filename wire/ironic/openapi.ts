@@ -1,11 +1,11 @@
 import { defined } from '../../runtime/index.js'
 import { formatMicroversion, MAX_MICROVERSION, MIN_MICROVERSION, type Microversion } from './microversion.js'
-import type { Operation } from './operation.js'
+import type { IronicOperation } from './operation.js'
 import type { JsonSchema } from './schemas.js'
 
-type Json = Readonly<Record<string, unknown>>
+type OpenApiNode = Readonly<Record<string, unknown>>
 
-const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` })
+const ref = (kind: string, name: string): OpenApiNode => ({ $ref: `#/components/${kind}/${name}` })
 
 /**
  * The operations as an OpenAPI 3.1 document, with parameters, request bodies and microversions. The table has no schemas of
@@ -14,9 +14,9 @@ const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}
  * @param newest of the release that is described: what came later is left out
  */
 export function openApiDocument(
-  operations: readonly Operation[],
+  operations: readonly IronicOperation[],
   { newest = MAX_MICROVERSION, version }: { newest?: Microversion; version: string },
-): Json {
+): OpenApiNode {
   const paths: Record<string, Record<string, unknown>> = {}
   /** OpenAPI takes paths that differ in the names of their parameters for one and the same. */
   const spelled = new Map<string, string>()
@@ -25,7 +25,7 @@ export function openApiDocument(
     const shape = operation.path.replaceAll(/\{\w+\}/g, '{}')
     const path = spelled.get(shape) ?? operation.path
     spelled.set(shape, path)
-    ;(paths[path] ??= {})[operation.method.toLowerCase()] = described(operation, path)
+    ;(paths[path] ??= {})[operation.method.toLowerCase()] = describeIronicCall(operation, path)
   }
   return {
     openapi: '3.1.1',
@@ -70,11 +70,11 @@ export function openApiDocument(
   }
 }
 
-function described(operation: Operation, path: string): Json {
+function describeIronicCall(operation: IronicOperation, path: string): OpenApiNode {
   const { id, since, status, method } = operation
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
   const own = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const body = bodyOf(operation, own)
+  const body = describeBody(operation, own)
   const document = status === 200 || status === 201
   return {
     operationId: id,
@@ -106,9 +106,9 @@ function described(operation: Operation, path: string): Json {
   }
 }
 
-function bodyOf({ body, required = [] }: Operation, inPath: readonly string[]): Json | undefined {
+function describeBody({ body, required = [] }: IronicOperation, inPath: readonly string[]): OpenApiNode | undefined {
   if (!body) return undefined
-  const asJson = (schema: JsonSchema): Json => ({ content: { 'application/json': { schema } } })
+  const asJson = (schema: JsonSchema): OpenApiNode => ({ content: { 'application/json': { schema } } })
   if ('document' in body) return { required: true, ...asJson(body.document) }
   const names = Object.keys(body.args)
   const wanted = required.filter((name) => names.includes(name) && !inPath.includes(name))

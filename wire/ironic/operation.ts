@@ -19,9 +19,9 @@ export const arg = {
   steps: { type: ['null', 'array'] },
   configdrive: { type: ['null', 'object', 'string'] },
 } as const
-export type ArgSchema = (typeof arg)[keyof typeof arg]
+export type CallArgSchema = (typeof arg)[keyof typeof arg]
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** How an operation's body is read. */
 export type BodySpec =
@@ -31,7 +31,7 @@ export type BodySpec =
    */
   | { readonly document: JsonSchema; readonly label?: string }
   /** An object whose members are arguments like those of the query. */
-  | { readonly args: Readonly<Record<string, ArgSchema>> }
+  | { readonly args: Readonly<Record<string, CallArgSchema>> }
 
 /** A refusal of clients that are too old: 404, 405 or 406, by the controller or the router. */
 export interface Hidden {
@@ -41,9 +41,9 @@ export interface Hidden {
 }
 
 /** A call of Ironic's API. Paths have no trailing slash; `{name}` stands for one segment, whose text is an argument. */
-export interface Operation {
+export interface IronicOperation {
   readonly id: string
-  readonly method: Method
+  readonly method: HttpMethod
   readonly path: string
   /**
    * Further paths of the same call. Ironic reads path segments as positional arguments, so some calls can also be made
@@ -56,7 +56,7 @@ export interface Operation {
    * not know yet (`route`), or an answer that says what is missing.
    */
   readonly hidden?: 'resource' | 'route' | Hidden
-  readonly query?: Readonly<Record<string, ArgSchema>>
+  readonly query?: Readonly<Record<string, CallArgSchema>>
   /**
    * Arguments of the query that came later than the call, with the newest microversion of their time; those named like a
    * field came with the field. An Ironic from before does not know them.
@@ -91,7 +91,7 @@ type BodyArgsOf<Op> = Op extends { body: { args: infer Args } } ? Args : object
 export type DocumentOf<Op> = Op extends { body: { document: SchemaOf<infer Document> } } ? Document : undefined
 
 /** The arguments of a call, from its path, query and body, read and checked for their form. */
-export type ArgsOf<Op extends { path: string }> = { [Name in PathNames<Op['path']>]: string } & ArgValues<
+export type CallArgs<Op extends { path: string }> = { [Name in PathNames<Op['path']>]: string } & ArgValues<
   Omit<QueryOf<Op>, PathNames<Op['path']>>
 > &
   ArgValues<BodyArgsOf<Op>>

@@ -1,10 +1,10 @@
 import type { JsonSchema } from './schemas.js'
 
-const LEVELS = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0']
+const IRONIC_RAID_LEVELS = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0']
 
 /** A logical disk's properties: what each may be, and what it means, in words of our own. */
 const PROPERTIES: Readonly<Record<string, readonly [schema: JsonSchema, meaning: string]>> = {
-  raid_level: [{ type: 'string', enum: LEVELS }, `RAID level: ${LEVELS.join(', ')}. Required.`],
+  raid_level: [{ type: 'string', enum: IRONIC_RAID_LEVELS }, `RAID level: ${IRONIC_RAID_LEVELS.join(', ')}. Required.`],
   size_gb: [
     {
       anyOf: [

@@ -1,4 +1,4 @@
-import type { Field } from './fields.js'
+import type { VersionedField } from './fields.js'
 import type { ResourceKind, ResourceRecords } from './resources.js'
 
 /** Form of a resource in answers, with its fields in the answers' order. */
@@ -7,9 +7,9 @@ export interface ResourceFields<Record> {
   readonly path: string
   /** The member of a list's answer that holds the items. */
   readonly plural: string
-  readonly own: readonly Field<Exclude<keyof Record & string, 'id'>>[]
+  readonly own: readonly VersionedField<Exclude<keyof Record & string, 'id'>>[]
   /** After the links. */
-  readonly derived: readonly Field<string>[]
+  readonly derived: readonly VersionedField<string>[]
   /** Fields that a list shows by default; all when absent. */
   readonly short?: readonly string[]
   readonly notSortable: readonly string[]
@@ -20,10 +20,18 @@ export interface ResourceFields<Record> {
 type Kinds = ResourceKind
 type OwnName<Kind extends Kinds> = Exclude<keyof ResourceRecords[Kind] & string, 'id'>
 
-const plain = <Name extends string>(name: Name, since = 1): Field<Name> => ({ name, since, kind: 'plain' })
-const object = <Name extends string>(name: Name, since = 1): Field<Name> => ({ name, since, kind: 'object' })
+const plainField = <Name extends string>(name: Name, since = 1): VersionedField<Name> => ({
+  name,
+  since,
+  kind: 'plain',
+})
+const objectField = <Name extends string>(name: Name, since = 1): VersionedField<Name> => ({
+  name,
+  since,
+  kind: 'object',
+})
 const begin = [
-  plain('uuid'),
+  plainField('uuid'),
   { name: 'created_at', since: 1, kind: 'time' },
   { name: 'updated_at', since: 1, kind: 'time' },
 ] as const
@@ -34,19 +42,19 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
     plural: 'portgroups',
     own: [
       ...begin,
-      plain('address'),
-      object('extra'),
-      object('internal_info'),
-      plain('mode', 26),
-      plain('name'),
-      object('properties', 26),
-      plain('standalone_ports_supported'),
-      plain('node_uuid'),
-      plain('physical_network', 102),
-      plain('category', 103),
-      plain('dynamic_portgroup', 111),
+      plainField('address'),
+      objectField('extra'),
+      objectField('internal_info'),
+      plainField('mode', 26),
+      plainField('name'),
+      objectField('properties', 26),
+      plainField('standalone_ports_supported'),
+      plainField('node_uuid'),
+      plainField('physical_network', 102),
+      plainField('category', 103),
+      plainField('dynamic_portgroup', 111),
     ],
-    derived: [plain('ports')],
+    derived: [plainField('ports')],
     short: ['uuid', 'address', 'name'],
     notSortable: ['extra', 'internal_info', 'properties'],
     refused: ['mode', 'properties', 'dynamic_portgroup'],
@@ -54,8 +62,8 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
   chassis: {
     path: 'chassis',
     plural: 'chassis',
-    own: [...begin, plain('description'), object('extra')],
-    derived: [plain('nodes')],
+    own: [...begin, plainField('description'), objectField('extra')],
+    derived: [plainField('nodes')],
     short: ['uuid', 'description'],
     notSortable: ['extra'],
   },
@@ -64,24 +72,24 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
     plural: 'allocations',
     own: [
       ...begin,
-      plain('candidate_nodes'),
-      object('extra'),
-      plain('last_error'),
-      plain('name'),
-      plain('owner', 60),
-      plain('resource_class'),
-      plain('state'),
-      plain('traits'),
+      plainField('candidate_nodes'),
+      objectField('extra'),
+      plainField('last_error'),
+      plainField('name'),
+      plainField('owner', 60),
+      plainField('resource_class'),
+      plainField('state'),
+      plainField('traits'),
     ],
-    derived: [plain('node_uuid')],
+    derived: [plainField('node_uuid')],
     notSortable: ['extra', 'candidate_nodes', 'traits'],
     refused: ['owner'],
   },
   volume_connector: {
     path: 'volume/connectors',
     plural: 'connectors',
-    own: [...begin, plain('connector_id'), object('extra'), plain('type')],
-    derived: [plain('node_uuid')],
+    own: [...begin, plainField('connector_id'), objectField('extra'), plainField('type')],
+    derived: [plainField('node_uuid')],
     short: ['uuid', 'node_uuid', 'type', 'connector_id'],
     notSortable: ['extra'],
   },
@@ -90,21 +98,21 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
     plural: 'targets',
     own: [
       ...begin,
-      plain('boot_index'),
-      object('extra'),
-      object('properties'),
-      plain('volume_id'),
-      plain('volume_type'),
+      plainField('boot_index'),
+      objectField('extra'),
+      objectField('properties'),
+      plainField('volume_id'),
+      plainField('volume_type'),
     ],
-    derived: [plain('node_uuid')],
+    derived: [plainField('node_uuid')],
     short: ['uuid', 'node_uuid', 'volume_type', 'boot_index', 'volume_id'],
     notSortable: ['extra', 'properties'],
   },
   deploy_template: {
     path: 'deploy_templates',
     plural: 'deploy_templates',
-    own: [...begin, plain('name'), object('extra')],
-    derived: [plain('steps')],
+    own: [...begin, plainField('name'), objectField('extra')],
+    derived: [plainField('steps')],
     short: ['uuid', 'name'],
     notSortable: ['extra', 'steps'],
   },
@@ -113,14 +121,14 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
     plural: 'runbooks',
     own: [
       ...begin,
-      plain('name'),
-      object('extra'),
-      plain('public'),
-      plain('owner'),
-      plain('disable_ramdisk'),
-      plain('description', 112),
+      plainField('name'),
+      objectField('extra'),
+      plainField('public'),
+      plainField('owner'),
+      plainField('disable_ramdisk'),
+      plainField('description', 112),
     ],
-    derived: [plain('steps'), plain('traits', 112)],
+    derived: [plainField('steps'), plainField('traits', 112)],
     short: ['uuid', 'name'],
     notSortable: ['extra', 'steps', 'traits'],
   },
@@ -130,12 +138,12 @@ export const RESOURCE_FIELDS: { readonly [Kind in Kinds]: ResourceFields<Resourc
     plural: 'inspection_rules',
     own: [
       ...begin,
-      plain('description'),
-      plain('priority'),
-      plain('sensitive'),
-      plain('phase'),
-      plain('conditions'),
-      plain('actions'),
+      plainField('description'),
+      plainField('priority'),
+      plainField('sensitive'),
+      plainField('phase'),
+      plainField('conditions'),
+      plainField('actions'),
     ],
     derived: [],
     short: ['uuid', 'priority', 'phase', 'description'],

@@ -4,11 +4,11 @@ import type { JsonSchema, SchemaOf } from './schemas.js'
 import { traitSchema } from './traits.js'
 
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
-const text = nullable('string')
-const object = nullable('object')
-const uuid = { type: 'string', format: 'uuid' } as const
+const recordTextSchema = nullable('string')
+const recordObjectSchema = nullable('object')
+const uuidSchema = { type: 'string', format: 'uuid' } as const
 
-const document = <Document = JsonObject>(
+const document = <Document = JsonObject,>(
   properties: JsonSchema,
   required: readonly string[] = [],
 ): SchemaOf<Document> => ({
@@ -20,48 +20,48 @@ const document = <Document = JsonObject>(
 
 export const portgroupSchema = document(
   {
-    address: text,
+    address: recordTextSchema,
     category: nullable('string', { maxLength: 80 }),
-    extra: object,
-    mode: text,
-    name: text,
+    extra: recordObjectSchema,
+    mode: recordTextSchema,
+    name: recordTextSchema,
     node_uuid: { type: 'string' },
     physical_network: nullable('string', { maxLength: 64 }),
-    properties: object,
+    properties: recordObjectSchema,
     standalone_ports_supported: { type: ['string', 'boolean', 'null'] },
-    uuid: text,
+    uuid: recordTextSchema,
   },
   ['node_uuid'],
 )
 
 export const chassisSchema = document({
-  uuid: text,
-  extra: object,
+  uuid: recordTextSchema,
+  extra: recordObjectSchema,
   description: nullable('string', { maxLength: 255 }),
 })
 
 const allocationProperties = {
   candidate_nodes: nullable('array', {
-    items: { anyOf: [uuid, { type: 'string', minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9-._~]+$' }] },
+    items: { anyOf: [uuidSchema, { type: 'string', minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9-._~]+$' }] },
   }),
-  extra: object,
-  name: text,
-  owner: text,
+  extra: recordObjectSchema,
+  name: recordTextSchema,
+  owner: recordTextSchema,
   resource_class: nullable('string', { maxLength: 80 }),
   traits: nullable('array', { items: traitSchema }),
-  uuid: text,
+  uuid: recordTextSchema,
 }
 /** Before 1.58 without `node`, which backfills. */
 export const allocationWithoutNodeSchema = document(allocationProperties)
-export const allocationSchema = document({ ...allocationProperties, node: text })
+export const allocationSchema = document({ ...allocationProperties, node: recordTextSchema })
 
 export const volumeConnectorSchema = document(
   {
     connector_id: { type: 'string' },
-    extra: object,
+    extra: recordObjectSchema,
     node_uuid: { type: 'string' },
     type: { type: 'string' },
-    uuid: text,
+    uuid: recordTextSchema,
   },
   ['connector_id', 'node_uuid', 'type'],
 )
@@ -69,17 +69,17 @@ export const volumeConnectorSchema = document(
 export const volumeTargetSchema = document(
   {
     boot_index: { type: 'integer' },
-    extra: object,
+    extra: recordObjectSchema,
     node_uuid: { type: 'string' },
-    properties: object,
+    properties: recordObjectSchema,
     volume_id: { type: 'string' },
     volume_type: { type: 'string' },
-    uuid: text,
+    uuid: recordTextSchema,
   },
   ['boot_index', 'node_uuid', 'volume_id', 'volume_type'],
 )
 
-const count: JsonSchema = {
+const recordCountSchema: JsonSchema = {
   anyOf: [
     { type: 'integer', minimum: 0 },
     { type: 'string', minLength: 1, pattern: '^[0-9]+$' },
@@ -91,7 +91,7 @@ const stepProperties = {
   step: { type: 'string', minLength: 1 },
 }
 
-export const templateStepSchema = document({ ...stepProperties, priority: count }, [
+export const templateStepSchema = document({ ...stepProperties, priority: recordCountSchema }, [
   'interface',
   'step',
   'args',
@@ -100,21 +100,25 @@ export const templateStepSchema = document({ ...stepProperties, priority: count 
 export const deployTemplateSchema = document(
   {
     description: nullable('string', { maxLength: 255 }),
-    extra: object,
+    extra: recordObjectSchema,
     name: traitSchema,
     steps: { type: 'array', items: templateStepSchema, minItems: 1 },
-    uuid: text,
+    uuid: recordTextSchema,
   },
   ['steps', 'name'],
 )
 
-export const runbookStepSchema = document({ ...stepProperties, order: count }, ['interface', 'step', 'order'])
+export const runbookStepSchema = document({ ...stepProperties, order: recordCountSchema }, [
+  'interface',
+  'step',
+  'order',
+])
 const runbookProperties = {
-  uuid: text,
+  uuid: recordTextSchema,
   name: traitSchema,
   steps: { type: 'array', items: runbookStepSchema, minItems: 1 },
   disable_ramdisk: nullable('boolean'),
-  extra: object,
+  extra: recordObjectSchema,
   public: nullable('boolean'),
   owner: nullable('string', { maxLength: 255 }),
 }
@@ -201,7 +205,7 @@ export const inspectionRuleSchema = document(
     phase: nullable('string', { maxLength: 16 }),
     priority: { type: 'integer', minimum: 0 },
     sensitive: nullable('boolean'),
-    uuid: text,
+    uuid: recordTextSchema,
   },
   ['actions'],
 )
@@ -215,12 +219,12 @@ export const eventsSchema = document(
       items: document(
         {
           event: { type: 'string', enum: ['network.bind_port', 'network.unbind_port', 'network.delete_port'] },
-          port_id: uuid,
+          port_id: uuidSchema,
           mac_address: { type: 'string', format: 'mac-address' },
           status: { type: 'string' },
           device_id: nullable('string', { format: 'uuid' }),
           'binding:host_id': nullable('string', { format: 'uuid' }),
-          'binding:vnic_type': text,
+          'binding:vnic_type': recordTextSchema,
         },
         ['event', 'port_id', 'mac_address', 'status'],
       ),
@@ -232,10 +236,10 @@ export const eventsSchema = document(
 /** Arguments of a query that upstream holds against a schema after it has read them: `Schema error: ...`. */
 export const querySchema = {
   sorted: { sort_dir: { enum: ['asc', 'desc'] } },
-  marker: { marker: uuid },
+  marker: { marker: uuidSchema },
   fields: (names: readonly string[]): JsonSchema => ({ fields: { type: 'array', items: { enum: names } } }),
 } as const
-export const queryOf = (...properties: readonly JsonSchema[]): JsonSchema => ({
+export const queryObjectSchema = (...properties: readonly JsonSchema[]): JsonSchema => ({
   type: 'object',
   properties: Object.assign({}, ...properties) as JsonSchema,
 })

@@ -18,12 +18,12 @@ export interface PatchOperation {
 }
 
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
-const text = nullable('string')
-const object = nullable('object')
+const nodeTextSchema = nullable('string')
+const nodeObjectSchema = nullable('object')
 /** Ironic takes `"yes"` for true; what it does not know it refuses by name (Ironic's source). */
 const boolean: JsonSchema = { type: ['string', 'boolean', 'null'] }
 
-const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, text]))
+const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, nodeTextSchema]))
 
 const networkData: JsonSchema = {
   anyOf: [{ type: 'null' }, { type: 'object', additionalProperties: false }, networkDataSchema],
@@ -35,31 +35,31 @@ export const nodeSchema: SchemaOf<JsonObject> = {
   properties: {
     automated_clean: boolean,
     ...interfaces,
-    boot_mode: text,
-    chassis_uuid: text,
-    conductor_group: text,
+    boot_mode: nodeTextSchema,
+    chassis_uuid: nodeTextSchema,
+    conductor_group: nodeTextSchema,
     console_enabled: boolean,
     description: nullable('string', { maxLength: 4096 }),
     disable_power_off: boolean,
     driver: { type: 'string' },
-    driver_info: object,
-    extra: object,
-    instance_info: object,
+    driver_info: nodeObjectSchema,
+    extra: nodeObjectSchema,
+    instance_info: nodeObjectSchema,
     instance_name: nullable('string', { minLength: 1, maxLength: 255 }),
-    instance_uuid: text,
-    lessee: text,
+    instance_uuid: nodeTextSchema,
+    lessee: nodeTextSchema,
     maintenance: boolean,
-    name: text,
+    name: nodeTextSchema,
     network_data: networkData,
-    owner: text,
+    owner: nodeTextSchema,
     parent_node: nullable('string', { maxLength: 36 }),
-    properties: object,
+    properties: nodeObjectSchema,
     resource_class: nullable('string', { maxLength: 80 }),
     retired: boolean,
-    retired_reason: text,
+    retired_reason: nodeTextSchema,
     secure_boot: boolean,
-    shard: text,
-    uuid: text,
+    shard: nodeTextSchema,
+    uuid: nodeTextSchema,
   },
   required: ['driver'],
   additionalProperties: false,
@@ -68,7 +68,7 @@ export const nodeSchema: SchemaOf<JsonObject> = {
 /** `protected` cannot be set at creation, only by a patch. */
 export const patchedNodeSchema: JsonSchema = {
   ...nodeSchema,
-  properties: { ...(nodeSchema.properties as JsonSchema), protected: boolean, protected_reason: text },
+  properties: { ...(nodeSchema.properties as JsonSchema), protected: boolean, protected_reason: nodeTextSchema },
 }
 
 const localLink = (required: string[], networkTypes: string[]): JsonSchema => ({
@@ -104,16 +104,16 @@ export const portSchema: SchemaOf<JsonObject> = {
     available_for_dynamic_portgroup: { type: 'boolean' },
     category: nullable('string', { maxLength: 80 }),
     description: nullable('string', { maxLength: 255 }),
-    extra: object,
+    extra: nodeObjectSchema,
     is_smartnic: boolean,
-    local_link_connection: object,
-    name: text,
+    local_link_connection: nodeObjectSchema,
+    name: nodeTextSchema,
     node_ident: { type: 'string' },
     node_uuid: { type: 'string' },
     physical_network: nullable('string', { maxLength: 64 }),
-    portgroup_uuid: text,
+    portgroup_uuid: nodeTextSchema,
     pxe_enabled: boolean,
-    uuid: text,
+    uuid: nodeTextSchema,
     vendor: nullable('string', { maxLength: 32 }),
   },
   required: ['address'],
@@ -137,7 +137,7 @@ export const patchSchema: SchemaOf<PatchOperation[]> = {
 }
 
 const stepInterface: JsonSchema = { enum: STEP_INTERFACES }
-const stepName: JsonSchema = { type: 'string', minLength: 1 }
+const stepNameSchema: JsonSchema = { type: 'string', minLength: 1 }
 
 /** Steps of manual cleaning and of servicing. */
 export const orderedStepsSchema: JsonSchema = {
@@ -147,7 +147,7 @@ export const orderedStepsSchema: JsonSchema = {
     required: ['interface', 'step'],
     properties: {
       interface: stepInterface,
-      step: stepName,
+      step: stepNameSchema,
       args: { type: 'object' },
       order: { type: 'integer', minimum: 0 },
       execute_on_child_nodes: { type: 'boolean' },
@@ -165,7 +165,7 @@ export const deployStepsSchema: JsonSchema = {
     required: ['interface', 'step', 'args', 'priority'],
     properties: {
       interface: stepInterface,
-      step: stepName,
+      step: stepNameSchema,
       args: { type: 'object' },
       priority: {
         anyOf: [
@@ -184,8 +184,8 @@ export const inspectionDataSchema: SchemaOf<JsonObject> = {
     inventory: {
       type: 'object',
       properties: {
-        bmc_address: text,
-        bmc_v6address: text,
+        bmc_address: nodeTextSchema,
+        bmc_v6address: nodeTextSchema,
         interfaces: {
           type: 'array',
           minItems: 1,

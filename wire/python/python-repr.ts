@@ -5,17 +5,17 @@
 export function pythonRepr(value: unknown): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'string') return quotePythonText(value)
   if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`
   if (typeof value === 'object')
     return `{${Object.entries(value)
-      .map(([key, item]) => `${quoted(key)}: ${pythonRepr(item)}`)
+      .map(([key, item]) => `${quotePythonText(key)}: ${pythonRepr(item)}`)
       .join(', ')}}`
   return String(value)
 }
 
 /** Python prefers single quotes, and takes double ones when that saves escaping. */
-function quoted(text: string): string {
+function quotePythonText(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
   const escaped = text
     .replaceAll('\\', '\\\\')
@@ -30,5 +30,5 @@ function quoted(text: string): string {
  * A value of a client's document as text. `String` would call the method that a client's object may well have as a member:
  * `{"toString": 1}` ends that in an exception.
  */
-export const textOf = (value: unknown): string =>
+export const formatClientValue = (value: unknown): string =>
   typeof value === 'object' && value !== null ? pythonRepr(value) : String(value)

@@ -1,4 +1,4 @@
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of `ironstage ignition agent-config`; those of ICC's environment have its variable's name in brackets. */
 export const AGENT_CONFIG_SHAPES = {
@@ -10,30 +10,30 @@ export const AGENT_CONFIG_SHAPES = {
   'base-url': {
     value: 'URL,...',
     description: 'Ironic as machines reach it: URLs or hosts; default port 6385 [IRONIC_BASE_URL]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'inspector-url': {
     value: 'URL,...',
     description:
       'where inspection data goes: an inspector (default port 5050), or .../v1/continue_inspection of Ironic ' +
       '(default with template today: the URL of Ironic; with original: an inspector on the same host) [IRONIC_INSPECTOR_BASE_URL]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'agent-image': {
     value: 'IMAGE',
     description: 'container image of the agent (default: quay.io/metal3-io/ironic-agent) [IRONIC_AGENT_IMAGE]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'agent-registry': {
     value: 'REGISTRY',
     description: 'registry and namespace of the default image (default: quay.io/metal3-io)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'insecure-registry': { description: "do not verify the registry's certificate", schema: FLAG },
   'pull-secret': {
     value: 'FILE',
     description: 'auth file for the registry, JSON, plain or in base64 [IRONIC_AGENT_PULL_SECRET, its contents]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'agent-tls': {
     value: 'off|on|insecure',
@@ -45,25 +45,25 @@ export const AGENT_CONFIG_SHAPES = {
   'ssh-key': {
     value: 'FILE',
     description: 'file with public keys for user core [IRONIC_RAMDISK_SSH_KEY: the key itself]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-  'http-proxy': { value: 'URL', description: 'proxy for HTTP [HTTP_PROXY]', schema: TEXT },
-  'https-proxy': { value: 'URL', description: 'proxy for HTTPS [HTTPS_PROXY]', schema: TEXT },
-  noproxy: { value: 'HOST,...', description: 'hosts to reach without a proxy [NO_PROXY]', schema: TEXT },
+  'http-proxy': { value: 'URL', description: 'proxy for HTTP [HTTP_PROXY]', schema: OPTION_TEXT_SCHEMA },
+  'https-proxy': { value: 'URL', description: 'proxy for HTTPS [HTTPS_PROXY]', schema: OPTION_TEXT_SCHEMA },
+  noproxy: { value: 'HOST,...', description: 'hosts to reach without a proxy [NO_PROXY]', schema: OPTION_TEXT_SCHEMA },
   ntp: {
     value: 'HOST,...',
     description: "time servers, besides the image's own [ADDITIONAL_NTP_SERVERS]",
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'registries-conf': {
     value: 'FILE',
     description: 'registries.conf for the live system, as for mirrors [REGISTRIES_CONF_PATH]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'ca-bundle': {
     value: 'FILE',
     description: 'certificate authorities that the live system trusts, PEM [CA_BUNDLE]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'vlan-interfaces': {
     value: 'always|never|auto',
@@ -73,19 +73,19 @@ export const AGENT_CONFIG_SHAPES = {
   'ip-options': {
     value: 'ARGS',
     description: 'kernel arguments of the network for the installed system, as ip=dhcp6 [IP_OPTIONS]',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'copy-network': {
     value: 'yes|no',
     description: 'whether install_coreos copies network settings (default: if there are --keyfile)',
     schema: { type: 'string', enum: ['yes', 'no'] },
   },
-  hostname: { value: 'NAME', description: 'host name of the machine when DHCP gives none', schema: TEXT },
-  keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: TEXTS },
+  hostname: { value: 'NAME', description: 'host name of the machine when DHCP gives none', schema: OPTION_TEXT_SCHEMA },
+  keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: OPTION_TEXTS_SCHEMA },
   nmstate: {
     value: 'FILE',
     description: 'nmstate file; nmstatectl of this computer makes keyfiles of it; may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
   'agent-option': {
     value: 'NAME=VALUE',
@@ -93,4 +93,4 @@ export const AGENT_CONFIG_SHAPES = {
     description: 'ironic-python-agent option, as in api_url=URL; may be repeated',
     schema: { type: 'array', items: { type: 'string', pattern: '^[a-z][a-z0-9_]*=' } },
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,4 +1,4 @@
-import { FLAG, TEXT, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of `ironstage agent`: its node, its machine and the address that it listens on. */
 export const AGENT_SHAPES = {
@@ -17,13 +17,13 @@ export const AGENT_SHAPES = {
   machine: {
     value: 'ID',
     description: 'machine of the state folder to use (default: a new one)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   hardware: {
     value: 'FILE',
     description:
       'YAML file with the hardware of new simulated machines: cpus, disks, nics ... (default: a common server)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   listen: {
     value: 'HOST:PORT',
@@ -35,7 +35,7 @@ export const AGENT_SHAPES = {
   'kernel-params': {
     value: 'PARAMS',
     description: 'kernel parameters of the agent\'s ramdisk, as in "ipa-api-url=URL ipa-inspection-callback-url=URL"',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   respawn: {
     description: 'boot the ramdisk again after each power-off (default: exit)',
@@ -54,6 +54,6 @@ export const AGENT_SHAPES = {
   'token-file': {
     value: 'FILE',
     description: 'file with the token of --token, which others can read on a command line',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

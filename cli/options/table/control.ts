@@ -1,5 +1,5 @@
 import { DURATION_PATTERN } from '../../../runtime/index.js'
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of the commands that control a lab while it runs. */
 export const CONTROL_SHAPES = {
@@ -18,7 +18,7 @@ export const CONTROL_SHAPES = {
   faults: {
     value: 'FILE',
     description: 'YAML or JSON file of faults to begin with, as in docs/control.md',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   verbose: { description: 'print requests, commands and steps as they happen', schema: FLAG },
   match: {
@@ -52,7 +52,7 @@ export const CONTROL_SHAPES = {
     description: 'how likely it strikes, decided by the seed of the lab (default: 1)',
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
   },
-  label: { value: 'TEXT', description: 'any text, to lift several faults at once', schema: TEXT },
+  label: { value: 'TEXT', description: 'any text, to lift several faults at once', schema: OPTION_TEXT_SCHEMA },
   until: {
     value: 'NODE=STATE',
     example: 'node-0=active',
@@ -69,15 +69,24 @@ export const CONTROL_SHAPES = {
     value: 'KIND',
     example: 'exchange',
     description: 'exchange, command, state, bmc, power, boot, pull, fault or lab; may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
-  route: { value: 'ROUTE', example: 'PATCH /v1/nodes/:id', description: 'exchanges of this route', schema: TEXT },
+  route: {
+    value: 'ROUTE',
+    example: 'PATCH /v1/nodes/:id',
+    description: 'exchanges of this route',
+    schema: OPTION_TEXT_SCHEMA,
+  },
   last: {
     value: 'N',
     example: '100',
     description: 'print the last N entries (default: all that are still stored)',
     schema: { type: 'integer', minimum: 0 },
   },
-  har: { value: 'FILE', description: 'write the exchanges into this file as an HTTP archive', schema: TEXT },
+  har: {
+    value: 'FILE',
+    description: 'write the exchanges into this file as an HTTP archive',
+    schema: OPTION_TEXT_SCHEMA,
+  },
   lab: { description: "describe ironstage's control API instead of Ironic's", schema: FLAG },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,5 +1,5 @@
 import { DURATION_PATTERN, DURATION_RANGE_PATTERN } from '../../../runtime/index.js'
-import { FLAG, TEXT, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './shape.js'
 
 const PORT = { type: 'integer', minimum: 0, maximum: 65535 } as const
 
@@ -16,19 +16,19 @@ export const FLEET_SHAPES = {
     example: 'nodes.json',
     description:
       'machines of a JSON list as sushy-tools has it in SUSHY_EMULATOR_FAKE_SYSTEMS, with their uuids and MAC addresses',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'redfish-host': {
     value: 'ADDRESS',
     description: 'address on which BMCs and agents listen (default: 127.0.0.1)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-  user: { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
+  user: { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: OPTION_TEXT_SCHEMA },
   'password-file': {
     value: 'FILE',
     description:
       'file with the password of the BMCs (default: a random password, which --hosts-out writes to its file)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'agent-port': {
     value: 'PORT',
@@ -38,7 +38,7 @@ export const FLEET_SHAPES = {
   advertise: {
     value: 'HOST',
     description: 'host by which the Ironic reaches BMCs and agents (default: the one that they listen on)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'control-port': {
     value: 'PORT',
@@ -86,7 +86,7 @@ export const FLEET_SHAPES = {
     example: 'nodes.json',
     description:
       'write the machines with their passwords: .json for baremetal create, .yaml of BareMetalHosts, or .csv',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'ipxe-url': {
     value: 'URL',
@@ -98,7 +98,7 @@ export const FLEET_SHAPES = {
   'media-ca': {
     value: 'FILE',
     description: 'certificate authorities of servers of boot media, PEM (default: certificates are not verified)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'boot-time': {
     value: 'TIME',
@@ -118,4 +118,4 @@ export const FLEET_SHAPES = {
     description: 'time that a BMC takes to switch the power (default: none)',
     schema: { type: 'string', pattern: DURATION_PATTERN },
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,8 +1,12 @@
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of `run`. */
 export const HARDWARE_LAB_SHAPES = {
-  only: { value: 'LABEL', description: 'hosts of this name or with this label; may be repeated', schema: TEXTS },
+  only: {
+    value: 'LABEL',
+    description: 'hosts of this name or with this label; may be repeated',
+    schema: OPTION_TEXTS_SCHEMA,
+  },
   parallel: {
     value: 'N',
     example: '8',
@@ -27,9 +31,9 @@ export const HARDWARE_LAB_SHAPES = {
     value: 'HOST[:PORT]',
     example: '192.0.2.1',
     description: 'address of this machine at which hosts fetch images over HTTP (default: through SSH)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   rehearse: { description: 'run on simulated machines with the hardware that the file describes', schema: FLAG },
-  junit: { value: 'FILE', description: 'write a JUnit report', schema: TEXT },
-  html: { value: 'FILE', description: 'write a report of one HTML file', schema: TEXT },
-} as const satisfies Record<string, OptionShape>
+  junit: { value: 'FILE', description: 'write a JUnit report', schema: OPTION_TEXT_SCHEMA },
+  html: { value: 'FILE', description: 'write a report of one HTML file', schema: OPTION_TEXT_SCHEMA },
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,5 +1,5 @@
 import { NEWEST_SPEC, SPEC_WORDS } from '../value-words.js'
-import { FLAG, TEXT, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of `ironstage ignition`. */
 export const IGNITION_SHAPES = {
@@ -15,6 +15,6 @@ export const IGNITION_SHAPES = {
   cat: {
     value: 'PATH',
     description: 'print the contents that the config gives to this file',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,4 +1,4 @@
-import { FLAG, KARGS, SIZE, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, KARGS, SIZE, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of the image, its cache, the Ignition config and the disk of an installation. */
 export const INSTALLATION_SHAPES = {
@@ -7,12 +7,12 @@ export const INSTALLATION_SHAPES = {
     description:
       'CoreOS metal image, raw or compressed with gzip, xz or zstd; stream:NAME, stream:URL of stream metadata, or ' +
       'stream:REGISTRY/REPO:TAG of a release, is the current image of a CoreOS stream (default: the rehearsal image)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'cache-dir': {
     value: 'DIR',
     description: 'folder of the image cache (default: ironstage/images in XDG_CACHE_HOME or ~/.cache)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'cache-as': {
     value: 'fetched|zstd|raw',
@@ -34,34 +34,34 @@ export const INSTALLATION_SHAPES = {
   'image-ca': {
     value: 'FILE',
     description: 'certificate authorities to trust for image servers, PEM (default: those of Node.js)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'image-key': {
     value: 'FILE',
     description:
       'OpenPGP key, armoured, to accept image signatures from, besides those of Fedora and Red Hat; may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
   authfile: {
     value: 'FILE',
     description: "credentials for registries (default: REGISTRY_AUTH_FILE, or podman's and docker's files)",
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   mirrors: {
     value: 'FILE',
     description: 'mirrors of registries: an ImageContentSourcePolicy, mirror sets or a registries.conf',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   report: {
     value: 'FILE.html',
     description: 'write a report as one HTML file: timeline, steps, calls, causes of a failure, what is on the disk',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   all: { description: 'delete all images that are not in use', schema: FLAG },
   ignition: {
     value: 'FILE',
     description: 'Ignition config to install, - for standard input (default: a small example)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'no-ignition-check': {
     description: 'install a config that Ignition would refuse, to see the first boot fail',
@@ -82,7 +82,7 @@ export const INSTALLATION_SHAPES = {
   'disk-file': {
     value: 'FILE',
     description: "file to use as the machine's disk (default: a new file, named in the report)",
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'disk-size': {
     value: 'SIZE',
@@ -94,4 +94,4 @@ export const INSTALLATION_SHAPES = {
     description: 'overwrite --disk-file even if ironstage did not make it',
     schema: FLAG,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

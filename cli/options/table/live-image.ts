@@ -1,19 +1,19 @@
-import { TEXT, WORDS, type OptionShape } from './shape.js'
+import { OPTION_TEXT_SCHEMA, WORDS, type CommandOptionShape } from './shape.js'
 
 /** Options of the live CoreOS images and the service that serves them. */
 export const LIVE_IMAGE_SHAPES = {
   'live-iso': {
     value: 'FILE',
     description: 'published live CoreOS ISO to serve; also the source of kernel, initramfs and rootfs',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-  'live-kernel': { value: 'FILE', description: 'kernel of a live CoreOS to serve for PXE', schema: TEXT },
-  'live-initramfs': { value: 'FILE', description: 'initramfs of that live CoreOS', schema: TEXT },
-  'live-rootfs': { value: 'FILE', description: 'root filesystem of that live CoreOS', schema: TEXT },
+  'live-kernel': { value: 'FILE', description: 'kernel of a live CoreOS to serve for PXE', schema: OPTION_TEXT_SCHEMA },
+  'live-initramfs': { value: 'FILE', description: 'initramfs of that live CoreOS', schema: OPTION_TEXT_SCHEMA },
+  'live-rootfs': { value: 'FILE', description: 'root filesystem of that live CoreOS', schema: OPTION_TEXT_SCHEMA },
   'live-image': {
     value: 'DIR',
     description: 'folder with live images under their published names, for one or more architectures',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'image-port': {
     value: 'PORT',
@@ -33,4 +33,4 @@ export const LIVE_IMAGE_SHAPES = {
     description: 'make an ISO and initramfs for this machine alone, with its host name; may be repeated',
     schema: WORDS,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

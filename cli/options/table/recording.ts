@@ -1,4 +1,4 @@
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of `record`, `replay` and `diff`. */
 export const RECORDING_SHAPES = {
@@ -6,9 +6,9 @@ export const RECORDING_SHAPES = {
     value: 'URL',
     example: 'http://192.0.2.1:6385',
     description: 'the Ironic to record, http or https',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-  output: { value: 'FILE', short: 'o', description: 'file to write the recording to', schema: TEXT },
+  output: { value: 'FILE', short: 'o', description: 'file to write the recording to', schema: OPTION_TEXT_SCHEMA },
   force: { description: 'replace an existing file', schema: FLAG },
   agents: {
     value: 'PORT',
@@ -25,15 +25,15 @@ export const RECORDING_SHAPES = {
   mask: {
     value: 'NAME',
     description: 'name of another key, header or argument whose value is a secret; may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
-  ca: { value: 'FILE', description: 'certificate authorities to trust for https, PEM', schema: TEXT },
+  ca: { value: 'FILE', description: 'certificate authorities to trust for https, PEM', schema: OPTION_TEXT_SCHEMA },
   insecure: { description: 'accept any certificate', schema: FLAG },
   against: {
     value: 'URL',
     example: 'http://127.0.0.1:6385',
     description: 'the Ironic to replay against',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   as: {
     value: 'client|agent',
@@ -43,7 +43,7 @@ export const RECORDING_SHAPES = {
   known: {
     value: 'FILE',
     description: 'YAML file with known differences, which do not count',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   partial: { description: 'accept a recording whose last line is cut off', schema: FLAG },
   wait: {
@@ -55,6 +55,6 @@ export const RECORDING_SHAPES = {
   'secret-values': {
     value: 'FILE',
     description: 'YAML file with the values of masked secrets, by label',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,5 +1,5 @@
 import { DURATION_PATTERN } from '../../../runtime/index.js'
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of `rehearse` and `chaos`. */
 export const REHEARSAL_SHAPES = {
@@ -8,7 +8,7 @@ export const REHEARSAL_SHAPES = {
   without: {
     value: 'BEHAVIOUR',
     description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
   duration: {
     value: 'TIME',
@@ -19,7 +19,7 @@ export const REHEARSAL_SHAPES = {
   out: {
     value: 'FOLDER',
     description: 'write the report, the journal and, after a failure, the shrunk fault file and test',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'no-shrink': { description: 'do not shrink a failure to the smallest set of faults', schema: FLAG },
   seed: {
@@ -27,4 +27,4 @@ export const REHEARSAL_SHAPES = {
     description: 'seed of ids and jitter: the same seed gives the same story (default: 1)',
     schema: { type: 'integer', minimum: 0 },
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,19 +1,19 @@
 import { PROFILE_WORDS, RELEASE_WORDS } from '../value-words.js'
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of the API server and its simulated machines. */
 export const SERVER_SHAPES = {
   host: {
     value: 'ADDRESS',
     description: 'address to listen on (default: 127.0.0.1)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'allowed-host': {
     value: 'NAME',
     example: 'host.docker.internal',
     description:
       'name of this host by which clients may call, besides localhost and its own; may be repeated (default on 127.0.0.1: no other name)',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
   port: {
     value: 'PORT',
@@ -30,7 +30,7 @@ export const SERVER_SHAPES = {
   hosts: {
     value: 'PATH',
     description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
   'kube-api': {
@@ -55,7 +55,7 @@ export const SERVER_SHAPES = {
   'kube-token': {
     value: 'FILE',
     description: 'file with the token that clients of --kube-api have to send (default: no token)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   profile: {
     value: PROFILE_WORDS.join('|'),
@@ -77,30 +77,30 @@ export const SERVER_SHAPES = {
     value: 'FILE',
     description:
       'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   tls: {
     description: 'serve HTTPS; makes a certificate unless --tls-cert names one',
     schema: FLAG,
   },
-  'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: TEXT },
-  'tls-key': { value: 'FILE', description: 'private key of --tls-cert, PEM', schema: TEXT },
-  'bmc-user': { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: TEXT },
+  'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: OPTION_TEXT_SCHEMA },
+  'tls-key': { value: 'FILE', description: 'private key of --tls-cert, PEM', schema: OPTION_TEXT_SCHEMA },
+  'bmc-user': { value: 'NAME', description: 'user of the BMCs (default: admin)', schema: OPTION_TEXT_SCHEMA },
   'bmc-password': {
     value: 'PASSWORD',
     description:
       'password of new BMCs; BMCs in a state folder keep theirs (default: the password in the first node of each BMC)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'bmc-password-file': {
     value: 'FILE',
     description: 'file with the password of --bmc-password, which others can read on a command line',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'state-dir': {
     value: 'DIR',
     description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   secrets: { description: 'print passwords, tokens and Ignition configs too', schema: FLAG },
   speed: {
@@ -123,4 +123,4 @@ export const SERVER_SHAPES = {
     schema: FLAG,
   },
   json: { description: 'print one JSON object a line, for programs', schema: FLAG },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,4 +1,4 @@
-export interface OptionShape {
+export interface CommandOptionShape {
   /** The value's name in the help. Flags have none. */
   value?: string
   /** A letter for `-x`. */
@@ -11,8 +11,8 @@ export interface OptionShape {
 }
 
 export const FLAG = { type: 'boolean' } as const
-export const TEXT = { type: 'string', minLength: 1 } as const
-export const TEXTS = { type: 'array', items: TEXT } as const
+export const OPTION_TEXT_SCHEMA = { type: 'string', minLength: 1 } as const
+export const OPTION_TEXTS_SCHEMA = { type: 'array', items: OPTION_TEXT_SCHEMA } as const
 export const WORDS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^\\S+$' } } as const
 /** Kernel arguments as the installer takes them, quotation marks and blanks included: `x="a b"`. */
 export const KARGS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' } } as const

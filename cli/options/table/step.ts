@@ -1,16 +1,16 @@
-import { FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of steps of one's own, and how one of them is run. */
 export const STEP_SHAPES = {
   steps: {
     value: 'FILE',
     description: 'file or package with your steps, TypeScript or JavaScript; may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
   args: {
     value: 'FILE|JSON',
     description: 'arguments of the step: a JSON object, a file with one, or - for standard input (default: none)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   plan: {
     description:
@@ -20,6 +20,6 @@ export const STEP_SHAPES = {
   dir: {
     value: 'DIR',
     description: 'folder to write to (default: the current one)',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,5 +1,5 @@
 import { CAPABILITY_WORDS } from '../value-words.js'
-import { ABSOLUTE_PATH, FLAG, TEXT, TEXTS, type OptionShape } from './shape.js'
+import { ABSOLUTE_PATH, FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './shape.js'
 
 /** Options of the target: a simulated machine, a disk of this host or a machine behind SSH. */
 export const TARGET_SHAPES = {
@@ -24,12 +24,12 @@ export const TARGET_SHAPES = {
     description:
       'the one disk of a real target that may be written: its serial number, WWN or name below /dev/disk/by-id; a kernel ' +
       'name only with --yes-erase',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'yes-erase': {
     value: 'SERIAL|WWN',
     description: 'serial number or WWN that the disk must have when --device is a kernel name',
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   allow: {
     value: 'WHAT',
@@ -59,12 +59,12 @@ export const TARGET_SHAPES = {
       'host key to accept besides those in known_hosts: of the live system, or with installed= of the installed system; ' +
       'installed=proven accepts the key of the system that holds the secret that --verify-boot installs; ' +
       'may be repeated',
-    schema: TEXTS,
+    schema: OPTION_TEXTS_SCHEMA,
   },
   'ssh-config': {
     value: 'FILE',
     description: "SSH client configuration, or none (default: ~/.ssh/config and the system's)",
-    schema: TEXT,
+    schema: OPTION_TEXT_SCHEMA,
   },
   'stage-image': {
     description:
@@ -80,4 +80,4 @@ export const TARGET_SHAPES = {
     description: 'only look at the real target, and show what would be destroyed',
     schema: FLAG,
   },
-} as const satisfies Record<string, OptionShape>
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,17 +1,17 @@
 import { defined } from '../../../runtime/index.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
 import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
 import { hardwareDetails } from './hardware-details.js'
 import {
   clearSettings,
-  imageProblem,
+  installProblemOf,
   raidChange,
   raidOfSettings,
   wantedInstance,
   wantedSettings,
 } from './host-inputs.js'
-import { COMPLETE, GONE, proceed, type HostPass, type Result } from './host-pass.js'
+import { COMPLETE, GONE, continueAfter, type HostPass, type Result } from './host-pass.js'
 import { keepHardware } from './hardware-data.js'
 import { clearError, NO_IMAGE } from './host-status.js'
 import { releaseSecret } from './host-secrets.js'
@@ -20,14 +20,14 @@ import { ADOPTS, CLEANS_UP } from './behaviours.js'
 
 /** The actions of the states (baremetalhost_controller.go): each goes one step, or reports that it is complete. */
 
-export const FINALIZER = 'baremetalhost.metal3.io'
+export const HOST_FINALIZER = 'baremetalhost.metal3.io'
 
 /** Pause between passes over a detached host, or one without a BMC. */
-export const SLOW = 10 * 60_000
+export const DETACHED_HOST_INTERVAL = 10 * 60_000
 /** Pause before the next pass over a host whose settings were not read yet. */
-const NOT_READ = 60_000
+const UNREAD_SETTINGS_DELAY = 60_000
 
-export async function inspect(pass: HostPass): Promise<Result> {
+export async function inspectHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
   if (isInspectionDisabled(managed)) return COMPLETE
@@ -40,7 +40,7 @@ export async function inspect(pass: HostPass): Promise<Result> {
   const result = pass.result(outcome, 'inspection error')
   if (isStarted) {
     const wasAsked = isInspectionAsked(managed) && (await pass.removeAnnotation(INSPECT))
-    if ((await pass.removeAnnotation(REBOOT)) || wasAsked) return proceed(0)
+    if ((await pass.removeAnnotation(REBOOT)) || wasAsked) return continueAfter(0)
   }
   if (result) return result
   clearError(status)
@@ -49,7 +49,7 @@ export async function inspect(pass: HostPass): Promise<Result> {
   return COMPLETE
 }
 
-export async function prepare(pass: HostPass): Promise<Result> {
+export async function prepareHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests } = pass
   const isRetry = (working.isRetry = pass.hasError('preparation error'))
   const { isChanged, provisioning } = wantedSettings(managed)
@@ -57,7 +57,7 @@ export async function prepare(pass: HostPass): Promise<Result> {
   try {
     firmware = await firmwareChange(pass)
   } catch (error) {
-    if (error instanceof NotReadYet) return proceed(NOT_READ)
+    if (error instanceof NotReadYet) return continueAfter(UNREAD_SETTINGS_DELAY)
     throw error
   }
   // A failed cleaning leaves the hardware in an unknown state.
@@ -85,13 +85,13 @@ export async function prepare(pass: HostPass): Promise<Result> {
     if (isDue) status.provisioning = { ...provisioning, ID: status.provisioning.ID }
     isDirty = clearError(status) || isDirty
   }
-  return outcome === 'done' ? COMPLETE : proceed(outcome.again, isDirty)
+  return outcome === 'done' ? COMPLETE : continueAfter(outcome.again, isDirty)
 }
 
-export async function provision(pass: HostPass): Promise<Result> {
+export async function provisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
-  const problem = imageProblem(managed)
+  const problem = installProblemOf(managed)
   if (problem) return pass.fail('provisioning error', `Validation failed: ${problem}`)
   working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
   const node = await pass.node()
@@ -101,7 +101,7 @@ export async function provision(pass: HostPass): Promise<Result> {
   if (requests.asked.includes('active')) parts.event(`begins to provision ${name}`)
   const result = pass.result(outcome, 'provisioning error')
   if (result?.kind === 'failed') return result
-  if (await pass.removeAnnotation(REBOOT)) return proceed(0)
+  if (await pass.removeAnnotation(REBOOT)) return continueAfter(0)
   if (result) return result
   const { image, customDeploy } = wantedInstance(managed)
   if (image) status.provisioning.image = image
@@ -109,7 +109,7 @@ export async function provision(pass: HostPass): Promise<Result> {
   return COMPLETE
 }
 
-export async function deprovision(pass: HostPass): Promise<Result> {
+export async function deprovisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { image, customDeploy } = status.provisioning
   const node = await pass.node()
@@ -124,7 +124,7 @@ export async function deprovision(pass: HostPass): Promise<Result> {
   if (requests.asked.includes('deleted')) parts.event(`begins to deprovision ${managed.metadata.name}`)
   const result = pass.result(outcome, 'provisioning error')
   if (result) return result
-  if (await pass.removeAnnotation(REBOOT)) return proceed(0)
+  if (await pass.removeAnnotation(REBOOT)) return continueAfter(0)
   return forgetInstance(pass)
 }
 
@@ -136,7 +136,7 @@ function forgetInstance({ status }: HostPass): Result {
 }
 
 /** Adopts a node that was made anew; undefined once it is as it should be. */
-export async function adopt(pass: HostPass): Promise<Result | undefined> {
+export async function adoptHost(pass: HostPass): Promise<Result | undefined> {
   const { phases, host, working, parts, managed, requests } = pass
   if (!parts.behaviours.has(ADOPTS)) return undefined
   working.isRetry = pass.hasError('provisioned registration error')
@@ -154,28 +154,28 @@ export async function powerOffBeforeDelete(pass: HostPass): Promise<Result> {
 }
 
 /** detachHost: the node goes, and the host keeps its state. */
-export async function detach(pass: HostPass, isForced: boolean): Promise<Result> {
+export async function detachHost(pass: HostPass, isForced: boolean): Promise<Result> {
   const { status, phases } = pass
   const node = await pass.findNode()
   const outcome = node ? await phases.remove(node, isForced) : 'done'
   for (const verb of pass.requests.asked.splice(0)) pass.parts.onAsk(verb)
   if (typeof outcome === 'object' && 'again' in outcome)
-    return proceed(outcome.again, pass.hasError('detach error') && clearError(status))
+    return continueAfter(outcome.again, pass.hasError('detach error') && clearError(status))
   const isNew = status.operationalStatus !== 'detached'
   status.operationalStatus = 'detached'
-  return proceed(SLOW, isNew)
+  return continueAfter(DETACHED_HOST_INTERVAL, isNew)
 }
 
-export async function remove(pass: HostPass): Promise<Result> {
+export async function removeHost(pass: HostPass): Promise<Result> {
   const { phases, managed, parts } = pass
-  if (!managed.metadata.finalizers?.includes(FINALIZER)) return GONE
+  if (!managed.metadata.finalizers?.includes(HOST_FINALIZER)) return GONE
   const node = await pass.findNode()
   const outcome = node ? await phases.remove(node, false) : 'done'
-  if (typeof outcome === 'object' && 'again' in outcome) return proceed(outcome.again)
+  if (typeof outcome === 'object' && 'again' in outcome) return continueAfter(outcome.again)
   for (const secret of pass.held) await releaseSecret(parts.kube, secret)
   await releaseDeployImage(parts.kube, managed)
   parts.event(`lets ${managed.metadata.name} go`, 'it is deleted, and Ironic has forgotten it')
-  await pass.save(({ finalizers = [] }) => ({ finalizers: finalizers.filter((each) => each !== FINALIZER) }))
+  await pass.save(({ finalizers = [] }) => ({ finalizers: finalizers.filter((each) => each !== HOST_FINALIZER) }))
   return GONE
 }
 
@@ -186,5 +186,5 @@ export async function isUnprepared(pass: HostPass): Promise<boolean> {
 
 /** Another image than the last one that was tried begins to count anew. */
 export function isNewAttempt({ managed, status }: HostPass): boolean {
-  return !isSame(wantedInstance(managed).image, status.lastAttemptedImage)
+  return !isSameJson(wantedInstance(managed).image, status.lastAttemptedImage)
 }

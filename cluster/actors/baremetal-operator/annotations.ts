@@ -1,7 +1,7 @@
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
 
 /** Annotations of a BareMetalHost that its controller obeys (apis/metal3.io/v1alpha1/baremetalhost_types.go). */
-export const STATUS = 'baremetalhost.metal3.io/status'
+export const STATUS_ANNOTATION = 'baremetalhost.metal3.io/status'
 export const REBOOT = 'reboot.metal3.io'
 export const INSPECT = 'inspect.metal3.io'
 export const HARDWARE_DETAILS = `${INSPECT}/hardwaredetails`
@@ -16,10 +16,10 @@ const annotation = ({ metadata }: Annotated, name: string): string | undefined =
 export const isPaused = (host: Annotated): boolean => annotation(host, PAUSED) !== undefined
 
 /** Whether the host is to have no node: `isForced` in the midst of something too, `delaysDelete` once it is deleted. */
-export function detachment(host: Annotated): { isForced: boolean; delaysDelete: boolean } | undefined {
+export function detachmentOf(host: Annotated): { isForced: boolean; delaysDelete: boolean } | undefined {
   const text = annotation(host, DETACHED)
   if (text === undefined) return undefined
-  const { force, deleteAction } = members(text)
+  const { force, deleteAction } = parseMembers(text)
   return { isForced: force === true, delaysDelete: deleteAction === 'delay' }
 }
 
@@ -35,7 +35,7 @@ export function rebootRequest(
 ): { mode: 'soft' | 'hard' } | undefined {
   const requests = Object.entries(host.metadata.annotations ?? {})
     .filter(([name]) => name === REBOOT || name.startsWith(`${REBOOT}/`))
-    .map(([, text]) => members(text))
+    .map(([, text]) => parseMembers(text))
     .filter(({ force }) => !isForced || force === true)
   if (requests.length === 0) return undefined
   return { mode: requests.some(({ mode }) => mode === 'hard') ? 'hard' : 'soft' }
@@ -51,7 +51,7 @@ export const isInspectionDisabled = ({ spec, ...host }: BareMetalHost): boolean 
   spec['inspectionMode'] === 'disabled' || annotation(host, INSPECT) === 'disabled'
 
 /** Members of an annotation's value; none where it is not JSON, as the operator takes it. */
-function members(text: string): Record<string, unknown> {
+function parseMembers(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

@@ -1,15 +1,15 @@
 import { defined, errorChain, sharedAbort } from '../../../runtime/index.js'
-import type { BareMetalHostManifest, IronicAccess, SecretManifest, WantedHost } from '../../../metal3/index.js'
-import { isSame } from '../../kube/json.js'
-import { apiVersionOf, type Kind, type Kinds } from '../../kube/kinds.js'
+import type { BareMetalHostManifest, IronicEndpoint, SecretManifest, WantedHost } from '../../../metal3/index.js'
+import { isSameJson } from '../../kube/json.js'
+import { apiVersionOf, type KubeKind, type KubeKinds } from '../../kube/kinds.js'
 import type { BareMetalHost, BareMetalHostStatus } from '../../kube/kinds/metal3.js'
 import type { NewObject } from '../../kube/object.js'
 import { isRefusal } from '../../kube/kube-refusal.js'
 import type { ActorParts } from '../actor.js'
-import { STATUS } from './annotations.js'
+import { STATUS_ANNOTATION } from './annotations.js'
 
 /** The `status` of a host, after a change. */
-export interface HostReport {
+export interface AppliedHost {
   /** `NAMESPACE/NAME`. */
   name: string
   /** Null once the host is deleted. */
@@ -19,12 +19,12 @@ export interface HostReport {
 }
 
 export interface AppliedHostsParts extends Pick<ActorParts, 'kube' | 'logger'> {
-  ironic: IronicAccess
-  onChange: (report: HostReport) => void
+  ironic: IronicEndpoint
+  onChange: (report: AppliedHost) => void
 }
 
-type NewOf<K extends Kind> = NewObject<Kinds[K]> & { kind: K }
-type NewAny = { [K in Kind]: NewOf<K> }[Kind]
+type NewOf<K extends KubeKind> = NewObject<KubeKinds[K]> & { kind: K }
+type NewAny = { [K in KubeKind]: NewOf<K> }[KubeKind]
 
 /** Hosts of files in an API: `kubectl apply --prune` of the files as a whole, each time that they change. */
 export class AppliedHosts implements AsyncDisposable {
@@ -54,7 +54,7 @@ export class AppliedHosts implements AsyncDisposable {
   }
 
   async #apply(): Promise<void> {
-    const objects = new Map(this.#objects().map((object) => [keyOf(object), object]))
+    const objects = new Map(this.#objects().map((object) => [appliedKeyOf(object), object]))
     for (const [key, object] of objects) await this.#put(object, this.#applied.get(key))
     for (const [key, { kind, metadata }] of this.#applied)
       if (!objects.has(key)) await this.#parts.kube.delete(kind, metadata).catch(unlessGone)
@@ -67,7 +67,7 @@ export class AppliedHosts implements AsyncDisposable {
     const hosts = managed.flatMap(({ name, missingSecrets, manifests }): NewAny[] => {
       const host = hostObject(manifests.host, name)
       if (missingSecrets.length === 0) return [host]
-      const known = this.#applied.get(keyOf(host))
+      const known = this.#applied.get(appliedKeyOf(host))
       return known ? [known] : []
     })
     const others = managed.flatMap(({ name, missingSecrets, manifests }): NewAny[] => {
@@ -80,8 +80,8 @@ export class AppliedHosts implements AsyncDisposable {
       }
       return [
         ...secrets.map((secret) => secretObject(secret, namespace)),
-        ...(settings ? [object('HostFirmwareSettings', { metadata, spec: { settings } })] : []),
-        ...(updates ? [object('HostFirmwareComponents', { metadata, spec: { updates } })] : []),
+        ...(settings ? [makeKubeObject('HostFirmwareSettings', { metadata, spec: { settings } })] : []),
+        ...(updates ? [makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } })] : []),
       ]
     })
     return [...others, ...hosts]
@@ -94,7 +94,7 @@ export class AppliedHosts implements AsyncDisposable {
     const found = await kube.find(kind, metadata)
     if (!found) return void (await kube.create(await this.#known(wanted)))
     // One that is going comes back once it is gone.
-    if (found.metadata.deletionTimestamp !== undefined || isSame(wanted, before)) return
+    if (found.metadata.deletionTimestamp !== undefined || isSameJson(wanted, before)) return
     const { metadata: _m, ...rest } = wanted
     const members = before ? Object.fromEntries(Object.keys(before).map((key) => [key, undefined])) : {}
     const annotations = { ...found.metadata.annotations }
@@ -126,7 +126,10 @@ export class AppliedHosts implements AsyncDisposable {
         ...defined({ image, customDeploy }),
       },
     }
-    const metadata = { ...wanted.metadata, annotations: { ...annotations, [STATUS]: JSON.stringify(status) } }
+    const metadata = {
+      ...wanted.metadata,
+      annotations: { ...annotations, [STATUS_ANNOTATION]: JSON.stringify(status) },
+    }
     return { ...wanted, metadata }
   }
 
@@ -141,7 +144,7 @@ export class AppliedHosts implements AsyncDisposable {
   }
 
   async #report(): Promise<void> {
-    const known = new Map<string, { is: HostReport; shown: HostReport }>()
+    const known = new Map<string, { is: AppliedHost; shown: AppliedHost }>()
     const { kube, onChange } = this.#parts
     for await (const { type, object: host } of kube.watch('BareMetalHost', { signal: this.#closing.signal })) {
       const isGone = type === 'DELETED'
@@ -151,7 +154,7 @@ export class AppliedHosts implements AsyncDisposable {
       const isOld =
         before !== undefined && before.is.error === is.error && (before.is.state !== is.state || !before.shown.error)
       const shown = isOld ? { ...is, error: null } : is
-      if (!isSame(shown, before?.shown)) onChange(shown)
+      if (!isSameJson(shown, before?.shown)) onChange(shown)
       if (isGone) {
         known.delete(is.name)
         // The host's Secret may have been deleted with it.
@@ -167,7 +170,7 @@ export class AppliedHosts implements AsyncDisposable {
   }
 }
 
-function reportOf({ metadata, status }: BareMetalHost, isGone: boolean): HostReport {
+function reportOf({ metadata, status }: BareMetalHost, isGone: boolean): AppliedHost {
   const { provisioning, errorMessage = '', operationalStatus } = status ?? {}
   return {
     name: `${metadata.namespace}/${metadata.name}`,
@@ -177,22 +180,22 @@ function reportOf({ metadata, status }: BareMetalHost, isGone: boolean): HostRep
   }
 }
 
-const keyOf = ({ kind, metadata }: NewAny): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
+const appliedKeyOf = ({ kind, metadata }: NewAny): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
 
-const object = <K extends Kind>(kind: K, rest: object): NewOf<K> =>
+const makeKubeObject = <K extends KubeKind>(kind: K, rest: object): NewOf<K> =>
   ({ apiVersion: apiVersionOf(kind), kind, ...rest }) as unknown as NewOf<K>
 
 function hostObject({ metadata, spec }: BareMetalHostManifest, key: string): NewOf<'BareMetalHost'> {
   const [namespace = '', name = ''] = key.split('/')
   const { annotations } = metadata
-  return object('BareMetalHost', { metadata: { name, namespace, ...defined({ annotations }) }, spec })
+  return makeKubeObject('BareMetalHost', { metadata: { name, namespace, ...defined({ annotations }) }, spec })
 }
 
 /** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */
 function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, namespace: string): NewOf<'Secret'> {
   const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
   const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
-  return object('Secret', {
+  return makeKubeObject('Secret', {
     metadata: { name: metadata.name, namespace },
     type: 'Opaque',
     data: Object.fromEntries([...plain, ...encoded]) as Record<string, string>,

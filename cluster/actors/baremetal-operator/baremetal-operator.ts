@@ -1,13 +1,13 @@
 import { defined, errorChain, seconds, sharedAbort } from '../../../runtime/index.js'
-import { Calls, Unexpected, type CallsOptions, type IronicAccess } from '../../../metal3/index.js'
+import { Calls, Unexpected, type CallsOptions, type IronicEndpoint } from '../../../metal3/index.js'
 import { kubeTime } from '../../kube/conditions.js'
-import { copyOf } from '../../kube/json.js'
+import { copyJson } from '../../kube/json.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { isRefusal } from '../../kube/kube-refusal.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
-import { FINALIZER } from './actions.js'
+import { HOST_FINALIZER } from './actions.js'
 import { isPaused } from './annotations.js'
 import { runDataImages } from './data-image.js'
 import { runFirmwareReaders } from './firmware-reader.js'
@@ -16,13 +16,13 @@ import { takesHostData } from './host-data.js'
 import { hostInputs, isManaged, secretsOf } from './host-inputs.js'
 import { HostPass, type OperatorSettings, type PassParts, type Result } from './host-pass.js'
 import { claimSecret } from './host-secrets.js'
-import { managed, setError, type ManagedHost } from './host-status.js'
+import { asManagedHost, setError, type ManagedHost } from './host-status.js'
 import { HostStates } from './states.js'
 
-const NAME = 'baremetal-operator'
+const BAREMETAL_OPERATOR = 'baremetal-operator'
 
 export interface BareMetalOperatorParts extends ActorParts {
-  ironic: IronicAccess
+  ironic: IronicEndpoint
   settings?: Partial<OperatorSettings>
   /** Options of the requests to Ironic. */
   calls?: Omit<CallsOptions, 'signal'>
@@ -48,7 +48,7 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
   const controller = new HostController(parts, calls)
   const actor = runActor(
     {
-      name: NAME,
+      name: BAREMETAL_OPERATOR,
       watches: [
         { kind: 'BareMetalHost', keysOf: (at) => controller.changed(at) },
         { kind: 'Secret', keysOf: (at) => controller.hostsOf(at) },
@@ -121,7 +121,7 @@ class HostController {
     const found = await this.#parts.kube.find('BareMetalHost', at)
     if (!found) return void this.#failures.delete(key)
     try {
-      const next = await this.#pass(managed(copyOf(found)))
+      const next = await this.#pass(asManagedHost(copyJson(found)))
       this.#failures.delete(key)
       return next
     } catch (error) {
@@ -149,8 +149,8 @@ class HostController {
     if (await takesHostData(dataParts, host)) return { again: 0 }
     const { kube } = this.#parts
     const { finalizers = [], deletionTimestamp } = host.metadata
-    if (deletionTimestamp === undefined && !finalizers.includes(FINALIZER)) {
-      const metadata = { ...host.metadata, finalizers: [...finalizers, FINALIZER] }
+    if (deletionTimestamp === undefined && !finalizers.includes(HOST_FINALIZER)) {
+      const metadata = { ...host.metadata, finalizers: [...finalizers, HOST_FINALIZER] }
       await kube.update<'BareMetalHost'>({ ...host, spec: asWritten(host.spec), metadata })
       return { again: 0 }
     }
@@ -180,7 +180,8 @@ class HostController {
       random,
       behaviours,
       settings: this.#settings,
-      event: (does, because) => announce({ actor: NAME, does, ...defined({ because: because || undefined }) }),
+      event: (does, because) =>
+        announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined }) }),
       onAsk: (verb) => void this.asked.push(verb),
     }
   }
@@ -214,7 +215,7 @@ class HostController {
       if (found) secrets.set(name, await claimSecret(this.#parts.kube, found, { ...owner, isHeld }))
     }
     await claim(spec.bmc?.credentialsName, { owner: host })
-    const account = accountOf(host, secrets)
+    const account = hostAccountOf(host, secrets)
     if ('error' in account) return metadata.deletionTimestamp === undefined ? account : { secret: undefined }
     await claim(spec['preprovisioningNetworkDataName'] as string | undefined)
     return account
@@ -224,7 +225,11 @@ class HostController {
     if (host.status.errorMessage !== error || host.status.errorType !== 'registration error') {
       setError(host.status, 'registration error', error)
       await this.#save(host)
-      this.#parts.announce({ actor: NAME, does: `waits for the account of ${host.metadata.name}`, because: error })
+      this.#parts.announce({
+        actor: BAREMETAL_OPERATOR,
+        does: `waits for the account of ${host.metadata.name}`,
+        because: error,
+      })
     }
     return isMissing ? { again: seconds(10) } : undefined
   }
@@ -258,7 +263,7 @@ const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
 
 const INCOMPLETE = "Validation error with BMC credentials: Missing BMC connection details 'KEY' in credentials"
 
-function accountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
+function hostAccountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
   const wrong = (error: string): AccountError => ({ error, isMissing: false })
   const { credentialsName = '', address = '' } = spec.bmc ?? {}
   if (credentialsName === '') return wrong('No BMC CredentialsName defined The BMC secret reference is empty')

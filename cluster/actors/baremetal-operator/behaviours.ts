@@ -36,7 +36,7 @@ export const CLEANS_UP: Behaviour = {
   story: 'reprovision',
   says: 'a host whose image is changed is said to be free, and still has its old system',
 }
-export const LIMITS: Behaviour = {
+export const LIMITS_BUSY_HOSTS: Behaviour = {
   name: 'bmo/limits-busy-hosts',
   story: 'rack',
   says: 'all hosts boot over the provisioning network at once, more than its DHCP and TFTP servers can take',
@@ -50,5 +50,5 @@ export const BARE_METAL_OPERATOR_BEHAVIOURS: readonly Behaviour[] = [
   FOLLOWS_THE_IMAGE,
   WAITS_FOR_THE_IMAGE,
   CLEANS_UP,
-  LIMITS,
+  LIMITS_BUSY_HOSTS,
 ]

@@ -5,18 +5,18 @@ import { kubeTime } from '../../kube/conditions.js'
 import type { DataImage } from '../../kube/kinds/metal3.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
-import { detachment, isPaused } from './annotations.js'
+import { detachmentOf, isPaused } from './annotations.js'
 import { ownedBy } from './deploy-image.js'
-import { proceed, type HostPass, type Result } from './host-pass.js'
+import { continueAfter, type HostPass, type Result } from './host-pass.js'
 
-const FINALIZER = 'dataimage.metal3.io'
-const UPDATE = seconds(30)
-const RETRY = minutes(1)
-const DETACHED = seconds(20)
+const DATA_IMAGE_FINALIZER = 'dataimage.metal3.io'
+const DATA_IMAGE_UPDATE_DELAY = seconds(30)
+const DATA_IMAGE_RETRY_DELAY = minutes(1)
+const DATA_IMAGE_DETACHED_DELAY = seconds(20)
 
 type Status = Required<NonNullable<DataImage['status']>>
 
-const statusOf = ({ status }: DataImage): Status => ({
+const dataImageStatusOf = ({ status }: DataImage): Status => ({
   attachedImage: { url: '' },
   error: { count: 0, message: '' },
   lastReconciled: '',
@@ -40,10 +40,12 @@ export async function handleDataImage(pass: HostPass): Promise<Result | undefine
   const { name, namespace = '' } = pass.managed.metadata
   const image = await kube.find('DataImage', { name, namespace })
   if (!image) return undefined
-  const status = statusOf(image)
+  const status = dataImageStatusOf(image)
   status.lastReconciled = kubeTime(clock.now())
   const save = () => kube.updateStatus<'DataImage'>({ ...image, status })
-  const pause = proceed(Math.max(UPDATE, status.error.count === 0 ? 0 : pass.backOff(status.error.count)))
+  const pause = continueAfter(
+    Math.max(DATA_IMAGE_UPDATE_DELAY, status.error.count === 0 ? 0 : pass.backOff(status.error.count)),
+  )
   const failed = async (error: unknown): Promise<void> => {
     status.error = { count: status.error.count + 1, message: (error as Error).message }
     await save()
@@ -61,7 +63,7 @@ export async function handleDataImage(pass: HostPass): Promise<Result | undefine
   if (!isAttached && attached !== '') {
     status.attachedImage = { url: '' }
     await save()
-    return proceed(0)
+    return continueAfter(0)
   }
   const isDeleted = image.metadata.deletionTimestamp !== undefined
   const wanted = isDeleted ? '' : image.spec.url
@@ -125,7 +127,8 @@ async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName)
   const write = (more: Partial<DataImage['metadata']>) =>
     kube.update<'DataImage'>({ ...image, metadata: { ...metadata, ...more } })
   const release = async (): Promise<void> => {
-    if (finalizers.includes(FINALIZER)) await write({ finalizers: finalizers.filter((each) => each !== FINALIZER) })
+    if (finalizers.includes(DATA_IMAGE_FINALIZER))
+      await write({ finalizers: finalizers.filter((each) => each !== DATA_IMAGE_FINALIZER) })
   }
   const host = await kube.find('BareMetalHost', at)
   if (!host) return release()
@@ -134,12 +137,12 @@ async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName)
     await write({ ownerReferences: [...ownerReferences, ownedBy(host, false)] })
     return { again: 0 }
   }
-  if (deletionTimestamp === undefined && !finalizers.includes(FINALIZER)) {
-    await write({ finalizers: [...finalizers, FINALIZER] })
+  if (deletionTimestamp === undefined && !finalizers.includes(DATA_IMAGE_FINALIZER)) {
+    await write({ finalizers: [...finalizers, DATA_IMAGE_FINALIZER] })
     return { again: 0 }
   }
-  if (detachment(host)) return deletionTimestamp === undefined ? { again: DETACHED } : release()
-  const status = statusOf(image)
+  if (detachmentOf(host)) return deletionTimestamp === undefined ? { again: DATA_IMAGE_DETACHED_DELAY } : release()
+  const status = dataImageStatusOf(image)
   const { lastReconciled, ...rest } = status
   const save = () =>
     kube.updateStatus<'DataImage'>({
@@ -154,10 +157,10 @@ async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName)
   } catch (error) {
     rest.error = { count: rest.error.count + 1, message: (error as Error).message }
     await save()
-    return { again: UPDATE }
+    return { again: DATA_IMAGE_UPDATE_DELAY }
   }
-  if (isAttached === undefined) return { again: UPDATE }
-  if (deletionTimestamp !== undefined) return isAttached ? { again: RETRY } : release()
+  if (isAttached === undefined) return { again: DATA_IMAGE_UPDATE_DELAY }
+  if (deletionTimestamp !== undefined) return isAttached ? { again: DATA_IMAGE_RETRY_DELAY } : release()
   rest.error = { count: 0, message: '' }
   await save()
   return undefined

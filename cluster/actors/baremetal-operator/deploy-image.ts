@@ -1,22 +1,22 @@
 import { defined } from '../../../runtime/index.js'
-import type { Host, RamdiskSource } from '../../../metal3/index.js'
+import type { RequestedHost, RamdiskSource } from '../../../metal3/index.js'
 import { conditionOf } from '../../kube/conditions.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { PreprovisioningImage } from '../../kube/kinds/metal3.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import type { Behaviours } from '../behaviours.js'
 import type { ManagedHost } from './host-status.js'
 
-const FINALIZER = 'baremetalhost.metal3.io/preprovisioningImage'
+const DEPLOY_IMAGE_FINALIZER = 'baremetalhost.metal3.io/preprovisioningImage'
 
-type Spec = PreprovisioningImage['spec']
+type PreprovisioningSpec = PreprovisioningImage['spec']
 
 export interface DeployImageParts {
   kube: KubeClient
   behaviours: Behaviours
   managed: ManagedHost
-  host: Host
+  host: RequestedHost
   /** The kernel of images that bring none. */
   ramdisk: RamdiskSource
 }
@@ -57,7 +57,7 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
   const { kube, managed, host } = parts
   const { name, namespace = '', labels } = managed.metadata
   const networkDataName = managed.spec['preprovisioningNetworkDataName'] as string | undefined
-  const spec: Spec = {
+  const spec: PreprovisioningSpec = {
     ...defined({ networkDataName }),
     architecture: host.architecture!,
     acceptFormats: [...(host.bmc.takesIso ? ['iso' as const] : []), 'initrd'],
@@ -71,7 +71,7 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
       metadata: {
         name,
         namespace,
-        finalizers: [FINALIZER],
+        finalizers: [DEPLOY_IMAGE_FINALIZER],
         ownerReferences: [ownedBy(managed, true)],
         ...defined({ labels }),
       },
@@ -80,23 +80,25 @@ export async function deployImage(parts: DeployImageParts): Promise<RamdiskSourc
   }
   const { metadata } = image
   if (metadata.deletionTimestamp !== undefined)
-    return metadata.finalizers?.includes(FINALIZER) && image.status?.imageUrl ? sourceOf(parts, image) : null
+    return metadata.finalizers?.includes(DEPLOY_IMAGE_FINALIZER) && image.status?.imageUrl
+      ? ramdiskSourceOf(parts, image)
+      : null
   const wanted = {
     ...image,
     metadata: {
       ...metadata,
-      finalizers: [...new Set([...(metadata.finalizers ?? []), FINALIZER])],
+      finalizers: [...new Set([...(metadata.finalizers ?? []), DEPLOY_IMAGE_FINALIZER])],
       ...defined({ labels: labels || metadata.labels ? { ...metadata.labels, ...labels } : undefined }),
     },
     spec,
   }
-  if (!isSame(wanted, image)) {
+  if (!isSameJson(wanted, image)) {
     await kube.update<'PreprovisioningImage'>(wanted)
     return null
   }
   const isReady = await readiness(kube, image)
   if (typeof isReady === 'object') return isReady
-  return isReady ? sourceOf(parts, image) : null
+  return isReady ? ramdiskSourceOf(parts, image) : null
 }
 
 async function readiness(kube: KubeClient, { spec, status, metadata }: PreprovisioningImage) {
@@ -116,7 +118,7 @@ async function readiness(kube: KubeClient, { spec, status, metadata }: Preprovis
 }
 
 /** setDeployImage of the provisioner: null where there is no kernel for the image. */
-function sourceOf({ host, ramdisk }: DeployImageParts, { status }: PreprovisioningImage): RamdiskSource | null {
+function ramdiskSourceOf({ host, ramdisk }: DeployImageParts, { status }: PreprovisioningImage): RamdiskSource | null {
   const { format, imageUrl, kernelUrl, extraKernelParams } = status ?? {}
   if (format === 'iso') return host.bmc.takesIso ? { deployIso: imageUrl! } : null
   const deployKernel = kernelUrl ? kernelUrl : ramdisk.deployKernel
@@ -132,8 +134,8 @@ function sourceOf({ host, ramdisk }: DeployImageParts, { status }: Preprovisioni
 export async function releaseDeployImage(kube: KubeClient, { metadata }: ManagedHost): Promise<void> {
   const { name, namespace = '' } = metadata
   const image = await kube.find('PreprovisioningImage', { name, namespace })
-  if (!image?.metadata.finalizers?.includes(FINALIZER)) return
-  const finalizers = image.metadata.finalizers.filter((each) => each !== FINALIZER)
+  if (!image?.metadata.finalizers?.includes(DEPLOY_IMAGE_FINALIZER)) return
+  const finalizers = image.metadata.finalizers.filter((each) => each !== DEPLOY_IMAGE_FINALIZER)
   await kube.update<'PreprovisioningImage'>({ ...image, metadata: { ...image.metadata, finalizers } })
 }
 

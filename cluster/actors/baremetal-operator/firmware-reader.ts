@@ -2,20 +2,20 @@ import { sha256Hex } from '../../../bytes/index.js'
 import { defined, minutes, seconds } from '../../../runtime/index.js'
 import type { Calls } from '../../../metal3/index.js'
 import { kubeTime, withCondition } from '../../kube/conditions.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { FirmwareSchema, HostFirmwareComponents, HostFirmwareSettings } from '../../kube/kinds/metal3.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import type { Condition } from '../../kube/object.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
-import { detachment, isPaused } from './annotations.js'
-import { componentsOf, type FirmwareItem } from './firmware.js'
-import { keyOf } from './host-status.js'
+import { detachmentOf, isPaused } from './annotations.js'
+import { firmwareComponentsOf, type FirmwareItem } from './firmware.js'
+import { hostKeyOf } from './host-status.js'
 
-const SOON = seconds(30)
-const PENDING = minutes(1)
-const RARELY = minutes(5)
-const UNMANAGED = minutes(10)
+const FIRMWARE_RETRY_DELAY = seconds(30)
+const FIRMWARE_PENDING_DELAY = minutes(1)
+const FIRMWARE_REFRESH_INTERVAL = minutes(5)
+const UNMANAGED_FIRMWARE_INTERVAL = minutes(10)
 
 /** A BIOS setting with what it may be, as Ironic has it. */
 interface BiosSetting extends Record<string, unknown> {
@@ -39,7 +39,7 @@ export interface FirmwareReaderParts extends ActorParts {
   calls: Calls
 }
 
-type Subject = HostFirmwareSettings | HostFirmwareComponents
+type FirmwareObject = HostFirmwareSettings | HostFirmwareComponents
 
 /**
  * The controllers of HostFirmwareSettings and HostFirmwareComponents: they read what the hardware has, every few minutes,
@@ -69,16 +69,16 @@ export function runFirmwareReaders(parts: FirmwareReaderParts): AsyncDisposable 
 
 class FirmwareReader {
   readonly #parts: FirmwareReaderParts
-  readonly #kind: Subject['kind']
+  readonly #kind: FirmwareObject['kind']
   readonly #seen = new Map<string, string>()
 
-  constructor(parts: FirmwareReaderParts, kind: Subject['kind']) {
+  constructor(parts: FirmwareReaderParts, kind: FirmwareObject['kind']) {
     this.#parts = parts
     this.#kind = kind
   }
 
   /** updateEventHandler: only another spec, or another owner, is a reason to look at once. */
-  async changed(kind: Subject['kind'] | 'BareMetalHost', at: ObjectName): Promise<ObjectName[]> {
+  async changed(kind: FirmwareObject['kind'] | 'BareMetalHost', at: ObjectName): Promise<ObjectName[]> {
     const key = `${kind}/${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find(kind, at)
     if (!found) return this.#seen.delete(key) ? [at] : []
@@ -95,8 +95,8 @@ class FirmwareReader {
     if (!host) return undefined
     const { provisioning, operationalStatus } = host.status ?? {}
     const isUnmanaged = ['', 'unmanaged'].includes(provisioning?.state ?? '')
-    if (isUnmanaged || operationalStatus === 'detached' || detachment(host) || isPaused(host))
-      return { again: UNMANAGED }
+    if (isUnmanaged || operationalStatus === 'detached' || detachmentOf(host) || isPaused(host))
+      return { again: UNMANAGED_FIRMWARE_INTERVAL }
     const subject = await kube.find(this.#kind, at)
     if (!subject) return undefined
     try {
@@ -111,8 +111,8 @@ class FirmwareReader {
       const vendor = (host.status?.hardware ?? {}) as { systemVendor?: { manufacturer?: string; productName?: string } }
       return await this.#showSettings(subject, bios, vendor.systemVendor ?? {})
     } catch (error) {
-      logger('debug', `${this.#kind} ${keyOf(host)}: ${(error as Error).message}`)
-      return { again: SOON }
+      logger('debug', `${this.#kind} ${hostKeyOf(host)}: ${(error as Error).message}`)
+      return { again: FIRMWARE_RETRY_DELAY }
     }
   }
 
@@ -129,9 +129,10 @@ class FirmwareReader {
     const isOther = wanted.some(([name, value]) => settings[name] !== `${value}`)
     const isValid = wanted.every(
       ([name, value]) =>
-        name in settings && fits(schema.spec.schema[name] as Record<string, unknown> | undefined, `${value}`),
+        name in settings &&
+        fitsFirmwareSchema(schema.spec.schema[name] as Record<string, unknown> | undefined, `${value}`),
     )
-    const valid: Verdict = {
+    const valid: FirmwareCondition = {
       type: 'Valid',
       status: !isOther || isValid ? 'True' : 'False',
       reason: 'Success',
@@ -139,7 +140,7 @@ class FirmwareReader {
     }
     if (valid.status === 'False')
       Object.assign(valid, { reason: 'ConfigurationError', message: 'Invalid BIOS setting' })
-    const changed: Verdict = {
+    const changed: FirmwareCondition = {
       type: 'ChangeDetected',
       status: isOther ? 'True' : 'False',
       reason: 'Success',
@@ -148,15 +149,15 @@ class FirmwareReader {
     const before = subject.status
     const reference = { name: schema.metadata.name, namespace: schema.metadata.namespace! }
     const isDirty =
-      !isSame(before?.schema, reference) ||
-      !isSame(before?.settings, settings) ||
-      [valid, changed].some(({ type, status }) => statusOf(before?.conditions, type) !== status)
+      !isSameJson(before?.schema, reference) ||
+      !isSameJson(before?.settings, settings) ||
+      [valid, changed].some(({ type, status }) => conditionStatusOf(before?.conditions, type) !== status)
     if (isDirty) {
       const conditions = this.#conditions(undefined, subject, isOther ? [changed, valid] : [valid, changed])
       const status = { settings, schema: reference, conditions, lastUpdated: kubeTime(clock.now()) }
       await kube.updateStatus<'HostFirmwareSettings'>({ ...subject, status })
     }
-    return { again: isOther ? PENDING : RARELY }
+    return { again: isOther ? FIRMWARE_PENDING_DELAY : FIRMWARE_REFRESH_INTERVAL }
   }
 
   /** Hosts with the same settings share a schema, which goes with the last of them. */
@@ -191,11 +192,16 @@ class FirmwareReader {
   async #showComponents(subject: HostFirmwareComponents, firmware: readonly FirmwareItem[]): Promise<Next> {
     const { kube, clock } = this.#parts
     const { status: before = {}, spec } = subject
-    const components = componentsOf(firmware)
-    const isOther = !isSame(spec.updates, before.updates ?? [])
+    const components = firmwareComponentsOf(firmware)
+    const isOther = !isSameJson(spec.updates, before.updates ?? [])
     const wrong = spec.updates.find(({ component }) => !/^(bios$|bmc$|nic:)/.test(component))
-    const changed: Verdict = { type: 'ChangeDetected', status: isOther ? 'True' : 'False', reason: 'OK', message: '' }
-    const valid: Verdict = { type: 'Valid', status: 'True', reason: 'OK', message: '' }
+    const changed: FirmwareCondition = {
+      type: 'ChangeDetected',
+      status: isOther ? 'True' : 'False',
+      reason: 'OK',
+      message: '',
+    }
+    const valid: FirmwareCondition = { type: 'Valid', status: 'True', reason: 'OK', message: '' }
     if (isOther && wrong)
       Object.assign(valid, {
         status: 'False',
@@ -205,17 +211,17 @@ class FirmwareReader {
           `starting with 'nic:' are allowed as update names]`,
       })
     const conditions = this.#conditions(before.conditions, subject, isOther ? [changed, valid] : [valid, changed])
-    if (!isSame(conditions, before.conditions) || !isSame(components, before.components)) {
+    if (!isSameJson(conditions, before.conditions) || !isSameJson(components, before.components)) {
       const status = { ...before, components, conditions, lastUpdated: kubeTime(clock.now()) }
       await kube.updateStatus<'HostFirmwareComponents'>({ ...subject, status })
     }
-    return { again: isOther ? PENDING : RARELY }
+    return { again: isOther ? FIRMWARE_PENDING_DELAY : FIRMWARE_REFRESH_INTERVAL }
   }
 
   #conditions(
     before: readonly Condition[] | undefined,
-    { metadata }: Subject,
-    wanted: readonly Verdict[],
+    { metadata }: FirmwareObject,
+    wanted: readonly FirmwareCondition[],
   ): Condition[] {
     const { generation: observedGeneration } = metadata
     return wanted.reduce<Condition[]>(
@@ -225,9 +231,9 @@ class FirmwareReader {
   }
 }
 
-type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+type FirmwareCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
-const statusOf = (conditions: readonly Condition[] | undefined, type: string) =>
+const conditionStatusOf = (conditions: readonly Condition[] | undefined, type: string) =>
   conditions?.find((each) => each.type === type)?.status
 
 const schemaOf = (setting: BiosSetting): Record<string, unknown> =>
@@ -252,7 +258,7 @@ function schemaName(bios: readonly BiosSetting[]): string {
 }
 
 /** SettingSchema.Validate of firmwareschema_types.go. */
-function fits(schema: Record<string, unknown> | undefined, value: string): boolean {
+function fitsFirmwareSchema(schema: Record<string, unknown> | undefined, value: string): boolean {
   if (!schema || schema['read_only'] === true) return false
   const limit = (name: string): number | undefined => schema[name] as number | undefined
   switch (schema['attribute_type']) {

@@ -1,6 +1,6 @@
 import { defined } from '../../../runtime/index.js'
 import { kubeTime } from '../../kube/conditions.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 import { apiVersionOf } from '../../kube/kinds.js'
 import type { FirmwareComponent, HostFirmwareComponents, HostFirmwareSettings } from '../../kube/kinds/metal3.js'
 import type { Condition } from '../../kube/object.js'
@@ -16,8 +16,8 @@ export interface FirmwareItem {
   updated_at?: string | null
 }
 
-type Setting = { name: string; value: string }
-type Update = { component: string; url: string }
+type FirmwareSetting = { name: string; value: string }
+type FirmwareUpdate = { component: string; url: string }
 
 /** The controller of the settings has not looked at what they ask for now. */
 export class NotReadYet extends Error {
@@ -31,9 +31,9 @@ export interface FirmwareChange {
   /** Whether the spec names anything, changed or not. */
   isAsked: boolean
   /** BIOS settings that differ; undefined for none. */
-  settings?: Setting[]
+  settings?: FirmwareSetting[]
   /** Firmware that is to be installed; undefined for none. */
-  updates?: Update[]
+  updates?: FirmwareUpdate[]
   /** Notes that the updates are asked for. */
   applied: () => Promise<void>
   /** Notes that they failed, so that all are asked for again. */
@@ -63,7 +63,7 @@ export async function firmwareChange(pass: HostPass, scope = ALL): Promise<Firmw
   const areUpdatesDue = components !== undefined && hasChanges(components)
   const installed = components?.status?.updates ?? []
   const updates = areUpdatesDue
-    ? components.spec.updates.filter((each) => !installed.some((known) => isSame(known, each)))
+    ? components.spec.updates.filter((each) => !installed.some((known) => isSameJson(known, each)))
     : []
   return {
     isDue: settings !== undefined || areUpdatesDue,
@@ -84,11 +84,11 @@ export async function firmwareChange(pass: HostPass, scope = ALL): Promise<Firmw
 /** saveHostFirmwareComponents. */
 async function noteUpdates(pass: HostPass, components: HostFirmwareComponents): Promise<void> {
   const { updates } = components.spec
-  if (isSame(components.status?.updates, updates)) return
+  if (isSameJson(components.status?.updates, updates)) return
   const { calls, kube } = pass.parts
   const path = `/nodes/${pass.status.provisioning.ID}/firmware`
   const { firmware } = await calls.call<{ firmware: FirmwareItem[] }>('firmware', 'GET', path)
-  const status = { ...components.status, updates, components: componentsOf(firmware) }
+  const status = { ...components.status, updates, components: firmwareComponentsOf(firmware) }
   await kube.updateStatus<'HostFirmwareComponents'>({ ...components, status })
 }
 
@@ -104,7 +104,7 @@ function hasChanges({ kind, metadata, status }: HostFirmwareSettings | HostFirmw
   return changed.status === 'True' && of('Valid')?.status === 'True'
 }
 
-function changedSettings({ spec, status }: HostFirmwareSettings): Setting[] {
+function changedSettings({ spec, status }: HostFirmwareSettings): FirmwareSetting[] {
   const actual = status?.settings ?? {}
   if (Object.keys(actual).length === 0) throw new NotReadYet('host firmware status settings not available')
   return Object.entries(spec.settings)
@@ -113,7 +113,7 @@ function changedSettings({ spec, status }: HostFirmwareSettings): Setting[] {
 }
 
 /** Components that HostFirmwareComponents have: the firmware of the system, the BMC and the NICs. */
-export const componentsOf = (firmware: readonly FirmwareItem[]): FirmwareComponent[] =>
+export const firmwareComponentsOf = (firmware: readonly FirmwareItem[]): FirmwareComponent[] =>
   firmware
     .filter(({ component }) => /^(bios$|bmc$|nic:)/.test(component))
     .map((item) => ({
@@ -128,13 +128,14 @@ export const componentsOf = (firmware: readonly FirmwareItem[]): FirmwareCompone
 
 /** Objects of the host's name that show its firmware, and belong to it. */
 export async function ownFirmwareObjects(pass: HostPass, firmware: readonly FirmwareItem[]): Promise<void> {
-  await own(pass, 'HostFirmwareSettings', { settings: {} })
-  if (componentsOf(firmware).length > 0) await own(pass, 'HostFirmwareComponents', { updates: [] })
-  await own(pass, 'HostUpdatePolicy')
+  await ensureFirmwareObject(pass, 'HostFirmwareSettings', { settings: {} })
+  if (firmwareComponentsOf(firmware).length > 0)
+    await ensureFirmwareObject(pass, 'HostFirmwareComponents', { updates: [] })
+  await ensureFirmwareObject(pass, 'HostUpdatePolicy')
 }
 
 /** @param spec of the object that is made where there is none; undefined makes none */
-async function own(
+async function ensureFirmwareObject(
   { parts, managed }: HostPass,
   kind: 'HostFirmwareSettings' | 'HostFirmwareComponents' | 'HostUpdatePolicy',
   spec?: object,

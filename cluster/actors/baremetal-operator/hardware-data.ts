@@ -4,20 +4,20 @@ import { HARDWARE_DETAILS, isInspectionDisabled } from './annotations.js'
 import { ownedBy } from './deploy-image.js'
 import type { HardwareDetails } from './hardware-details.js'
 import type { ManagedHost } from './host-status.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 
-const FINALIZER = 'baremetalhost.metal3.io/hardwareData'
+const HARDWARE_DATA_FINALIZER = 'baremetalhost.metal3.io/hardwareData'
 
-const at = ({ metadata: { name, namespace = '' } }: ManagedHost) => ({ name, namespace })
+const hardwareDataNameOf = ({ metadata: { name, namespace = '' } }: ManagedHost) => ({ name, namespace })
 
 /** Hardware in the HardwareData of a host. */
 export async function knownHardware(kube: KubeClient, host: ManagedHost): Promise<HardwareDetails | undefined> {
-  return (await kube.find('HardwareData', at(host)))?.spec.hardware as HardwareDetails | undefined
+  return (await kube.find('HardwareData', hardwareDataNameOf(host)))?.spec.hardware as HardwareDetails | undefined
 }
 
 /** Replaces the HardwareData of a host that was inspected; a host that is deleted gets none. */
 export async function keepHardware(kube: KubeClient, host: ManagedHost, hardware: object): Promise<void> {
-  const { name, namespace } = at(host)
+  const { name, namespace } = hardwareDataNameOf(host)
   await releaseHardware(kube, host)
   if (await kube.find('HardwareData', { name, namespace })) await kube.delete('HardwareData', { name, namespace })
   if (host.metadata.deletionTimestamp !== undefined) return
@@ -26,15 +26,15 @@ export async function keepHardware(kube: KubeClient, host: ManagedHost, hardware
     apiVersion: apiVersionOf('HardwareData'),
     kind: 'HardwareData',
     spec: { hardware },
-    metadata: { name, namespace, finalizers: [FINALIZER], ownerReferences: [owner] },
+    metadata: { name, namespace, finalizers: [HARDWARE_DATA_FINALIZER], ownerReferences: [owner] },
   })
 }
 
 /** Lets the HardwareData go, with its host. */
 export async function releaseHardware(kube: KubeClient, host: ManagedHost): Promise<void> {
-  const found = await kube.find('HardwareData', at(host))
-  if (!found?.metadata.finalizers?.includes(FINALIZER)) return
-  const finalizers = found.metadata.finalizers.filter((each) => each !== FINALIZER)
+  const found = await kube.find('HardwareData', hardwareDataNameOf(host))
+  if (!found?.metadata.finalizers?.includes(HARDWARE_DATA_FINALIZER)) return
+  const finalizers = found.metadata.finalizers.filter((each) => each !== HARDWARE_DATA_FINALIZER)
   await kube.update<'HardwareData'>({ ...found, metadata: { ...found.metadata, finalizers } })
 }
 
@@ -49,7 +49,7 @@ export async function otherHardware(kube: KubeClient, host: ManagedHost): Promis
   if (hardware && !isInspectionDisabled(host)) return undefined
   const text = host.metadata.annotations?.[HARDWARE_DETAILS] ?? ''
   const other = (await knownHardware(kube, host)) ?? (text === '' ? undefined : completed(text))
-  return other && !isSame(other, hardware) ? other : undefined
+  return other && !isSameJson(other, hardware) ? other : undefined
 }
 
 /** Details as they are written back: with the structures that Go does not leave out. */

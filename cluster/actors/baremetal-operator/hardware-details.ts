@@ -25,7 +25,7 @@ interface Disk {
   hctl?: string | null
 }
 
-interface Inventory {
+interface HostInventory {
   hostname?: string | null
   memory?: { physical_mb?: number | null }
   cpu?: {
@@ -73,7 +73,7 @@ const filled = (members: JsonObject): JsonObject =>
 
 /** The hardware of an inspected node (pkg/provisioner/ironic/hardwaredetails/hardwaredetails.go). */
 export function hardwareDetails(found: JsonObject): HardwareDetails {
-  const { memory, cpu, system_vendor: vendor, hostname, ...inventory } = found['inventory'] as Inventory
+  const { memory, cpu, system_vendor: vendor, hostname, ...inventory } = found['inventory'] as HostInventory
   const plugins = (found['plugin_data'] ?? {}) as {
     all_interfaces?: Record<string, { pxe_enabled?: boolean }>
     parsed_lldp?: Record<string, Record<string, unknown>>

@@ -5,10 +5,10 @@ import type { BareMetalHostStatus, ProvisioningState } from '../../kube/kinds/me
 import type { Condition } from '../../kube/object.js'
 import type { ManagedHost } from './host-status.js'
 
-type Verdict = readonly [Condition['status'], string]
+type HostConditionValue = readonly [Condition['status'], string]
 
-const YES = (reason: string): Verdict => ['True', reason]
-const NO = (reason: string): Verdict => ['False', reason]
+const YES = (reason: string): HostConditionValue => ['True', reason]
+const NO = (reason: string): HostConditionValue => ['False', reason]
 
 /** Reasons of states in which something is under way. */
 const PROGRESS: Partial<Record<ProvisioningState, string>> = {
@@ -20,14 +20,17 @@ const PROGRESS: Partial<Record<ProvisioningState, string>> = {
   'powering off before delete': 'PoweringOffBeforeDelete',
 }
 
-const HEALTH: Readonly<Record<string, Verdict>> = {
+const HEALTH: Readonly<Record<string, HostConditionValue>> = {
   OK: YES('Healthy'),
   Warning: NO('Warning'),
   Critical: NO('CriticalError'),
 }
 
 /** Conditions that follow from the state, without those of the power and the hardware. */
-function verdicts({ provisioning: { state }, operationalStatus }: BareMetalHostStatus): Record<string, Verdict> {
+function verdicts({
+  provisioning: { state },
+  operationalStatus,
+}: BareMetalHostStatus): Record<string, HostConditionValue> {
   const none = { AvailableForProvisioning: NO('NotAvailable'), Provisioned: NO('NotProvisioned') }
   const idle = { ...none, Ready: NO('NotProvisioned'), Progressing: NO('NotProgressing') }
   switch (state) {
@@ -49,7 +52,7 @@ function verdicts({ provisioning: { state }, operationalStatus }: BareMetalHostS
 }
 
 /** Further troubles, by `operationalStatus`. */
-const TROUBLE: Readonly<Record<string, Record<string, Verdict>>> = {
+const TROUBLE: Readonly<Record<string, Record<string, HostConditionValue>>> = {
   error: { Ready: NO('Error') },
   servicing: { Ready: NO('Servicing') },
   detached: { Ready: NO('Detached'), Progressing: NO('Detached') },

@@ -1,8 +1,8 @@
 import { defined } from '../../../runtime/index.js'
 import type { KubeClient } from '../../kube/kube-client.js'
-import { HARDWARE_DETAILS, STATUS } from './annotations.js'
+import { HARDWARE_DETAILS, STATUS_ANNOTATION } from './annotations.js'
 import { otherHardware, knownHardware, releaseHardware } from './hardware-data.js'
-import { managed, type ManagedHost } from './host-status.js'
+import { asManagedHost, type ManagedHost } from './host-status.js'
 
 export interface HostDataParts {
   kube: KubeClient
@@ -35,14 +35,14 @@ export async function takesHostData(parts: HostDataParts, host: ManagedHost): Pr
 
 /** A host that was moved here has its status in an annotation. */
 async function restored({ kube, save }: HostDataParts, host: ManagedHost): Promise<boolean> {
-  const text = host.metadata.annotations?.[STATUS]
+  const text = host.metadata.annotations?.[STATUS_ANNOTATION]
   if (text === undefined) return false
-  const status = host.status.lastUpdated === undefined ? parsed(text) : undefined
-  if (!status) return removed(kube, host, STATUS)
+  const status = host.status.lastUpdated === undefined ? parseStatusAnnotation(text) : undefined
+  if (!status) return removed(kube, host, STATUS_ANNOTATION)
   const hardware = (await knownHardware(kube, host)) ?? status.hardware
   await save({
     ...host,
-    status: managed({ ...host, status: { ...status, ...defined({ hardware }) } as never }).status,
+    status: asManagedHost({ ...host, status: { ...status, ...defined({ hardware }) } as never }).status,
   })
   return true
 }
@@ -54,7 +54,7 @@ async function removed(kube: KubeClient, host: ManagedHost, name: string): Promi
   return true
 }
 
-function parsed(text: string): Partial<ManagedHost['status']> | undefined {
+function parseStatusAnnotation(text: string): Partial<ManagedHost['status']> | undefined {
   try {
     return JSON.parse(text) as Partial<ManagedHost['status']>
   } catch {

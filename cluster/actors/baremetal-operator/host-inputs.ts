@@ -1,26 +1,26 @@
 import { defined } from '../../../runtime/index.js'
 import {
-  checkImage,
-  hostOf,
+  hostImageProblem,
+  buildHost,
   ironicHints,
   isCoreosImage,
   raidOf,
   type BareMetalHostManifest,
-  type Host,
+  type RequestedHost,
   type SecretManifest,
 } from '../../../metal3/index.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { BareMetalHostStatus, HostImageSpec } from '../../kube/kinds/metal3.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import type { HardwareDetails } from './hardware-details.js'
 import type { ManagedHost } from './host-status.js'
 
-type Spec = BareMetalHostManifest['spec']
-type Provisioning = BareMetalHostStatus['provisioning']
+type HostSpec = BareMetalHostManifest['spec']
+type ProvisioningStatus = BareMetalHostStatus['provisioning']
 
 /** The spec with its types: the API has checked it. */
-const specOf = ({ spec }: ManagedHost): Spec => spec as unknown as Spec
+const hostSpecOf = ({ spec }: ManagedHost): HostSpec => spec as unknown as HostSpec
 
 /** Whether a host names a BMC (HasBMCDetails). */
 export const isManaged = ({ spec: { bmc } }: Pick<ManagedHost, 'spec'>): boolean =>
@@ -28,7 +28,7 @@ export const isManaged = ({ spec: { bmc } }: Pick<ManagedHost, 'spec'>): boolean
 
 /** Instance that the spec asks for; the design document's format `coreos` is a step too. */
 export function wantedInstance({ spec }: ManagedHost): { image?: HostImageSpec; customDeploy?: { method: string } } {
-  if (isCoreosImage(spec.image as Spec['image']))
+  if (isCoreosImage(spec.image as HostSpec['image']))
     return {
       ...defined({ image: spec.image?.url ? spec.image : undefined }),
       customDeploy: { method: 'install_coreos' },
@@ -67,7 +67,7 @@ export function needsProvisioning(host: ManagedHost): boolean {
 
 /** Secrets that a host names, those that exist. */
 export async function secretsOf(kube: KubeClient, host: ManagedHost): Promise<Map<string, Secret>> {
-  const { bmc, userData, networkData, metaData, preprovisioningNetworkDataName } = specOf(host)
+  const { bmc, userData, networkData, metaData, preprovisioningNetworkDataName } = hostSpecOf(host)
   const { namespace = '' } = host.metadata
   const found = new Map<string, Secret>()
   const references = [bmc?.credentialsName, userData?.name, networkData?.name, metaData?.name]
@@ -79,7 +79,7 @@ export async function secretsOf(kube: KubeClient, host: ManagedHost): Promise<Ma
 }
 
 export interface HostInputs {
-  host: Host
+  host: RequestedHost
   /** Secrets that are missing or malformed, by name. */
   problems: Map<string, string>
 }
@@ -88,9 +88,9 @@ export interface HostInputs {
 export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Secret>): HostInputs {
   const problems = new Map<string, string>()
   const { provisioning, hardware } = managed.status
-  const spec = specOf(managed)
+  const spec = hostSpecOf(managed)
   const manifest = { kind: 'BareMetalHost' as const, metadata: managed.metadata, spec }
-  const host = hostOf(manifest, {
+  const host = buildHost(manifest, {
     secret: (name) => {
       const found = secrets.get(name)
       if (!found) problems.set(name, 'it does not exist')
@@ -104,21 +104,21 @@ export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Se
     host: {
       ...rest,
       architecture: spec.architecture || (hardware as HardwareDetails | undefined)?.cpu.arch || 'x86_64',
-      bootMode: (provisioning.bootMode ?? spec.bootMode ?? 'UEFI') as NonNullable<Host['bootMode']>,
+      bootMode: (provisioning.bootMode ?? spec.bootMode ?? 'UEFI') as NonNullable<RequestedHost['bootMode']>,
       rootDevice: provisioning.rootDeviceHints ? ironicHints(provisioning.rootDeviceHints) : {},
     },
   }
 }
 
 /** Reason for which an image cannot be installed (GetChecksum). */
-export function imageProblem(host: ManagedHost): string | undefined {
+export function installProblemOf(host: ManagedHost): string | undefined {
   const { image } = wantedInstance(host)
-  if (isCoreosImage(specOf(host).image)) return undefined
-  return image?.url ? checkImage(image) : undefined
+  if (isCoreosImage(hostSpecOf(host).image)) return undefined
+  return image?.url ? hostImageProblem(image) : undefined
 }
 
 /** Root devices of hosts that name none (apis/metal3.io/v1alpha1/profile/profile.go). */
-const PROFILES: Readonly<Record<string, object>> = {
+const ROOT_DEVICE_PROFILES: Readonly<Record<string, object>> = {
   unknown: { deviceName: '/dev/sda' },
   libvirt: { deviceName: '/dev/vda' },
   dell: { hctl: '0:0:0:0' },
@@ -134,24 +134,24 @@ const PROFILES: Readonly<Record<string, object>> = {
  */
 export function matchProfile(host: ManagedHost): boolean {
   const { status } = host
-  const { hardwareProfile, bmc } = specOf(host)
+  const { hardwareProfile, bmc } = hostSpecOf(host)
   const profile =
     status.hardwareProfile || hardwareProfile || (bmc?.address.startsWith('libvirt') ? 'libvirt' : 'unknown')
-  if (!Object.hasOwn(PROFILES, profile)) throw new Error(`no hardware profile named "${profile}"`)
+  if (!Object.hasOwn(ROOT_DEVICE_PROFILES, profile)) throw new Error(`no hardware profile named "${profile}"`)
   const isChanged = status.hardwareProfile !== profile
   status.hardwareProfile = profile
   return updateHints(host, status.provisioning) || isChanged
 }
 
-function updateHints(host: ManagedHost, provisioning: Provisioning): boolean {
+function updateHints(host: ManagedHost, provisioning: ProvisioningStatus): boolean {
   // The volume that the system is installed on is known by itself.
-  if (specOf(host).raid?.softwareRAIDVolumes?.some(({ rootVolume }) => rootVolume)) {
+  if (hostSpecOf(host).raid?.softwareRAIDVolumes?.some(({ rootVolume }) => rootVolume)) {
     const hadHints = provisioning.rootDeviceHints !== undefined
     delete provisioning.rootDeviceHints
     return hadHints
   }
-  const hints = specOf(host).rootDeviceHints ?? PROFILES[host.status.hardwareProfile ?? 'unknown'] ?? {}
-  if (isSame(hints, provisioning.rootDeviceHints)) return false
+  const hints = hostSpecOf(host).rootDeviceHints ?? ROOT_DEVICE_PROFILES[host.status.hardwareProfile ?? 'unknown'] ?? {}
+  if (isSameJson(hints, provisioning.rootDeviceHints)) return false
   provisioning.rootDeviceHints = hints
   return true
 }
@@ -162,34 +162,38 @@ interface Raid {
 }
 
 /** Settings that preparing applies, as the spec asks for them now (saveHostProvisioningSettings). */
-export function wantedSettings(host: ManagedHost): { isChanged: boolean; provisioning: Provisioning } {
+export function wantedSettings(host: ManagedHost): { isChanged: boolean; provisioning: ProvisioningStatus } {
   const provisioning = structuredClone(host.status.provisioning)
   const isHinted = updateHints(host, provisioning)
-  const asked = specOf(host).raid as Raid | undefined
+  const asked = hostSpecOf(host).raid as Raid | undefined
   const applied = provisioning.raid as Raid | undefined
   const isAsked = asked !== undefined && Object.keys(asked).length > 0
   const hardware = applied?.hardwareRAIDVolumes
   const wanted = isAsked
     ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...asked }
     : applied && { hardwareRAIDVolumes: hardware?.length ? hardware : null, softwareRAIDVolumes: [] }
-  if (isSame(wanted, applied)) return { isChanged: isHinted, provisioning }
+  if (isSameJson(wanted, applied)) return { isChanged: isHinted, provisioning }
   return { isChanged: true, provisioning: wanted ? { ...provisioning, raid: wanted } : provisioning }
 }
 
 /** RAID that cleaning is to make of the one that there is; undefined for no change (BuildRAIDCleanSteps). */
-export function raidChange(host: ManagedHost, target: Provisioning, actual: object | undefined): Host['raid'] {
+export function raidChange(
+  host: ManagedHost,
+  target: ProvisioningStatus,
+  actual: object | undefined,
+): RequestedHost['raid'] {
   const { hardwareRAIDVolumes: hardware, softwareRAIDVolumes: software } = (target.raid ?? {}) as Raid
   const before = (actual ?? {}) as Raid
   const isSoftware = software !== undefined && software !== null
-  if (isSoftware && isSame(software, before.softwareRAIDVolumes ?? undefined)) return undefined
+  if (isSoftware && isSameJson(software, before.softwareRAIDVolumes ?? undefined)) return undefined
   if (isSoftware && software.length === 0 && !before.softwareRAIDVolumes?.length) return undefined
-  if (!isSoftware && (!hardware || isSame(hardware, before.hardwareRAIDVolumes ?? undefined))) return undefined
-  return raidOf({ ...specOf(host), raid: target.raid as NonNullable<Spec['raid']> })
+  if (!isSoftware && (!hardware || isSameJson(hardware, before.hardwareRAIDVolumes ?? undefined))) return undefined
+  return raidOf({ ...hostSpecOf(host), raid: target.raid as NonNullable<HostSpec['raid']> })
 }
 
 /** RAID volumes of the settings, changed or not: Ironic gets them whenever hardware is set up. */
-export const raidOfSettings = (host: ManagedHost, { raid }: Provisioning): Host['raid'] =>
-  raid ? raidOf({ ...specOf(host), raid }) : undefined
+export const raidOfSettings = (host: ManagedHost, { raid }: ProvisioningStatus): RequestedHost['raid'] =>
+  raid ? raidOf({ ...hostSpecOf(host), raid }) : undefined
 
 /** Forgets what a later installation chooses again (clearHostProvisioningSettings). */
 export function clearSettings({ provisioning }: BareMetalHostStatus): void {

@@ -4,9 +4,9 @@ import {
   NodeRequests,
   Phases,
   type Calls,
-  type Host,
+  type RequestedHost,
   type HostStatus,
-  type Outcome,
+  type HostPassResult,
   type RamdiskSource,
 } from '../../../metal3/index.js'
 import type { ApiNode } from '../../../wire/index.js'
@@ -54,7 +54,7 @@ export type Result =
 
 export const COMPLETE: Result = { kind: 'complete' }
 export const GONE: Result = { kind: 'gone' }
-export const proceed = (again: number, isDirty = false): Result => ({ kind: 'continue', again, isDirty })
+export const continueAfter = (again: number, isDirty = false): Result => ({ kind: 'continue', again, isDirty })
 
 /** Unlike an error of the host, such a refusal leaves its status alone: the pass is tried again. */
 export class NeedsRegistration extends Error {
@@ -66,7 +66,7 @@ export class HostPass {
   readonly parts: PassParts
   readonly managed: ManagedHost
   /** Undefined for a host without a BMC. */
-  readonly host: Host
+  readonly host: RequestedHost
   readonly problems: ReadonlyMap<string, string>
   /** Undefined when the host is deleted and its account is unknown. */
   readonly credentials: Secret | undefined
@@ -154,11 +154,11 @@ export class HostPass {
   }
 
   /** An outcome of requests as a result; undefined once they are done. */
-  result(outcome: Outcome, type: HostErrorType): Result | undefined {
+  result(outcome: HostPassResult, type: HostErrorType): Result | undefined {
     for (const verb of this.requests.asked.splice(0)) this.parts.onAsk(verb)
     if (outcome === 'done') return undefined
     if ('error' in outcome) return this.fail(type, outcome.error)
-    return proceed(outcome.again, clearError(this.status))
+    return continueAfter(outcome.again, clearError(this.status))
   }
 
   /** Writes all but the status. */

@@ -1,13 +1,13 @@
 import { defined } from '../../../runtime/index.js'
 import type { Secret } from '../../kube/kinds/core.js'
 import type { KubeClient } from '../../kube/kube-client.js'
-import { isSame } from '../../kube/json.js'
+import { isSameJson } from '../../kube/json.js'
 import { ownedBy } from './deploy-image.js'
 import type { ManagedHost } from './host-status.js'
 
 /** Marks on the Secrets of hosts (pkg/secretutils of baremetal-operator): the operator watches those alone. */
-const LABEL = { 'environment.metal3.io': 'baremetal' }
-const FINALIZER = 'baremetalhost.metal3.io/secret'
+const SECRET_LABEL = { 'environment.metal3.io': 'baremetal' }
+const SECRET_FINALIZER = 'baremetalhost.metal3.io/secret'
 
 export interface Claim {
   /** The host that the Secret goes with. */
@@ -23,18 +23,18 @@ export async function claimSecret(kube: KubeClient, secret: Secret, { owner, isH
   const isOwned = !owner || ownerReferences.some(({ uid, controller }) => uid === owner.metadata.uid && !controller)
   const claimed = {
     ...metadata,
-    labels: { ...LABEL, ...metadata.labels },
+    labels: { ...SECRET_LABEL, ...metadata.labels },
     ...defined({
       ownerReferences: isOwned ? undefined : [...ownerReferences, ownedBy(owner, false)],
-      finalizers: isHeld && !finalizers.includes(FINALIZER) ? [...finalizers, FINALIZER] : undefined,
+      finalizers: isHeld && !finalizers.includes(SECRET_FINALIZER) ? [...finalizers, SECRET_FINALIZER] : undefined,
     }),
   }
-  return isSame(claimed, metadata) ? secret : kube.update<'Secret'>({ ...secret, metadata: claimed })
+  return isSameJson(claimed, metadata) ? secret : kube.update<'Secret'>({ ...secret, metadata: claimed })
 }
 
 /** Lets a Secret go. */
 export async function releaseSecret(kube: KubeClient, secret: Secret | undefined): Promise<void> {
-  if (!secret?.metadata.finalizers?.includes(FINALIZER)) return
-  const finalizers = secret.metadata.finalizers.filter((each) => each !== FINALIZER)
+  if (!secret?.metadata.finalizers?.includes(SECRET_FINALIZER)) return
+  const finalizers = secret.metadata.finalizers.filter((each) => each !== SECRET_FINALIZER)
   await kube.update<'Secret'>({ ...secret, metadata: { ...secret.metadata, finalizers } })
 }

@@ -6,7 +6,7 @@ import type { BareMetalHost, BareMetalHostStatus, HostErrorType, ProvisioningSta
 export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
 
 /** A host whose status has the members that the operator always writes. */
-export const managed = (host: BareMetalHost): ManagedHost => ({
+export const asManagedHost = (host: BareMetalHost): ManagedHost => ({
   ...host,
   status: {
     operationalStatus: '',
@@ -28,7 +28,7 @@ const NOT_BEGUN = { start: null, end: null }
 const NEVER = { register: NOT_BEGUN, inspect: NOT_BEGUN, provision: NOT_BEGUN, deprovision: NOT_BEGUN }
 
 /** `NAMESPACE/NAME`. */
-export const keyOf = ({ metadata: { namespace = '', name } }: BareMetalHost): string => `${namespace}/${name}`
+export const hostKeyOf = ({ metadata: { namespace = '', name } }: BareMetalHost): string => `${namespace}/${name}`
 
 /** Takes the error away; false where there was none. */
 export function clearError(
@@ -47,10 +47,10 @@ export function setError(status: BareMetalHostStatus, type: HostErrorType, messa
   status.errorCount++
 }
 
-type Operation = keyof NonNullable<BareMetalHostStatus['operationHistory']>
+type HostOperation = keyof NonNullable<BareMetalHostStatus['operationHistory']>
 
 /** States whose times are kept, with their names in `operationHistory`. */
-const OPERATIONS: Partial<Record<ProvisioningState, Operation>> = {
+const OPERATIONS: Partial<Record<ProvisioningState, HostOperation>> = {
   registering: 'register',
   inspecting: 'inspect',
   provisioning: 'provision',

@@ -7,7 +7,7 @@ import { versionedImage } from '../../../test/kit/images/versioned-images.js'
 import { isExchange } from '../../../wire/index.js'
 import { openKube } from '../../kube/open-kube.js'
 import { Behaviours } from '../behaviours.js'
-import { AppliedHosts, type HostReport } from './applied-hosts.js'
+import { AppliedHosts, type AppliedHost } from './applied-hosts.js'
 import { runBareMetalOperator } from './baremetal-operator.js'
 
 const SECRETS = `
@@ -47,7 +47,7 @@ const CUSTOM = ['online: true', 'customDeploy: {method: install_coreos}', 'userD
 
 /** A lab with the controller, and the states that its hosts went through. */
 async function scene(lab: StagedLab) {
-  const reports: HostReport[] = []
+  const reports: AppliedHost[] = []
   const waiting = new Set<() => void>()
   const { clock } = lab
   const random = seededRandom(1)
@@ -80,10 +80,10 @@ async function scene(lab: StagedLab) {
       controller.apply(hosts)
     },
     /** Waits in lab time until the latest report of a host is like this. */
-    until: (name: string, like: Partial<HostReport>) =>
+    until: (name: string, like: Partial<AppliedHost>) =>
       lab.wait(
         (async () => {
-          const wanted = Object.entries(like) as [keyof HostReport, unknown][]
+          const wanted = Object.entries(like) as [keyof AppliedHost, unknown][]
           while (!wanted.every(([key, value]) => latest(name)?.[key] === value))
             await new Promise<void>((resolve) => waiting.add(resolve))
         })(),

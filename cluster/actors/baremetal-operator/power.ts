@@ -1,11 +1,11 @@
 import { rebootRequest, REBOOT } from './annotations.js'
 import { handleDataImage } from './data-image.js'
-import { proceed, type HostPass, type Result } from './host-pass.js'
+import { continueAfter, type HostPass, type Result } from './host-pass.js'
 import { clearError } from './host-status.js'
-import { service } from './servicing.js'
+import { serviceHost } from './servicing.js'
 
 /** Pause between looks at the power of an idle host. */
-const STEADY = 60_000
+const POWER_CHECK_INTERVAL = 60_000
 
 /** The power follows `online`; a reboot annotation turns it off for a while (manageHostPower of the controller). */
 export async function managePower(pass: HostPass): Promise<Result> {
@@ -16,22 +16,22 @@ export async function managePower(pass: HostPass): Promise<Result> {
   if (isOn !== undefined && isOn !== status.poweredOn) {
     status.poweredOn = isOn
     if (pass.hasError('power management error')) clearError(status)
-    return proceed(0, true)
+    return continueAfter(0, true)
   }
   const { state } = status.provisioning
   const isProvisioned = state === 'provisioned' || state === 'externally provisioned'
   const isComingOn = isProvisioned && managed.spec.online && !status.poweredOn
   const waiting = isComingOn ? await handleDataImage(pass) : undefined
   if (waiting) return waiting
-  if (!status.poweredOn && (await pass.removeAnnotation(REBOOT))) return proceed(0)
+  if (!status.poweredOn && (await pass.removeAnnotation(REBOOT))) return continueAfter(0)
   if (isComingOn || status.operationalStatus === 'servicing' || pass.hasError('servicing error')) {
-    const serviced = await service(pass)
+    const serviced = await serviceHost(pass)
     if (serviced) return serviced
   }
 
   const reboot = rebootRequest(managed, { isForced: !isProvisioned })
   const isWanted = managed.spec.online && !reboot
-  if (status.poweredOn === isWanted) return proceed(STEADY)
+  if (status.poweredOn === isWanted) return continueAfter(POWER_CHECK_INTERVAL)
 
   const { name } = managed.metadata
   pass.working.isRetry = pass.hasError('power management error')
@@ -42,7 +42,7 @@ export async function managePower(pass: HostPass): Promise<Result> {
   if (typeof outcome === 'object' && 'again' in outcome && outcome.again === 0)
     pass.parts.event(isWanted ? `powers ${name} on` : reboot ? `reboots ${name}` : `powers ${name} off`)
   // The host was reset: nothing is left to be turned on again.
-  if (host.disablePowerOff && (await pass.removeAnnotation(REBOOT))) return proceed(0)
+  if (host.disablePowerOff && (await pass.removeAnnotation(REBOOT))) return continueAfter(0)
   const isSoft = !isWanted && mode === 'soft' && !pass.hasError('power management error')
   const clarified =
     isSoft && typeof outcome === 'object' && 'error' in outcome
@@ -52,5 +52,5 @@ export async function managePower(pass: HostPass): Promise<Result> {
   if (result) return result
   status.poweredOn = managed.spec.online
   status.errorCount = 0
-  return proceed(STEADY, true)
+  return continueAfter(POWER_CHECK_INTERVAL, true)
 }

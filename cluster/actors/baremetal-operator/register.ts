@@ -7,13 +7,13 @@ import { FOLLOWS_THE_IMAGE, REBOOTS_WAITING, REGISTERS_AGAIN, WAITS_FOR_THE_IMAG
 import { deployImage, needsDeployImage, waitsForDeployImage } from './deploy-image.js'
 import { ownFirmwareObjects } from './firmware.js'
 import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
-import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
+import { COMPLETE, NeedsRegistration, continueAfter, type HostPass, type Result } from './host-pass.js'
 import { beginOperation, clearError, endOperation } from './host-status.js'
 
 /** Pause before the next pass over a host whose deploy image is not made yet; the image is watched too. */
-const IMAGE_PAUSE = 5 * 60_000
+const DEPLOY_IMAGE_DELAY = 5 * 60_000
 
-const versionOf = ({ metadata }: Secret): CredentialsStatus => ({
+const credentialsStatusOf = ({ metadata }: Secret): CredentialsStatus => ({
   credentials: { name: metadata.name, namespace: metadata.namespace! },
   credentialsVersion: metadata.resourceVersion,
 })
@@ -35,7 +35,7 @@ export async function ensureRegistered(pass: HostPass): Promise<Result | undefin
   const result = await register(pass, credentials)
   if (result && result !== COMPLETE) return result
   const hasEnded = !isFirst && endOperation(status, 'registering', parts.clock)
-  return result === COMPLETE || hasEnded ? proceed(0, true) : undefined
+  return result === COMPLETE || hasEnded ? continueAfter(0, true) : undefined
 }
 
 /** registerHost of the controller; undefined when nothing of the status changed. */
@@ -43,9 +43,9 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
   const { status, managed, parts, requests, working } = pass
   const { provisioning } = status
   const hasNewAccount = !isSameAccount(status.triedCredentials, credentials)
-  if (hasNewAccount) status.triedCredentials = versionOf(credentials)
+  if (hasNewAccount) status.triedCredentials = credentialsStatusOf(credentials)
   const { scheme, needsMac } = pass.host.bmc
-  const image = await imageOf(pass)
+  const image = await ramdiskImageOf(pass)
   if (image && 'error' in image) return pass.fail('registration error', image.error)
 
   const current = currentInstance(managed)
@@ -79,15 +79,15 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
   const hasNewNode = await setNode(pass)
   if ('outcome' in found) {
     const result = pass.result(found.outcome, 'registration error')
-    if (result?.kind === 'continue') return proceed(result.again, result.isDirty || hasNewNode || hasNewAccount)
+    if (result?.kind === 'continue') return continueAfter(result.again, result.isDirty || hasNewNode || hasNewAccount)
     return result
   }
   const isMissing = hasBuilder && image === null && waitsForDeployImage(managed)
   if (isMissing && isConfigurable(found.provision_state) && parts.behaviours.has(WAITS_FOR_THE_IMAGE))
-    return proceed(IMAGE_PAUSE, hasNewAccount || hasNewNode)
+    return continueAfter(DEPLOY_IMAGE_DELAY, hasNewAccount || hasNewNode)
   pass.found(found)
   try {
-    if (matchProfile(managed)) return proceed(0, true)
+    if (matchProfile(managed)) return continueAfter(0, true)
   } catch (error) {
     return pass.fail('registration error', (error as Error).message)
   }
@@ -96,7 +96,7 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
   }
   const isVerified = !isSameAccount(status.goodCredentials, credentials)
   if (isVerified) {
-    status.goodCredentials = versionOf(credentials)
+    status.goodCredentials = credentialsStatusOf(credentials)
     parts.event(`verifies access to the BMC of ${managed.metadata.name}`)
   }
   if (pass.hasError('registration error') || isVerified) return clearError(status) || isVerified ? COMPLETE : undefined
@@ -134,7 +134,7 @@ const bootNewImage = (pass: HostPass): Promise<void> =>
   pass.save(({ annotations = {} }) => ({ annotations: { ...annotations, [INSPECT]: '' } }))
 
 /** The ramdisk of a host; null keeps what its node has. */
-async function imageOf({ parts, managed, host, status }: HostPass) {
+async function ramdiskImageOf({ parts, managed, host, status }: HostPass) {
   const { settings, kube, behaviours, calls } = parts
   if (!settings.buildsImages) return settings.ramdisk
   if (!needsDeployImage(managed)) return null

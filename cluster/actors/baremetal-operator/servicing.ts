@@ -1,13 +1,13 @@
 import { minutes } from '../../../runtime/index.js'
 import { firmwareChange } from './firmware.js'
-import { proceed, type HostPass, type Result } from './host-pass.js'
+import { continueAfter, type HostPass, type Result } from './host-pass.js'
 import { clearError } from './host-status.js'
 
 /**
  * Changes the firmware of a host that runs, before it is turned on again, where its HostUpdatePolicy says so
  * (doServiceIfNeeded of the controller). Undefined where the power may be seen to.
  */
-export async function service(pass: HostPass): Promise<Result | undefined> {
+export async function serviceHost(pass: HostPass): Promise<Result | undefined> {
   const { parts, managed, status, phases, requests } = pass
   const { name, namespace = '' } = managed.metadata
   const policy = (await parts.kube.find('HostUpdatePolicy', { name, namespace }))?.spec
@@ -20,7 +20,7 @@ export async function service(pass: HostPass): Promise<Result | undefined> {
   if (status.operationalStatus !== 'servicing') {
     // The next pass registers the host with the image that servicing boots.
     status.operationalStatus = 'servicing'
-    return proceed(0, true)
+    return continueAfter(0, true)
   }
   pass.working.isRetry = hasFailed
   const outcome = await phases.service({ ...change, isAsked: change.isAsked }, await pass.node(), pass.working)
@@ -34,9 +34,9 @@ export async function service(pass: HostPass): Promise<Result | undefined> {
   const wasCleared = clearError(status, 'servicing')
   if (isStarted) await change.applied()
   const again = outcome === 'done' ? 0 : outcome.again
-  if (wasCleared) return proceed(again, true)
-  if (outcome !== 'done') return proceed(again)
+  if (wasCleared) return continueAfter(again, true)
+  if (outcome !== 'done') return continueAfter(again)
   clearError(status)
   // The controller of the settings may not have read them yet.
-  return proceed(minutes(1), true)
+  return continueAfter(minutes(1), true)
 }

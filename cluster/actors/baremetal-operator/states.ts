@@ -1,15 +1,15 @@
 import type { ProvisioningState } from '../../kube/kinds/metal3.js'
 import * as actions from './actions.js'
-import { detachment, isInspectionAsked, isInspectionDisabled } from './annotations.js'
-import { LIMITS } from './behaviours.js'
+import { detachmentOf, isInspectionAsked, isInspectionDisabled } from './annotations.js'
+import { LIMITS_BUSY_HOSTS } from './behaviours.js'
 import { clearSettings, isCancelled, isManaged, needsProvisioning, wantedInstance } from './host-inputs.js'
-import { COMPLETE, NeedsRegistration, proceed, type HostPass, type Result } from './host-pass.js'
+import { COMPLETE, NeedsRegistration, continueAfter, type HostPass, type Result } from './host-pass.js'
 import { beginOperation, clearError, endOperation } from './host-status.js'
 import { managePower } from './power.js'
 import { ensureRegistered } from './register.js'
 
 /** Failures after which a host that is deleted goes without what fails. */
-const TOLERATED_FAILURES = 3
+const MAX_TOLERATED_FAILURES = 3
 
 /** The state machine of a BareMetalHost (host_state_machine.go of baremetal-operator 02aa505). */
 export class HostStates {
@@ -41,7 +41,7 @@ export class HostStates {
     const before = provisioning.state
     const next = this.#next
     if (next === before) return undefined
-    if (BUSY.has(next)) {
+    if (BUSY_HOST_STATES.has(next)) {
       const delayed = await this.#capacity()
       if (delayed) return delayed
     }
@@ -57,28 +57,29 @@ export class HostStates {
   /** ensureCapacity: hosts that boot over the network are worked on few at a time. */
   async #capacity(): Promise<Result | undefined> {
     const { host, parts, managed, status } = this.#pass
-    if (host.bmc.takesIso || !parts.behaviours.has(LIMITS)) return undefined
+    if (host.bmc.takesIso || !parts.behaviours.has(LIMITS_BUSY_HOSTS)) return undefined
     const path = '/nodes?fields=uuid%2Cname%2Cprovision_state%2Cboot_interface'
     const { nodes } = await parts.calls.call<{ nodes: BusyNode[] }>('how many hosts are worked on?', 'GET', path)
     const busy = nodes.filter(
-      ({ provision_state: state, boot_interface: boot }) => BUSY_NODES.has(state) && !boot.includes('virtual-media'),
+      ({ provision_state: state, boot_interface: boot }) =>
+        BUSY_NODE_STATES.has(state) && !boot.includes('virtual-media'),
     )
     const { name, namespace = '' } = managed.metadata
     if (busy.length < parts.settings.mostBusy || busy.some((node) => node.name === `${namespace}~${name}`))
       return undefined
     parts.event(`delays ${name}`, `${busy.length} hosts boot over the network at once`)
     status.operationalStatus = 'delayed'
-    return proceed(this.#pass.backOff(1), true)
+    return continueAfter(this.#pass.backOff(1), true)
   }
 
   async #delayed(): Promise<Result | undefined> {
     const { status } = this.#pass
     const isDelayed = status.operationalStatus === 'delayed'
-    if (!isDelayed && !BUSY.has(status.provisioning.state)) return undefined
+    if (!isDelayed && !BUSY_HOST_STATES.has(status.provisioning.state)) return undefined
     const result = await this.#capacity()
     if (result || !isDelayed) return result
     clearError(status)
-    return proceed(0, true)
+    return continueAfter(0, true)
   }
 
   /** checkInitiateDelete: the state from which a deleted host goes on. */
@@ -89,7 +90,7 @@ export class HostStates {
       this.#next = state
       return true
     }
-    const detached = detachment(managed)
+    const detached = detachmentOf(managed)
     if (this.#next !== 'deleting' && (status.operationalStatus === 'detached' || detached))
       // Without the annotation the host is about to have a node again.
       return (detached?.delaysDelete ?? true) ? false : to('deleting')
@@ -105,7 +106,7 @@ export class HostStates {
         return false
       case 'deprovisioning':
       case 'powering off before delete':
-        return this.#pass.hasError('registration error') && status.errorCount > TOLERATED_FAILURES
+        return this.#pass.hasError('registration error') && status.errorCount > MAX_TOLERATED_FAILURES
           ? to('deleting')
           : false
       default:
@@ -116,14 +117,14 @@ export class HostStates {
   /** checkDetachedHost: a host with the annotation has no node, and keeps its state. */
   async #detached(): Promise<Result | undefined> {
     const { managed, status } = this.#pass
-    const wanted = detachment(managed)
+    const wanted = detachmentOf(managed)
     const { state } = status.provisioning
     const isSteady = ['provisioned', 'externally provisioned', 'available'].includes(state)
     if (wanted && state !== 'deleting' && (isSteady || wanted.isForced))
-      return actions.detach(this.#pass, wanted.isForced && !isSteady)
+      return actions.detachHost(this.#pass, wanted.isForced && !isSteady)
     if (status.operationalStatus !== 'detached') return undefined
     status.operationalStatus = status.errorType === undefined ? 'OK' : 'error'
-    return proceed(0, true)
+    return continueAfter(0, true)
   }
 
   async #handle(): Promise<Result> {
@@ -140,35 +141,35 @@ export class HostStates {
         status.operationalStatus = 'discovered'
         return this.#to('unmanaged')
       case 'unmanaged':
-        return isManaged(managed) ? this.#to('registering') : proceed(actions.SLOW)
+        return isManaged(managed) ? this.#to('registering') : continueAfter(actions.DETACHED_HOST_INTERVAL)
       case 'registering':
         return this.#to(
           isExternal ? 'externally provisioned' : isInspectionDisabled(managed) ? 'preparing' : 'inspecting',
         )
       case 'inspecting':
-        return then(actions.inspect(pass), 'preparing')
+        return then(actions.inspectHost(pass), 'preparing')
       case 'preparing':
-        return then(actions.prepare(pass), 'available')
+        return then(actions.prepareHost(pass), 'available')
       case 'available':
         return this.#available(isExternal)
       case 'externally provisioned':
-        if (isExternal) return (await actions.adopt(pass)) ?? managePower(pass)
+        if (isExternal) return (await actions.adoptHost(pass)) ?? managePower(pass)
         Object.assign(status.provisioning, wantedInstance(managed))
         return this.#to('provisioned', false)
       case 'provisioning':
         return this.#provisioning()
       case 'provisioned':
         if (isCancelled(managed)) return this.#to('deprovisioning', false)
-        return (await actions.adopt(pass)) ?? managePower(pass)
+        return (await actions.adoptHost(pass)) ?? managePower(pass)
       case 'deprovisioning':
         return this.#leaving(
-          actions.deprovision(pass),
+          actions.deprovisionHost(pass),
           managed.metadata.deletionTimestamp === undefined ? 'available' : 'powering off before delete',
         )
       case 'powering off before delete':
         return this.#leaving(actions.powerOffBeforeDelete(pass), 'deleting')
       case 'deleting':
-        return actions.remove(pass)
+        return actions.removeHost(pass)
     }
   }
 
@@ -215,7 +216,7 @@ export class HostStates {
     }
     const { image } = wantedInstance(managed)
     if (image) status.lastAttemptedImage = image
-    const result = await actions.provision(pass)
+    const result = await actions.provisionHost(pass)
     if (result !== COMPLETE) return result
     status.provisioningFailCount = 0
     return this.#to('provisioned')
@@ -228,7 +229,7 @@ export class HostStates {
     try {
       const result = await action
       if (result === COMPLETE) return this.#to(next)
-      if (!isDeleted || result.kind !== 'failed' || status.errorCount <= TOLERATED_FAILURES) return result
+      if (!isDeleted || result.kind !== 'failed' || status.errorCount <= MAX_TOLERATED_FAILURES) return result
       return this.#to(next, false)
     } catch (error) {
       if (!isDeleted || credentials || !(error instanceof NeedsRegistration)) throw error
@@ -243,8 +244,12 @@ interface BusyNode {
   boot_interface: string
 }
 
-const BUSY: ReadonlySet<string> = new Set<ProvisioningState>(['inspecting', 'provisioning', 'deprovisioning'])
-const BUSY_NODES: ReadonlySet<string> = new Set([
+const BUSY_HOST_STATES: ReadonlySet<string> = new Set<ProvisioningState>([
+  'inspecting',
+  'provisioning',
+  'deprovisioning',
+])
+const BUSY_NODE_STATES: ReadonlySet<string> = new Set([
   'cleaning',
   'clean wait',
   'inspecting',

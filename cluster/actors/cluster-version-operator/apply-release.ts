@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../../runtime/index.js'
 import type { ActorParts } from '../actor.js'
-import type { Kind, Kinds } from '../../kube/kinds.js'
+import type { KubeKind, KubeKinds } from '../../kube/kinds.js'
 import type { KubeObject, NewObject } from '../../kube/object.js'
-import type { Manifest, ManifestObject, ReleasePayload } from '../../site/releases.js'
+import type { ReleaseManifest, ManifestObject, ReleasePayload } from '../../site/releases.js'
 import { APPLIES_IN_ORDER, WAITS_FOR_OPERATORS } from './behaviours.js'
 import { operatorProblem, type UnhealthyOperator } from './operator-health.js'
-import { runLevels, unordered, type ManifestGroup } from './run-levels.js'
+import { runLevels, groupUnordered, type ManifestGroup } from './run-levels.js'
 
 /** How far a release is applied. */
 export interface Applied {
@@ -20,7 +20,7 @@ export interface Applied {
 export async function applyRelease(payload: ReleasePayload, parts: ActorParts): Promise<Applied> {
   const { behaviours } = parts
   const { version, manifests } = payload
-  const levels = behaviours.has(APPLIES_IN_ORDER) ? runLevels(manifests) : unordered(manifests)
+  const levels = behaviours.has(APPLIES_IN_ORDER) ? runLevels(manifests) : groupUnordered(manifests)
   let done = 0
   for (const level of levels) {
     const waitsFor: UnhealthyOperator[] = []
@@ -59,29 +59,29 @@ async function applyGroup(
 }
 
 /** @returns whether something changed */
-async function applyManifest(object: Manifest['object'], { kube }: ActorParts): Promise<boolean> {
+async function applyManifest(object: ReleaseManifest['object'], { kube }: ActorParts): Promise<boolean> {
   const { kind, metadata } = object
   const { name, namespace } = metadata
   const current = await kube.find(kind, { name, ...defined({ namespace }) })
   if (!current) {
-    await create(object, kube)
+    await createObject(object, kube)
     return true
   }
   // The operator's own account of itself, of which a manifest says only what is waited for.
   if (kind === 'ClusterOperator') return false
-  const wanted = merged(current, object)
+  const wanted = mergeObject(current, object)
   if (isDeepStrictEqual(wanted, current)) return false
-  await kube.update(wanted as Kinds[Kind] & { kind: Kind })
+  await kube.update(wanted as KubeKinds[KubeKind] & { kind: KubeKind })
   return true
 }
 
-async function create(object: ManifestObject, kube: ActorParts['kube']): Promise<void> {
+async function createObject(object: ManifestObject, kube: ActorParts['kube']): Promise<void> {
   const { status: _, ...rest } = object as ManifestObject & { status?: unknown }
-  await kube.create(rest as NewObject<Kinds[Kind]> & { kind: Kind })
+  await kube.create(rest as NewObject<KubeKinds[KubeKind]> & { kind: KubeKind })
 }
 
 /** The object with everything that the manifest says, and what others have added to its metadata. */
-function merged(current: KubeObject, { metadata, ...rest }: ManifestObject): KubeObject {
+function mergeObject(current: KubeObject, { metadata, ...rest }: ManifestObject): KubeObject {
   const { status: _, ...wanted } = rest as typeof rest & { status?: unknown }
   const { labels, annotations } = metadata
   return {

@@ -5,7 +5,7 @@ import { conditionOf, withCondition } from '../../kube/conditions.js'
 import { runActor } from '../actor.js'
 import { SiteNetwork } from '../../site/network.js'
 import { SiteRegistry } from '../../site/container-registry.js'
-import { makeRelease, type MadeRelease, type NewRelease } from '../../site/make-release.js'
+import { makeRelease, type SiteRelease, type NewRelease } from '../../site/make-release.js'
 import * as behaviours from './behaviours.js'
 import { payloadDigest } from '../../site/releases.js'
 import { runClusterVersionOperator } from './cluster-version-operator.js'
@@ -27,10 +27,10 @@ function open(without: string[] = []): void {
   registry = new SiteRegistry(new SiteNetwork({ clock: scene.clock, reachability: 'connected', mirrors: [] }), [])
 }
 
-const release = (version: string, more: Partial<NewRelease> = {}): Promise<MadeRelease> =>
+const release = (version: string, more: Partial<NewRelease> = {}): Promise<SiteRelease> =>
   makeRelease(registry, { version, operators: OPERATORS, ...more }, scene.clock)
 
-const start = ({ image }: MadeRelease) =>
+const start = ({ image }: SiteRelease) =>
   running.push(runClusterVersionOperator({ ...scene.parts, registry, release: image }))
 
 /** An operator that reports the version of the manifest's ConfigMap, or of its pod, some time after it sees it. */
@@ -85,7 +85,7 @@ const refusal = async (why: RegExp) =>
     return accepted?.status === 'False' && why.test(accepted.message ?? '')
   })
 
-async function installed(version: string): Promise<MadeRelease> {
+async function installed(version: string): Promise<SiteRelease> {
   const made = await release(version)
   start(made)
   for (const name of OPERATORS) operator(name)

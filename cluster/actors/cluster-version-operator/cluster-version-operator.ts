@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { minutes, uuid } from '../../../runtime/index.js'
+import { minutes, randomUuid } from '../../../runtime/index.js'
 import { conditionOf } from '../../kube/conditions.js'
 import type { ClusterVersion } from '../../kube/kinds/config.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/releases.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { applyRelease } from './apply-release.js'
-import { loadPayload, type Update } from './load-payload.js'
+import { loadPayload, type DesiredUpdate } from './load-payload.js'
 import { readVersion } from './release-version.js'
 import {
   emptyStatus,
@@ -16,10 +16,10 @@ import {
   type VersionStatus,
 } from './version-status.js'
 
-const NAME = 'cluster-version-operator'
-const AT = { name: 'version' }
+const CLUSTER_VERSION_OPERATOR = 'cluster-version-operator'
+const CLUSTER_VERSION_NAME = { name: 'version' }
 /** Time until a release that was not accepted is checked again. */
-const RETRY = minutes(2)
+const RELEASE_RETRY_DELAY = minutes(2)
 
 export interface VersionOperatorParts extends ActorParts {
   registry: ContainerPuller
@@ -36,7 +36,7 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
   const payloads = new Map<string, ReleasePayload>()
 
   const reconcile = async (signal: AbortSignal): Promise<Next> => {
-    const cluster = await kube.find('ClusterVersion', AT)
+    const cluster = await kube.find('ClusterVersion', CLUSTER_VERSION_NAME)
     if (!cluster) return
     const before = cluster.status ?? emptyStatus
     const wanted = desiredUpdate(cluster)
@@ -44,8 +44,8 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
     const validated = withValidity(before, isProblem ? wanted : undefined, clock)
     const observed = { ...validated, observedGeneration: cluster.metadata.generation }
     const [current] = before.history
-    const installed: Update = { version: '', image: parts.release, force: false }
-    const stays: Update = current ? { ...current, force: false } : installed
+    const installed: DesiredUpdate = { version: '', image: parts.release, force: false }
+    const stays: DesiredUpdate = current ? { ...current, force: false } : installed
     const update = isProblem ? stays : (wanted ?? stays)
 
     const known = payloads.get(update.image)
@@ -56,16 +56,25 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
       const { payload } = loaded
       payloads.set(update.image, payload)
       const accepted = { version: payload.version, image: update.image }
-      if (!isCurrent) announce({ actor: NAME, does: `accepts ${payload.version}`, because: 'the payload is verified' })
+      if (!isCurrent)
+        announce({
+          actor: CLUSTER_VERSION_OPERATOR,
+          does: `accepts ${payload.version}`,
+          because: 'the payload is verified',
+        })
       return apply(withRelease(withAcceptance(observed, accepted, undefined, clock), accepted, clock), payload, cluster)
     }
     const refused = withAcceptance(observed, update, loaded, clock)
     if (conditionOf(before.conditions, 'ReleaseAccepted')?.message !== loaded.message)
-      announce({ actor: NAME, does: `refuses ${update.version || update.image}`, because: reasonIn(loaded.message) })
+      announce({
+        actor: CLUSTER_VERSION_OPERATOR,
+        does: `refuses ${update.version || update.image}`,
+        because: reasonIn(loaded.message),
+      })
     const goesOn = current && payloads.get(current.image)
     if (goesOn) await apply(refused, goesOn, cluster)
     else await save(cluster, refused)
-    return { again: RETRY }
+    return { again: RELEASE_RETRY_DELAY }
   }
 
   const apply = async (status: VersionStatus, payload: ReleasePayload, cluster: ClusterVersion): Promise<Next> => {
@@ -85,15 +94,23 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
     const { version } = after.desired
     const [was, is] = [before, after].map(({ conditions }) => conditionOf(conditions, 'Progressing'))
     if (after.history[0]?.state === 'Completed' && before.history[0]?.state !== 'Completed')
-      announce({ actor: NAME, does: `completes the update to ${version}`, because: 'all operators have reported it' })
+      announce({
+        actor: CLUSTER_VERSION_OPERATOR,
+        does: `completes the update to ${version}`,
+        because: 'all operators have reported it',
+      })
     else if (is?.status === 'True' && was?.message !== is.message)
-      announce({ actor: NAME, does: `waits with the update to ${version}`, because: waitIn(is.message ?? '') })
+      announce({
+        actor: CLUSTER_VERSION_OPERATOR,
+        does: `waits with the update to ${version}`,
+        because: waitIn(is.message ?? ''),
+      })
   }
 
   const actor = runActor(
     {
-      name: NAME,
-      watches: [{ kind: 'ClusterVersion' }, { kind: 'ClusterOperator', keysOf: () => [AT] }],
+      name: CLUSTER_VERSION_OPERATOR,
+      watches: [{ kind: 'ClusterVersion' }, { kind: 'ClusterOperator', keysOf: () => [CLUSTER_VERSION_NAME] }],
       reconcile: (_at, signal) => reconcile(signal),
     },
     parts,
@@ -110,7 +127,8 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
 /** Creates the ClusterVersion of a cluster that has none. */
 async function createdOnce({ kube, random, logger }: ActorParts): Promise<void> {
   try {
-    if (!(await kube.find('ClusterVersion', AT))) await kube.create<'ClusterVersion'>(newClusterVersion(uuid(random)))
+    if (!(await kube.find('ClusterVersion', CLUSTER_VERSION_NAME)))
+      await kube.create<'ClusterVersion'>(newClusterVersion(randomUuid(random)))
   } catch (error) {
     logger('error', 'the ClusterVersion cannot be created', { error })
   }
@@ -119,12 +137,12 @@ async function createdOnce({ kube, random, logger }: ActorParts): Promise<void> 
 const newClusterVersion = (clusterID: string) => ({
   apiVersion: 'config.openshift.io/v1',
   kind: 'ClusterVersion' as const,
-  metadata: AT,
+  metadata: CLUSTER_VERSION_NAME,
   spec: { clusterID },
 })
 
 /** The update that the administrator asks for; a sentence where it cannot be used (cluster-version-operator 6e71933 lib/validation). */
-function desiredUpdate({ spec, status }: ClusterVersion): Update | string | undefined {
+function desiredUpdate({ spec, status }: ClusterVersion): DesiredUpdate | string | undefined {
   const { version = '', image = '', force = false } = spec.desiredUpdate ?? {}
   if (!spec.desiredUpdate) return undefined
   if (version === '' && image === '') return 'spec.desiredUpdate: Required value: must specify version or image'

@@ -6,7 +6,7 @@ import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './behaviours.js'
 import { blockedBy, rollbackProblem } from './preconditions.js'
 
 /** The release that a cluster is asked for. */
-export interface Update {
+export interface DesiredUpdate {
   /** Empty where only the image is named. */
   version: string
   image: string
@@ -23,7 +23,7 @@ export type Loaded = { payload: ReleasePayload } | { step: LoadStep; message: st
  * syncPayload).
  */
 export async function loadPayload(
-  update: Update,
+  update: DesiredUpdate,
   cluster: ClusterVersion,
   { registry, behaviours, signal }: { registry: ContainerPuller; behaviours: Behaviours; signal: AbortSignal },
 ): Promise<Loaded> {

@@ -15,7 +15,7 @@ export interface UnhealthyOperator {
 }
 
 /** Time that an operator may be degraded in an upgrade before the upgrade counts as failing. */
-const DEGRADED = minutes(40)
+const DEGRADED_TIMEOUT = minutes(40)
 
 /**
  * Compares an operator with the versions that its manifest asks for (cluster-version-operator 6e71933
@@ -37,7 +37,7 @@ export function operatorProblem(
     return { operator: name, reason: 'ClusterOperatorNotAvailable', progress, failure }
   }
   if (degraded?.status === 'True') {
-    const until = Date.parse(degraded.lastTransitionTime) + DEGRADED
+    const until = Date.parse(degraded.lastTransitionTime) + DEGRADED_TIMEOUT
     const isOver = clock.now() >= until
     const over = `wait has exceeded 40 minutes for these operators: ${name}`
     return {

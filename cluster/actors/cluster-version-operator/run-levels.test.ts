@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Manifest } from '../../site/releases.js'
+import type { ReleaseManifest } from '../../site/releases.js'
 import { isOlder } from './release-version.js'
-import { runLevels, unordered } from './run-levels.js'
+import { runLevels, groupUnordered } from './run-levels.js'
 
-const manifest = (name: string): Manifest => ({
+const manifest = (name: string): ReleaseManifest => ({
   name,
   object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'x' }, data: {} },
 })
@@ -29,7 +29,7 @@ test('manifests are sorted into run levels, and in each by component', () => {
 })
 
 test('without an order all are one level', () => {
-  expect(unordered(NAMES.map(manifest))).toHaveLength(1)
+  expect(groupUnordered(NAMES.map(manifest))).toHaveLength(1)
 })
 
 test.each([

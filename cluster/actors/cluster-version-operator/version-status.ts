@@ -3,23 +3,23 @@ import { kubeTime, withCondition } from '../../kube/conditions.js'
 import type { ClusterVersion } from '../../kube/kinds/config.js'
 import type { Condition } from '../../kube/object.js'
 import type { Applied } from './apply-release.js'
-import type { LoadStep, Update } from './load-payload.js'
+import type { LoadStep, DesiredUpdate } from './load-payload.js'
 
 export type VersionStatus = NonNullable<ClusterVersion['status']>
-type Change = Omit<Condition, 'lastTransitionTime'>
+type ConditionChange = Omit<Condition, 'lastTransitionTime'>
 
 /** Longest history; the first version always stays in it (cluster-version-operator 6e71933 pkg/cvo/status.go MaxHistory). */
-const LONGEST_HISTORY = 100
+const MAX_VERSION_HISTORY = 100
 
 export const emptyStatus: VersionStatus = { desired: { version: '', image: '' }, history: [], conditions: [] }
 
 /** Sets conditions that do not belong to the release that is applied. */
-const withConditions = (status: VersionStatus, clock: Clock, ...changes: Change[]): VersionStatus => ({
+const withConditions = (status: VersionStatus, clock: Clock, ...changes: ConditionChange[]): VersionStatus => ({
   ...status,
   conditions: changes.reduce((all, change) => withCondition(all, change, clock), status.conditions ?? []),
 })
 
-const without = (status: VersionStatus, type: string): VersionStatus => ({
+const withoutCondition = (status: VersionStatus, type: string): VersionStatus => ({
   ...status,
   conditions: (status.conditions ?? []).filter((one) => one.type !== type),
 })
@@ -27,7 +27,7 @@ const without = (status: VersionStatus, type: string): VersionStatus => ({
 /** Says whether `spec.desiredUpdate` can be used at all. */
 export const withValidity = (status: VersionStatus, problem: string | undefined, clock: Clock): VersionStatus =>
   problem === undefined
-    ? without(status, 'Invalid')
+    ? withoutCondition(status, 'Invalid')
     : withConditions(status, clock, {
         type: 'Invalid',
         status: 'True',
@@ -38,7 +38,7 @@ export const withValidity = (status: VersionStatus, problem: string | undefined,
 /** Says that a release was accepted, or at which step it was not. */
 export const withAcceptance = (
   status: VersionStatus,
-  { version, image }: Pick<Update, 'version' | 'image'>,
+  { version, image }: Pick<DesiredUpdate, 'version' | 'image'>,
   refused: { step: LoadStep; message: string } | undefined,
   clock: Clock,
 ): VersionStatus =>
@@ -58,7 +58,7 @@ export const withAcceptance = (
 /** Makes a release the one that the cluster is at: a new entry of its history, unless it is that of the last. */
 export function withRelease(
   status: VersionStatus,
-  { version, image }: Pick<Update, 'version' | 'image'>,
+  { version, image }: Pick<DesiredUpdate, 'version' | 'image'>,
   clock: Clock,
 ): VersionStatus {
   const [last, ...before] = status.history
@@ -71,7 +71,7 @@ export function withRelease(
 }
 
 const pruned = (history: VersionStatus['history']): VersionStatus['history'] =>
-  history.length <= LONGEST_HISTORY ? history : [...history.slice(0, LONGEST_HISTORY - 1), history.at(-1)!]
+  history.length <= MAX_VERSION_HISTORY ? history : [...history.slice(0, MAX_VERSION_HISTORY - 1), history.at(-1)!]
 
 /** Says how far the release is applied, and completes its entry at the end. */
 export function withProgress(status: VersionStatus, { done, total, waitsFor }: Applied, clock: Clock): VersionStatus {

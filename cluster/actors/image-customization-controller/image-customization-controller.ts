@@ -1,5 +1,5 @@
 import { agentConfig, findLiveImages, openImageService } from '../../../coreos/index.js'
-import { defined, errorChain, held, urlSafeToken, UserError } from '../../../runtime/index.js'
+import { defined, errorChain, withClockHeld, urlSafeToken, UserError } from '../../../runtime/index.js'
 import type { Behaviour } from '../behaviours.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { isTrue } from '../../kube/conditions.js'
@@ -16,7 +16,7 @@ import {
 } from './image-status.js'
 import { networkKeyfiles } from './network-keyfiles.js'
 
-const NAME = 'image-customization-controller'
+const IMAGE_CUSTOMIZATION_CONTROLLER = 'image-customization-controller'
 
 export const EMBEDS_THE_AGENT: Behaviour = {
   name: 'icc/embeds-the-agent',
@@ -52,7 +52,7 @@ export interface ImageCustomizationController extends AsyncDisposable {
   readonly port: number
 }
 
-const FINALIZER = 'preprovisioningimage.metal3.io'
+const PREPROVISIONING_FINALIZER = 'preprovisioningimage.metal3.io'
 /** Images that the assisted installer makes itself (image-customization-controller eacc65f cmd/controller/main.go). */
 const INFRA_ENV = 'infraenvs.agent-install.openshift.io'
 
@@ -67,7 +67,7 @@ export async function runImageCustomizationController(
   const configs = new Map<string, string>()
   /** Names of images in the image service, by their keys: another one once an image is discarded. */
   const names = new Map<string, string>()
-  const service = await held(clock, 'opening the image service', async () =>
+  const service = await withClockHeld(clock, 'opening the image service', async () =>
     openImageService({
       files: await liveImages(parts),
       config: configFor(parts, {}),
@@ -149,7 +149,7 @@ export async function runImageCustomizationController(
     if (network && nmstate === undefined)
       throw new Error("network data Secret provided but missing required 'nmstate' key")
     const keyfiles = nmstate === undefined ? [] : networkKeyfiles(Buffer.from(nmstate, 'base64').toString())
-    const key = keyOf(image, config)
+    const key = imageKeyOf(image, config)
     const name = names.get(key) ?? urlSafeToken(random)
     names.set(key, name)
     configs.set(name, configFor(parts, { hostname: image.metadata.name, keyfiles }))
@@ -158,7 +158,7 @@ export async function runImageCustomizationController(
 
   const discard = (image: PreprovisioningImage, { format, architecture }: ImageStatus): void => {
     if (format === undefined) return
-    const key = keyOf(image, { format, ...defined({ architecture }) })
+    const key = imageKeyOf(image, { format, ...defined({ architecture }) })
     const name = names.get(key)
     if (name === undefined) return
     names.delete(key)
@@ -168,10 +168,15 @@ export async function runImageCustomizationController(
 
   const announceChange = ({ metadata, status: before }: PreprovisioningImage, next: ImageStatus): void => {
     const error = next.conditions?.find(({ type, status }) => type === 'Error' && status === 'True')
-    if (error) announce({ actor: NAME, does: `makes no image for ${metadata.name}`, because: error.message ?? '' })
+    if (error)
+      announce({
+        actor: IMAGE_CUSTOMIZATION_CONTROLLER,
+        does: `makes no image for ${metadata.name}`,
+        because: error.message ?? '',
+      })
     else if (next.imageUrl !== undefined && next.imageUrl !== before?.imageUrl)
       announce({
-        actor: NAME,
+        actor: IMAGE_CUSTOMIZATION_CONTROLLER,
         does: `makes the ${next.format} of ${metadata.name}`,
         because: 'it has a new live image',
       })
@@ -179,7 +184,7 @@ export async function runImageCustomizationController(
 
   const actor = runActor(
     {
-      name: NAME,
+      name: IMAGE_CUSTOMIZATION_CONTROLLER,
       watches: [
         { kind: 'PreprovisioningImage' },
         { kind: 'Secret', keysOf: (at) => imagesWith(parts, at.name, at.namespace) },
@@ -188,7 +193,7 @@ export async function runImageCustomizationController(
         const image = await kube.find('PreprovisioningImage', at)
         if (!image || image.metadata.labels?.[INFRA_ENV] !== undefined) return
         const { finalizers = [], deletionTimestamp } = image.metadata
-        const others = finalizers.filter((one) => one !== FINALIZER)
+        const others = finalizers.filter((one) => one !== PREPROVISIONING_FINALIZER)
         const metadata = { ...image.metadata, finalizers: others }
         if (deletionTimestamp !== undefined) {
           // Others may still need the image.
@@ -196,7 +201,7 @@ export async function runImageCustomizationController(
           discard(image, image.status ?? {})
           await kube.update<'PreprovisioningImage'>({ ...image, metadata })
         } else if (others.length === finalizers.length) {
-          metadata.finalizers = [...finalizers, FINALIZER]
+          metadata.finalizers = [...finalizers, PREPROVISIONING_FINALIZER]
           await kube.update<'PreprovisioningImage'>({ ...image, metadata })
         } else return reconcile(image)
       },
@@ -213,7 +218,7 @@ export async function runImageCustomizationController(
 }
 
 /** image-customization-controller eacc65f pkg/imageprovider/rhcos.go imageKey */
-const keyOf = ({ metadata }: PreprovisioningImage, { format, architecture = '' }: ImageConfig): string =>
+const imageKeyOf = ({ metadata }: PreprovisioningImage, { format, architecture = '' }: ImageConfig): string =>
   `${metadata.namespace}-${metadata.name}-${metadata.uid}-${architecture}.${format}`
 
 /** The ISOs in its folder. Without any it runs, and supports no architecture. */

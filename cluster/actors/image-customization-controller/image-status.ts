@@ -55,12 +55,12 @@ export const isSameConfig = (status: ImageStatus, config: ImageConfig): boolean 
 const configOf = ({ format, architecture, networkData }: ImageConfig): ImageConfig =>
   defined({ format, architecture, networkData })
 
-const SHORTEST = seconds(10)
-const LONGEST = minutes(10)
+const MIN_IMAGE_RETRY_DELAY = seconds(10)
+const MAX_IMAGE_RETRY_DELAY = minutes(10)
 
 /** The pause before a missing secret is looked for again: the longer it is missing, the longer. */
 export function retryDelay({ conditions }: ImageStatus, clock: Clock): number {
   const error = conditionOf(conditions, 'Error')
-  if (error?.status !== 'True') return SHORTEST
-  return Math.min(clock.now() - Date.parse(error.lastTransitionTime) + SHORTEST, LONGEST)
+  if (error?.status !== 'True') return MIN_IMAGE_RETRY_DELAY
+  return Math.min(clock.now() - Date.parse(error.lastTransitionTime) + MIN_IMAGE_RETRY_DELAY, MAX_IMAGE_RETRY_DELAY)
 }

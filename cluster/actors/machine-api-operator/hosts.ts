@@ -1,16 +1,16 @@
 import { defined } from '../../../runtime/index.js'
 import { apiVersionOf } from '../../kube/kinds.js'
-import type { BareMetalProviderSpec, Machine } from '../../kube/kinds/machine.js'
+import type { BareMetalProviderSpec, KubeMachine } from '../../kube/kinds/machine.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
-import { HOST } from './names.js'
+import { HOST_ANNOTATION } from './names.js'
 
 // As cluster-api-provider-baremetal f2b0db1 pkg/cloud/baremetal/actuators/machine/actuator.go.
 
 const API = apiVersionOf('Machine')
 
-export const providerSpecOf = ({ spec }: Machine): BareMetalProviderSpec => spec.providerSpec.value ?? {}
+export const providerSpecOf = ({ spec }: KubeMachine): BareMetalProviderSpec => spec.providerSpec.value ?? {}
 
-export function isConsumedBy({ spec }: BareMetalHost, { metadata }: Machine): boolean {
+export function isConsumedBy({ spec }: BareMetalHost, { metadata }: KubeMachine): boolean {
   const { consumerRef } = spec
   return (
     consumerRef?.kind === 'Machine' &&
@@ -28,17 +28,20 @@ export const isFree = ({ metadata, spec, status }: BareMetalHost): boolean =>
   (status?.errorMessage ?? '') === '' &&
   spec['externallyProvisioned'] !== true
 
-export function matches({ metadata }: BareMetalHost, { hostSelector }: BareMetalProviderSpec): boolean {
+export function matchesSelector({ metadata }: BareMetalHost, { hostSelector }: BareMetalProviderSpec): boolean {
   const wanted = Object.entries(hostSelector?.matchLabels ?? {})
   return wanted.every(([key, value]) => metadata.labels?.[key] === value)
 }
 
 /** The name of the host that a machine says it is, by its provider's id or its annotation. */
-export function hostOf({ metadata, spec }: Machine): { namespace: string; name: string; uid?: string } | undefined {
+export function machineHostOf({
+  metadata,
+  spec,
+}: KubeMachine): { namespace: string; name: string; uid?: string } | undefined {
   const [, namespace, name, uid] =
     /^baremetalhost:\/\/\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/.exec(spec.providerID ?? '') ?? []
   if (namespace !== undefined && name !== undefined) return { namespace, name, ...defined({ uid }) }
-  const [space, host] = metadata.annotations?.[HOST]?.split('/') ?? []
+  const [space, host] = metadata.annotations?.[HOST_ANNOTATION]?.split('/') ?? []
   return space !== undefined && host !== undefined ? { namespace: space, name: host } : undefined
 }
 
@@ -46,7 +49,7 @@ export const providerIdOf = ({ metadata }: BareMetalHost): string =>
   `baremetalhost:///${metadata.namespace}/${metadata.name}/${metadata.uid}`
 
 /** The host as it is to be provisioned for a machine. */
-export function claimed(host: BareMetalHost, machine: Machine): BareMetalHost {
+export function claimHost(host: BareMetalHost, machine: KubeMachine): BareMetalHost {
   const { image, customDeploy, userData } = providerSpecOf(machine)
   const { name, namespace = '' } = machine.metadata
   return {
@@ -63,7 +66,7 @@ export function claimed(host: BareMetalHost, machine: Machine): BareMetalHost {
 }
 
 /** The host without what its machine had put on it. */
-export function emptied(host: BareMetalHost): BareMetalHost {
+export function clearHost(host: BareMetalHost): BareMetalHost {
   const { image: _, customDeploy: __, userData: ___, ...spec } = host.spec
   return { ...host, spec: { ...spec, online: false } }
 }
@@ -71,7 +74,7 @@ export function emptied(host: BareMetalHost): BareMetalHost {
 export const isEmptied = ({ spec }: BareMetalHost): boolean =>
   spec.image === undefined && spec.customDeploy === undefined && spec.userData === undefined
 
-export function released(host: BareMetalHost): BareMetalHost {
+export function releaseHost(host: BareMetalHost): BareMetalHost {
   const { consumerRef: _, ...spec } = host.spec
   return { ...host, spec }
 }

@@ -5,9 +5,9 @@ import { apiVersionOf } from '../../kube/kinds.js'
 import { runActor, type ActorParts } from '../actor.js'
 import { runMachineSetController } from './machine-sets.js'
 import { runMachineController } from './machines.js'
-import { NAME } from './names.js'
+import { MACHINE_API_OPERATOR } from './names.js'
 
-const AT = { name: 'machine-api' }
+const MACHINE_API_NAME = { name: 'machine-api' }
 /** The ConfigMap of the release with the operator's version (machine-api-operator 9511961 install/). */
 const IMAGES = { name: 'machine-api-operator-images', namespace: 'openshift-machine-api' }
 
@@ -26,11 +26,11 @@ function runReport(parts: ActorParts): AsyncDisposable {
     const version = (await kube.find('ConfigMap', IMAGES))?.data?.['releaseVersion']
     if (version === undefined) return
     const found =
-      (await kube.find('ClusterOperator', AT)) ??
+      (await kube.find('ClusterOperator', MACHINE_API_NAME)) ??
       (await kube.create<'ClusterOperator'>({
         apiVersion: apiVersionOf('ClusterOperator'),
         kind: 'ClusterOperator',
-        metadata: AT,
+        metadata: MACHINE_API_NAME,
         spec: {},
       }))
     let { conditions } = found.status ?? {}
@@ -46,15 +46,15 @@ function runReport(parts: ActorParts): AsyncDisposable {
     if (isDeepStrictEqual(status, found.status)) return
     const isNew = found.status?.versions[0]?.version !== version
     await kube.updateStatus<'ClusterOperator'>({ ...found, status })
-    if (isNew) announce({ actor: NAME, does: `reports ${version}`, because: 'its controllers run' })
+    if (isNew) announce({ actor: MACHINE_API_OPERATOR, does: `reports ${version}`, because: 'its controllers run' })
   }
-  const here = () => [AT]
+  const here = () => [MACHINE_API_NAME]
   return runActor(
     {
-      name: NAME,
+      name: MACHINE_API_OPERATOR,
       watches: [
         { kind: 'ConfigMap', keysOf: (at) => (at.name === IMAGES.name ? here() : []) },
-        { kind: 'ClusterOperator', keysOf: (at) => (at.name === AT.name ? here() : []) },
+        { kind: 'ClusterOperator', keysOf: (at) => (at.name === MACHINE_API_NAME.name ? here() : []) },
       ],
       reconcile,
     },

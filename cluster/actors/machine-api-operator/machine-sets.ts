@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../../runtime/index.js'
 import { apiVersionOf } from '../../kube/kinds.js'
-import type { Machine, MachineSet } from '../../kube/kinds/machine.js'
+import type { KubeMachine, MachineSet } from '../../kube/kinds/machine.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { runActor, type ActorParts } from '../actor.js'
 import { REPLACES_MACHINES } from './behaviours.js'
-import { MACHINE_FINALIZER, NAME } from './names.js'
+import { MACHINE_FINALIZER, MACHINE_API_OPERATOR } from './names.js'
 
 /** Marks a machine that is to go first when its set is scaled down (pkg/controller/machineset/delete_policy.go). */
 const DELETE_FIRST = 'machine.openshift.io/delete-machine'
@@ -30,15 +30,15 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
     if (behaviours.has(REPLACES_MACHINES)) {
       if (machines.length < replicas) {
         announce({
-          actor: NAME,
-          does: `adds ${count(replicas - machines.length)} to ${at.name}`,
+          actor: MACHINE_API_OPERATOR,
+          does: `adds ${formatMachineCount(replicas - machines.length)} to ${at.name}`,
           because: `it asks for ${replicas}, and has ${machines.length}`,
         })
         for (let each = machines.length; each < replicas; each++) await create(set)
       } else if (machines.length > replicas) {
         const going = [...machines].sort(byDeletion).slice(0, machines.length - replicas)
         announce({
-          actor: NAME,
+          actor: MACHINE_API_OPERATOR,
           does: `removes ${going.map(({ metadata }) => metadata.name).join(' and ')}`,
           because: `${at.name} asks for ${replicas}, and has ${machines.length}`,
         })
@@ -72,7 +72,7 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
 
   return runActor(
     {
-      name: `${NAME}: machine sets`,
+      name: `${MACHINE_API_OPERATOR}: machine sets`,
       watches: [
         { kind: 'MachineSet' },
         {
@@ -90,11 +90,11 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
   )
 }
 
-const count = (machines: number): string => (machines === 1 ? 'a machine' : `${machines} machines`)
+const formatMachineCount = (machines: number): string => (machines === 1 ? 'a machine' : `${machines} machines`)
 
 /** Marked machines first, then those without a node, then the youngest. */
-function byDeletion(a: Machine, b: Machine): number {
-  const rank = ({ metadata, status }: Machine): number =>
+function byDeletion(a: KubeMachine, b: KubeMachine): number {
+  const rank = ({ metadata, status }: KubeMachine): number =>
     metadata.annotations?.[DELETE_FIRST] !== undefined ? 0 : status?.nodeRef === undefined ? 1 : 2
   const younger = b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp)
   return rank(a) - rank(b) || younger || a.metadata.name.localeCompare(b.metadata.name)

@@ -1,23 +1,30 @@
 import { defined, seconds } from '../../../runtime/index.js'
 import type { KubeNode } from '../../kube/kinds/core.js'
-import type { Machine } from '../../kube/kinds/machine.js'
+import type { KubeMachine } from '../../kube/kinds/machine.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { CHOOSES_FREE_HOSTS, DRAINS_BEFORE_DELETION, RELEASES_EMPTY_HOSTS } from './behaviours.js'
 import {
-  claimed,
-  emptied,
-  hostOf,
+  claimHost,
+  clearHost,
+  machineHostOf,
   isConsumedBy,
   isEmptied,
   isFree,
-  matches,
+  matchesSelector,
   providerIdOf,
   providerSpecOf,
-  released,
+  releaseHost,
 } from './hosts.js'
-import { EXCLUDE_DRAINING, HOST, INSTANCE_STATE, MACHINE, MACHINE_FINALIZER, NAME } from './names.js'
+import {
+  EXCLUDE_DRAINING,
+  HOST_ANNOTATION,
+  INSTANCE_STATE,
+  MACHINE_ANNOTATION,
+  MACHINE_FINALIZER,
+  MACHINE_API_OPERATOR,
+} from './names.js'
 
 /** `requeueAfter` of the actuator. */
 const REQUEUE_DELAY = seconds(30)
@@ -53,9 +60,9 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
   }
 
   /** The host of a machine: its current host, or else a free one, which this claims. */
-  const hostFor = async (machine: Machine): Promise<BareMetalHost | undefined> => {
+  const hostFor = async (machine: KubeMachine): Promise<BareMetalHost | undefined> => {
     const { namespace = '' } = machine.metadata
-    const named = hostOf(machine)
+    const named = machineHostOf(machine)
     if (named) {
       const host = await kube.find('BareMetalHost', named)
       const isSame = host && (named.uid === undefined || host.metadata.uid === named.uid)
@@ -66,12 +73,12 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     const { items } = await kube.list('BareMetalHost', { namespace })
     const own = items.find((host) => isConsumedBy(host, machine))
     if (own) return own
-    const fitting = items.filter((host) => matches(host, providerSpecOf(machine)))
+    const fitting = items.filter((host) => matchesSelector(host, providerSpecOf(machine)))
     const free = behaviours.has(CHOOSES_FREE_HOSTS) ? fitting.filter(isFree) : fitting
     if (free.length === 0) {
       if (machine.status?.phase === undefined)
         announce({
-          actor: NAME,
+          actor: MACHINE_API_OPERATOR,
           does: `waits with ${machine.metadata.name}`,
           because: 'no available BareMetalHost was found',
         })
@@ -79,17 +86,17 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     }
     const chosen = free[Math.floor(random.next() * free.length)]!
     announce({
-      actor: NAME,
+      actor: MACHINE_API_OPERATOR,
       does: `takes host ${chosen.metadata.name} for ${machine.metadata.name}`,
       because: free.length === 1 ? 'it is the only free one' : `it is one of ${free.length} that are free`,
     })
-    return kube.update<'BareMetalHost'>(claimed(chosen, machine))
+    return kube.update<'BareMetalHost'>(claimHost(chosen, machine))
   }
 
-  const annotate = async (machine: Machine, host: BareMetalHost): Promise<Machine> => {
+  const annotate = async (machine: KubeMachine, host: BareMetalHost): Promise<KubeMachine> => {
     const { name, namespace } = host.metadata
     const annotations = {
-      [HOST]: `${namespace}/${name}`,
+      [HOST_ANNOTATION]: `${namespace}/${name}`,
       [INSTANCE_STATE]: host.status?.provisioning.state ?? '',
     }
     const known = machine.metadata.annotations ?? {}
@@ -97,7 +104,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     return kube.patch('Machine', machine.metadata, { metadata: { annotations } })
   }
 
-  const provisioned = async (machine: Machine, host: BareMetalHost): Promise<void> => {
+  const provisioned = async (machine: KubeMachine, host: BareMetalHost): Promise<void> => {
     const providerID = providerIdOf(host)
     const named =
       machine.spec.providerID === undefined
@@ -106,25 +113,28 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     const node = await nodeOf(named)
     if (!node) return inPhase(named, 'Provisioned')
     const { name, namespace = '' } = named.metadata
-    const annotations = { [MACHINE]: `${namespace}/${name}` }
-    if (node.spec?.providerID !== providerID || node.metadata.annotations?.[MACHINE] !== annotations[MACHINE])
+    const annotations = { [MACHINE_ANNOTATION]: `${namespace}/${name}` }
+    if (
+      node.spec?.providerID !== providerID ||
+      node.metadata.annotations?.[MACHINE_ANNOTATION] !== annotations[MACHINE_ANNOTATION]
+    )
       await kube.patch('Node', node.metadata, { metadata: { annotations }, spec: { providerID } })
     await inPhase(named, 'Running', node.metadata.name)
   }
 
   /** The node of a machine: by its provider's id, or by the name of its host, as its addresses have it in a real cluster. */
-  const nodeOf = async (machine: Machine): Promise<KubeNode | undefined> => {
+  const nodeOf = async (machine: KubeMachine): Promise<KubeNode | undefined> => {
     const { providerID } = machine.spec
     const nodes = (await kube.list('Node')).items
     const linked = nodes.find(({ spec }) => providerID !== undefined && spec?.providerID === providerID)
     if (linked) return linked
-    const host = hostOf(machine)?.name
+    const host = machineHostOf(machine)?.name
     return nodes.find(({ metadata, spec }) => metadata.name === host && spec?.providerID === undefined)
   }
 
   const inPhase = async (
-    machine: Machine,
-    phase: NonNullable<NonNullable<Machine['status']>['phase']>,
+    machine: KubeMachine,
+    phase: NonNullable<NonNullable<KubeMachine['status']>['phase']>,
     node?: string,
   ): Promise<void> => {
     const { status } = machine
@@ -132,18 +142,22 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     if (status?.phase === phase && status.nodeRef?.name === nodeRef?.name) return
     await kube.updateStatus<'Machine'>({ ...machine, status: { phase, ...defined({ nodeRef }) } })
     if (phase === 'Running' && status?.phase !== 'Running')
-      announce({ actor: NAME, does: `counts ${machine.metadata.name} as running`, because: `it is node ${node}` })
+      announce({
+        actor: MACHINE_API_OPERATOR,
+        does: `counts ${machine.metadata.name} as running`,
+        because: `it is node ${node}`,
+      })
   }
 
   /** Drains the node, empties the host, deletes the node, and lets the machine go, in this order. */
-  const remove = async (machine: Machine): Promise<Next> => {
+  const remove = async (machine: KubeMachine): Promise<Next> => {
     if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) return
     await inPhase(machine, 'Deleting')
     const node = await nodeOf(machine)
     const isDrained = machine.metadata.annotations?.[EXCLUDE_DRAINING] !== undefined || !node
     if (!isDrained && node.spec?.unschedulable !== true && behaviours.has(DRAINS_BEFORE_DELETION)) {
       announce({
-        actor: NAME,
+        actor: MACHINE_API_OPERATOR,
         does: `drains ${node.metadata.name}`,
         because: `${machine.metadata.name} is deleted`,
       })
@@ -160,21 +174,25 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
   }
 
   /** @returns whether the host has let the machine go */
-  const emptyHost = async (machine: Machine): Promise<boolean> => {
-    const named = hostOf(machine)
+  const emptyHost = async (machine: KubeMachine): Promise<boolean> => {
+    const named = machineHostOf(machine)
     const { items } = await kube.list('BareMetalHost', { namespace: machine.metadata.namespace ?? '' })
     const host = named ? await kube.find('BareMetalHost', named) : items.find((one) => isConsumedBy(one, machine))
     if (!host || !isConsumedBy(host, machine)) return true
     if (!isEmptied(host)) {
       const { name } = host.metadata
-      announce({ actor: NAME, does: `empties host ${name}`, because: `${machine.metadata.name} is deleted` })
-      await kube.update<'BareMetalHost'>(emptied(host))
+      announce({
+        actor: MACHINE_API_OPERATOR,
+        does: `empties host ${name}`,
+        because: `${machine.metadata.name} is deleted`,
+      })
+      await kube.update<'BareMetalHost'>(clearHost(host))
       return false
     }
     const { state = '' } = host.status?.provisioning ?? {}
     if (['provisioning', 'provisioned', 'deprovisioning'].includes(state)) return false
     if (state === 'externally provisioned' && host.status?.poweredOn) return false
-    await kube.update<'BareMetalHost'>(released(host))
+    await kube.update<'BareMetalHost'>(releaseHost(host))
     return true
   }
 
@@ -182,7 +200,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     (await kube.list('Machine')).items.map(({ metadata: { name, namespace = '' } }) => ({ name, namespace }))
   return runActor(
     {
-      name: `${NAME}: machines`,
+      name: `${MACHINE_API_OPERATOR}: machines`,
       watches: [
         { kind: 'Machine' },
         { kind: 'BareMetalHost', keysOf: allMachines },

@@ -1,4 +1,4 @@
-import { opening } from '../../../runtime/index.js'
+import { openInScope } from '../../../runtime/index.js'
 import type { ContainerPuller } from '../../site/releases.js'
 import type { ActorParts } from '../actor.js'
 import { runBootImageController } from './boot-images/boot-image-controller.js'
@@ -18,7 +18,7 @@ export interface MachineConfigOperatorParts extends ActorParts {
 export function runMachineConfigOperator(
   parts: MachineConfigOperatorParts,
 ): Promise<AsyncDisposable & { readonly server: ConfigServer }> {
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const server = scope.use(await serveConfigs(parts, parts.port))
     scope.use(runConfigOperator(parts, server.url))
     scope.use(runPoolController(parts))

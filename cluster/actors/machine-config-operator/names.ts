@@ -1,8 +1,8 @@
 // Names of machine-config-operator 7ff337a: pkg/daemon/constants/constants.go, pkg/controller/common/constants.go,
 // manifests/ (pools), pkg/operator/status.go.
 
-export const NAME = 'machine-config-operator'
-export const NAMESPACE = 'openshift-machine-config-operator'
+export const MACHINE_CONFIG_OPERATOR = 'machine-config-operator'
+export const MACHINE_CONFIG_NAMESPACE = 'openshift-machine-config-operator'
 /** Where the user data of new machines is. */
 export const MACHINE_API = 'openshift-machine-api'
 
@@ -39,6 +39,6 @@ export const ON_DISK_CONFIG = '/etc/machine-config-daemon/currentconfig'
 export const SYSTEMD = '/etc/systemd/system'
 
 /** ConfigMaps that a release brings. */
-export const OS_IMAGE = { name: 'machine-config-osimageurl', namespace: NAMESPACE }
-export const BOOT_IMAGES = { name: 'coreos-bootimages', namespace: NAMESPACE }
+export const OS_IMAGE = { name: 'machine-config-osimageurl', namespace: MACHINE_CONFIG_NAMESPACE }
+export const BOOT_IMAGES = { name: 'coreos-bootimages', namespace: MACHINE_CONFIG_NAMESPACE }
 export const CLUSTER_OPERATOR = { name: 'machine-config' }

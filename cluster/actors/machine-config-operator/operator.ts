@@ -11,7 +11,7 @@ import {
   CLUSTER_OPERATOR,
   GENERATED_BY,
   MACHINE_API,
-  NAME,
+  MACHINE_CONFIG_OPERATOR,
   nodeRoleLabel,
   OS_IMAGE,
   REQUIRED_FOR_UPGRADE,
@@ -23,7 +23,7 @@ import { isUpdated } from './pool-nodes.js'
 import { renderedConfig } from './rendered-config.js'
 import { templatesOf } from './templates.js'
 
-const AT = CLUSTER_OPERATOR
+const CONFIG_OPERATOR_NAME = CLUSTER_OPERATOR
 
 /**
  * Keeps what the controllers work on: the pools, the MachineConfigs of the release's templates, the user data of new
@@ -81,11 +81,11 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
 
   const report = async (version: string, pools: readonly MachineConfigPool[]): Promise<void> => {
     const found =
-      (await kube.find('ClusterOperator', AT)) ??
+      (await kube.find('ClusterOperator', CONFIG_OPERATOR_NAME)) ??
       (await kube.create<'ClusterOperator'>({
         apiVersion: apiVersionOf('ClusterOperator'),
         kind: 'ClusterOperator',
-        metadata: AT,
+        metadata: CONFIG_OPERATOR_NAME,
         spec: {},
       }))
     const required = pools.filter(({ metadata }) => metadata.labels?.[REQUIRED_FOR_UPGRADE] !== undefined)
@@ -105,7 +105,7 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
     await kube.updateStatus<'ClusterOperator'>({ ...found, status })
     if (at === known) return
     const because = known === undefined ? 'its controllers run' : 'the control plane runs the release'
-    announce({ actor: NAME, does: `reports ${version}`, because })
+    announce({ actor: MACHINE_CONFIG_OPERATOR, does: `reports ${version}`, because })
   }
 
   /** Whether a pool's configuration is that of the release, and not of the one before. */
@@ -159,13 +159,13 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
     await report(version, all)
   }
 
-  const here = () => [AT]
+  const here = () => [CONFIG_OPERATOR_NAME]
   return runActor(
     {
-      name: NAME,
+      name: MACHINE_CONFIG_OPERATOR,
       watches: [
         { kind: 'ConfigMap', keysOf: (at) => (at.name === OS_IMAGE.name ? here() : []) },
-        { kind: 'ClusterOperator', keysOf: (at) => (at.name === AT.name ? here() : []) },
+        { kind: 'ClusterOperator', keysOf: (at) => (at.name === CONFIG_OPERATOR_NAME.name ? here() : []) },
         { kind: 'MachineConfigPool', keysOf: here },
         { kind: 'MachineConfig', keysOf: here },
       ],

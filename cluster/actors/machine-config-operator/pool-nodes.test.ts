@@ -3,7 +3,7 @@ import { VirtualClock } from '../../../runtime/index.js'
 import type { KubeNode } from '../../kube/kinds/core.js'
 import type { MachineConfigPool } from '../../kube/kinds/machine-config.js'
 import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './names.js'
-import { candidates, nodesOf, poolStatus } from './pool-nodes.js'
+import { nodesToUpdate, nodesOf, poolStatus } from './pool-nodes.js'
 
 const OLD = 'rendered-worker-old'
 const NEW = 'rendered-worker-new'
@@ -60,7 +60,7 @@ describe('which nodes may begin', () => {
     ['none that its daemon has not taken over', 1, [node('a', { current: '', desired: '' })], []],
     ['none without a configuration of the pool', 3, [], []],
   ])('%s', (_, most, nodes, begin) => {
-    expect(namesOf(candidates(pool(), nodes, most))).toEqual(begin)
+    expect(namesOf(nodesToUpdate(pool(), nodes, most))).toEqual(begin)
   })
 })
 

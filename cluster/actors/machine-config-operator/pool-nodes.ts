@@ -43,7 +43,7 @@ export function nodesOf(pool: MachineConfigPool, all: readonly KubeNode[]): Kube
 }
 
 /** The nodes that may begin to update now, so that no more than `most` are away. */
-export function candidates(pool: MachineConfigPool, nodes: readonly KubeNode[], most: number): KubeNode[] {
+export function nodesToUpdate(pool: MachineConfigPool, nodes: readonly KubeNode[], most: number): KubeNode[] {
   const wanted = pool.spec.configuration?.name
   if (wanted === undefined) return []
   const targets = (node: KubeNode) => annotation(node, DESIRED_CONFIG) === wanted

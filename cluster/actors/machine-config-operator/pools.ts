@@ -4,8 +4,8 @@ import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-
 import { isRefusal } from '../../kube/kube-refusal.js'
 import { runActor, type ActorParts } from '../actor.js'
 import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './behaviours.js'
-import { DESIRED_CONFIG, GENERATED_BY, NAME, OS_IMAGE } from './names.js'
-import { candidates, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'
+import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './names.js'
+import { nodesToUpdate, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'
 import { renderedConfig } from './rendered-config.js'
 
 /**
@@ -27,8 +27,8 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
     if (pool.spec.configuration?.name === name) return pool
     const isFirst = pool.spec.configuration === undefined
     announce({
-      actor: NAME,
-      does: `renders ${short(name)} for pool ${pool.metadata.name}`,
+      actor: MACHINE_CONFIG_OPERATOR,
+      does: `renders ${shortenRendered(name)} for pool ${pool.metadata.name}`,
       because: isFirst
         ? `it is the configuration of ${releaseVersion}`
         : `the configuration of ${releaseVersion} differs`,
@@ -68,15 +68,19 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
     if (!isDeepStrictEqual(status, pool.status)) {
       const saved = await kube.updateStatus<'MachineConfigPool'>({ ...pool, status })
       if (isUpdated(saved) && !isUpdated(pool) && nodes.length > 0)
-        announce({ actor: NAME, does: `counts pool ${name} as updated`, because: 'all of its nodes are done' })
+        announce({
+          actor: MACHINE_CONFIG_OPERATOR,
+          does: `counts pool ${name} as updated`,
+          because: 'all of its nodes are done',
+        })
     }
     if (pool.spec.paused && behaviours.has(HONOURS_PAUSE)) return
     const most = behaviours.has(RESPECTS_MAX_UNAVAILABLE) ? Math.max(1, pool.spec.maxUnavailable ?? 1) : Infinity
-    for (const node of candidates(pool, nodes, most)) {
+    for (const node of nodesToUpdate(pool, nodes, most)) {
       const wanted = pool.spec.configuration!.name!
       announce({
-        actor: NAME,
-        does: `asks ${node.metadata.name} to become ${short(wanted)}`,
+        actor: MACHINE_CONFIG_OPERATOR,
+        does: `asks ${node.metadata.name} to become ${shortenRendered(wanted)}`,
         because: most === Infinity ? `pool ${name} wants it` : `pool ${name} may have ${most} nodes away`,
       })
       await kube.patch(
@@ -89,7 +93,7 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
 
   return runActor(
     {
-      name: `${NAME}: pools`,
+      name: `${MACHINE_CONFIG_OPERATOR}: pools`,
       watches: [
         { kind: 'MachineConfigPool' },
         ...(['MachineConfig', 'Node'] as const).map((kind) => ({ kind, keysOf: allPools })),
@@ -102,4 +106,5 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
 }
 
 /** A rendered configuration's name with the beginning of its hash. */
-export const short = (rendered: string): string => rendered.replace(/^(rendered-.*-[0-9a-f]{6})[0-9a-f]{26}$/, '$1')
+export const shortenRendered = (rendered: string): string =>
+  rendered.replace(/^(rendered-.*-[0-9a-f]{6})[0-9a-f]{26}$/, '$1')

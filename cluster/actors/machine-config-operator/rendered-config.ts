@@ -14,10 +14,10 @@ import { GENERATED_BY, OS_IMAGE } from './names.js'
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
 export const OWN_SPEC: SpecVersion = '3.5.0'
 
-type Spec = MachineConfig['spec']
+type MachineConfigSpec = MachineConfig['spec']
 
 /** The Ignition config of a MachineConfig in the operator's own version of the spec. */
-export function ignitionOf({ config }: Spec): SpecConfig {
+export function ignitionOf({ config }: MachineConfigSpec): SpecConfig {
   if (config === undefined) return { ignition: { version: OWN_SPEC } }
   const read = readIgnition(config)
   return read.version === OWN_SPEC ? read.config : translateIgnition(read.config, read.version, newer(read.version))
@@ -31,7 +31,7 @@ const newer = (version: SpecVersion): SpecVersion =>
  * Merges the MachineConfigs of a pool in the order of their names. The last osImageURL wins over that of the release, and
  * kernel arguments are appended (pkg/controller/common/helpers.go MergeMachineConfigs).
  */
-function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): Spec {
+function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): MachineConfigSpec {
   const sorted = [...configs].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   let config: SpecConfig = { ignition: { version: OWN_SPEC } }
   for (const { spec } of sorted) config = mergeIgnition(config, ignitionOf(spec), OWN_SPEC)
@@ -44,7 +44,7 @@ function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): Sp
 }
 
 /** `rendered-POOL-HASH`: the same content has the same name (pkg/controller/render/hash.go). */
-function renderedName(pool: string, spec: Spec): string {
+function renderedName(pool: string, spec: MachineConfigSpec): string {
   return `rendered-${pool}-${createHash('md5').update(JSON.stringify(spec)).digest('hex')}`
 }
 
@@ -52,7 +52,7 @@ function renderedName(pool: string, spec: Spec): string {
 export async function renderedConfig(
   { metadata, spec }: MachineConfigPool,
   kube: KubeClient,
-): Promise<{ name: string; spec: Spec; releaseVersion: string } | undefined> {
+): Promise<{ name: string; spec: MachineConfigSpec; releaseVersion: string } | undefined> {
   const release = await kube.find('ConfigMap', OS_IMAGE)
   const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
   const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})

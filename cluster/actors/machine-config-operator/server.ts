@@ -1,4 +1,4 @@
-import { bytesSource, serveFiles, type Found } from '../../../bytes/index.js'
+import { bytesSource, serveFiles, type FoundFile } from '../../../bytes/index.js'
 import { dataUrl, mergeIgnition, negotiate, type SpecConfig } from '../../../ignition/index.js'
 import type { MachineConfig } from '../../kube/kinds/machine-config.js'
 import type { ActorParts } from '../actor.js'
@@ -34,7 +34,7 @@ export async function serveConfigs(parts: ActorParts, port = 0): Promise<ConfigS
   const started = clock.now()
   const requests: { role: string; accept: string; status: number }[] = []
 
-  const find = async (role: string, accept: string | undefined): Promise<Found> => {
+  const find = async (role: string, accept: string | undefined): Promise<FoundFile> => {
     const pool = await kube.find('MachineConfigPool', { name: role })
     const name = pool?.status?.configuration?.name ?? pool?.spec.configuration?.name
     const rendered = name === undefined ? undefined : await kube.find('MachineConfig', { name })
@@ -80,14 +80,14 @@ function firstBootConfig(rendered: MachineConfig, isEncapsulated = true): SpecCo
   }
   const empty = { ...rendered, spec: { ...rendered.spec, config: { ignition: { version: '3.0.0' } } } }
   const files = [
-    file(NODE_ANNOTATIONS, JSON.stringify(annotations)),
-    file(INITIAL_CONFIG, JSON.stringify(rendered)),
-    ...(isEncapsulated ? [file(ENCAPSULATED, JSON.stringify(empty))] : []),
+    makeDataFile(NODE_ANNOTATIONS, JSON.stringify(annotations)),
+    makeDataFile(INITIAL_CONFIG, JSON.stringify(rendered)),
+    ...(isEncapsulated ? [makeDataFile(ENCAPSULATED, JSON.stringify(empty))] : []),
   ]
   return mergeIgnition(ignitionOf(rendered.spec), { ignition: { version: OWN_SPEC }, storage: { files } }, OWN_SPEC)
 }
 
-const file = (path: string, text: string) => ({
+const makeDataFile = (path: string, text: string) => ({
   path,
   mode: 0o644,
   overwrite: true,

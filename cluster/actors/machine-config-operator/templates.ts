@@ -6,7 +6,7 @@ import { OWN_SPEC } from './rendered-config.js'
 
 type NewConfig = NewObject<MachineConfig> & { kind: 'MachineConfig' }
 
-const file = (path: string, text: string) => ({
+const templateFile = (path: string, text: string) => ({
   path,
   mode: 0o644,
   overwrite: true,
@@ -26,15 +26,17 @@ export function templatesOf(role: Role, releaseVersion: string): NewConfig[] {
   })
   return [
     config(`00-${role}`, {
-      storage: { files: [file('/etc/sysctl.d/inotify.conf', 'fs.inotify.max_user_watches = 65536\n')] },
+      storage: { files: [templateFile('/etc/sysctl.d/inotify.conf', 'fs.inotify.max_user_watches = 65536\n')] },
     }),
     config(`01-${role}-container-runtime`, {
       storage: {
-        files: [file('/etc/crio/crio.conf.d/00-default', '[crio.runtime]\nlog_level = "info"\npids_limit = 0\n')],
+        files: [
+          templateFile('/etc/crio/crio.conf.d/00-default', '[crio.runtime]\nlog_level = "info"\npids_limit = 0\n'),
+        ],
       },
     }),
     config(`01-${role}-kubelet`, {
-      storage: { files: [file('/etc/kubernetes/kubelet.conf', kubeletConfig)] },
+      storage: { files: [templateFile('/etc/kubernetes/kubelet.conf', kubeletConfig)] },
       systemd: { units: [{ name: 'kubelet.service', enabled: true, contents: kubeletUnit(role) }] },
     }),
   ]

@@ -1,11 +1,11 @@
-import type { Json } from '../json.js'
+import type { KubeJson } from '../json.js'
 
 /**
  * The time since a date, as kubectl writes ages: apimachinery pkg/util/duration/duration.go HumanDuration.
  *
  * @param now in milliseconds since the epoch
  */
-export function age(date: Json, now: number): string {
+export function formatAge(date: KubeJson, now: number): string {
   const since = typeof date === 'string' ? Date.parse(date) : NaN
   if (Number.isNaN(since)) return '<unknown>'
   const seconds = Math.trunc((now - since) / 1000)

@@ -1,9 +1,9 @@
 import { defined } from '../../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../../wire/index.js'
 import { isMembers, type JsonMembers } from '../json.js'
-import { apiVersionOf, type Kind } from '../kinds.js'
+import { apiVersionOf, type KubeKind } from '../kinds.js'
 import type { KubeStatus } from '../kube-client.js'
-import { refusal } from '../refusals.js'
+import { kubeRefusal } from '../refusals.js'
 import type { Stored } from '../stored-object.js'
 import { partialOf, tableHeadOf, tableRowOf } from './columns.js'
 
@@ -25,19 +25,19 @@ export const statusAnswer = (status: KubeStatus): WireResponse =>
     }),
   )
 
-const texts = new WeakMap<Stored, string>()
+const objectTexts = new WeakMap<Stored, string>()
 
 /** An object as JSON; made once, however often it is sent. */
-function textOf(object: Stored): string {
-  const known = texts.get(object)
+function renderObject(object: Stored): string {
+  const known = objectTexts.get(object)
   if (known !== undefined) return known
   const text = JSON.stringify(object)
-  texts.set(object, text)
+  objectTexts.set(object, text)
   return text
 }
 
 /** How objects are shown to a client. */
-export interface Shown {
+export interface ObjectRenderer {
   one: (object: Stored) => string
   /** A list of objects, in parts. */
   many: (objects: readonly Stored[], metadata: JsonMembers) => Iterable<string>
@@ -50,7 +50,7 @@ export interface Shown {
  *
  * @throws KubeRefusal 406 for a client that takes no JSON
  */
-export function shownTo(accept: string, kind: Kind, includes: string, now: () => number): Shown {
+export function shownTo(accept: string, kind: KubeKind, includes: string, now: () => number): ObjectRenderer {
   const apiVersion = apiVersionOf(kind)
   for (const each of accept === '' ? ['*/*'] : accept.split(',')) {
     const [type, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
@@ -60,27 +60,27 @@ export function shownTo(accept: string, kind: Kind, includes: string, now: () =>
       v = 'v1',
       g = 'meta.k8s.io',
     } = Object.fromEntries(parameters.map((part) => part.split('=', 2) as [string, string])) as Record<string, string>
-    if (as === undefined) return whole(kind, apiVersion)
+    if (as === undefined) return fullRenderer(kind, apiVersion)
     if (g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) continue
-    if (as === 'table') return table(kind, v, includes, now)
+    if (as === 'table') return tableRenderer(kind, v, includes, now)
     if (as === 'partialobjectmetadata' || as === 'partialobjectmetadatalist') return partial(v)
   }
-  throw refusal(
+  throw kubeRefusal(
     406,
     'NotAcceptable',
     'only the following media types are accepted: application/json, application/json;as=Table',
   )
 }
 
-function whole(kind: Kind, apiVersion: string): Shown {
+function fullRenderer(kind: KubeKind, apiVersion: string): ObjectRenderer {
   return {
-    one: textOf,
-    many: (objects, metadata) => partsOf({ kind: `${kind}List`, apiVersion, metadata }, 'items', objects, textOf),
+    one: renderObject,
+    many: (objects, metadata) => partsOf({ kind: `${kind}List`, apiVersion, metadata }, 'items', objects, renderObject),
     bookmark: (resourceVersion) => JSON.stringify({ kind, apiVersion, metadata: { resourceVersion } }),
   }
 }
 
-function table(kind: Kind, version: string, includes: string, now: () => number): Shown {
+function tableRenderer(kind: KubeKind, version: string, includes: string, now: () => number): ObjectRenderer {
   const shown = (objects: readonly Stored[], metadata: JsonMembers): Iterable<string> => {
     const resourceVersion = String(metadata['resourceVersion'] ?? '')
     const options = { version, resourceVersion, includes, now: now() }
@@ -98,7 +98,7 @@ function table(kind: Kind, version: string, includes: string, now: () => number)
   }
 }
 
-function partial(version: string): Shown {
+function partial(version: string): ObjectRenderer {
   const apiVersion = `meta.k8s.io/${version}`
   const one = (object: Stored): string => JSON.stringify(partialOf(object, version))
   return {

@@ -1,34 +1,34 @@
 import { defined } from '../../../runtime/index.js'
-import type { Kind } from '../kinds.js'
-import { isMembers, type Json, type JsonMembers } from '../json.js'
+import type { KubeKind } from '../kinds.js'
+import { isMembers, type KubeJson, type JsonMembers } from '../json.js'
 import type { Stored } from '../stored-object.js'
-import { age } from './age.js'
+import { formatAge } from './age.js'
 
-export interface Column {
+export interface KubeColumn {
   name: string
   type: 'string' | 'integer' | 'number' | 'date'
   description: string
   /** 0 is always shown, 1 with `-o wide`. */
   priority: 0 | 1
   /** The cell; undefined for an empty one. */
-  cell: (object: Stored) => Json | undefined
+  cell: (object: Stored) => KubeJson | undefined
 }
 
 /** `.status.conditions[Ready].status`: members, and of a list the first with this type, name or state. */
-function valueAt(object: Stored, path: readonly string[]): Json | undefined {
-  let value: Json | undefined = object as unknown as JsonMembers
+function columnValueAt(object: Stored, path: readonly string[]): KubeJson | undefined {
+  let value: KubeJson | undefined = object as unknown as JsonMembers
   for (const part of path) {
     const [, name = part, wanted] = /^(.+)\[(.+)\]$/s.exec(part) ?? []
     value = isMembers(value) && Object.hasOwn(value, name) ? value[name] : undefined
     if (wanted === undefined) continue
-    value = (Array.isArray(value) ? (value as Json[]) : []).find(
+    value = (Array.isArray(value) ? (value as KubeJson[]) : []).find(
       (each) => isMembers(each) && [each['type'], each['name'], each['state']].includes(wanted),
     )
   }
   return value
 }
 
-const column = (name: string, path: string | readonly string[], more: Partial<Column> = {}): Column => {
+const column = (name: string, path: string | readonly string[], more: Partial<KubeColumn> = {}): KubeColumn => {
   const parts = typeof path === 'string' ? path.split('.') : path
   return {
     name,
@@ -36,7 +36,7 @@ const column = (name: string, path: string | readonly string[], more: Partial<Co
     description: '',
     priority: 0,
     cell: (object) => {
-      const value = valueAt(object, parts)
+      const value = columnValueAt(object, parts)
       // As kubectl shows a member of a type that a column of texts does not have: apiextensions tableconvertor.go.
       return value === null || value === undefined || typeof value !== 'object' ? value : JSON.stringify(value)
     },
@@ -44,29 +44,29 @@ const column = (name: string, path: string | readonly string[], more: Partial<Co
   }
 }
 
-const date = (name: string, path: string): Column => {
+const date = (name: string, path: string): KubeColumn => {
   const parts = path.split('.')
-  return { ...column(name, path), type: 'date', cell: (object) => valueAt(object, parts) }
+  return { ...column(name, path), type: 'date', cell: (object) => columnValueAt(object, parts) }
 }
 
 const AGE = date('Age', 'metadata.creationTimestamp')
-const label = (name: string, key: string): Column => column(name, ['metadata', 'labels', key])
+const label = (name: string, key: string): KubeColumn => column(name, ['metadata', 'labels', key])
 const condition = (type: string, part = 'status') => `status.conditions[${type}].${part}`
-const sizeOf = (object: Stored, ...names: string[]): number =>
+const countMembers = (object: Stored, ...names: string[]): number =>
   names.reduce((sum, name) => sum + (isMembers(object[name]) ? Object.keys(object[name]).length : 0), 0)
-const count = (object: Stored, path: string): Json => valueAt(object, path.split('.')) ?? 0
-const integer = { type: 'integer' } as const
-const number = { type: 'number' } as const
+const readCount = (object: Stored, path: string): KubeJson => columnValueAt(object, path.split('.')) ?? 0
+const integerColumn = { type: 'integer' } as const
+const numberColumn = { type: 'number' } as const
 const wide = { priority: 1 } as const
 
-const MACHINE = 'machine.openshift.io'
+const MACHINE_GROUP = 'machine.openshift.io'
 
 /**
  * The columns after the name. Of CustomResources the additionalPrinterColumns of their definitions: metal3's of
  * baremetal-operator v0.14.0-rc.0, OpenShift's of openshift/api's config/v1, machine/v1beta1 and
  * machineconfiguration/v1; of the others those of kubernetes 1.31 pkg/printers/internalversion/printers.go.
  */
-const COLUMNS: Readonly<Partial<Record<Kind, readonly Column[]>>> = {
+const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> = {
   BareMetalHost: [
     column('Status', 'status.operationalStatus', { ...wide, description: 'Operational status' }),
     column('State', 'status.provisioning.state', { description: 'Provisioning status' }),
@@ -90,25 +90,25 @@ const COLUMNS: Readonly<Partial<Record<Kind, readonly Column[]>>> = {
     date('Since', condition('Progressing', 'lastTransitionTime')),
     column('Status', condition('Progressing', 'message')),
   ],
-  ConfigMap: [{ ...column('Data', ''), cell: (object) => sizeOf(object, 'data', 'binaryData') }, AGE],
+  ConfigMap: [{ ...column('Data', ''), cell: (object) => countMembers(object, 'data', 'binaryData') }, AGE],
   Deployment: [
     {
       ...column('Ready', ''),
-      cell: (object) => `${count(object, 'status.readyReplicas')}/${count(object, 'spec.replicas')}`,
+      cell: (object) => `${readCount(object, 'status.readyReplicas')}/${readCount(object, 'spec.replicas')}`,
     },
-    { ...column('Up-to-date', ''), ...integer, cell: (object) => count(object, 'status.updatedReplicas') },
-    { ...column('Available', ''), ...integer, cell: (object) => count(object, 'status.availableReplicas') },
+    { ...column('Up-to-date', ''), ...integerColumn, cell: (object) => readCount(object, 'status.updatedReplicas') },
+    { ...column('Available', ''), ...integerColumn, cell: (object) => readCount(object, 'status.availableReplicas') },
     AGE,
   ],
   Machine: [
     column('Phase', 'status.phase'),
-    label('Type', `${MACHINE}/instance-type`),
-    label('Region', `${MACHINE}/region`),
-    label('Zone', `${MACHINE}/zone`),
+    label('Type', `${MACHINE_GROUP}/instance-type`),
+    label('Region', `${MACHINE_GROUP}/region`),
+    label('Zone', `${MACHINE_GROUP}/zone`),
     AGE,
     column('Node', 'status.nodeRef.name', wide),
     column('ProviderID', 'spec.providerID', wide),
-    column('State', ['metadata', 'annotations', `${MACHINE}/instance-state`], wide),
+    column('State', ['metadata', 'annotations', `${MACHINE_GROUP}/instance-state`], wide),
   ],
   MachineConfig: [
     column('GeneratedByController', [
@@ -124,16 +124,16 @@ const COLUMNS: Readonly<Partial<Record<Kind, readonly Column[]>>> = {
     column('Updated', condition('Updated')),
     column('Updating', condition('Updating')),
     column('Degraded', condition('Degraded')),
-    column('MachineCount', 'status.machineCount', number),
-    column('ReadyMachineCount', 'status.readyMachineCount', number),
-    column('UpdatedMachineCount', 'status.updatedMachineCount', number),
-    column('DegradedMachineCount', 'status.degradedMachineCount', number),
+    column('MachineCount', 'status.machineCount', numberColumn),
+    column('ReadyMachineCount', 'status.readyMachineCount', numberColumn),
+    column('UpdatedMachineCount', 'status.updatedMachineCount', numberColumn),
+    column('DegradedMachineCount', 'status.degradedMachineCount', numberColumn),
     AGE,
   ],
   MachineSet: [
-    column('Desired', 'spec.replicas', integer),
-    column('Current', 'status.replicas', integer),
-    column('Ready', 'status.readyReplicas', integer),
+    column('Desired', 'spec.replicas', integerColumn),
+    column('Current', 'status.replicas', integerColumn),
+    column('Ready', 'status.readyReplicas', integerColumn),
     column('Available', 'status.availableReplicas'),
     AGE,
   ],
@@ -149,13 +149,13 @@ const COLUMNS: Readonly<Partial<Record<Kind, readonly Column[]>>> = {
     column('Ready', condition('Ready'), { description: 'Whether the image is ready' }),
     column('Reason', condition('Ready', 'reason'), { description: 'The reason for the image readiness status' }),
   ],
-  Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => sizeOf(object, 'data') }, AGE],
+  Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => countMembers(object, 'data') }, AGE],
 }
 
 function nodeStatus(object: Stored): string {
-  const ready = valueAt(object, condition('Ready').split('.'))
+  const ready = columnValueAt(object, condition('Ready').split('.'))
   const status = ready === undefined ? 'Unknown' : ready === 'True' ? 'Ready' : 'NotReady'
-  return valueAt(object, ['spec', 'unschedulable']) === true ? `${status},SchedulingDisabled` : status
+  return columnValueAt(object, ['spec', 'unschedulable']) === true ? `${status},SchedulingDisabled` : status
 }
 
 function nodeRoles({ metadata: { labels = {} } }: Stored): string {
@@ -174,7 +174,7 @@ export interface TableOptions {
 }
 
 /** A table without its rows. */
-export function tableHeadOf(kind: Kind, { version, resourceVersion }: TableOptions): JsonMembers {
+export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableOptions): JsonMembers {
   const apiVersion = `meta.k8s.io/${version}`
   const columns = columnsOf(kind)
   const name = { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Name of the object' }
@@ -194,14 +194,14 @@ export function tableHeadOf(kind: Kind, { version, resourceVersion }: TableOptio
 }
 
 /** Definitions without columns of their own show the age. */
-const columnsOf = (kind: Kind) => COLUMNS[kind] ?? [AGE]
+const columnsOf = (kind: KubeKind) => KUBE_COLUMNS[kind] ?? [AGE]
 
 /** An object as a row of a table. */
-export function tableRowOf(kind: Kind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
+export function tableRowOf(kind: KubeKind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
   const cells = columnsOf(kind).map(({ type, cell }) => {
     const value = cell(object)
     if (value === undefined) return null
-    return type === 'date' ? age(value, now) : value
+    return type === 'date' ? formatAge(value, now) : value
   })
   return {
     cells: [object.metadata.name, ...cells],

@@ -1,11 +1,13 @@
 import { defined, packageVersion } from '../../../runtime/index.js'
-import { KINDS, type Kind } from '../kinds.js'
+import { KUBE_KINDS, type KubeKind } from '../kinds.js'
 
-const KIND_NAMES = Object.keys(KINDS) as Kind[]
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const KIND_NAMES = Object.keys(KUBE_KINDS) as KubeKind[]
+const KUBE_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** Versions of each group, in the order of their first kind; the core group is empty. */
-const GROUPS = new Map<string, string>(KIND_NAMES.map((kind) => [KINDS[kind].group, KINDS[kind].version]))
+const GROUP_VERSIONS = new Map<string, string>(
+  KIND_NAMES.map((kind) => [KUBE_KINDS[kind].group, KUBE_KINDS[kind].version]),
+)
 
 const groupOf = (name: string, version: string) => {
   const entry = { groupVersion: `${name}/${version}`, version }
@@ -16,9 +18,9 @@ const resourcesOf = (group: string, version: string) => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion: group === '' ? version : `${group}/${version}`,
-  resources: KIND_NAMES.filter((kind) => KINDS[kind].group === group).flatMap((kind) => {
-    const { plural, shortNames, isNamespaced: namespaced, hasStatus } = KINDS[kind]
-    const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS }
+  resources: KIND_NAMES.filter((kind) => KUBE_KINDS[kind].group === group).flatMap((kind) => {
+    const { plural, shortNames, isNamespaced: namespaced, hasStatus } = KUBE_KINDS[kind]
+    const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: KUBE_VERBS }
     return [
       { ...resource, ...defined({ shortNames: shortNames.length === 0 ? undefined : shortNames }) },
       ...(hasStatus
@@ -32,13 +34,18 @@ const resourcesOf = (group: string, version: string) => ({
  * Documents that clients read about the API before they use it; undefined for another path. `/openapi/v2` describes nothing:
  * kubectl then validates nothing by itself, and the server does.
  */
-export function discovered(segments: readonly string[]): object | undefined {
+export function discoverApi(segments: readonly string[]): object | undefined {
   const [root, first, second, ...more] = segments.at(-1) === '' ? segments.slice(0, -1) : segments
   if (more.length > 0) return undefined
   switch (root) {
     case undefined:
       return {
-        paths: ['/api', '/api/v1', '/apis', ...[...GROUPS].flatMap(([name, version]) => pathsOf(name, version))],
+        paths: [
+          '/api',
+          '/api/v1',
+          '/apis',
+          ...[...GROUP_VERSIONS].flatMap(([name, version]) => pathsOf(name, version)),
+        ],
       }
     case 'version':
       return first === undefined ? version() : undefined
@@ -50,9 +57,9 @@ export function discovered(segments: readonly string[]): object | undefined {
         return {
           kind: 'APIGroupList',
           apiVersion: 'v1',
-          groups: [...GROUPS].flatMap(([name, each]) => (name === '' ? [] : [groupOf(name, each)])),
+          groups: [...GROUP_VERSIONS].flatMap(([name, each]) => (name === '' ? [] : [groupOf(name, each)])),
         }
-      const known = first === '' ? undefined : GROUPS.get(first)
+      const known = first === '' ? undefined : GROUP_VERSIONS.get(first)
       if (known === undefined) return undefined
       if (second === undefined) return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(first, known) }
       return second === known ? resourcesOf(first, known) : undefined

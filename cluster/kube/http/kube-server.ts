@@ -2,11 +2,11 @@ import { defined, isSameSecret, type Clock, type Logger } from '../../../runtime
 import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
-import { noSuchResource, refusal } from '../refusals.js'
+import { noSuchResource, kubeRefusal } from '../refusals.js'
 import { unknownFields } from '../validation.js'
 import { jsonAnswer, statusAnswer } from './answers.js'
-import { LARGEST_BODY } from './bodies.js'
-import { discovered, OPENAPI_PROTOBUF } from './discovery.js'
+import { MAX_KUBE_BODY_BYTES } from './bodies.js'
+import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
 import { resourceAt, segmentsOf } from './paths.js'
 import { resourceAnswer } from './resources.js'
 
@@ -36,9 +36,12 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
     clock,
     asksPassword: token !== undefined,
     dispatch: kubeDispatch(store, { clock, ...defined({ token }) }),
-    bodyLimit: () => ({ largest: LARGEST_BODY, refusal: `Request entity too large: limit is ${LARGEST_BODY}` }),
-    allBodiesLimit: 16 * LARGEST_BODY,
-    refuse: (status, why) => statusAnswer(refusal(status, REASONS[status] ?? 'BadRequest', why).status),
+    bodyLimit: () => ({
+      largest: MAX_KUBE_BODY_BYTES,
+      refusal: `Request entity too large: limit is ${MAX_KUBE_BODY_BYTES}`,
+    }),
+    allBodiesLimit: 16 * MAX_KUBE_BODY_BYTES,
+    refuse: (status, why) => statusAnswer(kubeRefusal(status, REASONS[status] ?? 'BadRequest', why).status),
   })
 }
 
@@ -56,21 +59,21 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
   const wanted = token === undefined ? undefined : `Bearer ${token}`
   const answer = (request: WireRequest) => {
     if (wanted !== undefined && !isSameSecret(request.headers['authorization'] ?? '', wanted))
-      throw refusal(401, 'Unauthorized', 'Unauthorized')
+      throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
-    if (!segments) throw refusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
+    if (!segments) throw kubeRefusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
     const at = resourceAt(segments)
     if (at) {
       const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')
       return resourceAnswer({ request, at, query, store, unknownFields, now: () => clock.now() })
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      if (discovered(segments)) throw refusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
+      if (discoverApi(segments)) throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
       throw noSuchResource()
     }
     if (segments.length === 1 && ['healthz', 'livez', 'readyz'].includes(segments[0]!))
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
-    const found = discovered(segments)
+    const found = discoverApi(segments)
     if (!found) throw noSuchResource()
     if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }

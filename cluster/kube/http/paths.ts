@@ -1,17 +1,17 @@
 import { defined } from '../../../runtime/index.js'
-import { KINDS, type Kind } from '../kinds.js'
+import { KUBE_KINDS, type KubeKind } from '../kinds.js'
 
 /** A collection or an object that a path names. */
 export interface ResourcePath {
-  kind: Kind
+  kind: KubeKind
   namespace?: string
   name?: string
   subresource?: 'status'
 }
 
 const PLURALS = new Map(
-  (Object.keys(KINDS) as Kind[]).map((kind) => {
-    const { group, version, plural } = KINDS[kind]
+  (Object.keys(KUBE_KINDS) as KubeKind[]).map((kind) => {
+    const { group, version, plural } = KUBE_KINDS[kind]
     return [`${group}/${version}/${plural}`, kind]
   }),
 )
@@ -36,7 +36,7 @@ export function resourceAt(segments: readonly string[]): ResourcePath | undefine
   const [plural, name, subresource, ...more] = isInNamespace ? rest.slice(2) : rest
   const kind = find(plural)
   if (!kind || more.length > 0 || name === '' || (isInNamespace && rest[1] === '')) return undefined
-  const { isNamespaced, hasStatus } = KINDS[kind]
+  const { isNamespaced, hasStatus } = KUBE_KINDS[kind]
   // An object of a namespace is found only in it.
   if (isInNamespace ? !isNamespaced : isNamespaced && name !== undefined) return undefined
   if (subresource !== undefined && (subresource !== 'status' || !hasStatus)) return undefined

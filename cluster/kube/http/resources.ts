@@ -1,14 +1,14 @@
 import { defined, seconds } from '../../../runtime/index.js'
 import { answerOfStream, type WireRequest, type WireResponse } from '../../../wire/index.js'
-import { isMembers, type Json, type JsonMembers } from '../json.js'
-import { KINDS, type Kind } from '../kinds.js'
-import type { ListOptions } from '../kube-client.js'
+import { isMembers, type KubeJson, type JsonMembers } from '../json.js'
+import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import type { KubeListOptions } from '../kube-client.js'
 import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
-import { badRequest, noSuchResource, refusal } from '../refusals.js'
+import { badRequest, noSuchResource, kubeRefusal } from '../refusals.js'
 import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
 import { isRefusal } from '../kube-refusal.js'
 import type { Stored } from '../stored-object.js'
-import { jsonAnswer, listAnswer, shownTo, type Shown } from './answers.js'
+import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './answers.js'
 import { objectIn, optionsIn, patchIn } from './bodies.js'
 import type { ResourcePath } from './paths.js'
 import { strategicPatch } from './strategic.js'
@@ -23,7 +23,7 @@ export interface ResourceRequest {
   /** In milliseconds since the epoch, for ages. */
   now: () => number
   /** Fields that a kind's schema does not have. */
-  unknownFields: (kind: Kind, object: JsonMembers) => readonly string[]
+  unknownFields: (kind: KubeKind, object: JsonMembers) => readonly string[]
 }
 
 /** @throws KubeRefusal */
@@ -35,10 +35,10 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
       return isWatch(call)
         ? watch(call)
         : at.name === undefined
-          ? list(call)
-          : one(call, 200, call.store.get(at.kind, named(at)))
+          ? listObjects(call)
+          : answerObject(call, 200, call.store.get(at.kind, objectNameIn(at)))
     case 'POST':
-      if (at.name === undefined) return create(call)
+      if (at.name === undefined) return createKubeObject(call)
       break
     case 'PUT':
       if (at.name !== undefined) return update(call)
@@ -50,45 +50,45 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
       if (at.subresource === undefined) return at.name === undefined ? deleteAll(call) : deleteOne(call)
       break
   }
-  throw refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+  throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }
 
-const named = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
+const objectNameIn = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
 const isSet = (value: string | null): boolean => value === 'true' || value === '1'
 const isWatch = ({ query }: ResourceRequest): boolean => isSet(query.get('watch'))
 const isDryRun = ({ query }: ResourceRequest): boolean => query.getAll('dryRun').includes('All')
 
-const shownIn = ({ request, at, query, now }: ResourceRequest): Shown =>
+const shownIn = ({ request, at, query, now }: ResourceRequest): ObjectRenderer =>
   shownTo(request.headers['accept'] ?? '', at.kind, query.get('includeObject') ?? 'Metadata', now)
 
-const one = (
+const answerObject = (
   call: ResourceRequest,
   status: number,
   object: Stored,
   headers: Record<string, string> = {},
 ): WireResponse => jsonAnswer(status, `${shownIn(call).one(object)}\n`, headers)
 
-function selectionOf({ at: { namespace, name }, query }: ResourceRequest): ListOptions {
+function selectionOf({ at: { namespace, name }, query }: ResourceRequest): KubeListOptions {
   const labels = query.get('labelSelector')
   const fields = query.get('fieldSelector')
   const field = name === undefined ? (fields ?? undefined) : `metadata.name=${name}`
   return defined({ namespace, labelSelector: labels ?? undefined, fieldSelector: field })
 }
 
-function list(call: ResourceRequest): WireResponse {
+function listObjects(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
   const all = store.list(at.kind, selectionOf(call))
-  const { items, metadata } = page(all, query, String(store.resourceVersion))
+  const { items, metadata } = takePage(all, query, String(store.resourceVersion))
   return listAnswer(shownIn(call).many(items, metadata))
 }
 
-const keyOf = ({ metadata: { name, namespace = '' } }: Stored): string => `${namespace}/${name}`
+const namespacedNameOf = ({ metadata: { name, namespace = '' } }: Stored): string => `${namespace}/${name}`
 
 /**
  * A page goes on after the last object of the one before, in the objects of now. Its version is that of the first page, so
  * that a watch from there misses nothing.
  */
-function page(
+function takePage(
   all: readonly Stored[],
   query: URLSearchParams,
   present: string,
@@ -96,10 +96,10 @@ function page(
   const limit = wholeNumber(query, 'limit') ?? 0
   const token = query.get('continue') ?? ''
   const { version, after } = token === '' ? { version: present, after: undefined } : continued(token)
-  const rest = after === undefined ? all : all.filter((each) => keyOf(each) > after)
+  const rest = after === undefined ? all : all.filter((each) => namespacedNameOf(each) > after)
   if (limit === 0 || rest.length <= limit) return { items: rest, metadata: { resourceVersion: version } }
   const items = rest.slice(0, limit)
-  const next = Buffer.from(JSON.stringify([version, keyOf(items.at(-1)!)])).toString('base64url')
+  const next = Buffer.from(JSON.stringify([version, namespacedNameOf(items.at(-1)!)])).toString('base64url')
   return {
     items,
     metadata: { resourceVersion: version, continue: next, remainingItemCount: rest.length - limit },
@@ -124,12 +124,12 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 }
 
 /** A watch without a limit of its own ends after this time, as one of the API server does. */
-const LONGEST_WATCH = 3600
+const WATCH_TIMEOUT_SECONDS = 3600
 
 function watch(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
   if (query.get('sendInitialEvents') !== null)
-    throw refusal(
+    throw kubeRefusal(
       ...[422, 'Invalid' as const],
       'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
     )
@@ -141,7 +141,7 @@ function watch(call: ResourceRequest): WireResponse {
       ...defined({ resourceVersion: resourceVersion ?? undefined }),
     }),
     present: () => store.resourceVersion,
-    timeout: seconds(wholeNumber(query, 'timeoutSeconds') || LONGEST_WATCH),
+    timeout: seconds(wholeNumber(query, 'timeoutSeconds') || WATCH_TIMEOUT_SECONDS),
     hasBookmarks: isSet(query.get('allowWatchBookmarks')),
   }
   return answerOfStream(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, (signal) =>
@@ -149,13 +149,13 @@ function watch(call: ResourceRequest): WireResponse {
   )
 }
 
-function create(call: ResourceRequest): WireResponse {
+function createKubeObject(call: ResourceRequest): WireResponse {
   const { request, at, store } = call
   const object = objectIn(request)
-  if (KINDS[at.kind].isNamespaced && at.namespace === undefined)
-    throw refusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
-  const headers = checkFields(call, object)
-  return one(call, 201, store.create(at.kind, inNamespace(object, at), { isDryRun: isDryRun(call) }), headers)
+  if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
+    throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+  const headers = checkUnknownFields(call, object)
+  return answerObject(call, 201, store.create(at.kind, inNamespace(object, at), { isDryRun: isDryRun(call) }), headers)
 }
 
 function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMembers {
@@ -175,23 +175,24 @@ const changeOptions = (call: ResourceRequest): ChangeOptions => ({
 function update(call: ResourceRequest): WireResponse {
   const { request, at, store } = call
   const object = inNamespace(objectIn(request), at)
-  const headers = checkFields(call, object)
+  const headers = checkUnknownFields(call, object)
   // Kinds of the core group may be replaced without a version, CustomResources may not.
-  const options = { ...changeOptions(call), isUnconditional: KINDS[at.kind].group === '' }
-  return one(
+  const options = { ...changeOptions(call), isUnconditional: KUBE_KINDS[at.kind].group === '' }
+  return answerObject(
     call,
     200,
-    store.change(at.kind, named(at), () => object, options),
+    store.change(at.kind, objectNameIn(at), () => object, options),
     headers,
   )
 }
 
 function patch(call: ResourceRequest): WireResponse {
   const { request, at, store, query } = call
-  const { type, patch: changes } = patchIn(request, KINDS[at.kind].group === '')
-  if (type === 'apply') return apply(call, changes)
+  const { type, patch: changes } = patchIn(request, KUBE_KINDS[at.kind].group === '')
+  if (type === 'apply') return serverSideApply(call, changes)
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
-  if (type === 'merge' && query.get('fieldValidation') === 'Strict' && isMembers(changes)) checkFields(call, changes)
+  if (type === 'merge' && query.get('fieldValidation') === 'Strict' && isMembers(changes))
+    checkUnknownFields(call, changes)
   const modify = (current: Stored): unknown => {
     const present = current as unknown as JsonMembers
     switch (type) {
@@ -203,55 +204,58 @@ function patch(call: ResourceRequest): WireResponse {
         return strategicPatch(present, changes)
     }
   }
-  return one(call, 200, store.change(at.kind, named(at), modify, changeOptions(call)))
+  return answerObject(call, 200, store.change(at.kind, objectNameIn(at), modify, changeOptions(call)))
 }
 
-function patchedByOperations(present: JsonMembers, operations: Json): Json {
+function patchedByOperations(present: JsonMembers, operations: KubeJson): KubeJson {
   try {
     return jsonPatch(present, operations)
   } catch (error) {
     if (!(error instanceof PatchProblem)) throw error
-    throw refusal(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+    throw kubeRefusal(422, 'Invalid', 'the server rejected our request due to an error in our request', {
       causes: [{ reason: 'UnexpectedServerResponse', message: error.message }],
     })
   }
 }
 
 /** Server-side apply without ownership of fields: the object is made, or what is applied is merged into it. */
-function apply(call: ResourceRequest, applied: Json): WireResponse {
+function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse {
   const { at, store, query } = call
   if (!query.get('fieldManager'))
-    throw refusal(
+    throw kubeRefusal(
       422,
       'Invalid',
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     )
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
   const object = inNamespace(applied, at)
-  const headers = checkFields(call, object)
+  const headers = checkUnknownFields(call, object)
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
   const name = metadata['name'] ?? at.name!
   try {
     const merged = (current: Stored) =>
       mergePatch(current as unknown as JsonMembers, { ...object, metadata: { ...metadata, name } })
-    return one(call, 200, store.change(at.kind, named(at), merged, changeOptions(call)), headers)
+    return answerObject(call, 200, store.change(at.kind, objectNameIn(at), merged, changeOptions(call)), headers)
   } catch (error) {
     if (!isRefusal(error, 404) || at.subresource) throw error
     if (name !== at.name) throw noSuchResource()
     const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, { isDryRun: isDryRun(call) })
-    return one(call, 201, made, headers)
+    return answerObject(call, 201, made, headers)
   }
 }
 
 /** Unknown fields are warned of, or refused where the client asks for it; they are stored in either case. */
-function checkFields({ at, query, unknownFields }: ResourceRequest, object: JsonMembers): Record<string, string> {
+function checkUnknownFields(
+  { at, query, unknownFields }: ResourceRequest,
+  object: JsonMembers,
+): Record<string, string> {
   const mode = query.get('fieldValidation') ?? 'Warn'
   if (mode === 'Ignore') return {}
   const fields = unknownFields(at.kind, object).map((field) => `unknown field "${field}"`)
   if (fields.length === 0) return {}
   if (mode === 'Strict')
     throw badRequest(
-      `${at.kind} in version "${KINDS[at.kind].version}" cannot be handled as a ${at.kind}: strict decoding error: ${fields.join(', ')}`,
+      `${at.kind} in version "${KUBE_KINDS[at.kind].version}" cannot be handled as a ${at.kind}: strict decoding error: ${fields.join(', ')}`,
     )
   // A header is Latin-1 and one line.
   const quoted = fields
@@ -278,11 +282,11 @@ function deleteOptions(call: ResourceRequest): DeleteOptions {
 function deleteOne(call: ResourceRequest): WireResponse {
   const { at, store } = call
   const options = deleteOptions(call)
-  const last = store.delete(at.kind, named(at), options)
+  const last = store.delete(at.kind, objectNameIn(at), options)
   const { uid, finalizers } = last.metadata
   // It waits for its finalizers.
-  if (finalizers) return one(call, 200, last)
-  const { group, plural: kind } = KINDS[at.kind]
+  if (finalizers) return answerObject(call, 200, last)
+  const { group, plural: kind } = KUBE_KINDS[at.kind]
   return jsonAnswer(200, {
     kind: 'Status',
     apiVersion: 'v1',

@@ -1,4 +1,4 @@
-import { isMembers, setMember, without, type Json } from '../json.js'
+import { isMembers, setMember, withoutMembers, type KubeJson } from '../json.js'
 
 /** Lists that are merged by a member of their items, or as sets: the kinds of the core group that are served. */
 const MERGE_KEYS: Readonly<Record<string, string | null>> = {
@@ -13,16 +13,16 @@ const MERGE_KEYS: Readonly<Record<string, string | null>> = {
  * A strategic merge patch, as kubectl makes it of the kinds that it knows: a merge patch in which some lists are merged
  * and `$patch` replaces or deletes. The order that `$setElementOrder` asks for has no meaning in these lists.
  */
-export function strategicPatch(target: Json | undefined, patch: Json, path = ''): Json {
-  if (Array.isArray(patch)) return mergedList(target, patch as Json[], path)
+export function strategicPatch(target: KubeJson | undefined, patch: KubeJson, path = ''): KubeJson {
+  if (Array.isArray(patch)) return mergedList(target, patch as KubeJson[], path)
   if (!isMembers(patch)) return patch
-  if (patch['$patch'] === 'replace') return without(patch, '$patch')
-  const merged: Record<string, Json> = isMembers(target) ? { ...target } : {}
+  if (patch['$patch'] === 'replace') return withoutMembers(patch, '$patch')
+  const merged: Record<string, KubeJson> = isMembers(target) ? { ...target } : {}
   for (const [name, value] of Object.entries(patch)) {
     const removed = /^\$deleteFromPrimitiveList\/(.+)$/s.exec(name)?.[1]
     if (removed !== undefined && Array.isArray(value) && Array.isArray(merged[removed])) {
-      const gone = new Set(value as Json[])
-      merged[removed] = (merged[removed] as Json[]).filter((each) => !gone.has(each))
+      const gone = new Set(value as KubeJson[])
+      merged[removed] = (merged[removed] as KubeJson[]).filter((each) => !gone.has(each))
     } else if (name.startsWith('$')) continue
     else if (value === null || (isMembers(value) && value['$patch'] === 'delete')) delete merged[name]
     else setMember(merged, name, strategicPatch(merged[name], value, path === '' ? name : `${path}.${name}`))
@@ -30,14 +30,15 @@ export function strategicPatch(target: Json | undefined, patch: Json, path = '')
   return merged
 }
 
-function mergedList(target: Json | undefined, patch: readonly Json[], path: string): Json {
+function mergedList(target: KubeJson | undefined, patch: readonly KubeJson[], path: string): KubeJson {
   const key = Object.hasOwn(MERGE_KEYS, path) ? MERGE_KEYS[path] : undefined
   if (key === undefined) return patch
-  const identityOf = (item: Json): Json | undefined => (key === null ? item : isMembers(item) ? item[key] : undefined)
+  const identityOf = (item: KubeJson): KubeJson | undefined =>
+    key === null ? item : isMembers(item) ? item[key] : undefined
   // A search through the list for each item would take minutes for a list of a hundred thousand.
-  const items = new Map<string, Json>()
-  const add = (identity: Json | undefined, item: Json): void => void items.set(sortedText(identity), item)
-  for (const item of Array.isArray(target) ? (target as readonly Json[]) : []) add(identityOf(item), item)
+  const items = new Map<string, KubeJson>()
+  const add = (identity: KubeJson | undefined, item: KubeJson): void => void items.set(sortedText(identity), item)
+  for (const item of Array.isArray(target) ? (target as readonly KubeJson[]) : []) add(identityOf(item), item)
   for (const item of patch) {
     const identity = identityOf(item)
     if (!isMembers(item)) add(identity, item)
@@ -49,7 +50,7 @@ function mergedList(target: Json | undefined, patch: readonly Json[], path: stri
 }
 
 /** The same text for values that are the same. */
-function sortedText(value: Json | undefined): string {
+function sortedText(value: KubeJson | undefined): string {
   const text = JSON.stringify(value, (_, member: unknown) =>
     isMembers(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   ) as string | undefined

@@ -1,11 +1,11 @@
 import { minutes, onAbort, seconds, systemClock } from '../../../runtime/index.js'
 import { KubeRefusal } from '../kube-refusal.js'
-import type { Watch } from '../watch.js'
-import type { Shown } from './answers.js'
+import type { ObjectWatch } from '../watch.js'
+import type { ObjectRenderer } from './answers.js'
 
 export interface WatchStreamOptions {
-  watch: Watch
-  shown: Shown
+  watch: ObjectWatch
+  shown: ObjectRenderer
   /** resourceVersion of the last write of any object. */
   present: () => number
   /** In milliseconds of wall time: sockets are real. */
@@ -16,7 +16,7 @@ export interface WatchStreamOptions {
 /** How often a watch without changes says up to which version it is, as the API server does. */
 const BOOKMARK_INTERVAL = minutes(1)
 /** Events that are sent together, in characters: one that is read slowly costs this much. */
-const PART = 64 * 1024
+const MAX_WATCH_PART_CHARACTERS = 64 * 1024
 
 /** The lines of a watch, until its time is over or the client has gone. */
 export async function* watchLines(options: WatchStreamOptions, signal: AbortSignal): AsyncGenerator<string> {
@@ -51,9 +51,9 @@ export async function* watchLines(options: WatchStreamOptions, signal: AbortSign
   }
 }
 
-function eventsNow(watch: Watch, shown: Shown): string {
+function eventsNow(watch: ObjectWatch, shown: ObjectRenderer): string {
   let part = ''
-  while (part.length < PART) {
+  while (part.length < MAX_WATCH_PART_CHARACTERS) {
     const event = watch.take()
     if (!event) break
     part += `{"type":"${event.type}","object":${shown.one(event.object)}}\n`
@@ -62,7 +62,7 @@ function eventsNow(watch: Watch, shown: Shown): string {
 }
 
 /** Waits for the next change, or for some time. */
-async function changeOr(watch: Watch, ms: number, signal: AbortSignal): Promise<void> {
+async function changeOr(watch: ObjectWatch, ms: number, signal: AbortSignal): Promise<void> {
   const waiting = new AbortController()
   const wake = (): void => waiting.abort()
   using _next = watch.onNext(wake)

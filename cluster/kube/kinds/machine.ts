@@ -9,7 +9,7 @@ export interface BareMetalProviderSpec {
 }
 
 /** A computer that the cluster wants to have, and the host that became it. */
-export interface Machine extends KubeObject<'Machine'> {
+export interface KubeMachine extends KubeObject<'Machine'> {
   spec: { providerSpec: { value?: BareMetalProviderSpec }; providerID?: string }
   status?: { phase?: 'Provisioning' | 'Provisioned' | 'Running' | 'Deleting' | 'Failed'; nodeRef?: { name: string } }
 }
@@ -18,7 +18,7 @@ export interface MachineSet extends KubeObject<'MachineSet'> {
   spec: {
     replicas: number
     selector: { matchLabels?: Record<string, string> }
-    template: { metadata?: { labels?: Record<string, string> }; spec: Machine['spec'] }
+    template: { metadata?: { labels?: Record<string, string> }; spec: KubeMachine['spec'] }
   }
   status?: { replicas: number; readyReplicas?: number; availableReplicas?: number }
 }

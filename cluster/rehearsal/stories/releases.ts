@@ -11,6 +11,6 @@ export const BEFORE = {
   deployImage: 'old-ramdisk',
 } satisfies ScenarioRelease
 /** Two releases that share a base image, of document 003. */
-const BASE = '9.6.20250826.1'
-export const NODE_A = { version: '4.19.0', coreos: '9.6.20250902.0', base: BASE } satisfies ScenarioRelease
-export const NODE_B = { version: '4.20.0', coreos: '9.6.20251015.1', base: BASE } satisfies ScenarioRelease
+const BASE_IMAGE = '9.6.20250826.1'
+export const NODE_A = { version: '4.19.0', coreos: '9.6.20250902.0', base: BASE_IMAGE } satisfies ScenarioRelease
+export const NODE_B = { version: '4.20.0', coreos: '9.6.20251015.1', base: BASE_IMAGE } satisfies ScenarioRelease

@@ -6,20 +6,20 @@ import {
   PATCHABLE,
   pythonRepr,
   RESOURCE_FIELDS,
-  textOf,
+  formatClientValue,
   type AllocationRecord,
   type JsonObject,
 } from '../../../wire/index.js'
 import type { NewAllocation } from '../../conductor/core/conductor.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
-import { created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
-import { checkPatchable, isName, patched, patchValues, readForms } from '../resource-patch.js'
+import { createdAnswer, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
+import { checkPatchable, isName, patchRecord, patchValues, readForms } from '../resource-patch.js'
 import { checkDocument } from '../schema.js'
 
 /** Refuses `owner` in `fields` before 1.60, since when the schema of the query knows it. */
-function refuseOwnerBefore60({ version, args }: Call<{ fields?: string[] | null }>): void {
+function refuseOwnerBefore60({ version, args }: IronicApiCall<{ fields?: string[] | null }>): void {
   if (version >= 60 || !args.fields?.includes('owner')) return
   const { own, derived } = RESOURCE_FIELDS.allocation
   const names = [...own, ...derived].map(({ name }) => name).filter((name) => name !== 'owner')
@@ -27,7 +27,7 @@ function refuseOwnerBefore60({ version, args }: Call<{ fields?: string[] | null 
 }
 
 /** Finds an allocation. An ident that is neither a name nor a uuid is a 400 here, as upstream. */
-function findAllocation({ args }: Call<{ allocation_ident: string }>, backend: Backend): AllocationRecord {
+function findAllocation({ args }: IronicApiCall<{ allocation_ident: string }>, backend: Backend): AllocationRecord {
   const { allocation_ident: ident } = args
   if (!isUuid(ident) && !isName(ident))
     throw new IronicError(400, `Expected a logical name or UUID but received ${ident}.`)
@@ -67,8 +67,8 @@ export const allocationHandlers: HandlersOf<
     if (call.version < 58) checkDocument(allocationWithoutNodeSchema, undefined, document)
     if (call.version < 60 && 'owner' in document) throw ironicErrors.notAcceptable()
     if (document.name && !isName(document.name))
-      throw new IronicError(400, `Cannot create allocation with invalid name '${textOf(document.name)}'`)
-    const node = document.node ? nodeOr(400, backend, textOf(document.node)) : undefined
+      throw new IronicError(400, `Cannot create allocation with invalid name '${formatClientValue(document.name)}'`)
+    const node = document.node ? nodeOr(400, backend, formatClientValue(document.node)) : undefined
     const resource_class = (document.resource_class as string | null | undefined) || node?.resource_class || null
     if (!node && !resource_class)
       throw new IronicError(400, 'The resource_class field is mandatory when not backfilling')
@@ -77,13 +77,13 @@ export const allocationHandlers: HandlersOf<
       name: (document.name as string | null | undefined) ?? null,
       resource_class,
       traits: (document.traits as string[] | null | undefined) ?? [],
-      candidate_nodes: candidates(backend, (document.candidate_nodes as string[] | null | undefined) ?? []),
+      candidate_nodes: findCandidates(backend, (document.candidate_nodes as string[] | null | undefined) ?? []),
       extra: (document.extra as JsonObject | null | undefined) ?? {},
       owner: (document.owner as string | null | undefined) ?? null,
     }
     const wanted = (uuid as string | null | undefined) ?? node?.instance_uuid
     if (wanted) fields.uuid = wanted
-    return created('allocation', call, await backend.conductor.resources.allocate(fields, node?.uuid))
+    return createdAnswer('allocation', call, await backend.conductor.resources.allocate(fields, node?.uuid))
   },
 
   'allocations.patch': async (call, backend) => {
@@ -92,9 +92,9 @@ export const allocationHandlers: HandlersOf<
     checkPatchable(patch, PATCHABLE.allocation)
     for (const name of patchValues(patch, 'name'))
       if (name && !isName(name))
-        throw new IronicError(400, `Cannot update allocation with invalid name '${textOf(name)}'`)
+        throw new IronicError(400, `Cannot update allocation with invalid name '${formatClientValue(name)}'`)
     const record = await backend.conductor.resources.update('allocation', uuid, (current) => {
-      const { name = null, extra } = patched(current, patch, allocationSchema)
+      const { name = null, extra } = patchRecord(current, patch, allocationSchema)
       return { name: name as string | null, extra: (extra as JsonObject | null) ?? {} }
     })
     return showResource('allocation', { ...call, args: {} }, record)
@@ -114,7 +114,7 @@ export const allocationHandlers: HandlersOf<
   },
   'nodes.allocation.delete': async (call, backend) => {
     const { node_ident: ident } = call.args
-    const found = allocationOf(backend, findNode(call, backend, ident).uuid)
+    const found = allocationOf(backend, findCallNode(call, backend, ident).uuid)
     if (!found) throw noneOf(ident)
     await backend.conductor.resources.remove('allocation', found.uuid)
     return {}
@@ -122,7 +122,7 @@ export const allocationHandlers: HandlersOf<
 }
 
 /** UUIDs of the findAllocation nodes; the error lists every unknown one. */
-function candidates(backend: Backend, idents: readonly string[]): string[] {
+function findCandidates(backend: Backend, idents: readonly string[]): string[] {
   const { nodes, nodesByName } = backend.store.records
   const uuidOf = (ident: string) => (nodes.has(ident.toLowerCase()) ? ident.toLowerCase() : nodesByName.get(ident))
   const unknown = idents.filter((ident) => uuidOf(ident) === undefined)

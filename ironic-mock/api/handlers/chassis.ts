@@ -1,16 +1,16 @@
 import { defined } from '../../../runtime/index.js'
 import { chassisSchema, IronicError, ironicErrors, NODE_LIST_FIELDS, PATCHABLE, SINCE } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
-import type { Call, HandlersOf } from '../call.js'
+import type { IronicApiCall, HandlersOf } from '../call.js'
 import { readSelection } from '../listing.js'
-import { created, findResource, listResources, showResource } from '../resource-list.js'
-import { checkPatchable, patched, readForms, withDefaults } from '../resource-patch.js'
+import { createdAnswer, findResource, listResources, showResource } from '../resource-list.js'
+import { checkPatchable, patchRecord, readForms, withDefaults } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 import { listNodes } from './nodes.js'
 
-const DEFAULTS = { description: null, extra: {} }
+const CHASSIS_DEFAULTS = { description: null, extra: {} }
 
-function refuseFieldsBefore8({ version, args }: Call<{ fields?: string[] | null }>): void {
+function refuseFieldsBefore8({ version, args }: IronicApiCall<{ fields?: string[] | null }>): void {
   if (args.fields && version < SINCE.fieldsQuery) throw ironicErrors.notAcceptable()
 }
 
@@ -38,8 +38,12 @@ export const chassisHandlers: HandlersOf<
 
   'chassis.create': async (call, backend) => {
     const document = readForms(call.document, { uuid: 'uuid' })
-    const fields = { ...withDefaults(document, DEFAULTS), ...defined({ uuid: document.uuid || undefined }) }
-    return created('chassis', call, await backend.conductor.resources.create('chassis', fields as NewFields<'chassis'>))
+    const fields = { ...withDefaults(document, CHASSIS_DEFAULTS), ...defined({ uuid: document.uuid || undefined }) }
+    return createdAnswer(
+      'chassis',
+      call,
+      await backend.conductor.resources.create('chassis', fields as NewFields<'chassis'>),
+    )
   },
 
   'chassis.patch': async (call, backend) => {
@@ -47,9 +51,9 @@ export const chassisHandlers: HandlersOf<
     checkPatchable(patch, PATCHABLE.chassis)
     const { uuid } = findResource('chassis', backend, call.args.chassis_uuid)
     const record = await backend.conductor.resources.update('chassis', uuid, (current) => {
-      const document = readForms(patched(current, patch, chassisSchema), { uuid: 'uuid' })
+      const document = readForms(patchRecord(current, patch, chassisSchema), { uuid: 'uuid' })
       if (document.uuid !== uuid) throw new IronicError(400, 'Cannot overwrite UUID for an existing Chassis.')
-      return withDefaults(document, DEFAULTS)
+      return withDefaults(document, CHASSIS_DEFAULTS)
     })
     return showResource('chassis', { ...call, args: {} }, record)
   },

@@ -1,13 +1,13 @@
 import { ironicErrors, type JsonObject } from '../../../wire/index.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
-import { page } from '../listing.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
+import { renderPage } from '../listing.js'
 import { shownTime } from '../render.js'
 
 const SORTABLE = ['id', 'hostname', 'conductor_group', 'created_at', 'updated_at', 'online', 'version']
 const NOT_SORTABLE = ['alive', 'drivers']
 
 /** The only conductor: this process, which is alive. */
-function shown({ links }: Call<object>, { conductor, startedAt }: Backend): JsonObject {
+function showConductor({ links }: IronicApiCall<object>, { conductor, startedAt }: Backend): JsonObject {
   return {
     created_at: shownTime(startedAt),
     updated_at: shownTime(startedAt),
@@ -19,7 +19,7 @@ function shown({ links }: Call<object>, { conductor, startedAt }: Backend): Json
   }
 }
 
-function selected(out: JsonObject, fields: readonly string[]): JsonObject {
+function selectConductorFields(out: JsonObject, fields: readonly string[]): JsonObject {
   const unknown = fields.filter((field) => !Object.hasOwn(out, field))
   if (unknown.length > 0) throw ironicErrors.unknownFields(unknown)
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
@@ -34,19 +34,26 @@ export const conductorHandlers: HandlersOf<'conductors.list' | 'conductors.get'>
     if (NOT_SORTABLE.includes(sortKey ?? '')) throw ironicErrors.notSortable(sortKey ?? '')
     if (!SORTABLE.includes(sortKey ?? '')) throw ironicErrors.sortKey(sortKey ?? '')
     if (marker && marker !== backend.conductor.host) throw ironicErrors.conductorNotFound(marker)
-    const whole = shown(call, backend)
+    const whole = showConductor(call, backend)
     const shownFields = fields ?? (detail ? undefined : ['hostname', 'conductor_group', 'alive'])
-    const conductors = marker ? [] : [shownFields ? selected(whole, shownFields) : whole]
+    const conductors = marker ? [] : [shownFields ? selectConductorFields(whole, shownFields) : whole]
     const paging = { limit, sortKey: sortKey ?? 'id', sortDir: sortDir === 'desc' ? 'desc' : 'asc' } as const
     const repeated = { detail, fields: shownFields?.join(',') }
     return {
-      body: page('conductors', conductors, paging, call.links.href('conductors'), repeated, backend.conductor.host),
+      body: renderPage(
+        'conductors',
+        conductors,
+        paging,
+        call.links.href('conductors'),
+        repeated,
+        backend.conductor.host,
+      ),
     }
   },
   'conductors.get': (call, backend) => {
     const { hostname, fields } = call.args
     if (hostname !== backend.conductor.host) throw ironicErrors.conductorNotFound(hostname)
-    const whole = shown(call, backend)
-    return { body: fields ? selected(whole, fields) : whole }
+    const whole = showConductor(call, backend)
+    return { body: fields ? selectConductorFields(whole, fields) : whole }
   },
 }

@@ -4,7 +4,7 @@ import {
   IronicError,
   PATCHABLE,
   templateStepSchema,
-  textOf,
+  formatClientValue,
   type DeployTemplateStep,
   type JsonObject,
   type JsonSchema,
@@ -13,18 +13,18 @@ import {
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import { applyPatch } from '../json-patch.js'
-import { created, findResource, listResources, showResource } from '../resource-list.js'
-import { checkPatchable, patched, readForms } from '../resource-patch.js'
+import { createdAnswer, findResource, listResources, showResource } from '../resource-list.js'
+import { checkPatchable, patchRecord, readForms } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 import { checkDocument } from '../schema.js'
 
-interface StepLike {
+interface StepReference {
   interface: string
   step: string
 }
 
 /** Refuses repeated steps; upstream's sentence says template for a runbook too. */
-export function checkDuplicates(steps: readonly StepLike[]): void {
+export function checkDuplicates(steps: readonly StepReference[]): void {
   const names = steps.map((step) => `interface: ${step.interface}, step: ${step.step}`)
   const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index))
   if (twice.size > 0)
@@ -83,14 +83,14 @@ export const deployTemplateHandlers: HandlersOf<
 
   'deployTemplates.create': async (call, backend) => {
     const document = call.document
-    checkDuplicates(document.steps as StepLike[])
+    checkDuplicates(document.steps as StepReference[])
     const { uuid, name, extra, steps } = readForms(document, { uuid: 'uuid' })
     const fields = { name, extra: extra ?? {}, steps: storedSteps(steps), ...defined({ uuid: uuid || undefined }) }
     const record = await backend.conductor.resources.create(
       'deploy_template',
       fields as unknown as NewFields<'deploy_template'>,
     )
-    return created('deploy_template', call, record)
+    return createdAnswer('deploy_template', call, record)
   },
 
   'deployTemplates.patch': async (call, backend) => {
@@ -99,10 +99,10 @@ export const deployTemplateHandlers: HandlersOf<
     const { uuid } = findResource('deploy_template', backend, call.args.template_ident)
     const record = await backend.conductor.resources.update('deploy_template', uuid, (current) => {
       checkPatchedSteps(current, patch, templateStepSchema)
-      const { name, extra, steps } = patched(current, patch, deployTemplateSchema)
-      checkDuplicates(steps as StepLike[])
+      const { name, extra, steps } = patchRecord(current, patch, deployTemplateSchema)
+      checkDuplicates(steps as StepReference[])
       return {
-        name: textOf(name),
+        name: formatClientValue(name),
         extra: (extra as JsonObject | null) ?? {},
         steps: mergeSteps(current.steps, storedSteps(steps)),
       }

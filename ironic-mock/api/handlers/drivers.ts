@@ -1,9 +1,9 @@
 import { ironicErrors, SINCE, type DriverInterface, type JsonObject, type Microversion } from '../../../wire/index.js'
-import type { Call, HandlersOf } from '../call.js'
+import type { IronicApiCall, HandlersOf } from '../call.js'
 import type { DriverDescription } from '../../conductor/core/conductor.js'
 
 /** Order of a driver's interfaces in upstream's answer. */
-const ORDER: readonly DriverInterface[] = [
+const INTERFACE_ORDER: readonly DriverInterface[] = [
   'deploy',
   'storage',
   'rescue',
@@ -27,14 +27,14 @@ const LATER: Readonly<Partial<Record<DriverInterface, Microversion>>> = {
   firmware: 86,
 }
 
-function shown(driver: DriverDescription, { version, links }: Call<object>, detail: boolean): JsonObject {
+function showDriver(driver: DriverDescription, { version, links }: IronicApiCall<object>, detail: boolean): JsonObject {
   const path = `drivers/${driver.name}`
   const out: JsonObject = { name: driver.name, hosts: driver.hosts, links: links.pair(path) }
   if (version >= SINCE.subresourceLinks) out.properties = links.pair(`${path}/properties`)
   if (version < SINCE.driverDetail) return out
   out.type = driver.type
   if (detail)
-    for (const kind of ORDER) {
+    for (const kind of INTERFACE_ORDER) {
       if (version < (LATER[kind] ?? 1)) continue
       const enabled = driver.interfaces[kind]
       out[`default_${kind}_interface`] = enabled[0] ?? null
@@ -43,7 +43,11 @@ function shown(driver: DriverDescription, { version, links }: Call<object>, deta
   return out
 }
 
-function selected(out: JsonObject, fields: readonly string[] | null | undefined, call: Call<object>): JsonObject {
+function selectDriverFields(
+  out: JsonObject,
+  fields: readonly string[] | null | undefined,
+  call: IronicApiCall<object>,
+): JsonObject {
   if (!fields) return out
   if (call.version < SINCE.driverFields) throw ironicErrors.notAcceptable()
   const unknown = fields.filter((field) => !Object.hasOwn(out, field))
@@ -51,7 +55,7 @@ function selected(out: JsonObject, fields: readonly string[] | null | undefined,
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 
-function find(drivers: readonly DriverDescription[], name: string): DriverDescription {
+function findDriver(drivers: readonly DriverDescription[], name: string): DriverDescription {
   const driver = drivers.find((each) => each.name === name)
   if (!driver) throw ironicErrors.driverNotFound(name)
   return driver
@@ -66,11 +70,13 @@ export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'driver
     const drivers = type === 'classic' ? [] : conductor.drivers()
     // In a list, `fields` does not know the interfaces: only `detail` shows them.
     const whole = Boolean(detail)
-    return { body: { drivers: drivers.map((driver) => selected(shown(driver, call, whole), fields, call)) } }
+    return {
+      body: { drivers: drivers.map((driver) => selectDriverFields(showDriver(driver, call, whole), fields, call)) },
+    }
   },
   'drivers.get': (call, { conductor }) => {
-    const driver = find(conductor.drivers(), call.args.driver_name)
-    return { body: selected(shown(driver, call, true), call.args.fields, call) }
+    const driver = findDriver(conductor.drivers(), call.args.driver_name)
+    return { body: selectDriverFields(showDriver(driver, call, true), call.args.fields, call) }
   },
   'drivers.properties': ({ args }, { conductor }) => {
     const driver = conductor.drivers().find(({ name }) => name === args.driver_name)

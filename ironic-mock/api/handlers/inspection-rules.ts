@@ -1,10 +1,10 @@
 import { defined } from '../../../runtime/index.js'
-import { inspectionRuleSchema, ironicErrors, pythonRepr, textOf } from '../../../wire/index.js'
+import { inspectionRuleSchema, ironicErrors, pythonRepr, formatClientValue } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import { checkRule, storedRule } from '../check-inspection-rule.js'
-import { created, findResource, listResources, showResource } from '../resource-list.js'
-import { patched, patchValues, readForms } from '../resource-patch.js'
+import { createdAnswer, findResource, listResources, showResource } from '../resource-list.js'
+import { patchRecord, patchValues, readForms } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 
 export const inspectionRuleHandlers: HandlersOf<
@@ -31,7 +31,7 @@ export const inspectionRuleHandlers: HandlersOf<
       scope: null,
       ...defined({ uuid: uuid || undefined }),
     } as NewFields<'inspection_rule'>
-    return created('inspection_rule', call, await backend.conductor.resources.create('inspection_rule', fields))
+    return createdAnswer('inspection_rule', call, await backend.conductor.resources.create('inspection_rule', fields))
   },
 
   'inspectionRules.patch': async (call, backend) => {
@@ -42,9 +42,9 @@ export const inspectionRuleHandlers: HandlersOf<
       const { id: _, ...known } = current
       if (sensitive !== undefined && sensitive !== null && !sensitive && current.sensitive)
         throw ironicErrors.patchFailed(pythonRepr(patch), 'Inspection rules cannot have the sensitive flag unset.')
-      const document = patched(known, patch, inspectionRuleSchema)
+      const document = patchRecord(known, patch, inspectionRuleSchema)
       const named = readForms(document, { uuid: 'uuid' }).uuid
-      if (named !== uuid) throw ironicErrors.resourceGone('inspection_rule', textOf(named))
+      if (named !== uuid) throw ironicErrors.resourceGone('inspection_rule', formatClientValue(named))
       checkRule(document)
       return { ...storedRule(document), phase: (document.phase as string | null | undefined) ?? null }
     })

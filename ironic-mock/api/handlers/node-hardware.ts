@@ -10,7 +10,7 @@ import {
 } from '../../../wire/index.js'
 import { UNSTABLE_STATES } from '../../conductor/core/transitions.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { checkTargetRaid } from '../nodes/raid-rules.js'
 
 const MODE_CHANGES: Microversion = 76
@@ -24,7 +24,7 @@ function checkSettled({ provision_state }: NodeRecord): void {
 /** URL schemes from which a BMC can insert an image. */
 const SCHEMES = ['http:', 'https:', 'nfs:', 'cifs:']
 
-function checkImage(url: string): void {
+function checkMediaUrl(url: string): void {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? ''
   if (!SCHEMES.includes(`${scheme}:`)) throw new IronicError(400, `Unsupported or missing URL scheme: ${scheme}`)
 }
@@ -62,7 +62,7 @@ export const hardwareHandlers: HandlersOf<
     const config = call.document
     if (typeof config !== 'object' || config === null || Array.isArray(config))
       throw new IronicError(400, `Expected types <class 'dict'> for target_raid_config: ${pythonRepr(config)}`)
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     if (call.version < 12) throw ironicErrors.notAcceptable()
     await backend.conductor.updateNode(uuid, (node) => {
       checkTargetRaid(node, config as JsonObject)
@@ -73,7 +73,7 @@ export const hardwareHandlers: HandlersOf<
 
   'nodes.bootMode': async (call, backend) => {
     const { node_ident: ident, target } = call.args
-    const node = findNode(call, backend, ident)
+    const node = findCallNode(call, backend, ident)
     if (call.version < MODE_CHANGES) throw ironicErrors.endpointSince(MODE_CHANGES)
     if (target !== 'bios' && target !== 'uefi')
       throw new IronicError(
@@ -87,7 +87,7 @@ export const hardwareHandlers: HandlersOf<
 
   'nodes.secureBoot': async (call, backend) => {
     const { node_ident: ident, target } = call.args
-    const node = findNode(call, backend, ident)
+    const node = findCallNode(call, backend, ident)
     if (call.version < MODE_CHANGES) throw ironicErrors.endpointSince(MODE_CHANGES)
     // Upstream's sentence has this unmatched parenthesis.
     if (target == null)
@@ -101,26 +101,26 @@ export const hardwareHandlers: HandlersOf<
   },
 
   'nodes.console.get': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     const info = await backend.conductor.hardware.console(uuid)
     return { body: { console_enabled: info !== null, console_info: info } }
   },
   'nodes.console.set': async (call, backend) => {
     const { node_ident: ident, enabled } = call.args
-    const { uuid } = findNode(call, backend, ident)
+    const { uuid } = findCallNode(call, backend, ident)
     await backend.conductor.hardware.setConsole(uuid, enabled ?? false)
     return { location: call.links.href(`nodes/${ident}/states/console`) }
   },
 
   'nodes.injectNmi': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.hardware.injectNmi(uuid)
     return {}
   },
 
   'nodes.indicators': async (call, backend) => {
     const { node_ident: ident } = call.args
-    const { uuid } = findNode(call, backend, ident)
+    const { uuid } = findCallNode(call, backend, ident)
     const known = await backend.conductor.hardware.indicators(uuid)
     const indicators = Object.entries(known).flatMap(([component, names]) =>
       Object.entries(names).map(([own, { readonly, states }]) => {
@@ -137,12 +137,12 @@ export const hardwareHandlers: HandlersOf<
     return { body: { indicators } }
   },
   'nodes.indicators.get': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     const { component, name } = readIndicator(call.args.indicator)
     return { body: { state: await backend.conductor.hardware.indicator(uuid, component, name) } }
   },
   'nodes.indicators.set': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     const { component, name } = readIndicator(call.args.indicator)
     await backend.conductor.hardware.setIndicator(uuid, component, name, call.args.state ?? 'None')
     return {}
@@ -150,20 +150,20 @@ export const hardwareHandlers: HandlersOf<
 
   'nodes.vmedia.get': async (call, backend) => {
     if (call.version < MEDIA_SHOWN) throw new IronicError(404, 'The resource could not be found.')
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     return { body: await backend.conductor.hardware.media(uuid) }
   },
   'nodes.vmedia.attach': async (call, backend) => {
     const wanted = call.document
-    checkImage(wanted.image_url)
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    checkMediaUrl(wanted.image_url)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.hardware.attachMedia(uuid, wanted.device_type, wanted.image_url)
     return {}
   },
   'nodes.vmedia.detach': async (call, backend) => {
     const { device_types: devices } = call.args
     checkDevices(devices)
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.hardware.detachMedia(uuid, devices?.length ? devices : null)
     return {}
   },

@@ -1,7 +1,13 @@
-import { ironicErrors, textOf, type JsonObject, type Microversion, type NodeRecord } from '../../../wire/index.js'
+import {
+  ironicErrors,
+  formatClientValue,
+  type JsonObject,
+  type Microversion,
+  type NodeRecord,
+} from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
 import type { HistoryEntry } from '../../store/store.js'
-import { findNode } from '../nodes/find-node.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { isLogicalName, isUuid } from '../formats.js'
 import type { Links } from '../links.js'
 import { MAX_LIMIT, type PagingArgs } from '../listing.js'
@@ -88,7 +94,7 @@ export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'
   'nodes.history': async (call, backend) => {
     const { marker } = call.args
     const detail = call.args.detail ?? false
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     const all = await backend.store.history(node.uuid)
     const after = marker == null ? -1 : all.findIndex(({ uuid }) => uuid === marker)
     if (marker != null && after < 0) throw ironicErrors.historyNotFound(marker)
@@ -104,14 +110,14 @@ export const historyHandlers: HandlersOf<'nodes.history' | 'nodes.history.entry'
       `sort_dir=${paging.dir}`,
       `fields=${(detail ? HISTORY_DETAIL : HISTORY_FIELDS).join()}`,
       `limit=${paging.limit}`,
-      `marker=${textOf(history.at(-1)!.uuid)}`,
+      `marker=${formatClientValue(history.at(-1)!.uuid)}`,
     ].join('&')
     return { body: { history, next: call.links.href(`nodes/${call.args.node_ident}/history?${query}`) } }
   },
   'nodes.history.entry': async (call, backend) => {
     const { event } = call.args
     if (!isUuid(event) && !isLogicalName(event)) throw ironicErrors.expected('UUID or name', 'event', event)
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     const entry = (await backend.store.history(node.uuid)).find(({ uuid }) => uuid === call.args.event)
     if (!entry) throw ironicErrors.historyNotFound(call.args.event)
     return { body: shownEntry(entry, { node, links: call.links, version: call.version, detail: true }) }

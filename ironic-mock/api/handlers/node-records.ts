@@ -8,7 +8,7 @@ import {
   type Microversion,
 } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import { findCallNode } from '../nodes/find-node.js'
 import type { Links } from '../links.js'
 import { shownTime } from '../render.js'
 
@@ -64,11 +64,14 @@ function checkBiosQuery(
 }
 
 function shownSetting(setting: BiosSettingRecord, fields: readonly string[], ident: string, links: Links): JsonObject {
-  return { ...selected(setting, fields), links: links.pair(`nodes/${ident}/bios/${setting.name}`) }
+  return { ...selectRecordFields(setting, fields), links: links.pair(`nodes/${ident}/bios/${setting.name}`) }
 }
 
 /** Shows the chosen fields; times come first, also when not requested. */
-function selected(record: BiosSettingRecord | FirmwareComponentRecord, fields: readonly string[]): JsonObject {
+function selectRecordFields(
+  record: BiosSettingRecord | FirmwareComponentRecord,
+  fields: readonly string[],
+): JsonObject {
   const { created_at, updated_at } = record
   const values = record as unknown as JsonObject
   const own = fields.filter((field) => field in values && field !== 'created_at' && field !== 'updated_at')
@@ -99,7 +102,7 @@ function firmwareFields(fields: readonly string[] | null | undefined, version: M
 /** Handlers of records that belong to a node: its inventory, BIOS settings and firmware. */
 export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | 'nodes.bios' | 'nodes.bios.setting'> = {
   'nodes.inventory': async (call, backend) => {
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     const stored = await backend.store.inventory(node.uuid)
     if (!stored) throw ironicErrors.inventoryNotFound(node.id)
     return { body: { inventory: stored.inventory, plugin_data: stored.plugin_data } }
@@ -110,15 +113,15 @@ export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | '
     // Upstream checks the raw query, where a text is no boolean.
     if (detail != null) throw ironicErrors.schema(undefined, `'${detail}' is not of type 'boolean'`)
     const shown = firmwareFields(fields, call.version)
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     const firmware = await backend.conductor.hardware.firmware(uuid)
-    return { body: { firmware: firmware.map((component) => selected(component, shown)) } }
+    return { body: { firmware: firmware.map((component) => selectRecordFields(component, shown)) } }
   },
   'nodes.bios': async (call, backend) => {
     const { fields, detail } = call.args
     checkBiosQuery(fields, detail, call.version)
     const { node_ident: ident } = call.args
-    const { uuid } = findNode(call, backend, ident)
+    const { uuid } = findCallNode(call, backend, ident)
     const shown = detail ? BIOS_DETAIL : fields?.length ? fields : BIOS_FIELDS
     const settings = await backend.conductor.hardware.bios(uuid)
     return { body: { bios: settings.map((setting) => shownSetting(setting, shown, ident, call.links)) } }
@@ -127,7 +130,7 @@ export const recordHandlers: HandlersOf<'nodes.inventory' | 'nodes.firmware' | '
     const { setting_name: name } = call.args
     if (!/^[A-Z0-9-._~]+$/i.test(name))
       throw ironicErrors.schema(undefined, `${pythonRepr(name)} does not match '(?i)^[A-Z0-9-._~]+$'`)
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     const setting = (await backend.conductor.hardware.bios(node.uuid)).find((each) => each.name === name)
     if (!setting) throw ironicErrors.biosSettingNotFound(node.uuid, name)
     const shown = call.version >= BIOS_REGISTRY ? BIOS_DETAIL : BIOS_FIELDS

@@ -8,7 +8,7 @@ import {
   type JsonObject,
 } from '../../../wire/index.js'
 import type { HandlersOf } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
 import { checkProvision } from '../nodes/provision.js'
 import { shownProvisionState, shownTime } from '../render.js'
@@ -43,7 +43,7 @@ export const stateHandlers: HandlersOf<
   | 'nodes.bootDevice.supported'
 > = {
   'nodes.states': async (call, backend) => {
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     const body: JsonObject = {}
     for (const name of STATES_FIELDS) {
       if ((NODE_FIELDS.find((field) => field.name === name)?.since ?? 1) > call.version) continue
@@ -59,7 +59,7 @@ export const stateHandlers: HandlersOf<
 
   'nodes.provision': async (call, backend) => {
     const { node_ident: ident } = call.args
-    const node = findNode(call, backend, ident)
+    const node = findCallNode(call, backend, ident)
     const { runbook: named } = call.args
     const runbook = named == null ? undefined : await backend.store.resource('runbook', named)
     const hasNode = (uuid: string): boolean => backend.store.records.nodes.has(uuid)
@@ -70,7 +70,7 @@ export const stateHandlers: HandlersOf<
 
   'nodes.power': async (call, backend) => {
     const { node_ident: ident, target, timeout } = call.args
-    const node = findNode(call, backend, ident)
+    const node = findCallNode(call, backend, ident)
     const wanted = target ?? 'None'
     if ((timeout != null || wanted.startsWith('soft ')) && call.version < SINCE.softPower)
       throw ironicErrors.notAcceptable()
@@ -85,12 +85,12 @@ export const stateHandlers: HandlersOf<
   },
 
   'nodes.maintenance.set': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.setMaintenance(uuid, true, call.args.reason ?? null)
     return {}
   },
   'nodes.maintenance.unset': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.setMaintenance(uuid, false)
     return {}
   },
@@ -100,22 +100,22 @@ export const stateHandlers: HandlersOf<
     const ident = byUuid ?? named
     if (ident == null) throw new IronicError(400, 'Expected a logical name or UUID but received None.')
     if (call.version < SINCE.nodeNames && !isUuid(ident)) throw ironicErrors.notAcceptable()
-    const { uuid } = findNode(call, backend, ident)
+    const { uuid } = findCallNode(call, backend, ident)
     const validation = await backend.conductor.validate(uuid)
     return { body: Object.fromEntries(VALIDATED.map((kind) => [kind, validation[kind]])) }
   },
 
   'nodes.bootDevice.get': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     return { body: await backend.conductor.bootDevice(uuid) }
   },
   'nodes.bootDevice.set': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.setBootDevice(uuid, call.args.boot_device ?? 'None', call.args.persistent ?? false)
     return {}
   },
   'nodes.bootDevice.supported': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     return { body: { supported_boot_devices: await backend.conductor.supportedBootDevices(uuid) } }
   },
 }

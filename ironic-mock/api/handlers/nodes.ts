@@ -3,24 +3,29 @@ import {
   ironicErrors,
   NODE_LIST_FIELDS,
   SINCE,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type Microversion,
   type NodeRecord,
 } from '../../../wire/index.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import type { NewNode } from '../../conductor/core/conductor.js'
-import { findNode } from '../nodes/find-node.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { JsonText } from '../json-text.js'
 import { nextPage, readFields, readPaging, readSelection } from '../listing.js'
 import { nodeQuery, type NodeFilters } from '../nodes/node-filters.js'
 import { nodeTexts } from '../nodes/node-texts.js'
 import { checkPatch, patchNode, type NodePatchRequest } from '../nodes/node-patch.js'
-import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from '../nodes/node-rules.js'
+import { checkDescription, checkNodeName, checkUuid, normalizeNode, refuseNewerFields } from '../nodes/node-rules.js'
 import type { Records } from '../../store/records.js'
 import { renderNode } from '../render.js'
 
-const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Backend, fields?: readonly string[]) =>
+const showNode = (
+  node: NodeRecord,
+  { links, version }: IronicApiCall<object>,
+  backend: Backend,
+  fields?: readonly string[],
+) =>
   renderNode(node, {
     links,
     version,
@@ -31,8 +36,8 @@ const shown = (node: NodeRecord, { links, version }: Call<object>, backend: Back
 
 /** @throws IronicError 400 */
 function chassisId(records: Records, uuid: unknown): number {
-  const chassis = records.resources('chassis').byUuid.get(textOf(uuid).toLowerCase())
-  if (!chassis) throw ironicErrors.chassisNotFound(textOf(uuid))
+  const chassis = records.resources('chassis').byUuid.get(formatClientValue(uuid).toLowerCase())
+  if (!chassis) throw ironicErrors.chassisNotFound(formatClientValue(uuid))
   return chassis.id
 }
 
@@ -48,11 +53,11 @@ function parentOf({ records }: Backend['store'], ident: unknown, owner: string |
   return found.uuid
 }
 
-type ListArgs = NodeFilters & { detail?: boolean | null }
+type NodeListArgs = NodeFilters & { detail?: boolean | null }
 
 /** @param url path of `next`, below `/v1` */
 export async function listNodes(
-  call: Call<ListArgs>,
+  call: IronicApiCall<NodeListArgs>,
   backend: Backend,
   url: string,
   fields: readonly string[] | undefined,
@@ -64,7 +69,7 @@ export async function listNodes(
   const entries = backend.store.nodesNow({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
   // A list of all fields differs from a whole node, so it is another view.
   const view = `${links.base} ${version} ${fields ? `of ${fields.join()}` : 'whole'}`
-  const items = nodeTexts(entries, view, ({ record }) => shown(record, call, backend, fields))
+  const items = nodeTexts(entries, view, ({ record }) => showNode(record, call, backend, fields))
   const list = (after: string) => ({ body: new JsonText('{"nodes":[', items, after) })
   // An instance has one node, so there are no pages.
   if (args.instance_uuid) return list(']}')
@@ -77,7 +82,7 @@ export async function listNodes(
 }
 
 /** Checks the document of a new node, and adds defaults of its microversion. */
-function newNode(document: JsonObject, version: Microversion, { store }: Backend): NewNode {
+function readNewNode(document: JsonObject, version: Microversion, { store }: Backend): NewNode {
   // Null, and the default group, count as absent.
   const present = Object.keys(document).filter((name) => document[name] !== (name === 'conductor_group' ? '' : null))
   refuseNewerFields(
@@ -88,7 +93,7 @@ function newNode(document: JsonObject, version: Microversion, { store }: Backend
   checkDescription(document.description, 'create')
   for (const name of ['uuid', 'instance_uuid', 'chassis_uuid']) checkUuid(name, document[name])
   if (typeof document.owner === 'string') throw ironicErrors.ownerAtCreation()
-  const { chassis_uuid, ...fields } = normalised(document)
+  const { chassis_uuid, ...fields } = normalizeNode(document)
   // An interface of null counts as absent.
   for (const [name, value] of Object.entries(fields)) if (value === null) delete fields[name]
   if (version < SINCE.enrollState) fields.provision_state = 'available'
@@ -111,14 +116,14 @@ export const nodeHandlers: HandlersOf<
   },
 
   'nodes.get': async (call, backend) => {
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     const fields = readFields('node', call.args.fields, call.version)
-    return { body: shown(node, call, backend, fields) }
+    return { body: showNode(node, call, backend, fields) }
   },
 
   'nodes.create': async (call, backend) => {
-    const node = await backend.conductor.createNode(newNode(call.document, call.version, backend))
-    return { body: shown(node, call, backend), location: call.links.href(`nodes/${node.uuid}`) }
+    const node = await backend.conductor.createNode(readNewNode(call.document, call.version, backend))
+    return { body: showNode(node, call, backend), location: call.links.href(`nodes/${node.uuid}`) }
   },
 
   'nodes.patch': async (call, backend) => {
@@ -135,13 +140,13 @@ export const nodeHandlers: HandlersOf<
     }
     if (reset_interfaces != null && call.version < SINCE.resetInterfaces) throw ironicErrors.notAcceptable()
     checkPatch(request)
-    const { uuid } = findNode(call, backend, ident)
+    const { uuid } = findCallNode(call, backend, ident)
     const node = await backend.conductor.updateNode(uuid, (current) => patchNode(current, request))
-    return { body: shown(node, call, backend) }
+    return { body: showNode(node, call, backend) }
   },
 
   'nodes.delete': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     await backend.conductor.destroyNode(uuid)
     return {}
   },

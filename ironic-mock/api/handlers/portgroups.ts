@@ -4,21 +4,21 @@ import {
   ironicErrors,
   PATCHABLE,
   portgroupSchema,
-  textOf,
+  formatClientValue,
   type PortgroupRecord,
   type PatchOperation,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { ResourceQuery } from '../../store/store.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
+import { findCallNode } from '../nodes/find-node.js'
 import type { PagingArgs } from '../listing.js'
-import { checkRoutedIdent, created, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
-import { checkPatchable, isName, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
+import { checkRoutedIdent, createdAnswer, findResource, listResources, nodeOr, showResource } from '../resource-list.js'
+import { checkPatchable, isName, patchRecord, patchValues, readForms, withDefaults } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 import { listPorts, portSelection } from './ports.js'
 
-const DEFAULTS = {
+const PORTGROUP_DEFAULTS = {
   address: null,
   category: null,
   extra: {},
@@ -28,9 +28,14 @@ const DEFAULTS = {
   properties: {},
   standalone_ports_supported: true,
 }
-const FORMS = { address: 'mac', node_uuid: 'uuid', standalone_ports_supported: 'boolean', uuid: 'uuid' } as const
+const PORTGROUP_FORMS = {
+  address: 'mac',
+  node_uuid: 'uuid',
+  standalone_ports_supported: 'boolean',
+  uuid: 'uuid',
+} as const
 
-interface Filters extends PagingArgs {
+interface PortgroupFilters extends PagingArgs {
   node?: string | null
   address?: string | null
   shard?: string[] | null
@@ -41,7 +46,7 @@ interface Filters extends PagingArgs {
 
 /** Query of a list. At most one of the filters may be set; an address must match exactly. */
 function portgroupQuery(
-  call: Call<Filters>,
+  call: IronicApiCall<PortgroupFilters>,
   backend: Backend,
   node: string | null | undefined,
 ): Pick<ResourceQuery<'portgroup'>, 'node_uuid' | 'where'> {
@@ -58,7 +63,12 @@ function portgroupQuery(
   return {}
 }
 
-function list(call: Call<Filters>, backend: Backend, detailed: boolean, node = call.args.node) {
+function listPortgroups(
+  call: IronicApiCall<PortgroupFilters>,
+  backend: Backend,
+  detailed: boolean,
+  node = call.args.node,
+) {
   const query = portgroupQuery(call, backend, node)
   const fields = detailed ? undefined : selectedFields('portgroup', call.args, call.version)
   return listResources('portgroup', call, backend, {
@@ -69,11 +79,11 @@ function list(call: Call<Filters>, backend: Backend, detailed: boolean, node = c
   })
 }
 
-function refuseModeBefore26({ version }: Call<object>, hasMode: boolean): void {
+function refuseModeBefore26({ version }: IronicApiCall<object>, hasMode: boolean): void {
   if (version < 26 && hasMode) throw ironicErrors.notAcceptable()
 }
 
-const findPortgroup = (call: Call<{ portgroup_ident: string }>, backend: Backend) =>
+const findPortgroup = (call: IronicApiCall<{ portgroup_ident: string }>, backend: Backend) =>
   findResource('portgroup', backend, checkRoutedIdent('portgroup', call.args.portgroup_ident))
 
 export const portgroupHandlers: HandlersOf<
@@ -88,32 +98,32 @@ export const portgroupHandlers: HandlersOf<
   | 'nodes.portgroups'
   | 'nodes.portgroups.detail'
 > = {
-  'portgroups.list': (call, backend) => list(call, backend, false),
-  'portgroups.detail': (call, backend) => list(call, backend, true),
+  'portgroups.list': (call, backend) => listPortgroups(call, backend, false),
+  'portgroups.detail': (call, backend) => listPortgroups(call, backend, true),
   // Upstream finds a node here by uuid only; a difference on purpose.
   'nodes.portgroups': async (call, backend) =>
-    list(call, backend, false, findNode(call, backend, call.args.node_ident).uuid),
+    listPortgroups(call, backend, false, findCallNode(call, backend, call.args.node_ident).uuid),
   'nodes.portgroups.detail': async (call, backend) =>
-    list(call, backend, true, findNode(call, backend, call.args.node_ident).uuid),
+    listPortgroups(call, backend, true, findCallNode(call, backend, call.args.node_ident).uuid),
   'portgroups.get': (call, backend) => showResource('portgroup', call, findPortgroup(call, backend)),
 
   'portgroups.create': async (call, backend) => {
-    const document = readForms(call.document, FORMS)
-    const node = nodeOr(400, backend, textOf(document.node_uuid))
+    const document = readForms(call.document, PORTGROUP_FORMS)
+    const node = nodeOr(400, backend, formatClientValue(document.node_uuid))
     refuseModeBefore26(call, Boolean(document.mode) || Object.keys((document.properties ?? {}) as object).length > 0)
     if (document.name && !isName(document.name))
-      throw new IronicError(400, `Cannot create portgroup with invalid name '${textOf(document.name)}'`)
+      throw new IronicError(400, `Cannot create portgroup with invalid name '${formatClientValue(document.name)}'`)
     const fields = {
-      ...withDefaults(document, DEFAULTS),
+      ...withDefaults(document, PORTGROUP_DEFAULTS),
       // An empty mode means the default.
-      mode: document.mode || DEFAULTS.mode,
+      mode: document.mode || PORTGROUP_DEFAULTS.mode,
       ...defined({ uuid: document.uuid || undefined }),
       node_uuid: node.uuid,
       node_id: node.id,
       internal_info: {},
       dynamic_portgroup: false,
     } as unknown as NewFields<'portgroup'>
-    return created('portgroup', call, await backend.conductor.resources.create('portgroup', fields))
+    return createdAnswer('portgroup', call, await backend.conductor.resources.create('portgroup', fields))
   },
 
   'portgroups.patch': async (call, backend) => {
@@ -126,19 +136,19 @@ export const portgroupHandlers: HandlersOf<
       if (name && !isName(name))
         throw new IronicError(
           400,
-          `Portgroup ${call.args.portgroup_ident}: Cannot change name to invalid name '${textOf(name)}'`,
+          `Portgroup ${call.args.portgroup_ident}: Cannot change name to invalid name '${formatClientValue(name)}'`,
         )
     const [target] = patchValues(patch, 'node_uuid')
     const moved = target === undefined ? undefined : linkedNode(backend, target)
     const record = await backend.conductor.resources.update('portgroup', uuid, (current) => {
-      const { node_uuid = current.node_uuid, ...shown } = patched(
+      const { node_uuid = current.node_uuid, ...shown } = patchRecord(
         { ...current, node_uuid: current.node_uuid },
         patch.map((operation) => keepNode(operation, current.node_uuid)),
         portgroupSchema,
       )
       if (!('mode' in shown)) throw new IronicError(400, "'mode' is a mandatory attribute and can not be removed")
-      refuseDuringInspection(call, backend, textOf(node_uuid), uuid)
-      const fields = withDefaults(readForms(shown, FORMS), DEFAULTS)
+      refuseDuringInspection(call, backend, formatClientValue(node_uuid), uuid)
+      const fields = withDefaults(readForms(shown, PORTGROUP_FORMS), PORTGROUP_DEFAULTS)
       return { ...fields, ...(moved ? { node_uuid: moved.uuid, node_id: moved.id } : {}) }
     })
     return { body: showResource('portgroup', { ...call, args: {} }, record).body }
@@ -150,12 +160,12 @@ export const portgroupHandlers: HandlersOf<
   },
 
   'portgroups.ports': (call, backend) =>
-    listPorts(call, backend, members(findPortgroup(call, backend)), 'ports', portSelection(call)),
+    listPorts(call, backend, portgroupMembers(findPortgroup(call, backend)), 'ports', portSelection(call)),
   'portgroups.ports.detail': (call, backend) =>
-    listPorts(call, backend, members(findPortgroup(call, backend)), 'ports/detail', undefined),
+    listPorts(call, backend, portgroupMembers(findPortgroup(call, backend)), 'ports/detail', undefined),
 }
 
-const members = ({ id, node_uuid }: PortgroupRecord) => ({
+const portgroupMembers = ({ id, node_uuid }: PortgroupRecord) => ({
   node_uuid,
   where: ({ portgroup_id }: { portgroup_id: number | null }) => portgroup_id === id,
 })
@@ -163,9 +173,9 @@ const members = ({ id, node_uuid }: PortgroupRecord) => ({
 /** Node to which a patch moves a record. */
 export function linkedNode(backend: Backend, ident: unknown) {
   try {
-    return nodeOr(400, backend, textOf(ident))
+    return nodeOr(400, backend, formatClientValue(ident))
   } catch {
-    throw ironicErrors.nodeLinkInvalid(textOf(ident))
+    throw ironicErrors.nodeLinkInvalid(formatClientValue(ident))
   }
 }
 
@@ -173,7 +183,12 @@ export function linkedNode(backend: Backend, ident: unknown) {
 export const keepNode = (operation: PatchOperation, node: string): PatchOperation =>
   operation.path === '/node_uuid' ? { op: 'replace', path: '/node_uuid', value: node } : operation
 
-function refuseDuringInspection(call: Call<object>, { store }: Backend, node: string, portgroup: string): void {
+function refuseDuringInspection(
+  call: IronicApiCall<object>,
+  { store }: Backend,
+  node: string,
+  portgroup: string,
+): void {
   const state = store.records.nodes.get(node)?.record.provision_state
   if (state === 'inspecting' && call.version >= 39)
     throw new IronicError(

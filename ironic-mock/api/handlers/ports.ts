@@ -6,16 +6,16 @@ import {
   PATCHABLE_PORT_FIELDS,
   PORT_LIST_FIELDS,
   SINCE,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type PortRecord,
 } from '../../../wire/index.js'
 import type { NewPort } from '../../conductor/core/conductor.js'
 import type { PortQuery } from '../../store/store.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'
-import { page, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'
+import { renderPage, readFields, readPaging, readSelection, type PagingArgs } from '../listing.js'
 import { joinablePortgroup, newPortFields, patchPort, refuseNewerLink, refuseNewerPortFields } from '../port-rules.js'
 import { renderPort } from '../render.js'
 import { nodeOr } from '../resource-list.js'
@@ -23,16 +23,21 @@ import { checkPatchable, patchValues } from '../resource-patch.js'
 import { schemaProblem } from '../schema.js'
 import { linkedNode } from './portgroups.js'
 
-type ListArgs = PagingArgs & { fields?: string[] | null; detail?: boolean | null }
+type PortListArgs = PagingArgs & { fields?: string[] | null; detail?: boolean | null }
 
-const shown = (port: PortRecord, { links, version }: Call<object>, { store }: Backend, fields?: readonly string[]) => {
+const showPort = (
+  port: PortRecord,
+  { links, version }: IronicApiCall<object>,
+  { store }: Backend,
+  fields?: readonly string[],
+) => {
   const portgroup = store.records.resources('portgroup').byId(port.portgroup_id)?.uuid ?? null
   return renderPort(port, { links, version, portgroup, ...defined({ fields }) })
 }
 
 /** @param fields fields to show, or undefined for all */
 export async function listPorts(
-  call: Call<ListArgs>,
+  call: IronicApiCall<PortListArgs>,
   backend: Backend,
   query: PortQuery,
   url: string,
@@ -42,20 +47,20 @@ export async function listPorts(
   const paging = readPaging('port', args, version)
   if (paging.marker && !(await backend.store.port(paging.marker))) throw ironicErrors.portNotFound(paging.marker)
   const ports = backend.store.portsNow({ ...query, ...paging, sortKey: paging.sortKey as keyof PortRecord })
-  const items = ports.map((port) => shown(port, call, backend, fields))
+  const items = ports.map((port) => showPort(port, call, backend, fields))
   const repeated = { detail: url.endsWith('/detail') ? null : args.detail, fields: fields?.join(',') }
-  return { body: page('ports', items, paging, links.href(url), repeated, ports.at(-1)?.uuid) }
+  return { body: renderPage('ports', items, paging, links.href(url), repeated, ports.at(-1)?.uuid) }
 }
 
 /** Finds a port by uuid or name; by name also for clients too old to see names. */
-async function find({ store }: Backend, ident: string): Promise<PortRecord> {
+async function findPort({ store }: Backend, ident: string): Promise<PortRecord> {
   const uuid = isUuid(ident) ? ident.toLowerCase() : store.records.portsByName.get(ident)
   const port = uuid === undefined ? undefined : await store.port(uuid)
   if (!port) throw ironicErrors.portNotFound(ident)
   return port
 }
 
-interface Filters {
+interface PortFilters {
   node?: string | null
   node_uuid?: string | null
   address?: string | null
@@ -69,7 +74,7 @@ interface Filters {
  * Query of a list: the first filter that is set counts, in the order portgroup, node, address, shards, conductor
  * groups.
  */
-function portQuery({ args, version }: Call<ListArgs & Filters>, backend: Backend): PortQuery {
+function portQuery({ args, version }: IronicApiCall<PortListArgs & PortFilters>, backend: Backend): PortQuery {
   const { address, portgroup, shard, description_contains: text, conductor_groups: groups } = args
   const ident = args.node_uuid ?? args.node
   if (portgroup && version < 24) throw ironicErrors.notAcceptable()
@@ -97,7 +102,7 @@ function portQuery({ args, version }: Call<ListArgs & Filters>, backend: Backend
   return { where: described }
 }
 
-export const portSelection = ({ args, version }: Call<ListArgs>) =>
+export const portSelection = ({ args, version }: IronicApiCall<PortListArgs>) =>
   readSelection('port', args, version, PORT_LIST_FIELDS)
 
 export const portHandlers: HandlersOf<
@@ -113,23 +118,23 @@ export const portHandlers: HandlersOf<
   'ports.list': (call, backend) => listPorts(call, backend, portQuery(call, backend), 'ports', portSelection(call)),
   'ports.detail': (call, backend) => listPorts(call, backend, portQuery(call, backend), 'ports/detail', undefined),
   'nodes.ports': async (call, backend) => {
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     return listPorts(call, backend, { node_uuid: node.uuid }, 'ports', portSelection(call))
   },
   'nodes.ports.detail': async (call, backend) => {
-    const node = findNode(call, backend, call.args.node_ident)
+    const node = findCallNode(call, backend, call.args.node_ident)
     return listPorts(call, backend, { node_uuid: node.uuid }, 'ports/detail', undefined)
   },
 
   'ports.get': async (call, backend) => {
-    const port = await find(backend, call.args.port_ident)
-    return { body: shown(port, call, backend, readFields('port', call.args.fields, call.version)) }
+    const port = await findPort(backend, call.args.port_ident)
+    return { body: showPort(port, call, backend, readFields('port', call.args.fields, call.version)) }
   },
 
   'ports.create': async (call, backend) => {
     const document = newPortFields(call.document)
     if (document.node_ident !== undefined && call.version < SINCE.portNodeIdent) throw ironicErrors.notAcceptable()
-    const node = nodeOr(400, backend, textOf(document.node_uuid ?? document.node_ident))
+    const node = nodeOr(400, backend, formatClientValue(document.node_uuid ?? document.node_ident))
     refuseNewerPortFields(Object.keys(document), call.version)
     refuseNewerLink(document.local_link_connection, call.version)
     const { node_ident: _, portgroup_uuid, ...fields } = document
@@ -148,7 +153,7 @@ export const portHandlers: HandlersOf<
       portgroup_id: group?.id ?? null,
       node_uuid: node.uuid,
     } as NewPort)
-    return { body: shown(port, call, backend), location: call.links.href(`ports/${port.uuid}`) }
+    return { body: showPort(port, call, backend), location: call.links.href(`ports/${port.uuid}`) }
   },
 
   'ports.patch': async (call, backend) => {
@@ -160,7 +165,7 @@ export const portHandlers: HandlersOf<
       version,
       true,
     )
-    const found = await find(backend, call.args.port_ident)
+    const found = await findPort(backend, call.args.port_ident)
     const [move] = patchValues(patch, 'node_uuid')
     const target = move === undefined ? undefined : linkedNode(backend, move)
     const { records } = backend.store
@@ -174,7 +179,7 @@ export const portHandlers: HandlersOf<
         )
       return after
     })
-    return { body: shown(port, call, backend) }
+    return { body: showPort(port, call, backend) }
   },
 
   'ports.delete': async (call, backend) => {

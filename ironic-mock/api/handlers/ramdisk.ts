@@ -1,8 +1,8 @@
 import { ironicErrors, IronicError, SINCE, type JsonObject, type NodeRecord } from '../../../wire/index.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import type { Heartbeat } from '../../conductor/core/conductor.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../../conductor/core/transitions.js'
-import { findNode } from '../nodes/find-node.js'
+import { findCallNode } from '../nodes/find-node.js'
 import { isMac } from '../formats.js'
 import type { Links } from '../links.js'
 import { renderNode } from '../render.js'
@@ -26,7 +26,7 @@ function lookupAnswer(
  * nothing.
  */
 async function findAgentNode(
-  { args }: Call<{ node_uuid?: string | null; addresses?: string[] | null }>,
+  { args }: IronicApiCall<{ node_uuid?: string | null; addresses?: string[] | null }>,
   { store, fastTrack }: Backend,
 ): Promise<NodeRecord> {
   const addresses = (args.addresses ?? []).filter(isMac)
@@ -45,7 +45,7 @@ async function findAgentNode(
 const HEARTBEAT_FIELDS = ['agent_version', 'agent_verify_ca', 'agent_status', 'agent_status_message'] as const
 
 /** Refuses fields newer than the client with 400; everywhere else that is a 406. */
-function refuseNewerFields({ args, version }: Call<Readonly<Partial<Record<string, string | null>>>>): void {
+function refuseNewerFields({ args, version }: IronicApiCall<Readonly<Partial<Record<string, string | null>>>>): void {
   if (args.agent_version && version < 36) throw ironicErrors.fieldNotRecognised('agent_version')
   if ((args.agent_status || args.agent_status_message) && version < 72)
     throw new IronicError(400, 'Fields "agent_status" and "agent_status_message" not recognised.')
@@ -63,7 +63,7 @@ export const ramdiskHandlers: HandlersOf<'lookup' | 'heartbeat' | 'continueInspe
   heartbeat: async (call, backend) => {
     const { args } = call
     refuseNewerFields(call)
-    const node = findNode(call, backend, args.node_ident)
+    const node = findCallNode(call, backend, args.node_ident)
     const { callback_url: url, agent_status: status } = args
     if (url == null || (url !== '' && !url.split(':')[0]!.includes('http'))) throw ironicErrors.callbackUrl()
     const known = node.driver_internal_info.agent_url

@@ -6,7 +6,7 @@ import {
   pythonRepr,
   runbookSchema,
   runbookStepSchema,
-  textOf,
+  formatClientValue,
   traitRunbookSchema,
   traitSchema,
   type RunbookRecord,
@@ -14,16 +14,16 @@ import {
   type PatchOperation,
 } from '../../../wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
-import type { Backend, Call, HandlersOf } from '../call.js'
+import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'
-import { created, findResource, listResources, showResource } from '../resource-list.js'
-import { checkPatchable, patched, patchValues, readForms, withDefaults } from '../resource-patch.js'
+import { createdAnswer, findResource, listResources, showResource } from '../resource-list.js'
+import { checkPatchable, patchRecord, patchValues, readForms, withDefaults } from '../resource-patch.js'
 import { selectedFields } from '../resource-view.js'
 import { checkDocument } from '../schema.js'
 import { checkDuplicates, checkPatchedSteps, mergeSteps } from './deploy-templates.js'
 
 const TRAITS = 112
-const DEFAULTS = { description: null, disable_ramdisk: false, extra: {}, public: false, owner: null }
+const RUNBOOK_DEFAULTS = { description: null, disable_ramdisk: false, extra: {}, public: false, owner: null }
 
 const storedSteps = (steps: unknown): RunbookStep[] =>
   (steps as RunbookStep[]).map(({ interface: interfaceName, step, args, order }) => ({
@@ -37,7 +37,7 @@ const unusableOwner = (patch: readonly PatchOperation[]) =>
   ironicErrors.patchFailed(pythonRepr(patch), 'There cannot be an owner for a public runbook')
 
 /** Finds the runbook of a call about traits. An ident that is neither a name nor a uuid is a 400 here, as upstream. */
-function findRunbook({ args }: Call<{ runbook_ident: string }>, backend: Backend): RunbookRecord {
+function findRunbook({ args }: IronicApiCall<{ runbook_ident: string }>, backend: Backend): RunbookRecord {
   const { runbook_ident: ident } = args
   if (!isUuid(ident) && !isLogicalName(ident))
     throw new IronicError(400, `Expected a logical name or UUID but received ${ident}.`)
@@ -74,13 +74,13 @@ export const runbookHandlers: HandlersOf<
         'Cannot create a runbook as a project scoped admin with an owner other than your own project.',
       )
     const fields = {
-      ...withDefaults(document, DEFAULTS),
+      ...withDefaults(document, RUNBOOK_DEFAULTS),
       name: document.name,
       steps: storedSteps(document.steps),
       traits: [],
       ...defined({ uuid: uuid || undefined }),
     } as unknown as NewFields<'runbook'>
-    return created('runbook', call, await backend.conductor.resources.create('runbook', fields))
+    return createdAnswer('runbook', call, await backend.conductor.resources.create('runbook', fields))
   },
 
   'runbooks.patch': async (call, backend) => {
@@ -94,11 +94,11 @@ export const runbookHandlers: HandlersOf<
       if (owner !== undefined && ((current.public && publics.length === 0) || publics[0])) throw unusableOwner(patch)
       const before = publics.length > 0 ? { ...current, owner: null } : current
       checkPatchedSteps(before, patch, runbookStepSchema)
-      const { name, steps, ...rest } = patched(before, patch, runbookSchema)
+      const { name, steps, ...rest } = patchRecord(before, patch, runbookSchema)
       checkDuplicates(steps as RunbookStep[])
       return {
-        ...withDefaults(rest, DEFAULTS),
-        name: textOf(name),
+        ...withDefaults(rest, RUNBOOK_DEFAULTS),
+        name: formatClientValue(name),
         steps: mergeSteps(current.steps, storedSteps(steps)),
       }
     })

@@ -1,6 +1,6 @@
 import { ironicErrors, IronicError, LOGICAL_DISK_PROPERTIES } from '../../../wire/index.js'
-import type { Backend, Call, HandlersOf, Reply } from '../call.js'
-import { findNode } from '../nodes/find-node.js'
+import type { Backend, IronicApiCall, HandlersOf, Reply } from '../call.js'
+import { findCallNode } from '../nodes/find-node.js'
 
 interface NodeMethod {
   node_ident: string
@@ -9,8 +9,8 @@ interface NodeMethod {
 
 const callNodeMethod =
   (http: string) =>
-  async (call: Call<NodeMethod>, backend: Backend): Promise<Reply> => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+  async (call: IronicApiCall<NodeMethod>, backend: Backend): Promise<Reply> => {
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     const { method } = call.args
     const { isSync, value } = await backend.conductor.hardware.callVendor(uuid, { method, http, data: call.document })
     // An asynchronous method answers 202 without a body, a synchronous one without a value 200 without a body.
@@ -23,7 +23,10 @@ function checkDriver({ conductor }: Backend, name: string): void {
 }
 
 /** Always refuses: no driver has vendor methods of its own. */
-const callDriverMethod = ({ args }: Call<{ driver_name: string; method: string }>, backend: Backend): Reply => {
+const callDriverMethod = (
+  { args }: IronicApiCall<{ driver_name: string; method: string }>,
+  backend: Backend,
+): Reply => {
   checkDriver(backend, args.driver_name)
   throw new IronicError(400, `No handler for method ${args.method}`)
 }
@@ -44,7 +47,7 @@ export const vendorHandlers: HandlersOf<
   | 'drivers.raidProperties'
 > = {
   'nodes.vendor.methods': async (call, backend) => {
-    const { uuid } = findNode(call, backend, call.args.node_ident)
+    const { uuid } = findCallNode(call, backend, call.args.node_ident)
     return { body: await backend.conductor.hardware.vendorMethods(uuid) }
   },
   'nodes.vendor.get': callNodeMethod('GET'),

@@ -1,5 +1,5 @@
 import { ironicErrors, SINCE, type Microversion, type NodeRecord } from '../../../wire/index.js'
-import type { Backend, Call } from '../call.js'
+import type { Backend, IronicApiCall } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'
 
 /**
@@ -8,7 +8,7 @@ import { isLogicalName, isUuid } from '../formats.js'
  *
  * @throws IronicError 404, or 400 in the router's shape
  */
-export function findNode(call: Call<object>, { store }: Backend, ident: string): NodeRecord {
+export function findCallNode(call: IronicApiCall<object>, { store }: Backend, ident: string): NodeRecord {
   const byUuid = isUuid(ident)
   if (!isIdent(ident)) throw ironicErrors.badIdent('node', ident)
   const named = (name: string) => (knowsNames(call.version) ? store.nodeNow(name) : undefined)

@@ -10,7 +10,7 @@ import {
   type ProvisionState,
 } from '../../../wire/index.js'
 import type { NodeQuery } from '../../store/store.js'
-import type { Backend, Call } from '../call.js'
+import type { Backend, IronicApiCall } from '../call.js'
 import type { PagingArgs } from '../listing.js'
 
 /** The query arguments of `GET /v1/nodes` that choose nodes. */
@@ -63,7 +63,7 @@ function like(part: string): RegExp {
  *
  * @throws IronicError 400 for impossible values, 406 for filters newer than the client
  */
-export async function nodeQuery(call: Call<NodeFilters>, { conductor, store }: Backend): Promise<NodeQuery> {
+export async function nodeQuery(call: IronicApiCall<NodeFilters>, { conductor, store }: Backend): Promise<NodeQuery> {
   const { args, version } = call
   for (const [name, since] of Object.entries(SINCE_FILTER))
     if (args[name as keyof NodeFilters] != null && version < since)

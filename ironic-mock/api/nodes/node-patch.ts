@@ -7,7 +7,7 @@ import {
   patchedNodeSchema,
   pythonRepr,
   SINCE,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -18,7 +18,7 @@ import type { DriverDescription } from '../../conductor/core/conductor.js'
 import { UPDATE_ALLOWED } from '../../conductor/core/transitions.js'
 import type { NodePatch } from '../../store/store.js'
 import { applyPatch } from '../json-patch.js'
-import { checkDescription, checkNodeName, checkUuid, normalised, refuseNewerFields } from './node-rules.js'
+import { checkDescription, checkNodeName, checkUuid, normalizeNode, refuseNewerFields } from './node-rules.js'
 import { checkDocument, schemaProblem } from '../schema.js'
 
 /** States in which interfaces may change outside maintenance, and a resource class that is set. */
@@ -78,11 +78,11 @@ export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatc
   checkUuid('chassis_uuid', chassis)
 
   const cleared = interfaceFields.filter((name) => fields[name] === null)
-  const after = normalised(fields) as NodePatch & { driver: string }
-  after.chassis_id = chassis === null ? null : request.chassisId(textOf(chassis))
+  const after = normalizeNode(fields) as NodePatch & { driver: string }
+  after.chassis_id = chassis === null ? null : request.chassisId(formatClientValue(chassis))
   fillInterfaces(node, after, request)
   const changed = (name: keyof NodePatch) => JSON.stringify(after[name]) !== JSON.stringify(node[name])
-  checkFields(node, after, changed, request)
+  checkPatchedFields(node, after, changed, request)
   checkStates(node, after, (name) => changed(name) || (cleared as string[]).includes(name))
   checkAllocation(node, after)
   followUp(node, after, changed)
@@ -130,7 +130,7 @@ function fillInterfaces(
   }
 }
 
-function checkFields(
+function checkPatchedFields(
   node: NodeRecord,
   after: NodePatch,
   changed: (name: keyof NodePatch) => boolean,

@@ -2,7 +2,7 @@ import {
   ironicErrors,
   NODE_FIELDS,
   SINCE,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -11,13 +11,14 @@ import { isHostName, isLogicalName, isUuid, parseBoolean } from '../formats.js'
 
 /** Path segments below /v1/nodes, in the order of upstream's refusal. */
 const RESERVED_NAMES = ['maintenance', 'management', 'states', 'vendor_passthru', 'detail', 'validate']
-const LONGEST_NAME = 255
-const LONGEST_DESCRIPTION = 4096
+const MAX_NODE_NAME_LENGTH = 255
+const MAX_DESCRIPTION_LENGTH = 4096
 
 /** @param updating ident of the node that gets the name; absent at creation */
 export function checkNodeName(name: unknown, version: Microversion, updating?: string): void {
   if (typeof name !== 'string') return
-  const valid = version >= SINCE.rfc3986Names ? isLogicalName(name) && name.length <= LONGEST_NAME : isHostName(name)
+  const valid =
+    version >= SINCE.rfc3986Names ? isLogicalName(name) && name.length <= MAX_NODE_NAME_LENGTH : isHostName(name)
   if (!valid) throw ironicErrors.invalidNodeName(name, updating)
   if (RESERVED_NAMES.includes(name)) throw ironicErrors.reservedNodeName(name, RESERVED_NAMES)
 }
@@ -29,7 +30,7 @@ export function refuseNewerFields(names: readonly string[], version: Microversio
 }
 
 export function checkDescription(description: unknown, doing: 'create' | 'update'): void {
-  if (typeof description === 'string' && description.length > LONGEST_DESCRIPTION)
+  if (typeof description === 'string' && description.length > MAX_DESCRIPTION_LENGTH)
     throw ironicErrors.descriptionTooLong(doing)
 }
 
@@ -77,14 +78,14 @@ const BOOLEANS = [
 ]
 
 /** Fields with booleans read from words, and defaults for null and removed ones. */
-export function normalised(fields: JsonObject): JsonObject {
+export function normalizeNode(fields: JsonObject): JsonObject {
   const out: JsonObject = { ...fields }
   for (const [name, value] of Object.entries(fields)) {
     if (value === null && Object.hasOwn(NODE_DEFAULTS, name))
       out[name] = structuredClone(NODE_DEFAULTS[name as keyof typeof NODE_DEFAULTS])
     else if (value !== null && BOOLEANS.includes(name)) {
       const flag = parseBoolean(value)
-      if (flag === undefined) throw ironicErrors.notBoolean(name, textOf(value))
+      if (flag === undefined) throw ironicErrors.notBoolean(name, formatClientValue(value))
       out[name] = flag
     }
   }

@@ -2,7 +2,7 @@ import type { NodeEntry } from '../../store/records.js'
 import { itemText, type ItemText } from '../json-text.js'
 
 /** Last rendered text of each node, with its view: the base URL, microversion and fields of the request. */
-const texts = new WeakMap<NodeEntry, { view: string; item: ItemText }>()
+const lastNodeTexts = new WeakMap<NodeEntry, { view: string; item: ItemText }>()
 
 /**
  * Renders nodes in one view as JSON, each once: an entry is one revision and never changes, nor does the uuid of its
@@ -14,10 +14,10 @@ export function nodeTexts(
   render: (entry: NodeEntry) => unknown,
 ): ItemText[] {
   return entries.map((entry) => {
-    const known = texts.get(entry)
+    const known = lastNodeTexts.get(entry)
     if (known?.view === view) return known.item
     const item = itemText(render(entry))
-    texts.set(entry, { view, item })
+    lastNodeTexts.set(entry, { view, item })
     return item
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PROVISION_STATES, type NodeRecord, type RunbookRecord } from '../../../wire/index.js'
-import { VERBS } from '../../conductor/core/transitions.js'
+import { PROVISION_VERBS } from '../../conductor/core/transitions.js'
 import { checkProvision, type ProvisionArgs } from './provision.js'
 import { aNode } from '../../../test/kit/ironic-records.js'
 
@@ -251,7 +251,7 @@ test('every verb in every state is accepted where the state machine has it, and 
     service: { service_steps: [{ interface: 'deploy', step: 'x' }] },
     rescue: { rescue_password: 'pw' },
   }
-  for (const [target, verb] of Object.entries(VERBS))
+  for (const [target, verb] of Object.entries(PROVISION_VERBS))
     for (const provision_state of PROVISION_STATES) {
       const instance_info = { image_source: 'http://images/x.raw' }
       const attempt = () => check({ provision_state, instance_info }, { target, ...needs[target] })

@@ -7,7 +7,7 @@ import {
   orderedStepsSchema,
   pythonRepr,
   SINCE,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type JsonSchema,
   type Microversion,
@@ -15,9 +15,9 @@ import {
   type RunbookRecord,
 } from '../../../wire/index.js'
 import type { ProvisionRequest } from '../../conductor/core/conductor.js'
-import { TRANSITIONS, VERBS } from '../../conductor/core/transitions.js'
+import { TRANSITIONS, PROVISION_VERBS } from '../../conductor/core/transitions.js'
 import { runbookArgs } from './runbook-steps.js'
-import { schemaProblem, type SchemaProblem } from '../schema.js'
+import { schemaProblem, type PythonSchemaProblem } from '../schema.js'
 
 /** The body of `PUT /v1/nodes/X/states/provision`, each member of its type. */
 export interface ProvisionArgs {
@@ -47,7 +47,7 @@ const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   deploy: 73,
 }
 /** Verbs whose microversion upstream checks after the state. */
-const LATE_VERB_SINCE = { unhold: 85, service: SINCE.serviceSteps } as const
+const VERBS_CHECKED_LATE = { unhold: 85, service: SINCE.serviceSteps } as const
 /** Microversion from which a node can be aborted in these states. */
 const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41, 'wait call-back': 110 }
 
@@ -99,8 +99,8 @@ export function checkProvision(
 function checkState(node: NodeRecord, target: string): void {
   if (node.maintenance && (target === 'active' || target === 'rebuild'))
     throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
-  const known = Object.hasOwn(VERBS, target)
-  if (known && VERBS[target]!.from.includes(node.provision_state)) {
+  const known = Object.hasOwn(PROVISION_VERBS, target)
+  if (known && PROVISION_VERBS[target]!.from.includes(node.provision_state)) {
     if (node.maintenance && target === 'deploy') throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
     return
   }
@@ -159,7 +159,7 @@ function checkConfigdrive(configdrive: unknown, target: string, version: Microve
       throw since('Providing vendor_data in configdrive', SINCE.vendorData)
     return
   }
-  const text = textOf(configdrive)
+  const text = formatClientValue(configdrive)
   if (!text.includes('://') && /[^A-Za-z0-9+/=\n\r\t ]/.test(text))
     throw new IronicError(400, 'Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string')
 }
@@ -190,9 +190,9 @@ function checkStepsBelong(args: ProvisionArgs, target: string, node: NodeRecord,
   }
   if (args.rescue_password != null && target !== 'rescue') throw misplaced('rescue_password', 'rescue')
   if (target === 'abort' && (ABORT_SINCE[node.provision_state] ?? 1) > version) throw ironicErrors.notAcceptable()
-  if (target === 'unhold' && version < LATE_VERB_SINCE.unhold) throw ironicErrors.notAcceptable()
+  if (target === 'unhold' && version < VERBS_CHECKED_LATE.unhold) throw ironicErrors.notAcceptable()
   if (hasSteps(args.service_steps) && target !== 'service') throw misplaced('service_steps', 'service')
-  if (target === 'service' && version < LATE_VERB_SINCE.service) throw ironicErrors.notAcceptable()
+  if (target === 'service' && version < VERBS_CHECKED_LATE.service) throw ironicErrors.notAcceptable()
 }
 
 function checkNeeded(args: ProvisionArgs, target: string): void {
@@ -211,16 +211,16 @@ function checkChildren(step: JsonObject, hasNode: References['hasNode']): void {
   const limit = step.limit_child_node_execution
   if (step.execute_on_child_nodes !== true || !Array.isArray(limit)) return
   for (const uuid of limit as unknown[]) {
-    if (typeof uuid !== 'string' || !UUID.test(uuid))
+    if (typeof uuid !== 'string' || !LOOSE_UUID_PATTERN.test(uuid))
       throw new IronicError(
         400,
-        `Invalid entry detected for execute_on_child_node parameter in step ${textOf(step.step)}.`,
+        `Invalid entry detected for execute_on_child_node parameter in step ${formatClientValue(step.step)}.`,
       )
     if (hasNode?.(uuid) === false) throw ironicErrors.nodeNotFound(uuid)
   }
 }
 
-const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
+const LOOSE_UUID_PATTERN = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
 function checkSteps(name: string, steps: unknown, schema: JsonSchema): JsonObject[] {
   const problem = schemaProblem(schema, steps)
@@ -232,7 +232,7 @@ function checkSteps(name: string, steps: unknown, schema: JsonSchema): JsonObjec
  * The problem with its place. Upstream adds the schema to the sentence; only its first line and the place are repeated
  * here.
  */
-function withPlace({ message, path, value }: SchemaProblem): string {
+function withPlace({ message, path, value }: PythonSchemaProblem): string {
   const place = path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `[${pythonRepr(key)}]`)).join('')
   return `${message}\n\nOn instance${place}:\n    ${pythonRepr(value)}`
 }

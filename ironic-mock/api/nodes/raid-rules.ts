@@ -1,5 +1,5 @@
 import { IronicError, raidConfigSchema, type JsonObject, type NodeRecord } from '../../../wire/index.js'
-import { unsupported } from '../../drivers/requirements.js'
+import { describeUnsupported } from '../../drivers/requirements.js'
 import { schemaProblem } from '../schema.js'
 
 /**
@@ -9,7 +9,7 @@ import { schemaProblem } from '../schema.js'
  */
 export function checkTargetRaid(node: Readonly<NodeRecord>, config: JsonObject): void {
   if (Object.keys(config).length === 0) return
-  if (node.raid_interface === 'no-raid') throw new IronicError(404, unsupported(node, 'raid'))
+  if (node.raid_interface === 'no-raid') throw new IronicError(404, describeUnsupported(node, 'raid'))
   const problem = schemaProblem(raidConfigSchema, config)
   if (problem) throw new IronicError(400, `RAID config validation error: ${problem.plain}`)
   const roots = (config.logical_disks as JsonObject[]).filter((disk) => disk.is_root_volume === true).length

@@ -1,7 +1,7 @@
 import type { JsonObject, NodeRecord, PortRecord } from '../../../wire/index.js'
 
 const MASK = '******'
-const SECRET = /pass|secret|token|snmp_auth_key|snmp_priv_key/i
+const SECRET_NAME_PATTERN = /pass|secret|token|snmp_auth_key|snmp_priv_key/i
 
 /**
  * The node in commands to the agent: the database's record (ironic objects/node.py Node.as_dict), not the API's rendering,
@@ -19,8 +19,8 @@ export function agentNode(node: Readonly<NodeRecord>, { configdrive }: { configd
     chassis_id,
     instance_uuid,
     driver,
-    driver_info: masked(driver_info),
-    driver_internal_info: masked(driver_internal_info),
+    driver_info: maskAgentInfo(driver_info),
+    driver_internal_info: maskAgentInfo(driver_internal_info),
     ...more,
     traits: { objects: traits.map((trait) => ({ trait })) },
     created_at,
@@ -32,14 +32,14 @@ export function agentNode(node: Readonly<NodeRecord>, { configdrive }: { configd
 export const agentPorts = (ports: readonly PortRecord[]): JsonObject[] =>
   ports.map(({ created_at, updated_at, ...port }) => ({ ...port, created_at, updated_at }))
 
-function masked(info: JsonObject): JsonObject {
-  const names = Object.keys(info).filter((name) => SECRET.test(name))
+function maskAgentInfo(info: JsonObject): JsonObject {
+  const names = Object.keys(info).filter((name) => SECRET_NAME_PATTERN.test(name))
   return names.length === 0 ? info : { ...info, ...Object.fromEntries(names.map((name) => [name, MASK])) }
 }
 
 function maskedInstance(info: JsonObject, configdrive: boolean): JsonObject {
   const hidden = Object.keys(info).filter(
-    (name) => (name === 'configdrive' && !configdrive) || (name !== 'configdrive' && SECRET.test(name)),
+    (name) => (name === 'configdrive' && !configdrive) || (name !== 'configdrive' && SECRET_NAME_PATTERN.test(name)),
   )
   return hidden.length === 0 ? info : { ...info, ...Object.fromEntries(hidden.map((name) => [name, MASK])) }
 }

@@ -1,7 +1,7 @@
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { NodeRecord } from '../../../wire/index.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
-import { millis } from '../core/timestamps.js'
+import { parseTimestamp } from '../core/timestamps.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /** True when agents of this node stay on between operations; its own `driver_info.fast_track` wins. */
@@ -11,7 +11,7 @@ export function fastTrackEnabled(
 ): boolean {
   const own = driver_info.fast_track
   if (own === undefined || own === null) return fastTrack
-  return ['true', '1', 't', 'y', 'yes', 'on'].includes(textOf(own).toLowerCase())
+  return ['true', '1', 't', 'y', 'yes', 'on'].includes(formatClientValue(own).toLowerCase())
 }
 
 /** True when this operation could use a running agent: not after a failure, and never for servicing. */
@@ -25,7 +25,7 @@ export const fastTrackable = ({ node, conf }: NodeTask): boolean =>
 function agentAlive({ node, info, conf, situation }: NodeTask): boolean {
   const known = info.agent_url !== undefined || info.agent_secret_token !== undefined
   const within = (stamped: unknown): boolean =>
-    typeof stamped === 'string' && millis(stamped) >= situation.at - conf.fastTrackTimeout
+    typeof stamped === 'string' && parseTimestamp(stamped) >= situation.at - conf.fastTrackTimeout
   if (known && node.power_state === 'power on' && within(node.inspection_finished_at)) return true
   const inspecting = node.provision_state === 'inspecting' || node.provision_state === 'inspect wait'
   if (info.agent_url === undefined && !inspecting) return false

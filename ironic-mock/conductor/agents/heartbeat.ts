@@ -20,7 +20,7 @@ import { HEARTBEAT_STATES } from '../core/transitions.js'
  * @throws IronicError 400; 409 when the node is reserved and its agent not known yet
  */
 export function receiveHeartbeat(task: NodeTask, heartbeat: Heartbeat): void {
-  check(task, heartbeat)
+  checkHeartbeat(task, heartbeat)
   if (task.isReserved && task.info.agent_url === undefined)
     throw ironicErrors.nodeLocked(task.uuid, task.node.reservation ?? task.situation.host)
   // In other states upstream answers 202 and ignores the heartbeat.
@@ -77,7 +77,7 @@ function heartbeatInMaintenance(task: NodeTask): void {
   }
 }
 
-function check({ info, conf }: NodeTask, heartbeat: Heartbeat): void {
+function checkHeartbeat({ info, conf }: NodeTask, heartbeat: Heartbeat): void {
   const { callback_url, agent_token, agent_status, agent_version, agent_verify_ca } = heartbeat
   // An agent that only sends heartbeats has an empty callback URL.
   if (callback_url !== '' && !callback_url.split(':')[0]?.includes('http')) throw ironicErrors.callbackUrl()

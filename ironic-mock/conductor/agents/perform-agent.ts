@@ -19,12 +19,12 @@ import {
 import { defined, type Clock } from '../../../runtime/index.js'
 import { configDriveImage } from '../../drivers/config-drive.js'
 import { agentNode, agentPorts } from './agent-view.js'
-import { commandError, echoes } from '../steps/agent-progress.js'
+import { commandError, echoesStep } from '../steps/agent-progress.js'
 import type { CachedSteps, EffectValues, FailureReason } from '../core/effects.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 
 /** A node and its ports at the start of an effect. */
-export interface Subject {
+export interface AgentSubject {
   node: Readonly<NodeRecord>
   ports: readonly PortRecord[]
 }
@@ -42,7 +42,7 @@ export class AgentWork {
     this.#client = agentClient({ transport, clock, timeout, attempts })
   }
 
-  async steps({ node, ports }: Subject, of: StepKind, signal: AbortSignal): Promise<EffectValues['agent-steps']> {
+  async steps({ node, ports }: AgentSubject, of: StepKind, signal: AbortSignal): Promise<EffectValues['agent-steps']> {
     const command = `${of}.get_${of}_steps`
     const params = { node: agentNode(node, { configdrive: false }), ports: agentPorts(ports) }
     const answer = await this.#client.execute(peer(node), command, params, { wait: true, signal })
@@ -51,7 +51,7 @@ export class AgentWork {
     return readSteps(of, answer)
   }
 
-  async commands({ node }: Subject, signal: AbortSignal): Promise<EffectValues['agent-commands']> {
+  async commands({ node }: AgentSubject, signal: AbortSignal): Promise<EffectValues['agent-commands']> {
     const commands = await this.#client.commands(peer(node), signal)
     return { names: commands.map((command) => command.command_name), last: commands.at(-1) ?? null }
   }
@@ -62,7 +62,7 @@ export class AgentWork {
    * @param again it may have been sent before: the agent's command list is read first, so that no step runs twice
    */
   async step(
-    { node, ports }: Subject,
+    { node, ports }: AgentSubject,
     of: StepKind,
     step: RequestedStep,
     { again, configdrive = false }: { again: boolean; configdrive?: boolean },
@@ -71,7 +71,7 @@ export class AgentWork {
     if (again) {
       const last = (await this.#client.commands(peer(node), signal)).at(-1)
       const sent =
-        last?.command_name === `execute_${of}_step` && (last.command_status === 'RUNNING' || echoes(of, step, last))
+        last?.command_name === `execute_${of}_step` && (last.command_status === 'RUNNING' || echoesStep(of, step, last))
       if (last && sent) return last
     }
     const params = {
@@ -84,7 +84,7 @@ export class AgentWork {
   }
 
   /** UUIDs of the partitions that the ramdisk wrote; empty for a whole-disk image. */
-  async partitions({ node }: Subject, signal: AbortSignal): Promise<JsonObject> {
+  async partitions({ node }: AgentSubject, signal: AbortSignal): Promise<JsonObject> {
     const options = { wait: true, signal }
     const { command_result } = await this.#client.execute(peer(node), 'standby.get_partition_uuids', {}, options)
     return (command_result ?? {}) as JsonObject
@@ -92,7 +92,7 @@ export class AgentWork {
 
   /** Installs the boot loader and polls the command to its end, as upstream does inside its step. */
   async bootloader(
-    { node }: Subject,
+    { node }: AgentSubject,
     { root, efi, bootMode }: { root: string | null; efi: string | null; bootMode: string },
     again: boolean,
     signal: AbortSignal,
@@ -111,17 +111,17 @@ export class AgentWork {
     }
   }
 
-  async sync({ node }: Subject, signal: AbortSignal): Promise<null> {
+  async sync({ node }: AgentSubject, signal: AbortSignal): Promise<null> {
     await this.#client.execute(peer(node), 'standby.sync', {}, { wait: true, signal })
     return null
   }
 
-  async lockdown({ node }: Subject, signal: AbortSignal): Promise<null> {
+  async lockdown({ node }: AgentSubject, signal: AbortSignal): Promise<null> {
     await this.#client.execute(peer(node), 'system.lockdown', {}, { signal })
     return null
   }
 
-  async powerOff({ node }: Subject, signal: AbortSignal): Promise<null> {
+  async powerOff({ node }: AgentSubject, signal: AbortSignal): Promise<null> {
     await this.#client.execute(peer(node), 'standby.power_off', {}, { signal })
     return null
   }
@@ -132,13 +132,13 @@ export class AgentWork {
    *
    * @param again it may have been requested before
    */
-  async reboot({ node }: Subject, again: boolean, signal: AbortSignal): Promise<void> {
+  async reboot({ node }: AgentSubject, again: boolean, signal: AbortSignal): Promise<void> {
     if (node.driver_internal_info.agent_url === undefined) return
     if (again && (await this.#client.commands(peer(node), signal)).at(-1)?.command_name === 'run_image') return
     await this.#client.execute(peer(node), 'standby.run_image', {}, { signal })
   }
 
-  async rescue({ node }: Subject, signal: AbortSignal): Promise<CommandResult> {
+  async rescue({ node }: AgentSubject, signal: AbortSignal): Promise<CommandResult> {
     const params = { rescue_password: node.instance_info.hashed_rescue_password, hashed: true }
     try {
       return await this.#client.execute(peer(node), FINALIZE_RESCUE, params, { signal })
@@ -151,7 +151,7 @@ export class AgentWork {
   }
 
   /** Collects the agent's logs as a real conductor does, and drops them. */
-  async logs({ node }: Subject, signal: AbortSignal): Promise<null> {
+  async logs({ node }: AgentSubject, signal: AbortSignal): Promise<null> {
     await this.#client.execute(peer(node), 'log.collect_system_logs', {}, { wait: true, signal })
     return null
   }

@@ -1,5 +1,5 @@
 import { HttpClient, withoutPasswords } from '../../../bytes/index.js'
-import { held, withinLimit, type Clock } from '../../../runtime/index.js'
+import { withClockHeld, withinLimit, type Clock } from '../../../runtime/index.js'
 import type { ApiCall } from '../inspection/rule-actions.js'
 
 /**
@@ -9,7 +9,7 @@ import type { ApiCall } from '../inspection/rule-actions.js'
  */
 export async function callApi({ url, headers, timeout }: ApiCall, clock: Clock, signal: AbortSignal): Promise<null> {
   const shown = withoutPasswords(url)
-  await held(clock, `calling ${shown} for an inspection rule`, async () => {
+  await withClockHeld(clock, `calling ${shown} for an inspection rule`, async () => {
     const late = () => new Error(`no answer within ${timeout / 1000} s`)
     try {
       const http = new HttpClient({ clock })

@@ -2,10 +2,10 @@ import { ownMember } from '../../../runtime/index.js'
 import { IronicError, type ProvisionState } from '../../../wire/index.js'
 import type { Records } from '../../store/records.js'
 import type { ConductorConf } from './conductor-conf.js'
-import { VERBS } from './transitions.js'
+import { PROVISION_VERBS } from './transitions.js'
 
 const DEPLOYING: readonly ProvisionState[] = ['deploying', 'wait call-back']
-const CLEANING: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait']
+const CLEANING_STATES: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait']
 
 /**
  * Refuses deployments, teardowns and manual cleaning beyond the operator's limits. `provide` is never refused, as in
@@ -14,14 +14,14 @@ const CLEANING: readonly ProvisionState[] = ['deleting', 'cleaning', 'clean wait
  * @throws IronicError 503
  */
 export function checkConcurrency(records: Records, target: string, conf: ConductorConf): void {
-  switch (ownMember(VERBS, target)?.event) {
+  switch (ownMember(PROVISION_VERBS, target)?.event) {
     case 'deploy':
     case 'rebuild':
       return limit(records, DEPLOYING, conf.maxConcurrentDeploy, 'provisioning')
     case 'delete':
-      return limit(records, CLEANING, conf.maxConcurrentClean, 'unprovisioning')
+      return limit(records, CLEANING_STATES, conf.maxConcurrentClean, 'unprovisioning')
     case 'clean':
-      return limit(records, CLEANING, conf.maxConcurrentClean, 'cleaning')
+      return limit(records, CLEANING_STATES, conf.maxConcurrentClean, 'cleaning')
     default:
   }
 }

@@ -33,7 +33,7 @@ export interface Heartbeat {
 }
 
 /** `result: null` means that the driver does not support the interface. */
-export type Validation = Record<DriverInterface, { result: boolean | null; reason?: string }>
+export type InterfaceValidation = Record<DriverInterface, { result: boolean | null; reason?: string }>
 
 export interface DriverDescription {
   name: string
@@ -105,7 +105,7 @@ export interface Conductor {
   provision(uuid: string, request: ProvisionRequest): Promise<void>
   changePower(uuid: string, target: string, timeout?: number): Promise<void>
   setMaintenance(uuid: string, on: boolean, reason?: string | null): Promise<void>
-  validate(uuid: string): Promise<Validation>
+  validate(uuid: string): Promise<InterfaceValidation>
   setBootDevice(uuid: string, device: string, persistent: boolean): Promise<void>
   bootDevice(uuid: string): Promise<{ boot_device: string | null; persistent: boolean | null }>
   supportedBootDevices(uuid: string): Promise<string[]>

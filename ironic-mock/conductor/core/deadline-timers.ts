@@ -1,7 +1,7 @@
 import { seconds, TimerHeap, type Clock, type Due } from '../../../runtime/index.js'
 
 /** Lower bound of every time limit: one that re-arms itself for the present would pass for ever without time passing. */
-export const SHORTEST_WAIT = seconds(1)
+export const MIN_DEADLINE_DELAY = seconds(1)
 
 const MOVED = new Error('the time limit was moved')
 
@@ -11,7 +11,7 @@ export interface DeadlineTimersState {
   readonly order: number | null
 }
 
-interface Limit extends Due {
+interface NodeTimeLimit extends Due {
   node: string
   kind: string
 }
@@ -24,7 +24,7 @@ export class DeadlineTimers {
   readonly #clock: Clock
   readonly #passed: (node: string, kind: string) => void
   readonly #current = new Map<string, number>()
-  readonly #heap = new TimerHeap<Limit>()
+  readonly #heap = new TimerHeap<NodeTimeLimit>()
   #order = 0
   #armed: { at: number; cancel: AbortController; order: number } | undefined
   #closed = false
@@ -72,7 +72,7 @@ export class DeadlineTimers {
     this.#armed = undefined
   }
 
-  #valid({ node, kind, at }: Limit): boolean {
+  #valid({ node, kind, at }: NodeTimeLimit): boolean {
     return this.#current.get(`${node} ${kind}`) === at
   }
 

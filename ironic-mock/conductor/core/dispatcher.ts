@@ -1,5 +1,5 @@
 import {
-  contained,
+  runContained,
   errorChain,
   seconds,
   sharedAbort,
@@ -14,15 +14,15 @@ import type { StoreView } from '../../store/open-store.js'
 import { DanglingReference, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
 import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'
 import { templatesOf } from '../steps/deploy-templates.js'
-import type { Job, Outcome } from './effects.js'
+import type { Job, EffectOutcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './events.js'
 import { NodeQueues } from './node-queues.js'
 import { yieldToEventLoop } from './yield-to-event-loop.js'
-import type { Subject } from '../agents/perform-agent.js'
+import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
 import type { ConductorConf } from './conductor-conf.js'
-import { isKnown, react } from './react.js'
-import { type DeadlineTimersState, SHORTEST_WAIT, DeadlineTimers } from './deadline-timers.js'
+import { isKnownJob, react } from './react.js'
+import { type DeadlineTimersState, MIN_DEADLINE_DELAY, DeadlineTimers } from './deadline-timers.js'
 import { STUCK_STATES } from './transitions.js'
 import type { Situation } from './node-task.js'
 
@@ -77,7 +77,7 @@ export class Dispatcher {
       left.map(({ record }) => {
         const queued = store.records.effects.get(record.uuid)?.[0]
         // A job of an earlier version without a continuation here is dropped, like work that a kill interrupted.
-        const job = queued && isKnown(jobOf(queued)) ? jobOf(queued) : null
+        const job = queued && isKnownJob(jobOf(queued)) ? jobOf(queued) : null
         return this.dispatch(record.uuid, { kind: 'restarted', job }, { resumed: true })
       }),
     )
@@ -173,7 +173,7 @@ export class Dispatcher {
     return this.#stop.signal
   }
 
-  subject(node: string): Subject | undefined {
+  subject(node: string): AgentSubject | undefined {
     const { records } = this.#options.store
     const entry = records.nodes.get(node)
     return entry && { node: entry.record, ports: records.portsOf(node) }
@@ -211,7 +211,7 @@ export class Dispatcher {
       const { clock, conf, store, logger } = this.#options
       if (this.#stop.signal.aborted || !store.records.nodes.has(node)) return
       logger('error', `a ${event.kind} of node ${node} could not be handled`, { error })
-      this.#limits.set(node, kind, clock.now() + Math.max(conf.checkInterval, SHORTEST_WAIT))
+      this.#limits.set(node, kind, clock.now() + Math.max(conf.checkInterval, MIN_DEADLINE_DELAY))
     })
   }
 
@@ -245,9 +245,14 @@ export class Dispatcher {
       if (!queued || !subject || signal.aborted) return
       const job = jobOf(queued)
       const { kind } = job.effect
-      const outcome = await contained(`${kind} of node ${node}`, () =>
+      const outcome = await runContained(`${kind} of node ${node}`, () =>
         effects.perform(subject, job.effect, mayHaveRun, signal),
-      ).catch((error: unknown): Outcome => ({ ok: false, kind, reason: 'other', error: errorChain(error).join(': ') }))
+      ).catch((error: unknown): EffectOutcome => ({
+        ok: false,
+        kind,
+        reason: 'other',
+        error: errorChain(error).join(': '),
+      }))
       mayHaveRun = false
       try {
         const settled = await this.#settle(node, queued, { job, outcome, mayRepeat: repeated !== queued.id })
@@ -255,7 +260,7 @@ export class Dispatcher {
       } catch (error) {
         if (signal.aborted) return
         logger('error', `the work of node ${node} could not be written down and is tried again`, { error })
-        await clock.sleep(RETRY_INTERVAL, { signal })
+        await clock.sleep(COMMIT_RETRY_DELAY, { signal })
         mayHaveRun = true
       }
     }
@@ -269,7 +274,7 @@ export class Dispatcher {
   async #settle(
     node: string,
     queued: StoredEffect,
-    { job, outcome, mayRepeat }: { job: Job; outcome: Outcome; mayRepeat: boolean },
+    { job, outcome, mayRepeat }: { job: Job; outcome: EffectOutcome; mayRepeat: boolean },
   ): Promise<boolean> {
     try {
       await this.dispatch(node, { kind: 'outcome', job, outcome }, { done: queued })
@@ -280,7 +285,7 @@ export class Dispatcher {
       // A client created the same port meanwhile; the repeated effect finds it.
       if (error instanceof Duplicate && mayRepeat) return false
       this.#options.logger('error', `the outcome of ${job.effect.kind} of node ${node} could not be handled`, { error })
-      const failed: Outcome = { ok: false, kind: job.effect.kind, reason: 'other', error: String(error) }
+      const failed: EffectOutcome = { ok: false, kind: job.effect.kind, reason: 'other', error: String(error) }
       await this.dispatch(node, { kind: 'outcome', job, outcome: failed }, { done: queued })
     }
     return true
@@ -296,7 +301,7 @@ class WriteFailed extends Error {
 }
 
 /** Wait before an effect runs again whose outcome could not be committed. */
-const RETRY_INTERVAL = seconds(10)
+const COMMIT_RETRY_DELAY = seconds(10)
 
 const STUCK = new Set<string>(STUCK_STATES)
 

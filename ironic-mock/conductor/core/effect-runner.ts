@@ -8,8 +8,8 @@ import type { BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
 import { readsModes } from '../../drivers/management.js'
 import { rebootsByAgent, rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
 import type { Records } from '../../store/records.js'
-import type { EffectBody, EffectKind, EffectValues, InspectionFacts, Outcome, PowerTarget } from './effects.js'
-import { AgentWork, agentFailure, type Subject } from '../agents/perform-agent.js'
+import type { EffectBody, EffectKind, EffectValues, InspectionFacts, EffectOutcome, PowerTarget } from './effects.js'
+import { AgentWork, agentFailure, type AgentSubject } from '../agents/perform-agent.js'
 import { callApi } from './api-call.js'
 import { changeHardware, readReport } from '../hardware/perform-hardware.js'
 import type { SeenPower } from './events.js'
@@ -52,11 +52,16 @@ export class EffectRunner {
    *
    * @param again it may have run before, in a process that died
    */
-  async perform(subject: Subject, effect: EffectBody, again: boolean, signal: AbortSignal): Promise<Outcome> {
+  async perform(
+    subject: AgentSubject,
+    effect: EffectBody,
+    again: boolean,
+    signal: AbortSignal,
+  ): Promise<EffectOutcome> {
     const point: EffectPoint = { kind: 'conductor-effect', node: subject.node.uuid, effect: effect.kind }
     try {
       const value = await this.#options.probe.around(point, () => this.#run(subject, effect, again, signal))
-      return { ok: true, kind: effect.kind, value } as Outcome
+      return { ok: true, kind: effect.kind, value } as EffectOutcome
     } catch (error) {
       signal.throwIfAborted()
       const agent = agentFailure(error)
@@ -69,7 +74,7 @@ export class EffectRunner {
   }
 
   /** Reads the machine's power for the power sync; null for a node without a machine. */
-  async seePower(subject: Subject): Promise<SeenPower | null> {
+  async seePower(subject: AgentSubject): Promise<SeenPower | null> {
     if (remembersPower(subject.node, this.#options.conf)) return null
     try {
       const power = await (await this.#options.bmcs(subject.node, subject.ports)).power()
@@ -81,12 +86,12 @@ export class EffectRunner {
   }
 
   /** Reads the boot mode and secure boot for the power sync; null when the BMC does not report them. */
-  async seeModes(subject: Subject): Promise<HardwareReport | null> {
+  async seeModes(subject: AgentSubject): Promise<HardwareReport | null> {
     if (!readsModes(subject.node)) return null
     return readReport(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
   }
 
-  async #facts({ node }: Subject, addresses: readonly string[]): Promise<InspectionFacts> {
+  async #facts({ node }: AgentSubject, addresses: readonly string[]): Promise<InspectionFacts> {
     const records = this.#options.records()
     const before = await this.#options.inventory(node.uuid)
     return {
@@ -97,7 +102,7 @@ export class EffectRunner {
   }
 
   async #run(
-    subject: Subject,
+    subject: AgentSubject,
     effect: EffectBody,
     again: boolean,
     signal: AbortSignal,
@@ -179,17 +184,17 @@ export class EffectRunner {
   }
 
   /** Hardware calls of the BMC; undefined for a node without a machine. */
-  async #hardware({ node, ports }: Subject): Promise<BmcHardware | undefined> {
+  async #hardware({ node, ports }: AgentSubject): Promise<BmcHardware | undefined> {
     if (remembersPower(node, this.#options.conf)) return undefined
     return (await this.#options.bmcs(node, ports)).hardware
   }
 
   /** Hardware calls for the API. */
-  hardware(subject: Subject): Promise<BmcHardware | undefined> {
+  hardware(subject: AgentSubject): Promise<BmcHardware | undefined> {
     return this.#hardware(subject)
   }
 
-  #bmc({ node, ports }: Subject): Promise<Bmc | RememberedBmc> {
+  #bmc({ node, ports }: AgentSubject): Promise<Bmc | RememberedBmc> {
     if (remembersPower(node, this.#options.conf)) return Promise.resolve(rememberedPower(node))
     return this.#options.bmcs(node, ports)
   }
@@ -220,7 +225,7 @@ export class EffectRunner {
     try {
       await Promise.race([work, late])
     } finally {
-      done.abort(DONE)
+      done.abort(EFFECT_DONE)
       late.catch(() => {})
     }
   }
@@ -229,7 +234,7 @@ export class EffectRunner {
    * Polls the power, then powers off by the BMC, as ironic drivers/modules/agent_base.py tear_down_agent does. The power of
    * a node without a machine cannot change by itself.
    */
-  async #awaitPowerOff(subject: Subject, signal: AbortSignal): Promise<PowerState> {
+  async #awaitPowerOff(subject: AgentSubject, signal: AbortSignal): Promise<PowerState> {
     const { clock, conf } = this.#options
     const bmc = await this.#bmc(subject)
     if (!remembersPower(subject.node, conf))
@@ -242,7 +247,7 @@ export class EffectRunner {
 }
 
 /** A shared abort reason, since creating an exception with a stack for each effect is slow. */
-const DONE = new Error('done')
+const EFFECT_DONE = new Error('done')
 
 const BMC_EFFECTS: readonly EffectKind[] = ['read-power', 'power', 'boot', 'await-power-off', 'bmc-change']
 

@@ -102,12 +102,12 @@ export interface EffectValues {
 /** Reason of a failed effect, as far as flows distinguish reasons. */
 export type FailureReason = 'agent busy' | 'agent unreachable' | 'agent error' | 'bmc' | 'other'
 
-export type Outcome =
+export type EffectOutcome =
   | { [K in EffectKind]: { ok: true; kind: K; value: EffectValues[K] } }[EffectKind]
   | { ok: false; kind: EffectKind; reason: FailureReason; error: string }
 
 /** @throws Error when the outcome is of another effect, or a failure: a defect of the flow */
-export function valueOf<K extends EffectKind>(outcome: Outcome, kind: K): EffectValues[K] {
+export function valueOf<K extends EffectKind>(outcome: EffectOutcome, kind: K): EffectValues[K] {
   if (!outcome.ok || outcome.kind !== kind) throw new Error(`expected the result of ${kind}, not of ${outcome.kind}`)
   return outcome.value as EffectValues[K]
 }

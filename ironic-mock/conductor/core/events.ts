@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../wire/index.js'
 import type { Heartbeat, ProvisionRequest } from './conductor.js'
 import type { HardwareRequest } from '../hardware/hardware-request.js'
-import type { Job, Outcome, PowerTarget } from './effects.js'
+import type { Job, EffectOutcome, PowerTarget } from './effects.js'
 import type { HardwareReport } from '../../drivers/bmc-hardware.js'
 
 /** Time limits that a node can be under. */
@@ -21,7 +21,7 @@ export type ConductorEvent =
   | { kind: 'heartbeat'; heartbeat: Heartbeat }
   | { kind: 'inventory'; data: JsonObject; token: string | null }
   | { kind: 'hardware'; request: HardwareRequest }
-  | { kind: 'outcome'; job: Job; outcome: Outcome }
+  | { kind: 'outcome'; job: Job; outcome: EffectOutcome }
   | { kind: 'deadline'; deadline: DeadlineKind }
   /** The reservation has ended, and a heartbeat came while it lasted. */
   | { kind: 'released' }

@@ -1,7 +1,7 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../../bytes/index.js'
-import { defined, held, seconds, type Clock } from '../../../runtime/index.js'
+import { defined, withClockHeld, seconds, type Clock } from '../../../runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
 export interface FoundImage {
@@ -24,7 +24,7 @@ export interface FindImageOptions {
 export type FindImage = (url: string, options: FindImageOptions) => Promise<FoundImage>
 
 /** Upstream's `[DEFAULT]webserver_connection_timeout`. */
-const TIMEOUT = seconds(60)
+const WEBSERVER_TIMEOUT = seconds(60)
 /** Folders that Ironic refuses in file URLs. */
 const FORBIDDEN = ['/dev', '/sys', '/proc', '/boot', '/etc', '/run']
 const QCOW2 = 'QFI\xfb'
@@ -44,30 +44,30 @@ export const findImages =
   (clock: Clock, { through, allowedPaths = FILE_URL_PATHS }: ImageFinding = {}): FindImage =>
   (url, { digest, node, signal }) =>
     /^\s*file:/i.test(url)
-      ? held(clock, `looking at the image ${withoutPasswords(url)}`, () =>
+      ? withClockHeld(clock, `looking at the image ${withoutPasswords(url)}`, () =>
           findFile(url, { digest, allowedPaths, clock, signal }),
         )
-      : ask(url, { clock, through: through?.(node), signal })
+      : askImageServer(url, { clock, through: through?.(node), signal })
 
-const imageProblem = (url: string, reason: string): string =>
+const describeImageProblem = (url: string, reason: string): string =>
   `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
-interface Asking {
+interface ImageCheckOptions {
   clock: Clock
   through: HttpThrough | undefined
   signal: AbortSignal
 }
 
-async function ask(url: string, { clock, through, signal }: Asking): Promise<FoundImage> {
-  const limits = { connect: TIMEOUT, header: TIMEOUT }
+async function askImageServer(url: string, { clock, through, signal }: ImageCheckOptions): Promise<FoundImage> {
+  const limits = { connect: WEBSERVER_TIMEOUT, header: WEBSERVER_TIMEOUT }
   const http = new HttpClient({ clock, redirects: 30, limits, ...defined({ through }) })
   const answer = await http.get({ url, method: 'HEAD', signal }).catch((error: unknown) => {
-    throw error instanceof FetchFailure ? new Error(imageProblem(url, error.message)) : error
+    throw error instanceof FetchFailure ? new Error(describeImageProblem(url, error.message)) : error
   })
   await answer.close()
   const { status } = answer
   if (status !== 200)
-    throw new Error(imageProblem(url, `Got HTTP code ${status} instead of 200 in response to HEAD request.`))
+    throw new Error(describeImageProblem(url, `Got HTTP code ${status} instead of 200 in response to HEAD request.`))
   return { url: answer.redirected ? answer.url : url, format: null, sha256: null }
 }
 
@@ -84,16 +84,16 @@ interface FileFinding {
  * @throws Error for a URL of another host, or one that cannot be read
  */
 function pathIn(url: string): string {
-  if (!URL.canParse(url)) throw new Error(imageProblem(url, 'Security: the file URL cannot be read'))
+  if (!URL.canParse(url)) throw new Error(describeImageProblem(url, 'Security: the file URL cannot be read'))
   const { host, pathname } = new URL(url)
-  if (host !== '') throw new Error(imageProblem(url, `Security: the file URL names the host ${host}`))
+  if (host !== '') throw new Error(describeImageProblem(url, `Security: the file URL names the host ${host}`))
   try {
     const path = resolve(decodeURIComponent(pathname))
     if (!path.includes('\0')) return path
   } catch {
     // Refused below.
   }
-  throw new Error(imageProblem(url, 'Security: the file URL cannot be read'))
+  throw new Error(describeImageProblem(url, 'Security: the file URL cannot be read'))
 }
 
 const isWithin = (path: string, folder: string): boolean =>
@@ -103,9 +103,9 @@ const isWithin = (path: string, folder: string): boolean =>
 function checkAllowed(url: string, path: string, allowedPaths: readonly string[]): void {
   const forbidden = FORBIDDEN.find((folder) => isWithin(path, folder))
   if (forbidden !== undefined)
-    throw new Error(imageProblem(url, `Security: The path ${forbidden} is not permitted in file URLs`))
+    throw new Error(describeImageProblem(url, `Security: The path ${forbidden} is not permitted in file URLs`))
   if (!allowedPaths.some((folder) => isWithin(path, folder)))
-    throw new Error(imageProblem(url, `Security: Path ${path} is not allowed for image source file URLs`))
+    throw new Error(describeImageProblem(url, `Security: Path ${path} is not allowed for image source file URLs`))
 }
 
 async function findFile(url: string, { digest, allowedPaths, clock, signal }: FileFinding): Promise<FoundImage> {
@@ -113,12 +113,12 @@ async function findFile(url: string, { digest, allowedPaths, clock, signal }: Fi
   checkAllowed(url, named, allowedPaths)
   // A file that is not there: nothing is told of what is behind a link.
   const path = await realpath(named).catch(() => undefined)
-  if (path === undefined) throw new Error(imageProblem(url, 'Specified image file not found.'))
+  if (path === undefined) throw new Error(describeImageProblem(url, 'Specified image file not found.'))
   // Ironic compares the path as it is named, so that a link in an allowed folder leads out of it.
   const real = await Promise.all(allowedPaths.map((folder) => realpath(folder).catch(() => folder)))
   checkAllowed(url, path, real)
   const found = await stat(path).catch(() => undefined)
-  if (!found?.isFile()) throw new Error(imageProblem(url, 'Specified image file not found.'))
+  if (!found?.isFile()) throw new Error(describeImageProblem(url, 'Specified image file not found.'))
   await using file = await open(path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
   const format = buffer.toString('latin1', 0, bytesRead) === QCOW2 ? 'qcow2' : 'raw'

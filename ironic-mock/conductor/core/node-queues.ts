@@ -1,4 +1,4 @@
-import { held, type Clock } from '../../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../../runtime/index.js'
 
 /**
  * Queues of the changes of nodes, first come, first served. Of many writers that try again at once one wins, and all
@@ -22,7 +22,7 @@ export class NodeQueues {
       this.#waiting.set(node, [])
       return undefined
     }
-    return held(this.clock, 'waiting for another change of a node', () => {
+    return withClockHeld(this.clock, 'waiting for another change of a node', () => {
       return new Promise<void>((resolve) => void waiting.push(resolve))
     })
   }

@@ -16,8 +16,8 @@ import type { Continuation, FlowMemos, FlowName } from './continuation.js'
 import type { EffectBody, Job } from './effects.js'
 import type { DeadlineKind } from './events.js'
 import type { ConductorConf } from './conductor-conf.js'
-import { stamp, millis } from './timestamps.js'
-import { SHORTEST_WAIT } from './deadline-timers.js'
+import { formatTimestamp, parseTimestamp } from './timestamps.js'
+import { MIN_DEADLINE_DELAY } from './deadline-timers.js'
 import { transition, type TransitionEvent } from './transitions.js'
 
 /** Input of a reaction. */
@@ -127,7 +127,7 @@ export class NodeTask {
 
   /** The present in the database's format. */
   get now(): string {
-    return stamp(this.situation.at)
+    return formatTimestamp(this.situation.at)
   }
 
   /** `driver_internal_info`, for reading. */
@@ -182,10 +182,10 @@ export class NodeTask {
   /**
    * Sets a time limit, or with null removes it.
    *
-   * @param wait milliseconds from now; less than {@link SHORTEST_WAIT} is as long as that
+   * @param wait milliseconds from now; less than {@link MIN_DEADLINE_DELAY} is as long as that
    */
   deadline(kind: DeadlineKind, wait: number | null): void {
-    this.#deadlines.set(kind, wait === null ? null : this.situation.at + Math.max(wait, SHORTEST_WAIT))
+    this.#deadlines.set(kind, wait === null ? null : this.situation.at + Math.max(wait, MIN_DEADLINE_DELAY))
   }
 
   /** Marks that a heartbeat waits for the end of the reservation, or no longer does. */
@@ -256,7 +256,7 @@ export class NodeTask {
   record(severity: HistoryNote['severity'], event: string, event_type: string): void {
     if (!this.conf.nodeHistory) return
     const { provision_state, target_provision_state, provision_updated_at } = this.node
-    const since = provision_updated_at === null ? null : millis(provision_updated_at)
+    const since = provision_updated_at === null ? null : parseTimestamp(provision_updated_at)
     const duration_seconds = since === null ? null : Math.max(0, Math.floor((this.situation.at - since) / 1000))
     this.#history.push({
       severity,

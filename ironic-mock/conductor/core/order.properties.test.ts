@@ -12,7 +12,7 @@ import { brokenInvariants } from '../../../test/kit/fuzz/invariants.js'
 import { howMany } from '../../../test/kit/how-many.js'
 import { IronicError, type JsonObject } from '../../../wire/index.js'
 import type { ConductorConf } from './conductor-conf.js'
-import { UNSTABLE_STATES, VERBS } from './transitions.js'
+import { UNSTABLE_STATES, PROVISION_VERBS } from './transitions.js'
 
 /** One thing that happens to a node and its machine. */
 type Event =
@@ -37,7 +37,7 @@ const FAILURES = [
   'nothing',
   'nothing',
 ] as const
-const PAUSES = [1, seconds(1), seconds(30), minutes(1), minutes(31)]
+const TRIED_PAUSES = [1, seconds(1), seconds(30), minutes(1), minutes(31)]
 
 const events: fc.Arbitrary<Event> = fc.oneof(
   {
@@ -54,7 +54,7 @@ const events: fc.Arbitrary<Event> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('maintenance' as const), on: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('fail' as const), what: fc.constantFrom(...FAILURES) }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(...PAUSES) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(...TRIED_PAUSES) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('full disk' as const), times: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 1, arbitrary: fc.constant({ do: 'delete port' as const }) },
 )
@@ -134,8 +134,8 @@ class Scene {
     switch (event.do) {
       case 'verb': {
         const { provision_state: state } = await lab.node(uuid)
-        const known = Object.keys(VERBS).filter((verb) => VERBS[verb]!.from.includes(state))
-        const all = event.which % 10 === 0 ? Object.keys(VERBS) : known
+        const known = Object.keys(PROVISION_VERBS).filter((verb) => PROVISION_VERBS[verb]!.from.includes(state))
+        const all = event.which % 10 === 0 ? Object.keys(PROVISION_VERBS) : known
         const target = all[event.which % Math.max(1, all.length)] ?? 'manage'
         return this.asked(
           conductor.provision(uuid, {

@@ -11,7 +11,7 @@ import { teardownContinuations } from '../flows/teardown/teardown.js'
 import { verificationContinuations } from '../flows/verify/verification.js'
 import type { Continuation, FlowName } from './continuation.js'
 import type { Continuations } from './continuations.js'
-import type { Job, Outcome } from './effects.js'
+import type { Job, EffectOutcome } from './effects.js'
 import type { ConductorEvent } from './events.js'
 import { followHeartbeat, receiveHeartbeat } from '../agents/heartbeat.js'
 import { answerLookup } from '../agents/lookup.js'
@@ -32,12 +32,12 @@ import { ironicErrors } from '../../../wire/index.js'
  */
 export function react(situation: Situation, event: ConductorEvent): Reaction {
   const task = new NodeTask(situation)
-  apply(task, event)
+  applyEvent(task, event)
   warnOfMissingPort(task)
   return task.reaction()
 }
 
-function apply(task: NodeTask, event: ConductorEvent): void {
+function applyEvent(task: NodeTask, event: ConductorEvent): void {
   const { node } = task
   switch (event.kind) {
     case 'verb':
@@ -86,17 +86,17 @@ const FLOWS: { readonly [Flow in FlowName]: Continuations<Flow> } = {
   verification: verificationContinuations,
 }
 
-type AnyContinuation = (task: NodeTask, outcome: Outcome, memo: Job['memo']) => void
+type AnyContinuation = (task: NodeTask, outcome: EffectOutcome, memo: Job['memo']) => void
 
 /** Loses the type of each memo, which {@link NodeTask.run} has checked. */
 const BY_NAME = FLOWS as unknown as Partial<Record<string, Partial<Record<string, AnyContinuation>>>>
 const continuationOf = ({ flow, after }: Continuation): AnyContinuation | undefined => BY_NAME[flow]?.[after]
 
 /** True when this version has a continuation for a job, which an earlier version may have stored. */
-export const isKnown = ({ then }: Job): boolean => typeof then === 'object' && continuationOf(then) !== undefined
+export const isKnownJob = ({ then }: Job): boolean => typeof then === 'object' && continuationOf(then) !== undefined
 
 /** Reacts to the end of an effect: runs the next of its chain, or continues the flow. */
-function continueJob(task: NodeTask, job: Job, outcome: Outcome): void {
+function continueJob(task: NodeTask, job: Job, outcome: EffectOutcome): void {
   applyPower(task, job.effect, outcome)
   if (outcome.ok && outcome.kind === 'hardware-report' && outcome.value) applyReport(task, outcome.value)
   const [next, ...rest] = job.rest

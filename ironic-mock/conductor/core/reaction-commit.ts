@@ -1,15 +1,15 @@
-import { defined, uuid, type Clock, type Random } from '../../../runtime/index.js'
+import { defined, randomUuid, type Clock, type Random } from '../../../runtime/index.js'
 import type { NodeRecord, PortRecord } from '../../../wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Commit, HistoryEntry, StoredEffect } from '../../store/store.js'
 import { newPort } from '../records/new-records.js'
-import { stamp } from './timestamps.js'
+import { formatTimestamp } from './timestamps.js'
 import type { Reaction } from './node-task.js'
 
 /** Marks a heartbeat that waits for the end of the reservation; stored among the deadlines, though it is none. */
 export const WAITING_HEARTBEAT = 'heartbeat'
 
-interface Parts {
+interface ReactionCommitParts {
   store: Pick<StoreView, 'records'>
   host: string
   clock: Clock
@@ -22,7 +22,7 @@ interface Parts {
  * @param done the effect whose outcome was the event
  */
 export function commitOf(
-  { store, host, clock, random }: Parts,
+  { store, host, clock, random }: ReactionCommitParts,
   { record: node, revision }: { readonly record: Readonly<NodeRecord>; readonly revision: number },
   reaction: Reaction,
   done: StoredEffect | undefined,
@@ -35,7 +35,7 @@ export function commitOf(
     deadlines.push({ kind: WAITING_HEARTBEAT, at: heartbeatWaits ? clock.now() : null })
   const changes = [deadlines, createPorts, updatePorts, removePorts, history, Object.keys(patch), Object.keys(lists)]
   if (!job && !dropJobs && !done && !inventory && changes.every((list) => list.length === 0)) return undefined
-  const at = stamp(clock.now())
+  const at = formatTimestamp(clock.now())
   return {
     node: node.uuid,
     expect: revision,
@@ -45,7 +45,7 @@ export function commitOf(
     ...defined({ done: done ? done.id : undefined, dropEffects: dropJobs ? true : undefined }),
     createPorts: createPorts.map((port): PortRecord => {
       const wanted = { node_uuid: node.uuid, ...port }
-      return { ...newPort(wanted, node.id, at, uuid(random)), id: 0 }
+      return { ...newPort(wanted, node.id, at, randomUuid(random)), id: 0 }
     }),
     updatePorts,
     ...defined({
@@ -53,6 +53,11 @@ export function commitOf(
       inventory: inventory ?? undefined,
       lists: Object.keys(lists).length > 0 ? lists : undefined,
     }),
-    history: history.map((note): HistoryEntry => ({ uuid: uuid(random), created_at: at, conductor: host, ...note })),
+    history: history.map((note): HistoryEntry => ({
+      uuid: randomUuid(random),
+      created_at: at,
+      conductor: host,
+      ...note,
+    })),
   }
 }

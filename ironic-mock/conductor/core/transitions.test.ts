@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PROVISION_STATES, type ProvisionState } from '../../../wire/index.js'
-import { STABLE_STATES, TRANSITIONS, VERBS, transition, type TransitionEvent } from './transitions.js'
+import { STABLE_STATES, TRANSITIONS, PROVISION_VERBS, transition, type TransitionEvent } from './transitions.js'
 
 const EVENTS = [...new Set(Object.values(TRANSITIONS).flatMap((row) => Object.keys(row.on)))] as TransitionEvent[]
 
@@ -17,7 +17,7 @@ test('stable states, and only they, have no target', () => {
 })
 
 test('every verb is an event of each state that allows it', () => {
-  for (const { event, from } of Object.values(VERBS)) {
+  for (const { event, from } of Object.values(PROVISION_VERBS)) {
     expect(from.length).toBeGreaterThan(0)
     for (const state of from) expect(TRANSITIONS[state].on, `${event} in ${state}`).toHaveProperty([event])
   }

@@ -117,7 +117,7 @@ export const TRANSITIONS: Readonly<Record<ProvisionState, StateRow>> = {
 }
 
 /** States that keep the target `manageable` of manual cleaning (ironic conductor/manager.py do_node_clean). */
-const CLEANING: readonly ProvisionState[] = ['cleaning', 'clean wait', 'clean hold', 'clean failed']
+const MANUAL_CLEANING_STATES: readonly ProvisionState[] = ['cleaning', 'clean wait', 'clean hold', 'clean failed']
 
 export interface StateAndTarget {
   state: ProvisionState
@@ -134,24 +134,25 @@ export function transition(from: StateAndTarget, event: TransitionEvent): StateA
   if (!state) throw new Error(`no transition for ${event} in ${from.state}`)
   const { target } = TRANSITIONS[state]
   if (event === 'clean' && from.state === 'manageable') return { state, target: 'manageable' }
-  if (CLEANING.includes(from.state) && CLEANING.includes(state)) return { state, target: from.target }
+  if (MANUAL_CLEANING_STATES.includes(from.state) && MANUAL_CLEANING_STATES.includes(state))
+    return { state, target: from.target }
   return { state, target }
 }
 
-interface Verb {
+interface VerbTransition {
   event: TransitionEvent
   from: readonly ProvisionState[]
 }
 
 const RESCUED: readonly ProvisionState[] = ['rescue wait', 'rescue', 'rescue failed', 'unrescue failed']
-const deploy: Verb = { event: 'deploy', from: ['available', 'deploy failed'] }
-const undeploy: Verb = {
+const deployTransition: VerbTransition = { event: 'deploy', from: ['available', 'deploy failed'] }
+const undeploy: VerbTransition = {
   event: 'delete',
   from: ['active', 'deploy failed', 'wait call-back', 'error', ...RESCUED, 'service wait', 'service failed'],
 }
 
 /** Targets of `PUT /v1/nodes/X/states/provision` and the states that allow them (ironic common/states.py). */
-export const VERBS: Readonly<Record<string, Verb>> = {
+export const PROVISION_VERBS: Readonly<Record<string, VerbTransition>> = {
   manage: { event: 'manage', from: ['enroll', 'available', 'inspect failed', 'clean failed', 'adopt failed'] },
   provide: { event: 'provide', from: ['manageable'] },
   inspect: { event: 'inspect', from: ['manageable', 'inspect failed'] },
@@ -171,8 +172,8 @@ export const VERBS: Readonly<Record<string, Verb>> = {
       'service failed',
     ],
   },
-  active: deploy,
-  deploy,
+  active: deployTransition,
+  deploy: deployTransition,
   rebuild: { event: 'rebuild', from: ['active', 'error', 'deploy failed'] },
   deleted: undeploy,
   undeploy,

@@ -12,7 +12,7 @@ import { abortRescue, startRescue, startUnrescue } from '../flows/rescue/rescue.
 import { startTeardown } from '../flows/teardown/teardown.js'
 import { abortService } from '../flows/service/servicing-failure.js'
 import { startService } from '../flows/service/servicing.js'
-import { VERBS } from './transitions.js'
+import { PROVISION_VERBS } from './transitions.js'
 import type { NodeTask } from './node-task.js'
 import { startVerification } from '../flows/verify/verification.js'
 
@@ -25,7 +25,7 @@ import { startVerification } from '../flows/verify/verification.js'
 export function applyVerb(task: NodeTask, request: ProvisionRequest): void {
   const { node } = task
   const { target } = request
-  const verb = ownMember(VERBS, target)
+  const verb = ownMember(PROVISION_VERBS, target)
   const isDeployment = verb?.event === 'deploy' || verb?.event === 'rebuild'
   if (isDeployment && node.maintenance) throw ironicErrors.nodeInMaintenance('provisioning', node.uuid)
   if (node.reservation !== null) throw ironicErrors.nodeLocked(node.uuid, node.reservation)

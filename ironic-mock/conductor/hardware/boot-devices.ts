@@ -8,7 +8,7 @@ import type { StoreView } from '../../store/open-store.js'
 import { checkUnlocked, type Admin } from '../records/node-admin.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 
-interface Parts {
+interface BootDeviceParts {
   store: StoreView
   conf: ConductorConf
   bmcs: Bmcs
@@ -19,10 +19,10 @@ interface Parts {
  * are only stored, since Ironic chooses the boot source when it boots a ramdisk.
  */
 export class BootDevices {
-  readonly #options: Parts
+  readonly #options: BootDeviceParts
   readonly #admin: Admin
 
-  constructor(options: Parts, admin: Admin) {
+  constructor(options: BootDeviceParts, admin: Admin) {
     this.#options = options
     this.#admin = admin
   }

@@ -5,7 +5,7 @@ import { managementProblem } from '../../drivers/management.js'
 import { powerProblem } from '../../drivers/requirements.js'
 import type { FlowMemos } from '../core/continuation.js'
 import type { Continuations } from '../core/continuations.js'
-import type { EffectBody, Outcome } from '../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 import type { HardwareRequest } from './hardware-request.js'
 
@@ -26,7 +26,7 @@ export function startHardwareChange(task: NodeTask, request: HardwareRequest): v
     throw new IronicError(503, `Unable to ${request.do} virtual media for node ${node.uuid} due to power failure state`)
   if (request.do !== 'vendor') task.forgetError()
   const change = changeFor(request)
-  const impossible = problemOf(task, request)
+  const impossible = hardwareProblemOf(task, request)
   const effect: EffectBody =
     change === null || impossible !== undefined ? { kind: 'proceed' } : { kind: 'bmc-change', change }
   task.run([effect], { flow: 'hardware', after: 'bmc-change' }, { request, impossible: impossible ?? null })
@@ -56,7 +56,7 @@ const CALLS: Partial<Record<HardwareRequest['do'], ManagementCall>> = {
   detach: 'detach_virtual_media',
 }
 
-function problemOf(task: NodeTask, request: HardwareRequest): string | undefined {
+function hardwareProblemOf(task: NodeTask, request: HardwareRequest): string | undefined {
   const { node } = task
   const call = CALLS[request.do]
   const problem = call && managementProblem(node, call)
@@ -71,12 +71,12 @@ function problemOf(task: NodeTask, request: HardwareRequest): string | undefined
 
 function afterBmcChange(
   task: NodeTask,
-  outcome: Outcome,
+  outcome: EffectOutcome,
   { request, impossible }: FlowMemos['hardware']['bmc-change'],
 ): void {
   const error = impossible ?? (outcome.ok ? null : outcome.error)
   if (error === null) applied(task, request)
-  else failed(task, request, error)
+  else failHardwareChange(task, request, error)
   task.release()
 }
 
@@ -87,7 +87,7 @@ function applied({ node }: NodeTask, request: HardwareRequest): void {
 }
 
 /** Upstream's sentences; the missing apostrophe is upstream's too. */
-function failed(task: NodeTask, request: HardwareRequest, error: string): void {
+function failHardwareChange(task: NodeTask, request: HardwareRequest, error: string): void {
   const { node } = task
   switch (request.do) {
     case 'boot mode':

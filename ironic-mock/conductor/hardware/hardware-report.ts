@@ -1,4 +1,4 @@
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../../../wire/index.js'
 import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../../drivers/bmc-hardware.js'
 import { readsBios, readsFirmware, readsModes } from '../../drivers/management.js'
@@ -39,8 +39,8 @@ export function applyModes(task: NodeTask, report: HardwareReport): void {
   if (node.properties.vendor == null) node.properties = { ...node.properties, vendor: report.vendor }
 }
 
-const text = (value: BiosAttribute['value']): string =>
-  typeof value === 'boolean' ? (value ? 'True' : 'False') : textOf(value)
+const formatBiosValue = (value: BiosAttribute['value']): string =>
+  typeof value === 'boolean' ? (value ? 'True' : 'False') : formatClientValue(value)
 
 /** Sorted by name, as in the database's answers. */
 function mergedBios(
@@ -51,7 +51,7 @@ function mergedBios(
   const known = new Map(stored.map((setting) => [setting.name, setting]))
   const merged = read.map((attribute): BiosSettingRecord => {
     const before = known.get(attribute.name)
-    const value = text(attribute.value)
+    const value = formatBiosValue(attribute.value)
     return {
       name: attribute.name,
       value,
@@ -68,10 +68,10 @@ function mergedBios(
       updated_at: before && before.value !== value ? at : (before?.updated_at ?? null),
     }
   })
-  return byName(merged)
+  return sortByName(merged)
 }
 
-export const byName = (settings: BiosSettingRecord[]): BiosSettingRecord[] =>
+export const sortByName = (settings: BiosSettingRecord[]): BiosSettingRecord[] =>
   settings.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 
 /** Components are never removed; `last_version_flashed` is the version of the last change. */

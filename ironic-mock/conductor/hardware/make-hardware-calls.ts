@@ -3,14 +3,14 @@ import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, Indicators } from '../../drivers/bmc-hardware.js'
 import type { ManagementCall } from '../../drivers/hardware-type.js'
 import { fixedAnswers, managementProblem } from '../../drivers/management.js'
-import { powerProblem, unsupported } from '../../drivers/requirements.js'
+import { powerProblem, describeUnsupported } from '../../drivers/requirements.js'
 import { vendorMethods } from '../../drivers/vendor.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { HardwareCalls } from './hardware-calls.js'
 import { checkUnlocked } from '../records/node-admin.js'
-import type { Subject } from '../agents/perform-agent.js'
+import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from '../core/effect-runner.js'
 import { callVendor } from './vendor-calls.js'
 
@@ -21,19 +21,19 @@ export interface HardwareParts {
 }
 
 export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): HardwareCalls {
-  const subjectOf = (uuid: string): Subject => {
+  const subjectOf = (uuid: string): AgentSubject => {
     const subject = dispatcher.subject(uuid)
     if (!subject) throw ironicErrors.nodeNotFound(uuid)
     return subject
   }
   /** @throws IronicError 400 when the management interface does not support the call, or has no BMC address */
-  const managed = (uuid: string, call: ManagementCall): Subject => {
+  const managed = (uuid: string, call: ManagementCall): AgentSubject => {
     const subject = subjectOf(uuid)
     const problem = powerProblem(subject.node) ?? managementProblem(subject.node, call)
     if (problem !== undefined) throw new IronicError(400, problem)
     return subject
   }
-  const ask = async <T>(subject: Subject, question: (hardware: BmcHardware) => Promise<T>): Promise<T> => {
+  const ask = async <T,>(subject: AgentSubject, question: (hardware: BmcHardware) => Promise<T>): Promise<T> => {
     try {
       const hardware = await effects.hardware(subject)
       if (!hardware) throw new Error(`there is no BMC behind node ${subject.node.uuid}`)
@@ -46,7 +46,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
   const start = async (uuid: string, request: Parameters<typeof requestEvent>[0]): Promise<void> => {
     await dispatcher.dispatch(uuid, requestEvent(request))
   }
-  const indicators = async (subject: Subject): Promise<Indicators> =>
+  const indicators = async (subject: AgentSubject): Promise<Indicators> =>
     fixedAnswers(subject.node)?.indicators ?? ask(subject, (hardware) => hardware.indicators())
 
   return {
@@ -107,5 +107,5 @@ function checkIndicator(known: Indicators, component: string, name: string): voi
 }
 
 function checkConsole(node: Readonly<NodeRecord>): void {
-  if (node.console_interface.startsWith('no-')) throw new IronicError(400, unsupported(node, 'console'))
+  if (node.console_interface.startsWith('no-')) throw new IronicError(400, describeUnsupported(node, 'console'))
 }

@@ -1,6 +1,6 @@
 import { errorChain, type Logger } from '../../../runtime/index.js'
 import type { BmcChange, BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
-import type { Subject } from '../agents/perform-agent.js'
+import type { AgentSubject } from '../agents/perform-agent.js'
 
 /** Reads a BMC's report; null without a BMC, and when it does not answer, since the flow continues without the report. */
 export async function readReport(hardware: BmcHardware | undefined, logger: Logger): Promise<HardwareReport | null> {
@@ -17,7 +17,7 @@ export async function readReport(hardware: BmcHardware | undefined, logger: Logg
 export async function changeHardware(
   hardware: BmcHardware | undefined,
   change: BmcChange,
-  { node }: Subject,
+  { node }: AgentSubject,
 ): Promise<void> {
   if (!hardware) throw new Error(`there is no BMC behind node ${node.uuid}`)
   await hardware.change(change)

@@ -1,5 +1,5 @@
 import type { ProvisionState } from '../../../wire/index.js'
-import type { Outcome } from '../core/effects.js'
+import type { EffectOutcome } from '../core/effects.js'
 import type { ConductorEvent } from '../core/events.js'
 import { applyModes } from './hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
@@ -63,7 +63,7 @@ function powerFailed(task: NodeTask, actual: 'power on' | 'power off' | 'error' 
 }
 
 /** Ends a correction; the next power sync checks its result. */
-export function afterPowerCorrection(task: NodeTask, outcome: Outcome): void {
+export function afterPowerCorrection(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) task.warn(`the power of node ${task.uuid} could not be set right: ${outcome.error}`)
   task.release()
 }

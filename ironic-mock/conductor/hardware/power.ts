@@ -1,14 +1,20 @@
 import { IronicError, ironicErrors } from '../../../wire/index.js'
 import { powerProblem } from '../../drivers/requirements.js'
 import type { Continuations } from '../core/continuations.js'
-import { valueOf, type EffectBody, type Outcome, type PowerTarget } from '../core/effects.js'
+import { valueOf, type EffectBody, type EffectOutcome, type PowerTarget } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 import { afterPowerCorrection } from './power-sync.js'
 import { wipeAgent } from '../flows/teardown/wipe.js'
 
-const TARGETS: readonly string[] = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
+const POWER_STATE_TARGETS: readonly string[] = [
+  'power on',
+  'power off',
+  'rebooting',
+  'soft power off',
+  'soft rebooting',
+]
 
-export const isPowerTarget = (target: string): target is PowerTarget => TARGETS.includes(target)
+export const isPowerTarget = (target: string): target is PowerTarget => POWER_STATE_TARGETS.includes(target)
 
 /**
  * `PUT /v1/nodes/X/states/power`.
@@ -30,7 +36,7 @@ export function startPowerChange(task: NodeTask, target: PowerTarget, timeout: n
   task.run([effect], { flow: 'power', after: 'power-change' }, { target })
 }
 
-function afterPowerChange(task: NodeTask, outcome: Outcome, memo: { target: string }): void {
+function afterPowerChange(task: NodeTask, outcome: EffectOutcome, memo: { target: string }): void {
   if (!outcome.ok) task.node.last_error = powerError(memo.target, outcome.error)
   task.release()
 }
@@ -44,7 +50,7 @@ const powerError = (target: string, error: string): string => {
  * Stores the result of a power change, for all flows. A power cycle ends the ramdisk, so that the fields of its agent are
  * removed.
  */
-export function applyPower(task: NodeTask, effect: EffectBody, outcome: Outcome): void {
+export function applyPower(task: NodeTask, effect: EffectBody, outcome: EffectOutcome): void {
   if (effect.kind !== 'power' && effect.kind !== 'await-power-off') return
   task.node.target_power_state = null
   if (!outcome.ok) {

@@ -1,14 +1,14 @@
 import { defined } from '../../../runtime/index.js'
-import { IronicError, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { IronicError, formatClientValue, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcHardware, EventSubscription } from '../../drivers/bmc-hardware.js'
 import { EJECTED } from '../../drivers/redfish-subscriptions.js'
 import { calledVendorMethod, isWarm } from '../../drivers/vendor.js'
 import type { HardwareRequest } from './hardware-request.js'
 import type { VendorCall } from './hardware-calls.js'
-import type { Subject } from '../agents/perform-agent.js'
+import type { AgentSubject } from '../agents/perform-agent.js'
 
 interface VendorAccess {
-  ask: <T>(subject: Subject, question: (hardware: BmcHardware) => Promise<T>) => Promise<T>
+  ask: <T>(subject: AgentSubject, question: (hardware: BmcHardware) => Promise<T>) => Promise<T>
   start: (request: HardwareRequest) => Promise<void>
   unlocked: (node: Readonly<NodeRecord>) => void
 }
@@ -19,7 +19,7 @@ interface VendorAccess {
  * @throws IronicError 400 for a method or arguments that the interface does not know, 409 while the node is reserved
  */
 export async function callVendor(
-  subject: Subject,
+  subject: AgentSubject,
   { method, http, data }: VendorCall,
   { ask, start, unlocked }: VendorAccess,
 ): Promise<{ isSync: boolean; value: unknown }> {
@@ -35,7 +35,7 @@ export async function callVendor(
     return { isSync: false, value: null }
   }
   if (known.async) return { isSync: false, value: null }
-  return { isSync: true, value: await answer(subject, method, args, ask) }
+  return { isSync: true, value: await callVendorMethod(subject, method, args, ask) }
 }
 
 /** The hardware request of an asynchronous method. */
@@ -47,9 +47,9 @@ function backgroundRequest(method: string, args: JsonObject): HardwareRequest | 
     case 'bmc_reset':
       return { do: 'vendor', change: { change: 'reset bmc', warm: isWarm(args) } }
     case 'send_raw':
-      return { do: 'vendor', change: { change: 'raw', bytes: textOf(args.raw_bytes) } }
+      return { do: 'vendor', change: { change: 'raw', bytes: formatClientValue(args.raw_bytes) } }
     case 'eject_vmedia': {
-      const device = args.boot_device ? EJECTED[textOf(args.boot_device)] : undefined
+      const device = args.boot_device ? EJECTED[formatClientValue(args.boot_device)] : undefined
       return { do: 'vendor', change: { change: 'eject media', devices: device ? [device] : null } }
     }
     default:
@@ -57,7 +57,12 @@ function backgroundRequest(method: string, args: JsonObject): HardwareRequest | 
   }
 }
 
-async function answer(subject: Subject, method: string, args: JsonObject, ask: VendorAccess['ask']): Promise<unknown> {
+async function callVendorMethod(
+  subject: AgentSubject,
+  method: string,
+  args: JsonObject,
+  ask: VendorAccess['ask'],
+): Promise<unknown> {
   const { uuid } = subject.node
   switch (method) {
     case 'third_method_sync':
@@ -66,7 +71,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: V
       return ask(subject, (hardware) => hardware.subscribe(subscription(args)))
     case 'delete_subscription':
       await ask(subject, async (hardware) => {
-        const id = textOf(args.id)
+        const id = formatClientValue(args.id)
         const known = await hardware.subscriptions()
         if (!known.some((each) => each.Id === id)) throw noSubscription('delete_subscription', id, uuid, 404)
         await hardware.unsubscribe(id)
@@ -76,7 +81,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: V
       return ask(subject, async (hardware) => collection(await hardware.subscriptions()))
     case 'get_subscription':
       return ask(subject, async (hardware) => {
-        const id = textOf(args.id)
+        const id = formatClientValue(args.id)
         const found = (await hardware.subscriptions()).find((each) => each.Id === id)
         if (!found) throw noSubscription('get_subscription', id, uuid, 500)
         return found
@@ -90,7 +95,7 @@ async function answer(subject: Subject, method: string, args: JsonObject, ask: V
 function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0] {
   const { Destination, Protocol = 'Redfish', Context = '', EventTypes, HttpHeaders } = args
   return {
-    Destination: textOf(Destination),
+    Destination: formatClientValue(Destination),
     Protocol: Protocol as string,
     Context: Context as string,
     EventTypes: (EventTypes as string[] | null | undefined) ?? ['Alert'],
@@ -98,20 +103,20 @@ function subscription(args: JsonObject): Parameters<BmcHardware['subscribe']>[0]
   }
 }
 
-const PATH = '/redfish/v1/EventService/Subscriptions'
+const SUBSCRIPTIONS_PATH = '/redfish/v1/EventService/Subscriptions'
 
 /** The answer has the BMC's format: a Redfish collection of links. */
 const collection = (subscriptions: readonly EventSubscription[]): JsonObject => ({
   '@odata.context': '/redfish/v1/$metadata#EventDestinationCollection.EventDestinationCollection',
-  '@odata.id': PATH,
+  '@odata.id': SUBSCRIPTIONS_PATH,
   '@odata.type': '#EventDestinationCollection.EventDestinationCollection',
   Name: 'Event Subscriptions Collection',
-  Members: subscriptions.map(({ Id }) => ({ '@odata.id': `${PATH}/${Id}` })),
+  Members: subscriptions.map(({ Id }) => ({ '@odata.id': `${SUBSCRIPTIONS_PATH}/${Id}` })),
   'Members@odata.count': subscriptions.length,
 })
 
 const noSubscription = (method: string, id: string, uuid: string, status: number): IronicError =>
   new IronicError(
     status,
-    `Redfish exception occurred. Error: Redfish ${method} failed for subscription ${id} on node ${uuid}. Error: HTTP GET ${PATH}/${id} returned code 404.`,
+    `Redfish exception occurred. Error: Redfish ${method} failed for subscription ${id} on node ${uuid}. Error: HTTP GET ${SUBSCRIPTIONS_PATH}/${id} returned code 404.`,
   )

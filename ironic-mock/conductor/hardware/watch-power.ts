@@ -6,7 +6,7 @@ import type { ConductorConf } from '../core/conductor-conf.js'
 import type { SeenPower } from '../core/events.js'
 import { isPowerSynced } from './power-sync.js'
 
-interface Watch {
+interface PowerWatchParts {
   dispatcher: Dispatcher
   effects: EffectRunner
   store: StoreView
@@ -39,7 +39,7 @@ export interface PowerWatch {
  * Starts the periodic power sync, since neither a system that shuts itself down nor a BMC that is gone sends an event. The
  * timers are weak, so they neither move a virtual clock nor keep a process alive.
  */
-export function watchPower(watch: Watch, from?: PowerWatchState): PowerWatch {
+export function watchPower(watch: PowerWatchParts, from?: PowerWatchState): PowerWatch {
   const { conf } = watch
   // Only in memory, as upstream: a restarted conductor counts from 0.
   const attempts = new Map<string, number>(from?.attempts)
@@ -64,20 +64,20 @@ export function watchPower(watch: Watch, from?: PowerWatchState): PowerWatch {
   }
 }
 
-interface Task {
+interface PowerTask {
   readonly isOn: boolean
   /** Null while the task is under way. */
   due: TaskDue | null
 }
 
 function every(
-  { clock, store, dispatcher, logger }: Watch,
+  { clock, store, dispatcher, logger }: PowerWatchParts,
   interval: number,
   name: string,
   check: (uuid: string) => Promise<void>,
   from?: TaskDue | null,
-): Task {
-  const task: Task = { isOn: interval > 0, due: null }
+): PowerTask {
+  const task: PowerTask = { isOn: interval > 0, due: null }
   if (!task.isOn) return task
   const { stopped } = dispatcher
   const wait = (due: TaskDue, place: { order?: number }): Promise<void> => {
@@ -102,7 +102,11 @@ function every(
   return task
 }
 
-async function sync({ dispatcher, effects }: Watch, uuid: string, attempts: Map<string, number>): Promise<void> {
+async function sync(
+  { dispatcher, effects }: PowerWatchParts,
+  uuid: string,
+  attempts: Map<string, number>,
+): Promise<void> {
   const subject = dispatcher.subject(uuid)
   if (!subject || !isPowerSynced(subject)) return
   const seen: SeenPower | null = await effects.seePower(subject)
@@ -114,7 +118,7 @@ async function sync({ dispatcher, effects }: Watch, uuid: string, attempts: Map<
   await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0, report })
 }
 
-async function recover({ dispatcher, effects, logger }: Watch, uuid: string): Promise<void> {
+async function recover({ dispatcher, effects, logger }: PowerWatchParts, uuid: string): Promise<void> {
   const subject = dispatcher.subject(uuid)
   if (!subject || subject.node.fault !== 'power failure' || subject.node.provision_state === 'enroll') return
   const seen = await effects.seePower(subject)

@@ -1,5 +1,5 @@
 import { isObject } from '../../../runtime/index.js'
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { JsonObject, PortRecord } from '../../../wire/index.js'
 import type { InspectionConf } from './inspection-conf.js'
 
@@ -53,14 +53,14 @@ export function withCapabilities(current: unknown, more: Readonly<Record<string,
   const pairs = new Map<string, unknown>()
   for (const pair of known) {
     const at = pair.indexOf(':')
-    if (at < 0) throw new Error(`Invalid capabilities string '${textOf(current)}'.`)
+    if (at < 0) throw new Error(`Invalid capabilities string '${formatClientValue(current)}'.`)
     pairs.set(pair.slice(0, at), pair.slice(at + 1))
   }
   for (const [name, value] of Object.entries(more)) pairs.set(name, value)
-  return [...pairs].map(([name, value]) => `${name}:${textOf(value)}`).join(',')
+  return [...pairs].map(([name, value]) => `${name}:${formatClientValue(value)}`).join(',')
 }
 
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-export const listOf = (value: unknown): JsonObject[] =>
+export const objectsOfList = (value: unknown): JsonObject[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null).map(objectOf) : []

@@ -2,13 +2,13 @@ import { HookFailure, type Inspected } from './inspection-context.js'
 import { hookLocalLink, hookPhysicalNetwork, hookPorts, validateInterfaces } from './inspection-interfaces.js'
 import type { InspectionHook } from './inspection-conf.js'
 import {
-  accelerators,
-  architecture,
+  setAccelerators,
+  setArchitecture,
   bootMode,
   cpuCapabilities,
-  cpus,
+  setCpus,
   extraHardware,
-  memory,
+  setMemory,
   parsedLldp,
   pciAliases,
   raidDevice,
@@ -23,19 +23,19 @@ const PREPROCESS: Partial<Record<InspectionHook, Hook>> = {
   'ramdisk-error': ramdiskError,
   'validate-interfaces': validateInterfaces,
 }
-const NOTHING: Hook = () => {}
+const NO_HOOK: Hook = () => {}
 const MAIN: Record<InspectionHook, Hook> = {
-  'ramdisk-error': NOTHING,
-  'validate-interfaces': NOTHING,
+  'ramdisk-error': NO_HOOK,
+  'validate-interfaces': NO_HOOK,
   ports: hookPorts,
-  architecture,
-  accelerators,
+  architecture: setArchitecture,
+  accelerators: setAccelerators,
   'boot-mode': bootMode,
   'cpu-capabilities': cpuCapabilities,
-  cpus,
+  cpus: setCpus,
   'extra-hardware': extraHardware,
   'local-link-connection': hookLocalLink,
-  memory,
+  memory: setMemory,
   'parse-lldp': parsedLldp,
   'pci-devices': pciAliases,
   'physical-network': hookPhysicalNetwork,
@@ -49,32 +49,32 @@ const MAIN: Record<InspectionHook, Hook> = {
  */
 export function runHooks(hooks: readonly InspectionHook[], inspected: Inspected): string | undefined {
   const failures = hooks.flatMap((name) => {
-    const error = failureOf(PREPROCESS[name] ?? NOTHING, inspected)
+    const error = runHook(PREPROCESS[name] ?? NO_HOOK, inspected)
     if (error === undefined) return []
     if (error instanceof HookFailure && error.exception === 'HardwareInspectionFailure')
       return [`Error in preprocess hook ${name}: ${error.message}`]
     return [`Unexpected exception ${classOf(error)} during preprocess hook ${name}: ${error.message}`]
   })
   if (failures.length > 0)
-    return failed(
+    return describeHookFailure(
       `The following failures happened while running preprocess hooks for node ${inspected.uuid}:\n${failures.join('\n')}`,
     )
   for (const name of hooks) {
-    const error = failureOf(MAIN[name], inspected)
+    const error = runHook(MAIN[name], inspected)
     if (error === undefined) continue
     if (error instanceof HookFailure && error.exception === 'HardwareInspectionFailure') return error.message
-    return failed(
+    return describeHookFailure(
       `Unexpected exception ${classOf(error)} during processing for node: ${inspected.uuid}. Error: ${error.message}`,
     )
   }
   return undefined
 }
 
-const failed = (reason: string): string => `Failed to inspect hardware. Reason: ${reason}`
+const describeHookFailure = (reason: string): string => `Failed to inspect hardware. Reason: ${reason}`
 
 const classOf = (error: Error): string => (error instanceof HookFailure ? error.exception : 'ValueError')
 
-function failureOf(hook: Hook, inspected: Inspected): Error | undefined {
+function runHook(hook: Hook, inspected: Inspected): Error | undefined {
   try {
     hook(inspected)
     return undefined

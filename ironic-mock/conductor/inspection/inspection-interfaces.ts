@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net'
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { JsonObject } from '../../../wire/index.js'
-import { invalidInventory, listOf, objectOf, type DraftPort, type Inspected } from './inspection-context.js'
+import { invalidInventory, objectsOfList, objectOf, type DraftPort, type Inspected } from './inspection-context.js'
 import { lldpOf, switchOf } from './lldp.js'
 
-const MAC = /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i
-type Interfaces = Record<string, JsonObject & { mac_address: string; pxe_enabled: boolean }>
+const MAC_PATTERN = /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i
+type InspectedInterfaces = Record<string, JsonObject & { mac_address: string; pxe_enabled: boolean }>
 
 const normalized = (mac: string): string => mac.toLowerCase().replaceAll('-', ':')
 
@@ -21,10 +21,10 @@ export function validateInterfaces(inspected: Inspected): void {
   const { uuid, inventory, pluginData } = inspected
   const pxe = pxeAddress(inventory)
   if (inventory.interfaces === undefined) throw invalidInventory(uuid, 'no interfaces present in inventory')
-  const all: Interfaces = {}
-  for (const item of listOf(inventory.interfaces)) {
+  const all: InspectedInterfaces = {}
+  for (const item of objectsOfList(inventory.interfaces)) {
     const { name, mac_address: mac, ipv6_address } = item
-    if (typeof name !== 'string' || name === '' || typeof mac !== 'string' || !MAC.test(mac)) continue
+    if (typeof name !== 'string' || name === '' || typeof mac !== 'string' || !MAC_PATTERN.test(mac)) continue
     // The zone of a link-local address has a meaning in the ramdisk only.
     const ipv6 = typeof ipv6_address === 'string' ? ipv6_address.split('%')[0]! : (ipv6_address ?? null)
     all[name] = { ...item, mac_address: mac, pxe_enabled: normalized(mac) === pxe, ipv6_address: ipv6 }
@@ -41,7 +41,12 @@ export function validateInterfaces(inspected: Inspected): void {
   pluginData.macs = Object.values(valid).map(({ mac_address }) => mac_address)
 }
 
-function isValid({ conf }: Inspected, name: string, item: Interfaces[string], pxe: string | undefined): boolean {
+function isValid(
+  { conf }: Inspected,
+  name: string,
+  item: InspectedInterfaces[string],
+  pxe: string | undefined,
+): boolean {
   const ip = item.ipv4_address || item.ipv6_address
   if (name === 'lo' || (typeof ip === 'string' && (ip.startsWith('127.') || ip === '::1'))) return false
   // Without a known PXE interface all are added.
@@ -52,8 +57,8 @@ function isValid({ conf }: Inspected, name: string, item: Interfaces[string], px
 /** `ports`: creates, updates and removes the node's ports. */
 export function hookPorts(inspected: Inspected): void {
   const { conf, pluginData, ports, taken } = inspected
-  const all = Object.values(objectOf(pluginData.all_interfaces) as Interfaces)
-  const valid = Object.values(objectOf(pluginData.valid_interfaces) as Interfaces)
+  const all = Object.values(objectOf(pluginData.all_interfaces) as InspectedInterfaces)
+  const valid = Object.values(objectOf(pluginData.valid_interfaces) as InspectedInterfaces)
   if (conf.addPorts !== 'disabled')
     for (const item of valid) {
       const address = normalized(item.mac_address)
@@ -81,7 +86,7 @@ export function hookPorts(inspected: Inspected): void {
   }
 }
 
-function expectedAddresses({ conf, pluginData }: Inspected, all: Interfaces[string][]): string[] | undefined {
+function expectedAddresses({ conf, pluginData }: Inspected, all: InspectedInterfaces[string][]): string[] | undefined {
   switch (conf.keepPorts) {
     case 'all':
       return undefined
@@ -95,9 +100,11 @@ function expectedAddresses({ conf, pluginData }: Inspected, all: Interfaces[stri
 /** The ports of the reported interfaces, each with its interface. */
 function* matched({ inventory, pluginData, ports }: Inspected): Generator<[DraftPort, JsonObject]> {
   const all = objectOf(pluginData.all_interfaces)
-  for (const item of listOf(inventory.interfaces)) {
-    if (!(textOf(item.name) in all)) continue
-    const port = ports.find(({ address, removed }) => !removed && address === normalized(textOf(item.mac_address)))
+  for (const item of objectsOfList(inventory.interfaces)) {
+    if (!(formatClientValue(item.name) in all)) continue
+    const port = ports.find(
+      ({ address, removed }) => !removed && address === normalized(formatClientValue(item.mac_address)),
+    )
     if (port) yield [port, item]
   }
 }
@@ -121,14 +128,14 @@ export function hookPhysicalNetwork(inspected: Inspected): void {
 function networkOf(map: readonly string[], item: JsonObject): string | undefined {
   for (const address of [item.ipv4_address, item.ipv6_address]) {
     if (typeof address !== 'string' || isIP(address) === 0) continue
-    const found = map.find((entry) => contains(entry.slice(0, entry.lastIndexOf(':')), address))
+    const found = map.find((entry) => isInNetwork(entry.slice(0, entry.lastIndexOf(':')), address))
     if (found !== undefined) return found.slice(found.lastIndexOf(':') + 1)
   }
   return undefined
 }
 
 /** True when an address is in a network in CIDR notation. */
-export function contains(cidr: string, address: string): boolean {
+export function isInNetwork(cidr: string, address: string): boolean {
   const [network = '', bits] = cidr.split('/')
   const family = isIP(network)
   if (family === 0 || family !== isIP(address)) return false

@@ -3,14 +3,14 @@ import {
   parseRootDeviceHints,
   pythonRepr,
   satisfiesHints,
-  textOf,
+  formatClientValue,
   type JsonObject,
 } from '../../../wire/index.js'
 import {
   HookFailure,
   inspectionFailure,
   invalidInventory,
-  listOf,
+  objectsOfList,
   objectOf,
   withCapabilities,
   type Inspected,
@@ -21,10 +21,10 @@ const GIB = 2 ** 30
 
 /** `ramdisk-error`: fails for an error that the agent reports. */
 export function ramdiskError({ pluginData }: Inspected): void {
-  if (pluginData.error) throw inspectionFailure(`Ramdisk reported error: ${textOf(pluginData.error)}`)
+  if (pluginData.error) throw inspectionFailure(`Ramdisk reported error: ${formatClientValue(pluginData.error)}`)
 }
 
-export function architecture({ uuid, inventory, properties }: Inspected): void {
+export function setArchitecture({ uuid, inventory, properties }: Inspected): void {
   const found = objectOf(inventory.cpu).architecture
   if (found === undefined)
     throw invalidInventory(
@@ -34,7 +34,7 @@ export function architecture({ uuid, inventory, properties }: Inspected): void {
   properties.cpu_arch = found
 }
 
-export function memory({ uuid, inventory, properties }: Inspected): void {
+export function setMemory({ uuid, inventory, properties }: Inspected): void {
   const found = objectOf(inventory.memory).physical_mb
   if (found === undefined)
     throw invalidInventory(
@@ -44,7 +44,7 @@ export function memory({ uuid, inventory, properties }: Inspected): void {
   properties.memory_mb = found
 }
 
-export function cpus({ inventory, properties }: Inspected): void {
+export function setCpus({ inventory, properties }: Inspected): void {
   const count = Math.trunc(Number(objectOf(inventory.cpu).count ?? 0))
   if (count > 0) properties.cpus = count
 }
@@ -64,11 +64,11 @@ export function cpuCapabilities({ inventory, properties, conf }: Inspected): voi
 }
 
 const pciDevices = ({ pluginData, inventory }: Inspected): JsonObject[] => {
-  const collected = listOf(pluginData.pci_devices)
-  return collected.length > 0 ? collected : listOf(inventory.pci_devices)
+  const collected = objectsOfList(pluginData.pci_devices)
+  return collected.length > 0 ? collected : objectsOfList(inventory.pci_devices)
 }
 
-export function accelerators(inspected: Inspected): void {
+export function setAccelerators(inspected: Inspected): void {
   const devices = pciDevices(inspected)
   if (devices.length === 0) {
     inspected.warnings.push(`Unable to process accelerator devices because no PCI device information was received`)
@@ -84,7 +84,7 @@ export function accelerators(inspected: Inspected): void {
 /** `pci-devices`: sets the count of each aliased PCI device as a capability. */
 export function pciAliases({ pluginData, properties, conf }: Inspected): void {
   const counts: Record<string, number> = {}
-  for (const { vendor_id, product_id } of listOf(pluginData.pci_devices)) {
+  for (const { vendor_id, product_id } of objectsOfList(pluginData.pci_devices)) {
     const alias = conf.pciDeviceAliases.find((item) => item.vendor_id === vendor_id && item.product_id === product_id)
     if (alias) counts[alias.name] = (counts[alias.name] ?? 0) + 1
   }
@@ -104,8 +104,8 @@ export function extraHardware({ pluginData, conf }: Inspected): void {
   for (const [kind, name, key, value] of data as unknown[][]) {
     if (key === undefined || value === undefined) continue
     const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value
-    const of = (extra[textOf(kind)] ??= {})
-    ;(of[textOf(name)] ??= {})[textOf(key)] = number
+    const of = (extra[formatClientValue(kind)] ??= {})
+    ;(of[formatClientValue(name)] ??= {})[formatClientValue(key)] = number
   }
   pluginData.extra = extra
   delete pluginData.data
@@ -114,11 +114,11 @@ export function extraHardware({ pluginData, conf }: Inspected): void {
 /** `parse-lldp`: parses the LLDP data of each interface. */
 export function parsedLldp({ inventory, pluginData }: Inspected): void {
   // Limit of devices: real machines have fewer.
-  for (const item of listOf(inventory.interfaces).slice(0, 64)) {
+  for (const item of objectsOfList(inventory.interfaces).slice(0, 64)) {
     const tlvs = lldpOf(pluginData, item)
     const parsed = tlvs && parseLldp(tlvs)
     if (parsed && Object.keys(parsed).length > 0)
-      pluginData.parsed_lldp = { ...objectOf(pluginData.parsed_lldp), [textOf(item.name)]: parsed }
+      pluginData.parsed_lldp = { ...objectOf(pluginData.parsed_lldp), [formatClientValue(item.name)]: parsed }
   }
 }
 
@@ -126,7 +126,7 @@ export function parsedLldp({ inventory, pluginData }: Inspected): void {
 export function raidDevice({ inventory, before, properties, warnings, uuid }: Inspected): void {
   if ('root_device' in properties || before === null) return
   const serials = (from: JsonObject): string[] =>
-    listOf(from.disks).flatMap(({ serial }) => (typeof serial === 'string' && serial !== '' ? [serial] : []))
+    objectsOfList(from.disks).flatMap(({ serial }) => (typeof serial === 'string' && serial !== '' ? [serial] : []))
   const known = serials(before)
   const fresh = serials(inventory).filter((serial) => !known.includes(serial))
   if (fresh.length === 1) properties.root_device = { serial: fresh[0] }
@@ -137,7 +137,7 @@ export function raidDevice({ inventory, before, properties, warnings, uuid }: In
 export function rootDevice({ uuid, inventory, pluginData, properties, conf }: Inspected): void {
   const hints = properties.root_device
   if (hints && Object.keys(objectOf(hints)).length > 0) {
-    const root = hintedDisk(listOf(inventory.disks), objectOf(hints), properties.skip_block_devices, uuid)
+    const root = hintedDisk(objectsOfList(inventory.disks), objectOf(hints), properties.skip_block_devices, uuid)
     if (!root)
       throw new HookFailure('HardwareInspectionFailure', `No disks satisfied root device hints for node ${uuid}`)
     pluginData.root_disk = root

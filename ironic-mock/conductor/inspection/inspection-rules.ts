@@ -1,13 +1,13 @@
 import type { InspectionRuleRecord, JsonObject } from '../../../wire/index.js'
 import type { InspectionConf } from './inspection-conf.js'
-import { act, RuleFailure, type RuleSubject } from './rule-actions.js'
-import { withoutSecrets, type RuleContext } from './rule-format.js'
-import { holds } from './rule-operators.js'
+import { runRuleAction, RuleFailure, type RuleSubject } from './rule-actions.js'
+import { maskRuleValues, type RuleContext } from './rule-format.js'
+import { isConditionMet } from './rule-operators.js'
 
-type Rule = Pick<InspectionRuleRecord, 'uuid' | 'priority' | 'sensitive' | 'scope' | 'conditions' | 'actions'>
+type InspectionRule = Pick<InspectionRuleRecord, 'uuid' | 'priority' | 'sensitive' | 'scope' | 'conditions' | 'actions'>
 
 /** Rules of the configuration; those without a uuid get a number as uuid. */
-function builtIn(list: readonly JsonObject[]): Rule[] {
+function builtIn(list: readonly JsonObject[]): InspectionRule[] {
   let number = 0
   return list.map((rule) => ({
     uuid:
@@ -17,8 +17,8 @@ function builtIn(list: readonly JsonObject[]): Rule[] {
     priority: Number(rule.priority ?? 0),
     sensitive: rule.sensitive === true,
     scope: typeof rule.scope === 'string' ? rule.scope : null,
-    conditions: (rule.conditions ?? []) as Rule['conditions'],
-    actions: (rule.actions ?? []) as Rule['actions'],
+    conditions: (rule.conditions ?? []) as InspectionRule['conditions'],
+    actions: (rule.actions ?? []) as InspectionRule['actions'],
   }))
 }
 
@@ -31,20 +31,20 @@ export function applyRules(
   conf: InspectionConf,
   subject: RuleSubject,
 ): string | undefined {
-  const rules: Rule[] = [...stored.filter(({ phase }) => phase === 'main'), ...builtIn(conf.builtInRules)]
+  const rules: InspectionRule[] = [...stored.filter(({ phase }) => phase === 'main'), ...builtIn(conf.builtInRules)]
   // Sorting is stable, so rules of one priority keep their order.
   for (const rule of rules.sort((a, b) => b.priority - a.priority)) {
     if (rule.scope !== null && rule.scope !== subject.node.properties.inspection_scope) continue
     const masked = conf.maskSecrets === 'always' || (conf.maskSecrets === 'sensitive' && !rule.sensitive)
-    const shown = (data: JsonObject): JsonObject => (masked ? withoutSecrets(data) : data)
+    const shown = (data: JsonObject): JsonObject => (masked ? maskRuleValues(data) : data)
     const context = (): RuleContext => ({
       node: subject.node as unknown as JsonObject,
       inventory: shown(subject.inventory),
       plugin_data: shown(subject.pluginData),
     })
     try {
-      if (rule.conditions.every((condition) => holds(condition, context())))
-        for (const action of rule.actions) act(action, subject, context)
+      if (rule.conditions.every((condition) => isConditionMet(condition, context())))
+        for (const action of rule.actions) runRuleAction(action, subject, context)
     } catch (error) {
       if (error instanceof RuleFailure || (error as Error).message.startsWith('Inspection rule'))
         return (error as Error).message

@@ -1,4 +1,4 @@
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { JsonObject } from '../../../wire/index.js'
 import { objectOf } from './inspection-context.js'
 
@@ -7,14 +7,14 @@ type Tlv = readonly [number, string]
 
 /** The raw TLVs of an interface: from `lldp_raw` of the plugin data, or from the interface itself. */
 export function lldpOf(pluginData: JsonObject, item: JsonObject): readonly Tlv[] | undefined {
-  const raw = objectOf(pluginData.lldp_raw)[textOf(item.name)] ?? item.lldp
+  const raw = objectOf(pluginData.lldp_raw)[formatClientValue(item.name)] ?? item.lldp
   if (!Array.isArray(raw)) return undefined
   return raw.filter((tlv): tlv is Tlv => Array.isArray(tlv) && typeof tlv[0] === 'number' && typeof tlv[1] === 'string')
 }
 
 const DOT1 = '0080c2'
 const DOT3 = '00120f'
-const CAPABILITIES = [
+const LLDP_CAPABILITIES = [
   'Repeater',
   'Bridge',
   'WLAN',
@@ -34,7 +34,7 @@ export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
     const data = Buffer.from(hex, 'hex')
     if (data.length * 2 !== hex.length) continue
     try {
-      read(found, type, data)
+      readLldpTlv(found, type, data)
     } catch (error) {
       // Skips a truncated TLV; the others are still useful.
       if (!(error instanceof RangeError)) throw error
@@ -43,12 +43,12 @@ export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
   return found
 }
 
-function read(found: JsonObject, type: number, data: Buffer): void {
+function readLldpTlv(found: JsonObject, type: number, data: Buffer): void {
   switch (type) {
     case 1:
-      return once(found, 'switch_chassis_id', identity(data, 4, 5))
+      return once(found, 'switch_chassis_id', decodeLldpId(data, 4, 5))
     case 2:
-      return once(found, 'switch_port_id', identity(data, 3, 4))
+      return once(found, 'switch_port_id', decodeLldpId(data, 3, 4))
     case 4:
       return once(found, 'switch_port_description', data.toString())
     case 5:
@@ -60,7 +60,7 @@ function read(found: JsonObject, type: number, data: Buffer): void {
       once(found, 'switch_capabilities_support', capabilities(data.readUInt16BE(0)))
       return once(found, 'switch_capabilities_enabled', capabilities(data.readUInt16BE(2)))
     case 8:
-      return append(found, 'switch_mgmt_addresses', address(data.subarray(1)))
+      return append(found, 'switch_mgmt_addresses', decodeLldpAddress(data.subarray(1)))
     case 127:
       return readOrganization(found, data.subarray(0, 3).toString('hex'), data.readUInt8(3), data.subarray(4))
     default:
@@ -119,11 +119,11 @@ function append(found: JsonObject, name: string, value: unknown): void {
 }
 
 /** An id after its subtype: a MAC address, an address of a family, or text. */
-function identity(data: Buffer, mac: number, network: number): string | undefined {
+function decodeLldpId(data: Buffer, mac: number, network: number): string | undefined {
   const subtype = data.readUInt8(0)
   const rest = data.subarray(1)
   if (subtype === mac) return macText(rest)
-  if (subtype === network) return address(rest)
+  if (subtype === network) return decodeLldpAddress(rest)
   return rest.toString()
 }
 
@@ -131,13 +131,13 @@ const macText = (data: Buffer): string | undefined =>
   data.length < 6 ? undefined : [...data.subarray(0, 6)].map((byte) => byte.toString(16).padStart(2, '0')).join(':')
 
 /** An address after its family, by IANA's numbers. */
-function address(data: Buffer): string | undefined {
+function decodeLldpAddress(data: Buffer): string | undefined {
   const rest = data.subarray(1)
   switch (data.readUInt8(0)) {
     case 1:
       return rest.length < 4 ? undefined : [...rest.subarray(0, 4)].join('.')
     case 2:
-      return rest.length < 16 ? undefined : ipv6(rest)
+      return rest.length < 16 ? undefined : formatIpv6(rest)
     case 6:
       return macText(rest)
     default:
@@ -145,12 +145,12 @@ function address(data: Buffer): string | undefined {
   }
 }
 
-function ipv6(data: Buffer): string {
+function formatIpv6(data: Buffer): string {
   const groups = Array.from({ length: 8 }, (_, at) => data.readUInt16BE(at * 2).toString(16))
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
 }
 
-const capabilities = (bits: number): string[] => CAPABILITIES.filter((_, at) => bits & (1 << (at + 1)))
+const capabilities = (bits: number): string[] => LLDP_CAPABILITIES.filter((_, at) => bits & (1 << (at + 1)))
 
 /** Switch port for `local_link_connection`; a switch is identified by a MAC address only. */
 export function switchOf(tlvs: readonly Tlv[] | undefined): JsonObject {

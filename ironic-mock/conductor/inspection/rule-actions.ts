@@ -1,5 +1,5 @@
 import { ownMember } from '../../../runtime/index.js'
-import { textOf, type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { formatClientValue, type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import { withCapabilities, type DraftPort } from './inspection-context.js'
 import { argumentsOf } from './rule-operators.js'
 import { pythonText, type RuleContext } from './rule-format.js'
@@ -28,10 +28,10 @@ export interface RuleSubject {
 export class RuleFailure extends Error {
   override name = 'RuleFailure'
 }
-const failed = (reason: string): RuleFailure =>
+const ruleActionFailure = (reason: string): RuleFailure =>
   new RuleFailure(`Inspection rule action execution failed. Reason: ${reason}`)
 
-interface Action {
+interface RuleAction {
   readonly args: readonly string[]
   readonly formats: readonly string[]
   run(args: JsonObject, subject: RuleSubject): void
@@ -39,7 +39,7 @@ interface Action {
   failure(args: JsonObject): string
 }
 
-const text = (value: unknown): string => pythonText(value)
+const formatRuleValue = (value: unknown): string => pythonText(value)
 
 /** Fields of a node that rules must not change. */
 const OWN = [
@@ -53,7 +53,7 @@ const OWN = [
 ]
 
 const parts = (path: unknown): string[] => {
-  const written = textOf(path)
+  const written = formatClientValue(path)
   return written.includes('/') ? written.replace(/^\/+|\/+$/g, '').split('/') : written.split('.')
 }
 
@@ -78,11 +78,15 @@ function extend(root: JsonObject, path: readonly string[], value: unknown, uniqu
   const into = holder(root, path, true)
   const last = path.at(-1)!
   const list = into[last] ?? []
-  if (!Array.isArray(list)) throw failed(`Cannot extend non-list attribute ${textOf(shown)} with value ${text(value)}`)
-  if (unique !== true || !list.some((item) => text(item) === text(value))) into[last] = [...(list as unknown[]), value]
+  if (!Array.isArray(list))
+    throw ruleActionFailure(
+      `Cannot extend non-list attribute ${formatClientValue(shown)} with value ${formatRuleValue(value)}`,
+    )
+  if (unique !== true || !list.some((item) => formatRuleValue(item) === formatRuleValue(value)))
+    into[last] = [...(list as unknown[]), value]
 }
 
-function remove(root: JsonObject, path: readonly string[]): void {
+function removeValue(root: JsonObject, path: readonly string[]): void {
   const from = holder(root, path, false)
   const last = path.at(-1)!
   if (!Object.hasOwn(from, last)) throw new Error(`'${last}'`)
@@ -91,34 +95,35 @@ function remove(root: JsonObject, path: readonly string[]): void {
 
 const port = ({ ports }: RuleSubject, id: unknown): JsonObject => {
   const found = ports.find(({ uuid }) => uuid === id)
-  if (!found) throw new RuleFailure(`Port ${textOf(id)} could not be found.`)
+  if (!found) throw new RuleFailure(`Port ${formatClientValue(id)} could not be found.`)
   return found as unknown as JsonObject
 }
 
 const capability = (node: NodeRecord, name: unknown, value: unknown): void => {
-  const left = textOf(node.properties.capabilities ?? '')
+  const left = formatClientValue(node.properties.capabilities ?? '')
     .split(',')
-    .filter((pair) => pair !== '' && !pair.startsWith(`${textOf(name)}:`))
+    .filter((pair) => pair !== '' && !pair.startsWith(`${formatClientValue(name)}:`))
     .join(',')
-  const capabilities = value === undefined ? left : withCapabilities(left, { [textOf(name)]: value })
+  const capabilities = value === undefined ? left : withCapabilities(left, { [formatClientValue(name)]: value })
   node.properties = { ...node.properties, capabilities }
 }
 
-const dotted = (path: unknown): string[] => (Array.isArray(path) ? path.map(textOf) : textOf(path).split('.'))
+const dotted = (path: unknown): string[] =>
+  Array.isArray(path) ? path.map(formatClientValue) : formatClientValue(path).split('.')
 
-const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS: Readonly<Record<string, RuleAction>> = {
   fail: {
     args: ['msg'],
     formats: [],
     run: ({ msg }) => {
-      throw new RuleFailure(`Failed to inspect hardware. Reason: ${textOf(msg)}`)
+      throw new RuleFailure(`Failed to inspect hardware. Reason: ${formatClientValue(msg)}`)
     },
     failure: () => '',
   },
   log: {
     args: ['msg', 'level'],
     formats: ['msg'],
-    run: ({ msg, level = 'info' }, { log }) => log.push(`${textOf(level)}: ${textOf(msg)}`),
+    run: ({ msg, level = 'info' }, { log }) => log.push(`${formatClientValue(level)}: ${formatClientValue(msg)}`),
     failure: () => 'Failed to log',
   },
   'set-attribute': {
@@ -128,7 +133,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       checkNode(node, parts(path))
       holder(node as unknown as JsonObject, parts(path), true)[parts(path).at(-1)!] = value
     },
-    failure: ({ path, value }) => `Failed to set attribute ${textOf(path)} with value ${text(value)}`,
+    failure: ({ path, value }) =>
+      `Failed to set attribute ${formatClientValue(path)} with value ${formatRuleValue(value)}`,
   },
   'extend-attribute': {
     args: ['path', 'value', 'unique'],
@@ -137,7 +143,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       checkNode(node, parts(path))
       extend(node as unknown as JsonObject, parts(path), value, unique, path)
     },
-    failure: ({ path }) => `Failed to extend attribute ${textOf(path)}`,
+    failure: ({ path }) => `Failed to extend attribute ${formatClientValue(path)}`,
   },
   'del-attribute': {
     args: ['path'],
@@ -145,29 +151,29 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ path }, { node }) => {
       checkNode(node, parts(path))
       if (parts(path).length === 1) throw new Error(`can't delete attribute`)
-      remove(node as unknown as JsonObject, parts(path))
+      removeValue(node as unknown as JsonObject, parts(path))
     },
-    failure: ({ path }) => `Failed to delete attribute at ${textOf(path)}`,
+    failure: ({ path }) => `Failed to delete attribute at ${formatClientValue(path)}`,
   },
   'set-capability': {
     args: ['name', 'value'],
     formats: ['value'],
     run: ({ name, value }, { node }) => capability(node, name, value),
-    failure: ({ name }) => `Failed to set capability ${textOf(name)}`,
+    failure: ({ name }) => `Failed to set capability ${formatClientValue(name)}`,
   },
   'unset-capability': {
     args: ['name'],
     formats: [],
     run: ({ name }, { node }) => capability(node, name, undefined),
-    failure: ({ name }) => `Failed to unset capability ${textOf(name)}`,
+    failure: ({ name }) => `Failed to unset capability ${formatClientValue(name)}`,
   },
   'add-trait': {
     args: ['name'],
     formats: [],
     run: ({ name }, { node }) => {
-      node.traits = [...new Set([...node.traits, textOf(name)])]
+      node.traits = [...new Set([...node.traits, formatClientValue(name)])]
     },
-    failure: ({ name }) => `Failed to add new trait ${textOf(name)}`,
+    failure: ({ name }) => `Failed to add new trait ${formatClientValue(name)}`,
   },
   'remove-trait': {
     args: ['name'],
@@ -175,7 +181,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ name }, { node }) => {
       node.traits = node.traits.filter((trait) => trait !== name)
     },
-    failure: ({ name }) => `Failed to remove trait ${textOf(name)}`,
+    failure: ({ name }) => `Failed to remove trait ${formatClientValue(name)}`,
   },
   'set-plugin-data': {
     args: ['path', 'value'],
@@ -183,13 +189,13 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ path, value }, { pluginData }) => {
       holder(pluginData, dotted(path), true)[dotted(path).at(-1)!] = value
     },
-    failure: ({ path }) => `Failed to set plugin data at ${textOf(path)}`,
+    failure: ({ path }) => `Failed to set plugin data at ${formatClientValue(path)}`,
   },
   'extend-plugin-data': {
     args: ['path', 'value', 'unique'],
     formats: ['value'],
     run: ({ path, value, unique }, { pluginData }) => extend(pluginData, dotted(path), value, unique, path),
-    failure: ({ path }) => `Failed to extend plugin data at ${textOf(path)}`,
+    failure: ({ path }) => `Failed to extend plugin data at ${formatClientValue(path)}`,
   },
   'unset-plugin-data': {
     args: ['path'],
@@ -197,27 +203,30 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ path }, { pluginData, log }) => {
       try {
         const keys = dotted(path)
-        remove(pluginData, keys)
+        removeValue(pluginData, keys)
         const parent = keys.slice(0, -1)
-        if (parent.length > 0 && Object.keys(holder(pluginData, keys, false)).length === 0) remove(pluginData, parent)
+        if (parent.length > 0 && Object.keys(holder(pluginData, keys, false)).length === 0)
+          removeValue(pluginData, parent)
       } catch {
-        log.push(`warning: Path ${textOf(path)} not found`)
+        log.push(`warning: Path ${formatClientValue(path)} not found`)
       }
     },
-    failure: ({ path }) => `Failed to unset plugin data at ${textOf(path)}`,
+    failure: ({ path }) => `Failed to unset plugin data at ${formatClientValue(path)}`,
   },
   'api-call': {
     args: ['url', 'headers', 'proxies', 'timeout', 'retries', 'backoff_factor'],
     formats: ['url'],
     run: ({ url, headers, timeout = 5 }, { calls }) => {
-      if (!(Number(timeout) > 0)) throw failed('Invalid parameter: timeout must be greater than zero')
+      if (!(Number(timeout) > 0)) throw ruleActionFailure('Invalid parameter: timeout must be greater than zero')
       calls.push({
-        url: textOf(url),
-        headers: Object.fromEntries(Object.entries((headers ?? {}) as JsonObject).map(([k, v]) => [k, textOf(v)])),
+        url: formatClientValue(url),
+        headers: Object.fromEntries(
+          Object.entries((headers ?? {}) as JsonObject).map(([k, v]) => [k, formatClientValue(v)]),
+        ),
         timeout: Number(timeout) * 1000,
       })
     },
-    failure: ({ url }) => `Request to ${textOf(url)} failed`,
+    failure: ({ url }) => `Request to ${formatClientValue(url)} failed`,
   },
   'set-port-attribute': {
     args: ['port_id', 'path', 'value'],
@@ -225,20 +234,23 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: ({ port_id, path, value }, subject) => {
       holder(port(subject, port_id), parts(path), true)[parts(path).at(-1)!] = value
     },
-    failure: ({ port_id, path }) => `Failed to set attribute ${textOf(path)} for port ${textOf(port_id)}`,
+    failure: ({ port_id, path }) =>
+      `Failed to set attribute ${formatClientValue(path)} for port ${formatClientValue(port_id)}`,
   },
   'extend-port-attribute': {
     args: ['port_id', 'path', 'value', 'unique'],
     formats: ['value'],
     run: ({ port_id, path, value, unique }, subject) =>
       extend(port(subject, port_id), parts(path), value, unique, path),
-    failure: ({ port_id, path }) => `Failed to extend attribute ${textOf(path)} for port ${textOf(port_id)}`,
+    failure: ({ port_id, path }) =>
+      `Failed to extend attribute ${formatClientValue(path)} for port ${formatClientValue(port_id)}`,
   },
   'del-port-attribute': {
     args: ['port_id', 'path'],
     formats: [],
-    run: ({ port_id, path }, subject) => remove(port(subject, port_id), parts(path)),
-    failure: ({ port_id, path }) => `Failed to delete attribute ${textOf(path)} for port ${textOf(port_id)}`,
+    run: ({ port_id, path }, subject) => removeValue(port(subject, port_id), parts(path)),
+    failure: ({ port_id, path }) =>
+      `Failed to delete attribute ${formatClientValue(path)} for port ${formatClientValue(port_id)}`,
   },
 }
 
@@ -247,7 +259,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
  *
  * @throws RuleFailure with the sentence that fails the inspection
  */
-export function act(action: InspectionRuleAction, subject: RuleSubject, context: () => RuleContext): void {
+export function runRuleAction(action: InspectionRuleAction, subject: RuleSubject, context: () => RuleContext): void {
   const { op, args, loop } = action
   const known = ownMember(ACTIONS, op)
   if (!known) throw new Error(`Unsupported action: '${op}'. Supported actions are: ${Object.keys(ACTIONS).join(', ')}.`)
@@ -260,7 +272,7 @@ export function act(action: InspectionRuleAction, subject: RuleSubject, context:
       known.run(values, subject)
     } catch (error) {
       if (error instanceof RuleFailure) throw error
-      throw failed(`${known.failure(values)}: ${(error as Error).message}`)
+      throw ruleActionFailure(`${known.failure(values)}: ${(error as Error).message}`)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { pythonRepr, textOf, type JsonObject } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type JsonObject } from '../../../wire/index.js'
 
 /** Values that the replacement fields of a rule can name. */
 export interface RuleContext {
@@ -15,12 +15,15 @@ const FIELD = /\{\{|\}\}|\{([^{}]*)\}/g
  * Python's `str.format` as rules use it: `{inventory[cpu][count]}`, `{node.driver_info[x]}`, `{item}`. A missing field
  * leaves the text unchanged; for `is-empty` it counts as empty.
  */
-export function formatted(value: unknown, context: RuleContext, op: string): unknown {
+export function formatTemplate(value: unknown, context: RuleContext, op: string): unknown {
   if (typeof value === 'string') return formatText(value, context, op)
-  if (Array.isArray(value)) return value.map((item) => formatted(item, context, op))
+  if (Array.isArray(value)) return value.map((item) => formatTemplate(item, context, op))
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [textOf(formatText(key, context, op)), formatted(item, context, op)]),
+      Object.entries(value).map(([key, item]) => [
+        formatClientValue(formatText(key, context, op)),
+        formatTemplate(item, context, op),
+      ]),
     )
   return value
 }
@@ -59,13 +62,13 @@ export const pythonText = (value: unknown): string => (typeof value === 'string'
 const SENSITIVE = ['password', 'auth_token', 'bmc_password']
 
 /** Masks values that rules must not see. */
-export function withoutSecrets<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(withoutSecrets) as T
+export function maskRuleValues<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(maskRuleValues) as T
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      SENSITIVE.includes(key) ? '***' : withoutSecrets(item as unknown),
+      SENSITIVE.includes(key) ? '***' : maskRuleValues(item as unknown),
     ]),
   ) as T
 }

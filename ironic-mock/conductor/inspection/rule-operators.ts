@@ -1,10 +1,10 @@
 import { ownMember } from '../../../runtime/index.js'
 import { isIP } from 'node:net'
-import { pythonRepr, textOf, type InspectionRuleCondition, type JsonObject } from '../../../wire/index.js'
-import { contains } from './inspection-interfaces.js'
-import { formatted, pythonText, type RuleContext } from './rule-format.js'
+import { pythonRepr, formatClientValue, type InspectionRuleCondition, type JsonObject } from '../../../wire/index.js'
+import { isInNetwork } from './inspection-interfaces.js'
+import { formatTemplate, pythonText, type RuleContext } from './rule-format.js'
 
-interface Operator {
+interface ConditionOperator {
   /** Names of the arguments, in the order of a list; the first `required` are mandatory. */
   readonly args: readonly string[]
   /** Names of the arguments that may have replacement fields. */
@@ -12,13 +12,13 @@ interface Operator {
   check(args: JsonObject): boolean
 }
 
-const ordered = (compare: (a: never, b: never) => boolean, name: string): Operator => ({
+const ordered = (compare: (a: never, b: never) => boolean, name: string): ConditionOperator => ({
   args: ['values', 'force_strings'],
   formats: ['values'],
   check: ({ values, force_strings }) => {
     if (!Array.isArray(values))
       throw new Error(
-        `Inspection rule condition check failed. Reason: Failed to check condition: '${name}' on values: ${pythonText(values)}: Expected list for 'values', got: ${typeOf(values)}`,
+        `Inspection rule condition check failed. Reason: Failed to check condition: '${name}' on values: ${pythonText(values)}: Expected list for 'values', got: ${pythonTypeOf(values)}`,
       )
     const items: unknown[] = force_strings === true ? values.map(pythonText) : values
     return items
@@ -29,14 +29,14 @@ const ordered = (compare: (a: never, b: never) => boolean, name: string): Operat
 
 /** Only `eq` compares values of different types. */
 function comparable(value: unknown, other: unknown, name: string): never {
-  if (name !== 'eq' && typeOf(value) !== typeOf(other))
+  if (name !== 'eq' && pythonTypeOf(value) !== pythonTypeOf(other))
     throw new Error(
-      `'${name === 'lt' ? '<' : '>'}' not supported between instances of '${typeOf(value)}' and '${typeOf(other)}'`,
+      `'${name === 'lt' ? '<' : '>'}' not supported between instances of '${pythonTypeOf(value)}' and '${pythonTypeOf(other)}'`,
     )
   return (name === 'eq' ? pythonRepr(value) : value) as never
 }
 
-const typeOf = (value: unknown): string => {
+const pythonTypeOf = (value: unknown): string => {
   if (value === null || value === undefined) return 'NoneType'
   if (Array.isArray(value)) return 'list'
   switch (typeof value) {
@@ -51,7 +51,7 @@ const typeOf = (value: unknown): string => {
   }
 }
 
-const single = (check: (value: unknown) => boolean): Operator => ({
+const valueOperator = (check: (value: unknown) => boolean): ConditionOperator => ({
   args: ['value'],
   formats: ['value'],
   check: ({ value }) => check(value),
@@ -62,10 +62,10 @@ const truth = (value: unknown, words: readonly string[], otherwise: boolean): bo
   return typeof value === 'string' ? words.includes(value.toLowerCase()) : undefined
 }
 
-const regular = (whole: boolean): Operator => ({
+const regular = (whole: boolean): ConditionOperator => ({
   args: ['value', 'regex'],
   formats: ['value'],
-  check: ({ value, regex }) => expression(textOf(regex), whole).test(pythonText(value)),
+  check: ({ value, regex }) => expression(formatClientValue(regex), whole).test(pythonText(value)),
 })
 
 /** Python's `match` anchors at the start, and upstream adds the end. */
@@ -82,18 +82,20 @@ function expression(regex: string, whole: boolean): RegExp {
   }
 }
 
-const OPERATORS: Readonly<Record<string, Operator>> = {
+const OPERATORS: Readonly<Record<string, ConditionOperator>> = {
   eq: ordered((a, b) => a === b, 'eq'),
   lt: ordered((a, b) => a < b, 'lt'),
   gt: ordered((a, b) => a > b, 'gt'),
-  'is-empty': single((value) => ['', 'None', '[]', '{}'].includes(pythonText(value))),
+  'is-empty': valueOperator((value) => ['', 'None', '[]', '{}'].includes(pythonText(value))),
   'in-net': {
     args: ['address', 'subnet'],
     formats: ['address', 'subnet'],
     check: ({ address, subnet }) => {
-      if (isIP(textOf(subnet).split('/')[0]!) === 0)
-        throw new Error(`Inspection rule execution failed. Reason: invalid value: invalid IPNetwork ${textOf(subnet)}`)
-      return contains(textOf(subnet), textOf(address))
+      if (isIP(formatClientValue(subnet).split('/')[0]!) === 0)
+        throw new Error(
+          `Inspection rule execution failed. Reason: invalid value: invalid IPNetwork ${formatClientValue(subnet)}`,
+        )
+      return isInNetwork(formatClientValue(subnet), formatClientValue(address))
     },
   },
   matches: regular(true),
@@ -104,9 +106,9 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     check: ({ value, values }) =>
       Array.isArray(values) && values.some((item) => pythonRepr(item) === pythonRepr(value)),
   },
-  'is-none': single((value) => value === null || value === undefined),
-  'is-true': single((value) => truth(value, ['yes', 'true'], false) ?? false),
-  'is-false': single((value) => truth(value, ['no', 'false'], true) ?? (value === null || value === undefined)),
+  'is-none': valueOperator((value) => value === null || value === undefined),
+  'is-true': valueOperator((value) => truth(value, ['yes', 'true'], false) ?? false),
+  'is-false': valueOperator((value) => truth(value, ['no', 'false'], true) ?? (value === null || value === undefined)),
 }
 
 /**
@@ -114,7 +116,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
  *
  * @throws Error with upstream's sentence for a condition that cannot be checked
  */
-export function holds(condition: InspectionRuleCondition, context: RuleContext): boolean {
+export function isConditionMet(condition: InspectionRuleCondition, context: RuleContext): boolean {
   const { loop, multiple = 'any' } = condition
   if (!loop || (Array.isArray(loop) && loop.length === 0)) return holdsOnce(condition, context)
   if (!Array.isArray(loop)) return holdsOnce(condition, { ...context, item: loop })
@@ -156,6 +158,6 @@ export function argumentsOf(
     ? Object.fromEntries(args.slice(0, names.length).map((value, at) => [names[at], value]))
     : { ...args }
   for (const name of Object.keys(named))
-    if (formats.includes(name) || context.item !== undefined) named[name] = formatted(named[name], context, op)
+    if (formats.includes(name) || context.item !== undefined) named[name] = formatTemplate(named[name], context, op)
   return named
 }

@@ -1,4 +1,4 @@
-import { uuid as newUuid, type Clock, type Logger, type Random } from '../../../runtime/index.js'
+import { randomUuid as newUuid, type Clock, type Logger, type Random } from '../../../runtime/index.js'
 import { ironicErrors, IronicError, pythonRepr, type AllocationRecord, type NodeRecord } from '../../../wire/index.js'
 import type { NodeEntry } from '../../store/records.js'
 import type { StoreView } from '../../store/open-store.js'
@@ -7,7 +7,7 @@ import type { NewAllocation } from '../core/conductor.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
-import { stamp } from '../core/timestamps.js'
+import { formatTimestamp } from '../core/timestamps.js'
 import { UPDATE_ALLOWED } from '../core/transitions.js'
 
 export interface AllocationOptions {
@@ -18,8 +18,8 @@ export interface AllocationOptions {
 }
 
 /** `[conductor]node_locked_retry_attempts` and `node_locked_retry_interval`, in milliseconds. */
-const ATTEMPTS = 3
-const INTERVAL = 1000
+const NODE_LOCK_ATTEMPTS = 3
+const NODE_LOCK_RETRY_INTERVAL = 1000
 
 /** Allocations: of a node that matches resource class and traits, or by backfill for a node that is already in use. */
 export class Allocations {
@@ -86,13 +86,13 @@ export class Allocations {
     const wanted = allocation()
     if (!wanted) return
     const suitable = this.#candidates(wanted)
-    if (typeof suitable === 'string') return this.#fail(uuid, failed(uuid, suitable))
+    if (typeof suitable === 'string') return this.#fail(uuid, describeAllocationFailure(uuid, suitable))
     const named = (node: string) => wanted.name !== null && store.records.nodes.get(node)?.record.name === wanted.name
     // In random order, after a node with the allocation's name.
     let nodes = shuffled(suitable, random).sort((a, b) => Number(named(b)) - Number(named(a)))
     let why = ''
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      if (attempt > 1) await clock.sleep(INTERVAL, { signal: this.#stopped })
+    for (let attempt = 1; attempt <= NODE_LOCK_ATTEMPTS; attempt++) {
+      if (attempt > 1) await clock.sleep(NODE_LOCK_RETRY_INTERVAL, { signal: this.#stopped })
       const locked: string[] = []
       for (const node of nodes) {
         const current = allocation()
@@ -109,7 +109,7 @@ export class Allocations {
           ? `could not reserve any of ${locked.length} suitable nodes`
           : 'all nodes were filtered out during reservation'
     }
-    await this.#fail(uuid, failed(uuid, why))
+    await this.#fail(uuid, describeAllocationFailure(uuid, why))
   }
 
   /** UUIDs of the matching nodes, or the reason why there are none. */
@@ -166,7 +166,10 @@ export class Allocations {
       if (errors.length > 0)
         throw new IronicError(
           400,
-          failed(allocation.uuid, `Cannot backfill an allocation for node ${uuid}: ${errors.join('; ')}`),
+          describeAllocationFailure(
+            allocation.uuid,
+            `Cannot backfill an allocation for node ${uuid}: ${errors.join('; ')}`,
+          ),
         )
       if (node.instance_uuid !== null && node.instance_uuid !== allocation.uuid)
         throw new IronicError(409, `Node ${uuid} is associated with instance ${node.instance_uuid}.`)
@@ -192,11 +195,11 @@ export class Allocations {
   }
 
   get #now(): string {
-    return stamp(this.#options.clock.now())
+    return formatTimestamp(this.#options.clock.now())
   }
 }
 
-const failed = (uuid: string, why: string): string => `Failed to process allocation ${uuid}: ${why}.`
+const describeAllocationFailure = (uuid: string, why: string): string => `Failed to process allocation ${uuid}: ${why}.`
 
 const hasTraits = (node: NodeRecord, traits: readonly string[]): boolean =>
   traits.every((trait) => node.traits.includes(trait))

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.js'
 import type { NetworkCalls, VifInfo } from './network-calls.js'
 import { checkUnlocked } from './node-admin.js'
 
-interface Parts {
+interface NetworkParts {
   store: Store & StoreView
 }
 
@@ -20,7 +20,7 @@ const KEY = 'tenant_vif_port_id'
 type PortLike = { kind: 'Port'; record: PortRecord } | { kind: 'Portgroup'; record: PortgroupRecord }
 const vifOf = ({ record }: PortLike): string | undefined => record.internal_info[KEY] as string | undefined
 
-export function networkCalls({ store }: Parts): NetworkCalls {
+export function networkCalls({ store }: NetworkParts): NetworkCalls {
   const nodeOf = (uuid: string): Readonly<NodeRecord> => {
     const entry = store.records.nodes.get(uuid)
     if (!entry) throw ironicErrors.nodeNotFound(uuid)

@@ -1,9 +1,14 @@
 import type { NodeRecord, PortRecord } from '../../../wire/index.js'
-import type { Interfaces } from '../../drivers/hardware-types.js'
+import type { NodeInterfaces } from '../../drivers/hardware-types.js'
 import type { NewNode, NewPort } from '../core/conductor.js'
 
 /** A new node with the defaults of ironic db/sqlalchemy/models.py Node. */
-export function newNode(fields: NewNode, interfaces: Interfaces, at: string, uuid: string): Omit<NodeRecord, 'id'> {
+export function makeNodeRecord(
+  fields: NewNode,
+  interfaces: NodeInterfaces,
+  at: string,
+  uuid: string,
+): Omit<NodeRecord, 'id'> {
   return {
     name: null,
     allocation_id: null,

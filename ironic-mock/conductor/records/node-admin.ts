@@ -1,4 +1,4 @@
-import { uuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
+import { randomUuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IronicError,
@@ -14,10 +14,10 @@ import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'
 import type { NodeQueues } from '../core/node-queues.js'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
-import { newNode } from './new-records.js'
+import { makeNodeRecord } from './new-records.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { toApiError } from './store-errors.js'
-import { stamp } from '../core/timestamps.js'
+import { formatTimestamp } from '../core/timestamps.js'
 import { protectedNode } from '../core/verbs.js'
 
 export interface AdminOptions {
@@ -40,7 +40,12 @@ export class Admin {
   async createNode(fields: NewNode): Promise<NodeRecord> {
     const { store, random, types } = this.#options
     const type = hardwareType(fields.driver, fields.conductor_group ?? '', types)
-    const record = newNode(fields, chooseInterfaces(type, fields, types), this.#now, fields.uuid ?? newUuid(random))
+    const record = makeNodeRecord(
+      fields,
+      chooseInterfaces(type, fields, types),
+      this.#now,
+      fields.uuid ?? newUuid(random),
+    )
     return (await store.createNode(record).catch(toApiError(record.uuid))).node
   }
 
@@ -88,7 +93,7 @@ export class Admin {
   }
 
   get #now(): string {
-    return stamp(this.#options.clock.now())
+    return formatTimestamp(this.#options.clock.now())
   }
 
   #entry(uuid: string): NodeEntry {

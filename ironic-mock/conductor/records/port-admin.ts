@@ -1,11 +1,11 @@
-import { uuid as newUuid } from '../../../runtime/index.js'
-import { IronicError, ironicErrors, textOf, type NodeRecord, type PortRecord } from '../../../wire/index.js'
+import { randomUuid as newUuid } from '../../../runtime/index.js'
+import { IronicError, ironicErrors, formatClientValue, type NodeRecord, type PortRecord } from '../../../wire/index.js'
 import type { NewPort } from '../core/conductor.js'
 import { newPort } from './new-records.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
 import type { ResourceAdminOptions } from './resource-admin.js'
-import { stamp } from '../core/timestamps.js'
+import { formatTimestamp } from '../core/timestamps.js'
 
 /** Fields that only change in RECONNECTABLE states or in maintenance, in the order of upstream's error. */
 const CONNECTIVITY = ['portgroup_id', 'pxe_enabled', 'local_link_connection', 'physical_network'] as const
@@ -56,7 +56,10 @@ export class PortAdmin {
     checkUnlocked(node)
     const vif = port.internal_info.tenant_vif_port_id
     if (vif != null && !node.maintenance)
-      throw new IronicError(409, `Cannot delete the port ${uuid} as it is bound to VIF ${textOf(vif)} for use.`)
+      throw new IronicError(
+        409,
+        `Cannot delete the port ${uuid} as it is bound to VIF ${formatClientValue(vif)} for use.`,
+      )
     await store.removePort(uuid)
   }
 
@@ -88,7 +91,7 @@ export class PortAdmin {
   }
 
   get #now(): string {
-    return stamp(this.#options.clock.now())
+    return formatTimestamp(this.#options.clock.now())
   }
 }
 

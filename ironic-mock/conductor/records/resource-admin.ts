@@ -1,8 +1,8 @@
-import { uuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
+import { randomUuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
 import {
   IronicError,
   ironicErrors,
-  textOf,
+  formatClientValue,
   type NodeRecord,
   type ResourceKind,
   type ResourceRecords,
@@ -12,7 +12,7 @@ import type { NewResource, ResourcePatch, Store } from '../../store/store.js'
 import type { NewFields, Resources } from '../core/conductor.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
-import { stamp } from '../core/timestamps.js'
+import { formatTimestamp } from '../core/timestamps.js'
 
 export interface ResourceAdminOptions {
   store: Store & StoreView
@@ -82,7 +82,7 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
 
   #mayMove(portgroup: ResourceRecords['portgroup'], to: unknown): void {
     const node = this.#node(to)
-    if (!node) throw ironicErrors.nodeLinkInvalid(textOf(to))
+    if (!node) throw ironicErrors.nodeLinkInvalid(formatClientValue(to))
     if (!MOVABLE.includes(node.provision_state) && !node.maintenance)
       throw new IronicError(
         409,
@@ -123,11 +123,11 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
   }
 
   #node(uuid: unknown): Readonly<NodeRecord> | undefined {
-    return this.#options.store.records.nodes.get(textOf(uuid))?.record
+    return this.#options.store.records.nodes.get(formatClientValue(uuid))?.record
   }
 
   get #now(): string {
-    return stamp(this.#options.clock.now())
+    return formatTimestamp(this.#options.clock.now())
   }
 }
 

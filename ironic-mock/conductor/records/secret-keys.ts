@@ -26,9 +26,12 @@ export const isSecret = (key: string): boolean => SECRET_PARTS.some((part) => ke
 
 /** Hides the secrets in the arguments of steps, at any depth of objects, as oslo.utils `mask_dict_password` does. */
 export const withMaskedArgs = (steps: readonly JsonObject[]): JsonObject[] =>
-  steps.map((step) => (isObject(step.args) ? { ...step, args: masked(step.args) } : step))
+  steps.map((step) => (isObject(step.args) ? { ...step, args: maskArgs(step.args) } : step))
 
-const masked = (args: JsonObject): JsonObject =>
+const maskArgs = (args: JsonObject): JsonObject =>
   Object.fromEntries(
-    Object.entries(args).map(([key, value]) => [key, isObject(value) ? masked(value) : isSecret(key) ? '***' : value]),
+    Object.entries(args).map(([key, value]) => [
+      key,
+      isObject(value) ? maskArgs(value) : isSecret(key) ? '***' : value,
+    ]),
   )

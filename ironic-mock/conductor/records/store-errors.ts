@@ -22,7 +22,7 @@ const SUBJECTS: Readonly<Record<'node' | 'port' | ResourceKind, string>> = {
  */
 export function toApiError(node?: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof DanglingReference) throw notFound(error)
+    if (error instanceof DanglingReference) throw danglingReferenceError(error)
     if (!(error instanceof Duplicate)) throw error
     throw new IronicError(409, duplicateSentence(error, node))
   }
@@ -47,7 +47,7 @@ function duplicateSentence({ kind, field, value }: Duplicate, node: string | und
 }
 
 /** The referenced record was removed between the check and the commit. */
-function notFound({ kind, ident }: DanglingReference): IronicError {
+function danglingReferenceError({ kind, ident }: DanglingReference): IronicError {
   if (kind === 'node') return ironicErrors.nodeNotFound(ident)
   return kind === 'chassis' ? ironicErrors.chassisNotFound(ident) : ironicErrors.portgroupNotFound(ident, 400)
 }

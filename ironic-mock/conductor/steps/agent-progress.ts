@@ -1,8 +1,8 @@
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { CommandResult, JsonObject, StepKind } from '../../../wire/index.js'
 
 /** Progress of the current step, from the agent's command list. */
-export type AgentProgress =
+export type AgentStepProgress =
   /** The agent has run no step since it booted; `empty` when its list has no command at all. */
   | { kind: 'fresh'; empty: boolean }
   /** The command runs, or is not in the list yet. */
@@ -21,7 +21,7 @@ export function agentProgress(
   current: JsonObject,
   names: readonly string[],
   last: CommandResult | null,
-): AgentProgress {
+): AgentStepProgress {
   const ask = `get_${kind}_steps`
   if (names.every((name) => name === ask)) return { kind: 'fresh', empty: names.length === 0 }
   if (!last || last.command_name !== `execute_${kind}_step`) return { kind: 'running' }
@@ -30,7 +30,7 @@ export function agentProgress(
     case 'RUNNING':
       return { kind: 'running' }
     case 'SUCCEEDED':
-      return echoes(kind, current, last) ? { kind: 'done' } : { kind: 'running' }
+      return echoesStep(kind, current, last) ? { kind: 'done' } : { kind: 'running' }
     case 'CLEAN_VERSION_MISMATCH':
     case 'VERSION_MISMATCH':
       return { kind: 'mismatch' }
@@ -41,7 +41,7 @@ export function agentProgress(
   }
 }
 
-export function echoes(kind: StepKind, current: JsonObject, result: CommandResult): boolean {
+export function echoesStep(kind: StepKind, current: JsonObject, result: CommandResult): boolean {
   const echoed = (result.command_result as JsonObject | null)?.[`${kind}_step`] as JsonObject | undefined
   return echoed !== undefined && echoed.interface === current.interface && echoed.step === current.step
 }
@@ -51,5 +51,5 @@ export function commandError({ command_error }: CommandResult): string {
   const error = command_error as { details?: unknown; message?: unknown } | string | null
   if (error === null) return 'None'
   if (typeof error === 'string') return error
-  return textOf(error.details || error.message || JSON.stringify(error))
+  return formatClientValue(error.details || error.message || JSON.stringify(error))
 }

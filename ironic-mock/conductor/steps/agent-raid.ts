@@ -1,5 +1,11 @@
 import { defined } from '../../../runtime/index.js'
-import { pythonRepr, textOf, type CommandResult, type JsonObject, type StepKind } from '../../../wire/index.js'
+import {
+  pythonRepr,
+  formatClientValue,
+  type CommandResult,
+  type JsonObject,
+  type StepKind,
+} from '../../../wire/index.js'
 import { withCapabilities } from '../inspection/inspection-context.js'
 import type { NodeTask } from '../core/node-task.js'
 
@@ -32,7 +38,7 @@ export function prepareRaid(task: NodeTask, kind: StepKind, step: JsonObject): s
 export function finishRaid(task: NodeTask, kind: StepKind, step: JsonObject, last: CommandResult): string | undefined {
   if (!isRaid(task, step) || kind === 'service') return undefined
   const { node } = task
-  const name = textOf(step.step)
+  const name = formatClientValue(step.step)
   if (kind === 'clean' && name === 'delete_configuration') {
     const { root_device: _, ...properties } = node.properties
     node.properties = properties

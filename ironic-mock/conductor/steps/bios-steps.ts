@@ -1,17 +1,17 @@
 import { isObject } from '../../../runtime/index.js'
-import { pythonRepr, textOf, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
 import type { BiosValue } from '../../drivers/bmc-hardware.js'
 import type { StepWork } from './step-work.js'
-import { byName } from '../hardware/hardware-report.js'
+import { sortByName } from '../hardware/hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
 
-interface Setting {
+interface BiosSettingArg {
   name: string
   value: BiosValue
 }
 
 /** Reads a step's `settings`, or returns Python's error for them. */
-function readSettings(settings: unknown): Setting[] | { error: string } {
+function readBiosSettings(settings: unknown): BiosSettingArg[] | { error: string } {
   if (typeof settings === 'string' || (isObject(settings) && Object.keys(settings).length > 0))
     return { error: NO_INDEX }
   // Python reads an empty dictionary like an empty list.
@@ -23,7 +23,10 @@ function readSettings(settings: unknown): Setting[] | { error: string } {
     if (!isObject(item)) return { error: `'${pythonClass(item)}' object is not subscriptable` }
     for (const key of ['name', 'value']) if (!Object.hasOwn(item, key)) return { error: `'${key}'` }
   }
-  return (items as JsonObject[]).map(({ name, value }) => ({ name: textOf(name), value: value as BiosValue }))
+  return (items as JsonObject[]).map(({ name, value }) => ({
+    name: formatClientValue(name),
+    value: value as BiosValue,
+  }))
 }
 
 const NO_INDEX = "string indices must be integers, not 'str'"
@@ -35,31 +38,31 @@ function pythonClass(value: unknown): string {
 }
 
 /** A value as text, as in the database. */
-const shown = (value: unknown): string | null =>
+const formatBiosSetting = (value: unknown): string | null =>
   value === null ? null : typeof value === 'string' ? value : pythonRepr(value)
 
 /** Sets the settings of the fake interface, in place of all others. */
 export function fakeBiosChange(task: NodeTask, settings: unknown): StepWork {
-  const read = readSettings(settings)
+  const read = readBiosSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
   const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
   const records = new Map<string, BiosSettingRecord>()
   for (const { name, value } of read) {
     const before = known.get(name)
-    const text = shown(value)
+    const text = formatBiosSetting(value)
     records.set(name, {
-      ...UNKNOWN,
+      ...UNKNOWN_ATTRIBUTE,
       name,
       value: text,
       created_at: before?.created_at ?? task.now,
       updated_at: before && before.value !== text ? task.now : (before?.updated_at ?? null),
     })
   }
-  task.setList('bios', byName([...records.values()]))
+  task.setList('bios', sortByName([...records.values()]))
   return { do: 'nothing' }
 }
 
-const UNKNOWN = {
+const UNKNOWN_ATTRIBUTE = {
   attribute_type: null,
   allowable_values: [],
   lower_bound: null,
@@ -73,7 +76,7 @@ const UNKNOWN = {
 
 /** Checks settings against the known attributes; no work when all have their values already. */
 export function biosChange(task: NodeTask, settings: unknown): StepWork {
-  const read = readSettings(settings)
+  const read = readBiosSettings(settings)
   if ('error' in read) return { do: 'fail', error: read.error }
   const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
   const converted = read.map((setting) => ({ setting, value: fitting(setting.value, known.get(setting.name)) }))
@@ -83,7 +86,7 @@ export function biosChange(task: NodeTask, settings: unknown): StepWork {
       do: 'fail',
       error: `Redfish BIOS apply_configuration failed for node ${task.uuid}: invalid value for setting(s): ${invalid.join(', ')}`,
     }
-  const same = converted.every(({ setting, value }) => known.get(setting.name)?.value === shown(value))
+  const same = converted.every(({ setting, value }) => known.get(setting.name)?.value === formatBiosSetting(value))
   if (same) return { do: 'nothing' }
   const wanted = Object.fromEntries(converted.map(({ setting, value }) => [setting.name, value!]))
   return { do: 'change', changes: [{ change: 'bios', settings: wanted }], reboot: true }
@@ -95,16 +98,18 @@ function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosVa
   if (known.read_only) return undefined
   switch (known.attribute_type) {
     case 'Enumeration':
-      return known.allowable_values.length === 0 || known.allowable_values.includes(textOf(value)) ? value : undefined
+      return known.allowable_values.length === 0 || known.allowable_values.includes(formatClientValue(value))
+        ? value
+        : undefined
     case 'Integer': {
-      const number = /^\s*[+-]?\d+\s*$/.test(textOf(value)) ? Number(value) : NaN
+      const number = /^\s*[+-]?\d+\s*$/.test(formatClientValue(value)) ? Number(value) : NaN
       const inside = number >= (known.lower_bound ?? -Infinity) && number <= (known.upper_bound ?? Infinity)
       return inside ? number : undefined
     }
     case 'Boolean':
       return typeof value === 'string' ? value.toLowerCase() === 'true' : value
     case 'String': {
-      const { length } = textOf(value)
+      const { length } = formatClientValue(value)
       const inside = length >= (known.min_length ?? 0) && length <= (known.max_length ?? Infinity)
       return inside ? value : undefined
     }
@@ -115,12 +120,12 @@ function fitting(value: BiosValue, known: BiosSettingRecord | undefined): BiosVa
 
 /** Upstream's sentence for settings that do not have the requested values after the reboot; undefined when all do. */
 export function biosVerdict(task: NodeTask, settings: unknown): string | undefined {
-  const read = readSettings(settings)
+  const read = readBiosSettings(settings)
   if ('error' in read) return read.error
   const known = new Map(task.list('bios').map((setting) => [setting.name, setting]))
   const left = read.filter(({ name, value }) => {
     const now = known.get(name)
-    return now?.value !== shown(fitting(value, now))
+    return now?.value !== formatBiosSetting(fitting(value, now))
   })
   if (left.length === 0) return undefined
   const attributes = Object.fromEntries(left.map(({ name, value }) => [name, value]))

@@ -1,11 +1,17 @@
-import { ironicErrors, textOf, type JsonObject, type NodeRecord, type RequestedStep } from '../../../wire/index.js'
+import {
+  ironicErrors,
+  formatClientValue,
+  type JsonObject,
+  type NodeRecord,
+  type RequestedStep,
+} from '../../../wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import { isOutOfBand } from './driver-steps.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { reservedWork } from './reserved-steps.js'
 
-interface Parts {
+interface ChildStepParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'idle'>
   store: StoreView
   conf: ConductorConf
@@ -18,7 +24,7 @@ interface Parts {
  * @throws Error or IronicError of the first child where it cannot be done; 409 where that child is reserved
  */
 export async function runStepOnChildNodes(
-  { dispatcher, store, conf }: Parts,
+  { dispatcher, store, conf }: ChildStepParts,
   parent: Readonly<NodeRecord>,
   step: JsonObject,
   signal: AbortSignal,
@@ -36,13 +42,15 @@ export async function runStepOnChildNodes(
   }
 }
 
-async function runOnChild({ dispatcher, store, conf }: Parts, child: Readonly<NodeRecord>, step: JsonObject) {
+async function runOnChild({ dispatcher, store, conf }: ChildStepParts, child: Readonly<NodeRecord>, step: JsonObject) {
   const work = reservedWork(step, conf)
   if (work === null) {
     if (child.reservation !== null) throw ironicErrors.nodeLocked(child.uuid, child.reservation)
     // Out-of-band steps of the child's interfaces end at once.
     if (isOutOfBand(child, 'clean', step as unknown as RequestedStep)) return
-    throw new Error(`node ${child.uuid} has no step ${textOf(step.interface)}.${textOf(step.step)} of its own`)
+    throw new Error(
+      `node ${child.uuid} has no step ${formatClientValue(step.interface)}.${formatClientValue(step.step)} of its own`,
+    )
   }
   if (work.do !== 'run' || work.effect.kind !== 'power')
     throw new Error(

@@ -1,4 +1,4 @@
-import { IronicError, textOf, type StepKind } from '../../../wire/index.js'
+import { IronicError, formatClientValue, type StepKind } from '../../../wire/index.js'
 import type { PlannedStep } from './plan-steps.js'
 
 /** The refusal of the first step that the operator's list forbids; undefined when there is none. */
@@ -7,7 +7,7 @@ export function disallowedStep(
   steps: readonly PlannedStep[],
   list: readonly string[],
 ): IronicError | undefined {
-  const names = steps.map((step) => `${textOf(step.interface)}.${textOf(step.step)}`)
+  const names = steps.map((step) => `${formatClientValue(step.interface)}.${formatClientValue(step.step)}`)
   const found = names.find((name) => list.includes(name))
   if (found === undefined) return undefined
   return new IronicError(

@@ -1,19 +1,19 @@
 import { defined } from '../../../runtime/index.js'
 import type { NodeRecord, StepKind } from '../../../wire/index.js'
 import type { InterfaceStep } from '../../drivers/hardware-type.js'
-import { HARDWARE_TYPES, implementation } from '../../drivers/hardware-types.js'
+import { HARDWARE_TYPES, implementationOf } from '../../drivers/hardware-types.js'
 import type { OutOfBandStep } from './out-of-band-step.js'
 
-const KINDS = ['vendor', 'bios', 'firmware', 'raid'] as const
+const DRIVER_STEP_INTERFACES = ['vendor', 'bios', 'firmware', 'raid'] as const
 
 /** Steps of a node's interfaces other than deploy, for one flow. Only one, of a fake interface, has a priority. */
 export function interfaceSteps(node: Readonly<NodeRecord>, kind: StepKind, types = HARDWARE_TYPES): OutOfBandStep[] {
-  return KINDS.flatMap((name) => implementation(name, node[`${name}_interface`], types)?.steps ?? []).flatMap(
-    (step) => {
-      const how = step.in[kind]
-      return how ? [offered(step, kind, how)] : []
-    },
-  )
+  return DRIVER_STEP_INTERFACES.flatMap(
+    (name) => implementationOf(name, node[`${name}_interface`], types)?.steps ?? [],
+  ).flatMap((step) => {
+    const how = step.in[kind]
+    return how ? [offered(step, kind, how)] : []
+  })
 }
 
 function offered(

@@ -1,4 +1,4 @@
-import { pythonRepr, textOf, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import type { BmcChange } from '../../drivers/bmc-hardware.js'
 import { biosChange, biosVerdict, fakeBiosChange } from './bios-steps.js'
 import type { NodeTask } from '../core/node-task.js'
@@ -6,15 +6,15 @@ import type { StepWork } from './step-work.js'
 
 const argsOf = (step: JsonObject): JsonObject => (step.args ?? {}) as JsonObject
 const isFake = (node: Readonly<NodeRecord>, step: JsonObject): boolean =>
-  node[`${textOf(step.interface)}_interface` as 'bios_interface'] === 'fake'
+  node[`${formatClientValue(step.interface)}_interface` as 'bios_interface'] === 'fake'
 
 export function interfaceStepWork(task: NodeTask, step: JsonObject): StepWork {
   const args = argsOf(step)
-  switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
+  switch (`${formatClientValue(step.interface)}.${formatClientValue(step.step)}`) {
     case 'bios.apply_configuration':
       return isFake(task.node, step) ? fakeBiosChange(task, args.settings) : biosChange(task, args.settings)
     case 'bios.factory_reset':
-      if (!isFake(task.node, step)) return change({ change: 'bios defaults' }, { reboot: true })
+      if (!isFake(task.node, step)) return makeBiosWork({ change: 'bios defaults' }, { reboot: true })
       task.setList('bios', [])
       return { do: 'nothing' }
     case 'firmware.update':
@@ -24,15 +24,15 @@ export function interfaceStepWork(task: NodeTask, step: JsonObject): StepWork {
     case 'raid.create_configuration':
       return volumes(task, task.node.target_raid_config, args)
     case 'raid.delete_configuration':
-      return change({ change: 'volumes', volumes: [] })
+      return makeBiosWork({ change: 'volumes', volumes: [] })
     case 'vendor.send_raw':
-      return change({ change: 'raw', bytes: textOf(args.raw_bytes) })
+      return makeBiosWork({ change: 'raw', bytes: formatClientValue(args.raw_bytes) })
     default:
       return { do: 'nothing' }
   }
 }
 
-const change = (first: BmcChange, { reboot = false }: { reboot?: boolean } = {}): StepWork => ({
+const makeBiosWork = (first: BmcChange, { reboot = false }: { reboot?: boolean } = {}): StepWork => ({
   do: 'change',
   changes: [first],
   reboot,
@@ -45,21 +45,21 @@ export function interfaceStepRefusal({ uuid }: NodeTask, step: JsonObject, error
     'bios.factory_reset': `Redfish BIOS factory reset failed for node ${uuid}. Error: `,
     'firmware.update': `Failed to update firmware on node ${uuid}. Error: `,
   }
-  const name = `${textOf(step.interface)}.${textOf(step.step)}`
+  const name = `${formatClientValue(step.interface)}.${formatClientValue(step.step)}`
   return `Redfish exception occurred. Error: ${what[name] ?? ''}${error}`
 }
 
 /** Stores the result of a step after the hardware was read again; returns the error of a change that did not happen. */
 export function interfaceStepProblem(task: NodeTask, step: JsonObject): string | undefined {
   const args = argsOf(step)
-  switch (`${textOf(step.interface)}.${textOf(step.step)}`) {
+  switch (`${formatClientValue(step.interface)}.${formatClientValue(step.step)}`) {
     case 'bios.apply_configuration':
       return biosVerdict(task, args.settings)
     case 'raid.apply_configuration':
-      task.node.raid_config = made(task, (args.raid_config ?? {}) as JsonObject, args)
+      task.node.raid_config = makeRaidConfig(task, (args.raid_config ?? {}) as JsonObject, args)
       return undefined
     case 'raid.create_configuration':
-      task.node.raid_config = made(task, task.node.target_raid_config, args)
+      task.node.raid_config = makeRaidConfig(task, task.node.target_raid_config, args)
       return undefined
     case 'raid.delete_configuration':
       task.node.raid_config = {}
@@ -72,7 +72,7 @@ export function interfaceStepProblem(task: NodeTask, step: JsonObject): string |
 function volumes(task: NodeTask, config: JsonObject, args: JsonObject): StepWork {
   const disks = wanted(config, args)
   if (disks.length === 0) return { do: 'fail', error: `Node ${task.uuid} has no target RAID configuration.` }
-  return change({ change: 'volumes', volumes: disks })
+  return makeBiosWork({ change: 'volumes', volumes: disks })
 }
 
 /** The root volume, the others, or both. */
@@ -84,7 +84,7 @@ function wanted(
   return disks.filter((disk) => (disk.is_root_volume === true ? create_root_volume : create_nonroot_volumes))
 }
 
-const made = (task: NodeTask, config: JsonObject, args: JsonObject): JsonObject => ({
+const makeRaidConfig = (task: NodeTask, config: JsonObject, args: JsonObject): JsonObject => ({
   logical_disks: wanted(config, args),
   last_updated: task.now,
 })

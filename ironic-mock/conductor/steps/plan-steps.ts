@@ -1,7 +1,7 @@
 import {
   pythonRepr,
   STEP_INTERFACES,
-  textOf,
+  formatClientValue,
   type ArgsInfo,
   type JsonObject,
   type NodeRecord,
@@ -24,7 +24,9 @@ function knownSteps(node: Readonly<NodeRecord>, kind: StepKind, conf: ConductorC
   const cached = (node.driver_internal_info[`agent_cached_${kind}_steps`] ?? {}) as CachedSteps
   const inBand = Object.values(cached)
     .flat()
-    .filter((step) => !outOfBand.some((own) => same(own, step)) && (kind !== 'clean' || offered(node, step)))
+    .filter(
+      (step) => !outOfBand.some((own) => isSamePlannedStep(own, step)) && (kind !== 'clean' || offered(node, step)),
+    )
   const known: KnownStep[] = [...outOfBand, ...inBand]
   return kind === 'clean' ? known.map((step) => withPriority(step, conf)) : known
 }
@@ -46,11 +48,13 @@ function withPriority<T extends KnownStep>(step: T, conf: ConductorConf): T {
   return priority === null ? step : { ...step, priority }
 }
 
-const same = (a: { interface: unknown; step: unknown }, b: { interface: unknown; step: unknown }): boolean =>
-  a.interface === b.interface && a.step === b.step
+const isSamePlannedStep = (
+  a: { interface: unknown; step: unknown },
+  b: { interface: unknown; step: unknown },
+): boolean => a.interface === b.interface && a.step === b.step
 
 /** Highest priority first, then by interface (ironic conductor/steps.py _sorted_steps). */
-function inOrder<T extends JsonObject>(steps: readonly T[]): T[] {
+function sortSteps<T extends JsonObject>(steps: readonly T[]): T[] {
   const rank = (step: T): number => STEP_INTERFACES.indexOf(step.interface as (typeof STEP_INTERFACES)[number])
   return [...steps].sort((a, b) => Number(b.priority) - Number(a.priority) || rank(a) - rank(b))
 }
@@ -58,7 +62,7 @@ function inOrder<T extends JsonObject>(steps: readonly T[]): T[] {
 /** The steps of automated cleaning: all that have a priority. */
 export function automatedCleanSteps(node: Readonly<NodeRecord>, conf: ConductorConf): PlannedStep[] {
   const steps = knownSteps(node, 'clean', conf).filter((step) => step.priority > 0)
-  return inOrder<JsonObject>(steps.map((step) => ({ ...step })))
+  return sortSteps<JsonObject>(steps.map((step) => ({ ...step })))
 }
 
 /**
@@ -78,14 +82,14 @@ export function deploySteps(
   const theirs = user.filter((wanted) => Number(wanted.priority) > 0 && runs(wanted))
   // Forbidden steps of templates are dropped without an error.
   const allowed = (step: PlannedStep): boolean =>
-    !conf.disallowDeploySteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
-  return inOrder<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
+    !conf.disallowDeploySteps.includes(`${formatClientValue(step.interface)}.${formatClientValue(step.step)}`)
+  return sortSteps<JsonObject>([...ours.map((step) => ({ ...step })), ...theirs].filter(allowed))
 }
 
 const sameAsUser = (user: PlannedStep, step: KnownStep): boolean =>
   user.interface === step.interface && user.step === step.step
 
-export interface Checked {
+export interface CheckedPlan {
   errors: string[]
   /** The user's steps without the reserved ones; clean steps with `abortable` and priority of their interface. */
   steps: PlannedStep[]
@@ -105,7 +109,7 @@ export function checkUserSteps(
   kind: StepKind,
   user: readonly PlannedStep[],
   { conf, skipMissing, disableRamdisk = false }: UserStepOptions,
-): Checked {
+): CheckedPlan {
   const known = knownSteps(node, kind, conf)
   const errors: string[] = []
   const steps: PlannedStep[] = []
@@ -130,14 +134,14 @@ export function checkUserSteps(
       errors.push(
         'deploy step deploy on interface deploy is a core step and cannot be overridden by user steps. It may be disabled by setting the priority to 0',
       )
-    steps.push(kind === 'deploy' ? wanted : described(wanted, step))
+    steps.push(kind === 'deploy' ? wanted : withStepFacts(wanted, step))
   }
   if (kind === 'deploy') errors.push(...duplicates(found))
   return { errors, steps }
 }
 
 /** A clean or service step of the user, with `abortable` and priority of its interface. */
-function described(wanted: PlannedStep, step: KnownStep): PlannedStep {
+function withStepFacts(wanted: PlannedStep, step: KnownStep): PlannedStep {
   return { ...wanted, abortable: step.abortable ?? false, priority: step.priority }
 }
 
@@ -160,7 +164,7 @@ function argumentErrors(kind: string, wanted: PlannedStep, argsinfo: ArgsInfo): 
 }
 
 function duplicates(steps: readonly PlannedStep[]): string[] {
-  const names = steps.map((step) => `${textOf(step.interface)}.${textOf(step.step)}`)
+  const names = steps.map((step) => `${formatClientValue(step.interface)}.${formatClientValue(step.step)}`)
   const twice = [...new Set(names.filter((name, index) => names.indexOf(name) < index))]
   if (twice.length === 0) return []
   return [

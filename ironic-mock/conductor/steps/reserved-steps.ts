@@ -1,4 +1,4 @@
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 import type { JsonObject } from '../../../wire/index.js'
 import type { EffectBody, PowerTarget } from '../core/effects.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
@@ -21,7 +21,7 @@ export type ReservedWork =
 
 /** True for Ironic's reserved step names on any interface, and for steps of child nodes (ironic conductor/steps.py). */
 export const isReserved = (step: JsonObject): boolean =>
-  step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, textOf(step.step))
+  step.execute_on_child_nodes === true || isPause(step) || Object.hasOwn(POWER, formatClientValue(step.step))
 
 /** True for a step that only waits. */
 const isPause = ({ step, execute_on_child_nodes: children }: JsonObject): boolean =>
@@ -33,7 +33,7 @@ export function reservedWork(
   { maxWaitStep }: Pick<ConductorConf, 'maxWaitStep'>,
 ): ReservedWork | null {
   if (step.execute_on_child_nodes === true) return { do: 'run', effect: { kind: 'child-step', step } }
-  const power = POWER[textOf(step.step)]
+  const power = POWER[formatClientValue(step.step)]
   if (power !== undefined) return { do: 'run', effect: { kind: 'power', target: power } }
   if (step.step === 'hold') return { do: 'hold' }
   if (step.step !== 'wait') return null

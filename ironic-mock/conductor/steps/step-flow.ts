@@ -37,7 +37,7 @@ export interface StepFlow {
 
 export const currentStep = ({ kind }: StepFlow, { node }: NodeTask): JsonObject => node[`${kind}_step`]
 
-export const stepsOf = ({ kind }: StepFlow, { info }: NodeTask): JsonObject[] =>
+export const flowStepsOf = ({ kind }: StepFlow, { info }: NodeTask): JsonObject[] =>
   (info[`${kind}_steps`] ?? []) as JsonObject[]
 
 export const stepIndex = ({ kind }: StepFlow, { info }: NodeTask): number => Number(info[`${kind}_step_index`] ?? 0)

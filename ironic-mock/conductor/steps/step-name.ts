@@ -1,4 +1,4 @@
-import { textOf } from '../../../wire/index.js'
+import { formatClientValue } from '../../../wire/index.js'
 /** A step as Ironic's messages name it: `deploy.install_coreos`. */
-export const stepName = (step: { interface?: unknown; step?: unknown }): string =>
-  `${textOf(step.interface)}.${textOf(step.step)}`
+export const formatStepName = (step: { interface?: unknown; step?: unknown }): string =>
+  `${formatClientValue(step.interface)}.${formatClientValue(step.step)}`

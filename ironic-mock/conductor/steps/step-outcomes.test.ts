@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { pythonRepr, type CommandResult, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
 import { chooseInterfaces, hardwareType } from '../../drivers/hardware-types.js'
 import type { Continuation } from '../core/continuation.js'
-import type { EffectBody, Outcome } from '../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../core/effects.js'
 import { UPSTREAM_CONF } from '../core/conductor-conf.js'
 import { react } from '../core/react.js'
-import { newNode } from '../records/new-records.js'
+import { makeNodeRecord } from '../records/new-records.js'
 
 const UUID = '11111111-1111-4111-8111-111111111111'
 const STEP = {
@@ -16,7 +16,7 @@ const STEP = {
 }
 const MASKED = { ...STEP, args: { ...STEP.args, root_password: '***', proxy: { auth_token: '***' } } }
 
-function after(node: NodeRecord, then: Continuation, outcome: Outcome) {
+function after(node: NodeRecord, then: Continuation, outcome: EffectOutcome) {
   const situation = { node, ports: [], at: 0, host: 'h', conf: UPSTREAM_CONF, ironicUrl: 'http://ironic' }
   const effect = { kind: outcome.kind } as EffectBody
   return react(situation, { kind: 'outcome', job: { effect, rest: [], then, memo: {} }, outcome })
@@ -28,7 +28,7 @@ type Flow = 'cleaning' | 'deployment' | 'servicing'
 function nodeIn(kind: StepKind, state: string, info: JsonObject = {}): NodeRecord {
   const fields = { driver: 'redfish', deploy_interface: 'custom-agent' }
   const node = {
-    ...newNode(fields, chooseInterfaces(hardwareType('redfish', ''), fields), '2026-01-02T03:04:05', UUID),
+    ...makeNodeRecord(fields, chooseInterfaces(hardwareType('redfish', ''), fields), '2026-01-02T03:04:05', UUID),
     id: 1,
     provision_state: state,
     reservation: 'h',

@@ -1,7 +1,7 @@
 import { pythonRepr, type CommandResult } from '../../../wire/index.js'
 import { bootRamdisk } from '../agents/ramdisk.js'
 import type { InterfaceStepMemo, StepFlowMemos } from '../core/continuation.js'
-import { valueOf, type Outcome } from '../core/effects.js'
+import { valueOf, type EffectOutcome } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 import { hardwareReportEffects } from '../hardware/hardware-report.js'
 import { agentProgress } from './agent-progress.js'
@@ -11,14 +11,14 @@ import { rememberSteps } from './in-band-steps.js'
 import { interfaceStepProblem, interfaceStepRefusal } from './interface-steps.js'
 import { isReserved } from './reserved-steps.js'
 import { currentStep, rebootFlag, skipFlag, type StepFlow } from './step-flow.js'
-import { stepName } from './step-name.js'
+import { formatStepName } from './step-name.js'
 import { failRun, pythonTitle, resume, runCurrentStep, runNextStep, runSteps } from './step-runner.js'
 
 /** Continuations that all flows with steps share. */
 export const stepContinuations = (
   flow: StepFlow,
 ): {
-  readonly [After in keyof StepFlowMemos]: (task: NodeTask, outcome: Outcome, memo: StepFlowMemos[After]) => void
+  readonly [After in keyof StepFlowMemos]: (task: NodeTask, outcome: EffectOutcome, memo: StepFlowMemos[After]) => void
 } => ({
   'agent-commands': (task, outcome) => afterAgentCommands(flow, task, outcome),
   'agent-step': (task, outcome) => afterAgentStep(flow, task, outcome),
@@ -54,7 +54,7 @@ function checkProgress(flow: StepFlow, task: NodeTask): void {
     task.run([{ kind: 'agent-commands' }], { flow: flow.name, after: 'agent-commands' })
 }
 
-function afterAgentSteps(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
+function afterAgentSteps(flow: StepFlow, task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     if (!mayRetry(flow, task, outcome)) return flow.failStart(task, outcome.error)
     // The next heartbeat asks again; upstream continues without the agent's steps.
@@ -69,10 +69,10 @@ function afterAgentSteps(flow: StepFlow, task: NodeTask, outcome: Outcome): void
 }
 
 /** True when the agent is busy, or not running yet after the reboot for a step. */
-const mayRetry = (flow: StepFlow, task: NodeTask, outcome: Extract<Outcome, { ok: false }>): boolean =>
+const mayRetry = (flow: StepFlow, task: NodeTask, outcome: Extract<EffectOutcome, { ok: false }>): boolean =>
   outcome.reason === 'agent busy' || (outcome.reason === 'agent unreachable' && task.info[rebootFlag(flow)] === true)
 
-function afterAgentStep(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
+function afterAgentStep(flow: StepFlow, task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     // A deployment in fast track may start before the agent's first heartbeat (ironic 39.0.0 conductor/deployments.py
     // do_next_deploy_step).
@@ -84,7 +84,7 @@ function afterAgentStep(flow: StepFlow, task: NodeTask, outcome: Outcome): void 
   task.release()
 }
 
-function afterAgentCommands(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
+function afterAgentCommands(flow: StepFlow, task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     if (outcome.reason === 'agent busy') return task.release()
     return flow.failCheck(task, outcome.error)
@@ -108,7 +108,7 @@ function afterAgentCommands(flow: StepFlow, task: NodeTask, outcome: Outcome): v
     case 'failed':
       return flow.failStep(
         task,
-        `${pythonTitle(flow.kind)} step ${stepName(step)} failed on node ${task.uuid}. ${progress.error}`,
+        `${pythonTitle(flow.kind)} step ${formatStepName(step)} failed on node ${task.uuid}. ${progress.error}`,
       )
     case 'unknown':
       // Sentence of ironic 39.0.0 drivers/modules/agent_base.py process_next_step.
@@ -123,7 +123,7 @@ function afterAgentCommands(flow: StepFlow, task: NodeTask, outcome: Outcome): v
 function afterFreshBoot(flow: StepFlow, task: NodeTask): void {
   const { interface: owner, step } = currentStep(flow, task)
   if (task.info[rebootFlag(flow)] !== true && !isOutOfBand(task.node, flow.kind, { interface: owner, step })) {
-    const name = stepName(currentStep(flow, task))
+    const name = formatStepName(currentStep(flow, task))
     const lost = `the agent of node ${task.uuid} has no command in its list in the middle of ${flow.kind} step ${name}`
     if (task.conf.strictSteps) return flow.failStep(task, `${lost}; its outcome is unknown`)
     task.warn(`${lost}; going on with the next one, as Ironic does`)
@@ -145,7 +145,7 @@ function afterDone(flow: StepFlow, task: NodeTask, last: CommandResult | null): 
   runNextStep(flow, task)
 }
 
-function afterStepReboot(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
+function afterStepReboot(flow: StepFlow, task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     task.dropInfo(rebootFlag(flow))
     // Sentence of ironic 39.0.0 drivers/modules/agent_base.py _post_step_reboot.
@@ -162,7 +162,7 @@ function afterStepReboot(flow: StepFlow, task: NodeTask, outcome: Outcome): void
  * The agent has other hardware managers than before. Requested steps continue with the current one; planned cleaning
  * starts again. Upstream plans a cleaning also while servicing, and leaves the current step out.
  */
-function afterAgentStepsRefresh(flow: StepFlow, task: NodeTask, outcome: Outcome): void {
+function afterAgentStepsRefresh(flow: StepFlow, task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return flow.failCheck(task, outcome.error)
   rememberSteps(task, flow.kind, valueOf(outcome, 'agent-steps'))
   resume(flow, task)
@@ -177,7 +177,7 @@ function afterAgentStepsRefresh(flow: StepFlow, task: NodeTask, outcome: Outcome
 function afterInterfaceStep(
   flow: StepFlow,
   task: NodeTask,
-  outcome: Outcome,
+  outcome: EffectOutcome,
   { phase, reboot }: InterfaceStepMemo,
 ): void {
   const step = currentStep(flow, task)

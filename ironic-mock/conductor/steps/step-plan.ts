@@ -1,4 +1,4 @@
-import { textOf, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
+import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
 import type { Records } from '../../store/records.js'
 import { withMaskedArgs } from '../records/secret-keys.js'
 import { templatesOf } from './deploy-templates.js'
@@ -35,8 +35,8 @@ export function stepPlan(node: Readonly<NodeRecord>, records: Records): StepPlan
     const entries = withMaskedArgs(steps as JsonObject[]).map((step, at): PlanEntry => {
       const { args = null, priority = null } = step
       return {
-        interface: textOf(step.interface),
-        step: textOf(step.step),
+        interface: formatClientValue(step.interface),
+        step: formatClientValue(step.step),
         priority: typeof priority === 'number' ? priority : null,
         args: args as JsonObject | null,
         askedBy: originOf(node, flow, step, records),

@@ -1,4 +1,4 @@
-import { pythonRepr, textOf, type JsonObject, type RequestedStep } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type JsonObject, type RequestedStep } from '../../../wire/index.js'
 import { bootRamdisk } from '../agents/ramdisk.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
@@ -7,12 +7,12 @@ import { prepareRaid } from './agent-raid.js'
 import { isOutOfBand, usesAgent } from './driver-steps.js'
 import { interfaceStepWork } from './interface-steps.js'
 import { isReserved, reservedWork } from './reserved-steps.js'
-import { currentStep, rebootFlag, skipFlag, stepIndex, stepsOf, type StepFlow } from './step-flow.js'
-import { stepName } from './step-name.js'
+import { currentStep, rebootFlag, skipFlag, stepIndex, flowStepsOf, type StepFlow } from './step-flow.js'
+import { formatStepName } from './step-name.js'
 
 /** Runs the steps from `index` on, until one has to wait or all are done. */
 export function runSteps(flow: StepFlow, task: NodeTask, index: number): void {
-  const steps = stepsOf(flow, task)
+  const steps = flowStepsOf(flow, task)
   for (let at = index; at < steps.length; at++) {
     const step = steps[at]!
     task.node[`${flow.kind}_step`] = step
@@ -57,16 +57,16 @@ function sendToAgent(flow: StepFlow, task: NodeTask, step: JsonObject): void {
 /** Python's error for a step that the interface's class does not have, as recorded of nodes without an agent. */
 function noAttribute(task: NodeTask, step: JsonObject): string {
   const classes: Partial<Record<string, string>> = { vendor: 'VendorB', bios: 'BIOS', raid: 'RAID' }
-  const name = textOf(step.interface)
+  const name = formatClientValue(step.interface)
   const kind = classes[name] ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   const fake = task.node[`${name}_interface` as 'deploy_interface'] === 'fake'
-  return `'${fake ? `Fake${kind}` : `No${kind.replace(/B$/, '')}`}' object has no attribute '${textOf(step.step)}'`
+  return `'${fake ? `Fake${kind}` : `No${kind.replace(/B$/, '')}`}' object has no attribute '${formatClientValue(step.step)}'`
 }
 
 /** Starts a reserved step, which the conductor runs on any interface. */
 function startReservedStep(flow: StepFlow, task: NodeTask, step: JsonObject): void {
   const work = reservedWork(step, task.conf)
-  if (work === null) throw new Error(`${stepName(step)} is no reserved step`)
+  if (work === null) throw new Error(`${formatStepName(step)} is no reserved step`)
   switch (work.do) {
     case 'run':
       return task.run([work.effect], { flow: flow.name, after: 'reserved-step' })
@@ -83,8 +83,9 @@ function startReservedStep(flow: StepFlow, task: NodeTask, step: JsonObject): vo
 
 /** Starts a step of one of the node's interfaces; returns whether the flow has to wait for it. */
 function startOutOfBandStep(flow: StepFlow, task: NodeTask, step: JsonObject): boolean {
-  if (flow.startDeployStep && step.interface === 'deploy') return flow.startDeployStep(task, textOf(step.step))
-  if (stepName(step) === 'vendor.trigger_servicewait') {
+  if (flow.startDeployStep && step.interface === 'deploy')
+    return flow.startDeployStep(task, formatClientValue(step.step))
+  if (formatStepName(step) === 'vendor.trigger_servicewait') {
     task.process('wait')
     task.release()
     return true
@@ -115,24 +116,24 @@ const rebootEffects = (flow: StepFlow, task: NodeTask): EffectBody[] =>
 /** Fails the operation because its current step could not be run. */
 export function failRun(flow: StepFlow, task: NodeTask, error: string): void {
   const step = currentStep(flow, task)
-  const aborted = `aborted at step '${textOf(step.step)}' with steps=${listed(flow, task)}`
+  const aborted = `aborted at step '${formatClientValue(step.step)}' with steps=${formatSteps(flow, task)}`
   task.record('ERROR', `${pythonTitle(flow.title(task))} ${aborted}`, eventType(flow, task, 'end'))
   flow.failRun(task, error)
 }
 
 /** History entry, as of ironic 39.0.0 conductor/utils.py `log_step_flow_history`. */
 export function recordStart(flow: StepFlow, task: NodeTask): void {
-  const event = `Starting ${flow.title(task)} with steps=${listed(flow, task)}`
+  const event = `Starting ${flow.title(task)} with steps=${formatSteps(flow, task)}`
   task.record('INFO', event, eventType(flow, task, 'start'))
 }
 
 /** History entry with the list as it is then: cleaning and servicing have emptied it. */
 export function recordEnd(flow: StepFlow, task: NodeTask): void {
-  const event = `${pythonTitle(flow.title(task))} completed successfully with steps=${listed(flow, task)}`
+  const event = `${pythonTitle(flow.title(task))} completed successfully with steps=${formatSteps(flow, task)}`
   task.record('INFO', event, eventType(flow, task, 'end'))
 }
 
-const listed = (flow: StepFlow, task: NodeTask): string => pythonRepr(withMaskedArgs(stepsOf(flow, task)))
+const formatSteps = (flow: StepFlow, task: NodeTask): string => pythonRepr(withMaskedArgs(flowStepsOf(flow, task)))
 
 const eventType = (flow: StepFlow, task: NodeTask, moment: 'start' | 'end'): string =>
   `${flow.title(task).replace(' ', '_')}_${moment}`

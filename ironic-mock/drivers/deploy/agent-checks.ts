@@ -2,13 +2,13 @@ import {
   HintError,
   parseRootDeviceHints,
   pythonRepr,
-  textOf,
+  formatClientValue,
   type JsonObject,
   type NodeRecord,
 } from '../../../wire/index.js'
 import type { DeployCandidate } from './deploy-interface.js'
 
-const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
+const KNOWN_CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   boot_mode: ['bios', 'uefi'],
   secure_boot: ['true', 'false'],
   disk_label: ['msdos', 'gpt'],
@@ -23,7 +23,7 @@ export function capabilitiesProblem({ properties, instance_info }: Readonly<Node
     ['properties/capabilities', capabilitiesOf(properties.capabilities)],
     ["instance_info['capabilities']", capabilitiesOf(instance_info.capabilities)],
   ] as const
-  for (const [name, valid] of Object.entries(CAPABILITIES))
+  for (const [name, valid] of Object.entries(KNOWN_CAPABILITIES))
     for (const [place, found] of places) {
       const value = found[name]
       if (value && !valid.includes(value))
@@ -35,7 +35,7 @@ export function capabilitiesProblem({ properties, instance_info }: Readonly<Node
 /** Capabilities of `properties` (`name:value,name:value`) or of `instance_info` (an object, or JSON of one). */
 export function capabilitiesOf(capabilities: unknown): Readonly<Record<string, string>> {
   if (typeof capabilities === 'object' && capabilities !== null)
-    return Object.fromEntries(Object.entries(capabilities).map(([name, value]) => [name, textOf(value)]))
+    return Object.fromEntries(Object.entries(capabilities).map(([name, value]) => [name, formatClientValue(value)]))
   if (typeof capabilities !== 'string') return {}
   if (capabilities.trimStart().startsWith('{'))
     try {
@@ -84,7 +84,7 @@ export function requestedBootMode({
     capabilitiesOf(properties.capabilities).boot_mode,
     info.deploy_boot_mode,
   ].find(Boolean)
-  return known === undefined ? undefined : textOf(known).toLowerCase()
+  return known === undefined ? undefined : formatClientValue(known).toLowerCase()
 }
 
 /** A value in a sentence of Ironic: text as it is, anything else as Python shows it. */

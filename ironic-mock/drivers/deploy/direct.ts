@@ -1,5 +1,11 @@
 import { defined } from '../../../runtime/index.js'
-import { pythonRepr, textOf, type JsonObject, type NodeRecord, type RequestedStep } from '../../../wire/index.js'
+import {
+  pythonRepr,
+  formatClientValue,
+  type JsonObject,
+  type NodeRecord,
+  type RequestedStep,
+} from '../../../wire/index.js'
 import { agentProblem, bootModeOf, pythonText } from './agent-checks.js'
 import { BOOT_INSTANCE_STEPS, DEPLOY_STEP, type DeployInterface } from './deploy-interface.js'
 
@@ -14,21 +20,22 @@ export const DIRECT: DeployInterface = {
     { step: 'prepare_instance_boot', priority: 60, action: { kind: 'make bootable' } },
     ...BOOT_INSTANCE_STEPS,
   ],
-  problem: (candidate) => agentProblem(candidate) ?? imageProblem(candidate.node) ?? downloadProblem(candidate.node),
+  problem: (candidate) =>
+    agentProblem(candidate) ?? imageInfoProblem(candidate.node) ?? downloadProblem(candidate.node),
   checksImage: true,
   bootDeviceFailed: (uuid, error) => `Failed to change the boot device to disk when deploying node ${uuid}: ${error}`,
 }
 
 const IMAGE_TYPES = ['partition', 'whole-disk']
 
-function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): string | undefined {
+function imageInfoProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): string | undefined {
   const source = info.image_source
   if (!source)
     return `Node ${uuid} failed to validate deploy image info. Some parameters were missing. Missing are: ['instance_info.image_source']`
   const type = info.image_type
-  if (type && !IMAGE_TYPES.includes(textOf(type)))
+  if (type && !IMAGE_TYPES.includes(formatClientValue(type)))
     return `Invalid image_type "${pythonText(type)}", valid are ${IMAGE_TYPES.join(', ')}`
-  const url = textOf(source)
+  const url = formatClientValue(source)
   const { image_checksum: checksum, image_os_hash_algo: algorithm, image_os_hash_value: value } = info
   // Needs no checksum: that of a file is computed, that of a container is known.
   const known = url.startsWith('file://') || url.startsWith('oci://')
@@ -39,10 +46,10 @@ function imageProblem({ uuid, instance_info: info }: Readonly<NodeRecord>): stri
 /** Problem with how the agent is to download the image. */
 function downloadProblem({ instance_info, driver_info }: Readonly<NodeRecord>): string | undefined {
   const source = instance_info.image_download_source || driver_info.image_download_source
-  if (source && !['swift', 'http', 'local'].includes(textOf(source)))
+  if (source && !['swift', 'http', 'local'].includes(formatClientValue(source)))
     return `Invalid value for image_download_source: "${pythonText(source)}". Valid values are swift, http or local.`
   const invalid = ['image_http_proxy', 'image_https_proxy'].filter((name) => {
-    const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(textOf(driver_info[name] ?? ''))?.[1]?.toLowerCase()
+    const scheme = /^([a-z][a-z\d+.-]*):\/\//i.exec(formatClientValue(driver_info[name] ?? ''))?.[1]?.toLowerCase()
     return scheme !== undefined && scheme !== 'http' && scheme !== 'https'
   })
   if (invalid.length === 0) return undefined
@@ -80,7 +87,7 @@ function imageInfo(node: Readonly<NodeRecord>): JsonObject {
   )
   const hashed = info.image_os_hash_algo && info.image_os_hash_value
   return {
-    id: textOf(info.image_source).split('/').at(-1),
+    id: formatClientValue(info.image_source).split('/').at(-1),
     urls: [info.image_url],
     disk_format: info.image_disk_format ?? null,
     container_format: info.image_container_format ?? null,

@@ -1,4 +1,4 @@
-import { pythonRepr, textOf, type NodeRecord } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type NodeRecord } from '../../../wire/index.js'
 import type { BootSource } from '../bmc.js'
 import { capabilitiesProblem, pythonText } from './agent-checks.js'
 import { bootPreparationFailed, DEPLOY_STEP, type DeployCandidate, type DeployInterface } from './deploy-interface.js'
@@ -26,9 +26,9 @@ function instanceSource(
   { instance_info: info }: Readonly<NodeRecord>,
   { fetchesImages }: { fetchesImages: boolean },
 ): BootSource {
-  if (info.boot_iso && fetchesImages) return { kind: 'iso', url: textOf(info.boot_iso) }
-  if (info.boot_iso) return { kind: 'live', image: { iso: textOf(info.boot_iso) } }
-  return { kind: 'live', image: { kernel: textOf(info.kernel), ramdisk: textOf(info.ramdisk) } }
+  if (info.boot_iso && fetchesImages) return { kind: 'iso', url: formatClientValue(info.boot_iso) }
+  if (info.boot_iso) return { kind: 'live', image: { iso: formatClientValue(info.boot_iso) } }
+  return { kind: 'live', image: { kernel: formatClientValue(info.kernel), ramdisk: formatClientValue(info.ramdisk) } }
 }
 
 function bootInterfaceProblem({ bootsRamdisks }: DeployCandidate): string | undefined {

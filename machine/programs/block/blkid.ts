@@ -1,10 +1,11 @@
-import { blockNodes, findNode, flatNodes, type BlockNode } from './block-nodes.js'
-import { tool, ToolExit } from '../tool.js'
+import { blockNodes, findBlockNode, flatNodes, type BlockNode } from './block-nodes.js'
+import { defineTool, ToolExit } from '../tool.js'
 
 /** Exit code of blkid when it finds nothing about a device. */
 const NOTHING_FOUND = 2
 
-const usage = (type: string) => (type === 'swap' ? 'other' : type === 'linux_raid_member' ? 'raid' : 'filesystem')
+const signatureUsage = (type: string) =>
+  type === 'swap' ? 'other' : type === 'linux_raid_member' ? 'raid' : 'filesystem'
 
 /** Tags in the order in which util-linux prints them. */
 function tags(node: BlockNode, lowLevel: boolean): [string, string][] {
@@ -14,7 +15,7 @@ function tags(node: BlockNode, lowLevel: boolean): [string, string][] {
     ['UUID', filesystem?.uuid],
     ['TYPE', filesystem?.type],
   ]
-  if (filesystem && lowLevel) found.push(['USAGE', usage(filesystem.type)])
+  if (filesystem && lowLevel) found.push(['USAGE', signatureUsage(filesystem.type)])
   if (node.kind !== 'part' && node.table !== null) found.push(['PTUUID', node.diskGuid], ['PTTYPE', node.table])
   if (gpt && lowLevel) {
     found.push(['PART_ENTRY_SCHEME', 'gpt'], ['PART_ENTRY_NAME', gpt.name], ['PART_ENTRY_UUID', gpt.guid])
@@ -24,7 +25,7 @@ function tags(node: BlockNode, lowLevel: boolean): [string, string][] {
   return found.flatMap(([name, value]) => (value ? [[name, value]] : []))
 }
 
-export const blkid = tool(
+export const blkid = defineTool(
   'blkid',
   {
     probe: 'p',
@@ -42,7 +43,7 @@ export const blkid = tool(
     const lowLevel = options.has('probe')
     const nodes: BlockNode[] = []
     for (const path of options.rest) {
-      const node = await findNode(inside, path)
+      const node = await findBlockNode(inside, path)
       if (node) nodes.push(node)
       else if (lowLevel) {
         stderr(`blkid: error: ${path}: No such file or directory\n`)

@@ -1,11 +1,11 @@
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { Filesystem } from '../../disk/filesystem-probe.js'
 import { asShown, readLayoutOfBadDisk, type DiskLayout } from '../../disk/partitions.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { findArrays, type MdArray } from './md-arrays.js'
-import type { Inside } from '../program.js'
+import type { ProgramMachine } from '../program.js'
 
 /**
  * A disk or partition as Linux and udev show it. Always read from the disk, as if the kernel re-read the table at every
@@ -18,7 +18,7 @@ export interface BlockNode {
   /** The disk's spec; for an array a spec without serial number and WWN. */
   disk: DiskSpec
   /** The disk's device, also for partitions. */
-  device: BlockDevice
+  device: SimulatedDisk
   /** Bytes from the start of the disk. */
   offset: number
   length: number
@@ -40,7 +40,7 @@ export interface BlockDiskNode extends BlockNode {
 }
 
 /** Every disk in order with its partitions, then the running software RAID arrays. */
-export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
+export async function blockNodes(inside: ProgramMachine): Promise<BlockDiskNode[]> {
   const disks: BlockDiskNode[] = []
   for (const disk of inside.spec.disks) disks.push(await diskNode(inside, disk))
   const arrays: BlockDiskNode[] = []
@@ -56,7 +56,7 @@ export async function blockNodes(inside: Inside): Promise<BlockDiskNode[]> {
  */
 const nodes = new WeakMap<DiskLayout, WeakRef<BlockDiskNode>>()
 
-async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> {
+async function diskNode(inside: ProgramMachine, disk: DiskSpec): Promise<BlockDiskNode> {
   const device = inside.disks.get(disk.name)!
   const layout = await asShown(device, await readLayoutOfBadDisk(device))
   let node = nodes.get(layout)?.deref()
@@ -69,7 +69,7 @@ async function diskNode(inside: Inside, disk: DiskSpec): Promise<BlockDiskNode> 
   return node
 }
 
-async function arrayNode(array: MdArray, device: BlockDevice): Promise<BlockDiskNode> {
+async function arrayNode(array: MdArray, device: SimulatedDisk): Promise<BlockDiskNode> {
   const { arrayUuid, name } = array.superblock
   const members = array.members.flatMap((member) => member?.disk ?? [])
   const disk: DiskSpec = {
@@ -99,7 +99,7 @@ function wholeNode({
 }: {
   kind: 'disk' | 'raid'
   disk: DiskSpec
-  device: BlockDevice
+  device: SimulatedDisk
   layout: DiskLayout
   stable: string[]
   array: MdArray | null
@@ -148,7 +148,10 @@ export const flatNodes = (disks: readonly BlockDiskNode[]): BlockNode[] =>
   disks.flatMap((disk) => [disk, ...disk.partitions])
 
 /** The node of a path or link in /dev; undefined without one. Other paths need no disk access. */
-export async function findNode(inside: Inside, path: string): Promise<BlockNode | BlockDiskNode | undefined> {
+export async function findBlockNode(
+  inside: ProgramMachine,
+  path: string,
+): Promise<BlockNode | BlockDiskNode | undefined> {
   if (!path.startsWith('/dev/')) return undefined
   const name = path.slice('/dev/'.length)
   if (!/^(disk\/|md)/.test(name) && ![...inside.disks.keys()].some((disk) => name.startsWith(disk))) return undefined
@@ -162,5 +165,5 @@ export const readNode = (node: BlockNode, offset: number, length: number): Promi
   node.device.read(node.offset + offset, Math.max(0, Math.min(length, node.length - offset)))
 
 /** Mount points of a disk or partition. */
-export const mountPoints = (inside: Inside, node: BlockNode): string[] =>
+export const mountPoints = (inside: ProgramMachine, node: BlockNode): string[] =>
   [...inside.mounts].filter(([, mount]) => mount.device === `/dev/${node.name}`).map(([point]) => point)

@@ -1,15 +1,15 @@
 import { ownMember } from '../../../runtime/index.js'
-import { findNode, type BlockNode } from './block-nodes.js'
+import { findBlockNode, type BlockNode } from './block-nodes.js'
 import { fileView, type FileView } from '../files/file-view.js'
-import type { Process, Program } from '../program.js'
+import type { Process, MachineProgram } from '../program.js'
 import { splitOnce, strerror } from '../tool.js'
 
 /** Size of a write, between which a fault or a power loss can strike. */
-const PIECE = 4 * 1024 * 1024
+const DD_PIECE_BYTES = 4 * 1024 * 1024
 /** Size of a write of zeros, which are cheap. */
 const ZERO_PIECE = 256 * 1024 * 1024
 
-const UNITS: Readonly<Record<string, number>> = {
+const DD_UNITS: Readonly<Record<string, number>> = {
   '': 1,
   c: 1,
   w: 2,
@@ -27,21 +27,21 @@ const UNITS: Readonly<Record<string, number>> = {
   T: 1024 ** 4,
 }
 
-function bytesOf(text: string): number | undefined {
+function parseDdSize(text: string): number | undefined {
   const [, digits, unit] = /^(\d+)([A-Za-z]*)$/.exec(text) ?? []
-  const factor = unit === undefined ? undefined : ownMember(UNITS, unit)
+  const factor = unit === undefined ? undefined : ownMember(DD_UNITS, unit)
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor
 }
 
 /** Input of dd. */
-interface Source {
+interface DdInput {
   length: number
   zero: boolean
   read(offset: number, length: number): Promise<Uint8Array>
 }
 
 /** Copies `count` blocks of `bs` bytes between zeros, random bytes, devices and files. */
-export const dd: Program = async (process) => {
+export const dd: MachineProgram = async (process) => {
   const { argv, inside, clock, pace, signal, stderr } = process
   const operands = new Map(argv.slice(1).map((word) => splitOnce(word, '=') as [string, string]))
   const wrong = (message: string) => {
@@ -52,7 +52,7 @@ export const dd: Program = async (process) => {
   for (const name of Object.keys(numbers)) {
     const text = operands.get(name)
     if (text === undefined) continue
-    const value = bytesOf(text)
+    const value = parseDdSize(text)
     if (value === undefined) return wrong(`invalid number: '${text}'`)
     numbers[name] = value
   }
@@ -65,14 +65,14 @@ export const dd: Program = async (process) => {
   try {
     const source = await openSource(process, view, input)
     if (!source) return wrong(`failed to open '${input!}': No such file or directory`)
-    const node = output === undefined ? undefined : await findNode(inside, output)
+    const node = output === undefined ? undefined : await findBlockNode(inside, output)
     if (output?.startsWith('/dev/') && output !== '/dev/null' && !node)
       return wrong(`failed to open '${output}': Permission denied`)
     const total = Math.min(count * bs, source.length - skip * bs)
     const whole: Uint8Array[] = []
     while (copied < total) {
       signal.throwIfAborted()
-      const piece = Math.min(total - copied, source.zero && node ? ZERO_PIECE : PIECE)
+      const piece = Math.min(total - copied, source.zero && node ? ZERO_PIECE : DD_PIECE_BYTES)
       const at = seek * bs + copied
       const room = node ? Math.max(0, node.length - at) : piece
       const length = Math.min(piece, room)
@@ -108,8 +108,8 @@ async function openSource(
   { inside, stdin, random }: Process,
   view: FileView,
   path: string | undefined,
-): Promise<Source | undefined> {
-  const bytes = (content: Uint8Array): Source => ({
+): Promise<DdInput | undefined> {
+  const bytes = (content: Uint8Array): DdInput => ({
     length: content.length,
     zero: false,
     read: (offset, length) => Promise.resolve(content.subarray(offset, offset + length)),
@@ -119,12 +119,12 @@ async function openSource(
     return { length: Infinity, zero: true, read: (_, length) => Promise.resolve(Buffer.alloc(length)) }
   if (path === '/dev/urandom' || path === '/dev/random')
     return { length: Infinity, zero: false, read: (_, length) => Promise.resolve(random.bytes(length)) }
-  const node = await findNode(inside, path)
+  const node = await findBlockNode(inside, path)
   if (node) return ofNode(node)
   return (await view.exists(path)) ? bytes(await view.read(path)) : undefined
 }
 
-const ofNode = (node: BlockNode): Source => ({
+const ofNode = (node: BlockNode): DdInput => ({
   length: node.length,
   zero: false,
   read: (offset, length) => node.device.read(node.offset + offset, length),

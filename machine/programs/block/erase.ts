@@ -1,8 +1,8 @@
-import { findNode, type BlockNode } from './block-nodes.js'
+import { findBlockNode, type BlockNode } from './block-nodes.js'
 import type { Process } from '../program.js'
-import { tool, ToolFailure } from '../tool.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
-const PIECE = 256 * 1024 * 1024
+const ERASE_PIECE_BYTES = 256 * 1024 * 1024
 const RANDOM_PIECE = 1024 * 1024
 
 /**
@@ -10,7 +10,7 @@ const RANDOM_PIECE = 1024 * 1024
  * a disk in memory, which has a revision, is zeroed at once.
  */
 async function zero({ clock, pace, signal }: Process, node: BlockNode, from: number, length: number): Promise<void> {
-  const most = pace.writeRate > 0 || !node.device.revision ? PIECE : length
+  const most = pace.writeRate > 0 || !node.device.revision ? ERASE_PIECE_BYTES : length
   for (let end = from + length; end > from; end -= most) {
     signal.throwIfAborted()
     const piece = Math.min(most, end - from)
@@ -20,7 +20,7 @@ async function zero({ clock, pace, signal }: Process, node: BlockNode, from: num
 }
 
 /** Writes only the last of several passes, since it overwrites the others; all of them take time. */
-export const shred = tool(
+export const shred = defineTool(
   'shred',
   { force: 'f', zero: 'z', verbose: 'v', iterations: 'n=', size: 's=', exact: 'x', remove: 'u' },
   async (process, options) => {
@@ -30,7 +30,7 @@ export const shred = tool(
       throw new ToolFailure(`invalid number of passes: '${options.value('iterations')!}'`)
     if (options.rest.length === 0) throw new ToolFailure('missing file operand')
     for (const path of options.rest) {
-      const node = await findNode(inside, path)
+      const node = await findBlockNode(inside, path)
       if (!node) throw new ToolFailure(`${path}: failed to open for writing: No such file or directory`)
       const passes = rounds + (options.has('zero') ? 1 : 0)
       for (let pass = 1; pass <= passes; pass++) {
@@ -51,13 +51,13 @@ export const shred = tool(
   },
 )
 
-export const blkdiscard = tool(
+export const blkdiscard = defineTool(
   'blkdiscard',
   { force: 'f', secure: 's', zeroout: 'z', verbose: 'v', offset: 'o=', length: 'l=', step: 'p=' },
   async (process, options) => {
     const path = options.rest[0]
     if (path === undefined) throw new ToolFailure('no device specified')
-    const node = await findNode(process.inside, path)
+    const node = await findBlockNode(process.inside, path)
     if (!node) throw new ToolFailure(`cannot open ${path}: No such file or directory`)
     const offset = Number(options.value('offset') ?? 0)
     const length = Number(options.value('length') ?? node.length - offset)

@@ -1,22 +1,22 @@
-import { columns, ownMember } from '../../../runtime/index.js'
+import { alignColumns, ownMember } from '../../../runtime/index.js'
 import { diskNames } from '../../hardware/hardware-names.js'
-import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
+import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'
-import type { Inside } from '../program.js'
-import { tool, ToolFailure, utilLinuxJson } from '../tool.js'
+import type { ProgramMachine } from '../program.js'
+import { defineTool, ToolFailure, utilLinuxJson } from '../tool.js'
 
-type Cell = string | number | boolean | null | (string | null)[]
+type LsblkCell = string | number | boolean | null | (string | null)[]
 
 /** A column. `raw`, with -b, changes only SIZE. */
-type Column = (node: BlockNode, inside: Inside, raw: boolean) => Cell
+type LsblkColumn = (node: BlockNode, inside: ProgramMachine, raw: boolean) => LsblkCell
 
 const ofDisk =
-  (value: (node: BlockNode, inside: Inside) => Cell): Column =>
+  (value: (node: BlockNode, inside: ProgramMachine) => LsblkCell): LsblkColumn =>
   (node, inside) =>
     node.kind === 'disk' ? value(node, inside) : null
 
 /** Columns of util-linux 2.40 that simulated hardware has values for. */
-const COLUMNS: Readonly<Record<string, Column>> = {
+const LSBLK_COLUMNS: Readonly<Record<string, LsblkColumn>> = {
   NAME: (node) => node.name,
   KNAME: (node) => node.name,
   PATH: (node) => `/dev/${node.name}`,
@@ -79,7 +79,7 @@ const RIGHT = new Set([
   'ALIGNMENT',
 ])
 
-export const lsblk = tool(
+export const lsblk = defineTool(
   'lsblk',
   {
     all: 'a',
@@ -101,20 +101,20 @@ export const lsblk = tool(
   },
   async ({ inside, stdout, stderr }, options) => {
     const chosen = options.has('output-all')
-      ? Object.keys(COLUMNS)
+      ? Object.keys(LSBLK_COLUMNS)
       : options.has('output')
         ? options.values('output').flatMap((list) => list.split(',').map((name) => name.trim().toUpperCase()))
         : options.has('fs')
           ? FILESYSTEMS
           : DEFAULT
-    const unknown = chosen.find((name) => ownMember<unknown>(COLUMNS, name) === undefined)
+    const unknown = chosen.find((name) => ownMember<unknown>(LSBLK_COLUMNS, name) === undefined)
     if (unknown !== undefined) throw new ToolFailure(`unknown column: ${unknown}`)
 
     const all = await blockNodes(inside)
     const roots: (BlockNode | BlockDiskNode)[] = []
     let exitCode = 0
     for (const path of options.rest) {
-      const node = await findNode(inside, path)
+      const node = await findBlockNode(inside, path)
       if (node) roots.push(node)
       else {
         stderr(`lsblk: ${path}: not a block device\n`)
@@ -123,9 +123,9 @@ export const lsblk = tool(
     }
     if (options.rest.length === 0) roots.push(...all.filter(({ kind }) => kind === 'disk' || options.has('nodeps')))
 
-    const cells = (node: BlockNode): Cell[] =>
+    const cells = (node: BlockNode): LsblkCell[] =>
       chosen.map((name) => {
-        const cell = COLUMNS[name]!(node, inside, options.has('bytes'))
+        const cell = LSBLK_COLUMNS[name]!(node, inside, options.has('bytes'))
         return options.has('paths') && /^P?K?NAME$/.test(name) && cell !== null ? `/dev/${String(cell)}` : cell
       })
     // An array is a child of each of its members.
@@ -164,17 +164,17 @@ export const lsblk = tool(
     const [through, branchTo, lastTo, blank] = options.has('ascii')
       ? ['| ', '|-', '`-', '  ']
       : ['│ ', '├─', '└─', '  ']
-    const drawTree = (node: BlockNode | BlockDiskNode, indent: string, branch: string): Row[] => {
+    const drawTree = (node: BlockNode | BlockDiskNode, indent: string, branch: string): LsblkTreeRow[] => {
       const below = children(node)
       const inner = branch === '' ? '' : indent + (branch === lastTo ? blank! : through!)
       return [
-        { branch: indent + branch, cells: cells(node).map(text) },
+        { branch: indent + branch, cells: cells(node).map(formatCell) },
         ...below.flatMap((child, index) => drawTree(child, inner, index === below.length - 1 ? lastTo! : branchTo!)),
       ]
     }
     const rows = asTree
       ? roots.flatMap((root) => drawTree(root, '', ''))
-      : unique(roots.flatMap(flat)).map((node) => ({ branch: '', cells: cells(node).map(text) }))
+      : unique(roots.flatMap(flat)).map((node) => ({ branch: '', cells: cells(node).map(formatCell) }))
     if (options.has('pairs'))
       stdout(rows.map((row) => `${row.cells.map((cell, index) => `${chosen[index]!}="${cell}"`).join(' ')}\n`).join(''))
     else if (options.has('raw')) {
@@ -186,13 +186,13 @@ export const lsblk = tool(
         cells.map((cell, index) => (chosen[index] === 'NAME' ? branch + cell : cell)),
       )
       const right = new Set(chosen.flatMap((name, index) => (RIGHT.has(name) ? [index] : [])))
-      stdout(columns(options.has('noheadings') ? drawn : [chosen, ...drawn], { right }))
+      stdout(alignColumns(options.has('noheadings') ? drawn : [chosen, ...drawn], { right }))
     }
     return exitCode
   },
 )
 
-interface Row {
+interface LsblkTreeRow {
   branch: string
   cells: string[]
 }
@@ -203,7 +203,7 @@ const unique = (nodes: BlockNode[]): BlockNode[] =>
 
 const raidType = ({ array }: BlockDiskNode) => (array ? levelName(array.superblock.level) : 'raid')
 
-function text(cell: Cell): string {
+function formatCell(cell: LsblkCell): string {
   if (cell === null) return ''
   if (Array.isArray(cell)) return cell.map((item) => item ?? '').join(',')
   if (typeof cell === 'boolean') return cell ? '1' : '0'
@@ -211,7 +211,7 @@ function text(cell: Cell): string {
 }
 
 /** SCSI disks have 16 minors each; NVMe namespaces live in the extended block range. */
-function majorMinor(node: BlockNode, inside: Inside): string {
+function majorMinor(node: BlockNode, inside: ProgramMachine): string {
   if (/^md/.test(node.disk.name)) return node.kind === 'raid' ? `9:${node.name.slice(2)}` : `259:${node.number!}`
   const index = inside.spec.disks.indexOf(node.disk)
   const major = node.disk.transport === 'nvme' ? 259 : 8

@@ -1,4 +1,4 @@
-import { mdDevice, runnable } from '../../disk/md-device.js'
+import { mdDevice, isRunnable } from '../../disk/md-device.js'
 import {
   MD_SUPERBLOCK_LENGTH,
   MD_SUPERBLOCK_OFFSET,
@@ -6,9 +6,9 @@ import {
   parseMdSuperblock,
   type MdSuperblock,
 } from '../../disk/md-superblock.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { blockNodes, flatNodes, readNode, type BlockDiskNode, type BlockNode } from './block-nodes.js'
-import type { Inside } from '../program.js'
+import type { ProgramMachine } from '../program.js'
 
 /** An array as its members' superblocks describe it. */
 export interface MdArray {
@@ -19,7 +19,7 @@ export interface MdArray {
   members: (BlockNode | undefined)[]
   state: 'running' | 'stopped'
   /** Set for a running array. */
-  device: BlockDevice | undefined
+  device: SimulatedDisk | undefined
 }
 
 /** mdadm's file of running arrays: `md127 1.2 UUID PATH`. In the ramdisk, so it lasts for one boot. */
@@ -37,7 +37,7 @@ export async function readMdSuperblock(node: BlockNode): Promise<MdSuperblock | 
  * The arrays whose members are among these disks and partitions. udev's rules assemble an array when its members appear,
  * so an array without a name in this boot gets the highest free number.
  */
-export async function findArrays(inside: Inside, disks: readonly BlockDiskNode[]): Promise<MdArray[]> {
+export async function findArrays(inside: ProgramMachine, disks: readonly BlockDiskNode[]): Promise<MdArray[]> {
   const isMember = ({ filesystem }: BlockNode): boolean => filesystem?.type === 'linux_raid_member'
   if (!disks.some((disk) => isMember(disk) || disk.partitions.some(isMember))) return []
   const found = new Map<string, { superblock: MdSuperblock; members: (BlockNode | undefined)[] }>()
@@ -55,7 +55,7 @@ export async function findArrays(inside: Inside, disks: readonly BlockDiskNode[]
   return [...found].map(([uuid, { superblock, members }]) => {
     const name = names.get(uuid)!
     const { level, chunk, memberSize, dataOffset } = superblock
-    const running = runnable({ level, members: members.map(toMember(dataOffset)) }) && !stopped.includes(uuid)
+    const running = isRunnable({ level, members: members.map(toMember(dataOffset)) }) && !stopped.includes(uuid)
     return {
       name,
       superblock,
@@ -78,7 +78,7 @@ export async function findArrays(inside: Inside, disks: readonly BlockDiskNode[]
 const toMember = (dataOffset: number) => (node: BlockNode | undefined) =>
   node && { device: node.device, offset: node.offset + dataOffset }
 
-function namesOf(inside: Inside, uuids: readonly string[]): Map<string, string> {
+function namesOf(inside: ProgramMachine, uuids: readonly string[]): Map<string, string> {
   const map = lines(inside, MAP).map((line) => line.split(' '))
   const names = new Map(map.map(([name, , uuid]) => [uuid!, name!]))
   for (const uuid of [...uuids].sort()) {
@@ -92,19 +92,19 @@ function namesOf(inside: Inside, uuids: readonly string[]): Map<string, string> 
 }
 
 /** Gives an array its name for this boot. */
-export function nameArray(inside: Inside, uuid: string, name: string): void {
+export function nameArray(inside: ProgramMachine, uuid: string, name: string): void {
   const others = lines(inside, MAP).filter((line) => line.split(' ')[2] !== uuid)
-  put(inside, MAP, [...others, `${name} 1.2 ${uuid} /dev/${name}`])
+  writeOrRemove(inside, MAP, [...others, `${name} 1.2 ${uuid} /dev/${name}`])
 }
 
-export function setStopped(inside: Inside, uuid: string, stopped: boolean): void {
+export function setStopped(inside: ProgramMachine, uuid: string, stopped: boolean): void {
   const others = lines(inside, STOPPED).filter((line) => line !== uuid)
-  put(inside, STOPPED, stopped ? [...others, uuid] : others)
+  writeOrRemove(inside, STOPPED, stopped ? [...others, uuid] : others)
 }
 
 /** Frees the name of a removed array. */
-export function forgetArray(inside: Inside, uuid: string): void {
-  put(
+export function forgetArray(inside: ProgramMachine, uuid: string): void {
+  writeOrRemove(
     inside,
     MAP,
     lines(inside, MAP).filter((line) => line.split(' ')[2] !== uuid),
@@ -112,7 +112,7 @@ export function forgetArray(inside: Inside, uuid: string): void {
   setStopped(inside, uuid, false)
 }
 
-const lines = ({ files }: Inside, path: string): string[] =>
+const lines = ({ files }: ProgramMachine, path: string): string[] =>
   files.exists(path)
     ? Buffer.from(files.read(path))
         .toString()
@@ -120,7 +120,7 @@ const lines = ({ files }: Inside, path: string): string[] =>
         .filter((line) => line !== '')
     : []
 
-function put({ files }: Inside, path: string, content: readonly string[]): void {
+function writeOrRemove({ files }: ProgramMachine, path: string, content: readonly string[]): void {
   if (content.length > 0 || files.exists(path)) {
     files.mkdir('/run/mdadm')
     files.write(path, Buffer.from(content.map((line) => `${line}\n`).join('')))
@@ -130,7 +130,7 @@ function put({ files }: Inside, path: string, content: readonly string[]): void 
 export const levelName = (level: number): string => `raid${level}`
 
 /** Contents of /proc/mdstat. */
-export async function mdstat(inside: Inside): Promise<string> {
+export async function mdstat(inside: ProgramMachine): Promise<string> {
   const running = (await blockNodes(inside)).flatMap(({ array }) => (array ? [array] : []))
   const levels = [...new Set(running.map(({ superblock }) => `[${levelName(superblock.level)}]`))].sort()
   const blocks = running.map(({ name, superblock, members, device }) => {

@@ -4,7 +4,7 @@ import { humanSize } from './lsblk.js'
 import { levelName, type MdArray } from './md-arrays.js'
 
 /** `     Raid Level : raid1`: mdadm aligns at the colon. */
-const fields = (rows: readonly (readonly [string, string] | null)[]): string =>
+const formatReportRows = (rows: readonly (readonly [string, string] | null)[]): string =>
   rows.map((row) => (row ? `${row[0].padStart(18)} : ${row[1]}\n` : '\n')).join('')
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
@@ -24,7 +24,7 @@ const kib = (bytes: number) => `${bytes / 1024} (${humanSize(bytes)}iB ${(bytes 
 export function detail(path: string, { superblock, members, device }: MdArray): string {
   const { level, chunk, memberSize, created, name, arrayUuid, events } = superblock
   const present = members.filter((member) => member !== undefined).length
-  const head = fields([
+  const head = formatReportRows([
     ['Version', '1.2'],
     ['Creation Time', ctime(created)],
     ['Raid Level', levelName(level)],
@@ -87,7 +87,7 @@ const common = ({ level, members, arrayUuid, name }: MdSuperblock) => [
 /** `mdadm --examine /dev/sda1` */
 export function examination(path: string, { length }: BlockNode, superblock: MdSuperblock, size: number): string {
   const { level, members, memberSize, dataOffset, created, name, arrayUuid, deviceUuid, role, events } = superblock
-  return `${path}:\n${fields([
+  return `${path}:\n${formatReportRows([
     ['Magic', 'a92b4efc'],
     ['Version', '1.2'],
     ['Feature Map', '0x0'],

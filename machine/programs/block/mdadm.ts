@@ -5,19 +5,19 @@ import {
   MD_SUPERBLOCK_OFFSET,
   mdUuid,
   type MdSuperblock,
-  type RaidLevel,
+  type MdLevel,
 } from '../../disk/md-superblock.js'
-import { blockNodes, findNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
+import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { findArrays, forgetArray, nameArray, readMdSuperblock, setStopped, type MdArray } from './md-arrays.js'
 import { arrayLine, detail, detailExport, examination, examinationExport } from './md-report.js'
-import type { Inside, Process } from '../program.js'
-import { tool, ToolExit, ToolFailure, type Options } from '../tool.js'
+import type { ProgramMachine, Process } from '../program.js'
+import { defineTool, ToolExit, ToolFailure, type ToolOptions } from '../tool.js'
 
 const MIB = 1024 * 1024
 const CHUNK = 512 * 1024
 /** Room for a bitmap and a bad block log, as mdadm leaves it on small members. */
 const DATA_OFFSET = MIB
-const LEVELS: Readonly<Record<string, RaidLevel>> = {
+const MDADM_LEVELS: Readonly<Record<string, MdLevel>> = {
   '0': 0,
   raid0: 0,
   stripe: 0,
@@ -31,10 +31,10 @@ const LEVELS: Readonly<Record<string, RaidLevel>> = {
   '10': 10,
   raid10: 10,
 }
-const FEWEST: Readonly<Record<RaidLevel, number>> = { 0: 2, 1: 2, 5: 3, 6: 4, 10: 4 }
+const MIN_ARRAY_DEVICES: Readonly<Record<MdLevel, number>> = { 0: 2, 1: 2, 5: 3, 6: 4, 10: 4 }
 
 /** Software RAID with superblocks of version 1.2. An array runs as long as its superblocks are there. */
-export const mdadm = tool(
+export const mdadm = defineTool(
   'mdadm',
   {
     create: 'C',
@@ -60,7 +60,7 @@ export const mdadm = tool(
     auto: 'a=',
   },
   async (process, options) => {
-    if (options.has('create')) return create(process, options)
+    if (options.has('create')) return createArray(process, options)
     if (options.has('assemble')) return assemble(process, options)
     if (options.has('stop')) return stop(process, options)
     if (options.has('zero-superblock')) return zeroSuperblocks(process, options)
@@ -71,16 +71,19 @@ export const mdadm = tool(
   },
 )
 
-async function create({ inside, random, clock, stderr }: Process, options: Options): Promise<void> {
+async function createArray({ inside, random, clock, stderr }: Process, options: ToolOptions): Promise<void> {
   const [path, ...memberPaths] = options.rest
-  const level = LEVELS[options.value('level') ?? '']
+  const level = MDADM_LEVELS[options.value('level') ?? '']
   const count = Number(options.value('raid-devices') ?? NaN)
   if (path === undefined) throw new ToolFailure('an md device must be given in this mode', 2)
   if (level === undefined) throw new ToolFailure('a RAID level is needed to create an array.', 2)
   if (!['1', '1.2', undefined].includes(options.value('metadata')))
     throw new ToolFailure(`unrecognised metadata identifier: ${options.value('metadata')!}`, 2)
-  if (!(count >= (level === 1 && options.has('force') ? 1 : FEWEST[level])) || (level === 10 && count % 2 !== 0))
-    throw new ToolFailure(`at least ${FEWEST[level]} raid-devices needed for level ${level}`, 2)
+  if (
+    !(count >= (level === 1 && options.has('force') ? 1 : MIN_ARRAY_DEVICES[level])) ||
+    (level === 10 && count % 2 !== 0)
+  )
+    throw new ToolFailure(`at least ${MIN_ARRAY_DEVICES[level]} raid-devices needed for level ${level}`, 2)
   if (memberPaths.length !== count)
     throw new ToolFailure(`You have listed ${memberPaths.length} devices but ${count} are needed.`, 2)
   const name = nameOfDevice(path)
@@ -88,12 +91,12 @@ async function create({ inside, random, clock, stderr }: Process, options: Optio
   if (nodes.some((node) => node.name === name)) throw new ToolFailure(`${path} is already in use.`, 2)
   const members: BlockNode[] = []
   for (const memberPath of memberPaths) {
-    const member = await findNode(inside, memberPath)
+    const member = await findBlockNode(inside, memberPath)
     if (!member) throw new ToolFailure(`cannot open ${memberPath}: No such file or directory`, 2)
     if (inUse(inside, nodes, member))
       throw new ToolFailure(`super1.x cannot open ${memberPath}: Device or resource busy`, 2)
     if (member.filesystem) {
-      stderr(`mdadm: ${memberPath} appears to contain ${describe(member)}\n`)
+      stderr(`mdadm: ${memberPath} appears to contain ${describeSignature(member)}\n`)
       if (!options.has('run')) throw new ToolFailure('create aborted.')
     }
     members.push(member)
@@ -104,7 +107,7 @@ async function create({ inside, random, clock, stderr }: Process, options: Optio
   const arrayName = options.value('name') ?? name.replace(/^md/, '')
   const common = {
     arrayUuid: Buffer.from(random.bytes(16)).toString('hex'),
-    name: `${options.value('homehost') ?? hostOf(inside)}:${arrayName}`.slice(0, 32),
+    name: `${options.value('homehost') ?? readHostname(inside)}:${arrayName}`.slice(0, 32),
     level,
     layout: level === 10 ? 0x102 : level >= 5 ? 2 : 0,
     chunk: level === 1 ? 0 : CHUNK,
@@ -132,32 +135,32 @@ function nameOfDevice(path: string): string {
   return name
 }
 
-const describe = ({ filesystem }: BlockNode) =>
+const describeSignature = ({ filesystem }: BlockNode) =>
   filesystem?.type === 'linux_raid_member' ? 'a Linux RAID member' : `an ${filesystem!.type} file system`
 
-const hostOf = ({ files }: Inside) =>
+const readHostname = ({ files }: ProgramMachine) =>
   Buffer.from(files.read('/proc/sys/kernel/hostname')).toString().trim().split('.')[0] ?? 'localhost'
 
-const inUse = (inside: Inside, nodes: readonly BlockDiskNode[], node: BlockNode) =>
+const inUse = (inside: ProgramMachine, nodes: readonly BlockDiskNode[], node: BlockNode) =>
   mountPoints(inside, node).length > 0 || memberOfRunning(nodes, node) !== undefined
 
 const memberOfRunning = (nodes: readonly BlockDiskNode[], node: BlockNode) =>
   nodes.find(({ array }) => array?.members.some((member) => member?.name === node.name))
 
-const everyArray = async (inside: Inside): Promise<MdArray[]> =>
+const everyArray = async (inside: ProgramMachine): Promise<MdArray[]> =>
   findArrays(
     inside,
     (await blockNodes(inside)).filter(({ kind }) => kind === 'disk'),
   )
 
-async function runningArray(inside: Inside, path: string): Promise<BlockDiskNode & { array: MdArray }> {
-  const node = await findNode(inside, path)
+async function runningArray(inside: ProgramMachine, path: string): Promise<BlockDiskNode & { array: MdArray }> {
+  const node = await findBlockNode(inside, path)
   if (node && 'array' in node && node.array) return { ...node, array: node.array }
   if (node) throw new ToolFailure(`${path} does not appear to be an md device`)
   throw new ToolFailure(`error opening ${path}: No such file or directory`)
 }
 
-async function assemble({ inside, stderr }: Process, options: Options): Promise<void> {
+async function assemble({ inside, stderr }: Process, options: ToolOptions): Promise<void> {
   const [path] = options.rest
   const stopped = (await everyArray(inside)).filter(({ state }) => state === 'stopped')
   if (path !== undefined && !options.has('scan')) nameOfDevice(path)
@@ -176,7 +179,7 @@ async function assemble({ inside, stderr }: Process, options: Options): Promise<
   throw new ToolExit(options.has('scan') ? 2 : 1)
 }
 
-async function stop({ inside, stderr }: Process, options: Options): Promise<void> {
+async function stop({ inside, stderr }: Process, options: ToolOptions): Promise<void> {
   const paths = options.has('scan')
     ? (await blockNodes(inside)).filter(({ array }) => array).map(({ name }) => `/dev/${name}`)
     : options.rest
@@ -192,9 +195,9 @@ async function stop({ inside, stderr }: Process, options: Options): Promise<void
   }
 }
 
-async function zeroSuperblocks({ inside, stderr }: Process, options: Options): Promise<void> {
+async function zeroSuperblocks({ inside, stderr }: Process, options: ToolOptions): Promise<void> {
   for (const path of options.rest) {
-    const node = await findNode(inside, path)
+    const node = await findBlockNode(inside, path)
     if (!node) throw new ToolFailure(`Couldn't open ${path} for write - not zeroing`, 2)
     const superblock = await readMdSuperblock(node)
     if (!superblock) {
@@ -212,14 +215,14 @@ async function zeroSuperblocks({ inside, stderr }: Process, options: Options): P
   }
 }
 
-async function examine({ inside, stdout, stderr }: Process, options: Options): Promise<void> {
+async function examine({ inside, stdout, stderr }: Process, options: ToolOptions): Promise<void> {
   if (options.has('scan') && options.rest.length === 0) {
     for (const array of await everyArray(inside))
       stdout(arrayLine(array, `/dev/md/${array.superblock.name.split(':')[1] ?? ''}`))
     return
   }
   for (const path of options.rest) {
-    const node = await findNode(inside, path)
+    const node = await findBlockNode(inside, path)
     if (!node) throw new ToolFailure(`cannot open ${path}: No such file or directory`)
     const superblock = await readMdSuperblock(node)
     if (!superblock) {
@@ -231,7 +234,7 @@ async function examine({ inside, stdout, stderr }: Process, options: Options): P
   }
 }
 
-async function showDetail({ inside, stdout }: Process, options: Options): Promise<void> {
+async function showDetail({ inside, stdout }: Process, options: ToolOptions): Promise<void> {
   if (options.has('scan') && options.rest.length === 0) {
     for (const { array, name } of await blockNodes(inside)) if (array) stdout(arrayLine(array, `/dev/${name}`))
     return

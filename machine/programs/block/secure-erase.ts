@@ -1,20 +1,20 @@
 import type { DiskSpec } from '../../machine-spec.js'
-import { findNode, type BlockNode } from './block-nodes.js'
-import type { Inside, Process } from '../program.js'
-import { tool, ToolFailure } from '../tool.js'
+import { findBlockNode, type BlockNode } from './block-nodes.js'
+import type { ProgramMachine, Process } from '../program.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
 /** Duration of an erasure that a disk reports; a paced disk also takes it. */
-const MINUTES = 2
+const ERASE_MINUTES = 2
 
 const canErase = ({ secureErase, transport }: DiskSpec) => secureErase ?? transport === 'nvme'
 
-async function diskAt(inside: Inside, path: string | undefined): Promise<BlockNode | undefined> {
-  const node = path === undefined ? undefined : await findNode(inside, path)
+async function diskAt(inside: ProgramMachine, path: string | undefined): Promise<BlockNode | undefined> {
+  const node = path === undefined ? undefined : await findBlockNode(inside, path)
   return node?.kind === 'disk' ? node : undefined
 }
 
 async function eraseAll({ clock, pace, signal }: Process, { device }: BlockNode): Promise<void> {
-  if (pace.writeRate > 0) await clock.sleep(MINUTES * 60_000, { signal })
+  if (pace.writeRate > 0) await clock.sleep(ERASE_MINUTES * 60_000, { signal })
   await device.discard(0, device.size)
   await device.flush()
 }
@@ -23,7 +23,7 @@ async function eraseAll({ clock, pace, signal }: Process, { device }: BlockNode)
 const passwordFile = (name: string) => `/run/ata-security/${name}`
 
 /** hdparm as far as a secure erase needs it: the security part of `-I`, setting a password, erasing with it. */
-export const hdparm = tool(
+export const hdparm = defineTool(
   'hdparm',
   {
     identify: 'I',
@@ -48,7 +48,7 @@ export const hdparm = tool(
       stderr('HDIO_DRIVE_CMD(identify) failed: Inappropriate ioctl for device\n')
       return 25
     }
-    if (options.has('identify')) return stdout(identity(disk, path!, enabled))
+    if (options.has('identify')) return stdout(formatHdparmIdentity(disk, path!, enabled))
     const erase = options.value('security-erase') ?? options.value('security-erase-enhanced')
     stdout(`security_password: "${erase ?? options.value('security-set-pass') ?? ''}"\n\n${path!}:\n`)
     if (canErase(disk) !== true) {
@@ -67,19 +67,19 @@ export const hdparm = tool(
   },
 )
 
-function identity(disk: DiskSpec, path: string, enabled: boolean): string {
+function formatHdparmIdentity(disk: DiskSpec, path: string, enabled: boolean): string {
   const not = (yes: boolean, word: string) => `\t${yes ? '' : 'not'}\t${word}\n`
   const security =
     canErase(disk) === false
       ? ''
       : `Security: \n\tMaster password revision code = 65534\n\t\tsupported\n${not(enabled, 'enabled')}${not(false, 'locked')}` +
         `${not(canErase(disk) === 'frozen', 'frozen')}${not(false, 'expired: security count')}\t\tsupported: enhanced erase\n` +
-        `\t${MINUTES}min for SECURITY ERASE UNIT. ${MINUTES}min for ENHANCED SECURITY ERASE UNIT.\n`
+        `\t${ERASE_MINUTES}min for SECURITY ERASE UNIT. ${ERASE_MINUTES}min for ENHANCED SECURITY ERASE UNIT.\n`
   return `\n${path}:\n\nATA device, with non-removable media\n\tModel Number:       ${disk.model}\n\tSerial Number:      ${disk.serial}\n${security}`
 }
 
 /** nvme-cli as far as a secure erase needs it: the controller's capabilities and formatting. */
-export const nvme = tool(
+export const nvme = defineTool(
   'nvme',
   { 'output-format': 'o=', ses: 's=', force: 'f', 'namespace-id': 'n=' },
   async (process, options) => {

@@ -1,10 +1,10 @@
-import { uuid, type Random } from '../../../runtime/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import { randomUuid, type Random } from '../../../runtime/index.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { buildGpt, readGpt, type NewPartition } from '../../disk/gpt.js'
 import { MBR_ENTRIES } from '../../disk/gpt-setup.js'
 import { bufferOf } from '../../../bytes/index.js'
 import type { BlockNode } from './block-nodes.js'
-import { ToolExit, ToolFailure, type Options } from '../tool.js'
+import { ToolExit, ToolFailure, type ToolOptions } from '../tool.js'
 
 /** gdisk's two-byte codes of partition types. */
 export const CODES: Readonly<Record<string, string>> = {
@@ -25,9 +25,9 @@ export const EDITS = ['move-second-header', 'delete', 'new', 'typecode', 'change
 const LINUX_FILESYSTEM = '0fc63daf-8483-4772-8e79-3d69d8477de4'
 /** gdisk's alignment in bytes. */
 const ALIGNMENT = 1024 * 1024
-const UNITS: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
+const SGDISK_UNITS: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
 
-interface Table {
+interface GptTable {
   diskGuid: string
   first: number
   last: number
@@ -38,12 +38,12 @@ interface Table {
  * Adds, deletes and names partitions. A disk without a table gets one, as with gdisk; the table is rewritten for the
  * whole disk, so that its backup is at the disk's end.
  */
-export async function editTable({ device }: BlockNode, options: Options, random: Random): Promise<void> {
+export async function editTable({ device }: BlockNode, options: ToolOptions, random: Random): Promise<void> {
   const { size, sectorSize } = device
   const entries = Math.ceil((128 * 128) / sectorSize)
   const gpt = await readGpt(device)
-  const table: Table = {
-    diskGuid: gpt?.diskGuid ?? uuid(random),
+  const table: GptTable = {
+    diskGuid: gpt?.diskGuid ?? randomUuid(random),
     first: 2 + entries,
     last: Math.floor(size / sectorSize) - entries - 2,
     partitions: [...(gpt?.partitions ?? [])],
@@ -68,7 +68,7 @@ export async function editTable({ device }: BlockNode, options: Options, random:
   await writeTable(device, table)
 }
 
-async function writeTable(device: BlockDevice, { diskGuid, partitions }: Table): Promise<void> {
+async function writeTable(device: SimulatedDisk, { diskGuid, partitions }: GptTable): Promise<void> {
   const { size, sectorSize } = device
   const { primary, backup, backupOffset } = buildGpt({ size, sectorSize, diskGuid, partitions })
   bufferOf(await device.read(0, MBR_ENTRIES.from)).copy(primary)
@@ -78,7 +78,7 @@ async function writeTable(device: BlockDevice, { diskGuid, partitions }: Table):
 }
 
 /** Parses `NUMBER:REST`; number 0 is the partition that was made last. */
-function partitionAnd(table: Table, argument: string): [NewPartition, string] {
+function partitionAnd(table: GptTable, argument: string): [NewPartition, string] {
   const [number, ...rest] = argument.split(':')
   const index = table.partitions.findIndex((partition) => partition.number === Number(number))
   const partition = number === '0' ? table.partitions.at(-1) : table.partitions[index]
@@ -87,7 +87,7 @@ function partitionAnd(table: Table, argument: string): [NewPartition, string] {
 }
 
 /** Parses `NUMBER:START:END`; 0 stands for the next number, and for the largest free block's first and last sector. */
-function newPartition(table: Table, argument: string, sectorSize: number, random: Random): NewPartition {
+function newPartition(table: GptTable, argument: string, sectorSize: number, random: Random): NewPartition {
   const [numberText = '', startText = '0', endText = '0'] = argument.split(':')
   const used = table.partitions.map(({ number }) => number)
   const number = Number(numberText) || [...Array(128).keys()].map((n) => n + 1).find((n) => !used.includes(n))!
@@ -95,30 +95,35 @@ function newPartition(table: Table, argument: string, sectorSize: number, random
   const up = (lba: number) => Math.ceil(lba / align) * align
   const gaps = freeGaps(table)
   const largest = gaps.sort((a, b) => b.last - b.first - (a.last - a.first))[0]
-  if (!largest || used.includes(number)) throw refused(number)
-  const firstLba = up(place(startText, largest.first, { first: largest.first, last: largest.last }, sectorSize))
+  if (!largest || used.includes(number)) throw partitionSpaceError(number)
+  const firstLba = up(parseSector(startText, largest.first, { first: largest.first, last: largest.last }, sectorSize))
   const gap = gaps.find(({ first, last }) => firstLba >= first && firstLba <= last)
-  if (!gap) throw refused(number)
-  const lastLba = place(endText, gap.last, { first: firstLba - 1, last: gap.last }, sectorSize)
-  if (lastLba < firstLba || lastLba > gap.last) throw refused(number)
-  return { number, firstLba, lastLba, type: LINUX_FILESYSTEM, guid: uuid(random), name: 'Linux filesystem' }
+  if (!gap) throw partitionSpaceError(number)
+  const lastLba = parseSector(endText, gap.last, { first: firstLba - 1, last: gap.last }, sectorSize)
+  if (lastLba < firstLba || lastLba > gap.last) throw partitionSpaceError(number)
+  return { number, firstLba, lastLba, type: LINUX_FILESYSTEM, guid: randomUuid(random), name: 'Linux filesystem' }
 }
 
-const refused = (number: number) =>
+const partitionSpaceError = (number: number) =>
   new ToolFailure(`Could not create partition ${number}: there is no such free space`, 4)
 
 /** Parses a sector or a size; with a sign it counts from the beginning (+) or from the end (-). */
-function place(text: string, ifZero: number, within: { first: number; last: number }, sectorSize: number): number {
+function parseSector(
+  text: string,
+  ifZero: number,
+  within: { first: number; last: number },
+  sectorSize: number,
+): number {
   const [, sign = '', digits, unit] = /^([+-]?)(\d+)([KMGT]?)i?B?$/i.exec(text) ?? []
   if (digits === undefined) throw new ToolFailure(`invalid sector: '${text}'`, 4)
-  const sectors = unit ? (Number(digits) * UNITS[unit.toUpperCase()]!) / sectorSize : Number(digits)
+  const sectors = unit ? (Number(digits) * SGDISK_UNITS[unit.toUpperCase()]!) / sectorSize : Number(digits)
   if (sectors === 0) return ifZero
   if (sign === '+') return within.first + sectors
   if (sign === '-') return within.last - sectors + 1
   return sectors
 }
 
-function freeGaps({ partitions, first, last }: Table): { first: number; last: number }[] {
+function freeGaps({ partitions, first, last }: GptTable): { first: number; last: number }[] {
   const gaps: { first: number; last: number }[] = []
   let next = first
   for (const { firstLba, lastLba } of [...partitions].sort((a, b) => a.firstLba - b.firstLba)) {

@@ -1,9 +1,9 @@
 import { ownMember } from '../../../runtime/index.js'
 import { writeFreshGpt } from '../../disk/fresh-gpt.js'
 import { readGpt, type Gpt, type GptPartition } from '../../disk/gpt.js'
-import { findNode, type BlockNode } from './block-nodes.js'
+import { findBlockNode, type BlockNode } from './block-nodes.js'
 import { CODES, EDITS, editTable } from './sgdisk-edits.js'
-import { tool, ToolExit, ToolFailure } from '../tool.js'
+import { defineTool, ToolExit, ToolFailure } from '../tool.js'
 
 const size = (bytes: number): string => {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
@@ -26,7 +26,7 @@ function freeSegments(gpt: Gpt): number[] {
   return segments
 }
 
-export const sgdisk = tool(
+export const sgdisk = defineTool(
   'sgdisk',
   {
     'zap-all': 'Z',
@@ -43,7 +43,7 @@ export const sgdisk = tool(
   async ({ inside, stdout, random }, options) => {
     const path = options.rest[0]
     if (path === undefined) throw new ToolFailure('no device specified', 2)
-    const node = await findNode(inside, path)
+    const node = await findBlockNode(inside, path)
     if (!node || node.kind === 'part') {
       stdout(`Problem opening ${path} for reading! Error is 2.\nThe specified file does not exist!\n`)
       throw new ToolExit(2)
@@ -60,11 +60,11 @@ export const sgdisk = tool(
       await editTable(node, options, random)
       stdout('The operation has completed successfully.\n')
     }
-    if (options.has('verify')) stdout(await verify(node))
+    if (options.has('verify')) stdout(await verifyGpt(node))
     if (options.has('print')) {
       const gpt = await readGpt(node.device)
       if (!gpt) stdout('Creating new GPT entries in memory.\n')
-      stdout(print(node, path, gpt))
+      stdout(printGpt(node, path, gpt))
     }
   },
 )
@@ -79,7 +79,7 @@ async function zap(node: BlockNode, whole: boolean): Promise<void> {
   await device.flush()
 }
 
-function print(node: BlockNode, path: string, gpt: Gpt | undefined): string {
+function printGpt(node: BlockNode, path: string, gpt: Gpt | undefined): string {
   const sector = node.device.sectorSize
   const sectors = node.device.size / sector
   const entrySectors = Math.ceil((128 * 128) / sector)
@@ -115,7 +115,7 @@ const row = ({ number, firstLba, lastLba, length, type, name }: GptPartition): s
     .join('  ')
     .replace(/^( *\d+) {2}( *\d+) {2}( *\d+) {2}/, '$1  $2  $3   ')
 
-async function verify(node: BlockNode): Promise<string> {
+async function verifyGpt(node: BlockNode): Promise<string> {
   const { device } = node
   const gpt = await readGpt(device)
   if (!gpt) return 'Creating new GPT entries in memory.\n\nNo problems found.\n'

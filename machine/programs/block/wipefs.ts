@@ -1,16 +1,16 @@
 import { basename } from 'node:path'
-import { columns } from '../../../runtime/index.js'
-import { findNode, mountPoints, readNode, type BlockNode } from './block-nodes.js'
-import { tool, ToolFailure } from '../tool.js'
+import { alignColumns } from '../../../runtime/index.js'
+import { findBlockNode, mountPoints, readNode, type BlockNode } from './block-nodes.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
-interface Signature {
+interface DiskSignature {
   type: string
   offset: number
   magic: Buffer
 }
 
 /** Magic bytes of the formats that a CoreOS disk may have. */
-const FILESYSTEMS: readonly Signature[] = [
+const FILESYSTEMS: readonly DiskSignature[] = [
   { type: 'linux_raid_member', offset: 0x1000, magic: Buffer.from([0xfc, 0x4e, 0x2b, 0xa9]) },
   { type: 'ext', offset: 0x438, magic: Buffer.from([0x53, 0xef]) },
   { type: 'xfs', offset: 0, magic: Buffer.from('XFSB') },
@@ -23,10 +23,10 @@ const GPT = Buffer.from('EFI PART')
 const BOOT_SIGNATURE = Buffer.from([0x55, 0xaa])
 
 /** Signatures of a disk or partition, in the order in which wipefs erases them. */
-async function signatures(node: BlockNode): Promise<Signature[]> {
+async function signatures(node: BlockNode): Promise<DiskSignature[]> {
   const sector = node.device.sectorSize
-  const found: Signature[] = []
-  const look = async (signature: Signature) => {
+  const found: DiskSignature[] = []
+  const look = async (signature: DiskSignature) => {
     if (signature.offset < 0) return false
     const bytes = await readNode(node, signature.offset, signature.magic.length)
     if (Buffer.compare(bytes, signature.magic) !== 0) return false
@@ -42,17 +42,17 @@ async function signatures(node: BlockNode): Promise<Signature[]> {
   return found
 }
 
-const hex = (value: number, width: number) => `0x${value.toString(16).padStart(width, '0')}`
+const formatHex = (value: number, width: number) => `0x${value.toString(16).padStart(width, '0')}`
 
 /** Lists signatures, or erases them from the disk's bytes with `--all`. */
-export const wipefs = tool(
+export const wipefs = defineTool(
   'wipefs',
   { all: 'a', force: 'f', 'no-act': 'n', quiet: 'q', types: 't=', json: 'J', noheadings: 'i' },
   async ({ inside, stdout }, options) => {
     if (options.rest.length === 0) throw new ToolFailure('no device specified')
     const rows: string[][] = []
     for (const path of options.rest) {
-      const node = await findNode(inside, path)
+      const node = await findBlockNode(inside, path)
       if (!node) throw new ToolFailure(`error: ${path}: probing initialization failed: No such file or directory`)
       const busy = mountPoints(inside, node).length > 0
       if (options.has('all') && busy && !options.has('force'))
@@ -63,7 +63,7 @@ export const wipefs = tool(
         for (const { type, offset } of found) {
           const own = type === node.filesystem?.type ? node.filesystem : undefined
           const uuid = type === 'gpt' ? node.diskGuid : own?.uuid
-          rows.push([basename(path), hex(offset, 0), type, uuid ?? '', own?.label ?? ''])
+          rows.push([basename(path), formatHex(offset, 0), type, uuid ?? '', own?.label ?? ''])
         }
         continue
       }
@@ -71,11 +71,11 @@ export const wipefs = tool(
         if (!options.has('no-act')) await node.device.write(node.offset + offset, Buffer.alloc(magic.length))
         const erased = [...magic].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
         if (!options.has('quiet'))
-          stdout(`${path}: ${magic.length} bytes were erased at offset ${hex(offset, 8)} (${type}): ${erased}\n`)
+          stdout(`${path}: ${magic.length} bytes were erased at offset ${formatHex(offset, 8)} (${type}): ${erased}\n`)
       }
       const table = found.some(({ type }) => type === 'gpt' || type === 'PMBR' || type === 'dos')
       if (table && !options.has('quiet')) stdout(`${path}: calling ioctl to re-read partition table: Success\n`)
     }
-    if (rows.length > 0) stdout(columns([['DEVICE', 'OFFSET', 'TYPE', 'UUID', 'LABEL'], ...rows]))
+    if (rows.length > 0) stdout(alignColumns([['DEVICE', 'OFFSET', 'TYPE', 'UUID', 'LABEL'], ...rows]))
   },
 )

@@ -1,9 +1,9 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
-import { during, Failure } from './failure.js'
+import { duringInstall, Failure } from './failure.js'
 import type { MountedBoot } from './mounted-boot.js'
 
 const ENTRIES = '/loader/entries'
-const OPTIONS = 'options '
+const OPTIONS_PREFIX = 'options '
 
 /** Path of the last boot entry by name, which is edited. */
 async function lastEntry(volume: BootVolume, at = ''): Promise<string> {
@@ -21,13 +21,13 @@ async function lastEntry(volume: BootVolume, at = ''): Promise<string> {
  */
 export async function editBootEntry(volume: MountedBoot, edit: (kernelArguments: string) => string): Promise<void> {
   const path = await lastEntry(volume, volume.at)
-  await during(`visiting ${volume.at}${path}`, async () => {
+  await duringInstall(`visiting ${volume.at}${path}`, async () => {
     const lines = (await volume.read(path)).toString('utf8').replace(/\n$/, '').split('\n')
-    const found = lines.filter((line) => line.startsWith(OPTIONS))
+    const found = lines.filter((line) => line.startsWith(OPTIONS_PREFIX))
     if (found.length === 0) throw new Failure("Couldn't locate 'options' line")
     if (found.length > 1) throw new Failure("Multiple 'options' lines found")
-    const edited = await during('visiting options', () => edit(found[0]!.slice(OPTIONS.length).trim()))
-    const all = lines.map((line) => (line === found[0] ? OPTIONS + edited : line))
+    const edited = await duringInstall('visiting options', () => edit(found[0]!.slice(OPTIONS_PREFIX.length).trim()))
+    const all = lines.map((line) => (line === found[0] ? OPTIONS_PREFIX + edited : line))
     await volume.write(path, Buffer.from(all.map((line) => `${line.trimEnd()}\n`).join('')))
   })
 }
@@ -38,6 +38,6 @@ export async function readBootEntry(
 ): Promise<{ path: string; text: string; kernelArguments: string }> {
   const path = await lastEntry(volume)
   const text = (await volume.read(path)).toString('utf8')
-  const line = text.split('\n').find((line) => line.startsWith(OPTIONS))
-  return { path, text, kernelArguments: line?.slice(OPTIONS.length).trim() ?? '' }
+  const line = text.split('\n').find((line) => line.startsWith(OPTIONS_PREFIX))
+  return { path, text, kernelArguments: line?.slice(OPTIONS_PREFIX.length).trim() ?? '' }
 }

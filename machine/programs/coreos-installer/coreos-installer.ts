@@ -1,24 +1,24 @@
 import { defined } from '../../../runtime/index.js'
-import type { Program } from '../program.js'
+import type { MachineProgram } from '../program.js'
 import { parseInstall } from './command-line/arguments.js'
 import { MORE, UsageError } from './command-line/clap.js'
-import { describe, Failure, isDefect } from './failure.js'
+import { formatFailure, Failure, isDefect } from './failure.js'
 import { DOWNLOAD_HELP, INSTALL_HELP, INSTALL_SUMMARY, PROGRAM_HELP } from './command-line/help.js'
 import { machineHost, type InstallerProcess } from './host.js'
-import { install } from './install.js'
+import { runInstall } from './install.js'
 import { listStream } from './source/list-stream.js'
 import { mostSimilar } from './command-line/similar.js'
 
-const VERSION = '0.27.0'
+const INSTALLER_VERSION = '0.27.0'
 
-const COMMANDS = ['install', 'download', 'list-stream', 'iso', 'pxe', 'pack']
+const INSTALLER_COMMANDS = ['install', 'download', 'list-stream', 'iso', 'pxe', 'pack']
 const USAGE = 'Usage: coreos-installer\n       coreos-installer <COMMAND>\n'
 
 /**
- * coreos-installer as far as bare-metal deployment uses it: `install` and `list-stream`, with the messages, the order of
+ * coreos-installer as far as bare-metal deployment uses it: `runInstall` and `list-stream`, with the messages, the order of
  * writes and the exit codes of 0.27.0 (0, 1 for failures, 2 for usage).
  */
-export const coreosInstaller: Program = (process) =>
+export const coreosInstallerProgram: MachineProgram = (process) =>
   runInstaller(withHost(process, machineHost(process.inside, process.clock)))
 
 function withHost<T extends Omit<InstallerProcess, 'host'>>(
@@ -34,7 +34,7 @@ function withHost<T extends Omit<InstallerProcess, 'host'>>(
 /** Runs coreos-installer on any host; resolves to the exit code. Rejects with the signal's reason, and for defects. */
 export async function runInstaller(process: InstallerProcess): Promise<number> {
   try {
-    return await command(process)
+    return await runSubcommand(process)
   } catch (error) {
     process.signal.throwIfAborted()
     if (error instanceof UsageError) {
@@ -42,12 +42,12 @@ export async function runInstaller(process: InstallerProcess): Promise<number> {
       return 2
     }
     if (isDefect(error)) throw error
-    process.stderr(describe(error))
+    process.stderr(formatFailure(error))
     return 1
   }
 }
 
-async function command(process: InstallerProcess): Promise<number> {
+async function runSubcommand(process: InstallerProcess): Promise<number> {
   const [name, ...args] = process.argv.slice(1)
   switch (name) {
     case undefined:
@@ -55,7 +55,7 @@ async function command(process: InstallerProcess): Promise<number> {
       return 2
     case '--version':
     case '-V':
-      process.stdout(`coreos-installer ${VERSION}\n`)
+      process.stdout(`coreos-installer ${INSTALLER_VERSION}\n`)
       return 0
     case '--help':
     case '-h':
@@ -65,7 +65,7 @@ async function command(process: InstallerProcess): Promise<number> {
       const options = parseInstall(args)
       if (options === 'help') process.stdout(INSTALL_HELP)
       else if (options === 'summary') process.stdout(INSTALL_SUMMARY)
-      else await install(process, options)
+      else await runInstall(process, options)
       return 0
     }
     case 'list-stream':
@@ -82,11 +82,11 @@ async function command(process: InstallerProcess): Promise<number> {
     case 'pack':
       throw new Failure(`${name} is not simulated; the image service embeds configs into live images`)
     default:
-      throw name.startsWith('-') ? unexpected(name) : unrecognized(name)
+      throw name.startsWith('-') ? unexpectedArgument(name) : unrecognized(name)
   }
 }
 
-function unexpected(arg: string): UsageError {
+function unexpectedArgument(arg: string): UsageError {
   const name = arg.replace(/=.*$/s, '')
   const near = arg.startsWith('--') ? mostSimilar(name.slice(2), ['help', 'version']).at(-1) : undefined
   const found = `error: unexpected argument '${arg.startsWith('--') ? name : arg.slice(0, 2)}' found\n\n`
@@ -97,7 +97,7 @@ function unexpected(arg: string): UsageError {
 }
 
 function unrecognized(name: string): UsageError {
-  const near = mostSimilar(name, COMMANDS).map((one) => `'${one}'`)
+  const near = mostSimilar(name, INSTALLER_COMMANDS).map((one) => `'${one}'`)
   const tip =
     near.length === 0
       ? ''

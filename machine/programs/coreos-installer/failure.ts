@@ -10,7 +10,7 @@ export class Failure extends Error {
 }
 
 /** Runs `work`, and wraps its failure in one with the text `doing`. */
-export async function during<T>(doing: string, work: () => Promise<T> | T): Promise<T> {
+export async function duringInstall<T>(doing: string, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()
   } catch (cause) {
@@ -19,7 +19,7 @@ export async function during<T>(doing: string, work: () => Promise<T> | T): Prom
 }
 
 /** The error block that coreos-installer prints. */
-export const describe = (error: unknown): string => failureBlock(messages(error))
+export const formatFailure = (error: unknown): string => failureBlock(messages(error))
 
 /** Whether an error is a defect of this code, which must not pass for a failure of the simulated program. */
 export function isDefect(error: unknown): boolean {

@@ -1,16 +1,16 @@
 import { type ByteStream, fileSource, memorySource } from '../../../bytes/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { asShown, partitionName, readLayout } from '../../disk/partitions.js'
 import type { Clock } from '../../../runtime/index.js'
-import { blockNodes, findNode } from '../block/block-nodes.js'
+import { blockNodes, findBlockNode } from '../block/block-nodes.js'
 import type { FileTree } from '../../file-tree.js'
-import type { Inside, Process } from '../program.js'
+import type { ProgramMachine, Process } from '../program.js'
 
 /** A block device that the installer found. */
-export interface FoundDisk {
+export interface FoundDevice {
   /** `/dev/sda`, with links resolved. */
   node: string
-  device: BlockDevice
+  device: SimulatedDisk
   /** True for a partition, which has no table to re-read. */
   partition: boolean
 }
@@ -31,11 +31,11 @@ export interface InstallerHost {
   readonly metalImage: string | null
   open(path: string): Promise<OpenedFile>
   /** @returns the disk, or why it cannot be written; undefined when the path does not exist */
-  findDisk(path: string): Promise<FoundDisk | { refusal: string } | undefined>
+  findDisk(path: string): Promise<FoundDevice | { refusal: string } | undefined>
   /** Uses of the disk: `whole` when it is mounted itself, `parts` the installer's messages about its partitions. */
-  usesOf(disk: FoundDisk): Promise<{ whole: boolean; parts: string[] }>
+  usesOf(disk: FoundDevice): Promise<{ whole: boolean; parts: string[] }>
   /** Partitions of other disks labelled `boot`, which a boot loader could confuse with this disk's. */
-  otherBootFilesystems(disk: FoundDisk): Promise<string[]>
+  otherBootFilesystems(disk: FoundDevice): Promise<string[]>
 }
 
 /** The parts of a {@link Process} that the installer uses, with its host. */
@@ -48,7 +48,7 @@ export function openedFolder(path: string): OpenedFile {
 }
 
 /** A simulated machine as host. */
-export function machineHost(inside: Inside, clock: Clock): InstallerHost {
+export function machineHost(inside: ProgramMachine, clock: Clock): InstallerHost {
   const { spec, files } = inside
   return {
     architecture: spec.architecture,
@@ -63,7 +63,7 @@ export function machineHost(inside: Inside, clock: Clock): InstallerHost {
         : { bytes: memorySource(files.read(path)), path: undefined }
     },
     findDisk: async (path) => {
-      const found = await findNode(inside, path)
+      const found = await findBlockNode(inside, path)
       if (found) return { node: `/dev/${found.name}`, device: found.device, partition: found.kind === 'part' }
       return files.exists(path) ? { refusal: `"${path}" is not a block device` } : undefined
     },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseDocument } from 'yaml'
 import type { FileTree } from '../../file-tree.js'
-import { during, Failure } from './failure.js'
+import { duringInstall, Failure } from './failure.js'
 import { fetchAll, type Fetching } from './source/http.js'
 import type { InstallOptions } from './command-line/options.js'
 
@@ -9,7 +9,7 @@ import type { InstallOptions } from './command-line/options.js'
  * The config to embed, byte for byte; undefined without one. As in coreos-installer it only has to be JSON or Butane's
  * YAML: Ignition validates it at first boot.
  */
-export async function readIgnition(
+export async function readEmbeddedIgnition(
   options: InstallOptions,
   files: FileTree,
   fetching: Fetching,
@@ -19,8 +19,8 @@ export async function readIgnition(
     if (files.exists(ignitionFile) && files.stat(ignitionFile).kind === 'directory')
       // A folder can be opened, but not read.
       throw new Failure('reading config file', new Failure('Is a directory (os error 21)'))
-    const bytes = await during(`opening source Ignition config ${ignitionFile}`, () => files.read(ignitionFile))
-    check(bytes)
+    const bytes = await duringInstall(`opening source Ignition config ${ignitionFile}`, () => files.read(ignitionFile))
+    checkConfigForm(bytes)
     return bytes
   }
   if (ignitionUrl !== undefined) {
@@ -28,25 +28,26 @@ export async function readIgnition(
     if (protocol === 'http:' && options.ignitionHash === undefined && !options.insecureIgnition)
       throw new Failure('refusing to fetch Ignition config over HTTP without --ignition-hash or --insecure-ignition')
     if (protocol !== 'http:' && protocol !== 'https:') throw new Failure(`unknown protocol for URL '${ignitionUrl}'`)
-    const bytes = await during(`downloading source Ignition config ${ignitionUrl}`, () =>
+    const bytes = await duringInstall(`downloading source Ignition config ${ignitionUrl}`, () =>
       fetchAll(ignitionUrl, fetching),
     )
-    check(bytes)
+    checkConfigForm(bytes)
     return bytes
   }
   return undefined
 }
 
-function check(bytes: Uint8Array): void {
-  if (!isJson(bytes) && !isButane(bytes))
+function checkConfigForm(bytes: Uint8Array): void {
+  if (!isJsonConfig(bytes) && !isButane(bytes))
     throw new Failure('specified file is not a valid Ignition JSON config or Butane YAML config')
 }
 
-const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+const decodeConfigText = (bytes: Uint8Array): string =>
+  new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 
-function isJson(bytes: Uint8Array): boolean {
+function isJsonConfig(bytes: Uint8Array): boolean {
   try {
-    JSON.parse(textOf(bytes))
+    JSON.parse(decodeConfigText(bytes))
     return true
   } catch {
     return false
@@ -56,7 +57,7 @@ function isJson(bytes: Uint8Array): boolean {
 /** Whether the bytes are YAML with a `variant`. 0.27.0 writes such a config to the disk unchanged. */
 function isButane(bytes: Uint8Array): boolean {
   try {
-    const config = parseDocument(textOf(bytes))
+    const config = parseDocument(decodeConfigText(bytes))
     return config.errors.length === 0 && config.has('variant')
   } catch {
     return false

@@ -5,14 +5,14 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Probe, seededRandom, systemClock, VirtualClock } from '../../../runtime/index.js'
 import { imagePath, insideWith, readSmallImage, runInstaller } from '../../../test/kit/installer.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { compareWithImage } from '../../disk/compare-with-image.js'
 import { describedDisk } from '../../disk/described-disk.js'
 import { DiskError } from '../../disk/disk-error.js'
 import { createFileDisk } from '../../disk/file-disk.js'
 import { readGpt } from '../../disk/gpt.js'
 import { inspectDisk } from '../../disk/inspect-disk.js'
-import { probed, type DiskPoint } from '../../disk/probed-disk.js'
+import { probeDisk, type DiskPoint } from '../../disk/probed-disk.js'
 import { parseIgnition } from '../../../ignition/index.js'
 
 const MIB = 1024 * 1024
@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const clock = systemClock()
 
 const described = (size = 128 * MIB, sectorSize = 512) => describedDisk({ name: 'sda', size, sectorSize })
-const withDisk = (disk: BlockDevice) =>
+const withDisk = (disk: SimulatedDisk) =>
   insideWith({ disks: [disk], files: { '/c.ign': IGNITION }, metalImage: imagePath })
 const OFFLINE = ['install', '/dev/sda', '--offline', '--ignition-file', '/c.ign']
 
@@ -42,7 +42,7 @@ const fail = (at: number) => () => {
 }
 
 describe.each([
-  ['described', () => Promise.resolve<BlockDevice>(described())],
+  ['described', () => Promise.resolve<SimulatedDisk>(described())],
   [
     'file',
     () => createFileDisk({ path: join(folder, 'sda.raw'), name: 'sda', size: 128 * MIB, sectorSize: 512, clock }),
@@ -85,7 +85,10 @@ test('offline, a terminal shows the progress in place', async () => {
 
 test('a medium error in the image leaves an empty table', async () => {
   const disk = described()
-  const { code, stderr } = await runInstaller(withDisk(probed(disk, onWrite(30 * MIB, fail(30 * MIB)), 'm')), OFFLINE)
+  const { code, stderr } = await runInstaller(
+    withDisk(probeDisk(disk, onWrite(30 * MIB, fail(30 * MIB)), 'm')),
+    OFFLINE,
+  )
   expect(code).toBe(1)
   expect(stderr).toContain(`
 Error: decoding and writing image
@@ -106,7 +109,7 @@ test('a medium error in the boot filesystem, after the image is complete, leaves
     if (armed) fail(6 * MIB)()
     armed = true
   })
-  const { code, stderr } = await runInstaller(withDisk(probed(disk, probe, 'm')), OFFLINE)
+  const { code, stderr } = await runInstaller(withDisk(probeDisk(disk, probe, 'm')), OFFLINE)
   expect(code).toBe(1)
   expect(stderr).toContain('Writing Ignition config\n\nError: Input/output error (os error 5)\n')
   expect(stderr).toMatch(/Resetting partition table\nError: install failed\n$/)
@@ -114,16 +117,16 @@ test('a medium error in the boot filesystem, after the image is complete, leaves
 })
 
 // Standard error of coreos-installer 0.27.0 on loop devices of these sizes.
-const NO_ROOM = ['deserialization failed', 'io error: No space left on device (os error 28)']
+const NO_ROOM_OUTPUT = ['deserialization failed', 'io error: No space left on device (os error 28)']
 const NO_TABLE = [
   'invalid partition boundaries: partitions must have positive size, must not overlap, and must fit within the disk',
 ]
 test.each([
-  [0, 512, NO_ROOM],
-  [512, 512, NO_ROOM],
-  [1024, 512, NO_ROOM],
-  [8192, 512, NO_ROOM],
-  [16384, 512, NO_ROOM],
+  [0, 512, NO_ROOM_OUTPUT],
+  [512, 512, NO_ROOM_OUTPUT],
+  [1024, 512, NO_ROOM_OUTPUT],
+  [8192, 512, NO_ROOM_OUTPUT],
+  [16384, 512, NO_ROOM_OUTPUT],
   [16896, 512, NO_TABLE],
   [20480, 512, NO_TABLE],
   [33792, 512, NO_TABLE],
@@ -200,7 +203,7 @@ test('killed at any byte, it writes nothing more and leaves no table of a half-w
         if (killed.signal.aborted && point.kind === 'disk-write') writesAfter++
         return next()
       })
-      const run = runInstaller(withDisk(probed(disk, probe, 'm')), OFFLINE, { signal: killed.signal })
+      const run = runInstaller(withDisk(probeDisk(disk, probe, 'm')), OFFLINE, { signal: killed.signal })
       await expect(run).rejects.toThrow('killed')
       expect(writesAfter).toBeLessThanOrEqual(1)
       const gpt = await readGpt(disk)

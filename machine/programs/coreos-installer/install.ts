@@ -1,9 +1,9 @@
 import { expandConfigFiles } from './command-line/config-file.js'
-import { checkExclusive, findDestination, type Destination } from './destination.js'
-import { describe, during, Failure, isDefect } from './failure.js'
+import { checkExclusive, findDestination, type InstallDestination } from './destination.js'
+import { formatFailure, duringInstall, Failure, isDefect } from './failure.js'
 import type { InstallerProcess } from './host.js'
 import type { Fetching } from './source/http.js'
-import { readIgnition } from './ignition-config.js'
+import { readEmbeddedIgnition } from './ignition-config.js'
 import type { InstallOptions } from './command-line/options.js'
 import { temporaryName } from './mounted-boot.js'
 import { parseFilters } from './partition-filters.js'
@@ -16,9 +16,9 @@ import { writeImage } from './write-image.js'
 /**
  * `coreos-installer install`. All messages except the expanded arguments go to stderr.
  *
- * @throws Failure with the cause before the first write, and `install failed` after it
+ * @throws Failure with the cause before the first write, and `runInstall failed` after it
  */
-export async function install(process: InstallerProcess, commandLine: InstallOptions): Promise<void> {
+export async function runInstall(process: InstallerProcess, commandLine: InstallOptions): Promise<void> {
   const { host, clock, signal, downloads } = process
   const print = (line: string) => process.stderr(`${line}\n`)
   const options = await expandConfigFiles(commandLine, host.files, (text) => process.stdout(text))
@@ -26,7 +26,7 @@ export async function install(process: InstallerProcess, commandLine: InstallOpt
   if (destDevice === undefined) throw new Failure('destination device must be specified')
   const retries = options.fetchRetries === 'infinite' ? Infinity : Number(options.fetchRetries ?? 0)
   const fetching: Fetching = { clock, signal, downloads, retries, print }
-  const ignition = await readIgnition(options, host.files, fetching)
+  const ignition = await readEmbeddedIgnition(options, host.files, fetching)
   const filters = await parseFilters(options)
   const destination = await findDestination(host, destDevice, signal)
   const source = await openSource(process, options, destination.device.sectorSize, fetching)
@@ -54,7 +54,7 @@ export async function install(process: InstallerProcess, commandLine: InstallOpt
 
 interface Writing {
   process: InstallerProcess
-  destination: Destination
+  destination: InstallDestination
   options: InstallOptions
   source: ImageSource
   saved: SavedPartitions
@@ -69,14 +69,14 @@ async function writeOrReset({ process, destination, options, source, saved, igni
   try {
     await writeImage(process, device, source, saved)
     checkSignature(source.signature, print)
-    await during('syncing data to disk', () => device.flush())
+    await duringInstall('syncing data to disk', () => device.flush())
     if (needsPostProcessing(options, ignition))
       await postProcess({ device, devicePath, options, ignition, files, clock, random, print })
   } catch (error) {
     // A killed installer cleans nothing up.
     signal.throwIfAborted()
     if (isDefect(error)) throw error
-    print(`\n${describe(error)}`)
+    print(`\n${formatFailure(error)}`)
     if (options.preserveOnError) {
       print('Preserving partition table as requested')
       if (saved.any) {
@@ -86,7 +86,7 @@ async function writeOrReset({ process, destination, options, source, saved, igni
       }
     } else {
       print('Resetting partition table')
-      await during('restoring saved partitions', () => saved.clearTable(random))
+      await duringInstall('restoring saved partitions', () => saved.clearTable(random))
     }
     throw new Failure('install failed')
   }

@@ -1,7 +1,7 @@
 import { Failure } from './failure.js'
 
 /** Parses JSON. Text that cannot begin JSON gets serde_json's message, other errors V8's. */
-export function parseJson(text: string): unknown {
+export function parseSerdeJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {

@@ -1,16 +1,16 @@
 import { defined } from '../../../runtime/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { canAdopt, type AdoptingDevice } from '../../disk/described-disk.js'
 
 /** A disk that rejects every access once its program was killed, so that nothing is cleaned up, as with SIGKILL. */
-export function killable(device: BlockDevice, signal: AbortSignal): BlockDevice {
+export function killableDisk(device: SimulatedDisk, signal: AbortSignal): SimulatedDisk {
   const alive = async <T,>(access: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted()
     const result = await access()
     signal.throwIfAborted()
     return result
   }
-  const base: BlockDevice = {
+  const base: SimulatedDisk = {
     name: device.name,
     size: device.size,
     sectorSize: device.sectorSize,

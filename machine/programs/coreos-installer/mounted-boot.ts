@@ -13,7 +13,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 export const temporaryName = (random: Random): string =>
   [...random.bytes(6)].map((byte) => LETTERS[byte % LETTERS.length]).join('')
 
-export function mounted(volume: BootVolume, random: Random): MountedBoot {
+export function asMountedBoot(volume: BootVolume, random: Random): MountedBoot {
   return {
     at: `/tmp/coreos-installer-${temporaryName(random)}`,
     read: (path) => volume.read(path),

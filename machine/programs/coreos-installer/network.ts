@@ -2,7 +2,7 @@ import { keyfileFiles, wrapFiles } from '../../../coreos/index.js'
 import type { Clock } from '../../../runtime/index.js'
 import type { FileTree } from '../../file-tree.js'
 import { readBootEntry } from './boot-entry.js'
-import { during, Failure } from './failure.js'
+import { duringInstall, Failure } from './failure.js'
 import type { MountedBoot } from './mounted-boot.js'
 
 /**
@@ -18,7 +18,7 @@ export async function copyNetwork(options: {
 }): Promise<void> {
   const { volume, files, folder, clock, print } = options
   const base = folder.replace(/\/+$/, '')
-  const keyfiles = await during(`reading directory ${folder}`, () =>
+  const keyfiles = await duringInstall(`reading directory ${folder}`, () =>
     files.list(base || '/').filter((name) => files.stat(`${base}/${name}`).kind === 'file'),
   )
   if (keyfiles.length === 0) return print(`No networking configuration files found in ${folder}, skipping`)

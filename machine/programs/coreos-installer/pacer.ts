@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/index.js'
 
 /** Shorter waits are added up until they reach this. */
-const SHORTEST_WAIT = 100
+const MIN_PACED_WAIT = 100
 
 /** Slows writes down to `rate` bytes per second; 0 for no limit. */
 export class Pacer {
@@ -18,6 +18,6 @@ export class Pacer {
   async written(total: number): Promise<void> {
     if (this.rate <= 0) return
     const early = (total / this.rate) * 1000 - (this.clock.elapsed() - this.#start)
-    if (early >= SHORTEST_WAIT) await this.clock.sleep(early, { signal: this.signal })
+    if (early >= MIN_PACED_WAIT) await this.clock.sleep(early, { signal: this.signal })
   }
 }

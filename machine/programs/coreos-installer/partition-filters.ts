@@ -1,5 +1,5 @@
 import type { GptPartition } from '../../disk/gpt.js'
-import { during, Failure } from './failure.js'
+import { duringInstall, Failure } from './failure.js'
 import { compileGlob } from './glob.js'
 import { checkNumber } from './command-line/option-values.js'
 import type { InstallOptions } from './command-line/options.js'
@@ -20,7 +20,7 @@ export interface PartitionFilters {
 export async function parseFilters(options: InstallOptions): Promise<PartitionFilters> {
   const globs: ((text: string) => boolean)[] = []
   for (const glob of options.savePartlabel.flatMap((list) => list.split(',')))
-    globs.push(await during(`couldn't parse label glob '${glob}'`, () => compileGlob(glob)))
+    globs.push(await duringInstall(`couldn't parse label glob '${glob}'`, () => compileGlob(glob)))
   const ranges: { from: number; to: number }[] = []
   for (const range of options.savePartindex.flatMap((list) => list.split(','))) ranges.push(await parseRange(range))
   return {
@@ -46,7 +46,7 @@ async function parseRange(range: string): Promise<{ from: number; to: number }> 
 }
 
 async function parseIndex(text: string): Promise<number> {
-  const index = await during(`couldn't parse partition index '${text}'`, () => {
+  const index = await duringInstall(`couldn't parse partition index '${text}'`, () => {
     const wrong = checkNumber(text)
     if (wrong !== undefined) throw new Failure(wrong)
     return Number(text)

@@ -1,20 +1,20 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
-import { during } from './failure.js'
-import { parseJson } from './json.js'
+import { duringInstall } from './failure.js'
+import { parseSerdeJson } from './json.js'
 
 /** Settings of one platform in /coreos/platforms.json of an image. */
-export interface Platform {
+export interface PlatformSettings {
   kernelArguments: string[]
   grubCommands: string[]
 }
 
-const PATH = '/coreos/platforms.json'
+const PLATFORMS_PATH = '/coreos/platforms.json'
 
 /** A platform's settings; empty when the image has no table or lacks the platform. */
-export async function readPlatform(volume: BootVolume, name: string): Promise<Platform> {
-  if (!(await volume.exists(PATH))) return { kernelArguments: [], grubCommands: [] }
-  const bytes = await volume.read(PATH)
-  const table = await during('parsing platform table', () => parseJson(bytes.toString()))
+export async function readPlatform(volume: BootVolume, name: string): Promise<PlatformSettings> {
+  if (!(await volume.exists(PLATFORMS_PATH))) return { kernelArguments: [], grubCommands: [] }
+  const bytes = await volume.read(PLATFORMS_PATH)
+  const table = await duringInstall('parsing platform table', () => parseSerdeJson(bytes.toString()))
   const entry = property(table, name)
   return {
     kernelArguments: strings(property(entry, 'kernel_arguments')),

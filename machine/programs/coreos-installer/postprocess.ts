@@ -1,15 +1,15 @@
 import { consoleNote, parseConsole } from '../../../coreos/index.js'
 import type { Clock, Random } from '../../../runtime/index.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { asShown, readLayout } from '../../disk/partitions.js'
 import type { FileTree } from '../../file-tree.js'
 import { editBootEntry } from './boot-entry.js'
-import { during, Failure } from './failure.js'
+import { duringInstall, Failure } from './failure.js'
 import { grubCommands, setGrubConsole } from './grub.js'
 import { checkDigest } from './ignition-config.js'
 import { editKargs, setPlatform } from './kargs.js'
-import { mounted, type MountedBoot } from './mounted-boot.js'
+import { asMountedBoot, type MountedBoot } from './mounted-boot.js'
 import { copyNetwork } from './network.js'
 import type { InstallOptions } from './command-line/options.js'
 import { readPlatform } from './platforms.js'
@@ -17,7 +17,7 @@ import { readPlatform } from './platforms.js'
 const NETWORK_DIR = '/etc/NetworkManager/system-connections/'
 
 export interface PostProcessing {
-  device: BlockDevice
+  device: SimulatedDisk
   /** The device's path on the command line, for messages. */
   devicePath: string
   options: InstallOptions
@@ -50,8 +50,8 @@ export async function postProcess(work: PostProcessing): Promise<void> {
   if (found.length > 1) throw new Failure(`found multiple devices on ${devicePath} with label "boot"`)
   const boot = found[0]
   if (!boot) throw new Failure(`couldn't find boot device for ${devicePath}`)
-  await withBootVolume(device, boot.offset, clock, (volume) => edit(mounted(volume, work.random), work))
-  await during('syncing data to disk', () => device.flush())
+  await withBootVolume(device, boot.offset, clock, (volume) => edit(asMountedBoot(volume, work.random), work))
+  await duringInstall('syncing data to disk', () => device.flush())
 }
 
 async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
@@ -59,18 +59,18 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
   const platform = options.platform === 'metal' ? undefined : options.platform
   const consoles = options.console.map((spec) => parseConsole(spec)!)
   if (ignition)
-    await during('writing Ignition configuration', () => {
+    await duringInstall('writing Ignition configuration', () => {
       print('Writing Ignition config')
       return writeIgnition(volume, ignition, options.ignitionHash)
     })
-  await during('configuring kernel arguments', async () => {
+  await duringInstall('configuring kernel arguments', async () => {
     if (platform !== undefined) {
       print(`Setting platform to ${platform}`)
-      await during('configuring platform', () => writePlatform(volume, platform, consoles.length > 0))
+      await duringInstall('configuring platform', () => writePlatform(volume, platform, consoles.length > 0))
     }
     if (consoles.length > 0) {
       print('Configuring console settings')
-      await during('configuring console kargs', async () => {
+      await duringInstall('configuring console kargs', async () => {
         const metal = await readPlatform(volume, 'metal')
         await editBootEntry(volume, (line) =>
           editKargs(line, { delete: metal.kernelArguments, append: consoles.map(({ karg }) => karg) }),
@@ -80,22 +80,22 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
     const { firstbootArgs, appendKarg, deleteKarg } = options
     if (firstbootArgs !== undefined) {
       print('Writing first-boot kernel arguments')
-      await during('writing firstboot kargs', () => writeFirstbootArgs(volume, firstbootArgs))
+      await duringInstall('writing firstboot kargs', () => writeFirstbootArgs(volume, firstbootArgs))
     }
     if (appendKarg.length > 0 || deleteKarg.length > 0) {
       print('Modifying kernel arguments')
       const note = consoleNote(appendKarg, { karg: '--append-karg', console: '--console' })
       if (note !== undefined) print(note)
-      await during('modifying kernel arguments', () =>
+      await duringInstall('modifying kernel arguments', () =>
         editBootEntry(volume, (line) => editKargs(line, { delete: deleteKarg, append: appendKarg })),
       )
     }
   })
-  await during('configuring GRUB', async () => {
+  await duringInstall('configuring GRUB', async () => {
     if (consoles.length > 0)
-      await during('configuring GRUB console', () => setGrubConsole(volume, grubCommands(consoles)))
+      await duringInstall('configuring GRUB console', () => setGrubConsole(volume, grubCommands(consoles)))
     else if (platform !== undefined)
-      await during('configuring platform GRUB console', () => setGrubPlatform(volume, platform))
+      await duringInstall('configuring platform GRUB console', () => setGrubPlatform(volume, platform))
   })
   if (options.copyNetwork) await copyNetwork({ volume, folder: options.networkDir ?? NETWORK_DIR, ...work })
 }
@@ -103,8 +103,8 @@ async function edit(volume: MountedBoot, work: PostProcessing): Promise<void> {
 async function writeIgnition(volume: MountedBoot, bytes: Uint8Array, hash: string | undefined): Promise<void> {
   checkDigest(bytes, hash)
   if (!(await volume.exists('/ignition')))
-    await during('creating Ignition config directory', () => volume.mkdir('/ignition', { mode: 0o700 }))
-  await during(`opening destination Ignition config ${volume.at}/ignition/config.ign`, () =>
+    await duringInstall('creating Ignition config directory', () => volume.mkdir('/ignition', { mode: 0o700 }))
+  await duringInstall(`opening destination Ignition config ${volume.at}/ignition/config.ign`, () =>
     volume.create('/ignition/config.ign', bytes, { mode: 0o600 }),
   )
 }
@@ -132,6 +132,6 @@ async function setGrubPlatform(volume: MountedBoot, platform: string): Promise<v
 
 async function writeFirstbootArgs(volume: MountedBoot, args: string): Promise<void> {
   const path = '/ignition.firstboot'
-  const old = await during(`opening first-boot file ${volume.at}${path}`, () => volume.read(path))
+  const old = await duringInstall(`opening first-boot file ${volume.at}${path}`, () => volume.read(path))
   await volume.write(path, Buffer.concat([old, Buffer.from(`set ignition_network_kcmdline="${args}"\n`)]))
 }

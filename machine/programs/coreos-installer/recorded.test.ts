@@ -4,14 +4,14 @@ import { seededRandom, VirtualClock } from '../../../runtime/index.js'
 import { badImageServer, testImages, type TestImages } from '../../../test/kit/images/bad-images.js'
 import { storedXz } from '../../../test/kit/images/stored-xz.js'
 import { insideWith, runInstaller } from '../../../test/kit/installer.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { memoryStream, type ByteStream } from '../../../bytes/byte-stream.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
 import { describedDisk } from '../../disk/described-disk.js'
 import { readGpt } from '../../disk/gpt.js'
 import { inspectDisk } from '../../disk/inspect-disk.js'
 import { NO_PACE } from '../../machine.js'
-import type { Inside } from '../program.js'
+import type { ProgramMachine } from '../program.js'
 import { runInstaller as runInstallerOn } from './coreos-installer.js'
 import { machineHost } from './host.js'
 
@@ -46,7 +46,7 @@ dest-device: /dev/sda
 `
 
 /** Recorded with a server that sends 20 KiB ten times a second. */
-const SLOW = ['ok-url-slow', 'ok-url-slow-pty']
+const SLOW_SERVER_CASES = ['ok-url-slow', 'ok-url-slow-pty']
 /** Recording in which the installer was killed. */
 const KILLED = 'fail-url-stalled-killed'
 
@@ -69,7 +69,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-function machineFor(name: string): Inside {
+function machineFor(name: string): ProgramMachine {
   const size = name === 'fail-disk-too-small' ? 4 * MIB : 128 * MIB
   const mounts: Record<string, Record<string, string>> = {
     'fail-disk-busy-partition': { '/tmp/case/busy': '/dev/sda1' },
@@ -97,13 +97,15 @@ function machineFor(name: string): Inside {
   })
 }
 
-async function stateOf(disk: BlockDevice): Promise<Recorded['disk']> {
+async function stateOf(disk: SimulatedDisk): Promise<Recorded['disk']> {
   const gpt = await readGpt(disk)
   if (!gpt) return 'untouched'
   return gpt.diskGuid === '00000000-0000-4000-a000-000000000001' ? 'installed' : 'empty table'
 }
 
-const recorded = Object.entries(cases).filter(([name]) => ![...SLOW, KILLED].includes(name) && !name.startsWith('help'))
+const recorded = Object.entries(cases).filter(
+  ([name]) => ![...SLOW_SERVER_CASES, KILLED].includes(name) && !name.startsWith('help'),
+)
 
 describe('as recorded', () => {
   test.each(recorded)('%s', async (name, wanted) => {
@@ -128,7 +130,7 @@ describe('as recorded', () => {
   })
 })
 
-async function expectInstalled(disk: BlockDevice, wanted: Recorded): Promise<void> {
+async function expectInstalled(disk: SimulatedDisk, wanted: Recorded): Promise<void> {
   const clock = new VirtualClock()
   const report = await inspectDisk(disk, clock)
   const before = images.kernelArguments.map(
@@ -168,7 +170,7 @@ function slowly(bytes: Uint8Array, clock: VirtualClock): ByteStream {
 
 let asLong: Buffer | undefined
 
-test.each(SLOW)('%s', async (name) => {
+test.each(SLOW_SERVER_CASES)('%s', async (name) => {
   const wanted = cases[name]!
   const clock = new VirtualClock()
   // About as long as the recorded image, so that percentages are the same.

@@ -1,5 +1,5 @@
 import type { Random } from '../../../runtime/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { freshGpt, writeFreshGpt, writeGpt } from '../../disk/fresh-gpt.js'
 import {
   buildGpt,
@@ -11,29 +11,29 @@ import {
   type Gpt,
   type GptPartition,
 } from '../../disk/gpt.js'
-import { during, Failure } from './failure.js'
+import { duringInstall, Failure } from './failure.js'
 import type { PartitionFilters } from './partition-filters.js'
 
 const MIB = 1024 * 1024
 /** Length of the boot code in an MBR. */
 const BOOT_CODE = 446
 /** Number of entries in a table. */
-const ENTRIES = 128
+const SAVED_GPT_ENTRIES = 128
 const ENTRY_SIZE = 128
 
 /** Partitions of the disk that outlive the installation. */
 export class SavedPartitions {
   private constructor(
-    readonly device: BlockDevice,
+    readonly device: SimulatedDisk,
     /** In the order of their numbers. */
     readonly partitions: readonly GptPartition[],
   ) {}
 
   /** @throws Failure when the partitions to save cannot be read */
-  static read(device: BlockDevice, path: string, filters: PartitionFilters): Promise<SavedPartitions> {
-    return during(`saving partitions from ${path}`, async () => {
+  static read(device: SimulatedDisk, path: string, filters: PartitionFilters): Promise<SavedPartitions> {
+    return duringInstall(`saving partitions from ${path}`, async () => {
       if (!filters.any) return new SavedPartitions(device, [])
-      const gpt = await tableOf(device)
+      const gpt = await readSavedTable(device)
       if (!gpt) {
         if (filters.byIndex && (await hasMbr(device)))
           throw new Failure('saving partitions from an MBR disk is not yet supported')
@@ -52,7 +52,7 @@ export class SavedPartitions {
 
   /** Writes a table with a random disk GUID and only the saved partitions, so that the disk does not boot. */
   clearTable(random: Random): Promise<void> {
-    return during('writing new GPT', async () => {
+    return duringInstall('writing new GPT', async () => {
       await refuseTiny(this.device, random)
       await writeFreshGpt(this.device, random, this.partitions)
     })
@@ -81,9 +81,11 @@ export class SavedPartitions {
   async writeFirstMib(firstMib: Uint8Array, print: (line: string) => void): Promise<void> {
     const { device } = this
     const { size, sectorSize } = device
-    if (!this.any) return during('writing first MiB', () => device.write(0, firstMib))
-    await during('writing updated GPT', async () => {
-      const image = await during("couldn't read partition table from source", () => parseImage(firstMib, sectorSize))
+    if (!this.any) return duringInstall('writing first MiB', () => device.write(0, firstMib))
+    await duringInstall('writing updated GPT', async () => {
+      const image = await duringInstall("couldn't read partition table from source", () =>
+        parseImage(firstMib, sectorSize),
+      )
       const table = buildGpt({
         size,
         sectorSize,
@@ -101,7 +103,8 @@ export class SavedPartitions {
     const used = new Set(image.partitions.map(({ number }) => number))
     return this.partitions.map((partition) => {
       const number = used.has(partition.number) ? Math.max(...used) + 1 : partition.number
-      if (number > ENTRIES) throw new Failure(`couldn't find a free partition number for partition ${partition.number}`)
+      if (number > SAVED_GPT_ENTRIES)
+        throw new Failure(`couldn't find a free partition number for partition ${partition.number}`)
       used.add(number)
       print(`Saving partition ${partition.number} ("${partition.name}") to new partition ${number}`)
       return { ...partition, number }
@@ -113,9 +116,9 @@ export class SavedPartitions {
  * Refuses a disk without room for two tables, with the message of coreos-installer 0.27.0 (gptman). A disk smaller than
  * one table gets the beginning of one, as there.
  */
-async function refuseTiny(device: BlockDevice, random: Random): Promise<void> {
+async function refuseTiny(device: SimulatedDisk, random: Random): Promise<void> {
   const { size, sectorSize } = device
-  const entrySectors = (ENTRIES * ENTRY_SIZE) / sectorSize
+  const entrySectors = (SAVED_GPT_ENTRIES * ENTRY_SIZE) / sectorSize
   const sectors = Math.floor(size / sectorSize)
   if (sectors > entrySectors) {
     // At least one usable sector is left.
@@ -135,18 +138,18 @@ async function refuseTiny(device: BlockDevice, random: Random): Promise<void> {
 }
 
 /** Whether the first sector could be an MBR, a protective one included: signature and boot flags. */
-async function hasMbr(device: BlockDevice): Promise<boolean> {
+async function hasMbr(device: SimulatedDisk): Promise<boolean> {
   const sector = await device.read(0, 512)
   const flags = [0, 1, 2, 3].map((entry) => sector[BOOT_CODE + 16 * entry]! & 0x7f)
   return sector[510] === 0x55 && sector[511] === 0xaa && flags.every((flag) => flag === 0)
 }
 
-async function tableOf(device: BlockDevice): Promise<Gpt | undefined> {
+async function readSavedTable(device: SimulatedDisk): Promise<Gpt | undefined> {
   const head = await device.read(0, 2 * 4096)
   const written = gptSectorSize(head)
   if (written !== undefined && written !== device.sectorSize)
     throw new Failure(`GPT sector size ${written} doesn't match expected ${device.sectorSize}`)
-  return during('reading partition table', async () => {
+  return duringInstall('reading partition table', async () => {
     try {
       return await readEitherGpt(device)
     } catch (error) {

@@ -1,18 +1,18 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { held, type Clock } from '../../../runtime/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import { withClockHeld, type Clock } from '../../../runtime/index.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { unxzBlock, type XzBlock, type XzIndex } from '../../../bytes/index.js'
 import type { Pacer } from './pacer.js'
 
-const READ = 128 * 1024
+const FILE_READ_BYTES = 128 * 1024
 /** Limit on workers: Node's pool has four threads for both decoders and file accesses. */
-const MOST_WORKERS = 3
+const MAX_BLOCK_WORKERS = 3
 
 export interface BlockWriting {
   path: string
   index: XzIndex
-  device: BlockDevice
+  device: SimulatedDisk
   /** Offset in the image from which bytes are written. */
   from: number
   clock: Clock
@@ -28,9 +28,9 @@ export interface BlockWriting {
  */
 export async function writeBlocks(work: BlockWriting): Promise<void> {
   const { path, index, clock } = work
-  const file = await held(clock, `opening ${path}`, () => open(path, 'r'))
+  const file = await withClockHeld(clock, `opening ${path}`, () => open(path, 'r'))
   try {
-    const shared: Shared = {
+    const shared: SharedWriteState = {
       file,
       left: [...index.blocks],
       order: new WriteOrder(),
@@ -38,17 +38,17 @@ export async function writeBlocks(work: BlockWriting): Promise<void> {
       written: work.from,
       failed: false,
     }
-    const workers = Math.min(MOST_WORKERS, availableParallelism(), index.blocks.length)
+    const workers = Math.min(MAX_BLOCK_WORKERS, availableParallelism(), index.blocks.length)
     const outcomes = await Promise.allSettled(Array.from({ length: workers }, () => worker(work, shared)))
     // Wait until all workers have stopped: only then may the caller write to the disk.
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   } finally {
-    await held(clock, `closing ${path}`, () => file.close())
+    await withClockHeld(clock, `closing ${path}`, () => file.close())
   }
 }
 
 /** Limit on the decompressed bytes of a block that wait for earlier blocks. */
-const MOST_AHEAD = 32 * 1024 * 1024
+const MAX_DECODED_AHEAD = 32 * 1024 * 1024
 
 /** Lets blocks be written one after another. */
 class WriteOrder {
@@ -76,7 +76,7 @@ class WriteOrder {
   }
 }
 
-interface Shared {
+interface SharedWriteState {
   file: FileHandle
   left: XzBlock[]
   order: WriteOrder
@@ -85,7 +85,7 @@ interface Shared {
   failed: boolean
 }
 
-async function worker(work: BlockWriting, shared: Shared): Promise<void> {
+async function worker(work: BlockWriting, shared: SharedWriteState): Promise<void> {
   try {
     for (let block = shared.left.shift(); block && !shared.failed; block = shared.left.shift())
       await writeBlock(work, shared, block)
@@ -96,7 +96,7 @@ async function worker(work: BlockWriting, shared: Shared): Promise<void> {
   }
 }
 
-async function writeBlock(work: BlockWriting, shared: Shared, block: XzBlock): Promise<void> {
+async function writeBlock(work: BlockWriting, shared: SharedWriteState, block: XzBlock): Promise<void> {
   const { device, from, pacer, index, clock } = work
   const { order } = shared
   const place = index.blocks.indexOf(block)
@@ -123,7 +123,7 @@ async function writeBlock(work: BlockWriting, shared: Shared, block: XzBlock): P
       if (shared.failed) return
       ahead.push(bytes)
       waiting += bytes.length
-      if (order.mayWrite(place) || waiting >= MOST_AHEAD) await write()
+      if (order.mayWrite(place) || waiting >= MAX_DECODED_AHEAD) await write()
     }
   } finally {
     // After damage too, write the bytes before it, once the earlier blocks are written.
@@ -133,10 +133,10 @@ async function writeBlock(work: BlockWriting, shared: Shared, block: XzBlock): P
 }
 
 /** The compressed bytes of a block. */
-async function* stored({ path, clock, read }: BlockWriting, shared: Shared, block: XzBlock) {
+async function* stored({ path, clock, read }: BlockWriting, shared: SharedWriteState, block: XzBlock) {
   for (let at = 0; at < block.length;) {
-    const length = Math.min(READ, block.length - at)
-    const bytes = await held(clock, `reading ${path}`, async () => {
+    const length = Math.min(FILE_READ_BYTES, block.length - at)
+    const bytes = await withClockHeld(clock, `reading ${path}`, async () => {
       const { buffer, bytesRead } = await shared.file.read(Buffer.allocUnsafe(length), 0, length, block.offset + at)
       return buffer.subarray(0, bytesRead)
     })

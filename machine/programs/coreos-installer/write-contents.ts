@@ -1,5 +1,5 @@
-import { READ } from '../../../bytes/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import { READ_BYTES } from '../../../bytes/index.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import { canAdopt } from '../../disk/described-disk.js'
 import { DiskError } from '../../disk/disk-error.js'
 import type { LoadedImage } from '../../disk/image-contents.js'
@@ -16,7 +16,7 @@ const PACED_STEP = 0.25
  * shows the bytes that coreos-installer would have read.
  */
 export async function writeContents(options: {
-  device: BlockDevice
+  device: SimulatedDisk
   image: LoadedImage
   from: number
   pacer: Pacer
@@ -35,7 +35,7 @@ export async function writeContents(options: {
   }
   for (let at = from; at < image.size; at += step) {
     const length = Math.min(step, image.size - at)
-    await put(device, image, at, length)
+    await writeImagePiece(device, image, at, length)
     await pacer.written(at + length)
     report(at + length)
   }
@@ -48,10 +48,18 @@ export async function writeContents(options: {
 export function positionAt({ size, compressedLength }: LoadedImage, offset: number, paced: boolean): number {
   const share = (Math.min(offset, size) / size) * compressedLength
   // The real installer reads a small file whole before it writes; a paced disk shows steady progress instead.
-  return Math.min(compressedLength, paced ? Math.floor(share) : Math.max(READ, Math.ceil(share / READ) * READ))
+  return Math.min(
+    compressedLength,
+    paced ? Math.floor(share) : Math.max(READ_BYTES, Math.ceil(share / READ_BYTES) * READ_BYTES),
+  )
 }
 
-async function put(device: BlockDevice, image: LoadedImage, offset: number, length: number): Promise<void> {
+async function writeImagePiece(
+  device: SimulatedDisk,
+  image: LoadedImage,
+  offset: number,
+  length: number,
+): Promise<void> {
   if (canAdopt(device)) return device.adopt(offset, length, image)
   const end = Math.min(offset + length, device.size)
   let at = offset

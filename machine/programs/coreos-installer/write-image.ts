@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
-import { held, type Clock, type Random } from '../../../runtime/index.js'
-import type { BlockDevice } from '../../disk/block-device.js'
+import { withClockHeld, type Clock, type Random } from '../../../runtime/index.js'
+import type { SimulatedDisk } from '../../disk/block-device.js'
 import {
   ByteReader,
-  counted,
+  countReads,
   DecodeError,
   decompress,
   fileSource,
@@ -14,8 +14,8 @@ import {
 } from '../../../bytes/index.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize } from '../../disk/gpt.js'
-import { ImageTooLarge, imageCache, SMALL_IMAGE_FILE, type LoadedImage } from '../../disk/image-contents.js'
-import { during, Failure } from './failure.js'
+import { ImageTooLarge, imageCache, MAX_CACHED_FILE_BYTES, type LoadedImage } from '../../disk/image-contents.js'
+import { duringInstall, Failure } from './failure.js'
 import type { InstallerProcess } from './host.js'
 import { Pacer } from './pacer.js'
 import { ProgressMeter } from './progress.js'
@@ -25,7 +25,7 @@ import { writeBlocks } from './write-blocks.js'
 import { positionAt, writeContents } from './write-contents.js'
 
 const MIB = 1024 * 1024
-type Decoded = AsyncGenerator<Uint8Array, void, undefined>
+type ImageBytes = AsyncGenerator<Uint8Array, void, undefined>
 
 /** Size of writes; smaller pieces of a decoder's output are joined. */
 const WRITE = MIB / 2
@@ -36,7 +36,7 @@ const WRITE = MIB / 2
  */
 export async function writeImage(
   process: InstallerProcess,
-  device: BlockDevice,
+  device: SimulatedDisk,
   source: ImageSource,
   saved: SavedPartitions,
 ): Promise<void> {
@@ -56,8 +56,8 @@ export async function writeImage(
       return await writeStream(process, device, decoded, saved)
     }
     if (xz && xz.index.blocks.length > 1 && !saved.any) return await writeLarge(process, device, xz, meter, saved)
-    const input = new ByteReader(counted(source.bytes, read))
-    await during('sniffing input', () => input.peek(6))
+    const input = new ByteReader(countReads(source.bytes, read))
+    await duringInstall('sniffing input', () => input.peek(6))
     await writeStream(process, device, decompress(input, clock), saved)
   } finally {
     if (!signal.aborted) meter.end()
@@ -66,10 +66,10 @@ export async function writeImage(
 
 async function cachedImage(
   { clock }: InstallerProcess,
-  device: BlockDevice,
+  device: SimulatedDisk,
   { path, bytes }: ImageSource,
 ): Promise<LoadedImage | undefined> {
-  if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= SMALL_IMAGE_FILE)) return undefined
+  if (path === undefined || !(canAdopt(device) || (bytes.length ?? Infinity) <= MAX_CACHED_FILE_BYTES)) return undefined
   try {
     const image = await imageCache.load(path, clock, device.size)
     return image.whole || canAdopt(device) ? image : undefined
@@ -101,13 +101,13 @@ async function* xzFile({ path, index }: WholeXz, clock: Clock, read: (position: 
 
 async function writeLarge(
   process: InstallerProcess,
-  device: BlockDevice,
+  device: SimulatedDisk,
   { path, index }: WholeXz,
   meter: ProgressMeter,
   saved: SavedPartitions,
 ) {
   const { clock, random, pace, signal } = process
-  const head = await during('decoding first MiB of image', async () => {
+  const head = await duringInstall('decoding first MiB of image', async () => {
     const source = await fileSource(path, clock)
     const decoded = decompress(source, clock)
     try {
@@ -125,16 +125,21 @@ async function writeLarge(
     signal.throwIfAborted()
     meter.seen(position)
   }
-  await during('decoding and writing image', async () => {
+  await duringInstall('decoding and writing image', async () => {
     await writeBlocks({ path, index, device, from: MIB, clock, pacer, read })
     // The real installer reads the end of the file three times (recorded).
-    const { size } = await held(clock, `looking at ${path}`, () => stat(path))
+    const { size } = await withClockHeld(clock, `looking at ${path}`, () => stat(path))
     for (let time = 0; time < 3; time++) meter.seen(size)
   })
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
 }
 
-async function writeStream(process: InstallerProcess, device: BlockDevice, image: Decoded, saved: SavedPartitions) {
+async function writeStream(
+  process: InstallerProcess,
+  device: SimulatedDisk,
+  image: ImageBytes,
+  saved: SavedPartitions,
+) {
   const decoded = saved.guarded(image)
   try {
     await writeDecoded(process, device, decoded, saved)
@@ -143,14 +148,19 @@ async function writeStream(process: InstallerProcess, device: BlockDevice, image
   }
 }
 
-async function writeDecoded(process: InstallerProcess, device: BlockDevice, decoded: Decoded, saved: SavedPartitions) {
+async function writeDecoded(
+  process: InstallerProcess,
+  device: SimulatedDisk,
+  decoded: ImageBytes,
+  saved: SavedPartitions,
+) {
   const { clock, random, pace, signal } = process
   const pacer = new Pacer(clock, pace.writeRate, signal)
-  const head = await during('decoding first MiB of image', () => readHead(decoded))
+  const head = await duringInstall('decoding first MiB of image', () => readHead(decoded))
   const firstMib = head.subarray(0, MIB)
   checkSectorSize(firstMib, device)
   await clearTable(device, saved, random)
-  await during('decoding and writing image', async () => {
+  await duringInstall('decoding and writing image', async () => {
     let offset = MIB
     // Two buffers for all pieces, one filled while the other is written: new ones would be garbage as large as the image.
     let buffer = Buffer.allocUnsafe(WRITE)
@@ -195,7 +205,7 @@ async function writeDecoded(process: InstallerProcess, device: BlockDevice, deco
 
 async function writeLoaded(
   process: InstallerProcess,
-  device: BlockDevice,
+  device: SimulatedDisk,
   image: LoadedImage,
   meter: ProgressMeter,
   saved: SavedPartitions,
@@ -210,19 +220,19 @@ async function writeLoaded(
   checkSectorSize(firstMib, device)
   await clearTable(device, saved, random)
   const pacer = new Pacer(clock, pace.writeRate, signal)
-  await during('decoding and writing image', () => writeContents({ device, image, from: MIB, pacer, meter }))
+  await duringInstall('decoding and writing image', () => writeContents({ device, image, from: MIB, pacer, meter }))
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
 }
 
 /** Writes the table that the disk has during the installation. */
-async function clearTable(device: BlockDevice, saved: SavedPartitions, random: Random): Promise<void> {
-  await during('overwriting disk partition table', () => saved.clearTable(random))
+async function clearTable(device: SimulatedDisk, saved: SavedPartitions, random: Random): Promise<void> {
+  await duringInstall('overwriting disk partition table', () => saved.clearTable(random))
   // A block device refuses to seek past its end.
   if (device.size < MIB) throw new Failure('seeking disk', new Failure('Invalid argument (os error 22)'))
 }
 
 /** Reads the first MiB, with the rest of the last piece. */
-async function readHead(decoded: Decoded): Promise<Buffer> {
+async function readHead(decoded: ImageBytes): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let length = 0
   while (length < MIB) {
@@ -234,7 +244,7 @@ async function readHead(decoded: Decoded): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-function checkSectorSize(firstMib: Uint8Array, device: BlockDevice): void {
+function checkSectorSize(firstMib: Uint8Array, device: SimulatedDisk): void {
   const sectorSize = gptSectorSize(firstMib)
   if (sectorSize !== undefined && sectorSize !== device.sectorSize)
     throw new Failure(`source has sector size ${sectorSize} but destination has sector size ${device.sectorSize}`)

@@ -1,19 +1,19 @@
 import { sha256Hex, sha256OfParts } from '../../../bytes/index.js'
 import { normalPath } from '../../file-tree.js'
-import { findNode, readNode } from '../block/block-nodes.js'
+import { findBlockNode, readNode } from '../block/block-nodes.js'
 import { fileView, type FileStat, type FileView } from './file-view.js'
-import type { Inside, Process } from '../program.js'
-import { strerror, tool, ToolExit, ToolFailure } from '../tool.js'
+import type { ProgramMachine, Process } from '../program.js'
+import { strerror, defineTool, ToolExit, ToolFailure } from '../tool.js'
 
-const PIECE = 4 * 1024 * 1024
+const FILE_PIECE_BYTES = 4 * 1024 * 1024
 
 /** Contents of a file or device in pieces. */
-async function* contents({ inside, clock, signal }: Process, path: string): AsyncGenerator<Uint8Array> {
-  const node = await findNode(inside, path)
+async function* readPieces({ inside, clock, signal }: Process, path: string): AsyncGenerator<Uint8Array> {
+  const node = await findBlockNode(inside, path)
   if (!node) return yield await fileView(inside, clock).read(path)
-  for (let at = 0; at < node.length; at += PIECE) {
+  for (let at = 0; at < node.length; at += FILE_PIECE_BYTES) {
     signal.throwIfAborted()
-    yield await readNode(node, at, PIECE)
+    yield await readNode(node, at, FILE_PIECE_BYTES)
   }
 }
 
@@ -38,26 +38,26 @@ async function eachPath(
   return exitCode
 }
 
-export const cat = tool('cat', {}, (process, { rest }) => {
+export const cat = defineTool('cat', {}, (process, { rest }) => {
   if (rest.length === 0) return process.stdout(process.stdin)
   return eachPath(
     process,
     rest,
     (path) => `cat: ${path}`,
     async (path) => {
-      for await (const piece of contents(process, path)) process.stdout(piece)
+      for await (const piece of readPieces(process, path)) process.stdout(piece)
     },
   )
 })
 
-export const sha256sum = tool('sha256sum', { binary: 'b', text: 't' }, async (process, { rest }) => {
+export const sha256sum = defineTool('sha256sum', { binary: 'b', text: 't' }, async (process, { rest }) => {
   const line = (hash: string, path: string) => process.stdout(`${hash}  ${path}\n`)
   if (rest.length === 0) return line(sha256Hex(process.stdin), '-')
   return eachPath(
     process,
     rest,
     (path) => `sha256sum: ${path}`,
-    async (path) => line(await sha256OfParts(contents(process, path)), path),
+    async (path) => line(await sha256OfParts(readPieces(process, path)), path),
   )
 })
 
@@ -73,7 +73,7 @@ const permissions = ({ kind, mode }: FileStat): string =>
 
 const owner = (id: number): string => (id === 0 ? 'root' : id === 6 ? 'disk' : String(id))
 
-function describe({ kind, size }: FileStat): string {
+function describeFileKind({ kind, size }: FileStat): string {
   switch (kind) {
     case 'directory':
       return 'directory'
@@ -85,41 +85,45 @@ function describe({ kind, size }: FileStat): string {
 }
 
 /** `-c FORMAT` with the directives that need no clock; without it a default line. */
-export const stat = tool('stat', { format: 'c=', printf: '=', dereference: 'L', terse: 't' }, (process, options) => {
-  const view = fileView(process.inside, process.clock)
-  return eachPath(
-    process,
-    options.rest,
-    (path) => `stat: cannot statx '${path}'`,
-    async (path) => {
-      const found = await view.stat(path)
-      const directives: Readonly<Record<string, string>> = {
-        a: found.mode.toString(8),
-        A: permissions(found),
-        b: String(Math.ceil(found.size / 512)),
-        B: '512',
-        f: found.mode.toString(16),
-        F: describe(found),
-        g: String(found.gid),
-        G: owner(found.gid),
-        n: path,
-        N: `'${path}'`,
-        s: String(found.size),
-        u: String(found.uid),
-        U: owner(found.uid),
-        '%': '%',
-      }
-      const fill = (format: string) => format.replaceAll(/%(.)/g, (whole, name: string) => directives[name] ?? whole)
-      const printf = options.value('printf')
-      if (printf !== undefined) return process.stdout(fill(printf.replaceAll('\\n', '\n')))
-      process.stdout(
-        `${fill(options.value('format') ?? '  File: %n\n  Size: %s\t%F\nAccess: (%a/%A)  Uid: (%u/%U)   Gid: (%g/%G)')}\n`,
-      )
-    },
-  )
-})
+export const stat = defineTool(
+  'stat',
+  { format: 'c=', printf: '=', dereference: 'L', terse: 't' },
+  (process, options) => {
+    const view = fileView(process.inside, process.clock)
+    return eachPath(
+      process,
+      options.rest,
+      (path) => `stat: cannot statx '${path}'`,
+      async (path) => {
+        const found = await view.stat(path)
+        const directives: Readonly<Record<string, string>> = {
+          a: found.mode.toString(8),
+          A: permissions(found),
+          b: String(Math.ceil(found.size / 512)),
+          B: '512',
+          f: found.mode.toString(16),
+          F: describeFileKind(found),
+          g: String(found.gid),
+          G: owner(found.gid),
+          n: path,
+          N: `'${path}'`,
+          s: String(found.size),
+          u: String(found.uid),
+          U: owner(found.uid),
+          '%': '%',
+        }
+        const fill = (format: string) => format.replaceAll(/%(.)/g, (whole, name: string) => directives[name] ?? whole)
+        const printf = options.value('printf')
+        if (printf !== undefined) return process.stdout(fill(printf.replaceAll('\\n', '\n')))
+        process.stdout(
+          `${fill(options.value('format') ?? '  File: %n\n  Size: %s\t%F\nAccess: (%a/%A)  Uid: (%u/%U)   Gid: (%g/%G)')}\n`,
+        )
+      },
+    )
+  },
+)
 
-export const ls = tool(
+export const ls = defineTool(
   'ls',
   { all: 'a', 'almost-all': 'A', directory: 'd', long: 'l', one: '1', recursive: 'R', human: 'h' },
   async (process, options) => {
@@ -153,18 +157,22 @@ export const ls = tool(
   },
 )
 
-const linkOf = (inside: Inside, path: string): string | undefined => inside.files.link?.(normalPath(path))
+const linkOf = (inside: ProgramMachine, path: string): string | undefined => inside.files.link?.(normalPath(path))
 
 /** Prints the resolved path with `-f`, otherwise the target of a link. */
-export const readlink = tool('readlink', { canonicalize: 'f', 'no-newline': 'n' }, ({ inside, stdout }, options) => {
-  const path = options.rest[0]
-  if (path === undefined) throw new ToolFailure('missing operand')
-  const target = linkOf(inside, path)
-  if (target === undefined && !options.has('canonicalize')) throw new ToolExit(1)
-  stdout(`${target ?? normalPath(path)}${options.has('no-newline') ? '' : '\n'}`)
-})
+export const readlink = defineTool(
+  'readlink',
+  { canonicalize: 'f', 'no-newline': 'n' },
+  ({ inside, stdout }, options) => {
+    const path = options.rest[0]
+    if (path === undefined) throw new ToolFailure('missing operand')
+    const target = linkOf(inside, path)
+    if (target === undefined && !options.has('canonicalize')) throw new ToolExit(1)
+    stdout(`${target ?? normalPath(path)}${options.has('no-newline') ? '' : '\n'}`)
+  },
+)
 
-export const rm = tool('rm', { force: 'f', recursive: 'r', Recursive: 'R', verbose: 'v' }, (process, options) => {
+export const rm = defineTool('rm', { force: 'f', recursive: 'r', Recursive: 'R', verbose: 'v' }, (process, options) => {
   const view = fileView(process.inside, process.clock)
   const whole = options.has('recursive') || options.has('Recursive')
   return eachPath(
@@ -179,7 +187,7 @@ export const rm = tool('rm', { force: 'f', recursive: 'r', Recursive: 'R', verbo
   )
 })
 
-export const mkdir = tool('mkdir', { parents: 'p', mode: 'm=', verbose: 'v' }, (process, options) => {
+export const mkdir = defineTool('mkdir', { parents: 'p', mode: 'm=', verbose: 'v' }, (process, options) => {
   const view = fileView(process.inside, process.clock)
   const mode = options.value('mode')
   return eachPath(
@@ -199,7 +207,7 @@ export const mkdir = tool('mkdir', { parents: 'p', mode: 'm=', verbose: 'v' }, (
   )
 })
 
-export const tee = tool('tee', { append: 'a' }, async (process, options) => {
+export const tee = defineTool('tee', { append: 'a' }, async (process, options) => {
   const view = fileView(process.inside, process.clock)
   for (const path of options.rest) {
     const old = options.has('append') && (await view.exists(path)) ? await view.read(path) : new Uint8Array()
@@ -209,7 +217,7 @@ export const tee = tool('tee', { append: 'a' }, async (process, options) => {
 })
 
 /** Octal modes of files only, by writing the file anew: a file view can set a mode only when it writes. */
-export const chmod = tool('chmod', { recursive: 'R', verbose: 'v' }, (process, options) => {
+export const chmod = defineTool('chmod', { recursive: 'R', verbose: 'v' }, (process, options) => {
   const view = fileView(process.inside, process.clock)
   const [mode = '', ...paths] = options.rest
   if (!/^[0-7]{3,4}$/.test(mode)) throw new ToolFailure(`invalid mode: ‘${mode}’`)

@@ -2,9 +2,9 @@ import type { Clock } from '../../../runtime/index.js'
 import { withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
 import { FatVolume } from '../../disk/fat-volume.js'
 import { fileError, normalPath } from '../../file-tree.js'
-import { findNode } from '../block/block-nodes.js'
+import { findBlockNode } from '../block/block-nodes.js'
 import { mdstat } from '../block/md-arrays.js'
-import type { Inside } from '../program.js'
+import type { ProgramMachine } from '../program.js'
 
 export interface FileStat {
   kind: 'file' | 'directory' | 'block device'
@@ -29,8 +29,8 @@ export interface FileView {
 }
 
 /** Opens a view in which files below a mount point are always read from and written to the disk. */
-export function fileView(inside: Inside, clock: Clock): FileView {
-  const on = async <T>(
+export function fileView(inside: ProgramMachine, clock: Clock): FileView {
+  const on = async <T,>(
     path: string,
     access: { writes: boolean },
     tree: (path: string) => T | Promise<T>,
@@ -41,7 +41,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
     if (point === undefined) return tree(normal)
     const mount = inside.mounts.get(point)!
     if (access.writes && mount.readOnly) throw fileError('EROFS', path)
-    const node = await findNode(inside, mount.device)
+    const node = await findBlockNode(inside, mount.device)
     if (!node) throw fileError('EIO', path)
     const inner = normal.slice(point === '/' ? 0 : point.length) || '/'
     if (node.filesystem?.type === 'vfat')
@@ -68,7 +68,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
         WRITES,
         (at) => inside.files.write(at, bytes, options),
         async (volume, at) => {
-          await makeFolders(volume, at.slice(0, at.lastIndexOf('/')))
+          await makeVolumeFolders(volume, at.slice(0, at.lastIndexOf('/')))
           await volume.write(at, bytes, options)
         },
       ),
@@ -77,7 +77,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
         path,
         WRITES,
         (at) => inside.files.mkdir(at, options),
-        (volume, at) => makeFolders(volume, at, options),
+        (volume, at) => makeVolumeFolders(volume, at, options),
       ),
     remove: (path) => on(path, WRITES, (at) => inside.files.remove(at), removeTree),
     exists: async (path) =>
@@ -86,7 +86,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
         READS,
         (at) => inside.files.exists(at),
         (volume, at) => volume.exists(at),
-      )) || (await findNode(inside, normalPath(path))) !== undefined,
+      )) || (await findBlockNode(inside, normalPath(path))) !== undefined,
     list: (path) =>
       on(
         path,
@@ -95,7 +95,7 @@ export function fileView(inside: Inside, clock: Clock): FileView {
         (volume, at) => volume.list(at),
       ),
     stat: async (path) => {
-      if (await findNode(inside, normalPath(path)))
+      if (await findBlockNode(inside, normalPath(path)))
         return { kind: 'block device', mode: 0o660, uid: 0, gid: 6, size: 0 }
       return on<FileStat>(
         path,
@@ -132,15 +132,15 @@ function readOnlyFat(fat: FatVolume): BootVolume {
 }
 
 /** The deepest mount point that the path is in. */
-function mountOf(inside: Inside, path: string): string | undefined {
+function mountOf(inside: ProgramMachine, path: string): string | undefined {
   return [...inside.mounts.keys()]
     .filter((point) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
     .sort((a, b) => b.length - a.length)[0]
 }
 
-async function makeFolders(volume: BootVolume, path: string, options?: { mode?: number }): Promise<void> {
+async function makeVolumeFolders(volume: BootVolume, path: string, options?: { mode?: number }): Promise<void> {
   if (path === '' || path === '/' || (await volume.exists(path))) return
-  await makeFolders(volume, path.slice(0, path.lastIndexOf('/')))
+  await makeVolumeFolders(volume, path.slice(0, path.lastIndexOf('/')))
   await volume.mkdir(path, options)
 }
 

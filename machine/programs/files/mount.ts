@@ -1,17 +1,18 @@
 import { normalPath } from '../../file-tree.js'
-import { blockNodes, findNode, flatNodes, mountPoints, type BlockNode } from '../block/block-nodes.js'
-import type { Inside, Program } from '../program.js'
+import { blockNodes, findBlockNode, flatNodes, mountPoints, type BlockNode } from '../block/block-nodes.js'
+import type { ProgramMachine, MachineProgram } from '../program.js'
 import { fileView } from './file-view.js'
-import { tool, ToolFailure } from '../tool.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
 /** Exit code of mount(8) and umount(8) when the mount itself fails. */
 const MOUNT_FAILED = 32
 
-export const mount = tool(
+export const mount = defineTool(
   'mount',
   { options: 'o=', types: 't=', 'read-only': 'r', rw: 'w', label: 'L=', uuid: 'U=', verbose: 'v', mkdir: 'm' },
   async ({ inside, clock, stdout }, options) => {
-    if (options.rest.length === 0 && !options.has('label') && !options.has('uuid')) return stdout(await list(inside))
+    if (options.rest.length === 0 && !options.has('label') && !options.has('uuid'))
+      return stdout(await listMounts(inside))
     const tag = options.has('label')
       ? `LABEL=${options.value('label')!}`
       : options.has('uuid')
@@ -49,32 +50,32 @@ export const mount = tool(
   },
 )
 
-async function findSource(inside: Inside, source: string): Promise<BlockNode | undefined> {
+async function findSource(inside: ProgramMachine, source: string): Promise<BlockNode | undefined> {
   const [, tag, value] = /^(LABEL|UUID|PARTLABEL|PARTUUID)=(.*)$/.exec(source) ?? []
   if (tag !== undefined) {
     const link = `/dev/disk/by-${tag.toLowerCase()}/${value!}`
     return flatNodes(await blockNodes(inside)).find((node) => node.links.includes(link))
   }
-  return findNode(inside, source)
+  return findBlockNode(inside, source)
 }
 
-async function list(inside: Inside): Promise<string> {
+async function listMounts(inside: ProgramMachine): Promise<string> {
   const lines: string[] = []
   for (const [point, { device, readOnly }] of inside.mounts) {
-    const type = (await findNode(inside, device))?.filesystem?.type ?? 'none'
+    const type = (await findBlockNode(inside, device))?.filesystem?.type ?? 'none'
     lines.push(`${device} on ${point} type ${type} (${readOnly ? 'ro' : 'rw'},relatime)\n`)
   }
   return lines.join('')
 }
 
-export const umount = tool(
+export const umount = defineTool(
   'umount',
   { lazy: 'l', force: 'f', recursive: 'R', quiet: 'q', verbose: 'v' },
   async ({ inside }, options) => {
     if (options.rest.length === 0) throw new ToolFailure('bad usage')
     for (const operand of options.rest) {
       const path = normalPath(operand)
-      const node = await findNode(inside, path)
+      const node = await findBlockNode(inside, path)
       const points = node ? mountPoints(inside, node) : [...inside.mounts.keys()].filter((point) => point === path)
       if (points.length === 0) throw new ToolFailure(`${operand}: not mounted.`, MOUNT_FAILED)
       for (const point of points) {
@@ -89,17 +90,17 @@ export const umount = tool(
 )
 
 /** The disk when one of its partitions is mounted: BLKRRPART then refuses to re-read its table. */
-async function busyDisk(inside: Inside, path: string): Promise<BlockNode | undefined> {
+async function busyDisk(inside: ProgramMachine, path: string): Promise<BlockNode | undefined> {
   const disk = (await blockNodes(inside)).find(({ name }) => path === `/dev/${name}`)
   return disk?.partitions.some((partition) => mountPoints(inside, partition).length > 0) ? disk : undefined
 }
 
-export const blockdev = tool(
+export const blockdev = defineTool(
   'blockdev',
   { rereadpt: '', getsize64: '', getss: '', getpbsz: '', getsz: '', getro: '', flushbufs: '' },
   async ({ inside, stdout }, options) => {
     for (const path of options.rest) {
-      const node = await findNode(inside, path)
+      const node = await findBlockNode(inside, path)
       if (!node) throw new ToolFailure(`cannot open ${path}: No such file or directory`)
       if (options.has('rereadpt') && (await busyDisk(inside, path)))
         throw new ToolFailure('ioctl error on BLKRRPART: Device or resource busy')
@@ -120,8 +121,12 @@ export const partprobe = rescan(
   (path) => `Error: Could not stat device ${path} - No such file or directory.`,
 )
 
-function rescan(name: string, missing: (path: string) => string): Program {
-  return tool(name, { update: 'u', add: 'a', delete: 'd', summary: 's', nr: 'n=' }, async ({ inside }, options) => {
-    for (const path of options.rest) if (!(await findNode(inside, path))) throw new ToolFailure(missing(path))
-  })
+function rescan(name: string, missing: (path: string) => string): MachineProgram {
+  return defineTool(
+    name,
+    { update: 'u', add: 'a', delete: 'd', summary: 's', nr: 'n=' },
+    async ({ inside }, options) => {
+      for (const path of options.rest) if (!(await findBlockNode(inside, path))) throw new ToolFailure(missing(path))
+    },
+  )
 }

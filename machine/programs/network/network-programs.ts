@@ -1,11 +1,11 @@
 import { nicNames } from '../../hardware/hardware-names.js'
 import type { NicSpec } from '../../machine-spec.js'
-import type { Inside, Program } from '../program.js'
-import { tool, ToolFailure } from '../tool.js'
+import type { ProgramMachine, MachineProgram } from '../program.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
-const FOREVER = 4294967295
+const UNLIMITED_LIFETIME = 4294967295
 
-interface Address {
+interface IpAddress {
   family: 'inet' | 'inet6'
   local: string
   prefixlen: number
@@ -17,7 +17,7 @@ interface Address {
 }
 
 /** A link in iproute2's JSON. */
-interface Link {
+interface IpLink {
   ifindex: number
   ifname: string
   flags: string[]
@@ -30,16 +30,17 @@ interface Link {
   link_type: string
   address: string
   broadcast: string
-  addr_info: Address[]
+  addr_info: IpAddress[]
 }
 
-const lifetime = { valid_life_time: FOREVER, preferred_life_time: FOREVER }
+const lifetime = { valid_life_time: UNLIMITED_LIFETIME, preferred_life_time: UNLIMITED_LIFETIME }
 
 /** Whether `ip link set` took an interface down, which lasts for one boot. */
-const isDown = (files: Inside['files'], nic: NicSpec): boolean => !files.exists(`/sys/class/net/${nic.name}/carrier`)
+const isDown = (files: ProgramMachine['files'], nic: NicSpec): boolean =>
+  !files.exists(`/sys/class/net/${nic.name}/carrier`)
 
-function links({ spec, files }: Inside): Link[] {
-  const lo: Link = {
+function links({ spec, files }: ProgramMachine): IpLink[] {
+  const lo: IpLink = {
     ifindex: 1,
     ifname: 'lo',
     flags: ['LOOPBACK', 'UP', 'LOWER_UP'],
@@ -79,8 +80,8 @@ function links({ spec, files }: Inside): Link[] {
   ]
 }
 
-function addresses(nic: NicSpec): Address[] {
-  const v6: Address = { family: 'inet6', local: linkLocal(nic.mac), prefixlen: 64, scope: 'link', ...lifetime }
+function addresses(nic: NicSpec): IpAddress[] {
+  const v6: IpAddress = { family: 'inet6', local: linkLocal(nic.mac), prefixlen: 64, scope: 'link', ...lifetime }
   if (nic.ipv4 === null) return [v6]
   const broadcast = nic.ipv4.replace(/\.\d+$/, '.255')
   return [
@@ -98,13 +99,13 @@ function linkLocal(mac: string): string {
 }
 
 /** `address`, `link` and `route`, which may be abbreviated; long options have one dash too. */
-export const ip: Program = async ({ inside, stdout, stderr, argv }) => {
+export const ip: MachineProgram = async ({ inside, stdout, stderr, argv }) => {
   const words = argv.slice(1).filter((word) => !word.startsWith('-'))
   const json = argv.some((word) => word === '-j' || word === '-json')
   const family = argv.includes('-4') ? 'inet' : argv.includes('-6') ? 'inet6' : undefined
   const [object = '', ...rest] = words
   const is = (name: string) => object !== '' && name.startsWith(object)
-  if (is('route')) return route(inside, rest, json, stdout, stderr)
+  if (is('route')) return printRoute(inside, rest, json, stdout, stderr)
   if (!is('address') && !is('link')) {
     stderr(`Object "${object}" is unknown, try "ip help".\n`)
     return 1
@@ -123,12 +124,12 @@ export const ip: Program = async ({ inside, stdout, stderr, argv }) => {
     addr_info: link.addr_info.filter((address) => family === undefined || address.family === family),
   }))
   if (json) stdout(`${JSON.stringify(chosen.map((link) => (is('address') ? link : withoutAddresses(link))))}\n`)
-  else stdout(chosen.map((link) => describe(link, is('address'))).join(''))
+  else stdout(chosen.map((link) => formatLink(link, is('address'))).join(''))
   return 0
 }
 
 /** `ip link set [dev] NAME up|down`. The kernel does not read the carrier of an interface that is down. */
-function setLink({ spec, files }: Inside, words: readonly string[], stderr: (text: string) => void): number {
+function setLink({ spec, files }: ProgramMachine, words: readonly string[], stderr: (text: string) => void): number {
   const state = words.find((word) => word === 'up' || word === 'down')
   const name = words.slice(1).find((word) => !['dev', 'up', 'down'].includes(word))
   const nic = spec.nics.find((candidate) => candidate.name === name)
@@ -144,11 +145,11 @@ function setLink({ spec, files }: Inside, words: readonly string[], stderr: (tex
   return 0
 }
 
-function withoutAddresses({ addr_info: _, group, txqlen, link_type, address, broadcast, ...link }: Link): object {
+function withoutAddresses({ addr_info: _, group, txqlen, link_type, address, broadcast, ...link }: IpLink): object {
   return { ...link, linkmode: 'DEFAULT', group, txqlen, link_type, address, broadcast }
 }
 
-function describe(link: Link, withAddresses: boolean): string {
+function formatLink(link: IpLink, withAddresses: boolean): string {
   const { ifindex, ifname, flags, mtu, qdisc, operstate, group, txqlen, link_type, address, broadcast } = link
   const lines = [
     `${ifindex}: ${ifname}: <${flags.join(',')}> mtu ${mtu} qdisc ${qdisc} state ${operstate} group ${group} qlen ${txqlen}`,
@@ -164,8 +165,8 @@ function describe(link: Link, withAddresses: boolean): string {
 }
 
 /** `ip route get ADDRESS`: every address is reached through the first NIC that has one of its own. */
-function route(
-  { spec }: Inside,
+function printRoute(
+  { spec }: ProgramMachine,
   words: readonly string[],
   json: boolean,
   stdout: (text: string) => void,
@@ -200,7 +201,7 @@ function route(
   return 0
 }
 
-export const ethtool = tool('ethtool', { 'show-permaddr': 'P=', driver: 'i=' }, ({ inside, stdout }, options) => {
+export const ethtool = defineTool('ethtool', { 'show-permaddr': 'P=', driver: 'i=' }, ({ inside, stdout }, options) => {
   const name = options.value('show-permaddr') ?? options.value('driver') ?? options.rest[0]
   const nic = inside.spec.nics.find((candidate) => candidate.name === name)
   if (!nic) throw new ToolFailure(`cannot get device information for ${name ?? ''}: No such device`, 71)
@@ -214,7 +215,7 @@ export const ethtool = tool('ethtool', { 'show-permaddr': 'P=', driver: 'i=' }, 
 })
 
 /** The BMC over the system interface of its own host. */
-export const ipmitool = tool('ipmitool', {}, ({ inside, stdout }, { rest }) => {
+export const ipmitool = defineTool('ipmitool', {}, ({ inside, stdout }, { rest }) => {
   const { bmc } = inside.spec
   if (!bmc)
     throw new ToolFailure(

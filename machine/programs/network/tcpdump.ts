@@ -1,5 +1,5 @@
 import { SWITCH_CHASSIS, switchPort } from '../../hardware/switch-port.js'
-import type { Program } from '../program.js'
+import type { MachineProgram } from '../program.js'
 
 const LLDP_MULTICAST = '0180c200000e'
 
@@ -7,7 +7,7 @@ const LLDP_MULTICAST = '0180c200000e'
  * `tcpdump -i NIC ... -w - 'ether proto 0x88cc'`, its only use here: capturing the LLDP frames of the switch. Every NIC
  * with a link is at a port of its own of one switch, which sends a frame at once.
  */
-export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, stderr }) => {
+export const tcpdump: MachineProgram = async ({ argv, inside, clock, signal, stdout, stderr }) => {
   const name = argv[argv.indexOf('-i') + 1]
   const index = inside.spec.nics.findIndex((nic) => nic.name === name)
   const nic = inside.spec.nics[index]
@@ -26,14 +26,17 @@ export const tcpdump: Program = async ({ argv, inside, clock, signal, stdout, st
   const frame = announcement(index)
   const seconds = Math.floor(clock.now() / 1000)
   stdout(
-    Buffer.concat([words(0xa1b2c3d4, 0x00040002, 0, 0, 262_144, 1), words(seconds, 0, frame.length, frame.length)]),
+    Buffer.concat([
+      packWords(0xa1b2c3d4, 0x00040002, 0, 0, 262_144, 1),
+      packWords(seconds, 0, frame.length, frame.length),
+    ]),
   )
   stdout(frame)
   return 0
 }
 
 /** 32-bit words in little-endian order, as in pcap files of common machines. */
-function words(...values: number[]): Buffer {
+function packWords(...values: number[]): Buffer {
   const buffer = Buffer.alloc(values.length * 4)
   values.forEach((value, index) => buffer.writeUInt32LE(value >>> 0, index * 4))
   return buffer

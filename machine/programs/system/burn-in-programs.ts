@@ -1,6 +1,6 @@
-import { findNode } from '../block/block-nodes.js'
-import type { Process, Program } from '../program.js'
-import { tool, ToolFailure } from '../tool.js'
+import { findBlockNode } from '../block/block-nodes.js'
+import type { Process, MachineProgram } from '../program.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
 /** Duration of a loop of fio without `--runtime`. */
 const SECONDS_A_LOOP = 60
@@ -11,7 +11,7 @@ async function burn({ clock, signal }: Process, seconds: number): Promise<void> 
 }
 
 /** Keeps processors and memory busy for the time in its options. */
-export const stressNg = tool(
+export const stressNg = defineTool(
   'stress-ng',
   {
     cpu: 'c=',
@@ -41,19 +41,19 @@ export const stressNg = tool(
 )
 
 /** Reads and writes disks, or the network, for the time in its options. It destroys the contents of the disks. */
-export const fio: Program = async (process) => {
+export const fio: MachineProgram = async (process) => {
   const { inside, argv, random, stdout, stderr } = process
   const options = new Map<string, string>()
   const names: string[] = []
   for (let at = 1; at < argv.length; at++) {
     const [, name, attached] = /^--([\w-]+)(?:=(.*))?$/.exec(argv[at]!) ?? []
-    if (name === undefined) return wrong(process, argv[at]!)
+    if (name === undefined) return rejectFioOption(process, argv[at]!)
     const value = attached ?? (argv[at + 1]?.startsWith('--') === false ? argv[++at]! : '')
     if (name === 'name') names.push(value)
     options.set(name, value)
   }
   const onNetwork = options.get('ioengine') === 'net'
-  const disks = onNetwork ? [] : await Promise.all(names.map((name) => findNode(inside, name)))
+  const disks = onNetwork ? [] : await Promise.all(names.map((name) => findBlockNode(inside, name)))
   const missing = names[disks.indexOf(undefined)]
   if (missing !== undefined) {
     stderr(`fio: failed opening blockdev ${missing} for size check\n`)
@@ -75,13 +75,13 @@ export const fio: Program = async (process) => {
   return 0
 }
 
-function wrong({ stderr }: Process, word: string): number {
+function rejectFioOption({ stderr }: Process, word: string): number {
   stderr(`fio: unrecognized option '${word}'\n`)
   return 1
 }
 
 /** No simulated machine has a graphics processor. */
-export const gpuBurn: Program = (process) => {
+export const gpuBurn: MachineProgram = (process) => {
   process.stdout('No CUDA devices\n')
   process.stderr("Couldn't init CUDA: no CUDA-capable device is detected\n")
   return Promise.resolve(1)

@@ -1,12 +1,12 @@
-import { findNode } from '../block/block-nodes.js'
-import type { EfiEntry, Inside } from '../program.js'
-import { tool, ToolExit, ToolFailure } from '../tool.js'
+import { findBlockNode } from '../block/block-nodes.js'
+import type { EfiEntry, ProgramMachine } from '../program.js'
+import { defineTool, ToolExit, ToolFailure } from '../tool.js'
 
 /** Exit code of efibootmgr for a variable that it cannot change. */
 const VARIABLE_FAILED = 5
 
 /** The table as efibootmgr 18 prints it: device paths always, after a tab. */
-function table({ efi }: Inside): string {
+function formatBootTable({ efi }: ProgramMachine): string {
   const entries = [...efi.entries].sort((a, b) => a.number.localeCompare(b.number))
   return [
     ...(efi.current === null ? [] : [`BootCurrent: ${efi.current}`]),
@@ -21,18 +21,18 @@ function table({ efi }: Inside): string {
 }
 
 /** The entry of a number, hex of any length: `1` is `0001`. */
-function entryOf({ efi }: Inside, text: string | undefined): EfiEntry {
+function findBootEntry({ efi }: ProgramMachine, text: string | undefined): EfiEntry {
   const number = (text ?? '').toUpperCase().padStart(4, '0')
   const entry = efi.entries.find((candidate) => candidate.number === number)
   if (entry) return entry
   throw new ToolFailure(`Boot entry ${text ?? '(none)'} not found`, VARIABLE_FAILED)
 }
 
-async function create(
-  inside: Inside,
+async function makeEfiEntry(
+  inside: ProgramMachine,
   options: { disk: string; part: number; label: string; loader: string },
 ): Promise<EfiEntry> {
-  const disk = await findNode(inside, options.disk)
+  const disk = await findBlockNode(inside, options.disk)
   const partition =
     disk && 'partitions' in disk ? disk.partitions.find(({ number }) => number === options.part) : undefined
   if (!disk || !partition?.gpt)
@@ -48,14 +48,14 @@ async function create(
   }
 }
 
-function freeNumber({ efi }: Inside): string {
+function freeNumber({ efi }: ProgramMachine): string {
   for (let number = 0; ; number++) {
     const name = number.toString(16).toUpperCase().padStart(4, '0')
     if (!efi.entries.some((entry) => entry.number === name)) return name
   }
 }
 
-export const efibootmgr = tool(
+export const efibootmgr = defineTool(
   'efibootmgr',
   {
     active: 'a',
@@ -82,22 +82,22 @@ export const efibootmgr = tool(
       throw new ToolExit(2)
     }
     if (options.has('delete-bootnum')) {
-      const { number } = entryOf(inside, options.value('bootnum'))
+      const { number } = findBootEntry(inside, options.value('bootnum'))
       efi.entries = efi.entries.filter((entry) => entry.number !== number)
       efi.order = efi.order.filter((entry) => entry !== number)
     } else if (options.has('active') || options.has('inactive'))
-      entryOf(inside, options.value('bootnum')).active = options.has('active')
+      findBootEntry(inside, options.value('bootnum')).active = options.has('active')
     if (options.has('delete-bootorder')) efi.order = []
     if (options.has('bootorder'))
       efi.order = options
         .value('bootorder')!
         .split(',')
-        .map((number) => entryOf(inside, number).number)
+        .map((number) => findBootEntry(inside, number).number)
     if (options.has('create') || options.has('create-only')) {
       const label = options.value('label') ?? 'Linux'
       const twin = efi.entries.find((entry) => entry.label === label)
       if (twin) stderr(`efibootmgr: ** Warning ** : Boot${twin.number} has same label ${label}\n`)
-      const entry = await create(inside, {
+      const entry = await makeEfiEntry(inside, {
         disk: options.value('disk') ?? '/dev/sda',
         part: Number(options.value('part') ?? 1),
         label,
@@ -107,6 +107,6 @@ export const efibootmgr = tool(
       if (options.has('create')) efi.order.unshift(entry.number)
     }
     await inside.persist()
-    if (!options.has('quiet')) stdout(table(inside))
+    if (!options.has('quiet')) stdout(formatBootTable(inside))
   },
 )

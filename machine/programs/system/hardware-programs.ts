@@ -2,10 +2,10 @@ import { ownMember } from '../../../runtime/index.js'
 import { CPU, CPU_MHZ, FIRMWARE, hostName, nicNames } from '../../hardware/hardware-names.js'
 import type { MachineSpec } from '../../machine-spec.js'
 import { systemUuid } from '../../ramdisk/ramdisk-tree.js'
-import type { Program } from '../program.js'
-import { tool, ToolFailure, utilLinuxJson } from '../tool.js'
+import type { MachineProgram } from '../program.js'
+import { defineTool, ToolFailure, utilLinuxJson } from '../tool.js'
 
-export const lscpu = tool('lscpu', { json: 'J', bytes: 'B' }, ({ inside, stdout }, options) => {
+export const lscpu = defineTool('lscpu', { json: 'J', bytes: 'B' }, ({ inside, stdout }, options) => {
   const { spec } = inside
   const cpu = CPU[spec.architecture]
   const facts: [string, string | number][] = [
@@ -98,7 +98,7 @@ const STRUCTURES: readonly { type: number; title: string; facts: (spec: MachineS
   },
 ]
 
-const KEYWORDS: Readonly<Record<string, number[]>> = {
+const DMI_KEYWORDS: Readonly<Record<string, number[]>> = {
   bios: [0],
   system: [1],
   baseboard: [2],
@@ -120,7 +120,7 @@ const STRINGS: Readonly<Record<string, [type: number, fact: string]>> = {
   'chassis-serial-number': [3, 'Serial Number'],
 }
 
-export const dmidecode = tool(
+export const dmidecode = defineTool(
   'dmidecode',
   { type: 't=', string: 's=', quiet: 'q' },
   ({ inside: { spec }, stdout }, options) => {
@@ -135,7 +135,7 @@ export const dmidecode = tool(
     const wanted = options
       .values('type')
       .flatMap((list) =>
-        list.split(',').flatMap((word) => ownMember(KEYWORDS, word) ?? (/^\d+$/.test(word) ? [Number(word)] : [])),
+        list.split(',').flatMap((word) => ownMember(DMI_KEYWORDS, word) ?? (/^\d+$/.test(word) ? [Number(word)] : [])),
       )
     if (options.has('type') && wanted.length === 0)
       throw new ToolFailure(`Invalid type keyword: ${options.value('type')!}`, 2)
@@ -150,7 +150,7 @@ export const dmidecode = tool(
 )
 
 /** `lshw -quiet -json`: options have one dash, and JSON is the only format. */
-export const lshw: Program = async ({ argv, inside, stdout, stderr }) => {
+export const lshw: MachineProgram = async ({ argv, inside, stdout, stderr }) => {
   const unknown = argv.slice(1).find((word) => !['-quiet', '-json', '-sanitize', '-numeric'].includes(word))
   if (unknown !== undefined || !argv.includes('-json')) {
     stderr(`lshw: ${unknown === undefined ? 'give -json' : `invalid option ${unknown}`}\n`)

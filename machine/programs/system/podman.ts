@@ -1,4 +1,4 @@
-import type { Inside, Program } from '../program.js'
+import type { ProgramMachine, MachineProgram } from '../program.js'
 
 /**
  * File with the images that the machine can pull, a line each: `REFERENCE [EXIT-CODE [OUTPUT]]`. Registries are not
@@ -12,7 +12,7 @@ const RAN = '/run/containers/runs'
 /** podman's exit code for failures of its own instead of the container's (podman-run(1)). */
 const PODMAN_FAILED = 125
 
-const lines = ({ files }: Inside, path: string): string[] =>
+const lines = ({ files }: ProgramMachine, path: string): string[] =>
   files.exists(path)
     ? Buffer.from(files.read(path))
         .toString()
@@ -20,32 +20,34 @@ const lines = ({ files }: Inside, path: string): string[] =>
         .filter((line) => line.trim() !== '')
     : []
 
-const add = (inside: Inside, path: string, line: string): void =>
+const add = (inside: ProgramMachine, path: string, line: string): void =>
   inside.files.write(path, Buffer.from([...lines(inside, path), line].map((text) => `${text}\n`).join('')))
 
 /** `docker://host/image:tag` and `host/image:tag` are the same. */
-const plain = (reference: string) => reference.replace(/^[a-z]+:\/\//, '')
+const withoutTransport = (reference: string) => reference.replace(/^[a-z]+:\/\//, '')
 
 /** pull, run, images, ps, version: only their state is simulated, no container runs. */
-export const podman: Program = (process) => Promise.resolve(run(process))
+export const podman: MachineProgram = (process) => Promise.resolve(runPodman(process))
 
-function run({ argv, inside, stdout, stderr }: Parameters<Program>[0]): number {
+function runPodman({ argv, inside, stdout, stderr }: Parameters<MachineProgram>[0]): number {
   const [, verb, ...words] = argv
   const failed = (message: string): number => {
     stderr(`Error: ${message}\n`)
     return PODMAN_FAILED
   }
   const known = (reference: string) => {
-    const line = lines(inside, REACHABLE).find((candidate) => plain(candidate.split(/\s+/)[0]!) === plain(reference))
+    const line = lines(inside, REACHABLE).find(
+      (candidate) => withoutTransport(candidate.split(/\s+/)[0]!) === withoutTransport(reference),
+    )
     const [, code = '0', ...output] = line?.split(/\s+/) ?? []
     return line === undefined ? undefined : { code: Number(code), output: output.join(' ') }
   }
   const pull = (reference: string): number => {
     if (!known(reference))
       return failed(
-        `initializing source docker://${plain(reference)}: pinging container registry: the image is not known to this machine`,
+        `initializing source docker://${withoutTransport(reference)}: pinging container registry: the image is not known to this machine`,
       )
-    if (!lines(inside, PULLED).includes(plain(reference))) add(inside, PULLED, plain(reference))
+    if (!lines(inside, PULLED).includes(withoutTransport(reference))) add(inside, PULLED, withoutTransport(reference))
     return 0
   }
   switch (verb) {
@@ -63,7 +65,7 @@ function run({ argv, inside, stdout, stderr }: Parameters<Program>[0]): number {
       const reference = words.at(-1)
       if (reference === undefined || reference.startsWith('-')) return failed('requires at least 1 arg(s)')
       const code = pull(reference)
-      if (code === 0) stdout(`${plain(reference)}\n`)
+      if (code === 0) stdout(`${withoutTransport(reference)}\n`)
       return code
     }
     case 'run': {

@@ -1,16 +1,18 @@
-import { commandLine } from '../../ramdisk/ramdisk-tree.js'
-import type { Inside, Process, Program } from '../program.js'
-import { tool, ToolExit, ToolFailure } from '../tool.js'
+import { kernelCommandLine } from '../../ramdisk/ramdisk-tree.js'
+import type { ProgramMachine, Process, MachineProgram } from '../program.js'
+import { defineTool, ToolExit, ToolFailure } from '../tool.js'
 import { hasUnitFile, setStarted, unitState, type UnitState } from './units.js'
 
-const text = (inside: Inside, path: string): string => new TextDecoder().decode(inside.files.read(path)).trim()
+const readFileText = (inside: ProgramMachine, path: string): string =>
+  new TextDecoder().decode(inside.files.read(path)).trim()
 const HOSTNAME = '/proc/sys/kernel/hostname'
 
 /** Units of the live image. A file in the ramdisk marks a stopped one. */
-const UNITS = ['NetworkManager', 'chronyd', 'dbus', 'ironic-agent', 'sshd', 'systemd-journald', 'systemd-udevd']
+const LIVE_UNITS = ['NetworkManager', 'chronyd', 'dbus', 'ironic-agent', 'sshd', 'systemd-journald', 'systemd-udevd']
 const stopped = (unit: string) => `/run/systemd/stopped/${unit}`
 const unitName = (name: string): string => name.replace(/\.service$/, '')
-const isKnown = (inside: Inside, unit: string): boolean => UNITS.includes(unit) || hasUnitFile(inside, unit)
+const isKnownUnit = (inside: ProgramMachine, unit: string): boolean =>
+  LIVE_UNITS.includes(unit) || hasUnitFile(inside, unit)
 
 /** Flushes the disks and asks for power off or reboot. */
 async function goDown({ inside }: Process, action: 'power off' | 'reboot'): Promise<number> {
@@ -20,7 +22,7 @@ async function goDown({ inside }: Process, action: 'power off' | 'reboot'): Prom
 }
 
 /** util-linux's eject, for the only optical drive. */
-export const eject: Program = async ({ argv, inside, stderr }) => {
+export const eject: MachineProgram = async ({ argv, inside, stderr }) => {
   const device = argv.slice(1).find((word) => !word.startsWith('-')) ?? 'cdrom'
   if (inside.eject && ['cdrom', '/dev/cdrom', 'sr0', '/dev/sr0'].includes(device)) {
     await inside.eject()
@@ -30,20 +32,20 @@ export const eject: Program = async ({ argv, inside, stderr }) => {
   return 1
 }
 
-export const poweroff: Program = (process) => goDown(process, 'power off')
-export const reboot: Program = (process) => goDown(process, 'reboot')
+export const poweroff: MachineProgram = (process) => goDown(process, 'power off')
+export const reboot: MachineProgram = (process) => goDown(process, 'reboot')
 
-export const systemctl = tool(
+export const systemctl = defineTool(
   'systemctl',
   { force: 'f', quiet: 'q', now: '', 'no-block': '', 'no-wall': '', 'no-pager': '', property: 'p=', value: '' },
   (process, options) => {
     const { inside, clock, stdout, stderr } = process
     const [verb, ...names] = options.rest
     const units = names.map(unitName)
-    const missing = units.find((unit) => !isKnown(inside, unit))
+    const missing = units.find((unit) => !isKnownUnit(inside, unit))
     const stateOf = (unit: string): UnitState => {
       if (hasUnitFile(inside, unit)) return unitState(inside, unit, clock.now())
-      const active = UNITS.includes(unit) && !inside.files.exists(stopped(unit))
+      const active = LIVE_UNITS.includes(unit) && !inside.files.exists(stopped(unit))
       return { activeState: active ? 'active' : 'inactive', result: 'success' }
     }
     const isActive = (unit: string) => stateOf(unit).activeState === 'active'
@@ -65,7 +67,7 @@ export const systemctl = tool(
         const wanted = options.value('property')?.split(',')
         for (const unit of units) {
           const { activeState, result } = stateOf(unit)
-          const properties = { Id: `${unit}.service`, LoadState: isKnown(inside, unit) ? 'loaded' : 'not-found' }
+          const properties = { Id: `${unit}.service`, LoadState: isKnownUnit(inside, unit) ? 'loaded' : 'not-found' }
           for (const [name, value] of Object.entries({ ...properties, ActiveState: activeState, Result: result }))
             if (!wanted || wanted.includes(name)) stdout(options.has('value') ? `${value}\n` : `${name}=${value}\n`)
         }
@@ -93,17 +95,17 @@ export const systemctl = tool(
   },
 )
 
-export const sync: Program = async ({ inside }) => {
+export const sync: MachineProgram = async ({ inside }) => {
   for (const disk of inside.disks.values()) await disk.flush()
   return 0
 }
 
-export const hostname = tool('hostname', { short: 's', fqdn: 'f', all: 'A' }, ({ inside, stdout }, { rest }) => {
+export const hostname = defineTool('hostname', { short: 's', fqdn: 'f', all: 'A' }, ({ inside, stdout }, { rest }) => {
   if (rest[0] !== undefined) inside.files.write(HOSTNAME, Buffer.from(`${rest[0]}\n`))
-  else stdout(`${text(inside, HOSTNAME)}\n`)
+  else stdout(`${readFileText(inside, HOSTNAME)}\n`)
 })
 
-export const hostnamectl = tool(
+export const hostnamectl = defineTool(
   'hostnamectl',
   { static: '', transient: '', pretty: '' },
   ({ inside, stdout }, options) => {
@@ -111,7 +113,7 @@ export const hostnamectl = tool(
     switch (verb) {
       case 'set-hostname':
       case 'hostname': {
-        if (name === undefined) return stdout(`${text(inside, HOSTNAME)}\n`)
+        if (name === undefined) return stdout(`${readFileText(inside, HOSTNAME)}\n`)
         if (!options.has('transient')) inside.files.write('/etc/hostname', Buffer.from(`${name}\n`))
         if (!options.has('static')) inside.files.write(HOSTNAME, Buffer.from(`${name}\n`))
         return
@@ -119,8 +121,8 @@ export const hostnamectl = tool(
       case 'status':
         return stdout(
           [
-            ` Static hostname: ${text(inside, '/etc/hostname')}`,
-            `      Machine ID: ${text(inside, '/etc/machine-id')}`,
+            ` Static hostname: ${readFileText(inside, '/etc/hostname')}`,
+            `      Machine ID: ${readFileText(inside, '/etc/machine-id')}`,
             `         Boot ID: ${inside.boot.id.replaceAll('-', '')}`,
             'Operating System: Fedora CoreOS (simulated live image)',
             `    Architecture: ${inside.spec.architecture === 'x86_64' ? 'x86-64' : 'arm64'}`,
@@ -137,14 +139,14 @@ export const hostnamectl = tool(
 )
 
 /** The first lines of the kernel and systemd; times are since boot, as `-o short-monotonic` prints them. */
-export const journalctl = tool(
+export const journalctl = defineTool(
   'journalctl',
   { boot: 'b', unit: 'u=', output: 'o=', lines: 'n=', root: '=', full: 'l', 'no-pager': '', since: '=', dmesg: 'k' },
   ({ inside, stdout }, options) => {
-    const host = text(inside, HOSTNAME)
+    const host = readFileText(inside, HOSTNAME)
     const { spec } = inside
     const lines: [unit: string, line: string][] = [
-      ['kernel', `Command line: ${commandLine(spec, inside.boot)}`],
+      ['kernel', `Command line: ${kernelCommandLine(spec, inside.boot)}`],
       ['kernel', `DMI: ${spec.manufacturer} ${spec.product}`],
       ...spec.disks.map((disk): [string, string] => [
         'kernel',
@@ -165,7 +167,7 @@ export const journalctl = tool(
   },
 )
 
-export const uname = tool(
+export const uname = defineTool(
   'uname',
   {
     all: 'a',
@@ -180,7 +182,7 @@ export const uname = tool(
   ({ inside, stdout }, options) => {
     const parts: [string, string][] = [
       ['kernel-name', 'Linux'],
-      ['nodename', text(inside, HOSTNAME)],
+      ['nodename', readFileText(inside, HOSTNAME)],
       ['kernel-release', `6.12.0-simulated.${inside.spec.architecture}`],
       ['kernel-version', '#1 SMP PREEMPT_DYNAMIC'],
       ['machine', inside.spec.architecture],
@@ -194,7 +196,7 @@ export const uname = tool(
 )
 
 /** Waits on the machine's clock. */
-export const sleep: Program = async ({ argv, clock, signal, stderr }) => {
+export const sleep: MachineProgram = async ({ argv, clock, signal, stderr }) => {
   const seconds = Number(/^(\d+(?:\.\d+)?)s?$/.exec(argv[1] ?? '')?.[1] ?? NaN)
   if (Number.isNaN(seconds)) {
     stderr(`sleep: invalid time interval '${argv[1] ?? ''}'\n`)
@@ -204,11 +206,11 @@ export const sleep: Program = async ({ argv, clock, signal, stderr }) => {
   return 0
 }
 
-export const echo: Program = async ({ argv, stdout }) => {
+export const echo: MachineProgram = async ({ argv, stdout }) => {
   const bare = argv[1] === '-n'
   stdout(argv.slice(bare ? 2 : 1).join(' ') + (bare ? '' : '\n'))
   return 0
 }
 
-export const succeed: Program = () => Promise.resolve(0)
-export const fail: Program = () => Promise.resolve(1)
+export const succeed: MachineProgram = () => Promise.resolve(0)
+export const fail: MachineProgram = () => Promise.resolve(1)

@@ -1,13 +1,13 @@
 import { diskNames } from '../../hardware/hardware-names.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { DiskSpec } from '../../machine-spec.js'
-import { blockNodes, findNode, flatNodes, type BlockDiskNode, type BlockNode } from '../block/block-nodes.js'
+import { blockNodes, findBlockNode, flatNodes, type BlockDiskNode, type BlockNode } from '../block/block-nodes.js'
 import { levelName } from '../block/md-arrays.js'
-import { renamed, type Inside, type Program } from '../program.js'
-import { tool, ToolFailure } from '../tool.js'
+import { withArgv, type ProgramMachine, type MachineProgram } from '../program.js'
+import { defineTool, ToolFailure } from '../tool.js'
 
 /** Properties that udev's rules give a disk or partition. */
-function udevProperties(inside: Inside, node: BlockNode): Record<string, string> {
+function udevProperties(inside: ProgramMachine, node: BlockNode): Record<string, string> {
   const { disk, filesystem, gpt } = node
   const bus = disk.name.startsWith('md') ? 'virtual' : 'pci0000:00'
   const properties: Property[] = [
@@ -38,7 +38,7 @@ function udevProperties(inside: Inside, node: BlockNode): Record<string, string>
 
 type Property = [string, string | number | null | undefined | false]
 
-function hardwareProperties(inside: Inside, disk: DiskSpec): Property[] {
+function hardwareProperties(inside: ProgramMachine, disk: DiskSpec): Property[] {
   const names = diskNames(inside.spec, disk)
   return [
     ['ID_ATA', names.bus === 'ata' && '1'],
@@ -70,7 +70,7 @@ function arrayProperties(node: BlockNode | BlockDiskNode): Property[] {
 
 const serial = (model: string, short: string) => `${model.trim().replaceAll(/\s+/g, '_')}_${short}`
 
-const info = tool(
+const udevadmInfo = defineTool(
   'udevadm',
   { query: 'q=', name: 'n=', path: 'p=', property: '=', value: '', root: 'r', 'export-db': 'e', export: 'x' },
   async ({ inside, stdout }, options) => {
@@ -85,7 +85,7 @@ const info = tool(
       : device.startsWith('/dev/')
         ? device
         : `/dev/${device}`
-    const node = await findNode(inside, path)
+    const node = await findBlockNode(inside, path)
     if (!node) throw new ToolFailure(`Unknown device "${device}": No such device`)
     const properties = udevProperties(inside, node)
     switch (options.value('query')) {
@@ -119,11 +119,11 @@ const database = (properties: Record<string, string>): string =>
     .join('')
 
 /** udevadm. There are no pending events, since device nodes always follow the disks. */
-export const udevadm: Program = async (process) => {
+export const udevadm: MachineProgram = async (process) => {
   const [, verb, ...rest] = process.argv
   switch (verb) {
     case 'info':
-      return info(renamed(process, ['udevadm', ...rest]))
+      return udevadmInfo(withArgv(process, ['udevadm', ...rest]))
     case 'settle':
     case 'trigger':
     case 'control':

@@ -1,4 +1,4 @@
-import type { Inside } from '../program.js'
+import type { ProgramMachine } from '../program.js'
 
 /** systemd's `ActiveState` and `Result` of a unit. */
 export interface UnitState {
@@ -10,9 +10,9 @@ const unitFile = (unit: string) => `/etc/systemd/system/${unit}.service`
 const startFile = (unit: string) => `/run/systemd/started/${unit}`
 
 /** Whether a unit file was added to the live system, as an assisted installation's image adds `agent.service`. */
-export const hasUnitFile = ({ files }: Inside, unit: string): boolean => files.exists(unitFile(unit))
+export const hasUnitFile = ({ files }: ProgramMachine, unit: string): boolean => files.exists(unitFile(unit))
 
-export function setStarted({ files }: Inside, unit: string, at: number | null): void {
+export function setStarted({ files }: ProgramMachine, unit: string, at: number | null): void {
   if (at !== null) files.write(startFile(unit), Buffer.from(String(at)))
   else if (files.exists(startFile(unit))) files.remove(startFile(unit))
 }
@@ -28,7 +28,7 @@ export function setStarted({ files }: Inside, unit: string, at: number | null): 
  * A number is the duration of a state in seconds; the last state stays, and `failed` has a result. Without the section a
  * unit is active from its start.
  */
-export function unitState({ files }: Inside, unit: string, now: number): UnitState {
+export function unitState({ files }: ProgramMachine, unit: string, now: number): UnitState {
   const inactive: UnitState = { activeState: 'inactive', result: 'success' }
   if (!files.exists(startFile(unit))) return inactive
   const text = Buffer.from(files.read(unitFile(unit))).toString()

@@ -3,7 +3,7 @@ import type { StagedLab, StagedNode } from '../../../lab/index.js'
 import type { ProbePoint, VirtualClock } from '../../../runtime/index.js'
 import { isExchange } from '../../../wire/index.js'
 import { describedDisk } from '../../../machine/disk/described-disk.js'
-import type { BlockDevice } from '../../../machine/disk/block-device.js'
+import type { SimulatedDisk } from '../../../machine/disk/block-device.js'
 import type { Cells, Measured, Outcome } from '../measure.js'
 import type { Row } from '../rows.js'
 import { deploySteps, labFor, rested } from '../staged.js'
@@ -123,7 +123,7 @@ function countPoints(lab: StagedLab<VirtualClock>): Counting {
 }
 
 /** Described disks, for which this one stands: while the probe watches reads, each is made that would be saved. */
-const DISK = Object.getPrototypeOf(describedDisk({ name: 'sda', size: 4096, sectorSize: 512 })) as BlockDevice
+const DISK = Object.getPrototypeOf(describedDisk({ name: 'sda', size: 4096, sectorSize: 512 })) as SimulatedDisk
 
 const POINTS = ['exchange', 'command', 'disk-write']
 

@@ -12,7 +12,7 @@ import { Jobs } from './jobs.js'
 
 const MACHINES = 10
 /** How long an attempt may take, in milliseconds; Ironic itself waits half an hour for an agent. */
-const ATTEMPT_TIMEOUT = 120_000
+const EMULATOR_START_TIMEOUT = 120_000
 
 interface Worked {
   name: string
@@ -158,7 +158,7 @@ async function attempted(
     more: JsonObject = {},
   ) => {
     await jobs.provision(uuid, target, more)
-    await jobs.settled([uuid], state, ATTEMPT_TIMEOUT)
+    await jobs.settled([uuid], state, EMULATOR_START_TIMEOUT)
   }
   const install = [
     { interface: 'deploy', step: 'install_coreos', priority: 80, args: { image_url: `${there.url}/coreos.raw.xz` } },
@@ -181,8 +181,8 @@ async function attempted(
     await change(uuid, { instance_info: { ...image, image_os_hash_value: '0'.repeat(64) } })
     await jobs.provision(uuid, 'active')
     const ended = await Promise.race([
-      jobs.settled([uuid], 'active', ATTEMPT_TIMEOUT).then(() => 'active'),
-      jobs.settled([uuid], 'deploy failed', ATTEMPT_TIMEOUT).then(() => 'deploy failed'),
+      jobs.settled([uuid], 'active', EMULATOR_START_TIMEOUT).then(() => 'active'),
+      jobs.settled([uuid], 'deploy failed', EMULATOR_START_TIMEOUT).then(() => 'deploy failed'),
     ]).catch((error: unknown) => String(error))
     if (ended === 'active') throw new Error('the node became active')
     if (!ended.includes('deploy failed')) throw new Error(ended)

@@ -4,7 +4,7 @@ import { clock } from '../measure.js'
 import type { Contender } from './contenders.js'
 
 /** Requests under way at a time. */
-const AT_ONCE = 16
+const MAX_PARALLEL_JOBS = 16
 /** Between two looks at all nodes, in milliseconds. */
 const POLL_INTERVAL = 1000
 
@@ -96,7 +96,7 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promi
   const results = new Array<R>(items.length)
   let next = 0
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
+    Array.from({ length: MAX_PARALLEL_JOBS }, async () => {
       for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index]!)
     }),
   )

@@ -8,11 +8,11 @@ import { hasFailed, Jobs, restsIn } from './jobs.js'
 
 const MACHINES = 1000
 /** Milliseconds after which it ends, whether all are deployed or not: Ironic needs nine seconds of processor time a node. */
-const LONGEST = 3 * 3_600_000
+const THOUSAND_TIMEOUT = 3 * 3_600_000
 /** Machines under way at a time. */
-const AT_ONCE = 120
+const MAX_PARALLEL_DEPLOYMENTS = 120
 /** Between two lines that say how far it is, in milliseconds. */
-const REPORT_EVERY = 300_000
+const PROGRESS_REPORT_INTERVAL = 300_000
 /** Between two looks at all nodes, in milliseconds: a list of 1,000 costs Ironic half a second of processor time. */
 const POLL_INTERVAL = 10_000
 
@@ -64,8 +64,8 @@ export async function thousandMachines(): Promise<Measured[]> {
         : place === 'inspected'
           ? 'available'
           : undefined
-  while (performance.now() - since < LONGEST && deployed + failed.length < MACHINES) {
-    while (under.size < AT_ONCE && waiting.length > 0) await begin(waiting.shift()!, 'enroll')
+  while (performance.now() - since < THOUSAND_TIMEOUT && deployed + failed.length < MACHINES) {
+    while (under.size < MAX_PARALLEL_DEPLOYMENTS && waiting.length > 0) await begin(waiting.shift()!, 'enroll')
     await clock.sleep(POLL_INTERVAL)
     const seen = await jobs.seen()
     for (const [uuid, place] of under) {
@@ -82,7 +82,7 @@ export async function thousandMachines(): Promise<Measured[]> {
         }
       }
     }
-    if (performance.now() - reported < REPORT_EVERY) continue
+    if (performance.now() - reported < PROGRESS_REPORT_INTERVAL) continue
     reported = performance.now()
     process.stderr.write(`  ${deployed} of ${MACHINES} deployed, ${failed.length} failed\n`)
   }

@@ -8,7 +8,7 @@ export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--enable-precise-memory-info'] })
 
 /** Time for something to appear, in milliseconds: a machine of a CI has other work too. */
-const TIMEOUT = 15_000
+const BROWSER_TIMEOUT = 15_000
 
 /** Rules of WCAG 2.2, levels A and AA. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -34,7 +34,7 @@ export class Tab {
   ): Promise<Tab> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
     const page = await context.newPage()
-    page.setDefaultTimeout(TIMEOUT)
+    page.setDefaultTimeout(BROWSER_TIMEOUT)
     const tab = new Tab(page, new URL(url).origin, failuresExpected)
     tab.listen()
     await page.goto(url)

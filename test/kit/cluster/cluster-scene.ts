@@ -3,14 +3,14 @@ import {
   openKube,
   type ActorParts,
   type Behaviour,
-  type Kind,
-  type Kinds,
-  type Notice,
+  type KubeKind,
+  type KubeKinds,
+  type ActorNotice,
 } from '../../../cluster/index.js'
 import { hours, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
 import { watchUntil } from './watch-until.js'
 
-const LONGEST_WAIT = hours(12)
+const SCENE_TIMEOUT = hours(12)
 
 /** A Kubernetes API on a virtual clock, with what actors need around it. */
 export function clusterScene({
@@ -20,7 +20,7 @@ export function clusterScene({
   const clock = new VirtualClock()
   const random = seededRandom(7)
   const { client: kube } = openKube({ clock, random })
-  const notices: Notice[] = []
+  const notices: ActorNotice[] = []
   const parts: ActorParts = {
     kube,
     clock,
@@ -30,16 +30,16 @@ export function clusterScene({
     announce: (notice) => void notices.push(notice),
   }
   /** Waits in lab time until an object is as it should be. */
-  const until = async <K extends Kind>(
+  const until = async <K extends KubeKind>(
     kind: K,
     name: string,
-    holds: (object: Kinds[K]) => boolean,
+    holds: (object: KubeKinds[K]) => boolean,
     namespace?: string,
-  ): Promise<Kinds[K]> => {
+  ): Promise<KubeKinds[K]> => {
     const ending = new AbortController()
     const { signal } = ending
     const seen = watchUntil(kube, kind, { name, namespace, signal }, holds)
-    const late = clock.sleep(LONGEST_WAIT, { signal: ending.signal }).then(
+    const late = clock.sleep(SCENE_TIMEOUT, { signal: ending.signal }).then(
       () => Promise.reject(new Error(`${kind} ${name} is not so within twelve hours`)),
       () => seen,
     )

@@ -6,7 +6,7 @@ import {
   runClusterBaremetalOperator,
   runClusterVersionOperator,
   runPods,
-  type MadeRelease,
+  type SiteRelease,
   type Metal3Options,
   type NewRelease,
   type RepositoryMirrors,
@@ -52,7 +52,7 @@ export async function clusterSite({ reachability = 'connected', without = [], me
     return makeRelease(site.registry, { version, operators: ['baremetal'], machineOs, ...wanted }, clock)
   }
   /** Copies a release and its images to the mirror, as `oc adm release mirror` does. */
-  const mirror = ({ image, components }: MadeRelease): void => {
+  const mirror = ({ image, components }: SiteRelease): void => {
     for (const pullspec of [image, ...Object.values(components)]) site.registry.mirror(pullspec)
   }
   const completed = (version: string) =>
@@ -67,7 +67,7 @@ export async function clusterSite({ reachability = 'connected', without = [], me
     mirror,
     completed,
     /** Runs the operators on a release, until the cluster is at it. */
-    install: async (first: MadeRelease): Promise<void> => {
+    install: async (first: SiteRelease): Promise<void> => {
       const programs = metal3Programs(site, parts, metal3?.(scene))
       const { registry } = site
       scope.use(runPods({ ...parts, registry, programs }))

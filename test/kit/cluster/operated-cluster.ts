@@ -10,11 +10,11 @@ import {
   runMachineConfigOperator,
   runNodePrograms,
   type ActorParts,
-  type Kind,
-  type Kinds,
-  type MadeRelease,
+  type KubeKind,
+  type KubeKinds,
+  type SiteRelease,
   type NewRelease,
-  type Notice,
+  type ActorNotice,
 } from '../../../cluster/index.js'
 import { SiteNetwork } from '../../../cluster/site/network.js'
 import { SiteRegistry } from '../../../cluster/site/container-registry.js'
@@ -36,7 +36,7 @@ export type WantedRelease = Omit<NewRelease, 'operators'>
 
 /** How machines of a set are installed. */
 export type Installation = Pick<
-  NonNullable<Kinds['Machine']['spec']['providerSpec']['value']>,
+  NonNullable<KubeKinds['Machine']['spec']['providerSpec']['value']>,
   'image' | 'customDeploy' | 'hostSelector'
 >
 
@@ -52,7 +52,7 @@ export async function operatedCluster(
     const { clock } = lab
     const random = seededRandom(options.seed ?? 7)
     const { client: kube } = openKube({ clock, random })
-    const notices: Notice[] = []
+    const notices: ActorNotice[] = []
     const parts: ActorParts = {
       kube,
       clock,
@@ -62,7 +62,7 @@ export async function operatedCluster(
       announce: (notice) => void notices.push(notice),
     }
     const registry = new SiteRegistry(new SiteNetwork({ clock, reachability: 'connected', mirrors: [] }), [])
-    const release = (wanted: WantedRelease): Promise<MadeRelease> =>
+    const release = (wanted: WantedRelease): Promise<SiteRelease> =>
       makeRelease(registry, { operators: ['machine-api', 'machine-config'], ...wanted }, clock)
     const initial = typeof first === 'function' ? first(lab) : first
     const installed = await release(initial)
@@ -73,12 +73,12 @@ export async function operatedCluster(
     const config = scope.use(await runMachineConfigOperator({ ...parts, registry }))
     scope.use(runNodePrograms({ ...parts, machines: lab.machines, probe: lab.probe }))
 
-    const until = async <K extends Kind>(
+    const until = async <K extends KubeKind>(
       kind: K,
       name: string,
-      holds: (object: Kinds[K]) => boolean,
+      holds: (object: KubeKinds[K]) => boolean,
       namespace?: string,
-    ): Promise<Kinds[K]> => {
+    ): Promise<KubeKinds[K]> => {
       const ending = new AbortController()
       const { signal } = ending
       const seen = watchUntil(kube, kind, { name, namespace, signal }, holds)
@@ -185,7 +185,7 @@ export async function operatedCluster(
           NAMESPACE,
         ),
 
-      upgrade: ({ image, version }: MadeRelease, { force = false } = {}) =>
+      upgrade: ({ image, version }: SiteRelease, { force = false } = {}) =>
         kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate: { image, version, force } } }),
 
       completed: (version: string) =>

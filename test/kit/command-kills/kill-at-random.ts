@@ -5,9 +5,9 @@ import { KILLED_COMMANDS } from './rows.js'
 
 const clock = systemClock()
 /** How long a command that does not end by itself is left alone at most, in milliseconds. */
-const LONGEST = 2500
+const MAX_KILL_DELAY = 2500
 /** How long what goes on by itself may take until it has ended. */
-const TIMEOUT = 60_000
+const SETTLE_TIMEOUT = 60_000
 
 export interface Kills {
   count: number
@@ -29,7 +29,7 @@ export async function killAtRandom({
   count,
   random,
   durations = new Map(),
-  longest = LONGEST,
+  longest = MAX_KILL_DELAY,
   together = 1,
 }: Kills): Promise<void> {
   await using ground = await KillGround.open()
@@ -50,7 +50,7 @@ export async function killAtRandom({
 
 /** Remains of a kill vanish by themselves or with the next command. */
 async function gone(ground: KillGround, kills: object[]): Promise<void> {
-  const until = clock.now() + TIMEOUT
+  const until = clock.now() + SETTLE_TIMEOUT
   for (;;) {
     const swept = await ground.sweep()
     expect({ kills, codes: swept.map(({ code }) => code) }, swept.map(({ output }) => output).join('\n')).toMatchObject(
@@ -70,11 +70,11 @@ export async function rehearsed(): Promise<Map<string, number>> {
   await using ground = await KillGround.open()
   const durations = new Map<string, number>()
   for (const [name, command] of Object.entries(KILLED_COMMANDS)) {
-    const end = await ground.run(command, command.ends ? undefined : { after: LONGEST, signal: 'SIGTERM' })
+    const end = await ground.run(command, command.ends ? undefined : { after: MAX_KILL_DELAY, signal: 'SIGTERM' })
     if (command.ends) {
       expect({ name, code: end.code }, end.output).toEqual({ name, code: command.code ?? 0 })
       durations.set(name, end.took)
-    } else expect({ name, lasted: end.took >= LONGEST }, end.output).toEqual({ name, lasted: true })
+    } else expect({ name, lasted: end.took >= MAX_KILL_DELAY }, end.output).toEqual({ name, lasted: true })
     await ground.clear()
   }
   return durations

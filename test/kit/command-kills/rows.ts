@@ -37,9 +37,9 @@ const ends = (argv: KilledCommand['argv'], stdin?: string): KilledCommand => ({
 })
 const lasts = (argv: KilledCommand['argv']): KilledCommand => ({ argv, ends: false })
 
-const FROM_SLOW = ['--stream', 'STREAM', '--insecure', '--architecture', 'x86_64']
+const SLOW_STREAM_ARGS = ['--stream', 'STREAM', '--insecure', '--architecture', 'x86_64']
 const fromSlow = (ground: Ground): string[] =>
-  FROM_SLOW.map((word) => (word === 'STREAM' ? ground.input('stream.json') : word))
+  SLOW_STREAM_ARGS.map((word) => (word === 'STREAM' ? ground.input('stream.json') : word))
 const newIso = (...words: string[]) => ends(({ out }) => ['iso', ...words, '-o', out('new.iso'), ISO], CONFIG)
 
 /** Every command that does something, with arguments that keep it busy for a moment; by its words. */

@@ -1,4 +1,4 @@
-import { commandLine, printing, type ToolCommand } from '../../../cli/index.js'
+import { makeCommandLine, printing, type ToolCommand } from '../../../cli/index.js'
 import { Readable } from 'node:stream'
 
 /** A command of the program's own definition. */
@@ -13,7 +13,7 @@ export interface KnownCommand {
 /** The program and every command below it, in the order of its help. */
 export function allCommands(): KnownCommand[] {
   const output = { write: () => {} }
-  const program = commandLine(
+  const program = makeCommandLine(
     printing({
       argv: [],
       variables: {},

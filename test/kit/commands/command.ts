@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { run, Stopped, type RawEnvironment } from '../../../cli/index.js'
+import { runCommandLine, Stopped, type RawEnvironment } from '../../../cli/index.js'
 
 export interface CommandRun {
   stdout: string
@@ -76,6 +76,6 @@ export function command(
       return { [Symbol.dispose]: () => void (interrupted = undefined) }
     },
   }
-  started.ended = run(environment)
+  started.ended = runCommandLine(environment)
   return started
 }

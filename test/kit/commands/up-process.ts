@@ -11,7 +11,7 @@ export const IRONSTAGE = fileURLToPath(
 )
 
 /** How long a start may take, in milliseconds, on a machine that does much else. */
-const TIMEOUT = 30_000
+const UP_START_TIMEOUT = 30_000
 
 /** A line of `up --json` about a node. */
 export interface NodeLine {
@@ -54,7 +54,7 @@ export class UpProcess {
       })
       const failed = (why: string) => reject(new Error(`ironstage ${why}: ${this.stray.join('\n')}`))
       exited.then(() => failed('ended'), reject)
-      const late = setTimeout(() => failed('does not get ready'), TIMEOUT)
+      const late = setTimeout(() => failed('does not get ready'), UP_START_TIMEOUT)
       exited.finally(() => clearTimeout(late)).catch(() => {})
     })
     this.ready.catch(() => {})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { SeenPower } from '../../../ironic-mock/conductor/core/events.js'
-import { VERBS } from '../../../ironic-mock/conductor/core/transitions.js'
+import { PROVISION_VERBS } from '../../../ironic-mock/conductor/core/transitions.js'
 
 /** A draw of a test, which becomes an event that fits the node. */
 export type Draw =
@@ -18,7 +18,7 @@ export const draws: fc.Arbitrary<Draw> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       draw: fc.constant('verb' as const),
-      target: fc.constantFrom(...Object.keys(VERBS)),
+      target: fc.constantFrom(...Object.keys(PROVISION_VERBS)),
       steps: fc.constantFrom('none' as const, 'known' as const, 'unknown' as const, 'reserved' as const),
     }),
   },

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
-import type { EffectBody, Job, Outcome } from '../../../ironic-mock/conductor/core/effects.js'
+import type { EffectBody, Job, EffectOutcome } from '../../../ironic-mock/conductor/core/effects.js'
 import type { ConductorEvent, DeadlineKind } from '../../../ironic-mock/conductor/core/events.js'
 import type { Reaction } from '../../../ironic-mock/conductor/core/node-task.js'
 import type { ConductorConf } from '../../../ironic-mock/conductor/core/conductor-conf.js'
 import { react } from '../../../ironic-mock/conductor/core/react.js'
 import { STABLE_STATES, STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/conductor/core/transitions.js'
-import { newNode } from '../../../ironic-mock/conductor/records/new-records.js'
+import { makeNodeRecord } from '../../../ironic-mock/conductor/records/new-records.js'
 import { chooseInterfaces, hardwareType } from '../../../ironic-mock/drivers/hardware-types.js'
 import type { SystemReport } from '../../../ironic-mock/drivers/bmc-hardware.js'
 import { IronicError, type CommandResult, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
@@ -69,7 +69,7 @@ export class NodeModel {
   ) {
     const type = hardwareType(driver, '')
     const fields = { driver, driver_info: { redfish_address: 'http://bmc' }, ...more }
-    this.node = { ...newNode(fields, chooseInterfaces(type, fields), '2026-01-01T00:00:00.000000', 'u'), id: 1 }
+    this.node = { ...makeNodeRecord(fields, chooseInterfaces(type, fields), '2026-01-01T00:00:00.000000', 'u'), id: 1 }
   }
 
   event(draw: Draw): ConductorEvent | undefined {
@@ -145,7 +145,7 @@ export class NodeModel {
     return { draw: 'verb', target: next[state] ?? 'deleted', steps }
   }
 
-  outcome(effect: EffectBody, { luck, choice }: { luck: number; choice: number }): Outcome {
+  outcome(effect: EffectBody, { luck, choice }: { luck: number; choice: number }): EffectOutcome {
     const { kind } = effect
     const reasons = ['agent busy', 'agent unreachable', 'agent error', 'bmc', 'other'] as const
     if (luck < 0.15 && kind !== 'proceed' && kind !== 'inspection-facts')
@@ -212,7 +212,7 @@ export class NodeModel {
       case 'agent-power-off':
       case 'agent-logs':
       case 'proceed':
-        return { ok: true, kind, value: null } as Outcome
+        return { ok: true, kind, value: null } as EffectOutcome
     }
   }
 

@@ -1,4 +1,4 @@
-import { Probe, VirtualClock, seededRandom, silent, uuid, type Logger } from '../../../runtime/index.js'
+import { Probe, VirtualClock, seededRandom, silent, randomUuid, type Logger } from '../../../runtime/index.js'
 import { InProcessTransport, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
 import {
   UPSTREAM_CONF,
@@ -119,7 +119,7 @@ export class ScriptedLab {
     const node = await this.conductor.createNode({
       driver: 'redfish',
       driver_info: { redfish_address: `http://bmc-${mac.replaceAll(':', '')}` },
-      uuid: uuid(this.random),
+      uuid: randomUuid(this.random),
       ...fields,
     })
     await this.conductor.createPort({ node_uuid: node.uuid, address: mac })

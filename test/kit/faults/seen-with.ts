@@ -20,7 +20,7 @@ interface SeenOptions {
 }
 
 /** Longer than Ironic waits for an agent, and beside the moments at which it looks at machines. */
-const LONG = minutes(40.3)
+const AGENT_SILENCE_TIME = minutes(40.3)
 
 /**
  * Deploys a node under a fault, in a lab of its own, and then without it: the lines of docs/faults.md. The same lines tell
@@ -49,7 +49,7 @@ export async function seenWith(
 
   const answer = await patiently(lab, deployment(lab, node, deploy_steps))
   if (answer !== null) lines.push(`the client gets: ${plain(answer)}`)
-  await lab.wait(lab.clock.sleep(LONG))
+  await lab.wait(lab.clock.sleep(AGENT_SILENCE_TIME))
   const seen = await patiently(lab, lab.client.node(uuid).then(standing))
   lines.push(`the node: ${plain(seen ?? '')}`)
 
@@ -59,10 +59,10 @@ export async function seenWith(
   if (strikes.length !== struck)
     throw new Error(`the fault struck ${struck} times, and the journal has ${strikes.length}`)
   lines.push(`struck ${struck === 1 ? 'once' : `${struck} times`}${first ? `, first: ${plain(entryText(first))}` : ''}`)
-  if (lab.clock.elapsed() - began < LONG) throw new Error('the clock did not move')
+  if (lab.clock.elapsed() - began < AGENT_SILENCE_TIME) throw new Error('the clock did not move')
 
   lab.faults.clear()
-  await lab.wait(lab.clock.sleep(LONG))
+  await lab.wait(lab.clock.sleep(AGENT_SILENCE_TIME))
   lines.push(`without it: ${plain(standing(await recovered(lab, uuid, deploy_steps)))}`)
   return lines
 }
@@ -105,7 +105,7 @@ async function recovered(lab: StagedLab, uuid: string, deploy_steps: readonly Re
       await lab.client.provision(uuid, 'manage')
     else if (state === 'manageable')
       await lab.client.provision(uuid, node.inspection_finished_at === null ? 'inspect' : 'provide')
-    await lab.wait(lab.clock.sleep(LONG))
+    await lab.wait(lab.clock.sleep(AGENT_SILENCE_TIME))
   }
   return lab.client.node(uuid)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { defined } from '../../../runtime/index.js'
-import { IRONIC_OPERATIONS, type Operation, type WireRequest } from '../../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation, type WireRequest } from '../../../wire/index.js'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { fitting, members, mutated, NASTY, patch, PLACES, text } from './values.js'
 
@@ -44,7 +44,7 @@ const IDENTS: Readonly<Record<string, readonly string[]>> = {
 /** Without half of a surrogate pair, which a URL cannot carry. */
 const WELL_FORMED = /^\P{Surrogate}*$/u
 
-function pathOf({ path, also = [] }: Operation): fc.Arbitrary<string> {
+function pathOf({ path, also = [] }: IronicOperation): fc.Arbitrary<string> {
   return fc.oneof({ weight: 4, arbitrary: fc.constant(path) }, fc.constantFrom(path, ...also)).chain((chosen) =>
     fc
       .tuple(
@@ -62,7 +62,7 @@ function pathOf({ path, also = [] }: Operation): fc.Arbitrary<string> {
   )
 }
 
-function queryOf({ query = {} }: Operation): fc.Arbitrary<string> {
+function queryOf({ query = {} }: IronicOperation): fc.Arbitrary<string> {
   const names = Object.keys(query)
   const pair = fc.oneof(
     ...(names.length > 0
@@ -84,7 +84,7 @@ function queryOf({ query = {} }: Operation): fc.Arbitrary<string> {
     )
 }
 
-function bodyOf(operation: Operation): fc.Arbitrary<string | undefined> {
+function bodyOf(operation: IronicOperation): fc.Arbitrary<string | undefined> {
   const { body } = operation
   const raw = fc.oneof(
     fc.constantFrom(undefined, '', '{', '[]', '{}', 'null', '"text"', '{"a":1}{', '[[['.repeat(40), '\ufeff{}'),
@@ -109,7 +109,7 @@ function bodyOf(operation: Operation): fc.Arbitrary<string | undefined> {
 }
 
 /** A call of one row, with arguments that its schemas allow or nearly allow. */
-const ofRow = (operation: Operation): fc.Arbitrary<FuzzedRequest> =>
+const ofRow = (operation: IronicOperation): fc.Arbitrary<FuzzedRequest> =>
   fc
     .record({ path: pathOf(operation), query: queryOf(operation), headers, body: bodyOf(operation) })
     .map(({ path, query, headers: sent, body }) => ({
@@ -150,7 +150,9 @@ const astray: fc.Arbitrary<FuzzedRequest> = fc
   .map((request) => request)
 
 /** Any call of Ironic's API: every operation of the table is as likely as the others. */
-export const fuzzedRequest = (operations: readonly Operation[] = IRONIC_OPERATIONS): fc.Arbitrary<FuzzedRequest> =>
+export const fuzzedRequest = (
+  operations: readonly IronicOperation[] = IRONIC_OPERATIONS,
+): fc.Arbitrary<FuzzedRequest> =>
   fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...operations).chain(ofRow) }, { weight: 1, arbitrary: astray })
 
 /** Replaces placeholders by what is there now, and by a uuid that nothing has where there is none. */

@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  EVERY,
+  MACHINE_POLL_INTERVAL,
   openRehearsal,
   readHosts,
   RunFolder,
   runHosts,
   type Rehearsal,
   type RunEvent,
-  type RunOptions,
+  type RunHostsOptions,
   type RunReport,
 } from '../../../hardware-lab/index.js'
 import type { Fault } from '../../../lab/index.js'
@@ -57,7 +57,7 @@ export class RehearsedRuns implements AsyncDisposable {
     return this.#rehearsal
   }
 
-  async run(options: Partial<RunOptions> = {}): Promise<RunReport> {
+  async run(options: Partial<RunHostsOptions> = {}): Promise<RunReport> {
     const { access, hosts } = this.#rehearsal ?? (await this.open())
     return runHosts({
       file: 'hosts.yaml',
@@ -66,7 +66,7 @@ export class RehearsedRuns implements AsyncDisposable {
       locks: null,
       parallel: 4,
       rehearsed: true,
-      every: EVERY,
+      every: MACHINE_POLL_INTERVAL,
       folder: options.folder ?? (await RunFolder.open(join(this.folder, 'state'))),
       clock: systemClock(),
       random: systemRandom,

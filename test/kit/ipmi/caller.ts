@@ -1,7 +1,7 @@
 import { CIPHER_SUITES, type CipherSuite } from '../../../ipmi/protocol/cipher-suites.js'
 import { PAYLOAD, plainPacket, readPacket } from '../../../ipmi/protocol/packet.js'
 import { readRmcp, RMCP_IPMI, rmcpDatagram } from '../../../ipmi/protocol/rmcp.js'
-import { integrityKey, rakp3Code, type Exchange } from '../../../ipmi/session/rakp.js'
+import { integrityKey, rakp3Code, type RakpHandshake } from '../../../ipmi/session/rakp.js'
 import { Session } from '../../../ipmi/session/session.js'
 import type { IpmiAccount, IpmiBmc } from '../../../ipmi/index.js'
 import { ADMIN } from './served.js'
@@ -134,7 +134,7 @@ export async function openSession(bmc: IpmiBmc, options: CallerOptions = {}): Pr
   const rakp1 = Buffer.concat([Buffer.alloc(4), number(id), callerRandom, Buffer.from([role, 0, 0, name.length]), name])
   const challenged = await payloadOf(bmc, plain(PAYLOAD.rakp1, rakp1))
   if (challenged?.[1] !== 0) throw new Refused('rakp2', challenged?.[1] ?? null)
-  const exchange: Exchange = {
+  const exchange: RakpHandshake = {
     suite,
     remote: REMOTE,
     id,
@@ -159,7 +159,7 @@ export async function administrator(bmc: IpmiBmc, options: CallerOptions = {}): 
 }
 
 /** The caller's side of a session: the same keys, the other's id. */
-function callerSession(exchange: Exchange, suite: CipherSuite, id: number): Session {
+function callerSession(exchange: RakpHandshake, suite: CipherSuite, id: number): Session {
   const none = Buffer.alloc(0)
   return new Session(
     { id: REMOTE, remote: id, suite, username: '', maximum: 4, sik: integrityKey(exchange) },

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import type { IpmiBmc } from '../../../ipmi/index.js'
 
 /** How long an answer may take, in milliseconds. */
-const TIMEOUT = 3000
+const UDP_ANSWER_TIMEOUT = 3000
 
 /** A BMC behind a UDP port of loopback. A datagram without an answer in time has none. */
-export function overUdp(port: number, timeout = TIMEOUT): IpmiBmc {
+export function overUdp(port: number, timeout = UDP_ANSWER_TIMEOUT): IpmiBmc {
   const socket = createSocket('udp4')
   return {
     receive: async (datagram, send) => {

@@ -41,7 +41,7 @@ export function operatorCalls(made: readonly OperatorCall[]): OperatorCall[] {
 }
 
 /** The most calls of a round that is repeated. */
-const LONGEST_ROUND = 12
+const MAX_ROUND_CALLS = 12
 
 /** Rounds that are repeated directly, once each. */
 function unrepeated(calls: readonly OperatorCall[]): OperatorCall[] {
@@ -49,7 +49,7 @@ function unrepeated(calls: readonly OperatorCall[]): OperatorCall[] {
   const once: number[] = []
   for (const [index] of calls.entries()) {
     once.push(index)
-    for (let length = 1; length <= LONGEST_ROUND && 2 * length <= once.length; length++) {
+    for (let length = 1; length <= MAX_ROUND_CALLS && 2 * length <= once.length; length++) {
       const round = (from: number): string =>
         once
           .slice(from, from + length)

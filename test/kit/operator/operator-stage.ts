@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { KubeClient, Kinds } from '../../../cluster/index.js'
+import type { KubeClient, KubeKinds } from '../../../cluster/index.js'
 import type { StagedLab } from '../../../lab/index.js'
 import { imageServer } from '../deployed.js'
 import { smallImage } from '../images/rehearsal-image.js'
 import { operatorCalls, type OperatorCall } from './operator-calls.js'
 
-type Host = Kinds['BareMetalHost']
+type Host = KubeKinds['BareMetalHost']
 type Status = NonNullable<Host['status']>
 
 /** Record of an operator in a scene, without what differs from run to run. */
@@ -216,13 +216,13 @@ export class OperatorStage implements AsyncDisposable {
   }
 }
 
-const LONG = new Set(['hardware', 'components'])
+const LONG_LISTS = new Set(['hardware', 'components'])
 
 /** Long members as digests of their values, whose members may be in any order. */
 function digested(value: unknown, key = '', parent = ''): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value) && !LONG.has(key)) return value.map((inner) => digested(inner))
-  if (LONG.has(key) || (key === 'settings' && parent === 'status')) {
+  if (Array.isArray(value) && !LONG_LISTS.has(key)) return value.map((inner) => digested(inner))
+  if (LONG_LISTS.has(key) || (key === 'settings' && parent === 'status')) {
     const sorted = JSON.stringify(value, (_key, inner: unknown) =>
       typeof inner === 'object' && inner !== null && !Array.isArray(inner)
         ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

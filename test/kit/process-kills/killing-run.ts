@@ -37,7 +37,7 @@ const READY = 600
 /** How much of a start may pass before a kill that comes during the start. */
 const START = 500
 /** Milliseconds that recovery may take. */
-const SOON = 10_000
+const RECOVERY_TIMEOUT = 10_000
 
 export interface KillingOptions {
   stateDir: string
@@ -202,7 +202,7 @@ export class KillingRun {
   /** Left alone, everything that can go on comes to its end, and nothing stays reserved. */
   async #settled(url: string, life: UpProcess): Promise<void> {
     const client = this.#client(url)
-    const until = performance.now() + SOON * this.#slowness
+    const until = performance.now() + RECOVERY_TIMEOUT * this.#slowness
     for (;;) {
       const nodes = await client.nodes({ detail: true })
       const busy = nodes.filter((node) => !isAtRest(node) && !this.#isLockedOut(node))

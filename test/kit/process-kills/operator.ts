@@ -1,4 +1,4 @@
-import { TRANSITIONS, VERBS } from '../../../ironic-mock/index.js'
+import { TRANSITIONS, PROVISION_VERBS } from '../../../ironic-mock/index.js'
 import type { Random } from '../../../runtime/index.js'
 import { IronicRefused, type ApiNode, type ProvisionState } from '../../../wire/index.js'
 import type { UpProcess } from '../commands/up-process.js'
@@ -18,7 +18,7 @@ export interface AcceptedVerb {
 }
 
 /** How long a node may stand still in a running process before that counts as stuck, in milliseconds. */
-const TIMEOUT = 40_000
+const STUCK_NODE_TIMEOUT = 40_000
 
 const WAITING: ReadonlySet<ProvisionState> = new Set([
   ...(['inspect wait', 'clean wait', 'wait call-back', 'service wait', 'rescue wait'] as const),
@@ -114,7 +114,7 @@ export class Operator<I extends Itinerary = Itinerary> {
   }
 
   #accept(from: ProvisionState, verb: string, process: UpProcess, after: number): void {
-    const first = TRANSITIONS[from].on[VERBS[verb]!.event]
+    const first = TRANSITIONS[from].on[PROVISION_VERBS[verb]!.event]
     // A step that must not be interrupted is let to its end before an abort shows.
     if (first === undefined || (verb === 'abort' && from !== 'service failed')) return
     // Where nothing is to be cleaned the state is never seen.
@@ -156,7 +156,7 @@ export class Operator<I extends Itinerary = Itinerary> {
     const key = JSON.stringify([life.process.pid, node.provision_state, node.updated_at, node.reservation])
     const now = performance.now()
     if (this.#last.key !== key) this.#last = { key, since: now }
-    else if (now - this.#last.since > TIMEOUT) {
+    else if (now - this.#last.since > STUCK_NODE_TIMEOUT) {
       const { provision_state, reservation, last_error, driver_internal_info } = node
       const { log } = life.process
       const about = JSON.stringify({ provision_state, reservation, last_error, driver_internal_info, log }, null, 1)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { uuid, type Random } from '../../../runtime/index.js'
+import { randomUuid, type Random } from '../../../runtime/index.js'
 import type { ApiNode, ApiPort } from '../../../wire/index.js'
 import { Counter } from './counter.js'
 import { answered, pick, type Answer, type Life, type Link } from './link.js'
@@ -44,7 +44,7 @@ export class Registrar {
   }
 
   async #createNode({ client }: Life): Promise<void> {
-    const name = uuid(this.#random)
+    const name = randomUuid(this.#random)
     const node: ExtraNode = { presence: 'gone', counter: new Counter(), ports: new Map() }
     this.#nodes.set(name, node)
     const answer = await answered(client.createNode({ uuid: name, driver: 'fake-hardware' }))

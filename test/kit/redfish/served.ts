@@ -1,7 +1,7 @@
 import type { Machine, Machines, MachineSpec } from '../../../machine/index.js'
 import {
   createRedfishService,
-  type Credentials,
+  type RedfishCredentials,
   type RedfishOptions,
   type RedfishService,
 } from '../../../redfish/index.js'
@@ -23,13 +23,13 @@ export interface Served extends AsyncDisposable {
   readonly machines: Machines
   readonly clock: VirtualClock
   readonly probe: Probe
-  readonly accounts: Map<string, Credentials>
+  readonly accounts: Map<string, RedfishCredentials>
   machine(n?: number): Machine
   /** A call with Basic credentials of admin, or other headers. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
 }
 
-export const basic = ({ username, password }: Credentials): { authorization: string } => ({
+export const basic = ({ username, password }: RedfishCredentials): { authorization: string } => ({
   authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
 })
 

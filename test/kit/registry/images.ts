@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { systemClock, sharedAbort } from '../../../runtime/index.js'
-import { Images, makeImage, parsePlace, putImage, digestOf, type ImageAccess } from '../../../registry/index.js'
+import { Images, makeImage, parsePlace, putImage, blobDigestOf, type ImageAccess } from '../../../registry/index.js'
 import { paxArchive } from '../../../bytes/index.js'
 import type { RegistryServerHandle } from './registry-server.js'
 
@@ -50,7 +50,7 @@ export function storeLayers(
 ): string {
   const blobs = new Map<string, Buffer>()
   const blob = (bytes: Uint8Array, mediaType: string) => {
-    const digest = digestOf(bytes)
+    const digest = blobDigestOf(bytes)
     blobs.set(digest, Buffer.from(bytes))
     return { mediaType, digest, size: bytes.length }
   }
@@ -62,7 +62,7 @@ export function storeLayers(
     blob(bytes ?? gzipSync(archiveOf(files)), type),
   )
   const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, config, layers: all }))
-  const digest = digestOf(manifest)
+  const digest = blobDigestOf(manifest)
   const known = repositories.get(name) ?? { blobs: new Map(), manifests: new Map(), tags: new Map() }
   for (const [one, bytes] of blobs) known.blobs.set(one, bytes)
   known.manifests.set(digest, { type: 'application/vnd.oci.image.manifest.v1+json', bytes: manifest })

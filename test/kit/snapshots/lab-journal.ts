@@ -3,7 +3,7 @@ import { createStagedLab, installCoreos, type StagedLab } from '../../../lab/ind
 import { seededRandom, type VirtualClock } from '../../../runtime/index.js'
 
 /** Times of hardware, at which a deployment is spread over many instants. */
-export const SLOW_MACHINES = { power: 3000, bootRamdisk: 60_000, bootDisk: 40_000, writeRate: 200e6 }
+export const SPREAD_MACHINE_TIMES = { power: 3000, bootRamdisk: 60_000, bootDisk: 40_000, writeRate: 200e6 }
 
 /**
  * Everything that happens in a lab, a line each: all points of its probe, and its events, with the time.
@@ -43,7 +43,7 @@ export async function deployingLab(added?: (lines: number, lab: StagedLab) => vo
   lab: StagedLab<VirtualClock>
   journal: string[]
 }> {
-  const lab = await createStagedLab({ seed: 7, machinePace: SLOW_MACHINES, agentPace: IPA_PACE })
+  const lab = await createStagedLab({ seed: 7, machinePace: SPREAD_MACHINE_TIMES, agentPace: IPA_PACE })
   const journal = journalOf(lab, (lines) => added?.(lines, lab))
   const nodes = [await lab.enroll({ deploySteps }), await lab.enroll({ deploySteps })]
   const machine = (await nodes[1]!.machine())!.spec.id

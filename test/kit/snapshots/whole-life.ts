@@ -1,7 +1,7 @@
 import { IPA_PACE } from '../../../agent/index.js'
-import { installCoreos, stage, type Stage } from '../../../lab/index.js'
+import { installCoreos, composeStage, type Stage } from '../../../lab/index.js'
 import { LabClock, minutes, seededRandom } from '../../../runtime/index.js'
-import { journalOf, SLOW_MACHINES } from './lab-journal.js'
+import { journalOf, SPREAD_MACHINE_TIMES } from './lab-journal.js'
 
 /** How clients reach a lab. */
 export type Connection = 'in process' | 'by sockets'
@@ -26,12 +26,12 @@ export interface WholeLife extends AsyncDisposable {
 /** @param moments lines of the journal at which a snapshot is taken, in order */
 export async function wholeLife(connection: Connection, seed: number, moments: readonly number[]): Promise<WholeLife> {
   const clock = new LabClock({ mode: 'manual', start: Date.UTC(2026, 0, 1) })
-  const lab = await stage({
+  const lab = await composeStage({
     clock,
     seed,
     random: seededRandom(seed),
     disks: 'described',
-    machinePace: SLOW_MACHINES,
+    machinePace: SPREAD_MACHINE_TIMES,
     agentPace: IPA_PACE,
     ...(connection === 'by sockets' ? { network: { host: '127.0.0.1', port: 0 }, agentTls: true } : {}),
   })

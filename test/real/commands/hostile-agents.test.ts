@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../../runtime/index.js'
 import { HttpTransport, IronicClient } from '../../../wire/index.js'
 import { UpProcess } from '../../kit/commands/up-process.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Agents that are not the node's, or out of order, while another node is cleaned. */
 
@@ -89,7 +89,7 @@ test.runIf(process.platform === 'linux')(
     const cleaned = await uuidOf('node-2')
     await client.provision(cleaned, 'manage')
     await expect
-      .poll(async () => (await client.node(cleaned)).provision_state, { timeout: LONGEST_WAIT })
+      .poll(async () => (await client.node(cleaned)).provision_state, { timeout: REAL_PEER_TIMEOUT })
       .toBe('manageable')
     const before = await highest()
     const heartbeat = `/v1/heartbeat/${victim}`
@@ -105,7 +105,7 @@ test.runIf(process.platform === 'linux')(
         { callback_url, agent_version: '11.0.0', agent_token: 't', agent_status: 'start', agent_verify_ca: '\0' },
       ]
       const cleaning = expect
-        .poll(async () => (await client.node(cleaned)).provision_state, { timeout: LONGEST_WAIT, interval: 200 })
+        .poll(async () => (await client.node(cleaned)).provision_state, { timeout: REAL_PEER_TIMEOUT, interval: 200 })
         .toBe('available')
       const [refused, unknown, huge, inspections] = await Promise.all([
         Promise.all(Array.from({ length: 3000 }, (_, n) => send(heartbeat, { body: bodies[n % bodies.length]! }))),

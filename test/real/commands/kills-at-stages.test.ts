@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { atStage, goesOnAfterKill } from '../../kit/hardware-lab/killed-runs.js'
 import { runCommand } from '../../kit/process-kills/killed-command.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Commands get a SIGKILL at a stage of their work. `test/soak/kill-rehearsed-runs.test.ts` has every stage of a run. */
 
@@ -24,12 +24,12 @@ test.each(['inspect', 'deploy', 'first boot'])(
     try {
       const argv = ['deploy', '--disk-file', 'disk.img', '--overwrite']
       const after = atStage(stage, 'started')
-      const first = await runCommand(argv, { cwd, kill: { after }, within: LONGEST_WAIT })
+      const first = await runCommand(argv, { cwd, kill: { after }, within: REAL_PEER_TIMEOUT })
       expect({ hangs: first.hangs, code: first.code }, JSON.stringify(first.events)).toEqual({
         hangs: false,
         code: null,
       })
-      const next = await runCommand(argv, { cwd, within: LONGEST_WAIT })
+      const next = await runCommand(argv, { cwd, within: REAL_PEER_TIMEOUT })
       expect({ hangs: next.hangs, code: next.code }, next.stderr).toEqual({ hangs: false, code: 0 })
     } finally {
       await rm(cwd, { recursive: true })

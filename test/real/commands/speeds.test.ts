@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { deployAt, ended, type Speed } from '../../kit/commands/deploy-process.js'
 
 /** On a machine that does much else. */
-const TIMEOUT = 120_000
+const SPEED_TEST_TIMEOUT = 120_000
 
 test.each<Speed>([
   { speed: 600, realistic: true, stateDir: false },
@@ -14,11 +14,11 @@ test.each<Speed>([
 ])(
   'a deployment at speed $speed succeeds (realistic: $realistic, state folder: $stateDir)',
   async (speed) => {
-    const { code, output } = await deployAt(speed, TIMEOUT)
+    const { code, output } = await deployAt(speed, SPEED_TEST_TIMEOUT)
     expect(code, output).toBe(0)
     expect(output).toContain('The disk matches the request.')
   },
-  2 * TIMEOUT,
+  2 * SPEED_TEST_TIMEOUT,
 )
 
 test(
@@ -27,10 +27,10 @@ test(
     const file = join(await mkdtemp(join(tmpdir(), 'ironstage-speed-')), 'disk.img')
     const { code } = await ended(
       ['deploy', '--realistic', '--speed', '600', '--disk-file', file],
-      TIMEOUT,
+      SPEED_TEST_TIMEOUT,
       'wait call-back',
     )
     expect(code).toBe(143)
   },
-  2 * TIMEOUT,
+  2 * SPEED_TEST_TIMEOUT,
 )

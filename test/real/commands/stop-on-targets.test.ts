@@ -7,7 +7,7 @@ import { stopped, STOP_TIME, type Ending } from '../../kit/commands/stop-time.js
 import { cuttableLink } from '../../kit/cuttable-link.js'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../kit/ssh-host.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** SIGTERM and SIGINT end a command that works on a machine behind SSH, even when that machine does not answer. */
 
@@ -98,7 +98,7 @@ test.each<[string, NodeJS.Signals, string, () => ReturnType<typeof mute>]>([
 ])('%s is ended by %s while the host %s', async (words, signal, _, open) => {
   await using there = await open()
   const running = new Command([...words.split(' '), ...target(there.port)])
-  await expect.poll(there.reached, { timeout: LONGEST_WAIT }).toBe(true)
+  await expect.poll(there.reached, { timeout: REAL_PEER_TIMEOUT }).toBe(true)
   const { code, unhindered } = await running.stop(signal)
   expect({ code, stdout: running.stdout, stderr: running.stderr }).toEqual({
     code: signal === 'SIGINT' ? 130 : 143,
@@ -120,7 +120,7 @@ test.each(['the host', 'the jump host'])(
     )
     const name = which === 'the host' ? `127.0.0.1:${link.port}` : 'jumped'
     const running = new Command(['deploy', '--target', `ssh://core@${name}`, '--device', 'S3R1AL'])
-    await expect.poll(there.reached, { timeout: LONGEST_WAIT }).toBe(true)
+    await expect.poll(there.reached, { timeout: REAL_PEER_TIMEOUT }).toBe(true)
     link.freeze()
     const { code, unhindered } = await running.stop('SIGTERM')
     expect({ code, stderr: running.stderr }).toEqual({ code: 143, stderr: '' })

@@ -13,7 +13,7 @@ import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { fileServer, sha256 } from '../../kit/images/image-files.js'
 import { readImage } from '../../kit/installer.js'
 import { newKey, SshHost } from '../../kit/ssh-host.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** SIGTERM and Ctrl-C end commands that wait: for a lock, for a password at a terminal, in the cache, for clients. */
 
@@ -51,7 +51,7 @@ function start(argv: readonly string[], command: readonly string[] = [process.ex
   return run
 }
 
-const soon = (look: () => unknown) => expect.poll(look, { timeout: LONGEST_WAIT, interval: 20 }).toBe(true)
+const soon = (look: () => unknown) => expect.poll(look, { timeout: REAL_PEER_TIMEOUT, interval: 20 }).toBe(true)
 
 /** Whether a process has a file open whose path matches. */
 async function holdsOpen(pid: number, pattern: RegExp): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { ApiNode, ProvisionState } from '../../../wire/index.js'
 import { UpProcess } from '../../kit/commands/up-process.js'
 import { agentProcess } from '../agent-process.js'
 import { realIronic, type RealIronic } from '../ironic.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -64,7 +64,7 @@ async function availableNode(name: string) {
       const { provision_state, reservation } = seen.at(-1)!
       return reservation === null ? provision_state : `${provision_state}, busy`
     }
-    await expect.poll(look, { timeout: LONGEST_WAIT, interval: 100 }).toBe(state)
+    await expect.poll(look, { timeout: REAL_PEER_TIMEOUT, interval: 100 }).toBe(state)
     return seen.at(-1)!
   }
   const deploying = async (...deploy_steps: { step: string; priority: number; args: object }[]) => {
@@ -148,7 +148,7 @@ test('an agent that is killed in the middle of a step goes on with its boot, and
   await deploying({ step: 'slow', priority: 50, args: {} })
   await using first = agent()
   await expect
-    .poll(() => first.lines, { timeout: LONGEST_WAIT })
+    .poll(() => first.lines, { timeout: REAL_PEER_TIMEOUT })
     .toContainEqual(expect.objectContaining({ step: 'slow', name: 'waiting' }))
   await first.kill()
   // A real conductor takes an agent without its commands for one that has rebooted, and goes on to the next step.

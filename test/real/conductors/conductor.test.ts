@@ -6,7 +6,7 @@ import { readLifecycle, type LifecycleRecording } from '../../contract/lifecycle
 import { partsFrom } from '../exchanges.js'
 import { realIronic, type RealIronic } from '../ironic.js'
 import { availableNode, realNode, type RealNode } from '../real-node.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -16,7 +16,7 @@ beforeAll(async () => void (ironic = await realIronic()), INSTALLATION)
 afterAll(() => ironic?.[Symbol.asyncDispose]())
 
 /** First boots and polled states come a moment later than what they follow. */
-const LATER = { timeout: LONGEST_WAIT }
+const LATER = { timeout: REAL_PEER_TIMEOUT }
 
 const install = (args: Record<string, unknown> = {}) => ({
   deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args }],

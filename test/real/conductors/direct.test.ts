@@ -13,7 +13,7 @@ import { realIronic, type RealIronic } from '../ironic.js'
 import { debianProgram, tool } from '../peers.js'
 import { availableNode, type RealNode } from '../real-node.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -81,7 +81,7 @@ function leftBehind(node: RealNode): () => ReturnType<typeof diskOf> {
   node.before.set('systemctl', async () => void (await (disk = diskOf(node))))
   return async () => {
     // Ironic may be through before a busy machine has come to its end.
-    const deadline = Date.now() + LONGEST_WAIT
+    const deadline = Date.now() + REAL_PEER_TIMEOUT
     while (!disk && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
     if (!disk) throw new Error('the ramdisk was not asked to power off')
     const taken = disk

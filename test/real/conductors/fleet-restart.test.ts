@@ -8,7 +8,7 @@ import type { ApiNode, JsonObject } from '../../../wire/index.js'
 import { FleetProcess } from '../../kit/fleet/fleet-process.js'
 import { slowImage } from '../../kit/fleet/slow-image.js'
 import { fleetIronic, FleetNode } from '../fleet-ironic.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 test('a fleet that is killed twice and started again on its folder: each machine goes on from where it was', async () => {
   await using there = await fleetIronic({ conductor: { automated_clean: 'false' } })
@@ -62,10 +62,12 @@ test('a fleet that is killed twice and started again on its folder: each machine
   }
   await Promise.all([deploy(installs!, slow.url), deploy(rests!, `${there.url}/coreos.raw.xz`)])
   await Promise.all([slow.asked, rests!.settled('active')])
-  await expect.poll(async () => (await machine(rests!)).boot?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+  await expect.poll(async () => (await machine(rests!)).boot?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
   await inspects!.provision('inspect')
   // Its firmware is at work.
-  await expect.poll(async () => (await machine(inspects!)).power, { timeout: LONGEST_WAIT, interval: 50 }).toBe('on')
+  await expect
+    .poll(async () => (await machine(inspects!)).power, { timeout: REAL_PEER_TIMEOUT, interval: 50 })
+    .toBe('on')
   expect((await machine(inspects!)).boot).toBeNull()
 
   for (let times = 0; times < 2; times++) {
@@ -88,7 +90,7 @@ test('a fleet that is killed twice and started again on its folder: each machine
   await there.ironic.done(202, 'PUT', `/v1/nodes/${rests!.uuid}/states/power`, { target: 'rebooting' })
   await Promise.all([
     deploy(installs!, `${there.url}/coreos.raw.xz`).then(() => installs!.settled('active')),
-    expect.poll(async () => (await machine(rests!)).boot?.id ?? id, { timeout: LONGEST_WAIT }).not.toBe(id),
+    expect.poll(async () => (await machine(rests!)).boot?.id ?? id, { timeout: REAL_PEER_TIMEOUT }).not.toBe(id),
   ])
   expect((await machine(rests!)).boot).toMatchObject({ outcome: 'disk' })
 }, 600_000)

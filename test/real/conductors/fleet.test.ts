@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { cpio, writeIso } from '../../../bytes/index.js'
+import { makeCpio, writeIso } from '../../../bytes/index.js'
 import { enrollHosts, readSystems, type Fleet, type ListedSystem } from '../../../fleet/index.js'
 import { systemClock } from '../../../runtime/index.js'
 import { HttpTransport, type ApiPort, type JsonObject } from '../../../wire/index.js'
@@ -13,12 +13,12 @@ import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { debianProgram } from '../peers.js'
 import { Baremetal } from '../programs/clients/baremetal.js'
 import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
 /** A lane may have a fifth of two slow cores. */
-const LONGEST = 1_200_000
+const REAL_FLEET_TIMEOUT = 1_200_000
 
 let there: FleetIronic
 let fleet: Fleet & { log: string[] }
@@ -110,7 +110,7 @@ const prebuiltIso = (): Buffer =>
   writeIso(
     {
       vmlinuz: Buffer.from('kernel'),
-      initrd: cpio([{ path: 'usr/bin/ironic-python-agent', bytes: Buffer.from('an agent') }]),
+      initrd: makeCpio([{ path: 'usr/bin/ironic-python-agent', bytes: Buffer.from('an agent') }]),
       'EFI/BOOT/grub.cfg': Buffer.from('linux /vmlinuz boot_method=vmedia --\ninitrd /initrd\n'),
     },
     { label: 'PREBUILT', at: 0 },
@@ -131,7 +131,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       expect(body).toMatchObject({ inventory: { cpu: { count: 8 } } })
       expect(noted(one).join('\n')).toMatch(/media inserted .*disk/)
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 
   test(
@@ -145,7 +145,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await available(one)
       await installCoreos(one)
       expect(noted(one)).toContain('boot iso')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
       expect(machineOf(one).firstBoot()).toMatchObject({ failure: null, users: [{ name: 'core' }] })
 
       const boots = noted(one).filter((line) => line === 'boot iso').length
@@ -155,7 +155,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       expect(noted(one).filter((line) => line === 'boot iso').length).toBeGreaterThan(boots)
       await one.provision('unrescue')
       await one.settled('active')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
 
       const settings = [{ name: 'ProcTurboMode', value: 'Disabled' }]
       await one.provision('service', {
@@ -166,7 +166,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await one.settled('available')
       await there.ironic.done(204, 'DELETE', `/v1/nodes/${one.uuid}`)
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 
   test(
@@ -186,7 +186,7 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       expect(report.bios.find(({ name }) => name === 'ProcTurboMode')?.value).toBe('Disabled')
       expect(report.firmware.find(({ component }) => component === 'bios')?.version).toBe('1.5.0')
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 
   test(
@@ -221,9 +221,9 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await one.provision('active')
       await one.settled('active')
       expect(noted(one).some((line) => line === 'boot iso')).toBe(true)
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 
   test(
@@ -270,9 +270,9 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await available(one)
       await installCoreos(one)
       expect(noted(one)).toContain('boot iso')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 
   test(
@@ -285,9 +285,9 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       await available(one)
       await installCoreos(one)
       expect(noted(one)).toContain('boot pxe')
-      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+      await expect.poll(() => machineOf(one).boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 
   test(
@@ -323,10 +323,10 @@ describe.concurrent('a real Ironic works the machines of a fleet', () => {
       expect(body).toMatchObject({ inventory: { interfaces: [{ mac_address: nics[0]!.mac }] } })
       await available(one)
       await installCoreos(one)
-      await expect.poll(() => machine.boot()?.outcome, { timeout: LONGEST_WAIT }).toBe('disk')
+      await expect.poll(() => machine.boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
       expect(machine.firmware.bootMode).toBe('bios')
       expect(machine.firmware.log.entries.map(({ kind }) => kind)).not.toContain('media inserted')
     },
-    LONGEST,
+    REAL_FLEET_TIMEOUT,
   )
 })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
-import { stage, type Stage } from '../../../lab/index.js'
+import { composeStage, type Stage } from '../../../lab/index.js'
 import { isExchange, type ApiNode, type Inventory, type ProvisionState } from '../../../wire/index.js'
 import { imageServer } from '../../kit/deployed.js'
 import { ipaMachine, type IpaMachine } from '../ipa.js'
 import { followPower } from '../power-follower.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, most of which are the installation of peers. */
 const INSTALLATION = 900_000
@@ -21,7 +21,7 @@ test.concurrent(
   'our conductor takes the real agent through inspection, cleaning, a deployment, undeployment',
   async () => {
     const network = { host: '127.0.0.1', port: 0 }
-    await using mock = await stage({ network, conf: { ...HASTY, eraseDevicesPriority: 0 } })
+    await using mock = await composeStage({ network, conf: { ...HASTY, eraseDevicesPriority: 0 } })
     const inventory = recordedInventory()
     await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
     const commands = commandsOf(mock)
@@ -62,7 +62,7 @@ test.concurrent(
       ...Array<string>(3).fill('deploy.execute_deploy_step'),
       'standby.power_off',
     ])
-    await vi.waitFor(() => expect(machine.switched()).toBe('poweroff'), { timeout: LONGEST_WAIT })
+    await vi.waitFor(() => expect(machine.switched()).toBe('poweroff'), { timeout: REAL_PEER_TIMEOUT })
 
     await node.provision('deleted')
     await node.settled('available')
@@ -78,7 +78,7 @@ test.concurrent(
     const image = Buffer.alloc(2 ** 20, 'an image ')
     await using server = await imageServer({ '/disk.raw': image })
     const network = { host: '127.0.0.1', port: 0 }
-    await using mock = await stage({ network, conf: { ...HASTY, automatedClean: false } })
+    await using mock = await composeStage({ network, conf: { ...HASTY, automatedClean: false } })
     const inventory = recordedInventory()
     await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
     const commands = commandsOf(mock)
@@ -117,7 +117,7 @@ test.concurrent(
   'a step that fails fails its deployment or cleaning, in the words of the real agent',
   async () => {
     const network = { host: '127.0.0.1', port: 0 }
-    await using mock = await stage({ network, conf: { ...HASTY, automatedClean: false } })
+    await using mock = await composeStage({ network, conf: { ...HASTY, automatedClean: false } })
     const inventory = recordedInventory()
     await using machine = await ipaMachine({ ironicUrl: mock.url, inventory })
     await using node = await nodeOn(mock, machine, inventory.interfaces[0]!.mac_address)
@@ -235,7 +235,7 @@ async function nodeOn(
       await send('PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...fields })
     },
     settled: async (state) => {
-      const deadline = Date.now() + LONGEST_WAIT
+      const deadline = Date.now() + REAL_PEER_TIMEOUT
       for (;;) {
         await new Promise<void>((resolve) => (notify = resolve))
         const rests = latest?.reservation === null && latest.target_power_state === null

@@ -6,7 +6,7 @@ import { servedIpmi, type ServedIpmi } from '../../kit/ipmi/served.js'
 import type { ApiNode } from '../../../wire/index.js'
 import { ipmitool, ipmitoolFolder } from '../ipmitool.js'
 import { ironicPeer, realIronic, type RealIronic } from '../ironic.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** The hardware type `ipmi` of a real Ironic, with Debian's ipmitool, against the BMCs of simulated machines. */
 
@@ -40,7 +40,7 @@ afterAll(async () => {
   await ironic?.[Symbol.asyncDispose]()
 })
 
-const LATER = { timeout: LONGEST_WAIT, interval: 200 }
+const LATER = { timeout: REAL_PEER_TIMEOUT, interval: 200 }
 
 async function nodeOf(n: number, more: Record<string, unknown> = {}) {
   const { port } = await served.open(n)

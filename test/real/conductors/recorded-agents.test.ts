@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { serve, type Served } from '../../../lab/index.js'
+import { serve, type ServedLab } from '../../../lab/index.js'
 import {
-  grouped,
+  groupDifferences,
   IdMap,
   readRecording,
   replayAgents,
@@ -18,7 +18,7 @@ import type { RealIronic } from '../ironic.js'
 
 const clock = systemClock()
 
-const ironic = (seed: number): Promise<Served> =>
+const ironic = (seed: number): Promise<ServedLab> =>
   serve({
     port: 0,
     nodes: 0,
@@ -85,9 +85,9 @@ async function recorded(seed: number): Promise<Recording> {
 }
 
 const sentences = (differences: readonly SeenDifference[]) =>
-  grouped(differences).map(({ first }) => `#${first.seq} ${first.call}: ${sentenceOf(first)}`)
+  groupDifferences(differences).map(({ first }) => `#${first.seq} ${first.call}: ${sentenceOf(first)}`)
 
-async function played(read: Recording, against: Served) {
+async function played(read: Recording, against: ServedLab) {
   await using transport = new HttpTransport({ clock })
   const shared = {
     recording: read,

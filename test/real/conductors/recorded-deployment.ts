@@ -3,7 +3,7 @@ import type { ApiNode, Inventory, ProvisionState } from '../../../wire/index.js'
 import { ipaMachine } from '../ipa.js'
 import { followPower } from '../power-follower.js'
 import type { RealIronic } from '../ironic.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 const VERSION = { 'x-openstack-ironic-api-version': '1.109', 'content-type': 'application/json' }
 
@@ -58,7 +58,7 @@ export async function realDeployment(ironic: RealIronic, url: string): Promise<v
     onSwitched: (what) => log.push(what),
   })
   const settled = async (state: ProvisionState): Promise<void> => {
-    const deadline = Date.now() + LONGEST_WAIT
+    const deadline = Date.now() + REAL_PEER_TIMEOUT
     for (;;) {
       const node = (await send('GET', `/v1/nodes/${uuid}`)) as ApiNode
       const rests = node.reservation === null && node.target_power_state === null

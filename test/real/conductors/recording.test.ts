@@ -6,7 +6,7 @@ import { selfSigned } from '../../../agent/index.js'
 import { serve } from '../../../lab/index.js'
 import {
   diffRecordings,
-  grouped,
+  groupDifferences,
   IdMap,
   KnownDifferences,
   openRecorder,
@@ -125,7 +125,7 @@ test('it replays against ironstage, and every difference is a row of docs/fideli
       where,
     ).toHaveLength(1)
   const found = new KnownDifferences(known)
-  const fresh = grouped(differences).filter(({ first }) => found.find(first) === undefined)
+  const fresh = groupDifferences(differences).filter(({ first }) => found.find(first) === undefined)
   expect(fresh.map(({ first, seqs }) => `#${seqs.join()} ${first.call}: ${sentenceOf(first)}`)).toEqual([])
   expect(found.unused).toEqual([])
 })

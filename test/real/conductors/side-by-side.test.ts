@@ -5,7 +5,7 @@ import { OTHER_COMMANDS, stepCommands, WRONG_PARAMETERS } from './side-by-side-c
 import { AT_WORK, BODIES, DOCUMENTS, TOKENS } from './side-by-side-requests.js'
 import { runs, withToken, type Difference, type Row } from './side-by-side-rows.js'
 import { sideBySide, type Answer, type Asked, type SideBySide } from './side-by-side.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Minutes of it are the installation, when nothing is cached. */
 const INSTALLATION = 900_000
@@ -44,7 +44,7 @@ describe('what ends the agent’s work', () => {
     await compare(both, runs(name, params))
     const status: Asked = { path: '/v1/status' }
     // A row of docs/fidelity.md: IPA's port is closed.
-    await vi.waitFor(() => expect(both.real(status)).rejects.toThrow(), { timeout: LONGEST_WAIT })
+    await vi.waitFor(() => expect(both.real(status)).rejects.toThrow(), { timeout: REAL_PEER_TIMEOUT })
     expect(await both.ours(status)).toMatchObject({ status: 503, body: { faultcode: 'Server' } })
   })
 
@@ -54,7 +54,7 @@ describe('what ends the agent’s work', () => {
   ] as const)('%s is answered, and then the machine does it', async (name, switched, power) => {
     await using both = await sideBySide()
     await compare(both, { ...runs(name, {}), path: withToken('/v1/commands/') })
-    await vi.waitFor(() => expect(both.realMachine.switched()).toBe(switched), { timeout: LONGEST_WAIT })
+    await vi.waitFor(() => expect(both.realMachine.switched()).toBe(switched), { timeout: REAL_PEER_TIMEOUT })
     await vi.waitFor(() => expect(both.ourMachine.power()).toBe(power))
   })
 })

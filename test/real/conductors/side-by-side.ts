@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { openStandaloneAgent } from '../../../runs/index.js'
 import { NO_PACE, type Machine } from '../../../machine/index.js'
-import { opening, systemClock, systemRandom, type Logger } from '../../../runtime/index.js'
+import { openInScope, systemClock, systemRandom, type Logger } from '../../../runtime/index.js'
 import { managersWith, readHardware } from '../../../steps/index.js'
 import { serveHttp } from '../../../wire/index.js'
 import { FakeIronic } from '../../kit/fake-ironic.js'
@@ -35,7 +35,7 @@ export interface SideBySide extends AsyncDisposable {
 }
 
 export async function sideBySide(): Promise<SideBySide> {
-  return opening(async (scope) => {
+  return openInScope(async (scope) => {
     const clock = systemClock()
     const ironic = async () => {
       const fake = new FakeIronic(() => clock.now())

@@ -9,7 +9,7 @@ import { fileRepresentation, serveFiles } from '../../../bytes/index.js'
 import { openFleet, type Fleet } from '../../../fleet/index.js'
 import type { RunEvent, RunReport } from '../../../hardware-lab/index.js'
 import { REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from '../../../lab/index.js'
-import { opening, silent, systemClock, systemRandom, type Scope } from '../../../runtime/index.js'
+import { openInScope, silent, systemClock, systemRandom, type Scope } from '../../../runtime/index.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { expect } from 'vitest'
 import { tool } from '../peers.js'
@@ -53,7 +53,7 @@ export class LabOfHosts implements AsyncDisposable {
 
   /** @param signal ends the opening: it rejects, and has freed what it had made */
   static async open(signal?: AbortSignal): Promise<LabOfHosts> {
-    return opening((scope) => LabOfHosts.#open(scope, signal))
+    return openInScope((scope) => LabOfHosts.#open(scope, signal))
   }
 
   static async #open(scope: Scope, signal?: AbortSignal): Promise<LabOfHosts> {

@@ -9,7 +9,7 @@ import { openFleet } from '../../../fleet/index.js'
 import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
 import { servedIpmi, type ServedIpmi } from '../../kit/ipmi/served.js'
 import { ipmitoolFolder } from '../ipmitool.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** A host of `ironstage run` whose BMC is reached by Debian's ipmitool. */
 
@@ -64,13 +64,13 @@ test('tells its serial numbers, boots the network once and then the disk, and ha
   expect(await bmc.identify(signal)).toMatchObject({ systemSerial: machine!.spec.serial })
   const tried = () =>
     machine!.firmware.log.entries.filter(({ kind }) => kind === 'boot failed').map(({ detail }) => detail)
-  const isOver = expect.poll(() => machine!.boot()?.outcome, { timeout: LONGEST_WAIT })
+  const isOver = expect.poll(() => machine!.boot()?.outcome, { timeout: REAL_PEER_TIMEOUT })
   await bmc.bootLive(host.live, signal)
   await isOver.toBe('no bootable device')
   expect(tried()[0]).toMatch(/^PXE: /)
   const before = tried().length
   await bmc.bootDisk(signal)
-  await expect.poll(() => tried().length, { timeout: LONGEST_WAIT }).toBeGreaterThan(before)
+  await expect.poll(() => tried().length, { timeout: REAL_PEER_TIMEOUT }).toBeGreaterThan(before)
   expect(tried()[before]).toMatch(/^disk: /)
   expect((await bmc.log(0, signal)).join('\n')).toMatch(/No bootable media/)
 })
@@ -96,7 +96,7 @@ test('its console is captured by SOL, also when another session was left open', 
           served.machine().say(line)
           return text()
         },
-        { timeout: LONGEST_WAIT, interval: 500 },
+        { timeout: REAL_PEER_TIMEOUT, interval: 500 },
       )
       .toContain(line)
   for (const line of ['the first line', 'the second line', 'Kernel panic - not syncing: Attempted to kill init!']) {

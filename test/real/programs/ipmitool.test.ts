@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { servedIpmi } from '../../kit/ipmi/served.js'
 import { ipmitool, ipmitoolFolder } from '../ipmitool.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Debian's ipmitool against the BMCs of simulated machines. */
 
@@ -157,9 +157,9 @@ describe('ipmitool', () => {
     onTestFinished(() => void child.kill())
     let shown = ''
     child.stdout.on('data', (part: Buffer) => void (shown += part.toString()))
-    await expect.poll(() => shown, { timeout: LONGEST_WAIT }).toContain('SOL Session operational')
+    await expect.poll(() => shown, { timeout: REAL_PEER_TIMEOUT }).toContain('SOL Session operational')
     for (let line = 0; line < 30; line++) served.machine().say(`line ${line} of the console`)
-    await expect.poll(() => shown, { timeout: LONGEST_WAIT }).toContain('line 29 of the console')
+    await expect.poll(() => shown, { timeout: REAL_PEER_TIMEOUT }).toContain('line 29 of the console')
     expect(shown.match(/line \d+ of the console/g)).toEqual(
       Array.from({ length: 30 }, (_, line) => `line ${line} of the console`),
     )

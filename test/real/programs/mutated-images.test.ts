@@ -15,7 +15,7 @@ const FROM = Number(process.env['MUTANTS_FROM'] ?? 0)
 const BATCH = 40
 const SECONDS = 10
 /** Seconds that a trial may take on a busy machine. */
-const TIMEOUT = 60
+const IMAGE_TRIAL_TIMEOUT = 60
 const MEBIBYTES = 300
 
 const main = fileURLToPath(new URL('../../../dist/test/real/programs/mutated/process.js', import.meta.url))
@@ -51,9 +51,9 @@ async function tryBatch(batch: Batch, worker: number): Promise<{ tried: number; 
     const wait = () => {
       clearTimeout(late)
       late = setTimeout(() => {
-        findings.push({ ...now, why: `nothing came of it within ${TIMEOUT} s` })
+        findings.push({ ...now, why: `nothing came of it within ${IMAGE_TRIAL_TIMEOUT} s` })
         child.kill('SIGKILL')
-      }, TIMEOUT * 1000)
+      }, IMAGE_TRIAL_TIMEOUT * 1000)
     }
     wait()
     child.on('message', (message: Message) => {

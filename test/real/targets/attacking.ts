@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { defined } from '../../../runtime/index.js'
-import { finish } from '../../../steps/index.js'
+import { runToEnd } from '../../../steps/index.js'
 import type { Executor } from '../../../targets/index.js'
 import { COMMAND_ATTACKS, SHELL_ATTACKS, type Attack } from './attacks.js'
 import type { AttackedHost } from './attacked-host.js'
@@ -13,7 +13,7 @@ export async function attacked(
   attacks: readonly Attack[] = SHELL_ATTACKS,
 ): Promise<string[]> {
   const script = await host.script(named, attacks)
-  const { stdout, stderr, exit } = await finish(executor, ['sh', script], { effect: 'reads' })
+  const { stdout, stderr, exit } = await runToEnd(executor, ['sh', script], { effect: 'reads' })
   expect([stdout.split('\n').at(-2), exit], stdout + stderr).toEqual(['all done', { kind: 'exited', code: 0 }])
   return [...new Set([...stdout.matchAll(/^(\d+) GOT/gm)].map(([, n]) => attacks[Number(n) - 100]!.name))]
 }
@@ -26,13 +26,13 @@ export async function attacked(
 export async function readsMounted(executor: Executor, partition: string): Promise<void> {
   const folder = '/run/ironstage/mnt/reading'
   const run = async (effect: 'reads' | 'writes', ...argv: [string, ...string[]]) =>
-    (await finish(executor, argv, { effect })).exit
+    (await runToEnd(executor, argv, { effect })).exit
   const well = { kind: 'exited', code: 0 }
   expect(await run('writes', 'mkdir', '-p', folder)).toEqual(well)
   expect(await run('writes', 'mount', '-o', 'rw', partition, folder)).toEqual(well)
   try {
     expect(await run('reads', 'ls', `${folder}/lost+found`)).toEqual(well)
-    const touched = await finish(executor, ['sh', '-c', `echo x >${folder}/canary`], { effect: 'reads' })
+    const touched = await runToEnd(executor, ['sh', '-c', `echo x >${folder}/canary`], { effect: 'reads' })
     expect(touched).toMatchObject({
       exit: { kind: 'exited' },
       stderr: expect.stringContaining('Read-only file system'),
@@ -58,7 +58,7 @@ export async function commanded(executor: Executor, host: AttackedHost, named: s
   for (const { argv, effect, stdin } of COMMAND_ATTACKS) {
     const [program, ...more] = argv.map(filled)
     const options = { effect, ...defined({ stdin: stdin === undefined ? undefined : Buffer.from(stdin) }) }
-    await finish(executor, [program!, ...more], options).catch(() => refused++)
+    await runToEnd(executor, [program!, ...more], options).catch(() => refused++)
   }
   return refused
 }

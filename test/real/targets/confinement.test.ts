@@ -3,8 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
-import { finish } from '../../../steps/index.js'
-import { openLocalTarget, openSshTarget, parsePins, parseSshTarget, type Capability } from '../../../targets/index.js'
+import { runToEnd } from '../../../steps/index.js'
+import {
+  openLocalTarget,
+  openSshTarget,
+  parsePins,
+  parseSshTarget,
+  type TargetCapability,
+} from '../../../targets/index.js'
 import { COMMAND_ATTACKS, SERVICE_ATTACKS, SHELL_ATTACKS } from './attacks.js'
 import { AttackedHost } from './attacked-host.js'
 import { attacked, commanded, readsMounted } from './attacking.js'
@@ -32,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(place, { recursive: true, force: true }))
 
-async function local(more: { allow?: Capability[]; disposable?: boolean; path?: string } = {}) {
+async function local(more: { allow?: TargetCapability[]; disposable?: boolean; path?: string } = {}) {
   const { path = '', ...rest } = more
   const environment = { ...process.env, PATH: `${path}:${process.env['PATH']}:/usr/sbin:/sbin` }
   const where = join(place, 'named.img')
@@ -97,11 +103,11 @@ describe('on this host', () => {
         expect(await attacked(executor, host, opened.disk.path, covered)).toEqual([])
         expect(await host.state()).toBe(before)
       }
-      const run = async (...argv: [string, ...string[]]) => (await finish(executor, argv, { effect: 'reads' })).exit
+      const run = async (...argv: [string, ...string[]]) => (await runToEnd(executor, argv, { effect: 'reads' })).exit
       expect(await run('sh', '-c', 'exit 7')).toEqual({ kind: 'exited', code: 7 })
       expect(await run('sh', '-c', 'kill -TERM $$')).toEqual({ kind: 'signalled', signal: 'SIGTERM' })
       expect(await run('udevadm', 'settle')).toEqual({ kind: 'exited', code: 0 })
-      const { stderr, stdout } = await finish(executor, ['sh', '-c', 'ls /proc/self/fd; echo said >&2'], {
+      const { stderr, stdout } = await runToEnd(executor, ['sh', '-c', 'ls /proc/self/fd; echo said >&2'], {
         effect: 'reads',
       })
       expect([stdout, stderr]).toEqual(['0\n1\n2\n3\n', 'said\n'])
@@ -111,9 +117,9 @@ describe('on this host', () => {
   test('a command that reads cannot write a partition that is mounted for writing', async () => {
     await using opened = await local()
     const { executor } = opened.target
-    await finish(executor, ['mke2fs', '-q', '-F', opened.disk.path], { effect: 'writes' })
+    await runToEnd(executor, ['mke2fs', '-q', '-F', opened.disk.path], { effect: 'writes' })
     await readsMounted(executor, opened.disk.path)
-    await finish(executor, ['wipefs', '--all', '--force', opened.disk.path], { effect: 'writes' })
+    await runToEnd(executor, ['wipefs', '--all', '--force', opened.disk.path], { effect: 'writes' })
   })
 
   test.each(SUPERVISOR_ATTACKS)('the supervisor is not led to change anything by %s', async (_, attack) => {
@@ -128,7 +134,7 @@ describe('on this host', () => {
     await using opened = await local()
     const { executor } = opened.target
     const { path } = opened.disk
-    const writes = (...argv: [string, ...string[]]) => finish(executor, argv, { effect: 'writes' })
+    const writes = (...argv: [string, ...string[]]) => runToEnd(executor, argv, { effect: 'writes' })
     expect((await writes('sgdisk', '--new=1:2048:+4M', path)).exit).toEqual({ kind: 'exited', code: 0 })
     // This kernel may be one that reads no GPT by itself.
     await writes('partx', '--update', path)
@@ -136,8 +142,8 @@ describe('on this host', () => {
     const folder = '/run/ironstage/mnt/confined'
     await writes('mkdir', '-p', folder)
     expect((await writes('mount', '-o', 'rw', `${path}p1`, folder)).exit).toEqual({ kind: 'exited', code: 0 })
-    await finish(executor, ['dd', `of=${folder}/file`], { effect: 'writes', stdin: Buffer.from('written') })
-    expect((await finish(executor, ['cat', `${folder}/file`], { effect: 'reads' })).stdout).toBe('written')
+    await runToEnd(executor, ['dd', `of=${folder}/file`], { effect: 'writes', stdin: Buffer.from('written') })
+    expect((await runToEnd(executor, ['cat', `${folder}/file`], { effect: 'reads' })).stdout).toBe('written')
     expect((await writes('umount', folder)).exit).toEqual({ kind: 'exited', code: 0 })
     await rm(folder, { recursive: true })
   })
@@ -151,7 +157,7 @@ mknod $T/node b ${number.replace(':', ' ')}; echo x >$T/node; losetup -d $T/${na
     // In a file: what names another disk is refused at once.
     await writeFile(join(place, 'disposable'), text)
     const argv = ['sh', join(place, 'disposable')] as const
-    const { stdout } = await finish(opened.target.executor, argv, { effect: 'writes' })
+    const { stdout } = await runToEnd(opened.target.executor, argv, { effect: 'writes' })
     // The devices are there to be seen, and are not opened.
     expect(stdout).toBe('mounted\nseen\n')
     expect(await host.state()).toBe(before)
@@ -205,7 +211,7 @@ describe('behind SSH', () => {
     expect(await host.state()).toBe(before)
     expect(await commanded(executor, host, disk.device)).toBeGreaterThan(10)
     expect(await host.state()).toBe(before)
-    await finish(executor, ['mke2fs', '-q', '-F', disk.device], { effect: 'writes' })
+    await runToEnd(executor, ['mke2fs', '-q', '-F', disk.device], { effect: 'writes' })
     await readsMounted(executor, disk.device)
   })
 })

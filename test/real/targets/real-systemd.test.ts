@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import type { DeploymentReport } from '../../../runs/index.js'
 import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
-import { finish } from '../../../steps/index.js'
+import { runToEnd } from '../../../steps/index.js'
 import { openSshTarget, parsePins, parseSshTarget } from '../../../targets/index.js'
 import { command } from '../../kit/commands/command.js'
 import { json } from '../../kit/commands/steps-file.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { quoted } from '../peers.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { AttackedHost } from './attacked-host.js'
 import { attacked, commanded, readsMounted } from './attacking.js'
 
@@ -86,7 +86,7 @@ describe('behind SSH', () => {
     const { stdout } = await target.machine.run('readlink -f /bin/sh; cat /proc/1/comm')
     expect(stdout).toBe('/usr/bin/dash\nsystemd\n')
     const state = async () => (await target.machine.run('systemctl is-system-running')).stdout.trim()
-    await expect.poll(state, { timeout: LONGEST_WAIT }).toBe('running')
+    await expect.poll(state, { timeout: REAL_PEER_TIMEOUT }).toBe('running')
   })
 
   test('other disks can be written from the machine where nothing guards', async () => {
@@ -104,10 +104,10 @@ describe('behind SSH', () => {
     const { executor, confinement } = opened.target
     expect(confinement).toBe(BY_SYSTEMD)
     const end = join(target.machine.shared, 'end')
-    const running = finish(executor, ['sh', '-c', `until [ -e ${end} ]; do sleep 0.1; done`], { effect: 'reads' })
+    const running = runToEnd(executor, ['sh', '-c', `until [ -e ${end} ]; do sleep 0.1; done`], { effect: 'reads' })
     const show = "systemctl show --property=DevicePolicy,DeviceAllow 'ironstage-cell-*.scope'"
     const policy = async () => (await target.machine.run(show)).stdout.trim()
-    await expect.poll(policy, { timeout: LONGEST_WAIT, interval: 100 }).not.toBe('')
+    await expect.poll(policy, { timeout: REAL_PEER_TIMEOUT, interval: 100 }).not.toBe('')
     const number = await readFile(`/sys/class/block/${target.disk.device.replace('/dev/', '')}/dev`, 'utf8')
     expect(await policy()).toBe(`DevicePolicy=closed\nDeviceAllow=/dev/block/${number.trim()} rm`)
     // The supervisor outside of the scope is a service.
@@ -134,7 +134,7 @@ describe('behind SSH', () => {
     await using opened = await open()
     const { executor } = opened.target
     const { device } = target.disk
-    const writes = (...argv: [string, ...string[]]) => finish(executor, argv, { effect: 'writes' })
+    const writes = (...argv: [string, ...string[]]) => runToEnd(executor, argv, { effect: 'writes' })
     expect(await writes('sgdisk', '--new=1:2048:+4M', device)).toMatchObject({ exit: { kind: 'exited', code: 0 } })
     await writes('partx', '--update', device)
     expect(await writes('mke2fs', '-q', `${device}p1`)).toMatchObject({ exit: { kind: 'exited', code: 0 } })
@@ -143,8 +143,8 @@ describe('behind SSH', () => {
     expect(await writes('mount', '-o', 'rw', `${device}p1`, folder)).toMatchObject({
       exit: { kind: 'exited', code: 0 },
     })
-    await finish(executor, ['dd', `of=${folder}/file`], { effect: 'writes', stdin: Buffer.from('written') })
-    expect((await finish(executor, ['cat', `${folder}/file`], { effect: 'reads' })).stdout).toBe('written')
+    await runToEnd(executor, ['dd', `of=${folder}/file`], { effect: 'writes', stdin: Buffer.from('written') })
+    expect((await runToEnd(executor, ['cat', `${folder}/file`], { effect: 'reads' })).stdout).toBe('written')
     expect((await writes('umount', folder)).exit).toEqual({ kind: 'exited', code: 0 })
     await readsMounted(executor, `${device}p1`)
   })

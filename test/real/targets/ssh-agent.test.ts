@@ -10,7 +10,7 @@ import { IRONSTAGE, UpProcess } from '../../kit/commands/up-process.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { tool } from '../peers.js'
 import { fileAppears, practiceImages } from '../practice-images.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** The process of an agent is killed while it installs a real machine, for an Ironic in another process. */
 
@@ -99,7 +99,7 @@ test('a restarted agent continues its deployment: it installs once and the node 
   const second = await startAgent(endpoint, uuid)
   expect(second.callback).toBe(first.callback)
   await writeFile(join(target.home, 'go'), '')
-  const node = await ironic.waitFor(uuid, ['active'], { timeout: LONGEST_WAIT })
+  const node = await ironic.waitFor(uuid, ['active'], { timeout: REAL_PEER_TIMEOUT })
   expect(node).toMatchObject({ provision_state: 'active', last_error: null })
   await kill(second.child)
   expect(await up.stop()).toBe(0)

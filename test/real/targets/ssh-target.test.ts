@@ -21,7 +21,7 @@ import { quoted, tool } from '../peers.js'
 import { cuttableLink } from '../../kit/cuttable-link.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
 import { CORE_PASSWORD, SshMachine } from '../ssh-machine.js'
-import { LONGEST_WAIT } from '../limits.js'
+import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 const run = promisify(execFile)
 const clock = systemClock()
@@ -309,7 +309,7 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
 
   test('are not looked for on another machine that has the address now', async () => {
     await using shell = await reach('root', machine.ports.any)
-    await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, timeout: LONGEST_WAIT })
+    await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom, timeout: REAL_PEER_TIMEOUT })
     const started = await executor.start({ argv: ['sleep', '5'], effect: 'writes', id: 'elsewhere' })
     await machine.stop()
     try {

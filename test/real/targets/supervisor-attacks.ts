@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { defined } from '../../../runtime/index.js'
-import { finish } from '../../../steps/index.js'
-import type { Command, Executor } from '../../../targets/index.js'
+import { runToEnd } from '../../../steps/index.js'
+import type { TargetCommand, Executor } from '../../../targets/index.js'
 import { debianProgram } from '../peers.js'
 import type { AttackedHost } from './attacked-host.js'
 
@@ -23,15 +23,15 @@ export interface AttackedTarget {
 const here = import.meta.url.replace('/dist/test/real/', '/test/real/')
 const MNT = '/run/ironstage/mnt'
 
-type Done = Awaited<ReturnType<typeof finish>>
+type Done = Awaited<ReturnType<typeof runToEnd>>
 
 const run = (
   { executor }: AttackedTarget,
-  argv: Command['argv'],
-  effect: Command['effect'] = 'writes',
+  argv: TargetCommand['argv'],
+  effect: TargetCommand['effect'] = 'writes',
   stdin?: string,
 ): Promise<Done> =>
-  finish(executor, argv, { effect, ...defined({ stdin: stdin === undefined ? undefined : Buffer.from(stdin) }) })
+  runToEnd(executor, argv, { effect, ...defined({ stdin: stdin === undefined ? undefined : Buffer.from(stdin) }) })
 
 /** Runs shell text as a step does that says it only reads. */
 async function text(target: AttackedTarget, script: string, stdin?: string): Promise<string> {

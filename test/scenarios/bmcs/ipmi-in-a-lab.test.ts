@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { stage } from '../../../lab/index.js'
+import { composeStage } from '../../../lab/index.js'
 import { defaultMachineSpec } from '../../../machine/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
 import { seconds, systemClock } from '../../../runtime/index.js'
@@ -14,7 +14,7 @@ const STATUS = [0x00, 0x01] as const
 const SWITCH_ON = [0x00, 0x02, [1]] as const
 
 async function servedLab() {
-  const lab = await stage({
+  const lab = await composeStage({
     disks: 'described',
     clock: systemClock(),
     bmcAccount: ADMIN,

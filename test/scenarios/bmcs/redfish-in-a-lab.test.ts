@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { stage } from '../../../lab/index.js'
+import { composeStage } from '../../../lab/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
 import { defined, seconds, systemClock } from '../../../runtime/index.js'
 
@@ -12,7 +12,7 @@ const UPDATE = '/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate'
 const ADMIN = { username: 'admin', password: 'secret-1' }
 
 async function servedLab() {
-  const lab = await stage({
+  const lab = await composeStage({
     disks: 'described',
     clock: systemClock(),
     bmcAccount: ADMIN,

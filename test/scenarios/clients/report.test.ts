@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStagedLab, escaped, installCoreos, LabClient, markup, page } from '../../../lab/index.js'
+import { createStagedLab, escapeHtml, installCoreos, LabClient, markup, htmlPage } from '../../../lab/index.js'
 
 /** Texts that would do something where a page took them for HTML. */
 const ATTACKS = [
@@ -33,14 +33,17 @@ const strange = (text: string): string[] =>
 
 describe('a page', () => {
   test.each(ATTACKS)('shows %j as text, between tags and in attributes', (attack) => {
-    const text = page({ title: attack, body: markup`<p title="${attack}">${attack}</p><pre>${[attack, attack]}</pre>` })
+    const text = htmlPage({
+      title: attack,
+      body: markup`<p title="${attack}">${attack}</p><pre>${[attack, attack]}</pre>`,
+    })
     expect(strange(text)).toEqual([])
-    expect(text).toContain(`<p title="${escaped(attack)}">${escaped(attack)}</p>`)
+    expect(text).toContain(`<p title="${escapeHtml(attack)}">${escapeHtml(attack)}</p>`)
     expect(text).not.toMatch(/[\u0000-\u0008\u202a-\u202e]/)
   })
 
   test('allows no script and nothing from elsewhere', () => {
-    const text = page({ title: 'one', body: 'two' })
+    const text = htmlPage({ title: 'one', body: 'two' })
     expect(text).toMatch(
       /http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;sha256-[^"]+"/,
     )

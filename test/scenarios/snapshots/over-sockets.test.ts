@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createLab, stage, type Lab, type LabOptions } from '../../../lab/index.js'
+import { createLab, composeStage, type Lab, type LabOptions } from '../../../lab/index.js'
 import { defined, seededRandom, VirtualClock } from '../../../runtime/index.js'
-import { SLOW_MACHINES } from '../../kit/snapshots/lab-journal.js'
+import { SPREAD_MACHINE_TIMES } from '../../kit/snapshots/lab-journal.js'
 
 const HEADERS = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.115' }
 
@@ -210,11 +210,11 @@ test('a request to an agent is repeated, too', async () => {
 })
 
 test('a call of a BMC by Redfish is repeated, too', async () => {
-  await using lab = await stage({
+  await using lab = await composeStage({
     disks: 'described',
     clock: new VirtualClock(),
     random: seededRandom(1),
-    machinePace: SLOW_MACHINES,
+    machinePace: SPREAD_MACHINE_TIMES,
     bmcAccount: { username: 'admin', password: 'secret-1' },
     machines: [{ spec: 1, name: 'node-0' }],
   })

@@ -1,4 +1,4 @@
-import type { Invariant } from '../../../lab/index.js'
+import type { ChaosInvariant } from '../../../lab/index.js'
 
 /** A change of the sources that breaks something only where faults strike. */
 export interface Defect {
@@ -8,7 +8,7 @@ export interface Defect {
   from: string
   to: string
   /** Reports of chaos that fit it. */
-  invariants: readonly Invariant[]
+  invariants: readonly ChaosInvariant[]
 }
 
 export const DEFECTS: readonly Defect[] = [

@@ -4,7 +4,7 @@ import type { System } from './system.js'
 
 const MINUTE = 60_000
 /** Longer than every time limit, and than what follows from one that has passed. */
-const LONG = 150 * MINUTE
+const MAX_REST_TIME = 150 * MINUTE
 
 /**
  * Lets the system run without faults and with every node in service, until all operations have ended.
@@ -18,7 +18,7 @@ export async function comeToRest(system: System): Promise<string[]> {
   for (const { record } of records.nodes.values())
     if (record.maintenance)
       await system.wait(system.send({ method: 'DELETE', target: `/v1/nodes/${record.uuid}/maintenance`, headers }))
-  await system.pass(LONG)
+  await system.pass(MAX_REST_TIME)
   const restless = [...records.nodes.values()].flatMap(({ record }) => {
     const { uuid, provision_state: state, reservation, target_power_state: power } = record
     const queued = records.effects.get(uuid)?.map(({ kind }) => kind) ?? []

@@ -1,6 +1,6 @@
 import { request as httpRequest, Agent } from 'node:http'
 import type { StoreView } from '../../../ironic-mock/index.js'
-import { stage } from '../../../lab/index.js'
+import { composeStage } from '../../../lab/index.js'
 import { defined, seededRandom, systemClock } from '../../../runtime/index.js'
 import type { WireResponse } from '../../../wire/index.js'
 import { follow } from './follow.js'
@@ -12,7 +12,7 @@ const SPEED = 2000
 /** A lab behind a socket, asked by a client that sends what it is told to, as far as HTTP can carry it. */
 export async function servedSystem(seed: number): Promise<System> {
   const clock = systemClock(SPEED)
-  const lab = await stage({
+  const lab = await composeStage({
     network: { host: '127.0.0.1', port: 0 },
     clock,
     random: seededRandom(seed),

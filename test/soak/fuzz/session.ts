@@ -36,9 +36,9 @@ export interface SessionReport {
 const CHECK_INTERVAL = 40
 const RESTART = 2000
 /** The largest number of calls at once. */
-const AT_ONCE = 6
+const MAX_SESSION_CALLS = 6
 /** Milliseconds that may pass after some calls. */
-const PAUSES = [0, 0, 50, 1_000, 10_000, 90_000]
+const SESSION_PAUSES = [0, 0, 50, 1_000, 10_000, 90_000]
 
 /**
  * Sends fuzzed calls with sensible ones among them, several at once.
@@ -80,12 +80,12 @@ export async function fuzzSession(session: Session, progress: (calls: number) =>
     const requests = fc.sample(fuzzedRequest(), { numRuns: 500, seed: seed * 1000 + batch })
     while (requests.length > 0 && done < calls) {
       const before = done
-      const together = requests.splice(0, 1 + Math.floor(random.next() * AT_ONCE))
+      const together = requests.splice(0, 1 + Math.floor(random.next() * MAX_SESSION_CALLS))
       const asked = together.map((request) => (random.next() < 0.15 ? walker.next() : resolved(request, system.view())))
       if (random.next() < 0.01) troubled(system, random.next(), random.next())
       await system.wait(Promise.all(asked.map(one)))
       done += asked.length
-      if (random.next() < 0.25) await system.pass(PAUSES[Math.floor(random.next() * PAUSES.length)]!)
+      if (random.next() < 0.25) await system.pass(SESSION_PAUSES[Math.floor(random.next() * SESSION_PAUSES.length)]!)
       check(paths.broken)
       if (every(CHECK_INTERVAL, before)) check(brokenInvariants(system.view()))
       if (every(RESTART, before)) await system.restart()

@@ -1,4 +1,4 @@
-import { VERBS, type StoreView } from '../../../ironic-mock/index.js'
+import { PROVISION_VERBS, type StoreView } from '../../../ironic-mock/index.js'
 import { defined, type Random } from '../../../runtime/index.js'
 import type { NodeRecord } from '../../../wire/index.js'
 import type { Asked, System } from './system.js'
@@ -6,7 +6,7 @@ import type { Asked, System } from './system.js'
 /** How many nodes a session has, and looks after that it has. */
 const NODES = 10
 const POWER = ['power on', 'power off', 'rebooting', 'soft power off', 'soft rebooting']
-const RARE = ['rescue', 'unrescue', 'service', 'clean', 'unhold']
+const RARE_VERBS = ['rescue', 'unrescue', 'service', 'clean', 'unhold']
 const headers = { 'x-openstack-ironic-api-version': '1.115' }
 const ask = (method: string, target: string, body?: unknown): Asked => ({
   method,
@@ -68,11 +68,11 @@ export class Walker {
   }
 
   #verb({ uuid, provision_state: state }: Readonly<NodeRecord>): Asked {
-    const known = Object.keys(VERBS).filter((verb) => VERBS[verb]!.from.includes(state))
+    const known = Object.keys(PROVISION_VERBS).filter((verb) => PROVISION_VERBS[verb]!.from.includes(state))
     // A node that waits is mostly left alone.
     const hasty = known.includes('abort') && this.#often(0.85) ? known.filter((verb) => verb === 'unhold') : known
     // Prefer verbs that few states allow.
-    const rare = hasty.filter((verb) => RARE.includes(verb))
+    const rare = hasty.filter((verb) => RARE_VERBS.includes(verb))
     const target = this.#pick(rare.length > 0 && this.#often(0.6) ? rare : hasty)
     if (target === undefined) return ask('GET', `/v1/nodes/${uuid}`)
     return ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target, ...this.#arguments(target) })

@@ -1,9 +1,9 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { allocationSchema } from '../resource-schemas.js'
 import { patchSchema } from '../schemas.js'
-import { checkedList, checkedOne, fieldsOnly, paging, without } from './listing.js'
+import { checkedList, checkedOne, fieldsOnly, paging, hiddenResource } from './listing.js'
 
-const fields = [
+const allocationFieldNames = [
   'candidate_nodes',
   'created_at',
   'extra',
@@ -18,7 +18,7 @@ const fields = [
   'uuid',
   'owner',
 ]
-const { reading, writing } = without('allocations')
+const { reading, writing } = hiddenResource('allocations')
 
 export const ALLOCATIONS = [
   {
@@ -35,7 +35,7 @@ export const ALLOCATIONS = [
       state: arg.string,
       owner: arg.string,
     },
-    querySchema: checkedList(fields, 'marker'),
+    querySchema: checkedList(allocationFieldNames, 'marker'),
     status: 200,
   },
   {
@@ -57,7 +57,7 @@ export const ALLOCATIONS = [
     since: 52,
     hidden: reading,
     query: fieldsOnly,
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(allocationFieldNames),
     status: 200,
   },
   {
@@ -66,7 +66,7 @@ export const ALLOCATIONS = [
     path: '/v1/allocations/{allocation_ident}',
     also: ['/v1/allocations'],
     since: 57,
-    hidden: without('updating allocations').writing,
+    hidden: hiddenResource('updating allocations').writing,
     query: { allocation_ident: arg.string },
     required: ['allocation_ident'],
     body: { document: patchSchema },
@@ -100,4 +100,4 @@ export const ALLOCATIONS = [
     hidden: 'route',
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,10 +1,10 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { chassisSchema } from '../resource-schemas.js'
 import { patchSchema } from '../schemas.js'
-import { checkedList, checkedOne, fieldsOnly, pagingByUuid, selected } from './listing.js'
+import { checkedList, checkedOne, fieldsOnly, pagingByUuid, fieldSelection } from './listing.js'
 import { nodeFilters } from './nodes.js'
 
-const fields = ['created_at', 'description', 'extra', 'links', 'nodes', 'updated_at', 'uuid']
+const chassisFieldNames = ['created_at', 'description', 'extra', 'links', 'nodes', 'updated_at', 'uuid']
 
 export const CHASSIS = [
   {
@@ -12,8 +12,8 @@ export const CHASSIS = [
     method: 'GET',
     path: '/v1/chassis',
     since: 1,
-    query: { ...pagingByUuid, ...selected },
-    querySchema: checkedList(fields),
+    query: { ...pagingByUuid, ...fieldSelection },
+    querySchema: checkedList(chassisFieldNames),
     status: 200,
   },
   {
@@ -22,7 +22,7 @@ export const CHASSIS = [
     path: '/v1/chassis/detail',
     since: 1,
     query: pagingByUuid,
-    querySchema: checkedList(fields),
+    querySchema: checkedList(chassisFieldNames),
     status: 200,
   },
   {
@@ -41,7 +41,7 @@ export const CHASSIS = [
     also: ['/v1/chassis/{chassis_uuid}/{fields}'],
     since: 1,
     query: { chassis_uuid: arg.uuid, ...fieldsOnly },
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(chassisFieldNames),
     status: 200,
   },
   {
@@ -71,7 +71,7 @@ export const CHASSIS = [
     method: 'GET',
     path: '/v1/chassis/{chassis_uuid}/nodes',
     since: 1,
-    query: { ...nodeFilters, ...selected },
+    query: { ...nodeFilters, ...fieldSelection },
     status: 200,
   },
   {
@@ -82,4 +82,4 @@ export const CHASSIS = [
     query: nodeFilters,
     status: 200,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

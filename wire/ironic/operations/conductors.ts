@@ -1,7 +1,7 @@
-import { arg, type Operation } from '../operation.js'
-import { checkedList, checkedOne, paging, selected, unsupported } from './listing.js'
+import { arg, type IronicOperation } from '../operation.js'
+import { checkedList, checkedOne, paging, fieldSelection, unsupportedVersion } from './listing.js'
 
-const fields = ['alive', 'conductor_group', 'created_at', 'drivers', 'hostname', 'links', 'updated_at']
+const conductorFieldNames = ['alive', 'conductor_group', 'created_at', 'drivers', 'hostname', 'links', 'updated_at']
 
 export const CONDUCTORS = [
   {
@@ -9,9 +9,9 @@ export const CONDUCTORS = [
     method: 'GET',
     path: '/v1/conductors',
     since: 49,
-    hidden: unsupported,
-    query: { ...paging, ...selected },
-    querySchema: checkedList(fields),
+    hidden: unsupportedVersion,
+    query: { ...paging, ...fieldSelection },
+    querySchema: checkedList(conductorFieldNames),
     status: 200,
   },
   {
@@ -20,9 +20,9 @@ export const CONDUCTORS = [
     path: '/v1/conductors/{hostname}',
     also: ['/v1/conductors/{hostname}/{fields}'],
     since: 49,
-    hidden: unsupported,
+    hidden: unsupportedVersion,
     query: { fields: arg.list },
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(conductorFieldNames),
     status: 200,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,10 +1,10 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { deployTemplateSchema } from '../resource-schemas.js'
 import { patchSchema } from '../schemas.js'
-import { checkedList, checkedOne, fieldsOnly, pagingByName, selected, without } from './listing.js'
+import { checkedList, checkedOne, fieldsOnly, pagingByName, fieldSelection, hiddenResource } from './listing.js'
 
-const fields = ['created_at', 'description', 'extra', 'links', 'name', 'steps', 'updated_at', 'uuid']
-const { reading, writing } = without('deploy templates', 'pecan')
+const deployTemplateFieldNames = ['created_at', 'description', 'extra', 'links', 'name', 'steps', 'updated_at', 'uuid']
+const { reading, writing } = hiddenResource('deploy templates', 'pecan')
 const ident = { template_ident: arg.ident } as const
 
 export const DEPLOY_TEMPLATES = [
@@ -14,8 +14,8 @@ export const DEPLOY_TEMPLATES = [
     path: '/v1/deploy_templates',
     since: 55,
     hidden: reading,
-    query: { ...pagingByName, ...selected },
-    querySchema: checkedList(fields),
+    query: { ...pagingByName, ...fieldSelection },
+    querySchema: checkedList(deployTemplateFieldNames),
     status: 200,
   },
   {
@@ -36,7 +36,7 @@ export const DEPLOY_TEMPLATES = [
     since: 55,
     hidden: reading,
     query: { ...ident, ...fieldsOnly },
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(deployTemplateFieldNames),
     status: 200,
   },
   {
@@ -62,4 +62,4 @@ export const DEPLOY_TEMPLATES = [
     required: ['template_ident'],
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,4 +1,4 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { checkedOne } from './listing.js'
 
 /** In upstream's order. */
@@ -17,7 +17,7 @@ const INTERFACES = [
   'bios',
   'firmware',
 ]
-const fields = [
+const driverFieldNames = [
   'hosts',
   'links',
   'name',
@@ -43,7 +43,7 @@ export const DRIVERS = [
     path: '/v1/drivers',
     since: 1,
     query: { type: arg.string, detail: arg.boolean, fields: arg.list },
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(driverFieldNames),
     status: 200,
   },
   {
@@ -53,7 +53,7 @@ export const DRIVERS = [
     also: ['/v1/drivers/{driver_name}/{fields}'],
     since: 1,
     query: { fields: arg.list },
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(driverFieldNames),
     status: 200,
   },
   {
@@ -88,4 +88,4 @@ export const DRIVERS = [
   { id: 'drivers.vendor.put', method: 'PUT', ...VENDOR_CALL, status: 200 },
   { id: 'drivers.vendor.patch', method: 'PATCH', ...VENDOR_CALL, status: 200 },
   { id: 'drivers.vendor.delete', method: 'DELETE', ...VENDOR_CALL, status: 200 },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

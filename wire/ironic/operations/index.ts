@@ -43,6 +43,6 @@ export const IRONIC_OPERATIONS = [
   ...RAMDISK,
 ] as const
 
-type Row = (typeof IRONIC_OPERATIONS)[number]
-export type OperationId = Row['id']
-export type OperationOf<Id extends OperationId> = Extract<Row, { id: Id }>
+type ListedOperation = (typeof IRONIC_OPERATIONS)[number]
+export type OperationId = ListedOperation['id']
+export type OperationOf<Id extends OperationId> = Extract<ListedOperation, { id: Id }>

@@ -1,10 +1,10 @@
-import { arg, type Operation } from '../operation.js'
-import { inspectionRuleSchema, queryOf, querySchema } from '../resource-schemas.js'
+import { arg, type IronicOperation } from '../operation.js'
+import { inspectionRuleSchema, queryObjectSchema, querySchema } from '../resource-schemas.js'
 import { patchSchema } from '../schemas.js'
-import { fieldsOnly, paging, selected, without } from './listing.js'
+import { fieldsOnly, paging, fieldSelection, hiddenResource } from './listing.js'
 
-const { reading, writing } = without('inspection rules')
-const uuid = { properties: { inspection_rule_uuid: { type: 'string', format: 'uuid' } } } as const
+const { reading, writing } = hiddenResource('inspection rules')
+const ruleUuidSchema = { properties: { inspection_rule_uuid: { type: 'string', format: 'uuid' } } } as const
 
 export const INSPECTION_RULES = [
   {
@@ -13,8 +13,8 @@ export const INSPECTION_RULES = [
     path: '/v1/inspection_rules',
     since: 96,
     hidden: reading,
-    query: { ...paging, ...selected, phase: arg.string },
-    querySchema: queryOf(querySchema.sorted, {
+    query: { ...paging, ...fieldSelection, phase: arg.string },
+    querySchema: queryObjectSchema(querySchema.sorted, {
       sort_key: { not: { type: 'string', enum: ['actions', 'conditions'] } },
     }),
     status: 200,
@@ -37,7 +37,7 @@ export const INSPECTION_RULES = [
     since: 96,
     hidden: reading,
     query: fieldsOnly,
-    querySchema: uuid,
+    querySchema: ruleUuidSchema,
     status: 200,
   },
   {
@@ -60,7 +60,7 @@ export const INSPECTION_RULES = [
     since: 96,
     hidden: writing,
     query: { inspection_rule_uuid: arg.string },
-    querySchema: uuid,
+    querySchema: ruleUuidSchema,
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

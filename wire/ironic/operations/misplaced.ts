@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.js'
+import type { IronicOperation } from '../operation.js'
 
 /** Lists that are shown below another resource too, where they can only be read. */
 const LISTS = [
@@ -48,4 +48,4 @@ export const MISPLACED = [
     refused: true,
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,4 +1,4 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { virtualMediaSchema } from '../schemas.js'
 import { OF_A_NODE } from './node-argument.js'
 
@@ -133,4 +133,4 @@ export const NODE_MANAGEMENT = [
   { id: 'nodes.vendor.put', method: 'PUT', ...VENDOR_CALL, status: 200 },
   { id: 'nodes.vendor.patch', method: 'PATCH', ...VENDOR_CALL, status: 200 },
   { id: 'nodes.vendor.delete', method: 'DELETE', ...VENDOR_CALL, status: 200 },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,6 +1,6 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { traitsSchema, vifSchema } from '../schemas.js'
-import { paging, selected } from './listing.js'
+import { paging, fieldSelection } from './listing.js'
 
 const TRAITS = {
   path: '/v1/nodes/{node_ident}/traits',
@@ -62,7 +62,7 @@ export const NODE_RECORDS = [
     method: 'GET',
     path: '/v1/nodes/{node_ident}/ports',
     since: 1,
-    query: { ...paging, ...selected },
+    query: { ...paging, ...fieldSelection },
     status: 200,
   },
   {
@@ -87,7 +87,7 @@ export const NODE_RECORDS = [
     path: '/v1/nodes/{node_ident}/firmware',
     since: 86,
     hidden: 'route',
-    query: selected,
+    query: fieldSelection,
     status: 200,
   },
   {
@@ -96,7 +96,7 @@ export const NODE_RECORDS = [
     path: '/v1/nodes/{node_ident}/bios',
     since: 40,
     hidden: 'route',
-    query: selected,
+    query: fieldSelection,
     status: 200,
   },
   {
@@ -124,4 +124,4 @@ export const NODE_RECORDS = [
     hidden: 'route',
     status: 200,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

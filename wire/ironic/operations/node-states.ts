@@ -1,4 +1,4 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { OF_A_NODE } from './node-argument.js'
 
 const CONSOLE = [
@@ -121,4 +121,4 @@ export const NODE_STATES = [
     ...OF_A_NODE,
     status: 202,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

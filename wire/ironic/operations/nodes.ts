@@ -1,6 +1,6 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { nodeSchema, patchSchema } from '../schemas.js'
-import { pagingByUuid, selected } from './listing.js'
+import { pagingByUuid, fieldSelection } from './listing.js'
 
 export const nodeFilters = {
   ...pagingByUuid,
@@ -27,7 +27,14 @@ export const nodeFilters = {
 } as const
 
 export const NODES = [
-  { id: 'nodes.list', method: 'GET', path: '/v1/nodes', since: 1, query: { ...nodeFilters, ...selected }, status: 200 },
+  {
+    id: 'nodes.list',
+    method: 'GET',
+    path: '/v1/nodes',
+    since: 1,
+    query: { ...nodeFilters, ...fieldSelection },
+    status: 200,
+  },
   {
     id: 'nodes.detail',
     method: 'GET',
@@ -85,4 +92,4 @@ export const NODES = [
     query: { node: arg.ident, node_uuid: arg.uuid },
     status: 200,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

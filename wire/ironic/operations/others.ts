@@ -1,8 +1,8 @@
-import type { Operation } from '../operation.js'
+import type { IronicOperation } from '../operation.js'
 import { eventsSchema } from '../resource-schemas.js'
-import { unsupported, without } from './listing.js'
+import { unsupportedVersion, hiddenResource } from './listing.js'
 
-const { reading } = without('shards')
+const { reading } = hiddenResource('shards')
 
 export const OTHERS = [
   { id: 'shards.list', method: 'GET', path: '/v1/shards', since: 82, hidden: reading, status: 200 },
@@ -12,8 +12,8 @@ export const OTHERS = [
     method: 'POST',
     path: '/v1/events',
     since: 54,
-    hidden: unsupported,
+    hidden: unsupportedVersion,
     body: { document: eventsSchema },
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

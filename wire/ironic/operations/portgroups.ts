@@ -1,9 +1,17 @@
-import { arg, type Operation } from '../operation.js'
-import { portgroupSchema, queryOf } from '../resource-schemas.js'
+import { arg, type IronicOperation } from '../operation.js'
+import { portgroupSchema, queryObjectSchema } from '../resource-schemas.js'
 import { patchSchema, type JsonSchema } from '../schemas.js'
-import { checkedList, checkedOne, fieldsOnly, paging, pagingByUuid, selected, unsupported } from './listing.js'
+import {
+  checkedList,
+  checkedOne,
+  fieldsOnly,
+  paging,
+  pagingByUuid,
+  fieldSelection,
+  unsupportedVersion,
+} from './listing.js'
 
-const fields = [
+const portgroupFieldNames = [
   'address',
   'category',
   'created_at',
@@ -28,11 +36,11 @@ const filters = {
   shard: arg.list,
   conductor_groups: arg.list,
 } as const
-const filterSchema = queryOf(checkedList(fields, 'marker').properties as JsonSchema, {
+const filterSchema = queryObjectSchema(checkedList(portgroupFieldNames, 'marker').properties as JsonSchema, {
   address: { type: 'string', format: 'mac-address' },
 })
-const later = { shard: 106, conductor_groups: 99 } as const
-const base = { since: 23, hidden: unsupported } as const
+const portgroupFiltersSince = { shard: 106, conductor_groups: 99 } as const
+const portgroupBase = { since: 23, hidden: unsupportedVersion } as const
 const sub = { since: 24, hidden: 'route' } as const
 
 export const PORTGROUPS = [
@@ -40,9 +48,9 @@ export const PORTGROUPS = [
     id: 'portgroups.list',
     method: 'GET',
     path: '/v1/portgroups',
-    ...base,
-    query: { ...filters, ...selected },
-    later,
+    ...portgroupBase,
+    query: { ...filters, ...fieldSelection },
+    later: portgroupFiltersSince,
     querySchema: filterSchema,
     status: 200,
   },
@@ -50,9 +58,9 @@ export const PORTGROUPS = [
     id: 'portgroups.detail',
     method: 'GET',
     path: '/v1/portgroups/detail',
-    ...base,
+    ...portgroupBase,
     query: filters,
-    later,
+    later: portgroupFiltersSince,
     querySchema: filterSchema,
     status: 200,
   },
@@ -61,7 +69,7 @@ export const PORTGROUPS = [
     method: 'POST',
     path: '/v1/portgroups',
     also: ['/v1/portgroups/{document}'],
-    ...base,
+    ...portgroupBase,
     body: { document: portgroupSchema, label: 'portgroup' },
     status: 201,
   },
@@ -70,9 +78,9 @@ export const PORTGROUPS = [
     method: 'GET',
     path: '/v1/portgroups/{portgroup_ident}',
     also: ['/v1/portgroups/{portgroup_ident}/{fields}'],
-    ...base,
+    ...portgroupBase,
     query: fieldsOnly,
-    querySchema: checkedOne(fields),
+    querySchema: checkedOne(portgroupFieldNames),
     status: 200,
   },
   {
@@ -80,7 +88,7 @@ export const PORTGROUPS = [
     method: 'PATCH',
     path: '/v1/portgroups/{portgroup_ident}',
     also: ['/v1/portgroups'],
-    ...base,
+    ...portgroupBase,
     query: { portgroup_ident: arg.string },
     required: ['portgroup_ident'],
     body: { document: patchSchema, label: 'patch' },
@@ -91,7 +99,7 @@ export const PORTGROUPS = [
     method: 'DELETE',
     path: '/v1/portgroups/{portgroup_ident}',
     also: ['/v1/portgroups'],
-    ...base,
+    ...portgroupBase,
     query: { portgroup_ident: arg.string },
     required: ['portgroup_ident'],
     status: 204,
@@ -101,7 +109,7 @@ export const PORTGROUPS = [
     method: 'GET',
     path: '/v1/portgroups/{portgroup_ident}/ports',
     ...sub,
-    query: { ...pagingByUuid, ...selected },
+    query: { ...pagingByUuid, ...fieldSelection },
     status: 200,
   },
   {
@@ -117,8 +125,8 @@ export const PORTGROUPS = [
     method: 'GET',
     path: '/v1/nodes/{node_ident}/portgroups',
     ...sub,
-    query: { ...filters, ...selected },
-    later,
+    query: { ...filters, ...fieldSelection },
+    later: portgroupFiltersSince,
     querySchema: filterSchema,
     status: 200,
   },
@@ -128,8 +136,8 @@ export const PORTGROUPS = [
     path: '/v1/nodes/{node_ident}/portgroups/detail',
     ...sub,
     query: filters,
-    later,
+    later: portgroupFiltersSince,
     querySchema: filterSchema,
     status: 200,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,6 +1,6 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { patchSchema, portSchema } from '../schemas.js'
-import { pagingByUuid, selected } from './listing.js'
+import { pagingByUuid, fieldSelection } from './listing.js'
 
 const portFilters = {
   ...pagingByUuid,
@@ -13,7 +13,7 @@ const portFilters = {
   description_contains: arg.string,
 } as const
 
-const later = { description_contains: 97, conductor_groups: 99 } as const
+const portFiltersSince = { description_contains: 97, conductor_groups: 99 } as const
 
 export const PORTS = [
   {
@@ -21,11 +21,19 @@ export const PORTS = [
     method: 'GET',
     path: '/v1/ports',
     since: 1,
-    query: { ...portFilters, ...selected },
-    later,
+    query: { ...portFilters, ...fieldSelection },
+    later: portFiltersSince,
     status: 200,
   },
-  { id: 'ports.detail', method: 'GET', path: '/v1/ports/detail', since: 1, query: portFilters, later, status: 200 },
+  {
+    id: 'ports.detail',
+    method: 'GET',
+    path: '/v1/ports/detail',
+    since: 1,
+    query: portFilters,
+    later: portFiltersSince,
+    status: 200,
+  },
   {
     id: 'ports.create',
     method: 'POST',
@@ -65,4 +73,4 @@ export const PORTS = [
     required: ['port_uuid'],
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

@@ -1,4 +1,4 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { inspectionDataSchema } from '../schemas.js'
 
 export const RAMDISK = [
@@ -42,4 +42,4 @@ export const RAMDISK = [
     body: { document: inspectionDataSchema, label: 'data' },
     status: 202,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

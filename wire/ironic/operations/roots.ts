@@ -1,6 +1,6 @@
-import type { Operation } from '../operation.js'
+import type { IronicOperation } from '../operation.js'
 
 export const ROOTS = [
   { id: 'root', method: 'GET', path: '/', since: 1, status: 200 },
   { id: 'v1', method: 'GET', path: '/v1', since: 1, status: 200 },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

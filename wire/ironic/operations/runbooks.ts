@@ -1,12 +1,12 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { traitListSchema } from '../resource-schemas.js'
 import type { JsonObject } from '../node.js'
 import { patchSchema, type SchemaOf } from '../schemas.js'
-import { fieldsOnly, pagingByName, selected, without } from './listing.js'
+import { fieldsOnly, pagingByName, fieldSelection, hiddenResource } from './listing.js'
 
-const { reading, writing } = without('runbooks', 'pecan')
+const { reading, writing } = hiddenResource('runbooks', 'pecan')
 const ident = { runbook_ident: arg.ident } as const
-const traits = { since: 112, hidden: without('runbook traits', 'pecan').reading } as const
+const traits = { since: 112, hidden: hiddenResource('runbook traits', 'pecan').reading } as const
 
 /** Any object: a version decides what of it is known. */
 const runbookSchema: SchemaOf<JsonObject> = { type: 'object' }
@@ -18,7 +18,7 @@ export const RUNBOOKS = [
     path: '/v1/runbooks',
     since: 92,
     hidden: reading,
-    query: { ...pagingByName, ...selected, project: arg.boolean },
+    query: { ...pagingByName, ...fieldSelection, project: arg.boolean },
     status: 200,
   },
   {
@@ -91,4 +91,4 @@ export const RUNBOOKS = [
     query: { trait: arg.string },
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

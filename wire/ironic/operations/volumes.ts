@@ -1,7 +1,7 @@
-import { arg, type Operation } from '../operation.js'
+import { arg, type IronicOperation } from '../operation.js'
 import { volumeConnectorSchema, volumeTargetSchema } from '../resource-schemas.js'
 import { patchSchema } from '../schemas.js'
-import { checkedList, checkedOne, fieldsOnly, pagingByUuid, selected, unsupported } from './listing.js'
+import { checkedList, checkedOne, fieldsOnly, pagingByUuid, fieldSelection, unsupportedVersion } from './listing.js'
 
 const connectorFields = ['connector_id', 'created_at', 'extra', 'links', 'node_uuid', 'type', 'updated_at', 'uuid']
 const targetFields = [
@@ -16,25 +16,25 @@ const targetFields = [
   'volume_id',
   'volume_type',
 ]
-const base = { since: 32, hidden: 'route' } as const
-const list = { ...pagingByUuid, ...selected } as const
+const volumeBase = { since: 32, hidden: 'route' } as const
+const volumeListQuery = { ...pagingByUuid, ...fieldSelection } as const
 
 export const VOLUMES = [
-  { id: 'volume', method: 'GET', path: '/v1/volume', since: 32, hidden: unsupported, status: 200 },
+  { id: 'volume', method: 'GET', path: '/v1/volume', since: 32, hidden: unsupportedVersion, status: 200 },
   {
     id: 'nodes.volume',
     method: 'GET',
     path: '/v1/nodes/{node_ident}/volume',
     since: 32,
-    hidden: unsupported,
+    hidden: unsupportedVersion,
     status: 200,
   },
   {
     id: 'volume.connectors.list',
     method: 'GET',
     path: '/v1/volume/connectors',
-    ...base,
-    query: { node: arg.ident, ...list },
+    ...volumeBase,
+    query: { node: arg.ident, ...volumeListQuery },
     querySchema: checkedList(connectorFields),
     status: 200,
   },
@@ -42,8 +42,8 @@ export const VOLUMES = [
     id: 'nodes.volume.connectors',
     method: 'GET',
     path: '/v1/nodes/{node_ident}/volume/connectors',
-    ...base,
-    query: list,
+    ...volumeBase,
+    query: volumeListQuery,
     querySchema: checkedList(connectorFields),
     status: 200,
   },
@@ -52,7 +52,7 @@ export const VOLUMES = [
     method: 'POST',
     path: '/v1/volume/connectors',
     also: ['/v1/volume/connectors/{document}'],
-    ...base,
+    ...volumeBase,
     body: { document: volumeConnectorSchema, label: 'connector' },
     status: 201,
   },
@@ -61,7 +61,7 @@ export const VOLUMES = [
     method: 'GET',
     path: '/v1/volume/connectors/{connector_uuid}',
     also: ['/v1/volume/connectors/{connector_uuid}/{fields}'],
-    ...base,
+    ...volumeBase,
     query: { connector_uuid: arg.uuid, ...fieldsOnly },
     querySchema: checkedOne(connectorFields),
     status: 200,
@@ -71,7 +71,7 @@ export const VOLUMES = [
     method: 'PATCH',
     path: '/v1/volume/connectors/{connector_uuid}',
     also: ['/v1/volume/connectors'],
-    ...base,
+    ...volumeBase,
     query: { connector_uuid: arg.uuid },
     required: ['connector_uuid'],
     body: { document: patchSchema, label: 'patch' },
@@ -82,7 +82,7 @@ export const VOLUMES = [
     method: 'DELETE',
     path: '/v1/volume/connectors/{connector_uuid}',
     also: ['/v1/volume/connectors'],
-    ...base,
+    ...volumeBase,
     query: { connector_uuid: arg.uuid },
     required: ['connector_uuid'],
     status: 204,
@@ -91,8 +91,8 @@ export const VOLUMES = [
     id: 'volume.targets.list',
     method: 'GET',
     path: '/v1/volume/targets',
-    ...base,
-    query: { node: arg.ident, ...list },
+    ...volumeBase,
+    query: { node: arg.ident, ...volumeListQuery },
     querySchema: checkedList(targetFields),
     status: 200,
   },
@@ -100,8 +100,8 @@ export const VOLUMES = [
     id: 'nodes.volume.targets',
     method: 'GET',
     path: '/v1/nodes/{node_ident}/volume/targets',
-    ...base,
-    query: list,
+    ...volumeBase,
+    query: volumeListQuery,
     querySchema: checkedList(targetFields),
     status: 200,
   },
@@ -110,7 +110,7 @@ export const VOLUMES = [
     method: 'POST',
     path: '/v1/volume/targets',
     also: ['/v1/volume/targets/{document}'],
-    ...base,
+    ...volumeBase,
     body: { document: volumeTargetSchema, label: 'target' },
     status: 201,
   },
@@ -119,7 +119,7 @@ export const VOLUMES = [
     method: 'GET',
     path: '/v1/volume/targets/{target_uuid}',
     also: ['/v1/volume/targets/{target_uuid}/{fields}'],
-    ...base,
+    ...volumeBase,
     query: { target_uuid: arg.uuid, ...fieldsOnly },
     querySchema: checkedOne(targetFields),
     status: 200,
@@ -129,7 +129,7 @@ export const VOLUMES = [
     method: 'PATCH',
     path: '/v1/volume/targets/{target_uuid}',
     also: ['/v1/volume/targets'],
-    ...base,
+    ...volumeBase,
     query: { target_uuid: arg.uuid },
     required: ['target_uuid'],
     body: { document: patchSchema, label: 'patch' },
@@ -140,9 +140,9 @@ export const VOLUMES = [
     method: 'DELETE',
     path: '/v1/volume/targets/{target_uuid}',
     also: ['/v1/volume/targets'],
-    ...base,
+    ...volumeBase,
     query: { target_uuid: arg.uuid },
     required: ['target_uuid'],
     status: 204,
   },
-] as const satisfies readonly Operation[]
+] as const satisfies readonly IronicOperation[]

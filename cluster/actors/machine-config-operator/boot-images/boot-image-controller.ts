@@ -12,19 +12,25 @@ import {
   UPDATES_BOOT_IMAGES,
   WITHHOLDS_BOOT_IMAGES,
 } from '../behaviours.js'
-import { BOOT_IMAGES, CLUSTER_OPERATOR, MACHINE_API, NAME, NAMESPACE } from '../names.js'
+import {
+  BOOT_IMAGES,
+  CLUSTER_OPERATOR,
+  MACHINE_API,
+  MACHINE_CONFIG_OPERATOR,
+  MACHINE_CONFIG_NAMESPACE,
+} from '../names.js'
 import { isUpdated } from '../pool-nodes.js'
 import { renderedConfig } from '../rendered-config.js'
 import {
   APPROVED,
-  architectureOf,
+  machineSetArchitecture,
   isOlder,
   offeredImage,
   payloadVersion,
   providerSpecOf,
   skewOf,
   UPDATES,
-  VERSION,
+  BOOT_IMAGE_VERSION,
   versionOfSet,
   type BootImagePlace,
   type OfferedImage,
@@ -33,15 +39,15 @@ import {
 /** Why a boot image was not taken, or was put back: an annotation of the machine set. */
 export const REFUSED = 'machineconfiguration.openshift.io/boot-image-refused'
 /** Keeps the version of the boot image that the cluster was installed with, and the skew that was found last. */
-export const RECORD = { name: 'boot-image-record', namespace: NAMESPACE }
+export const RECORD = { name: 'boot-image-record', namespace: MACHINE_CONFIG_NAMESPACE }
 
 export interface BootImageParts extends ActorParts {
   registry: ContainerPuller
 }
 
 type Approved = Pick<BareMetalProviderSpec, 'image' | 'customDeploy'>
-const AT = { name: 'boot-images' }
-const ACTOR = NAME
+const BOOT_IMAGES_NAME = { name: 'boot-images' }
+const ACTOR = MACHINE_CONFIG_OPERATOR
 const METHOD = 'install_coreos'
 
 /**
@@ -104,17 +110,17 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
 
   const reconcileSet = async (set: MachineSet, waitsFor: string | undefined): Promise<void> => {
     if (isPinned(set) && behaviours.has(KEEPS_PINNED)) return
-    const offered = await offeredImage(kube, architectureOf(set))
+    const offered = await offeredImage(kube, machineSetArchitecture(set))
     const known = offered ? [offered] : []
     const version = versionOfSet(set, known)
     const initial = await initialVersion(version ?? offered?.version)
     const text = set.metadata.annotations?.[APPROVED]
     const approved = text === undefined ? undefined : (JSON.parse(text) as Approved)
-    const has = imageOf(set)
+    const has = approvedImageOf(set)
     if (waitsFor !== undefined && behaviours.has(WITHHOLDS_BOOT_IMAGES)) {
       if (!approved) return take(set, has, version, undefined)
       if (isDeepStrictEqual(approved, has)) return
-      return putBack(set, approved, `the boot image ${version ?? nameOf(has)} is withheld: ${waitsFor}`)
+      return putBack(set, approved, `the boot image ${version ?? bootImageNameOf(has)} is withheld: ${waitsFor}`)
     }
     if (!offered || !behaviours.has(UPDATES_BOOT_IMAGES)) return
     const wanted = approvedBy(offered)
@@ -126,7 +132,11 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
       const why = initial !== undefined && version !== undefined && isOlder(version, initial)
       const older = `${version} is older than ${initial}, which the cluster was installed with`
       if (why && !behaviours.has(REFUSES_OLDER_BOOT_IMAGES)) return
-      return putBack(set, approved, why ? older : `${version ?? nameOf(has)} is not the boot image of the release`)
+      return putBack(
+        set,
+        approved,
+        why ? older : `${version ?? bootImageNameOf(has)} is not the boot image of the release`,
+      )
     }
     if (initial !== undefined && isOlder(offered.version, initial) && behaviours.has(REFUSES_OLDER_BOOT_IMAGES))
       return refuse(set, `${offered.version} is older than ${initial}, which the cluster was installed with`)
@@ -156,7 +166,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
         annotations: {
           ...annotations,
           [APPROVED]: JSON.stringify(approved),
-          ...defined({ [VERSION]: version, [REFUSED]: refused }),
+          ...defined({ [BOOT_IMAGE_VERSION]: version, [REFUSED]: refused }),
         },
       },
       spec: {
@@ -222,10 +232,10 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
       await reportSkew((await kube.list('MachineSet')).items, cluster!, signal)
   }
 
-  const here = () => [AT]
+  const here = () => [BOOT_IMAGES_NAME]
   return runActor(
     {
-      name: `${NAME}: boot images`,
+      name: `${MACHINE_CONFIG_OPERATOR}: boot images`,
       watches: [
         ...(['ClusterVersion', 'MachineConfigPool', 'MachineConfig', 'MachineSet'] as const).map((kind) => ({
           kind,
@@ -240,7 +250,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
   )
 }
 
-const imageOf = (set: MachineSet): Approved => {
+const approvedImageOf = (set: MachineSet): Approved => {
   const { image, customDeploy } = providerSpecOf(set)
   return defined({ image, customDeploy })
 }
@@ -250,4 +260,4 @@ const approvedBy = ({ url, checksum }: OfferedImage): Approved => ({
   customDeploy: { method: METHOD },
 })
 
-const nameOf = ({ image }: Approved): string => image?.url?.split('/').at(-1) ?? 'without a name'
+const bootImageNameOf = ({ image }: Approved): string => image?.url?.split('/').at(-1) ?? 'without a name'

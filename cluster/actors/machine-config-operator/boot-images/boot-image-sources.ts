@@ -1,4 +1,4 @@
-import { bootImageFor, BUILD_META, compareVersions, STREAM } from '../../../../coreos/index.js'
+import { bootImageFor, BUILD_META, compareVersions, STREAM_KIND } from '../../../../coreos/index.js'
 import { UserError } from '../../../../runtime/index.js'
 import type { KubeClient } from '../../../kube/kube-client.js'
 import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine.js'
@@ -25,12 +25,12 @@ export const UPDATES = 'machineconfiguration.openshift.io/boot-image-updates'
 /** The image and the method that a managed machine set had last: what an image that is set too early is replaced by. */
 export const APPROVED = 'machineconfiguration.openshift.io/approved-boot-image'
 /** Version of that image. */
-export const VERSION = 'machineconfiguration.openshift.io/boot-image-version'
+export const BOOT_IMAGE_VERSION = 'machineconfiguration.openshift.io/boot-image-version'
 
 const ARCHITECTURE_LABELS = 'capacity.cluster-autoscaler.kubernetes.io/labels'
 
 /** Architecture of a machine set's computers (machine-config-operator 7ff337a pkg/controller/bootimage/helpers.go). */
-export function architectureOf({ metadata }: MachineSet): string {
+export function machineSetArchitecture({ metadata }: MachineSet): string {
   const labels = metadata.annotations?.[ARCHITECTURE_LABELS] ?? ''
   const named = /(?:^|,)kubernetes\.io\/arch=([^,]+)/.exec(labels)?.[1] ?? 'amd64'
   return { amd64: 'x86_64', arm64: 'aarch64' }[named] ?? named
@@ -44,7 +44,7 @@ export async function offeredImage(kube: KubeClient, architecture: string): Prom
   const text = (await kube.find('ConfigMap', BOOT_IMAGES))?.data?.['stream']
   if (text === undefined || text === '') return undefined
   try {
-    const stream = STREAM.read(text, 'data.stream in coreos-bootimages')
+    const stream = STREAM_KIND.read(text, 'data.stream in coreos-bootimages')
     const found = bootImageFor(stream, architecture, 'metal')
     const disk = found.kind === 'files' ? found.files.disk : undefined
     if (found.kind !== 'files' || !disk) return undefined
@@ -78,7 +78,7 @@ export function versionOfSet(set: MachineSet, known: readonly OfferedImage[]): s
   const { url = '', checksum = '' } = providerSpecOf(set).image ?? {}
   const same = known.find((image) => image.url === url || image.checksum === checksum)
   if (same) return same.version
-  const { [APPROVED]: approved, [VERSION]: version } = set.metadata.annotations ?? {}
+  const { [APPROVED]: approved, [BOOT_IMAGE_VERSION]: version } = set.metadata.annotations ?? {}
   const isApproved = approved !== undefined && approved.includes(JSON.stringify(url))
   return (isApproved ? version : undefined) ?? url.match(VERSION_IN_URL)?.at(-1)
 }

@@ -1,10 +1,10 @@
 import { minutes, seconds } from '../../../../runtime/index.js'
 import type { Next } from '../../actor.js'
 import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../names.js'
-import { DAEMON, failureOf, updateNode, type DaemonParts } from './update-node.js'
+import { DAEMON, describeFailure, updateNode, type DaemonParts } from './update-node.js'
 
-const FIRST_PAUSE = seconds(1)
-const LONGEST_PAUSE = minutes(5)
+const MIN_DAEMON_RETRY_DELAY = seconds(1)
+const MAX_DAEMON_RETRY_DELAY = minutes(5)
 
 /**
  * The machine config daemon of one computer, for one run of its OS: it looks again when its Node object or a file on the
@@ -31,7 +31,7 @@ export async function runMachineConfigDaemon(parts: DaemonParts, signal: AbortSi
       before = asked
     }
   })().catch((error: unknown) => {
-    if (!signal.aborted) logger('error', `${DAEMON} of ${node} watches no more: ${failureOf(error)}`, { error })
+    if (!signal.aborted) logger('error', `${DAEMON} of ${node} watches no more: ${describeFailure(error)}`, { error })
   })
   for (let failures = 0; !signal.aborted;) {
     isDue = false
@@ -42,8 +42,8 @@ export async function runMachineConfigDaemon(parts: DaemonParts, signal: AbortSi
       failures = 0
     } catch (error) {
       if (signal.aborted) break
-      logger('debug', `${DAEMON} of ${node}: ${failureOf(error)}`)
-      next = { again: Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE) }
+      logger('debug', `${DAEMON} of ${node}: ${describeFailure(error)}`)
+      next = { again: Math.min(MIN_DAEMON_RETRY_DELAY * 2 ** failures++, MAX_DAEMON_RETRY_DELAY) }
     }
     if (isDue && failures === 0) continue
     await pause(next?.again, AbortSignal.any([signal, wake.signal]))

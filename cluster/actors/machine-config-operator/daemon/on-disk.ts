@@ -16,12 +16,12 @@ export interface WantedFile {
 const FILE_MODE = 0o644
 
 /** The files and units of a configuration, by their paths; the last of one path wins. */
-export function filesOf({ spec }: MachineConfig): Map<string, WantedFile> {
+export function configFilesOf({ spec }: MachineConfig): Map<string, WantedFile> {
   const { storage, systemd }: SpecConfig = ignitionOf(spec)
   const files = new Map<string, WantedFile>()
   const add = (path: string, bytes: Uint8Array, mode = FILE_MODE) => void files.set(path, { path, bytes, mode })
   for (const { path, contents, mode } of storage?.files ?? [])
-    if (path !== undefined) add(path, bytesOf(contents), mode)
+    if (path !== undefined) add(path, decodeFileBytes(contents), mode)
   for (const { name, contents, dropins = [] } of systemd?.units ?? []) {
     if (contents !== undefined) add(`${SYSTEMD}/${name}`, Buffer.from(contents))
     for (const dropin of dropins)
@@ -31,7 +31,7 @@ export function filesOf({ spec }: MachineConfig): Map<string, WantedFile> {
 }
 
 /** Contents of a file; configurations have them as data URLs, since the daemon fetches nothing. */
-function bytesOf({ source = '', compression }: SpecResource = {}): Uint8Array {
+function decodeFileBytes({ source = '', compression }: SpecResource = {}): Uint8Array {
   const bytes = dataUrlBytes(source === '' ? 'data:,' : source) ?? new Uint8Array()
   return compression === 'gzip' ? gunzipSync(bytes) : bytes
 }
@@ -44,7 +44,7 @@ export function onDiskProblem(config: MachineConfig, tree: RootTree, bootedImage
   const { osImageURL = '' } = config.spec
   if (osImageURL !== '' && osImageURL !== bootedImage)
     return `expected target osImageURL ${JSON.stringify(osImageURL)}, have ${JSON.stringify(bootedImage ?? '')}`
-  for (const wanted of filesOf(config).values()) {
+  for (const wanted of configFilesOf(config).values()) {
     const problem = fileProblem(wanted, tree)
     if (problem !== undefined) return problem
   }

@@ -16,8 +16,8 @@ import {
   STATE,
   type DaemonState,
 } from '../names.js'
-import { short } from '../pools.js'
-import { filesOf, onDiskProblem } from './on-disk.js'
+import { shortenRendered } from '../pools.js'
+import { configFilesOf, onDiskProblem } from './on-disk.js'
 
 export const DAEMON = 'machine-config-daemon'
 const FROM = `${DAEMON}[2188]`
@@ -25,7 +25,7 @@ const FROM = `${DAEMON}[2188]`
 /** Pauses between attempts to rebase, and their number (pkg/daemon/update.go of machine-config-operator 7ff337a). */
 const PULLS = { first: seconds(10), longest: seconds(60), attempts: 7 }
 /** Time until a failed update is tried again. */
-const RETRY = minutes(5)
+const UPDATE_RETRY_DELAY = minutes(5)
 
 export interface DaemonParts extends ActorParts {
   machine: Machine
@@ -45,16 +45,16 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
   const onDisk = configOnDisk(tree)
 
   if (current === desired) {
-    if (annotations[STATE] === 'Working') return finish(parts, node, current)
+    if (annotations[STATE] === 'Working') return finishUpdate(parts, node, current)
     if (!behaviours.has(DETECTS_DRIFT)) return
     const problem = await problemWith(current, onDisk, parts, tree)
-    return problem === undefined ? finish(parts, node, current) : degrade(parts, node, problem)
+    return problem === undefined ? finishUpdate(parts, node, current) : degrade(parts, node, problem)
   }
   if (onDisk?.metadata.name === desired) {
     const checked = behaviours.has(VALIDATES_AFTER_REBOOT)
     const problem = checked ? await problemWith(desired, onDisk, parts, tree) : undefined
     if (problem !== undefined) return degrade(parts, node, problem)
-    return finish(parts, node, desired)
+    return finishUpdate(parts, node, desired)
   }
 
   if (behaviours.has(DETECTS_DRIFT)) {
@@ -75,11 +75,11 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
   const failure = await rebase(parts, config, signal)
   if (failure !== undefined) {
     await degrade(parts, node, failure)
-    return behaviours.has(RETRIES_PULLS) ? { again: RETRY } : undefined
+    return behaviours.has(RETRIES_PULLS) ? { again: UPDATE_RETRY_DELAY } : undefined
   }
-  await writeFiles(parts, onDisk, config)
+  await writeConfigFiles(parts, onDisk, config)
   log(parts, `initiating reboot: Node will reboot into config ${desired}`)
-  announce({ actor: DAEMON, does: `reboots ${name}`, because: `it is to run ${short(desired)}` })
+  announce({ actor: DAEMON, does: `reboots ${name}`, because: `it is to run ${shortenRendered(desired)}` })
   await machine.running.reboot()
   // The disk is already as it is to be after the reboot, and this system is not: there is nothing to compare any more.
   await ended(signal)
@@ -100,7 +100,7 @@ async function firstRun({ kube, node, announce }: DaemonParts, tree: RootTree): 
   announce({
     actor: DAEMON,
     does: `takes over ${node}`,
-    because: `it runs ${short(annotations[CURRENT_CONFIG] ?? '')}`,
+    because: `it runs ${shortenRendered(annotations[CURRENT_CONFIG] ?? '')}`,
   })
 }
 
@@ -154,13 +154,13 @@ async function rebase(
 }
 
 /** Writes what differs, removes what the new configuration no longer has, and keeps it for the time after the reboot. */
-async function writeFiles(
+async function writeConfigFiles(
   { machine }: DaemonParts,
   before: MachineConfig | undefined,
   config: MachineConfig,
 ): Promise<void> {
-  const old = before ? filesOf(before) : new Map<string, unknown>()
-  const wanted = filesOf(config)
+  const old = before ? configFilesOf(before) : new Map<string, unknown>()
+  const wanted = configFilesOf(config)
   const tree = machine.rootFiles()!
   for (const { path, bytes, mode } of wanted.values()) {
     const found = tree.lstat(path)
@@ -172,7 +172,7 @@ async function writeFiles(
 }
 
 /** Reports that the computer runs a configuration, once it takes workloads again. */
-async function finish(parts: DaemonParts, node: KubeNode, config: string): Promise<void> {
+async function finishUpdate(parts: DaemonParts, node: KubeNode, config: string): Promise<void> {
   const annotations = node.metadata.annotations ?? {}
   const drain = annotations[DESIRED_DRAIN] ?? ''
   const uncordon = `uncordon-${config}`
@@ -183,7 +183,9 @@ async function finish(parts: DaemonParts, node: KubeNode, config: string): Promi
   await annotate(parts, { [CURRENT_CONFIG]: config, [STATE]: 'Done', [REASON]: '' })
   log(parts, `Update completed for config ${config} and node has been successfully uncordoned`)
   const wasDegraded = annotations[STATE] === 'Degraded'
-  const does = wasDegraded ? `counts ${parts.node} as done again` : `has brought ${parts.node} to ${short(config)}`
+  const does = wasDegraded
+    ? `counts ${parts.node} as done again`
+    : `has brought ${parts.node} to ${shortenRendered(config)}`
   parts.announce({ actor: DAEMON, does, because: 'the disk is as the configuration says' })
 }
 
@@ -204,4 +206,4 @@ function annotate(
 
 const log = ({ machine }: DaemonParts, message: string): void => machine.running.log(FROM, 'info', message)
 
-export const failureOf = (error: unknown): string => errorChain(error).join(': ')
+export const describeFailure = (error: unknown): string => errorChain(error).join(': ')

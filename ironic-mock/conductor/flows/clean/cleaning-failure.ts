@@ -1,8 +1,8 @@
 import { restoreDeployInterface } from '../verify/autodetect.js'
 import { usesAgent } from '../../steps/driver-steps.js'
-import type { EffectBody, Outcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
-import { stepName } from '../../steps/step-name.js'
+import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess, wipeCleaning, wipeFlags } from '../teardown/wipe.js'
 
@@ -31,19 +31,19 @@ export function cleanFailed(task: NodeTask, error: string, { tearDown }: Failure
   const memo = { error }
   const off = tearDown && hasRamdisk(task) && node.fault !== 'clean failure' && !fastTracked(task)
   if (off || conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
-  settle(task, memo)
+  endFailedCleaning(task, memo)
 }
 
-export function afterFailureTearDown(task: NodeTask, outcome: Outcome, memo: Failed): void {
+export function afterFailureTearDown(task: NodeTask, outcome: EffectOutcome, memo: Failed): void {
   const also = outcome.ok ? '' : `. Also Failed to tear down cleaning on node ${task.uuid}, reason: ${outcome.error}`
-  settle(task, { error: memo.error + also })
+  endFailedCleaning(task, { error: memo.error + also })
 }
 
 interface Failed {
   error: string
 }
 
-function settle(task: NodeTask, { error }: Failed): void {
+function endFailedCleaning(task: NodeTask, { error }: Failed): void {
   const { node } = task
   task.fail(error, 'cleaning')
   restoreDeployInterface(task)
@@ -60,7 +60,7 @@ export function cleanFailedLogged(task: NodeTask, error: string): void {
   task.run([{ kind: 'agent-logs' }], { flow: 'cleaning', after: 'failure-logs' }, { error })
 }
 
-export const afterFailureLogs = (task: NodeTask, _: Outcome, memo: Failed): void => cleanFailed(task, memo.error)
+export const afterFailureLogs = (task: NodeTask, _: EffectOutcome, memo: Failed): void => cleanFailed(task, memo.error)
 
 /** Fails the cleaning after the callback timeout; the state changes at once. */
 export function timeOutCleaning(task: NodeTask, error: string): void {
@@ -71,7 +71,7 @@ export function timeOutCleaning(task: NodeTask, error: string): void {
 
 function abortError(task: NodeTask): string {
   const step = task.node.clean_step
-  const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
+  const during = step.step ? ` during or after the completion of step "${formatStepName(step)}"` : ''
   return `By request, the clean operation was aborted${during}`
 }
 
@@ -93,7 +93,7 @@ function tearDownAborted(task: NodeTask): void {
   task.run([hasRamdisk(task) ? OFF : { kind: 'proceed' }], { flow: 'cleaning', after: 'abort-tear-down' })
 }
 
-export function afterAbortTearDown(task: NodeTask, outcome: Outcome): void {
+export function afterAbortTearDown(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok)
     return cleanFailed(task, 'Failed to tear down cleaning after aborting the operation', { tearDown: false })
   task.node.last_error = abortError(task)

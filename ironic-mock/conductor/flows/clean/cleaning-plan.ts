@@ -1,4 +1,4 @@
-import { textOf } from '../../../../wire/index.js'
+import { formatClientValue } from '../../../../wire/index.js'
 import { outOfBandSteps } from '../../steps/driver-steps.js'
 import { automatedCleanSteps, checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { isReserved } from '../../steps/reserved-steps.js'
@@ -11,7 +11,7 @@ export const isManual = (task: NodeTask): boolean => task.node.target_provision_
 export function planCleaning(task: NodeTask): string | undefined {
   const { node, conf, info } = task
   if (info.declarative_cleaning !== true) {
-    const steps = automatedCleanSteps(node, conf).filter((step) => allowed(task, step))
+    const steps = automatedCleanSteps(node, conf).filter((step) => isStepAllowed(task, step))
     task.setInfo({ clean_steps: steps, clean_step_index: null })
     return undefined
   }
@@ -19,14 +19,14 @@ export function planCleaning(task: NodeTask): string | undefined {
   const disableRamdisk = info.cleaning_disable_ramdisk === true
   const { errors, steps } = checkUserSteps(node, 'clean', wanted, { conf, skipMissing: false, disableRamdisk })
   // Refused steps are stored too, as recorded.
-  task.setInfo({ clean_steps: steps.filter((step) => allowed(task, step)) })
+  task.setInfo({ clean_steps: steps.filter((step) => isStepAllowed(task, step)) })
   if (errors.length > 0) return errors.join('; ')
   task.setInfo({ clean_step_index: null })
   return undefined
 }
 
-const allowed = ({ conf }: NodeTask, step: PlannedStep): boolean =>
-  !conf.disallowCleanSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`)
+const isStepAllowed = ({ conf }: NodeTask, step: PlannedStep): boolean =>
+  !conf.disallowCleanSteps.includes(`${formatClientValue(step.interface)}.${formatClientValue(step.step)}`)
 
 /** True when the node's interfaces run all steps out of band, so that no ramdisk has to boot. */
 export function allWithoutRamdisk({ node, info }: NodeTask): boolean {

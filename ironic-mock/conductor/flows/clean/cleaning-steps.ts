@@ -3,7 +3,7 @@ import { restoreDeployInterface } from '../verify/autodetect.js'
 import { abortCleaningAfter, cleanFailed, cleanFailedLogged } from './cleaning-failure.js'
 import { isManual, planCleaning } from './cleaning-plan.js'
 import { usesAgent } from '../../steps/driver-steps.js'
-import type { EffectBody, Outcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
 import type { StepFlow } from '../../steps/step-flow.js'
@@ -25,11 +25,11 @@ export const CLEANING: StepFlow = {
   failCheck: (task, error) => cleanFailed(task, `Node failed to check cleaning progress: ${error}`),
   failStep: cleanFailedLogged,
   fail: cleanFailed,
-  finish,
+  finish: finishCleaning,
   abortAfter: abortCleaningAfter,
 }
 
-function finish(task: NodeTask): void {
+function finishCleaning(task: NodeTask): void {
   const { node } = task
   const booted = usesAgent(node) && task.info.cleaning_disable_ramdisk !== true
   const agentStays = fastTracked(task)
@@ -47,7 +47,7 @@ const tearDown = ({ node }: NodeTask): EffectBody =>
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
     : { kind: 'power', target: 'power off' }
 
-export function afterTearDown(task: NodeTask, outcome: Outcome): void {
+export function afterTearDown(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     const error = `Failed to tear down from cleaning for node ${task.uuid}, reason: ${outcome.error}`
     return cleanFailed(task, error, { tearDown: false })

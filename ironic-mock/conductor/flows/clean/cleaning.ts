@@ -8,7 +8,7 @@ import { afterTearDown, CLEANING } from './cleaning-steps.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
-import { valueOf, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectOutcome } from '../../core/effects.js'
 import { ERASE_PARAMETERS } from '../../steps/erase-parameters.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
@@ -54,7 +54,7 @@ export function startManualCleaning(task: NodeTask, steps: readonly PlannedStep[
   wipeCleaning(task)
   switchDeployInterface(task)
   storeWanted(task, steps, disableRamdisk)
-  prepare(task)
+  prepareCleaning(task)
 }
 
 /** Starts automated cleaning, after `provide` and after tear-down. The node is in `cleaning` already. */
@@ -74,7 +74,7 @@ export function automatedCleaning(task: NodeTask, { steps, disableRamdisk }: Wan
   if (problem !== undefined) return cleanFailed(task, validationFailed(task, problem))
   wipeCleaning(task)
   if (steps && steps.length > 0) storeWanted(task, steps, disableRamdisk)
-  prepare(task)
+  prepareCleaning(task)
 }
 
 /** Stores the chosen steps. Their errors do not count yet, since unknown steps may be the agent's. */
@@ -87,7 +87,7 @@ function storeWanted(task: NodeTask, steps: readonly PlannedStep[], disableRamdi
 const validationFailed = (task: NodeTask, problem: string): string =>
   `Validation of node ${task.uuid} for cleaning failed: ${problem}`
 
-function prepare(task: NodeTask): void {
+function prepareCleaning(task: NodeTask): void {
   if (!usesAgent(task.node) || task.info.cleaning_disable_ramdisk === true)
     return task.run(withHardwareReport(task.node, { kind: 'proceed' }), { flow: 'cleaning', after: 'preparation' })
   task.setInfo(ERASE_PARAMETERS)
@@ -97,7 +97,7 @@ function prepare(task: NodeTask): void {
   task.run(withHardwareReport(task.node, ...bootRamdisk(task)), { flow: 'cleaning', after: 'ramdisk-boot' })
 }
 
-function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return cleanFailed(task, `Failed to prepare node ${task.uuid} for cleaning: ${outcome.error}`)
   task.process('wait')
   task.release()
@@ -107,7 +107,7 @@ function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
  * Continues after the steps of a fast-track agent. When the agent did not answer, the flow waits for its heartbeat, unless
  * the machine is off: the recorded power may be from before a restart of the conductor.
  */
-function afterFastTrack(task: NodeTask, outcome: Outcome): void {
+function afterFastTrack(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok && outcome.reason === 'agent unreachable') {
     if (task.info.agent_url === undefined) return afterRamdiskBoot(task, { ok: true, kind: 'proceed', value: null })
     return task.run([{ kind: 'read-power' }], { flow: 'cleaning', after: 'fast-track' })

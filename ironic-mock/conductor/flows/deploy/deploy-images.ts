@@ -1,13 +1,13 @@
-import { textOf, type NodeRecord } from '../../../../wire/index.js'
+import { formatClientValue, type NodeRecord } from '../../../../wire/index.js'
 import type { BootSource } from '../../../drivers/bmc.js'
-import { implementation } from '../../../drivers/hardware-types.js'
+import { implementationOf } from '../../../drivers/hardware-types.js'
 import type { DeployImages } from './deploy-image-urls.js'
 import type { ConductorConf } from '../../core/conductor-conf.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /** True when the boot interface boots an ISO; others boot a kernel and its initramfs over the network. */
 export const bootsIso = ({ boot_interface }: Pick<NodeRecord, 'boot_interface'>): boolean =>
-  implementation('boot', boot_interface)?.takesIso ?? false
+  implementationOf('boot', boot_interface)?.takesIso ?? false
 
 /**
  * Images of a node's ramdisk: from its driver_info, else from the image service, else from the configuration. Undefined
@@ -26,13 +26,13 @@ export function deployImages({ node, conf, situation }: NodeTask): DeployImages 
 
 function ownImages(node: Readonly<NodeRecord>, mode: 'deploy' | 'rescue'): DeployImages | undefined {
   const { [`${mode}_iso`]: iso, [`${mode}_kernel`]: kernel, [`${mode}_ramdisk`]: ramdisk } = node.driver_info
-  if (iso && bootsIso(node)) return { iso: textOf(iso) }
-  if (kernel && ramdisk) return { kernel: textOf(kernel), ramdisk: textOf(ramdisk) }
+  if (iso && bootsIso(node)) return { iso: formatClientValue(iso) }
+  if (kernel && ramdisk) return { kernel: formatClientValue(kernel), ramdisk: formatClientValue(ramdisk) }
   return undefined
 }
 
 function configuredImages(node: Readonly<NodeRecord>, conf: ConductorConf): DeployImages | undefined {
-  const architecture = textOf(node.properties.cpu_arch ?? '')
+  const architecture = formatClientValue(node.properties.cpu_arch ?? '')
   if (conf.deployIso !== '' && bootsIso(node)) return { iso: conf.deployIso }
   const kernel = conf.deployKernelByArch[architecture] ?? conf.deployKernel
   const ramdisk = conf.deployRamdiskByArch[architecture] ?? conf.deployRamdisk
@@ -49,7 +49,7 @@ export function ramdiskSource(task: NodeTask, parameters: Record<string, string>
   if (!images) return { kind: 'ramdisk', parameters }
   if ('iso' in images) return { kind: 'iso', url: images.iso }
   const { node, conf, situation } = task
-  const media = implementation('boot', node.boot_interface)?.virtualMedia ?? false
+  const media = implementationOf('boot', node.boot_interface)?.virtualMedia ?? false
   const all = { ...parameters }
   if (media) {
     const token = situation.newToken?.()

@@ -1,14 +1,14 @@
-import { textOf } from '../../../../wire/index.js'
+import { formatClientValue } from '../../../../wire/index.js'
 import { bootModeOf } from '../../../drivers/deploy/agent-checks.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { failDeploymentAndPowerOff } from './deployment-failure.js'
-import { implementation } from '../../../drivers/hardware-types.js'
+import { implementationOf } from '../../../drivers/hardware-types.js'
 import { rebootsByAgent } from '../../../drivers/remembered-power.js'
-import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { nameConfigDrive } from './image-deployment.js'
 import { bootRamdisk, instanceSource, startRamdisk } from '../../agents/ramdisk.js'
-import { stepName } from '../../steps/step-name.js'
+import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
@@ -78,13 +78,13 @@ function bootForDeployment(task: NodeTask): boolean {
 }
 
 const takesConfigDrive = ({ node }: NodeTask): boolean =>
-  implementation('boot', node.boot_interface)?.virtualMedia ?? false
+  implementationOf('boot', node.boot_interface)?.virtualMedia ?? false
 
 const bootDisk = (task: NodeTask): void =>
   task.run([{ kind: 'boot', source: { kind: 'disk' } }], { flow: 'deployment', after: 'boot-device' })
 
 /** Continues with the boot loader after the image is written: only UEFI needs a boot entry. */
-export function afterAgentPartitions(task: NodeTask, outcome: Outcome): void {
+export function afterAgentPartitions(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return deployInterfaceFailed(task, outcome.error)
   const found = valueOf(outcome, 'agent-partitions')
   const text = (name: string): string | null => (typeof found[name] === 'string' ? found[name] : null)
@@ -104,7 +104,7 @@ export function afterAgentPartitions(task: NodeTask, outcome: Outcome): void {
 }
 
 /** Error of the preparation of the instance's boot, if any. */
-export function bootProblemOf(task: NodeTask, outcome: Outcome): string | undefined {
+export function bootProblemOf(task: NodeTask, outcome: EffectOutcome): string | undefined {
   if (outcome.ok) return undefined
   if (outcome.kind === 'agent-bootloader')
     return `Failed to install a bootloader when deploying node ${task.uuid}: ${outcome.error}`
@@ -122,7 +122,7 @@ const TRUE = ['true', 't', '1', 'yes', 'y', 'on']
 
 /** Has the agent power the machine off, or locks it down when power off is disabled. A failure of the logs is ignored. */
 export function switchAgentOff(task: NodeTask): void {
-  const forced = TRUE.includes(textOf(task.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
+  const forced = TRUE.includes(formatClientValue(task.node.driver_info.deploy_forces_oob_reboot).toLowerCase())
   // A locked-down agent would refuse the later reboot.
   if (rebootsByAgent(task.node)) task.run([{ kind: 'agent-sync' }], { flow: 'deployment', after: 'ramdisk-end' })
   else if (task.node.disable_power_off)
@@ -133,5 +133,5 @@ export function switchAgentOff(task: NodeTask): void {
 
 /** Fails a step of the deploy interface, and powers the machine off. */
 export function deployInterfaceFailed(task: NodeTask, error: string, options?: { logs: boolean }): void {
-  failDeploymentAndPowerOff(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}`, options)
+  failDeploymentAndPowerOff(task, `Deploy step ${formatStepName(task.node.deploy_step)} failed: ${error}`, options)
 }

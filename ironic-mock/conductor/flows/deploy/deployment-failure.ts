@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../wire/index.js'
 import type { FlowMemos } from '../../core/continuation.js'
-import type { Outcome } from '../../core/effects.js'
-import { stepName } from '../../steps/step-name.js'
+import type { EffectOutcome } from '../../core/effects.js'
+import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from '../teardown/wipe.js'
 
@@ -30,17 +30,18 @@ export function failDeploymentAndPowerOff(
   else failWithPower(task, { error, off: true })
 }
 
-export const afterFailureLogs = (task: NodeTask, _: Outcome, memo: Failure): void => failWithPower(task, memo)
+export const afterFailureLogs = (task: NodeTask, _: EffectOutcome, memo: FailureLogsMemo): void =>
+  failWithPower(task, memo)
 
-type Failure = FlowMemos['deployment']['failure-logs']
+type FailureLogsMemo = FlowMemos['deployment']['failure-logs']
 
-function failWithPower(task: NodeTask, { error, off }: Failure): void {
+function failWithPower(task: NodeTask, { error, off }: FailureLogsMemo): void {
   deployFailed(task, error)
   if (off && task.conf.powerOffAfterDeployFailure && !task.node.disable_power_off)
     task.run([{ kind: 'power', target: 'power off' }], { flow: 'deployment', after: 'failure-power-off' })
 }
 
-export function afterFailurePowerOff(task: NodeTask, outcome: Outcome): void {
+export function afterFailurePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its deployment failed: ${outcome.error}`)
   task.release()
@@ -54,7 +55,7 @@ export const abortDeploymentAfter = (task: NodeTask): void => endByRequest(task,
 
 function endByRequest(task: NodeTask, event: 'abort' | 'fail'): void {
   const step: JsonObject = task.node.deploy_step
-  const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
+  const during = step.step ? ` during or after the completion of step "${formatStepName(step)}"` : ''
   task.fail(`By request, the deploy operation was aborted${during}`, 'deploying')
   wipeDeployment(task)
   task.process(event)

@@ -7,13 +7,13 @@ import { instanceTraitsProblem, templatesFailed, templateSteps } from '../../ste
 import type { ConductorConf } from '../../core/conductor-conf.js'
 import { bootRamdisk } from '../../agents/ramdisk.js'
 import type { Continuations } from '../../core/continuations.js'
-import { valueOf, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectOutcome } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import { rememberSteps } from '../../steps/in-band-steps.js'
 import { checkUserSteps, deploySteps, type PlannedStep } from '../../steps/plan-steps.js'
 import type { StepFlow } from '../../steps/step-flow.js'
-import { stepName } from '../../steps/step-name.js'
+import { formatStepName } from '../../steps/step-name.js'
 import { stepContinuations } from '../../steps/step-outcomes.js'
 import { failRun, recordEnd, runNextStep } from '../../steps/step-runner.js'
 import { wipeDeployment } from '../teardown/wipe.js'
@@ -43,11 +43,12 @@ export const DEPLOYMENT: StepFlow = {
   checkPlan,
   startDeployStep,
   failStart: (task, error) => failDeploymentAndPowerOff(task, `Failed to load in-band deploy steps: ${error}`),
-  failRun: (task, error) => deployFailed(task, `Deploy step ${stepName(task.node.deploy_step)} failed: ${error}.`),
+  failRun: (task, error) =>
+    deployFailed(task, `Deploy step ${formatStepName(task.node.deploy_step)} failed: ${error}.`),
   failCheck: (task, error) => failDeploymentAndPowerOff(task, `Failed to process the next deploy step: ${error}`),
   failStep: deployStepFailed,
   fail: deployFailed,
-  finish,
+  finish: finishDeployment,
   abortAfter: abortDeploymentAfter,
 }
 
@@ -121,7 +122,7 @@ export function unholdDeployment(task: NodeTask): void {
   if (task.info.agent_url === undefined) task.run([{ kind: 'proceed' }], { flow: 'deployment', after: 'pause' })
 }
 
-function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (outcome.ok) waitForAgent(task)
   else failRun(DEPLOYMENT, task, outcome.error)
 }
@@ -133,7 +134,7 @@ function waitForAgent(task: NodeTask): void {
 }
 
 /** Continues after the fast-track agent has listed its steps, or did not answer. */
-function afterFastTrack(task: NodeTask, outcome: Outcome): void {
+function afterFastTrack(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     if (outcome.reason !== 'agent unreachable') return failRun(DEPLOYMENT, task, outcome.error)
     // An agent that has just finished an inspection has sent no heartbeat yet. Upstream's deployment fails then.
@@ -145,7 +146,7 @@ function afterFastTrack(task: NodeTask, outcome: Outcome): void {
 }
 
 /** Waits for the power off by the agent; when the agent refused the command, the BMC powers the machine off. */
-function afterAgentPowerOff(task: NodeTask, outcome: Outcome): void {
+function afterAgentPowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     task.warn(`the agent of node ${task.uuid} could not be asked to power off: ${outcome.error}`)
     return task.run([{ kind: 'power', target: 'power off' }], { flow: 'deployment', after: 'ramdisk-end' })
@@ -153,7 +154,7 @@ function afterAgentPowerOff(task: NodeTask, outcome: Outcome): void {
   task.run([{ kind: 'await-power-off' }], { flow: 'deployment', after: 'ramdisk-end' })
 }
 
-function afterRamdiskEnd(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskEnd(task: NodeTask, outcome: EffectOutcome): void {
   if (outcome.ok) return runNextStep(DEPLOYMENT, task)
   deployInterfaceFailed(
     task,
@@ -161,22 +162,23 @@ function afterRamdiskEnd(task: NodeTask, outcome: Outcome): void {
   )
 }
 
-function afterInstanceBoot(task: NodeTask, outcome: Outcome): void {
+function afterInstanceBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (outcome.ok) return runNextStep(DEPLOYMENT, task)
   const error = `Error booting node ${task.uuid} after deploy. ${errorClass(outcome)}: ${outcome.error}`
   deployInterfaceFailed(task, error, { logs: false })
 }
 
-function afterBootDevice(task: NodeTask, outcome: Outcome): void {
+function afterBootDevice(task: NodeTask, outcome: EffectOutcome): void {
   const problem = bootProblemOf(task, outcome)
   if (problem !== undefined) return deployInterfaceFailed(task, problem)
   runNextStep(DEPLOYMENT, task)
 }
 
 /** Upstream's exception class of a failure. */
-const errorClass = ({ kind }: Outcome): string => (kind.startsWith('agent') ? 'AgentAPIError' : 'PowerStateFailure')
+const errorClass = ({ kind }: EffectOutcome): string =>
+  kind.startsWith('agent') ? 'AgentAPIError' : 'PowerStateFailure'
 
-function finish(task: NodeTask): void {
+function finishDeployment(task: NodeTask): void {
   recordEnd(DEPLOYMENT, task)
   wipeDeployment(task)
   task.process('done')

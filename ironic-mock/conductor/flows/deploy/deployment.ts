@@ -16,7 +16,7 @@ import { recordStart, runSteps } from '../../steps/step-runner.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
-import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { findImage, keepFoundImage, storeImageType } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from '../../steps/plan-steps.js'
@@ -48,11 +48,11 @@ export function startDeployment(task: NodeTask, verb: 'deploy' | 'rebuild', requ
   wipeDeploymentPlan(task)
   // Commands to the agent show conductor_affinity from the first deployment on.
   node.conductor_affinity = 1
-  task.run(prepare(task), { flow: 'deployment', after: 'preparation' }, { user })
+  task.run(prepareDeployment(task), { flow: 'deployment', after: 'preparation' }, { user })
 }
 
 /** Powers the machine off first, unless power off is disabled, and reads the image's metadata. */
-function prepare(task: NodeTask): [EffectBody, ...EffectBody[]] {
+function prepareDeployment(task: NodeTask): [EffectBody, ...EffectBody[]] {
   const { node } = task
   const off: EffectBody =
     usesAgent(node) && !node.disable_power_off && !fastTracked(task)
@@ -66,7 +66,7 @@ function keepConfigDrive({ node }: NodeTask, configdrive: unknown): void {
   if (configdrive !== undefined && configdrive !== null) node.instance_info = { ...node.instance_info, configdrive }
 }
 
-function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: PlannedStep[] }): void {
+function afterPreparation(task: NodeTask, outcome: EffectOutcome, memo: { user: PlannedStep[] }): void {
   const problem = outcome.ok ? storeInventory(task, outcome) : outcome.error
   if (problem !== undefined) return deployFailed(task, `Failed to prepare to deploy: ${problem}`)
   const steps = deploySteps(task.node, wantedSteps(stepSources(task, memo.user)), task.conf)
@@ -79,7 +79,7 @@ function afterPreparation(task: NodeTask, outcome: Outcome, memo: { user: Planne
   runSteps(DEPLOYMENT, task, 0)
 }
 
-const storeInventory = (task: NodeTask, outcome: Outcome): string | undefined =>
+const storeInventory = (task: NodeTask, outcome: EffectOutcome): string | undefined =>
   outcome.kind === 'find-image' ? keepFoundImage(task, valueOf(outcome, 'find-image')) : undefined
 
 /** With fast track the running agent is used. */

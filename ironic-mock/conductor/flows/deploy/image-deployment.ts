@@ -1,6 +1,6 @@
 import { completeConfigDrive } from '../../../drivers/config-drive.js'
 import type { FoundImage } from '../../core/find-images.js'
-import { textOf } from '../../../../wire/index.js'
+import { formatClientValue } from '../../../../wire/index.js'
 import type { JsonObject } from '../../../../wire/index.js'
 import type { EffectBody } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -30,7 +30,7 @@ export function storeImageType(task: NodeTask): void {
 /** Checks that the image exists. A file without a checksum gets one, since the agent verifies images by it. */
 export function findImage({ node }: NodeTask): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info
-  return { kind: 'find-image', url: textOf(image_source), digest: !image_checksum && !image_os_hash_value }
+  return { kind: 'find-image', url: formatClientValue(image_source), digest: !image_checksum && !image_os_hash_value }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../../../bytes/index.js'
 import type { NodeRecord } from '../../../../wire/index.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
-import { VERBS } from '../../core/transitions.js'
+import { PROVISION_VERBS } from '../../core/transitions.js'
 
 /** A failed deployment that a client repeats unchanged. */
 export interface RepeatedDeployment {
@@ -13,13 +13,13 @@ export interface RepeatedDeployment {
   error: string | null
 }
 
-interface Attempt {
+interface DeploymentAttempt {
   readonly digest: string
   readonly times: number
 }
 
 /** The last deployment that was asked for, by node. */
-export type RepeatedDeploymentsState = readonly (readonly [node: string, attempt: Attempt])[]
+export type RepeatedDeploymentsState = readonly (readonly [node: string, attempt: DeploymentAttempt])[]
 
 /**
  * Detects clients that repeat a failed deployment. BareMetal Operator does so for ever after a custom deployment without
@@ -27,7 +27,7 @@ export type RepeatedDeploymentsState = readonly (readonly [node: string, attempt
  * (provisioner/ironic Provision).
  */
 export class RepeatedDeployments {
-  readonly #attempts: Map<string, Attempt>
+  readonly #attempts: Map<string, DeploymentAttempt>
 
   constructor(from: RepeatedDeploymentsState = []) {
     this.#attempts = new Map(from)
@@ -39,7 +39,7 @@ export class RepeatedDeployments {
 
   /** Records a request; returns the repetition, if it is one. */
   note(node: Readonly<NodeRecord>, request: ProvisionRequest): RepeatedDeployment | null {
-    const event = VERBS[request.target]?.event
+    const event = PROVISION_VERBS[request.target]?.event
     if (event !== 'deploy' && event !== 'rebuild') return null
     const { configdrive: _, ...instance } = node.instance_info
     const asked = [request.deploy_steps ?? [], request.configdrive ?? null, instance, node.deploy_interface]

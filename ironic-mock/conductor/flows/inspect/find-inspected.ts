@@ -1,7 +1,7 @@
-import { ironicErrors, textOf, type JsonObject } from '../../../../wire/index.js'
+import { ironicErrors, formatClientValue, type JsonObject } from '../../../../wire/index.js'
 import type { Records } from '../../../store/records.js'
 
-const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
+const LOWER_MAC_PATTERN = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
 /** Addresses that ironic-python-agent reports for a BMC without an address. */
 const NO_ADDRESS = ['0.0.0.0', '::/0']
 
@@ -14,7 +14,9 @@ const NO_ADDRESS = ['0.0.0.0', '::/0']
 export function findInspected(records: Records, data: JsonObject, nodeUuid: string | undefined): string {
   const inventory = (data.inventory ?? {}) as JsonObject
   const interfaces = (inventory.interfaces ?? []) as { mac_address?: unknown }[]
-  const macs = interfaces.map(({ mac_address }) => textOf(mac_address).toLowerCase()).filter((mac) => MAC.test(mac))
+  const macs = interfaces
+    .map(({ mac_address }) => formatClientValue(mac_address).toLowerCase())
+    .filter((mac) => LOWER_MAC_PATTERN.test(mac))
   const bmcs = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (address): address is string => typeof address === 'string' && address !== '' && !NO_ADDRESS.includes(address),
   )
@@ -41,7 +43,7 @@ function byBmc(records: Records, addresses: readonly string[]): string[] {
     .filter((entry) => entry.columns.provision_state === 'inspect wait')
     .filter(({ record }) => {
       const known = record.driver_internal_info.lookup_bmc_addresses
-      return Array.isArray(known) && known.some((address) => addresses.includes(textOf(address)))
+      return Array.isArray(known) && known.some((address) => addresses.includes(formatClientValue(address)))
     })
     .map((entry) => entry.columns.uuid)
 }

@@ -1,10 +1,10 @@
-import { IronicError, textOf, type JsonObject } from '../../../../wire/index.js'
+import { IronicError, formatClientValue, type JsonObject } from '../../../../wire/index.js'
 import { readsFirmware, readsModes } from '../../../drivers/management.js'
-import { inspectProblem, powerProblem, unsupported } from '../../../drivers/requirements.js'
+import { inspectProblem, powerProblem, describeUnsupported } from '../../../drivers/requirements.js'
 import { bmcAddresses } from '../../records/bmc-addresses.js'
 import type { FlowMemos, InspectionData } from '../../core/continuation.js'
 import type { Continuations } from '../../core/continuations.js'
-import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { fastTrackEnabled } from '../../agents/fast-track.js'
 import { hardwareReportEffects } from '../../hardware/hardware-report.js'
 import { hookData, storeInventory, ruleProblem } from '../../inspection/inspection-data.js'
@@ -15,7 +15,7 @@ import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgent, wipeAgentAccess } from '../teardown/wipe.js'
 
 /** Event type in the node history. */
-const EVENT_TYPE = 'introspection'
+const INSPECTION_EVENT_TYPE = 'introspection'
 const MARKS = ['inspector_manage_boot', 'lookup_bmc_addresses']
 
 /**
@@ -53,7 +53,7 @@ function startInBand(task: NodeTask): void {
 }
 
 /** Creates ports for the BMC's NICs before the ramdisk boots; a BMC without this report is no error. */
-function afterBmcNics(task: NodeTask, outcome: Outcome): void {
+function afterBmcNics(task: NodeTask, outcome: EffectOutcome): void {
   const nics = outcome.ok ? (valueOf(outcome, 'bmc-system')?.report.nics ?? []) : []
   const taken = outcome.ok ? (valueOf(outcome, 'bmc-system')?.taken ?? []) : []
   for (const mac of new Set(nics.map((nic) => nic.mac)))
@@ -74,7 +74,7 @@ function afterNoInspection(task: NodeTask): void {
   task.release()
 }
 
-function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok)
     return inspectionFailed(task, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
   task.process('wait')
@@ -90,7 +90,7 @@ export function receiveInventory(task: NodeTask, data: JsonObject, token: string
   const { logs: _, inventory, ...pluginData } = data
   const found = (inventory ?? {}) as JsonObject & { interfaces?: { mac_address?: unknown }[] }
   const addresses = (found.interfaces ?? []).map(({ mac_address }) =>
-    textOf(mac_address).toLowerCase().replaceAll('-', ':'),
+    formatClientValue(mac_address).toLowerCase().replaceAll('-', ':'),
   )
   task.run(
     [{ kind: 'inspection-facts', addresses }],
@@ -99,7 +99,7 @@ export function receiveInventory(task: NodeTask, data: JsonObject, token: string
   )
 }
 
-function afterInspectionFacts(task: NodeTask, outcome: Outcome, memo: InspectionData): void {
+function afterInspectionFacts(task: NodeTask, outcome: EffectOutcome, memo: InspectionData): void {
   // The fields of the wait are removed also when the data is refused.
   task.dropInfo(...MARKS)
   if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
@@ -119,9 +119,9 @@ const off = ({ node }: NodeTask): EffectBody =>
     ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
     : { kind: 'power', target: 'power off' }
 
-type Ended = FlowMemos['inspection']['ramdisk-end']
+type RamdiskEndMemo = FlowMemos['inspection']['ramdisk-end']
 
-function end(task: NodeTask, memo: Ended): void {
+function end(task: NodeTask, memo: RamdiskEndMemo): void {
   const last: EffectBody = goesOff(task) ? off(task) : { kind: 'proceed' }
   task.run(
     [last, { kind: 'inspection-facts', addresses: [] }],
@@ -130,7 +130,7 @@ function end(task: NodeTask, memo: Ended): void {
   )
 }
 
-function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
+function afterRamdiskEnd(task: NodeTask, outcome: EffectOutcome, memo: RamdiskEndMemo): void {
   if (!outcome.ok && outcome.kind === 'power')
     return inspectionFailed(task, `Inspection clean up failed: unable to power off the node: ${outcome.error}`)
   if (!outcome.ok) return inspectionFailed(task, `Failed to finish inspection: ${outcome.error}`)
@@ -139,11 +139,16 @@ function afterRamdiskEnd(task: NodeTask, outcome: Outcome, memo: Ended): void {
   if (problem !== undefined) return unfinished(task, problem)
   const { inventory, pluginData } = memo
   // Some BMCs know their NICs' firmware only once the machine has been on.
-  finish(task, { inventory, pluginData }, calls, readsFirmware(task.node) ? hardwareReportEffects(task.node) : [])
+  finishInspection(
+    task,
+    { inventory, pluginData },
+    calls,
+    readsFirmware(task.node) ? hardwareReportEffects(task.node) : [],
+  )
 }
 
 /** Ends the inspection after the GETs of rules and a last hardware report. */
-function finish(
+function finishInspection(
   task: NodeTask,
   found: InspectionData,
   calls: readonly ApiCall[],
@@ -156,7 +161,7 @@ function finish(
   task.release()
 }
 
-function afterApiCalls(task: NodeTask, outcome: Outcome): void {
+function afterApiCalls(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return unfinished(task, `Inspection rule action execution failed. Reason: ${outcome.error}`)
   task.process('done')
   task.release()
@@ -168,7 +173,7 @@ function afterApiCalls(task: NodeTask, outcome: Outcome): void {
  */
 function unfinished(task: NodeTask, error: string): void {
   const sentence = `Failed to finish inspection: ${error}`
-  task.fail(sentence, EVENT_TYPE)
+  task.fail(sentence, INSPECTION_EVENT_TYPE)
   if (goesOff(task)) task.node.last_error = `Async execution of continue_inspection failed with error: ${error}`
   wipeAgentAccess(task)
   task.process('fail')
@@ -176,7 +181,7 @@ function unfinished(task: NodeTask, error: string): void {
 }
 
 /** Continues an out-of-band inspection with the BMC's report; it needs no ramdisk and no power change. */
-function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
+function afterBmcSystem(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return inspectionFailed(task, outcome.error)
   const system = valueOf(outcome, 'bmc-system')
   if (system === null) return inspectionFailed(task, `the BMC of node ${task.uuid} reports no system`)
@@ -186,11 +191,11 @@ function afterBmcSystem(task: NodeTask, outcome: Outcome): void {
   const { problem, calls } = ruleProblem(task, system.rules, hooks.found)
   if (problem !== undefined) return inspectionFailed(task, problem)
   task.node.properties = { ...task.node.properties, ...properties }
-  finish(task, hooks.found, calls)
+  finishInspection(task, hooks.found, calls)
 }
 
 function inspectionFailed(task: NodeTask, error: string): void {
-  task.fail(error, EVENT_TYPE)
+  task.fail(error, INSPECTION_EVENT_TYPE)
   task.dropInfo(...MARKS)
   wipeAgentAccess(task)
   task.process('fail')
@@ -203,7 +208,7 @@ export function timeOutInspection(task: NodeTask, error: string): void {
   if (goesOff(task)) task.run([off(task)], { flow: 'inspection', after: 'timeout-power-off' })
 }
 
-function afterTimeoutPowerOff(task: NodeTask, outcome: Outcome): void {
+function afterTimeoutPowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its inspection timed out: ${outcome.error}`)
   task.release()
@@ -215,14 +220,14 @@ function afterTimeoutPowerOff(task: NodeTask, outcome: Outcome): void {
  * @throws IronicError 400 when the inspect interface was changed meanwhile to one that never waits
  */
 export function abortInspection(task: NodeTask): void {
-  if (task.node.inspect_interface !== 'agent') throw new IronicError(400, unsupported(task.node, 'abort'))
+  if (task.node.inspect_interface !== 'agent') throw new IronicError(400, describeUnsupported(task.node, 'abort'))
   task.run([goesOff(task) ? off(task) : { kind: 'proceed' }], { flow: 'inspection', after: 'abort-power-off' })
 }
 
-function afterAbortPowerOff(task: NodeTask, outcome: Outcome): void {
+function afterAbortPowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok)
     task.warn(`node ${task.uuid} could not be switched off after its inspection was aborted: ${outcome.error}`)
-  task.fail('Inspection was aborted by request.', EVENT_TYPE)
+  task.fail('Inspection was aborted by request.', INSPECTION_EVENT_TYPE)
   task.dropInfo(...MARKS)
   wipeAgentAccess(task)
   task.process('abort')

@@ -3,13 +3,13 @@ import { powerProblem, rescueProblem } from '../../../drivers/requirements.js'
 import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import type { Continuations } from '../../core/continuations.js'
-import { valueOf, type EffectBody, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { startRamdisk } from '../../agents/ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
 /** Event type in the node history. */
-const EVENT_TYPE = 'rescue'
+const RESCUE_EVENT_TYPE = 'rescue'
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
 /**
@@ -21,7 +21,8 @@ export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_pas
   const { node } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('rescuing', node.uuid)
   const problem = powerProblem(node) ?? rescueProblem(node)
-  if (problem !== undefined) throw new IronicError(400, failure(task, 'rescue', `Validation failed: ${problem}`))
+  if (problem !== undefined)
+    throw new IronicError(400, describeRescueFailure(task, 'rescue', `Validation failed: ${problem}`))
   task.begin('rescue')
   wipeAgentAccess(task)
   node.instance_info = { ...node.instance_info, rescue_password, hashed_rescue_password }
@@ -31,7 +32,7 @@ export function startRescue(task: NodeTask, { rescue_password, hashed_rescue_pas
   })
 }
 
-const failure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', reason: string): string =>
+const describeRescueFailure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', reason: string): string =>
   `Failed to ${verb} instance ${node.instance_uuid ?? 'None'} for node ${node.uuid}: ${reason}`
 
 /** Where power off is disabled, a reboot follows at the end instead. */
@@ -41,7 +42,7 @@ const boots = ({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }>
   node.disable_power_off ? { ...start, target: 'rebooting' } : start
 
 /** The record does not show the power off in between, as in servicing. */
-function afterRescuePowerOff(task: NodeTask, outcome: Outcome): void {
+function afterRescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   if (task.node.rescue_interface !== 'agent') return complete(task)
   task.node.power_state = 'power on'
@@ -49,7 +50,7 @@ function afterRescuePowerOff(task: NodeTask, outcome: Outcome): void {
   task.run([boots(task, startRamdisk(task))], { flow: 'rescue', after: 'ramdisk-boot' })
 }
 
-function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   task.process('wait')
   task.release()
@@ -57,7 +58,7 @@ function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
 
 function rescueFailed(task: NodeTask, error: string): void {
   forgetPassword(task)
-  task.fail(`Failed to rescue: ${error}`, EVENT_TYPE)
+  task.fail(`Failed to rescue: ${error}`, RESCUE_EVENT_TYPE)
   task.process('fail')
   task.release()
 }
@@ -72,16 +73,19 @@ export function rescueHeartbeat(task: NodeTask): void {
   task.run([{ kind: 'agent-rescue' }], { flow: 'rescue', after: 'agent-rescue' })
 }
 
-function afterAgentRescue(task: NodeTask, outcome: Outcome): void {
+function afterAgentRescue(task: NodeTask, outcome: EffectOutcome): void {
   const problem = finalizeProblem(task, outcome)
   if (problem !== undefined)
-    return failRescueAndPowerOff(task, `Node failed to perform rescue operation: ${failure(task, 'rescue', problem)}`)
+    return failRescueAndPowerOff(
+      task,
+      `Node failed to perform rescue operation: ${describeRescueFailure(task, 'rescue', problem)}`,
+    )
   task.process('resume')
   forgetPassword(task)
   task.run([{ kind: 'proceed' }], { flow: 'rescue', after: 'completion' })
 }
 
-function finalizeProblem({ conf }: NodeTask, outcome: Outcome): string | undefined {
+function finalizeProblem({ conf }: NodeTask, outcome: EffectOutcome): string | undefined {
   if (!outcome.ok && outcome.reason === 'agent error' && conf.requireRescuePasswordHashed)
     return 'Unable to rescue node due to an out of date agent ramdisk. Please contact the administrator to update the rescue ramdisk to contain an ironic-python-agent version of at least 6.0.0.'
   if (!outcome.ok) return outcome.error
@@ -102,11 +106,11 @@ export function failRescueAndPowerOff(task: NodeTask, error: string): void {
   task.run([OFF], { flow: 'rescue', after: 'failure-power-off' }, { error })
 }
 
-function afterFailurePowerOff(task: NodeTask, outcome: Outcome, { error }: { error: string }): void {
+function afterFailurePowerOff(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
   if (outcome.ok) forgetPassword(task)
   task.dropInfo('agent_url')
   const cleanUp = 'Rescue operation was unsuccessful, clean up failed for node'
-  task.fail(outcome.ok ? error : `${cleanUp}: ${outcome.error}`, EVENT_TYPE)
+  task.fail(outcome.ok ? error : `${cleanUp}: ${outcome.error}`, RESCUE_EVENT_TYPE)
   task.release()
 }
 
@@ -117,7 +121,7 @@ export function abortRescue(task: NodeTask): void {
   task.dropInfo('agent_url')
   const sentence = 'By request, the rescue operation was aborted.'
   task.node.last_error = sentence
-  task.record('INFO', sentence, EVENT_TYPE)
+  task.record('INFO', sentence, RESCUE_EVENT_TYPE)
 }
 
 /**
@@ -129,7 +133,8 @@ export function startUnrescue(task: NodeTask): void {
   const { node } = task
   if (node.maintenance) throw ironicErrors.nodeInMaintenance('unrescuing', node.uuid)
   const problem = powerProblem(node)
-  if (problem !== undefined) throw new IronicError(400, failure(task, 'unrescue', `Validation failed: ${problem}`))
+  if (problem !== undefined)
+    throw new IronicError(400, describeRescueFailure(task, 'unrescue', `Validation failed: ${problem}`))
   task.begin('unrescue')
   task.dropInfo('agent_url')
   task.run([node.rescue_interface === 'agent' ? off(task) : { kind: 'proceed' }], {
@@ -138,7 +143,7 @@ export function startUnrescue(task: NodeTask): void {
   })
 }
 
-function afterUnrescuePowerOff(task: NodeTask, outcome: Outcome): void {
+function afterUnrescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return unrescueFailed(task, outcome.error)
   // The fake interface has no clean-up and leaves the password (recorded).
   if (task.node.rescue_interface !== 'agent') return unrescueDone(task)
@@ -150,7 +155,7 @@ function afterUnrescuePowerOff(task: NodeTask, outcome: Outcome): void {
   })
 }
 
-function afterInstanceBoot(task: NodeTask, outcome: Outcome): void {
+function afterInstanceBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return unrescueFailed(task, outcome.error)
   unrescueDone(task)
 }
@@ -162,7 +167,7 @@ function unrescueDone(task: NodeTask): void {
 }
 
 function unrescueFailed(task: NodeTask, error: string): void {
-  task.fail(`Failed to unrescue: ${error}`, EVENT_TYPE)
+  task.fail(`Failed to unrescue: ${error}`, RESCUE_EVENT_TYPE)
   task.process('fail')
   task.release()
 }

@@ -11,7 +11,7 @@ const ORDERS: Readonly<Record<ShaCryptAlgorithm, readonly number[]>> = {
   sha256: triples(10, (i) => (3 - (i % 3)) % 3),
   sha512: triples(21, (i) => i % 3),
 }
-const PREFIX: Readonly<Record<ShaCryptAlgorithm, string>> = { sha256: '$5$', sha512: '$6$' }
+const CRYPT_PREFIXES: Readonly<Record<ShaCryptAlgorithm, string>> = { sha256: '$5$', sha512: '$6$' }
 
 /** Bytes a third of the digest apart, each triple rotated by some places. */
 function triples(count: number, rotation: (index: number) => number): number[] {
@@ -36,20 +36,20 @@ export function shaCrypt(password: string, salt: string, algorithm: ShaCryptAlgo
   const key = Buffer.from(password)
   const own = Buffer.from(salt.slice(0, 16))
   const b = digestOf(key, own, key)
-  const parts: Uint8Array[] = [key, own, repeated(b, key.length)]
+  const parts: Uint8Array[] = [key, own, repeatBlock(b, key.length)]
   for (let bits = key.length; bits > 0; bits >>= 1) parts.push(bits & 1 ? b : key)
   let digest = digestOf(...parts)
 
-  const p = repeated(digestOf(...Array.from({ length: key.length }, () => key)), key.length)
-  const s = repeated(digestOf(...Array.from({ length: 16 + digest[0]! }, () => own)), own.length)
+  const p = repeatBlock(digestOf(...Array.from({ length: key.length }, () => key)), key.length)
+  const s = repeatBlock(digestOf(...Array.from({ length: 16 + digest[0]! }, () => own)), own.length)
   for (let round = 0; round < ROUNDS; round++) {
     const odd = round % 2 === 1
     digest = digestOf(odd ? p : digest, ...(round % 3 ? [s] : []), ...(round % 7 ? [p] : []), odd ? digest : p)
   }
-  return `${PREFIX[algorithm]}${own.toString()}$${encoded(digest, ORDERS[algorithm])}`
+  return `${CRYPT_PREFIXES[algorithm]}${own.toString()}$${encoded(digest, ORDERS[algorithm])}`
 }
 
-const repeated = (block: Buffer, length: number): Buffer =>
+const repeatBlock = (block: Buffer, length: number): Buffer =>
   Buffer.concat(Array.from({ length: Math.ceil(length / block.length) || 0 }, () => block)).subarray(0, length)
 
 function encoded(digest: Buffer, order: readonly number[]): string {

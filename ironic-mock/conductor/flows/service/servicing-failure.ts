@@ -1,8 +1,8 @@
 import { restoreDeployInterface } from '../verify/autodetect.js'
 import type { FlowMemos } from '../../core/continuation.js'
-import type { EffectBody, Outcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { bootInstance } from '../../agents/ramdisk.js'
-import { stepName } from '../../steps/step-name.js'
+import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess, wipeFlags, wipeServicing } from '../teardown/wipe.js'
 
@@ -26,19 +26,19 @@ export function serviceFailed(task: NodeTask, error: string, { tearDown }: Failu
   if (conf.powerOffInServiceFail) return task.run([OFF], { flow: 'servicing', after: 'failure-tear-down' }, memo)
   if (tearDown && !begun && task.info.agent_start_attempted === true)
     return task.run(bootInstance(task), { flow: 'servicing', after: 'failure-tear-down' }, memo)
-  settle(task, memo)
+  endFailedServicing(task, memo)
 }
 
 interface Failed {
   error: string
 }
 
-export function afterFailureTearDown(task: NodeTask, outcome: Outcome, memo: Failed): void {
+export function afterFailureTearDown(task: NodeTask, outcome: EffectOutcome, memo: Failed): void {
   const also = outcome.ok ? '' : '. Also failed to tear down servicing.'
-  settle(task, { error: memo.error + also })
+  endFailedServicing(task, { error: memo.error + also })
 }
 
-function settle(task: NodeTask, { error }: Failed): void {
+function endFailedServicing(task: NodeTask, { error }: Failed): void {
   const { node } = task
   if (['servicing', 'service wait', 'service failed'].includes(node.provision_state)) {
     node.service_step = {}
@@ -65,7 +65,7 @@ export function serviceStepFailed(task: NodeTask, error: string): void {
   task.run([{ kind: 'agent-logs' }], { flow: 'servicing', after: 'failure-logs' }, { error, agentFailed: true })
 }
 
-export function afterFailureLogs(task: NodeTask, _: Outcome, memo: FlowMemos['servicing']['failure-logs']): void {
+export function afterFailureLogs(task: NodeTask, _: EffectOutcome, memo: FlowMemos['servicing']['failure-logs']): void {
   if (!memo.agentFailed) return serviceFailed(task, memo.error)
   task.fail(memo.error, 'deploying')
   task.process('fail')
@@ -81,7 +81,7 @@ export function timeOutService(task: NodeTask, error: string): void {
 
 function abortError(task: NodeTask): string {
   const step = task.node.service_step
-  const during = step.step ? ` during or after the completion of step "${stepName(step)}"` : ''
+  const during = step.step ? ` during or after the completion of step "${formatStepName(step)}"` : ''
   return `By request, the service operation was aborted${during}`
 }
 
@@ -104,7 +104,7 @@ function bringBack(task: NodeTask): void {
   task.run(booted ? bootInstance(task) : [{ kind: 'proceed' }], { flow: 'servicing', after: 'abort-tear-down' })
 }
 
-export function afterAbortTearDown(task: NodeTask, outcome: Outcome): void {
+export function afterAbortTearDown(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok)
     return serviceFailed(task, 'Failed to tear down service after aborting the operation', { tearDown: false })
   task.node.last_error = abortError(task)

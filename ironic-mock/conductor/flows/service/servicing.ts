@@ -1,10 +1,10 @@
-import { IronicError, ironicErrors, pythonRepr, textOf, type JsonObject } from '../../../../wire/index.js'
+import { IronicError, ironicErrors, pythonRepr, formatClientValue, type JsonObject } from '../../../../wire/index.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
-import type { EffectBody, Outcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { bootInstance, startRamdisk } from '../../agents/ramdisk.js'
@@ -37,7 +37,7 @@ export const SERVICING: StepFlow = {
   failCheck: (task, error) => serviceFailed(task, `Node failed to check service progress: ${error}`),
   failStep: serviceStepFailed,
   fail: serviceFailed,
-  finish,
+  finish: finishServicing,
   abortAfter: abortServiceAfter,
 }
 
@@ -69,7 +69,8 @@ function planService(task: NodeTask): string | undefined {
   const { errors, steps } = checkUserSteps(node, 'service', wanted, { conf, skipMissing: false, disableRamdisk })
   if (errors.length > 0) return errors.join('; ')
   const allowed = steps.filter(
-    (step) => !conf.disallowServiceSteps.includes(`${textOf(step.interface)}.${textOf(step.step)}`),
+    (step) =>
+      !conf.disallowServiceSteps.includes(`${formatClientValue(step.interface)}.${formatClientValue(step.step)}`),
   )
   node.service_step = {}
   task.setInfo({ service_steps: allowed as JsonObject[], service_step_index: null })
@@ -89,7 +90,7 @@ function afterPreparation(task: NodeTask): void {
 }
 
 /** The record does not show the power off in between (recorded). */
-function afterPowerOff(task: NodeTask, outcome: Outcome): void {
+function afterPowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.node.power_state = 'power on'
   task.setInfo({ agent_start_attempted: true })
@@ -99,13 +100,13 @@ function afterPowerOff(task: NodeTask, outcome: Outcome): void {
 const prepareFailed = (task: NodeTask, error: string): void =>
   serviceFailed(task, `Failed to prepare node ${task.uuid} for service: ${error}`)
 
-function afterRamdiskBoot(task: NodeTask, outcome: Outcome): void {
+function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.process('wait')
   task.release()
 }
 
-function finish(task: NodeTask): void {
+function finishServicing(task: NodeTask): void {
   const booted = usesAgent(task.node) && task.info.service_disable_ramdisk !== true
   wipeServicing(task)
   recordEnd(SERVICING, task)
@@ -113,7 +114,7 @@ function finish(task: NodeTask): void {
   task.run(withHardwareReport(task.node, ...last), { flow: 'servicing', after: 'tear-down' })
 }
 
-function afterTearDown(task: NodeTask, outcome: Outcome): void {
+function afterTearDown(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {
     const error = `Failed to tear down from service for node ${task.uuid}, reason: ${outcome.error}`
     return serviceFailed(task, error, { tearDown: false })

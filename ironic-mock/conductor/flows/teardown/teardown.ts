@@ -6,7 +6,7 @@ import { switchDeployInterface } from '../verify/autodetect.js'
 import { automatedCleaning } from '../clean/cleaning.js'
 import { wantedCleaning } from '../clean/cleaning-runbook.js'
 import type { Continuations } from '../../core/continuations.js'
-import type { EffectBody, Outcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from './wipe.js'
 
@@ -34,7 +34,7 @@ export function startTeardown(task: NodeTask): void {
   task.run(effects[deployInterface(node).runs], { flow: 'teardown', after: 'power-off' })
 }
 
-function afterPowerOff(task: NodeTask, outcome: Outcome): void {
+function afterPowerOff(task: NodeTask, outcome: EffectOutcome): void {
   // The instance is removed also when the power off failed.
   forgetInstance(task)
   if (!outcome.ok) {

@@ -4,12 +4,12 @@ import { capabilitiesOf, requestedBootMode } from '../../../drivers/deploy/agent
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { adoptionProblem, imageSourceProblem } from '../../../drivers/deploy-requirements.js'
 import type { BmcChange } from '../../../drivers/bmc-hardware.js'
-import { implementation } from '../../../drivers/hardware-types.js'
+import { implementationOf } from '../../../drivers/hardware-types.js'
 import { readsModes } from '../../../drivers/management.js'
-import { powerProblem, unsupported } from '../../../drivers/requirements.js'
+import { powerProblem, describeUnsupported } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect.js'
 import type { Continuations } from '../../core/continuations.js'
-import type { EffectBody, Outcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { storeImageType } from '../deploy/image-deployment.js'
 import type { NodeTask } from '../../core/node-task.js'
 
@@ -22,21 +22,21 @@ export function startAdoption(task: NodeTask): void {
   task.begin('adopt')
   const { node, situation } = task
   const image = node.instance_info.image_type ? undefined : imageSourceProblem(node.instance_info.image_source)
-  if (image !== undefined) return failed(task, image)
+  if (image !== undefined) return failAdoption(task, image)
   storeImageType(task)
   const boot = adoptionProblem(node, situation.ports)
-  if (boot !== undefined) return failed(task, boot)
+  if (boot !== undefined) return failAdoption(task, boot)
   switchDeployInterface(task)
   const problem = preparesBoot(task) ? prepareProblem(task) : undefined
-  if (problem !== undefined) return failed(task, problem)
+  if (problem !== undefined) return failAdoption(task, problem)
   task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], {
     flow: 'adoption',
     after: 'boot-preparation',
   })
 }
 
-function afterBootPreparation(task: NodeTask, outcome: Outcome): void {
-  if (!outcome.ok) return failed(task, outcome.error)
+function afterBootPreparation(task: NodeTask, outcome: EffectOutcome): void {
+  if (!outcome.ok) return failAdoption(task, outcome.error)
   const { node } = task
   if (preparesBoot(task) && requestedBootMode(node) === undefined)
     task.setInfo({ deploy_boot_mode: node.boot_mode ?? 'uefi' })
@@ -53,7 +53,7 @@ const preparesBoot = ({ node }: NodeTask): boolean =>
 /** Error of the management interface or the capabilities. */
 function prepareProblem({ node }: NodeTask): string | undefined {
   const { capabilities = {} } = node.instance_info
-  if (!isObject(typeof capabilities === 'string' ? parsed(capabilities) : capabilities))
+  if (!isObject(typeof capabilities === 'string' ? parseStoredJson(capabilities) : capabilities))
     return `Error parsing capabilities from Node ${node.uuid} instance_info field. A dictionary or a "jsonified" dictionary is expected.`
   return powerProblem(node)
 }
@@ -64,7 +64,7 @@ function prepareProblem({ node }: NodeTask): string | undefined {
  */
 function prepareInstance({ node }: NodeTask): [EffectBody, ...EffectBody[]] {
   if (!readsModes(node)) return [{ kind: 'proceed' }]
-  const byBmc = implementation('boot', node.boot_interface)?.takesIso ?? false
+  const byBmc = implementationOf('boot', node.boot_interface)?.takesIso ?? false
   const last: EffectBody = byBmc ? { kind: 'boot', source: { kind: 'disk' } } : { kind: 'read-power' }
   const changes = [...wantedMode(node), ...wantedSecureBoot(node)].map((change): EffectBody => ({
     kind: 'bmc-change',
@@ -90,13 +90,13 @@ function takeConsoleOver(task: NodeTask): void {
   const { node } = task
   if (!node.console_enabled || !node.console_interface.startsWith('no-')) return
   task.fail(
-    `Failed to start console while taking over the node ${node.uuid}: ${unsupported(node, 'console')}.`,
+    `Failed to start console while taking over the node ${node.uuid}: ${describeUnsupported(node, 'console')}.`,
     'takeover',
   )
   node.console_enabled = false
 }
 
-function parsed(text: string): unknown {
+function parseStoredJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -104,7 +104,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function failed(task: NodeTask, problem: string): void {
+function failAdoption(task: NodeTask, problem: string): void {
   restoreDeployInterface(task)
   // A recorded power state may be wrong after a failed adoption.
   task.node.power_state = null

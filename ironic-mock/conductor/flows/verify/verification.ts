@@ -1,6 +1,6 @@
 import { powerProblem } from '../../../drivers/requirements.js'
 import type { Continuations } from '../../core/continuations.js'
-import { valueOf, type Outcome } from '../../core/effects.js'
+import { valueOf, type EffectOutcome } from '../../core/effects.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
 import type { NodeTask } from '../../core/node-task.js'
 
@@ -10,18 +10,19 @@ export function startVerification(task: NodeTask): void {
   const problem = powerProblem(task.node)
   if (problem === undefined)
     task.run(withHardwareReport(task.node, { kind: 'read-power' }), { flow: 'verification', after: 'read-power' })
-  else failed(task, `Failed to validate power driver interface for node ${task.uuid}. Error: ${problem}`)
+  else failVerification(task, `Failed to validate power driver interface for node ${task.uuid}. Error: ${problem}`)
 }
 
-function afterReadPower(task: NodeTask, outcome: Outcome): void {
-  if (!outcome.ok) return failed(task, `Failed to get power state for node ${task.uuid}. Error: ${outcome.error}`)
+function afterReadPower(task: NodeTask, outcome: EffectOutcome): void {
+  if (!outcome.ok)
+    return failVerification(task, `Failed to get power state for node ${task.uuid}. Error: ${outcome.error}`)
   const power = valueOf(outcome, 'read-power')
   if (power !== null) task.node.power_state = power
   task.process('done')
   task.release()
 }
 
-function failed(task: NodeTask, error: string): void {
+function failVerification(task: NodeTask, error: string): void {
   task.fail(error, 'verify')
   task.process('fail')
   task.release()

@@ -1,4 +1,4 @@
-import { parse, type ParsedArguments } from './clap.js'
+import { parseCommandLine, type ParsedArguments } from './clap.js'
 import { CONFLICTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
 
 /**
@@ -7,7 +7,7 @@ import { CONFLICTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
  * @throws UsageError
  */
 export function parseInstall(args: readonly string[]): InstallOptions | 'help' | 'summary' {
-  const parsed = parse(
+  const parsed = parseCommandLine(
     {
       command: 'coreos-installer install',
       options: INSTALL_OPTIONS,

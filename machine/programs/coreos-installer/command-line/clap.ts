@@ -61,7 +61,7 @@ const HELP: OptionSpec = { long: 'help', short: 'h', kind: 'flag' }
  * @returns `help` and `summary` for `--help` and `-h`
  * @throws UsageError
  */
-export function parse(syntax: Syntax, args: readonly string[]): ParsedArguments | 'help' | 'summary' {
+export function parseCommandLine(syntax: Syntax, args: readonly string[]): ParsedArguments | 'help' | 'summary' {
   return new Parser(syntax).parse(args)
 }
 
@@ -144,10 +144,12 @@ class Parser {
     const { spec, value } = this.#pending
     this.#pending = undefined
     if (value === undefined)
-      throw new UsageError(`error: a value is required for '${named(spec)}' but none was supplied\n\n${MORE}`)
+      throw new UsageError(
+        `error: a value is required for '${formatOptionName(spec)}' but none was supplied\n\n${MORE}`,
+      )
     const wrong = spec.kind === 'flag' ? undefined : spec.check?.(value)
     if (wrong !== undefined)
-      throw new UsageError(`error: invalid value '${value}' for '${named(spec)}': ${wrong}\n\n${MORE}`)
+      throw new UsageError(`error: invalid value '${value}' for '${formatOptionName(spec)}': ${wrong}\n\n${MORE}`)
     this.#put(spec, value)
   }
 
@@ -155,7 +157,7 @@ class Parser {
     const before = this.#parsed.values.get(spec)
     if (before && spec.once)
       throw new UsageError(
-        `error: the argument '${named(spec)}' cannot be used multiple times\n\n${this.#usage([])}\n\n${MORE}`,
+        `error: the argument '${formatOptionName(spec)}' cannot be used multiple times\n\n${this.#usage([])}\n\n${MORE}`,
       )
     this.#parsed.values.set(spec, [...(before ?? []), value])
   }
@@ -189,10 +191,12 @@ class Parser {
       )
       if (others.length === 0) continue
       const list =
-        others.length === 1 ? ` '${named(others[0]!)}'` : `:\n${others.map((o) => `  ${named(o)}`).join('\n')}`
+        others.length === 1
+          ? ` '${formatOptionName(others[0]!)}'`
+          : `:\n${others.map((o) => `  ${formatOptionName(o)}`).join('\n')}`
       const rest = specs.filter((one) => !others.includes(one))
       throw new UsageError(
-        `error: the argument '${named(spec)}' cannot be used with${list}\n\n${this.#usage(rest, true)}\n\n${MORE}`,
+        `error: the argument '${formatOptionName(spec)}' cannot be used with${list}\n\n${this.#usage(rest, true)}\n\n${MORE}`,
       )
     }
   }
@@ -214,7 +218,7 @@ class Parser {
    */
   #usage(used: readonly OptionSpec[], operand: boolean | 'required' = used.length > 0): string {
     const { command } = this.#syntax
-    const shown = [...new Set(used)].filter(({ hidden }) => !hidden).map(named)
+    const shown = [...new Set(used)].filter(({ hidden }) => !hidden).map(formatOptionName)
     const name = this.#syntax.operand?.name
     const there = operand === 'required' || (operand && this.#parsed.operand !== undefined)
     if (shown.length === 0 && !there)
@@ -224,5 +228,5 @@ class Parser {
 }
 
 /** `--image-file <path>` */
-const named = (spec: OptionSpec): string =>
+const formatOptionName = (spec: OptionSpec): string =>
   spec.kind === 'flag' ? `--${spec.long}` : `--${spec.long} <${spec.placeholder}>`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MemoryFileTree } from '../../../file-tree.js'
 import { expandConfigFiles } from './config-file.js'
-import { describe as errorBlock } from '../failure.js'
+import { formatFailure as errorBlock } from '../failure.js'
 import { parseInstall } from './arguments.js'
 import type { InstallOptions } from './options.js'
 

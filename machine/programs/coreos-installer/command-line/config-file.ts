@@ -13,11 +13,11 @@ import { readNested } from '../../../../runtime/index.js'
 import type { FileTree } from '../../../file-tree.js'
 import { parseInstall } from './arguments.js'
 import { UsageError, type OptionSpec } from './clap.js'
-import { during, Failure } from '../failure.js'
-import { DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
+import { duringInstall, Failure } from '../failure.js'
+import { INSTALL_DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
 
 /** Fields of a config file, in the order in which they become arguments. */
-const FIELDS: readonly OptionSpec[] = [
+const CONFIG_FILE_FIELDS: readonly OptionSpec[] = [
   ...INSTALL_OPTIONS.filter((option) => option.long !== 'config-file' && option.long !== 'firstboot-args'),
   { long: 'dest-device', kind: 'value', placeholder: 'DEST_DEVICE' },
 ]
@@ -34,11 +34,11 @@ export async function expandConfigFiles(
   if (commandLine.configFile.length === 0) return commandLine
   const args: string[] = []
   for (const path of commandLine.configFile) {
-    const bytes = await during(`opening config file ${path}`, () => {
+    const bytes = await duringInstall(`opening config file ${path}`, () => {
       if (files.exists(path) && files.stat(path).kind === 'directory') return undefined
       return files.read(path)
     })
-    const settings = await during(`parsing config file ${path}`, () => readSettings(bytes))
+    const settings = await duringInstall(`parsing config file ${path}`, () => readConfigFile(bytes))
     args.push(...serialise(settings))
   }
   args.push(...serialise(fromOptions(commandLine)))
@@ -56,7 +56,7 @@ export async function expandConfigFiles(
 type Settings = Map<string, string | string[] | true>
 
 /** Errors are those of serde_yaml 0.9, as recorded; only syntax errors have another parser's messages. */
-function readSettings(bytes: Uint8Array | undefined): Settings {
+function readConfigFile(bytes: Uint8Array | undefined): Settings {
   // A folder can be opened; the real installer fails when it reads it.
   if (!bytes) throw new Failure('Is a directory (os error 21)')
   const lines = new LineCounter()
@@ -65,7 +65,7 @@ function readSettings(bytes: Uint8Array | undefined): Settings {
   const documents = readNested(text, 'the config file', parse)
   const [document] = documents
   if (!Array.isArray(documents) || !document) return new Map()
-  const settings = new Reader(document, text, lines).read()
+  const settings = new ConfigReader(document, text, lines).read()
   if (documents.length > 1)
     throw new Failure('deserializing from YAML containing more than one document is not supported')
   const [error] = document.errors
@@ -73,7 +73,7 @@ function readSettings(bytes: Uint8Array | undefined): Settings {
   return settings
 }
 
-class Reader {
+class ConfigReader {
   constructor(
     readonly document: Document,
     readonly text: string,
@@ -90,10 +90,10 @@ class Reader {
     for (const { key: written, value } of contents.items.filter(isPair)) {
       const key = this.#resolved(written)
       if (!isScalar(key)) throw new Failure(`invalid type: ${typeName(key)}, expected field identifier${this.#at(key)}`)
-      const name = textOf(key)
-      const field = FIELDS.find(({ long }) => long === name)
+      const name = readScalar(key)
+      const field = CONFIG_FILE_FIELDS.find(({ long }) => long === name)
       if (!field) {
-        const known = FIELDS.map(({ long }) => `\`${long}\``).join(', ')
+        const known = CONFIG_FILE_FIELDS.map(({ long }) => `\`${long}\``).join(', ')
         throw new Failure(`unknown field \`${name}\`, expected one of ${known}${this.#at(key)}`)
       }
       if (seen.has(name)) throw new Failure(`duplicate field \`${name}\`${this.#at(contents)}`)
@@ -127,7 +127,7 @@ class Reader {
 
   #text(field: OptionSpec, path: string, node: Node | null): string {
     if (!isScalar(node)) throw this.#wrongType(path, node, 'a string')
-    const text = textOf(node)
+    const text = readScalar(node)
     const wrong = field.kind === 'flag' ? undefined : field.check?.(text)
     if (wrong !== undefined) throw new Failure(`${path}: ${wrong}${this.#at(node)}`)
     return text
@@ -149,7 +149,7 @@ class Reader {
 }
 
 /** Text of a scalar. A plain one is as it is written: 1.50 stays 1.50. */
-const textOf = (scalar: Scalar): string =>
+const readScalar = (scalar: Scalar): string =>
   scalar.type === 'PLAIN' && scalar.source !== undefined ? scalar.source : String(scalar.value)
 
 /** serde's name for the type of a node. */
@@ -170,7 +170,7 @@ function typeName(node: unknown): string {
 function fromOptions(options: InstallOptions): Settings {
   const values = options as unknown as Record<string, boolean | string | string[] | undefined>
   const settings: Settings = new Map()
-  for (const { long } of FIELDS) {
+  for (const { long } of CONFIG_FILE_FIELDS) {
     const value = values[long.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())]
     if (value !== undefined && value !== false) settings.set(long, value)
   }
@@ -178,11 +178,11 @@ function fromOptions(options: InstallOptions): Settings {
 }
 
 function serialise(settings: Settings): string[] {
-  const args = FIELDS.flatMap((field) => {
+  const args = CONFIG_FILE_FIELDS.flatMap((field) => {
     const setting = settings.get(field.long)
     if (setting === undefined || field.long === 'dest-device') return []
     if (setting === true) return [`--${field.long}`]
-    if (DEFAULTS[field.long] === setting) return []
+    if (INSTALL_DEFAULTS[field.long] === setting) return []
     return [setting].flat().flatMap((item) => [`--${field.long}`, normalised(field, item)])
   })
   const device = settings.get('dest-device')

@@ -36,12 +36,14 @@ export const INSTALL_OPTIONS = [
   { long: 'secure-ipl', kind: 'flag' },
 ] as const satisfies readonly OptionSpec[]
 
-type Spec = (typeof INSTALL_OPTIONS)[number]
+type InstallOption = (typeof INSTALL_OPTIONS)[number]
 type Camel<S extends string> = S extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
-type Value<K> = K extends 'flag' ? boolean : K extends 'list' ? string[] : string | undefined
+type InstallOptionValue<K> = K extends 'flag' ? boolean : K extends 'list' ? string[] : string | undefined
 
 /** The options by name in camelCase: booleans for flags, arrays for lists, optional strings for others. */
-export type InstallOptions = { [S in Spec as Camel<S['long']>]: Value<S['kind']> } & { destDevice: string | undefined }
+export type InstallOptions = { [S in InstallOption as Camel<S['long']>]: InstallOptionValue<S['kind']> } & {
+  destDevice: string | undefined
+}
 
 /** Pairs that exclude each other. */
 export const CONFLICTS: readonly (readonly [string, string])[] = [
@@ -52,7 +54,7 @@ export const CONFLICTS: readonly (readonly [string, string])[] = [
 ]
 
 /** Default values. */
-export const DEFAULTS: Readonly<Record<string, string>> = {
+export const INSTALL_DEFAULTS: Readonly<Record<string, string>> = {
   architecture: 'x86_64',
   'network-dir': '/etc/NetworkManager/system-connections/',
   'fetch-retries': '0',

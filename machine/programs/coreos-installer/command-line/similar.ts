@@ -1,11 +1,11 @@
 /** clap suggests names with a greater similarity. */
-const THRESHOLD = 0.7
+const MIN_NAME_SIMILARITY = 0.7
 
 /** Names similar to a mistyped one, the most similar last, as clap sorts them. */
 export function mostSimilar(text: string, names: readonly string[]): string[] {
   return names
     .map((name) => ({ name, similarity: jaro(text, name) }))
-    .filter(({ similarity }) => similarity > THRESHOLD)
+    .filter(({ similarity }) => similarity > MIN_NAME_SIMILARITY)
     .sort((a, b) => a.similarity - b.similarity)
     .map(({ name }) => name)
 }

@@ -5,8 +5,8 @@ import {
   HttpClient,
   type HttpThrough,
 } from '../../../../bytes/index.js'
-import { defined, held, type Clock } from '../../../../runtime/index.js'
-import { during, Failure } from '../failure.js'
+import { defined, withClockHeld, type Clock } from '../../../../runtime/index.js'
+import { duringInstall, Failure } from '../failure.js'
 
 /** Parameters of a fetch besides its URL. */
 export interface Fetching {
@@ -20,13 +20,13 @@ export interface Fetching {
 }
 
 const RETRIED = new Set([408, 429, 500, 502, 503, 504])
-const LONGEST_PAUSE = 600
+const MAX_HTTP_RETRY_DELAY = 600
 
 /** Opens a URL as a source of bytes. */
 export async function openUrl(url: string, fetching: Fetching): Promise<ByteStream> {
   const { clock, signal, retries, print } = fetching
-  return during(`fetching '${url}'`, async () => {
-    for (let attempt = 0, pause = 1; ; attempt++, pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+  return duringInstall(`fetching '${url}'`, async () => {
+    for (let attempt = 0, pause = 1; ; attempt++, pause = Math.min(MAX_HTTP_RETRY_DELAY, pause * 2)) {
       const outcome = await tryOnce(url, fetching)
       if ('source' in outcome) return outcome.source
       if (!outcome.transient || attempt >= retries) throw outcome.failure
@@ -38,7 +38,7 @@ export async function openUrl(url: string, fetching: Fetching): Promise<ByteStre
 }
 
 /** Limit on a config, signature or stream metadata, which are held in memory. */
-const LARGEST_WHOLE = 64 * 2 ** 20
+const MAX_HELD_FILE_BYTES = 64 * 2 ** 20
 
 /** Fetches a whole body. */
 export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Array> {
@@ -46,10 +46,10 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
   try {
     const parts: Uint8Array[] = []
     let size = 0
-    return await during(`couldn't copy '${url}'`, async () => {
+    return await duringInstall(`couldn't copy '${url}'`, async () => {
       for (let part = await source.next(); part; part = await source.next()) {
         parts.push(part)
-        if ((size += part.length) > LARGEST_WHOLE) throw new Failure(`more than ${LARGEST_WHOLE} bytes`)
+        if ((size += part.length) > MAX_HELD_FILE_BYTES) throw new Failure(`more than ${MAX_HELD_FILE_BYTES} bytes`)
       }
       return Buffer.concat(parts)
     })
@@ -58,9 +58,9 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
   }
 }
 
-type Outcome = { source: ByteStream } | { failure: Failure; short: string; transient: boolean }
+type FetchOutcome = { source: ByteStream } | { failure: Failure; short: string; transient: boolean }
 
-async function tryOnce(url: string, { clock, signal, downloads }: Fetching): Promise<Outcome> {
+async function tryOnce(url: string, { clock, signal, downloads }: Fetching): Promise<FetchOutcome> {
   let answer: FileAnswer
   try {
     answer = await new HttpClient({ clock, ...defined({ through: downloads }) }).get({ url, signal })
@@ -93,7 +93,7 @@ function bodySource({ length, body, close }: FileAnswer, url: string, clock: Clo
         throw brokenOff(error, length === null)
       }
     },
-    [Symbol.asyncDispose]: () => held(clock, `closing ${url}`, close),
+    [Symbol.asyncDispose]: () => withClockHeld(clock, `closing ${url}`, close),
   }
 }
 

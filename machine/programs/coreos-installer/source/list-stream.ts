@@ -1,25 +1,34 @@
-import { columns } from '../../../../runtime/index.js'
-import { parse } from '../command-line/clap.js'
+import { alignColumns } from '../../../../runtime/index.js'
+import { parseCommandLine } from '../command-line/clap.js'
 import type { InstallerProcess } from '../host.js'
 import { LIST_STREAM_HELP } from '../command-line/help.js'
 import { checkUrl } from '../command-line/option-values.js'
 import { fetchStream } from './stream.js'
 
-const STREAM = { long: 'stream', short: 's', kind: 'value', placeholder: 'name', once: true } as const
-const BASE = { long: 'stream-base-url', kind: 'value', placeholder: 'URL', once: true, check: checkUrl } as const
+const STREAM_OPTION = { long: 'stream', short: 's', kind: 'value', placeholder: 'name', once: true } as const
+const STREAM_BASE_OPTION = {
+  long: 'stream-base-url',
+  kind: 'value',
+  placeholder: 'URL',
+  once: true,
+  check: checkUrl,
+} as const
 
 /** `coreos-installer list-stream`: prints a table of the images of a stream. */
 export async function listStream(process: InstallerProcess, args: readonly string[]): Promise<void> {
   const { clock, signal } = process
-  const parsed = parse({ command: 'coreos-installer list-stream', options: [STREAM, BASE], conflicts: [] }, args)
+  const parsed = parseCommandLine(
+    { command: 'coreos-installer list-stream', options: [STREAM_OPTION, STREAM_BASE_OPTION], conflicts: [] },
+    args,
+  )
   if (typeof parsed === 'string') return process.stdout(LIST_STREAM_HELP)
   const formats = await fetchStream(
-    { stream: parsed.values.get(STREAM)?.at(-1), streamBaseUrl: parsed.values.get(BASE)?.at(-1) },
+    { stream: parsed.values.get(STREAM_OPTION)?.at(-1), streamBaseUrl: parsed.values.get(STREAM_BASE_OPTION)?.at(-1) },
     { clock, signal, retries: 0, print: (line) => process.stderr(`${line}\n`) },
   )
   const rows = [
     ['Architecture', 'Platform', 'Format'],
     ...formats.map(({ architecture, platform, format }) => [architecture, platform, format]),
   ]
-  process.stdout(columns(rows, { gap: 2 }))
+  process.stdout(alignColumns(rows, { gap: 2 }))
 }

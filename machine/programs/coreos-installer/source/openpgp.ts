@@ -1,5 +1,5 @@
 /** Contents of a detached signature. */
-export interface Signature {
+export interface PgpSignature {
   /** Seconds since 1970. */
   made: number
   /** Name of the algorithm in gpg's output. */
@@ -13,7 +13,7 @@ export interface Signature {
 /** Packet tags of RFC 4880, 4.3. */
 const SIGNATURE = 2
 /** Tags of one-pass signatures, compressed and literal data, which come with a signature that includes its text. */
-const INLINE = new Set([4, 8, 11])
+const INLINE_TAGS = new Set([4, 8, 11])
 
 /** gpg 2.2's names for the numbers of RFC 4880, 9.1 and later. */
 const ALGORITHMS: Record<number, string> = { 1: 'RSA', 3: 'RSA', 16: 'ELG', 17: 'DSA', 19: 'ECDSA', 22: 'EDDSA' }
@@ -40,13 +40,13 @@ const FAILED = 'gpg: verify signatures failed: Unknown system error'
  *
  * @throws NoSignature
  */
-export function readSignatures(bytes: Uint8Array): Signature[] {
+export function readSignatures(bytes: Uint8Array): PgpSignature[] {
   const binary = dearmour(Buffer.from(bytes))
   if (binary.length === 0) throw new NoSignature([FAILED])
-  const signatures: Signature[] = []
+  const signatures: PgpSignature[] = []
   for (let at = 0; at < binary.length;) {
     const packet = packetAt(binary, at)
-    if (packet && INLINE.has(packet.tag)) throw new NoSignature(['gpg: not a detached signature'])
+    if (packet && INLINE_TAGS.has(packet.tag)) throw new NoSignature(['gpg: not a detached signature'])
     if (!packet || (packet.tag !== SIGNATURE && signatures.length === 0)) throw new NoSignature(NO_DATA)
     if (packet.tag === SIGNATURE) signatures.push(parseSignature(packet.body, packet.whole))
     at = packet.end
@@ -90,7 +90,7 @@ function packetAt(bytes: Buffer, at: number) {
 }
 
 /** Parses a signature packet (RFC 4880, 5.2) of version 3 or 4. */
-function parseSignature(body: Buffer, whole: boolean): Signature {
+function parseSignature(body: Buffer, whole: boolean): PgpSignature {
   const algorithmOf = (number: number | undefined) => ALGORITHMS[number ?? 0] ?? `unknown algorithm ${number}`
   if (body[0] === 3 && body.length >= 19)
     return {

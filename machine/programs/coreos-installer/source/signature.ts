@@ -1,5 +1,5 @@
 import { Failure } from '../failure.js'
-import { NoSignature, readSignatures, type Signature } from './openpgp.js'
+import { NoSignature, readSignatures, type PgpSignature } from './openpgp.js'
 import type { ImageSource } from './source.js'
 
 /** Signing keys of CoreOS that 0.27.0 includes, by fingerprint (from `gpg --show-keys` of its keys). */
@@ -30,7 +30,7 @@ export function checkSignature(signature: ImageSource['signature'], print: (line
   throw new Failure('GPG verification failure')
 }
 
-function tell(signature: Signature, print: (line: string) => void): void {
+function tell(signature: PgpSignature, print: (line: string) => void): void {
   const { made, algorithm, key, issuer } = signature
   print(`gpg: Signature made ${gpgTime(made)}`)
   print(`gpg:                using ${algorithm} key ${key}`)
@@ -41,7 +41,7 @@ function tell(signature: Signature, print: (line: string) => void): void {
 }
 
 /** Name of a known key. Older signatures have only the key id, which is the end of the fingerprint. */
-function knownKey({ key }: Signature): string | undefined {
+function knownKey({ key }: PgpSignature): string | undefined {
   for (const [fingerprint, name] of KNOWN_KEYS) if (fingerprint.endsWith(key)) return name
   return undefined
 }

@@ -1,5 +1,5 @@
 import { fileSource, type ByteStream } from '../../../../bytes/index.js'
-import { during, Failure } from '../failure.js'
+import { duringInstall, Failure } from '../failure.js'
 import type { InstallerHost, InstallerProcess } from '../host.js'
 import type { Fetching } from './http.js'
 import type { InstallOptions } from '../command-line/options.js'
@@ -26,7 +26,7 @@ export async function openSource(
   if (imageFile !== undefined) {
     print(`Copying image from ${imageFile}`)
     print(`Reading signature from ${imageFile}.sig`)
-    const opened = await during('opening source image file', () => host.open(imageFile))
+    const opened = await duringInstall('opening source image file', () => host.open(imageFile))
     return { ...opened, signature: await readSignature(host, `${imageFile}.sig`, print) }
   }
   if (imageUrl !== undefined) {
@@ -40,7 +40,7 @@ export async function openSource(
   const { metalImage } = host
   if (options.stream === undefined && metalImage !== null && architecture === host.architecture) {
     print(`Installing ${imageTitle(metalImage)} ${architecture} (512-byte sectors)`)
-    const bytes = await during('opening osmet file', () => fileSource(metalImage, clock))
+    const bytes = await duringInstall('opening osmet file', () => fileSource(metalImage, clock))
     return { bytes, signature: { kind: 'none' }, path: metalImage }
   }
   if (options.offline) throw new Failure('cannot perform offline install; metadata missing')
@@ -58,7 +58,7 @@ async function readSignature(
     print("Couldn't read signature file: No such file or directory (os error 2)")
     return { kind: 'missing' }
   }
-  return { kind: 'found', bytes: await during('reading signature file', () => files.read(path)) }
+  return { kind: 'found', bytes: await duringInstall('reading signature file', () => files.read(path)) }
 }
 
 /** Title of an image from its file name: `fedora-coreos-44.1-metal.x86_64.raw.xz` is Fedora CoreOS 44.1. */

@@ -1,14 +1,14 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml'
 import { readNested } from '../../../../runtime/index.js'
-import { during, Failure } from '../failure.js'
+import { duringInstall, Failure } from '../failure.js'
 import { fetchAll, openUrl, type Fetching } from './http.js'
-import { parseJson } from '../json.js'
+import { parseSerdeJson } from '../json.js'
 import type { ImageSource } from './source.js'
 
 const FEDORA = 'https://builds.coreos.fedoraproject.org/streams/'
 
 /** Options that select a stream. */
-export interface StreamOptions {
+export interface StreamSelection {
   stream: string | undefined
   streamBaseUrl: string | undefined
 }
@@ -23,7 +23,7 @@ export interface StreamFormat {
 
 /** The metal image of a stream, and its signature. */
 export async function openStream(
-  options: StreamOptions & { architecture: string; platform: string; format: string },
+  options: StreamSelection & { architecture: string; platform: string; format: string },
   fetching: Fetching,
 ): Promise<ImageSource> {
   const { architecture, platform, format } = options
@@ -60,18 +60,18 @@ export async function openSigned(image: string, signature: string, fetching: Fet
     fetching.print('Failed to fetch signature: fetching signature URL')
     found = { kind: 'missing' }
   }
-  const bytes = await during('fetching image URL', () => openUrl(image, fetching))
+  const bytes = await duringInstall('fetching image URL', () => openUrl(image, fetching))
   return { bytes, signature: found, path: undefined }
 }
 
 /** All formats of a stream, sorted. */
-export async function fetchStream(options: StreamOptions, fetching: Fetching): Promise<StreamFormat[]> {
-  const bytes = await during('fetching stream metadata', () => fetchAll(streamUrl(options), fetching))
+export async function fetchStream(options: StreamSelection, fetching: Fetching): Promise<StreamFormat[]> {
+  const bytes = await duringInstall('fetching stream metadata', () => fetchAll(streamUrl(options), fetching))
   const text = Buffer.from(bytes).toString()
-  return during('decoding stream metadata', () => parseStream(text))
+  return duringInstall('decoding stream metadata', () => parseStream(text))
 }
 
-const streamUrl = ({ stream = 'stable', streamBaseUrl = FEDORA }: StreamOptions): string =>
+const streamUrl = ({ stream = 'stable', streamBaseUrl = FEDORA }: StreamSelection): string =>
   new URL(`${stream}.json`, streamBaseUrl).href
 
 function asUrl(text: string, of: 'artifact' | 'signature'): string {
@@ -81,7 +81,7 @@ function asUrl(text: string, of: 'artifact' | 'signature'): string {
 
 /** Parses stream metadata. The YAML parser, which reads JSON too, gives the positions for errors. */
 function parseStream(text: string): StreamFormat[] {
-  parseJson(text)
+  parseSerdeJson(text)
   const lines = new LineCounter()
   const document = readNested(text, 'the stream metadata', (each) => parseDocument(each, { lineCounter: lines }))
   const end = (node: Node | null | undefined): string => {

@@ -35,7 +35,7 @@ const HEADERS = [
 ] as const
 
 /** The newest microversion that both sides speak. */
-export const NEWEST = '1.115'
+export const COMPARED_MICROVERSION = '1.115'
 
 interface Got {
   readonly status: number
@@ -49,7 +49,7 @@ export async function play(script: Script, side: Side): Promise<Answer[]> {
   const agent = new Agent({ pipelining: 0 })
   const values = new Map<string, string>()
   const normal = normaliser(script, side)
-  const send = async ({ method, path, version = NEWEST, headers, body }: Call): Promise<Got> => {
+  const send = async ({ method, path, version = COMPARED_MICROVERSION, headers, body }: Call): Promise<Got> => {
     const response = await request(side.url + filled(path, values), {
       method,
       dispatcher: agent,

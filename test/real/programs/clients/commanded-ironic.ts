@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { opening } from '../../../../runtime/index.js'
+import { openInScope } from '../../../../runtime/index.js'
 import { Baremetal } from './baremetal.js'
 import { served, type ServedIronic } from './served.js'
 
@@ -14,7 +14,7 @@ export interface CommandedIronic extends AsyncDisposable {
 
 /** Installs the command the first time. */
 export const commandedIronic = (options?: Parameters<typeof served>[0]): Promise<CommandedIronic> =>
-  opening(async (scope) => {
+  openInScope(async (scope) => {
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-clients-'))
     scope.onClose(() => rm(folder, { recursive: true, force: true }))
     const ironic = scope.use(await served(options))

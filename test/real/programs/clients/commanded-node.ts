@@ -17,7 +17,7 @@ export interface CommandedNode {
 /** For a command's `--wait`, in seconds. */
 const THREE_MINUTES = '180'
 /** Milliseconds for what no command waits for. */
-const TIMEOUT = 30_000
+const COMMANDED_NODE_TIMEOUT = 30_000
 
 let last = 0
 
@@ -50,7 +50,7 @@ export async function commandedNode(
         const record = (await ironic.stage.store.node(uuid))?.node as Record<string, unknown> | undefined
         return record && Object.entries(wanted).every(([key, value]) => record[key] === value)
       }
-      for (const end = Date.now() + TIMEOUT; !(await found()); await sleep(20))
+      for (const end = Date.now() + COMMANDED_NODE_TIMEOUT; !(await found()); await sleep(20))
         if (Date.now() > end)
           throw new Error(`${name} does not get to ${JSON.stringify(wanted)}: ${JSON.stringify(await show())}`)
       return show()

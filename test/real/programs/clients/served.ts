@@ -1,12 +1,12 @@
 import { seededRandom } from '../../../../runtime/index.js'
-import { serve, type Served } from '../../../../lab/index.js'
+import { serve, type ServedLab } from '../../../../lab/index.js'
 import { systemClock } from '../../../../runtime/index.js'
 import type { IronicConfigRequest } from '../../../../ironic-mock/index.js'
 
 /** Milliseconds that clients may take with a cold cache; most of it is their installation. */
 export const INSTALLATION = 900_000
 
-export interface ServedIronic extends Served {
+export interface ServedIronic extends ServedLab {
   /** Log lines above the debug level. */
   readonly logged: readonly string[]
 }

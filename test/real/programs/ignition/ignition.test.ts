@@ -55,15 +55,15 @@ describe('the same verdict, sentences, paths, lines and columns as Ignition', ()
   })
 })
 
-const LATEST = '3.7.0-experimental'
+const EXPERIMENTAL_SPEC = '3.7.0-experimental'
 
 /** Ours of a list of valid configs, in the version that Ignition raises all to. */
 function merged(corpus: readonly string[]): object {
   const raised = corpus.map((text) => {
     const { version, config } = validateIgnition(text)
-    return translateIgnition(config!, version!, LATEST, { asIgnitionDoes: true })
+    return translateIgnition(config!, version!, EXPERIMENTAL_SPEC, { asIgnitionDoes: true })
   })
-  return raised.reduce((parent, child) => mergeIgnition(parent, child, LATEST))
+  return raised.reduce((parent, child) => mergeIgnition(parent, child, EXPERIMENTAL_SPEC))
 }
 
 /** Go writes out empty objects, and what is always there in its structs, empty or not. */

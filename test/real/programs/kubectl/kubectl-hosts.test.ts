@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { command } from '../../../kit/commands/command.js'
 import { debianProgram } from '../../peers.js'
-import { LONGEST_WAIT } from '../../limits.js'
+import { REAL_PEER_TIMEOUT } from '../../limits.js'
 
 /** The real kubectl on hosts that BareMetal Operator's work is done for: `ironstage up --kube-api`. */
 
@@ -51,9 +51,9 @@ test('a host is applied, watched to provisioned, annotated, turned off and delet
   try {
     // Before the host: its first state may be over before a watch that begins later. With -v=6 it says when it watches.
     const watch = start('get', 'bmh', '-w', '-v=6')
-    await expect.poll(() => watch.output.stderr, { timeout: LONGEST_WAIT }).toMatch(/watch=true\S* 200 OK/)
+    await expect.poll(() => watch.output.stderr, { timeout: REAL_PEER_TIMEOUT }).toMatch(/watch=true\S* 200 OK/)
     await prints('apply', '-f', path)
-    const shows = (row: RegExp) => expect.poll(() => watch.output.stdout, { timeout: LONGEST_WAIT }).toMatch(row)
+    const shows = (row: RegExp) => expect.poll(() => watch.output.stdout, { timeout: REAL_PEER_TIMEOUT }).toMatch(row)
     await shows(/^one +registering[^]*^one +inspecting[^]*^one +available[^]*^one +provisioned +true/m)
 
     expect(await prints('get', 'hardwaredata,hostfirmwaresettings,hfc,firmwareschemas', '-o', 'name')).toMatch(
@@ -66,11 +66,11 @@ test('a host is applied, watched to provisioned, annotated, turned off and delet
 
     await prints('annotate', 'bmh', 'one', 'reboot.metal3.io={"mode":"hard"}')
     const annotations = () => prints('get', 'bmh', 'one', '-o', 'jsonpath={.metadata.annotations}')
-    await expect.poll(annotations, { timeout: LONGEST_WAIT }).not.toContain('reboot.metal3.io')
+    await expect.poll(annotations, { timeout: REAL_PEER_TIMEOUT }).not.toContain('reboot.metal3.io')
 
     await prints('patch', 'bmh', 'one', '--type', 'merge', '-p', '{"spec":{"online":false}}')
     const power = () => prints('get', 'bmh', 'one', '-o', 'jsonpath={.status.poweredOn}')
-    await expect.poll(power, { timeout: LONGEST_WAIT }).toBe('false')
+    await expect.poll(power, { timeout: REAL_PEER_TIMEOUT }).toBe('false')
 
     await prints('delete', '-f', path)
     await shows(/deprovisioning[^]*powering off before delete[^]*deleting/)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openKube, serveKube, type Kube } from '../../../../cluster/index.js'
 import { Scope, seededRandom, systemClock } from '../../../../runtime/index.js'
 import { debianProgram } from '../../peers.js'
-import { LONGEST_WAIT } from '../../limits.js'
+import { REAL_PEER_TIMEOUT } from '../../limits.js'
 
 /** The real kubectl, Debian's or a newer one that is on the PATH, on the Kubernetes API of `up --kube-api`. */
 
@@ -196,7 +196,7 @@ test('edits by patches, annotations and labels', async () => {
 test('watches', async () => {
   await prints('apply', '-f', await manifest('watched.yaml', 'watched'))
   const watching = start('get', 'bmh', '-n', 'metal3', '-w', '--field-selector', 'metadata.name=watched')
-  const sees = (text: RegExp) => expect.poll(() => watching.output.stdout, { timeout: LONGEST_WAIT }).toMatch(text)
+  const sees = (text: RegExp) => expect.poll(() => watching.output.stdout, { timeout: REAL_PEER_TIMEOUT }).toMatch(text)
   await sees(/^watched .*true/m)
   const at = { name: 'watched', namespace: 'metal3' }
   const status = { errorMessage: '', errorCount: 0, operationalStatus: 'OK', poweredOn: false } as const
@@ -228,7 +228,7 @@ describe('waits', () => {
     const deleted = prints('-n', 'metal3', 'delete', 'ppimg', 'image')
     const isMarked = async () =>
       (await kube.client.get('PreprovisioningImage', at)).metadata.deletionTimestamp !== undefined
-    await expect.poll(isMarked, { timeout: LONGEST_WAIT }).toBe(true)
+    await expect.poll(isMarked, { timeout: REAL_PEER_TIMEOUT }).toBe(true)
     await kube.client.patch('PreprovisioningImage', at, { metadata: { finalizers: null } })
     expect(await deleted).toContain('deleted')
   })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { selfSigned } from '../../../../agent/index.js'
-import { stage } from '../../../../lab/index.js'
+import { composeStage } from '../../../../lab/index.js'
 import { defined, seededRandom, systemClock } from '../../../../runtime/index.js'
 import type { TlsIdentity } from '../../../../wire/index.js'
 import { ironicPeer } from '../../ironic.js'
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function bmcs(machines: number, tls?: TlsIdentity) {
-  const lab = await stage({
+  const lab = await composeStage({
     disks: 'described',
     clock: systemClock(),
     bmcAccount: ADMIN,
