@@ -63,7 +63,7 @@ export async function agentOptionsOf(
     (flags[flag] as string | undefined) ?? (variables[variable] || undefined)
   const file = async (flag: keyof AgentConfigFlags, variable?: string): Promise<Buffer | undefined> => {
     const path = variable === undefined ? (flags[flag] as string | undefined) : valueOf(flag, variable)
-    return path === undefined ? undefined : readNamedFile(path, flags[flag] === undefined ? variable! : `--${flag}`)
+    return path === undefined ? undefined : readAgentFile(path, flags[flag] === undefined ? variable! : `--${flag}`)
   }
   const ironic = valueOf('base-url', 'IRONIC_BASE_URL') ?? otherwise
   if (ironic === undefined)
@@ -100,7 +100,7 @@ export async function agentOptionsOf(
       ...(await Promise.all(
         (flags.keyfile ?? []).map(async (path) => ({
           name: basename(path),
-          bytes: await readNamedFile(path, '--keyfile'),
+          bytes: await readAgentFile(path, '--keyfile'),
         })),
       )),
       ...(await fromNmstate(flags.nmstate ?? [], variables)),
@@ -143,7 +143,7 @@ const defined = <T extends object>(object: T): { [K in keyof T]?: NonNullable<T[
     [K in keyof T]?: NonNullable<T[K]>
   }
 
-async function readNamedFile(path: string, named: string): Promise<Buffer> {
+async function readAgentFile(path: string, named: string): Promise<Buffer> {
   try {
     return await readNamedFile(path)
   } catch (cause) {

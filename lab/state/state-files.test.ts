@@ -97,7 +97,7 @@ describe('a database that is', () => {
     expect(await readFile(join(folder, 'ironic.db'))).toEqual(before)
     const [repaired] = await repairState(folder)
     expect(repaired).toMatchObject({ file: 'ironic.db' })
-    expect(await readFile(repaired!.aside)).toEqual(before)
+    expect(await readFile(repaired!.aside!)).toEqual(before)
     expect(await opened(folder)).toBeGreaterThanOrEqual(least)
     expect((await checkState(folder)).every(({ sound }) => sound)).toBe(true)
   })
@@ -148,7 +148,7 @@ describe('a lock that is', () => {
     expect(await readFile(join(folder, 'lock'))).toEqual(before)
     const [repaired] = await repairState(folder)
     expect(repaired).toMatchObject({ file: 'lock', rows: NODES + 1 })
-    expect(await readFile(repaired!.aside)).toEqual(before)
+    expect(await readFile(repaired!.aside!)).toEqual(before)
     await expectAccounts(folder)
   })
 

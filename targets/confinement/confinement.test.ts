@@ -163,7 +163,7 @@ describe('the script of a cell', () => {
     (root) => {
       for (const [shell, ...more] of SHELLS)
         for (const needs of [{}, { partitions: true, network: true, writesDisk: true }, { files: true }]) {
-          const { open } = text(needs, root)
+          const { open } = text(needs, { root })
           const setup = open.slice(open.indexOf('cell_text='))
           const script = `${setup}\nprintf '%s\\n' "$cell_text" | ${[shell, ...more].join(' ')} -n`
           const { stderr, status } = spawnSync(shell!, [...more, '-c', script], { encoding: 'utf8' })

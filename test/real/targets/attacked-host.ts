@@ -58,7 +58,7 @@ export class AttackedHost implements AsyncDisposable {
       FOLDER: this.folder,
       NAMED: named,
       HOST_PID: String(this.#process?.pid),
-      UNIX: join(this.services, 'service.sock'),
+      UNIX: join(this.folder, 'service.sock'),
       ABSTRACT,
       SOCKETS: join(this.folder, 'sockets'),
       CALLS: join(this.folder, 'calls'),
@@ -146,7 +146,7 @@ echo all done
     await writeFile(join(this.folder, 'bin/sync'), '#!/bin/sh\nfor last; do echo destroyed >"$last"; done\n')
     await chmod(join(this.folder, 'bin/sync'), 0o755)
     this.#process = spawn('sleep', ['3600'], { stdio: 'ignore' })
-    await this.#serve(join(this.services, 'service.sock'))
+    await this.#serve(join(this.folder, 'service.sock'))
     await this.#serve(`\0${ABSTRACT}`)
     this.#port = ((await this.#serve(0)).address() as AddressInfo).port
     await this.#serveInFolder(join(this.folder, 'sockets'))
