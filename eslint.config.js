@@ -82,6 +82,22 @@ const directOutput = [
   message: 'Print with environment.stdout or environment.stderr (cli/output/printer.ts).',
 }))
 
+/** One thing a line. */
+const packedLines = [
+  {
+    selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+    message: 'Write the members into the literal, a line each.',
+  },
+  {
+    selector: 'ArrayExpression > SpreadElement > ArrayExpression',
+    message: 'Write the elements into the literal.',
+  },
+  {
+    selector: "VariableDeclarator[init.type='ArrayExpression'] > ArrayPattern.id:not(:has(RestElement))",
+    message: 'Write a declaration a line.',
+  },
+]
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'test/fixtures/'] },
   ...tseslint.configs.recommended,
@@ -110,13 +126,13 @@ export default tseslint.config(
       'no-restricted-properties': ['error', ...ambient],
       'no-restricted-globals': ['error', ...ambientGlobals],
       'no-restricted-imports': ['error', ambientModules],
-      'no-restricted-syntax': ['error', ambientDate, ...directOutput],
+      'no-restricted-syntax': ['error', ambientDate, ...directOutput, ...packedLines],
     },
   },
   {
     // Here `process` and /dev/stdout are those of a simulated machine, or of a process that a terminal reads.
     files: ['machine/programs/**/*.ts', 'targets/local/pty-runner.ts'],
-    rules: { 'no-restricted-syntax': ['error', ambientDate] },
+    rules: { 'no-restricted-syntax': ['error', ambientDate, ...packedLines] },
   },
   {
     // The adapters: the one place where each ambient thing is touched.
@@ -124,7 +140,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-properties': 'off',
       'no-restricted-globals': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': ['error', ...packedLines],
       'no-restricted-imports': 'off',
     },
   },
@@ -134,7 +150,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-properties': 'off',
       'no-restricted-globals': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': ['error', ...packedLines],
       'no-restricted-imports': 'off',
       'rooms/doors': 'off',
       'no-console': 'off',

@@ -52,7 +52,7 @@ export interface MovableClock extends Clock {
    * Jumps from timer to timer until `awaited` is settled, and gives its value.
    *
    * @param limit `within`: milliseconds until which time is moved, also when only weak timers are left
-   * @throws NothingLeftToHappen when it is still pending and no strong timer is left; Error at the limit
+   * @throws ClockIdleError when it is still pending and no strong timer is left; Error at the limit
    */
   until<T>(awaited: Promise<T>, limit?: { within?: number }): Promise<T>
   /** Waits until nothing moves at this instant: no hold is open and every promise chain has run dry. */

@@ -5,19 +5,19 @@ import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
  * Thrown by {@link VirtualClock.until} when the awaited thing can no longer happen: nothing runs and no timer is set.
  *
  * @example
- * import { createLab, NothingLeftToHappen } from 'ironstage'
+ * import { createLab, ClockIdleError } from 'ironstage'
  *
  * await using lab = await createLab()
  * const node = await lab.enroll()
- * const never = await node.until(() => false).catch((error: unknown) => error instanceof NothingLeftToHappen)
+ * const never = await node.until(() => false).catch((error: unknown) => error instanceof ClockIdleError)
  */
 export class ClockIdleError extends Error {
-  override name = 'NothingLeftToHappen'
+  override name = 'ClockIdleError'
 }
 
 /** Thrown by {@link VirtualClock.until} when the awaited thing did not happen within a limit. */
 export class LabTimeLimitError extends Error {
-  override name = 'LabTimeOver'
+  override name = 'LabTimeLimitError'
 
   constructor(readonly within: number) {
     super(`it did not happen within ${within} ms of lab time`)
@@ -227,7 +227,7 @@ export class VirtualClock implements MovableClock {
    * in what a lab repeats.
    *
    * @param limit `within`: milliseconds until which time is moved, also when only weak timers are left
-   * @throws NothingLeftToHappen when it is still pending and no strong timer is left, {@link LabTimeLimitError} at the limit
+   * @throws ClockIdleError when it is still pending and no strong timer is left, {@link LabTimeLimitError} at the limit
    */
   async until<T>(awaited: Promise<T>, { within = Infinity }: { within?: number } = {}): Promise<T> {
     let pending = true

@@ -30,22 +30,29 @@ function packedForm(node) {
     const spread = withoutParentheses(node.expression)
     if (ts.isObjectLiteralExpression(spread)) return 'object literals spread into a literal'
     const isConditional = ts.isConditionalExpression(spread)
-    if (isConditional && (isEmptyObject(spread.whenTrue) || isEmptyObject(spread.whenFalse))) return 'conditional spreads'
+    if (isConditional && (isEmptyObject(spread.whenTrue) || isEmptyObject(spread.whenFalse)))
+      return 'conditional spreads'
   }
-  if (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.parent) && ts.isArrayLiteralExpression(node.expression))
+  if (
+    ts.isSpreadElement(node) &&
+    ts.isArrayLiteralExpression(node.parent) &&
+    ts.isArrayLiteralExpression(node.expression)
+  )
     return 'array literals spread into a literal'
   if (
     ts.isVariableDeclaration(node) &&
     ts.isArrayBindingPattern(node.name) &&
     node.initializer &&
-    ts.isArrayLiteralExpression(node.initializer)
+    ts.isArrayLiteralExpression(node.initializer) &&
+    node.name.elements.every((element) => !element.dotDotDotToken)
   )
     return 'two declarations by one array'
   return null
 }
 
 /** Suites of tests hold many functions and are no function to read at one look. */
-const isSuite = (node) => ts.isCallExpression(node.parent) && /^(describe|suite)\b/.test(node.parent.expression.getText())
+const isSuite = (node) =>
+  ts.isCallExpression(node.parent) && /^(describe|suite)\b/.test(node.parent.expression.getText())
 
 function note(file, source, node) {
   const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line
@@ -54,7 +61,11 @@ function note(file, source, node) {
   if (!ts.isFunctionLike(node) || !node.body || isTest(file) || isSuite(node)) return
   const lines = source.getLineAndCharacterOfPosition(node.end).line - line + 1
   if (lines > MAX_FUNCTION_LINES)
-    addTo(places, `functions over ${MAX_FUNCTION_LINES} lines`, `${file}:${line + 1} ${node.name?.getText(source) ?? ''} ${lines}`)
+    addTo(
+      places,
+      `functions over ${MAX_FUNCTION_LINES} lines`,
+      `${file}:${line + 1} ${node.name?.getText(source) ?? ''} ${lines}`,
+    )
 }
 
 function noteDeclarations(file, source) {

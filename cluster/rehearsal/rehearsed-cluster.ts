@@ -131,7 +131,7 @@ export class RehearsedCluster implements AsyncDisposable {
   /**
    * Moves lab time until something has happened. All waits of a story go through here: nothing else moves the time.
    *
-   * @throws the reason of the story's signal, {@link NothingLeftToHappen}
+   * @throws the reason of the story's signal, {@link ClockIdleError}
    */
   until<T>(awaited: Promise<T>): Promise<T> {
     return this.clock.until(unlessAborted(awaited, this.signal))

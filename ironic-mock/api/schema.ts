@@ -75,7 +75,8 @@ function inSchemaOrder(schema: JsonSchema, a: ErrorObject, b: ErrorObject): numb
     }
     node = (node as JsonSchema | undefined)?.[key]
     if (key !== 'items') continue
-    const [item = 0, otherItem = 0] = [items[0].shift(), items[1].shift()]
+    const item = items[0].shift() ?? 0
+    const otherItem = items[1].shift() ?? 0
     if (item !== otherItem) return item - otherItem
   }
   return 0

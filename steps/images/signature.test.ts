@@ -26,7 +26,8 @@ async function signer(name: string): Promise<Signer> {
   return { publicKey, armoured: Buffer.from(armoured as string), binary: Buffer.from(binary as Uint8Array) }
 }
 
-let [known, stranger]: Signer[] = []
+let known: Signer
+let stranger: Signer
 let server: FileServer
 let folder: string
 beforeAll(async () => {
@@ -47,7 +48,7 @@ async function get(signature: 'required' | 'where present', path = '/c.raw') {
     contents: (file) => contentsOf(file, clock),
     clock,
     logger: silent,
-    trusted: [known!.publicKey],
+    trusted: [known.publicKey],
   })
   try {
     await using image = await cache.get({ url: server.url(path), sha256: null, signature }, { signal })
@@ -59,25 +60,25 @@ async function get(signature: 'required' | 'where present', path = '/c.raw') {
 }
 
 test.each(['armoured', 'binary'] as const)('a good %s signature identifies its signer', async (form) => {
-  server.files['/c.raw.sig'] = known![form]
+  server.files['/c.raw.sig'] = known[form]
   expect(await get('required')).toEqual({ signed: 'Image Maker' })
   expect(server.asked).toContain('GET /c.raw.sig')
 })
 
 test("the signature's URL keeps the query of the image's", async () => {
-  server.files['/c.raw.sig'] = known!.binary
+  server.files['/c.raw.sig'] = known.binary
   expect(await get('required', '/c.raw?token=1')).toEqual({ signed: 'Image Maker' })
   expect(server.asked).toContain('GET /c.raw.sig?token=1')
 })
 
 test.each(['required', 'where present'] as const)('a signature of a changed image, %s: refused', async (signature) => {
-  server.files['/c.raw.sig'] = known!.binary
+  server.files['/c.raw.sig'] = known.binary
   server.files['/c.raw'] = Buffer.concat([IMAGE.subarray(0, -1), Buffer.from('x')])
   expect(await get(signature)).toMatchObject({ code: 'image-signature', why: expect.stringMatching(/not accepted/) })
 })
 
 test.each(['required', 'where present'] as const)('a signature by an untrusted key, %s: refused', async (signature) => {
-  server.files['/c.raw.sig'] = stranger!.binary
+  server.files['/c.raw.sig'] = stranger.binary
   expect(await get(signature)).toMatchObject({
     code: 'image-signature',
     why: expect.stringMatching(/by key [0-9A-F]{16}/),
@@ -91,7 +92,7 @@ test('a file that is not a signature: refused', async () => {
 
 test.each<[string, () => void]>([
   ['absent', () => {}],
-  ['out of reach', () => ((server.files['/c.raw.sig'] = known!.binary), server.behave('/c.raw.sig', status(503)))],
+  ['out of reach', () => ((server.files['/c.raw.sig'] = known.binary), server.behave('/c.raw.sig', status(503)))],
 ])('a signature that is %s matters only when it is required', async (_, arrange) => {
   arrange()
   expect(await get('required')).toMatchObject({
@@ -102,13 +103,13 @@ test.each<[string, () => void]>([
 })
 
 test('a web page in place of a signature is refused', async () => {
-  server.files['/c.raw.sig'] = known!.binary
+  server.files['/c.raw.sig'] = known.binary
   server.behave('/c.raw.sig', page)
   expect(await get('where present')).toMatchObject({ code: 'image-signature' })
 })
 
 test('an image cached without a signature is fetched again when a signature is required', async () => {
   expect(await get('where present')).toEqual({ signed: null })
-  server.files['/c.raw.sig'] = known!.binary
+  server.files['/c.raw.sig'] = known.binary
   expect(await get('required')).toEqual({ signed: 'Image Maker' })
 })

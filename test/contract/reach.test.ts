@@ -39,7 +39,8 @@ async function allocated(stage: Stage, fields: object): Promise<Record<string, u
 describe('an allocation', () => {
   test('takes a node that suits it, which cannot be had twice, and gives it back', async () => {
     await using stage = await openStage()
-    const [suits] = [await node(stage, { ...available, traits: ['CUSTOM_A'] }), await node(stage, available)]
+    const suits = await node(stage, { ...available, traits: ['CUSTOM_A'] })
+    await node(stage, available)
     const first = await allocated(stage, { traits: ['CUSTOM_A'], name: 'first' })
     expect(first).toMatchObject({ state: 'active', node_uuid: suits, last_error: null })
     expect((await ask(stage, 'GET', `/v1/nodes/${suits}`)).body).toMatchObject({

@@ -98,7 +98,8 @@ export class AppliedHosts implements AsyncDisposable {
     const { metadata: _m, ...rest } = wanted
     const members = before ? Object.fromEntries(Object.keys(before).map((key) => [key, undefined])) : {}
     const annotations = { ...found.metadata.annotations }
-    const [was = {}, is = {}] = [before?.metadata.annotations, metadata.annotations]
+    const was = before?.metadata.annotations ?? {}
+    const is = metadata.annotations ?? {}
     for (const key of Object.keys(was)) if (!(key in is)) delete annotations[key]
     for (const [key, value] of Object.entries(is)) if (was[key] !== value) annotations[key] = value
     await kube.update({

@@ -42,7 +42,7 @@ export interface DeployInterfaceStep {
   readonly action: DeployAction
 }
 
-/** What the conductor does in a step. */
+/** Work of the conductor in a step. */
 export type DeployAction =
   /** Boots what the interface runs. */
   | { readonly kind: 'boot ramdisk' }

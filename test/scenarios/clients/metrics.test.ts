@@ -17,11 +17,12 @@ async function metrics(lab: Lab): Promise<Map<string, number>> {
 
 test('/metrics counts nodes, machines, calls, faults and the journal', async () => {
   await using lab = await createLab()
-  const [node] = [await lab.enroll({ deploySteps: [installCoreos()] }), await lab.enroll()]
+  const node = await lab.enroll({ deploySteps: [installCoreos()] })
+  await lab.enroll()
   lab.faults.add({ match: { program: 'coreos-installer' }, effect: { kind: 'exit-code', code: 1 }, times: 1 })
   const lifted = lab.faults.add({ match: { route: 'GET /v1/drivers' }, effect: { kind: 'status', status: 503 } })
-  await node!.deploy()
-  await node!.settled()
+  await node.deploy()
+  await node.settled()
   const get = lab.fetchAt(BASE)
   for (const path of ['/v1/drivers', '/v1/nodes/nobody', '/v1/made/up?by=a-client', '/_lab/clock'])
     await get(BASE + path)

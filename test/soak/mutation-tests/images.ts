@@ -85,7 +85,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     ...POLICY,
     row: '000 a disconnected mirror must not',
     does: 'follows the mirror to other servers',
-    from: 'if (mirror !== undefined && !within(mirror, url))',
+    from: 'if (mirror !== undefined && !isUnderMirror(mirror, url))',
     to: 'if (false as boolean)',
     title: 'a mirror that redirects elsewhere is refused before another server is asked',
   },
