@@ -5,7 +5,7 @@ const OWN = 'idrac-redfish'
 const { bios, boot, management, power, raid, vendor } = REDFISH.implementations
 
 /** Renames the implementations of Redfish to the vendor's name. */
-const renameImplementations = <T,>(implementations: Readonly<Record<string, T>> | undefined): Record<string, T> =>
+const renameImplementations = <T>(implementations: Readonly<Record<string, T>> | undefined): Record<string, T> =>
   implementations?.redfish === undefined ? {} : { [OWN]: implementations.redfish }
 
 const implementations: Implementations = {
