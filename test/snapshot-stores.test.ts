@@ -20,6 +20,7 @@ const CLOSURES = ['enrolled', 'journal', 'randomness', 'randomness of reads']
 /** Files that collect, and where a snapshot has it, or why it needs none of it. */
 const STORES: Record<string, string> = {
   'ironic-mock/conductor/core/dispatcher.ts': 'work under way: none at rest',
+  'ironic-mock/conductor/hardware/watch-power.ts': 'in `ironic` of the state',
   'ironic-mock/conductor/core/node-task.ts': 'lives for one reaction',
   'ironic-mock/conductor/core/deadline-timers.ts': 'in `ironic` of the state',
   'ironic-mock/conductor/flows/deploy/repeated-deployments.ts': 'in `ironic` of the state',

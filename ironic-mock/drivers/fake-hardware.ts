@@ -25,7 +25,7 @@ export const FAKE_HARDWARE: HardwareType = {
     bios: ['fake', 'no-bios'],
     boot: ['fake', 'ipxe'],
     console: ['fake', 'no-console'],
-    deploy: deployInterfacesOf('every type', 'fake-hardware', 'types for tests and manual management'),
+    deploy: deployInterfacesOf('every type', 'the type for tests', 'types without a BMC'),
     firmware: ['fake', 'no-firmware'],
     inspect: ['agent', 'fake', 'no-inspect'],
     management: ['fake'],

@@ -8,7 +8,7 @@ export const MANUAL_MANAGEMENT: HardwareType = {
   className: 'ManualManagementHardware',
   interfaces: {
     ...GENERIC_INTERFACES,
-    deploy: deployInterfacesOf('every type', 'types for tests and manual management'),
+    deploy: deployInterfacesOf('every type', 'types without a BMC'),
     management: ['noop', 'fake'],
     power: ['agent', 'fake'],
     vendor: ['no-vendor'],

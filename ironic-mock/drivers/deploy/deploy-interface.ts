@@ -4,8 +4,8 @@ import type { BootSource } from '../bmc.js'
 /** A deploy interface: one file in this folder and one row in `deploy-interfaces.ts`. */
 export interface DeployInterface {
   readonly name: string
-  /** Hardware types that have it: all of them, all without a power that they only remember, or the fake one. */
-  readonly supportedBy: 'every type' | 'types for tests and manual management' | 'fake-hardware'
+  /** Hardware types that have it. */
+  readonly supportedBy: 'every type' | 'types without a BMC' | 'the type for tests'
   /**
    * Runs the steps: an agent in a ramdisk; the instance itself, from an image in memory; or nothing, as the conductor
    * alone has all there is to do.

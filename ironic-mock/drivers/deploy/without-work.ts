@@ -3,7 +3,7 @@ import { bootPreparationFailed, DEPLOY_STEP, type DeployInterface } from './depl
 /** A deployment that succeeds at once, for tests. */
 export const FAKE_DEPLOY: DeployInterface = {
   name: 'fake',
-  supportedBy: 'fake-hardware',
+  supportedBy: 'the type for tests',
   runs: 'nothing',
   steps: [DEPLOY_STEP],
   bootDeviceFailed: bootPreparationFailed,
@@ -12,7 +12,7 @@ export const FAKE_DEPLOY: DeployInterface = {
 /** A machine that is deployed by other means. */
 export const NOOP_DEPLOY: DeployInterface = {
   name: 'noop',
-  supportedBy: 'types for tests and manual management',
+  supportedBy: 'types without a BMC',
   runs: 'nothing',
   steps: [DEPLOY_STEP],
   bootDeviceFailed: bootPreparationFailed,

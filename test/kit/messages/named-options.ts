@@ -20,7 +20,7 @@ interface Declaration {
 /** Name of the catalogue of a room's errors. */
 const CATALOGUE = 'ERRORS'
 /** Functions and classes whose arguments are texts for people. */
-const SAYS = /UserError|[uU]sage|refus|problem|wrong|lost|otherAccount/
+const SAYS = /Error|[uU]sage|refus|problem|wrong|lost|otherAccount/
 /** Properties with such texts. */
 const SAYING = new Set(['remedy', 'sentence', 'message'])
 
