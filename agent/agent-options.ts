@@ -3,9 +3,9 @@ import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { Dispatch, TlsIdentity, Transport } from '../wire/index.js'
 import type { AgentCommandProgress } from './command-runner.js'
-import type { HardwareReader } from './inspection.js'
+import type { HardwareReader } from './agent-inspection.js'
 import type { AgentPace } from './pace.js'
-import type { AgentPhase, TlsRules } from './state.js'
+import type { AgentPhase, TlsRules } from './agent-phases.js'
 
 export interface AgentOptions {
   target: Target

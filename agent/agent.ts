@@ -14,15 +14,15 @@ import { ConnectionFailed, type Dispatch, type JsonObject } from '../wire/index.
 import type { Agent, AgentOptions } from './agent-options.js'
 import { agentDispatch } from './http/api.js'
 import { CommandRunner } from './command-runner.js'
-import { Commands } from './commands.js'
+import { Commands } from './agent-commands.js'
 import { readAgentSettings, type AgentSettings } from './configuration.js'
-import type { AgentEvent, AgentEffect, Wake } from './events.js'
+import type { AgentEvent, AgentEffect, Wake } from './agent-events.js'
 import { readSavedState } from './saved-state.js'
 import { Outgoing } from './http/outgoing.js'
 import { PROMPT_PACE } from './pace.js'
 import { reduce } from './reduce.js'
 import type { Reduction, Rules } from './reduction.js'
-import { initialState, isServing, newBoot, runningCommand, type AgentState, type AgentPhase } from './state.js'
+import { initialState, isServing, newBoot, runningCommand, type AgentState, type AgentPhase } from './agent-phases.js'
 import { TargetFacts } from './target-facts.js'
 
 /**

@@ -6,7 +6,7 @@ import { Scope, seededRandom, systemClock } from '../runtime/index.js'
 import { HttpTransport, type ClientTls } from '../wire/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { NODE, TOKEN } from '../test/kit/fake-ironic.js'
-import { selfSigned } from './http/certificate.js'
+import { selfSigned } from './http/agent-certificate.js'
 
 const clock = systemClock()
 let scope = new Scope()

@@ -20,8 +20,8 @@ import {
 } from './extensions/extension.js'
 import { findCommand, splitName } from './extensions/index.js'
 import { resumableTarget } from './resumable-target.js'
-import type { Managers } from './managers.js'
-import type { Closing, CommandRecord } from './state.js'
+import type { Managers } from './agent-managers.js'
+import type { Closing, CommandRecord } from './agent-phases.js'
 
 /** Progress of a command, for progress bars. */
 export type AgentCommandProgress = {

@@ -1,4 +1,4 @@
-import type { CommandRecord } from './state.js'
+import type { CommandRecord } from './agent-phases.js'
 
 /** Requests that wait for a command to end (`?wait=true`). */
 export class CommandWaiters {

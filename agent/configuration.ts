@@ -1,8 +1,8 @@
 import { UserError, defined, type ConfigFile } from '../runtime/index.js'
 import type { ClientTls } from '../wire/index.js'
-import type { CertificateCurve } from './http/certificate.js'
-import { readOptions } from './options.js'
-import type { AgentConfig } from './state.js'
+import type { CertificateCurve } from './http/agent-certificate.js'
+import { readOptions } from './ipa-options.js'
+import type { AgentConfig } from './agent-phases.js'
 import { ERRORS } from './errors.js'
 
 /** All settings of an agent from its kernel parameters and files, as its parts need them. */

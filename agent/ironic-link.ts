@@ -14,8 +14,8 @@ import {
   type Transport,
   type WireResponse,
 } from '../wire/index.js'
-import type { AgentEvent } from './events.js'
-import type { SavedState } from './state.js'
+import type { AgentEvent } from './agent-events.js'
+import type { SavedState } from './agent-phases.js'
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' }
 

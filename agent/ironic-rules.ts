@@ -1,6 +1,6 @@
 import type { ImageRules } from '../steps/index.js'
 import type { LookupAnswer } from '../wire/index.js'
-import type { TlsRules } from './state.js'
+import type { TlsRules } from './agent-phases.js'
 
 /** Configuration that Ironic sends with the node. */
 type Config = LookupAnswer['config']

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defined } from '../runtime/index.js'
-import type { AgentEvent, AgentEffect } from './events.js'
+import type { AgentEvent, AgentEffect } from './agent-events.js'
 import { toWire } from './http/api.js'
 import { readSavedState } from './saved-state.js'
 import { IPA_PACE, PROMPT_PACE } from './pace.js'
 import { reduce } from './reduce.js'
 import type { Rules } from './reduction.js'
-import { initialState, newBoot, type AgentConfig, type AgentState } from './state.js'
+import { initialState, newBoot, type AgentConfig, type AgentState } from './agent-phases.js'
 
 const CONFIG: AgentConfig = {
   apiUrls: ['http://ironic'],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { agentErrors, HEARTBEAT_VERSION, lowerVersion, type LookupAnswer } from '../wire/index.js'
-import type { AgentEvent, Moment, Wake } from './events.js'
+import type { AgentEvent, Moment, Wake } from './agent-events.js'
 import {
   afterInspection,
   beginLookup,
@@ -10,8 +10,8 @@ import {
   lookUp,
   retryLookup,
   startOver,
-} from './find-node.js'
-import { ironicCalled, heartbeatDue, heartbeatFailed, heartbeatAccepted, urgentHeartbeat } from './heartbeat.js'
+} from './look-up-node.js'
+import { ironicCalled, heartbeatDue, heartbeatFailed, heartbeatAccepted, urgentHeartbeat } from './agent-heartbeat.js'
 import type { Reduction, Rules } from './reduction.js'
 import {
   initialState,
@@ -21,7 +21,7 @@ import {
   type AgentState,
   type Closing,
   type CommandRecord,
-} from './state.js'
+} from './agent-phases.js'
 
 const CLOSED: Record<Closing, string> = {
   rescued: 'the machine is being rescued: the agent takes no more commands',

@@ -1,7 +1,7 @@
 import type { AgentError } from '../wire/index.js'
-import type { AgentEffect } from './events.js'
+import type { AgentEffect } from './agent-events.js'
 import type { AgentPace } from './pace.js'
-import type { AgentConfig, AgentState } from './state.js'
+import type { AgentConfig, AgentState } from './agent-phases.js'
 
 export interface Reduction {
   readonly state: AgentState

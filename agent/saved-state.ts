@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { COMMAND_STATUSES } from '../wire/index.js'
-import type { SavedState } from './state.js'
+import type { SavedState } from './agent-phases.js'
 
 const savedTextSchema = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }

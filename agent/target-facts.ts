@@ -2,9 +2,9 @@ import type { Clock } from '../runtime/index.js'
 import type { HardwareManager, TargetHardware } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { InspectionBody } from '../wire/index.js'
-import { inspectionData, type HardwareReader } from './inspection.js'
+import { inspectionData, type HardwareReader } from './agent-inspection.js'
 import { systemLogs } from './log-collection.js'
-import { Managers } from './managers.js'
+import { Managers } from './agent-managers.js'
 
 /**
  * Hardware managers, inventory and MACs of the target, read once per start. Failures are not cached, and the inventory

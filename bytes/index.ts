@@ -34,8 +34,8 @@ export { digestOfFile, readParts, sha256OfParts } from './file-digest.js'
 export { sha256Hex } from './sha256.js'
 export { FormatError } from './format-error.js'
 export { contentRange, unsatisfiedSize } from './http/content-range.js'
-export { requestOnce } from './http/exchange.js'
-export { failurePlaceOf } from './http/connection.js'
+export { requestOnce } from './http/http-exchange.js'
+export { failurePlaceOf } from './http/http-connection.js'
 export { FetchFailure, type FetchFailureCode } from './http/fetch-failure.js'
 export {
   type FileAnswer,
@@ -47,7 +47,7 @@ export {
   type SentRequest,
   type ServerAnswer,
 } from './http/http-client.js'
-export { DEFAULT_HTTP_LIMITS, type HttpLimits } from './http/limits.js'
+export { DEFAULT_HTTP_LIMITS, type HttpLimits } from './http/http-limits.js'
 export { proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'
 export { retryAfter } from './http/retry-after.js'
@@ -62,7 +62,7 @@ export {
   serveFiles,
   type StreamedRepresentation,
 } from './server/file-server.js'
-export type { ConditionalHeaders } from './server/preconditions.js'
+export type { ConditionalHeaders } from './server/http-preconditions.js'
 export {
   authority,
   basicAuthorization,

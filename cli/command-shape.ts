@@ -1,6 +1,6 @@
 import type { ConfigFile } from '../runtime/index.js'
 import type { Environment } from './environment.js'
-import type { CommandOptionName, CommandOptionValues } from './options/options.js'
+import type { CommandOptionName, CommandOptionValues } from './options/resolve-options.js'
 
 /** Input of a command besides its options. */
 export interface CommandInput {

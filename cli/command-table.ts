@@ -2,7 +2,7 @@ import { defineCommand, type TableCommand } from './command-shape.js'
 import { HARDWARE_LAB_COMMANDS } from './hardware-lab-commands.js'
 import { LAB_COMMANDS } from './lab-commands.js'
 import * as takes from './options/option-lists.js'
-import type { CommandOptionName } from './options/options.js'
+import type { CommandOptionName } from './options/resolve-options.js'
 
 /** Commands that only have commands below them. */
 export const COMMAND_FAMILIES = {
@@ -25,7 +25,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     options: takes.UP_OPTIONS,
     config: { of: 'Ironic', example: '[conductor] automated_clean = ...' },
     load: async () => {
-      const { up } = await import('./commands/up.js')
+      const { up } = await import('./commands/up-command.js')
       return (options, { environment, configFiles }) => up(options, environment, configFiles)
     },
   }),
@@ -34,7 +34,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'take one machine from enroll to a booted CoreOS and read its disk back',
     options: takes.DEPLOY_OPTIONS,
     load: async () => {
-      const { deploy } = await import('./commands/deploy.js')
+      const { deploy } = await import('./commands/deploy-command.js')
       return (options, { environment }) => deploy(options, environment)
     },
   }),
@@ -44,7 +44,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     options: takes.AGENT_OPTIONS,
     config: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
     load: async () => {
-      const { agent } = await import('./commands/agent.js')
+      const { agent } = await import('./commands/agent-command.js')
       return (options, { environment, configFiles }) => agent(options, environment, configFiles)
     },
   }),
@@ -60,7 +60,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
       seed: 'decides when faults of some probability strike (default: 1)',
     },
     load: async () => {
-      const { fleet } = await import('./commands/fleet.js')
+      const { fleet } = await import('./commands/fleet-command.js')
       return (options, { environment }) => fleet(options, environment)
     },
   }),
@@ -69,7 +69,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: "print Ironic's API as an OpenAPI 3.1 document",
     options: takes.OPENAPI_OPTIONS,
     load: async () => {
-      const { openapi } = await import('./commands/openapi.js')
+      const { openapi } = await import('./commands/openapi-command.js')
       return (options, { environment }) => openapi(options, environment)
     },
   }),
@@ -78,7 +78,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'list the codes of errors, with what each means and what to do',
     options: takes.ERRORS_OPTIONS,
     load: async () => {
-      const { errors } = await import('./commands/list-errors.js')
+      const { errors } = await import('./commands/errors-command.js')
       return (options, { environment, operands }) => errors(options, environment, operands)
     },
   }),
@@ -87,7 +87,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'list the steps that an agent offers',
     options: takes.STEP_LIST_OPTIONS,
     load: async () => {
-      const { stepList } = await import('./commands/step.js')
+      const { stepList } = await import('./commands/step-command.js')
       return (options, { environment }) => stepList(options, environment)
     },
   }),
@@ -96,7 +96,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'show the arguments of a step and how to request it',
     options: takes.STEP_SHOW_OPTIONS,
     load: async () => {
-      const { stepShow } = await import('./commands/step.js')
+      const { stepShow } = await import('./commands/step-command.js')
       return (options, { environment, operands: [name = ''] }) => stepShow(options, environment, name)
     },
   }),
@@ -105,7 +105,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'run one step on a simulated or real machine, without an Ironic',
     options: takes.STEP_RUN_OPTIONS,
     load: async () => {
-      const { stepRun } = await import('./commands/step.js')
+      const { stepRun } = await import('./commands/step-command.js')
       return (options, { environment, operands: [name = ''] }) => stepRun(options, environment, name)
     },
   }),
@@ -123,7 +123,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'list the cached images',
     options: takes.CACHE_LIST_OPTIONS,
     load: async () => {
-      const { cacheList } = await import('./commands/cache.js')
+      const { cacheList } = await import('./commands/cache-command.js')
       return (options, { environment }) => cacheList(options, environment)
     },
   }),
@@ -132,7 +132,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'delete images beyond --cache-size, and unfinished downloads',
     options: takes.CACHE_PRUNE_OPTIONS,
     load: async () => {
-      const { cachePrune } = await import('./commands/cache.js')
+      const { cachePrune } = await import('./commands/cache-command.js')
       return (options, { environment }) => cachePrune(options, environment)
     },
   }),
@@ -141,7 +141,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'read every image again and delete damaged ones',
     options: takes.CACHE_VERIFY_OPTIONS,
     load: async () => {
-      const { cacheVerify } = await import('./commands/cache.js')
+      const { cacheVerify } = await import('./commands/cache-command.js')
       return (options, { environment }) => cacheVerify(options, environment)
     },
   }),
@@ -150,7 +150,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'report which parts of a state folder can be read',
     options: takes.STATE_OPTIONS,
     load: async () => {
-      const { stateCheck } = await import('./commands/state.js')
+      const { stateCheck } = await import('./commands/state-command.js')
       return (options, { environment }) => stateCheck(options, environment)
     },
   }),
@@ -159,7 +159,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'rebuild damaged databases from their readable rows',
     options: takes.STATE_OPTIONS,
     load: async () => {
-      const { stateRepair } = await import('./commands/state.js')
+      const { stateRepair } = await import('./commands/state-command.js')
       return (options, { environment }) => stateRepair(options, environment)
     },
   }),
@@ -168,7 +168,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'print the readable records as JSON, secrets masked',
     options: takes.STATE_EXPORT_OPTIONS,
     load: async () => {
-      const { stateExport } = await import('./commands/state.js')
+      const { stateExport } = await import('./commands/state-command.js')
       return (options, { environment }) => stateExport(options, environment)
     },
   }),
@@ -177,7 +177,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'serve a live CoreOS that runs the agent, for all machines and for each',
     options: takes.IMAGES_SERVE_OPTIONS,
     load: async () => {
-      const { imagesServe } = await import('./commands/images.js')
+      const { imagesServe } = await import('./commands/images-command.js')
       return (options, { environment }) => imagesServe(options, environment)
     },
   }),
@@ -186,7 +186,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'check configs as Ignition does',
     options: takes.IGNITION_VALIDATE_OPTIONS,
     load: async () => {
-      const { ignitionValidate } = await import('./commands/ignition.js')
+      const { ignitionValidate } = await import('./commands/ignition-command.js')
       return (options, { environment, operands }) => ignitionValidate(options, environment, operands)
     },
   }),
@@ -195,7 +195,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'merge configs in order and print the result',
     options: takes.IGNITION_MERGE_OPTIONS,
     load: async () => {
-      const { ignitionMerge } = await import('./commands/ignition.js')
+      const { ignitionMerge } = await import('./commands/ignition-command.js')
       return (options, { environment, operands }) => ignitionMerge(options, environment, operands)
     },
   }),
@@ -204,7 +204,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'print a config in another version of the spec',
     options: takes.IGNITION_TRANSLATE_OPTIONS,
     load: async () => {
-      const { ignitionTranslate } = await import('./commands/ignition.js')
+      const { ignitionTranslate } = await import('./commands/ignition-command.js')
       return (options, { environment, operands }) => ignitionTranslate(options, environment, operands)
     },
   }),
@@ -213,7 +213,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'show the contents of a config, without secrets',
     options: takes.IGNITION_SHOW_OPTIONS,
     load: async () => {
-      const { ignitionShow } = await import('./commands/ignition.js')
+      const { ignitionShow } = await import('./commands/ignition-command.js')
       return (options, { environment, operands }) => ignitionShow(options, environment, operands)
     },
   }),
@@ -231,7 +231,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'rehearse an upgrade of a cluster and check the outcome',
     options: takes.REHEARSE_OPTIONS,
     load: async () => {
-      const { rehearseUpgrade } = await import('./commands/rehearse.js')
+      const { rehearseUpgrade } = await import('./commands/rehearse-command.js')
       return (options, { environment, operands }) => rehearseUpgrade(options, environment, operands)
     },
   }),
@@ -242,7 +242,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'record the exchanges of clients, an Ironic and its agents',
     options: takes.RECORD_OPTIONS,
     load: async () => {
-      const { record } = await import('./commands/record.js')
+      const { record } = await import('./commands/record-command.js')
       return (options, { environment }) => record(options, environment)
     },
   }),
@@ -251,7 +251,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'replay a recording against another Ironic and list the differences',
     options: takes.REPLAY_OPTIONS,
     load: async () => {
-      const { replay } = await import('./commands/replay.js')
+      const { replay } = await import('./commands/replay-command.js')
       return (options, { environment, operands: [file = ''] }) => replay(options, environment, file)
     },
   }),
@@ -260,7 +260,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'list the calls and answers in which two recordings differ',
     options: takes.DIFF_OPTIONS,
     load: async () => {
-      const { diff } = await import('./commands/diff.js')
+      const { diff } = await import('./commands/diff-command.js')
       return (options, { environment, operands }) => diff(options, environment, operands)
     },
   }),
@@ -269,7 +269,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'print the requests of BareMetal Operator for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,
     load: async () => {
-      const { bmhExplain } = await import('./commands/bmh.js')
+      const { bmhExplain } = await import('./commands/bmh-command.js')
       return (options, { environment, operands }) => bmhExplain(options, environment, operands)
     },
   }),

@@ -1,6 +1,6 @@
 import { defineCommand, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
-import type { CommandOptionName } from './options/options.js'
+import type { CommandOptionName } from './options/resolve-options.js'
 
 /** The commands that work on the machines of a lab. */
 export const HARDWARE_LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
@@ -16,7 +16,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] =
       seed: 'with --rehearse: decides when faults of some probability strike (default: 1)',
     },
     load: async () => {
-      const { run } = await import('./commands/run.js')
+      const { run } = await import('./commands/run-hosts-command.js')
       return (options, { environment, operands: [file] }) => run(options, environment, file)
     },
   }),

@@ -1,6 +1,6 @@
 import { defineCommand, type TableCommand } from './command-shape.js'
 import * as takes from './options/option-lists.js'
-import type { CommandOptionName } from './options/options.js'
+import type { CommandOptionName } from './options/resolve-options.js'
 
 /** Commands that control a running lab, and `chaos`, which starts a lab of its own. */
 export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
@@ -9,7 +9,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     description: 'list the faults, and how often each has struck',
     options: takes.FAULT_LIST_OPTIONS,
     load: async () => {
-      const { faultList } = await import('./commands/fault.js')
+      const { faultList } = await import('./commands/fault-command.js')
       return (options, { environment }) => faultList(options, environment)
     },
   }),
@@ -18,7 +18,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     description: 'add a fault, or the faults of files; - is standard input',
     options: takes.FAULT_ADD_OPTIONS,
     load: async () => {
-      const { faultAdd } = await import('./commands/fault.js')
+      const { faultAdd } = await import('./commands/fault-command.js')
       return (options, { environment, operands }) => faultAdd(options, environment, operands)
     },
   }),
@@ -28,7 +28,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     options: takes.FAULT_LIFT_OPTIONS,
     descriptions: { all: 'lift all faults', label: 'lift the faults with this label' },
     load: async () => {
-      const { faultLift } = await import('./commands/fault.js')
+      const { faultLift } = await import('./commands/fault-command.js')
       return (options, { environment, operands }) => faultLift(options, environment, operands)
     },
   }),
@@ -37,7 +37,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     description: 'print the time of the lab',
     options: takes.CLOCK_OPTIONS,
     load: async () => {
-      const { clockShow } = await import('./commands/clock.js')
+      const { clockShow } = await import('./commands/clock-command.js')
       return (options, { environment }) => clockShow(options, environment)
     },
   }),
@@ -46,7 +46,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     description: 'set how time passes: real, xN, manual or auto',
     options: takes.CLOCK_OPTIONS,
     load: async () => {
-      const { clockSet } = await import('./commands/clock.js')
+      const { clockSet } = await import('./commands/clock-command.js')
       return (options, { environment, operands: [mode = ''] }) => clockSet(options, environment, mode)
     },
   }),
@@ -55,7 +55,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     description: 'move time forward: by 31m, or until a node is in a state',
     options: takes.CLOCK_ADVANCE_OPTIONS,
     load: async () => {
-      const { clockAdvance } = await import('./commands/clock.js')
+      const { clockAdvance } = await import('./commands/clock-command.js')
       return (options, { environment, operands: [by] }) => clockAdvance(options, environment, by)
     },
   }),
@@ -65,7 +65,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     options: takes.JOURNAL_OPTIONS,
     descriptions: { node: 'entries of this node, by name or uuid', follow: 'keep printing new entries' },
     load: async () => {
-      const { journal } = await import('./commands/journal.js')
+      const { journal } = await import('./commands/journal-command.js')
       return (options, { environment }) => journal(options, environment)
     },
   }),
@@ -79,7 +79,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
       faults: 'faults in place of random ones: YAML or JSON, as in docs/control.md',
     },
     load: async () => {
-      const { chaos } = await import('./commands/chaos.js')
+      const { chaos } = await import('./commands/chaos-command.js')
       return (options, { environment }) => chaos(options, environment)
     },
   }),

@@ -1,8 +1,8 @@
 /** CoreOS as it is published and started: live images, metadata of streams and builds, machine-os, the agent on it. */
 export { agentConfig } from './agent/agent-config.js'
 export { agentOf, type AgentOnCoreos } from './agent/agent-in-config.js'
-export type { AgentConfigOptions, AgentTemplate, AgentTls } from './agent/agent-options.js'
-export { liveIpxeScript, type LivePxe, pxeAppendParams } from './agent/pxe.js'
+export type { AgentConfigOptions, AgentTemplate, AgentTls } from './agent/coreos-agent-options.js'
+export { liveIpxeScript, type LivePxe, pxeAppendParams } from './agent/agent-pxe.js'
 export { writtenFiles } from './agent/written-files.js'
 export { ERRORS } from './errors.js'
 export { type ImageService, type LiveUrls, openImageService } from './image-service/image-service.js'
@@ -25,7 +25,7 @@ export { type Customization, customize, type NamedFile } from './live/customize.
 export { requireNetwork } from './live/features.js'
 export { type InitramfsFiles, readInitramfs, wrapFiles } from './live/initramfs.js'
 export { editLiveKargs } from './live/kargs-edit.js'
-export { kernelWords, liveKernelArguments, type LiveSources } from './live/kernel-arguments.js'
+export { kernelWords, liveKernelArguments, type LiveSources } from './live/live-kernel-arguments.js'
 export { type LiveIso, openLiveIso } from './live/live-iso.js'
 export { minimalIso } from './live/minimal-iso.js'
 export { pxeFiles } from './live/pxe-files.js'
@@ -36,7 +36,7 @@ export { copyPxe } from './machine-os/copy-pxe.js'
 export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile } from './machine-os/image-content.js'
 export { verifyMachineOs } from './machine-os/verify.js'
 export { COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
-export { liveIso, smallLiveImage } from './making/live-image.js'
+export { liveIso, smallLiveImage } from './making/make-live-image.js'
 export {
   LIVE_ARCHITECTURES,
   type LiveArchitecture,
@@ -56,7 +56,7 @@ export {
   type BuildObject,
 } from './metadata/build-meta.js'
 export { type BootImages, bootImagesText, streamNamed } from './metadata/config-map.js'
-export { documentText } from './metadata/document.js'
+export { documentText } from './metadata/metadata-document.js'
 export { FEDORA_BUILDS, metaToRelease, streamOfBuild, type ReleaseOptions } from './metadata/meta-to-release.js'
 export { FEDORA_STREAMS, fetchStreamText, imageOfStream, metalImageOf } from './metadata/metal-image.js'
 export { type MetadataDocument, readMetadata, schemaProblems } from './metadata/read-metadata.js'
@@ -69,7 +69,7 @@ export {
   type ReleaseArchitecture,
   type ReleaseIndex,
   withRelease,
-} from './metadata/release.js'
+} from './metadata/release-metadata.js'
 export { checkStream, type StreamFinding } from './metadata/stream-check.js'
 export { diffStreams, type StreamDifference } from './metadata/stream-diff.js'
 export {
@@ -93,8 +93,8 @@ export {
   type StreamMetadata,
   STREAM_KIND,
   type StreamArchitecture,
-} from './metadata/stream.js'
-export { compareVersions } from './metadata/versions.js'
+} from './metadata/stream-metadata.js'
+export { compareVersions } from './metadata/coreos-versions.js'
 export { type DownloadPolicy, mirroredLocation, refuseForbiddenUrls } from './download-policy.js'
 export { pullspecsOf } from './releases/image-references.js'
 export { makeRelease, type NamedManifest } from './releases/make-release.js'

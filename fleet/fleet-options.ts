@@ -12,7 +12,7 @@ import type { HardwareFleet, MachinePace, Machines } from '../machine/index.js'
 import type { Clock, Logger, Random } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { ClientTls } from '../wire/index.js'
-import type { FleetHost } from './hosts.js'
+import type { FleetHost } from './fleet-hosts.js'
 import type { ListedSystem } from './systems-file.js'
 
 /** An address to listen on, and the one that others reach it by. */

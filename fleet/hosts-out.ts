@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { stringify } from 'yaml'
 import { defined, withClockHeld, replaceFile, UserError, type Clock } from '../runtime/index.js'
-import type { FleetHost } from './hosts.js'
+import type { FleetHost } from './fleet-hosts.js'
 import { isMachineId } from './sushy-system.js'
 import { nodeFields } from './node-fields.js'
 

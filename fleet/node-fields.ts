@@ -1,6 +1,6 @@
 import { UserError, defined } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
-import type { FleetHost } from './hosts.js'
+import type { FleetHost } from './fleet-hosts.js'
 import type { HostsOutOptions } from './hosts-out.js'
 
 /** Fields of the node of a machine, and of its ports. */

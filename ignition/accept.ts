@@ -1,4 +1,4 @@
-import { isSpecVersion, newerOf, type SpecVersion } from './spec/versions.js'
+import { isSpecVersion, newerOf, type SpecVersion } from './spec/spec-versions.js'
 
 /** Content type of an Ignition config over HTTP. */
 export const IGNITION_TYPE = 'application/vnd.coreos.ignition+json'

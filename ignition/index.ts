@@ -11,7 +11,7 @@ export { mergeIgnition } from './merge.js'
 export { negotiate } from './negotiate.js'
 export { parseIgnition } from './parse.js'
 export { maskConfigLine, type ReadConfig, readIgnition, refusalText } from './read-spec.js'
-export { mergeAll, type RenderedConfig, renderIgnition, type RenderOptions } from './render.js'
+export { mergeAll, type RenderedConfig, renderIgnition, type RenderOptions } from './render-config.js'
 export { type FetchResource, hashMismatch, MAX_RESOURCE_BYTES, resourceBytes } from './resource-bytes.js'
 export type {
   SpecClevis,
@@ -37,8 +37,8 @@ export type {
   SpecUser,
 } from './spec/config-types.js'
 export { ignitionSchema } from './spec/json-schema.js'
-export { atLeast, isExperimental, NEWEST_STABLE, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
+export { atLeast, isExperimental, NEWEST_STABLE, SPEC_VERSIONS, type SpecVersion } from './spec/spec-versions.js'
 export { sshKeyFingerprint } from './ssh-key.js'
 export { type IgnitionSummary, MASKED_IGNITION, summarizeIgnition } from './summary.js'
 export { translateIgnition, type TranslateOptions } from './translate.js'
-export { type IgnitionReport, validateIgnition } from './validate.js'
+export { type IgnitionReport, validateIgnition } from './validate-config.js'

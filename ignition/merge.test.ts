@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mergeIgnition } from './merge.js'
-import { validateIgnition } from './validate.js'
+import { validateIgnition } from './validate-config.js'
 import type { SpecConfig } from './spec/config-types.js'
 
 const VERSION = '3.4.0'

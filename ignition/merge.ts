@@ -3,7 +3,7 @@ import type { SpecConfig } from './spec/config-types.js'
 import type { StructValue, ConfigValue } from './spec/decode.js'
 import { ignitionSpecOf, type StructField, type FieldType, type Struct } from './spec/spec.js'
 import { REPEATABLE, SHARED_KEYS } from './spec/tables.js'
-import type { SpecVersion } from './spec/versions.js'
+import type { SpecVersion } from './spec/spec-versions.js'
 
 /**
  * Merges a config onto another of the same version, as Ignition does. Fields of the child win; list entries with the

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { negotiate } from './negotiate.js'
 import { readIgnition } from './read-spec.js'
-import { SPEC_VERSIONS } from './spec/versions.js'
-import { validateIgnition } from './validate.js'
+import { SPEC_VERSIONS } from './spec/spec-versions.js'
+import { validateIgnition } from './validate-config.js'
 
 const asks = (...versions: string[]) =>
   [...versions.map((version) => `application/vnd.coreos.ignition+json;version=${version}`), '*/*;q=0.1'].join(', ')

@@ -2,7 +2,7 @@ import { UserError } from '../runtime/index.js'
 import { acceptedVersion, IGNITION_TYPE } from './accept.js'
 import type { ReadConfig } from './read-spec.js'
 import type { SpecConfig } from './spec/config-types.js'
-import { atLeast, isExperimental, NEWEST_STABLE, type SpecVersion } from './spec/versions.js'
+import { atLeast, isExperimental, NEWEST_STABLE, type SpecVersion } from './spec/spec-versions.js'
 import { translateIgnition } from './translate.js'
 
 /** A config in a version that the asking machine reads, or the reason for an HTTP 406. */

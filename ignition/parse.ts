@@ -2,8 +2,8 @@ import { checkNesting, isObject, UserError } from '../runtime/index.js'
 import { butaneVariant } from './butane.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import type { IgnitionConfig } from './config.js'
-import { hasShape, shapeError } from './schema.js'
-import { SPEC_VERSIONS } from './spec/versions.js'
+import { hasShape, shapeError } from './ignition-schema.js'
+import { SPEC_VERSIONS } from './spec/spec-versions.js'
 
 const remedy = 'Give an Ignition config of spec 3.x in JSON, as butane or openshift-install write it.'
 

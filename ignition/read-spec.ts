@@ -1,9 +1,9 @@
 import { UserError } from '../runtime/index.js'
 import { findingLine } from './findings.js'
 import type { SpecConfig } from './spec/config-types.js'
-import type { SpecVersion } from './spec/versions.js'
+import type { SpecVersion } from './spec/spec-versions.js'
 import { parseIgnition } from './parse.js'
-import { validateIgnition, type IgnitionReport } from './validate.js'
+import { validateIgnition, type IgnitionReport } from './validate-config.js'
 
 /** A config as Ignition reads it, with its version. */
 export interface ReadConfig {

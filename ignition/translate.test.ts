@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../runtime/index.js'
-import { SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
+import { SPEC_VERSIONS, type SpecVersion } from './spec/spec-versions.js'
 import { translateIgnition } from './translate.js'
-import { validateIgnition } from './validate.js'
+import { validateIgnition } from './validate-config.js'
 
 const read = (version: SpecVersion, part: object) => {
   const { config, findings } = validateIgnition({

@@ -3,11 +3,11 @@ import type { SpecConfig } from './spec/config-types.js'
 import type { StructValue, ConfigValue } from './spec/decode.js'
 import { ignitionSpecOf, type FieldType, type Struct } from './spec/spec.js'
 import { pathText } from './spec/text-tree.js'
-import { atLeast, SPEC_VERSIONS, type SpecVersion } from './spec/versions.js'
+import { atLeast, SPEC_VERSIONS, type SpecVersion } from './spec/spec-versions.js'
 import { isZero } from './merge.js'
-import { SPECIAL_BITS } from './rules/storage.js'
+import { SPECIAL_BITS } from './rules/storage-rules.js'
 import type { ConfigPath } from './findings.js'
-import { validateRead } from './validate.js'
+import { validateRead } from './validate-config.js'
 
 /** Options of {@link translateIgnition}. */
 export interface TranslateOptions {

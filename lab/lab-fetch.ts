@@ -1,7 +1,7 @@
 import { defined, withClockHeld, hours, ClockIdleError, unlessAborted, type Clock } from '../runtime/index.js'
 import { ConnectionFailed, streamToSend, type Dispatch, type NodeRecord, type WireResponse } from '../wire/index.js'
 import { isAtRest } from './at-rest.js'
-import type { LabEvents } from './events.js'
+import type { LabEvents } from './lab-events.js'
 
 interface FetchParts {
   dispatch: Dispatch

@@ -4,12 +4,12 @@ import type { Clock, Logger } from '../runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { ApiNode, IronicClient, NodeRecord, RequestedStep } from '../wire/index.js'
-import type { LabEvents } from './events.js'
+import type { LabEvents } from './lab-events.js'
 import type { LabFaults } from './faults/fault.js'
 import type { LabJournal } from './journal/journal.js'
 import type { LiveImagesRequest } from './images/live-images.js'
 import type { LabSnapshots } from './snapshots/snapshot.js'
-import type { NodeImageRegistry } from './stage/registry.js'
+import type { NodeImageRegistry } from './stage/stage-registry.js'
 
 /** Options of {@link createLab}. */
 export interface LabOptions {

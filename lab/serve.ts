@@ -5,7 +5,7 @@ import { LabClock, defined, openInScope, UserError, type Clock, type Logger, typ
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { BmcAccount } from './bmcs/bmc-accounts.js'
-import type { LabEvent } from './events.js'
+import type { LabEvent } from './lab-events.js'
 import type { ImageCacheRequest } from './images/image-staging.js'
 import type { LiveImagesRequest } from './images/live-images.js'
 import { REALISTIC_MACHINES } from './realistic-pace.js'

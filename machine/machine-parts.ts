@@ -7,7 +7,7 @@ import type { Machine, MachineEvents, MachinePace } from './machine.js'
 import type { MachineDisks } from './machine-disks.js'
 import type { MachineStore } from './machine-store.js'
 import type { StagedFiles } from './ramdisk/staged-files.js'
-import type { ImageRegistry } from './os/registry.js'
+import type { ImageRegistry } from './os/machine-registry.js'
 
 /** Dependencies of simulated machines, which most of them share. */
 export interface MachineParts {

@@ -6,7 +6,7 @@ import { liveSpec } from './hardware/live-spec.js'
 import { copyOfState, type MachineContents } from './machine-snapshot.js'
 import type { MachineStore, RecordKind } from './machine-store.js'
 import { InstalledSystem } from './os/installed-system.js'
-import type { EfiEntry, ProgramMachine } from './programs/program.js'
+import type { EfiEntry, ProgramMachine } from './programs/machine-program.js'
 import { toRecord, type FileRecord } from './ramdisk/file-record.js'
 import type { StoredRun } from './ramdisk/run-log.js'
 

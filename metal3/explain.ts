@@ -10,10 +10,10 @@ import {
 } from '../steps/index.js'
 import type { IronicRelease } from '../wire/index.js'
 import { createStagedLab, type StagedLab } from '../lab/index.js'
-import { Unexpected } from './calls.js'
+import { Unexpected } from './metal3-calls.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import type { HostState } from './host-state.js'
-import { cleanSteps, type RequestedHost, type HostStatus, type RamdiskSource } from './host.js'
+import { cleanSteps, type RequestedHost, type HostStatus, type RamdiskSource } from './host-data-model.js'
 import { BareMetalOperator } from './operator.js'
 import type { WantedHost } from './wanted-hosts.js'
 

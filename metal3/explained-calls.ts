@@ -1,5 +1,5 @@
-import type { MadeCall } from './calls.js'
-import { SOME_UID } from './host.js'
+import type { MadeCall } from './metal3-calls.js'
+import { SOME_UID } from './host-data-model.js'
 import { shownBody, shownSentence, type SecretLabels } from './shown-body.js'
 
 /** A request to Ironic, with secrets and the ids of the rehearsal replaced. */

@@ -1,10 +1,10 @@
 /** BareMetal Operator's requests to Ironic, its manifests, and what explains them. */
 export { bmcAccess } from './bmc-access.js'
-export { Calls, type CallsOptions, type IronicEndpoint, type MadeCall, Unexpected } from './calls.js'
+export { Calls, type CallsOptions, type IronicEndpoint, type MadeCall, Unexpected } from './metal3-calls.js'
 export { ERRORS } from './errors.js'
 export { explainHost, type ExplainOptions, type HostExplanation } from './explain.js'
 export type { ExplainedCall } from './explained-calls.js'
-export { type RequestedHost, type HostStatus, ramdiskSource, type RamdiskSource } from './host.js'
+export { type RequestedHost, type HostStatus, ramdiskSource, type RamdiskSource } from './host-data-model.js'
 export { hostImageProblem, buildHost, ironicHints, raidOf } from './manifest-host.js'
 export { isCoreosImage } from './manifest-rules.js'
 export { MANIFEST_SCHEMAS } from './manifest-schema.js'

@@ -1,7 +1,7 @@
 import { defined } from '../runtime/index.js'
 import type { JsonObject } from '../wire/index.js'
 import { bmcAccess } from './bmc-access.js'
-import type { RequestedHost, HostImage, HostRaid } from './host.js'
+import type { RequestedHost, HostImage, HostRaid } from './host-data-model.js'
 import { isCoreosImage } from './manifest-rules.js'
 import { BadSecret, hasKey, secretObject, secretValue } from './manifest-secrets.js'
 import type {

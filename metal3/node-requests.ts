@@ -1,5 +1,5 @@
 import type { ApiNode, JsonObject } from '../wire/index.js'
-import type { Calls } from './calls.js'
+import type { Calls } from './metal3-calls.js'
 
 /** Result of a pass over a host: done, repeat after `again` milliseconds, or an error for the host's status. */
 export type HostPassResult = 'done' | { again: number } | { error: string }

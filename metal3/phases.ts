@@ -13,7 +13,7 @@ import {
   serviceSteps,
   type RequestedHost,
   type HostStatus,
-} from './host.js'
+} from './host-data-model.js'
 import { PowerPhases } from './power-phases.js'
 import { retryLater, retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
 

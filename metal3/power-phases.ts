@@ -1,7 +1,7 @@
 import { defined } from '../runtime/index.js'
 import type { ApiNode } from '../wire/index.js'
-import { Unexpected } from './calls.js'
-import type { RequestedHost, HostStatus } from './host.js'
+import { Unexpected } from './metal3-calls.js'
+import type { RequestedHost, HostStatus } from './host-data-model.js'
 import { retryAtOnce, retryLater, retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
 
 /** How the power goes off: `soft` asks the host's system to shut down. */

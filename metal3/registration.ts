@@ -1,6 +1,6 @@
 import { defined } from '../runtime/index.js'
 import type { ApiNode, JsonObject } from '../wire/index.js'
-import type { Calls } from './calls.js'
+import type { Calls } from './metal3-calls.js'
 import {
   capabilitiesWith,
   nodeName,
@@ -10,7 +10,7 @@ import {
   type RequestedHost,
   type HostStatus,
   type RamdiskSource,
-} from './host.js'
+} from './host-data-model.js'
 import { retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
 
 /** Percent-encoded commas, as gophercloud writes them. */

@@ -1,6 +1,6 @@
 import { defined } from '../runtime/index.js'
 import { maskedText } from '../lab/index.js'
-import type { RequestedHost } from './host.js'
+import type { RequestedHost } from './host-data-model.js'
 import { secretLabel } from './manifest-host.js'
 import type { BareMetalHostManifest } from './manifest-types.js'
 

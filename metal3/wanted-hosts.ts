@@ -1,5 +1,5 @@
 import { defined } from '../runtime/index.js'
-import type { RequestedHost } from './host.js'
+import type { RequestedHost } from './host-data-model.js'
 import { secretLabels, type SecretLabels } from './shown-body.js'
 import { buildHost } from './manifest-host.js'
 import { hostComplaints, isCoreosImage, isInspected } from './manifest-rules.js'

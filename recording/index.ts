@@ -1,11 +1,11 @@
 /** Recordings of what an Ironic, its clients and its agents say to each other: made, played again and compared. */
 export { ERRORS } from './errors.js'
-export { type RecordingExchange, FORMAT_VERSION, type Recording } from './format/exchange.js'
+export { type RecordingExchange, FORMAT_VERSION, type Recording } from './format/recording-exchange.js'
 export { readRecording } from './format/read-recording.js'
 export { openRecorder, type CallRecorder, type RecorderCounts, type RecorderOptions } from './proxy/recorder.js'
 export { diffRecordings } from './comparison/diff-recordings.js'
 export { groupDifferences, type SeenDifference, sentenceOf } from './comparison/difference.js'
-export { COMPARED_HEADERS, VARYING_FIELDS } from './comparison/fields.js'
+export { COMPARED_HEADERS, VARYING_FIELDS } from './comparison/varying-fields.js'
 export { IdMap } from './comparison/ids.js'
 export { type KnownDifference, KnownDifferences, readKnownDifferences } from './comparison/known-differences.js'
 export { ironicUrl } from './proxy/recorder.js'

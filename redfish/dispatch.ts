@@ -1,10 +1,10 @@
 import { UserError, defined, ownMember } from '../runtime/index.js'
 import { ConnectionFailed, type WireRequest, type WireResponse } from '../wire/index.js'
 import { authenticate } from './access/authenticate.js'
-import { ANSWER_HEADERS, jsonAnswer } from './protocol/answers.js'
+import { ANSWER_HEADERS, jsonAnswer } from './protocol/redfish-answers.js'
 import { readRedfishBody } from './protocol/body.js'
 import { carryOut } from './protocol/carry-out.js'
-import { errorBody, messageRefusal, Refusal } from './protocol/refusal.js'
+import { errorBody, messageRefusal, Refusal } from './protocol/redfish-refusal.js'
 import { allowedMethods, type RedfishCall, type ResourceMethod, type RedfishResource } from './protocol/resource.js'
 import type { ServiceParts } from './service-parts.js'
 

@@ -1,6 +1,6 @@
 /** Redfish services in front of simulated machines. */
-export type { RedfishCredentials, RedfishAccounts } from './access/credentials.js'
-export { redfishRefusal, refuseUnreadRequest } from './protocol/answers.js'
+export type { RedfishCredentials, RedfishAccounts } from './access/redfish-credentials.js'
+export { redfishRefusal, refuseUnreadRequest } from './protocol/redfish-answers.js'
 export { REDFISH_CALLS } from './call-names.js'
 export type { RedfishPoint } from './dispatch.js'
 export { createRedfishService, type RedfishOptions, type RedfishService } from './service.js'

@@ -1,10 +1,10 @@
 import type { Machine } from '../machine/index.js'
 import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
-import type { RedfishCredentials, RedfishAccounts } from './access/credentials.js'
-import type { Sessions } from './access/sessions.js'
+import type { RedfishCredentials, RedfishAccounts } from './access/redfish-credentials.js'
+import type { Sessions } from './access/redfish-sessions.js'
 import type { ServedMachines } from './served-machines.js'
 import type { EventHub } from './events/event-hub.js'
-import type { Routes } from './protocol/routes.js'
+import type { Routes } from './protocol/resource-routes.js'
 import type { Tasks } from './tasks/tasks.js'
 
 /**

@@ -1,5 +1,5 @@
 /** Container images in registries and folders: the OCI distribution API, image manifests and layers, mirrors and credentials. */
-export { authFiles, type AuthFiles } from './access/credentials.js'
+export { authFiles, type AuthFiles } from './access/registry-credentials.js'
 export { blobDigestOf, isDigest } from './digest.js'
 export { ERRORS } from './errors.js'
 export { type MadeImage, makeImage, putImage } from './images/make-image.js'

@@ -89,9 +89,9 @@ test('the functions of all commands are found', () => {
   const running = known.filter(({ runs }) => runs).map(({ path }) => path.join(' '))
   // Commands on live images have a table of their own.
   expect(running.filter((words) => !functions.has(words) && !/^(iso|pxe) /.test(words))).toEqual([])
-  const found = texts.from('cli/commands/run.ts', 'run').map(({ option, file }) => `${option} of ${file}`)
+  const found = texts.from('cli/commands/run-hosts-command.ts', 'run').map(({ option, file }) => `${option} of ${file}`)
   // In the file of the command, and rooms below.
-  expect(found).toContain('--seed of cli/commands/run.ts')
+  expect(found).toContain('--seed of cli/commands/run-hosts-command.ts')
   expect(found).toContain('--resume of hardware-lab/pipeline/earlier-run.ts')
 })
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { WireResponse } from './exchange.js'
+import type { WireResponse } from './wire-exchange.js'
 
 /** The answer to a request that never becomes one: what it is refused with, and why. */
 export type Refuse = (status: number, why: string) => WireResponse

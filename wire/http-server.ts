@@ -28,7 +28,7 @@ import {
   type Dispatch,
   type WireRequest,
   type WireResponse,
-} from './exchange.js'
+} from './wire-exchange.js'
 import { BodyRoom, bodyReader } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 import { sendStream } from './http-streams.js'

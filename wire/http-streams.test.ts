@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { createConnection, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { Scope, systemClock } from '../runtime/index.js'
-import { answerOfStream } from './exchange.js'
+import { answerOfStream } from './wire-exchange.js'
 import { serveHttp } from './http-server.js'
 import { sendStream } from './http-streams.js'
 

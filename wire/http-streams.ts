@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { onAbort, sharedAbort, systemClock } from '../runtime/index.js'
-import type { OpenStream } from './exchange.js'
+import type { OpenStream } from './wire-exchange.js'
 
 /** Milliseconds of wall time that a client may read nothing of a waiting answer: sockets are real. */
 const STALLED_CLIENT_TIMEOUT = 30_000

@@ -3,7 +3,7 @@ import { Agent as TlsAgent } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { DEFAULT_HTTP_LIMITS, requestOnce, readUpTo, withoutPasswords, type HttpLimits } from '../bytes/index.js'
 import { defined, withClockHeld, onAbort, seconds, sharedAbort, type Clock } from '../runtime/index.js'
-import { ConnectionFailed, type OutgoingRequest, type Transport, type WireResponse } from './exchange.js'
+import { ConnectionFailed, type OutgoingRequest, type Transport, type WireResponse } from './wire-exchange.js'
 import type { TlsIdentity } from './http-server.js'
 
 export interface HttpTransportOptions {

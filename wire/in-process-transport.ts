@@ -1,5 +1,5 @@
 import { defined, unlessAborted } from '../runtime/index.js'
-import { ConnectionFailed, streamToSend, type Dispatch, type Transport, type WireResponse } from './exchange.js'
+import { ConnectionFailed, streamToSend, type Dispatch, type Transport, type WireResponse } from './wire-exchange.js'
 import { Mounts } from './mounts.js'
 
 /**

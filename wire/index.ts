@@ -6,7 +6,7 @@ export {
   AgentConnectionFailed,
   AgentInProgress,
   type AgentPeer,
-} from './agent/client.js'
+} from './agent/agent-client.js'
 export {
   COMMAND_STATUSES,
   type CommandError,
@@ -16,7 +16,7 @@ export {
   type CommandStatus,
   type GetStepsResult,
   type ManagerVersions,
-} from './agent/commands.js'
+} from './agent/command-results.js'
 export { AgentError, agentErrors, type AgentErrorType, agentFault, agentFaults } from './agent/errors.js'
 export type { InspectionBody, Inventory, InventoryCpu, InventoryDisk, InventoryInterface } from './agent/inventory.js'
 export {
@@ -32,7 +32,7 @@ export {
   parseLookupAnswer,
   MIN_AGENT_TOKEN_LENGTH,
 } from './agent/ironic-calls.js'
-export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './agent/operations.js'
+export { AGENT_OPERATIONS, type AgentOperation, type AgentOperationId } from './agent/agent-operations.js'
 export { pythonRepr, formatClientValue } from './python/python-repr.js'
 export { ERRORS } from './errors.js'
 export {
@@ -47,7 +47,7 @@ export {
   type Transport,
   type WireRequest,
   type WireResponse,
-} from './exchange.js'
+} from './wire-exchange.js'
 export { HintError } from './hints/python-values.js'
 export { type HintedDevice, parseRootDeviceHints, satisfiesHints } from './hints/root-device-hints.js'
 export { listen } from './listen.js'
@@ -62,7 +62,7 @@ export {
 export { type ClientTls, HttpTransport } from './http-transport.js'
 export { InProcessTransport } from './in-process-transport.js'
 export { askAgain, isIronicAway } from './ironic/ask-again.js'
-export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/client.js'
+export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/ironic-client.js'
 export { IronicError, ironicErrorBody, ironicErrors } from './ironic/errors.js'
 export {
   type VersionedField,
@@ -75,7 +75,7 @@ export {
   PORT_FIELDS,
   PORT_LIST_FIELDS,
   STATES_FIELDS,
-} from './ironic/fields.js'
+} from './ironic/node-port-fields.js'
 export {
   formatMicroversion,
   LATER_ROOT_RESOURCES,
@@ -106,10 +106,10 @@ export {
   PROVISION_STATES,
   type ProvisionState,
 } from './ironic/node.js'
-export type { CallArgSchema, CallArgs, DocumentOf, IronicOperation } from './ironic/operation.js'
+export type { CallArgSchema, CallArgs, DocumentOf, IronicOperation } from './ironic/ironic-operation.js'
 export { IRONIC_OPERATIONS, type OperationId, type OperationOf } from './ironic/operations/index.js'
 export { LOGICAL_DISK_PROPERTIES, raidConfigSchema } from './ironic/raid.js'
-export { IRONIC_RELEASES, type IronicRelease } from './ironic/releases.js'
+export { IRONIC_RELEASES, type IronicRelease } from './ironic/ironic-releases.js'
 export { PATCHABLE, RESOURCE_FIELDS } from './ironic/resource-fields.js'
 export {
   allocationSchema,
@@ -140,7 +140,7 @@ export type {
   ResourceRecords,
   RunbookRecord,
   RunbookStep,
-} from './ironic/resources.js'
+} from './ironic/ironic-resources.js'
 export {
   deployStepsSchema,
   inspectionDataSchema,
@@ -154,7 +154,7 @@ export {
   patchedNodeSchema,
   patchSchema,
   portSchema,
-} from './ironic/schemas.js'
+} from './ironic/ironic-schemas.js'
 export { traitSchema } from './ironic/traits.js'
 export { Mounts } from './mounts.js'
 export { openApi } from './openapi-document.js'
@@ -167,4 +167,4 @@ export {
   STEP_INTERFACES,
   type StepInterface,
   type StepKind,
-} from './steps.js'
+} from './step-kinds.js'

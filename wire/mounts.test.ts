@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Dispatch } from './exchange.js'
+import type { Dispatch } from './wire-exchange.js'
 import { Mounts } from './mounts.js'
 
 const echo =

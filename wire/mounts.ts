@@ -1,4 +1,4 @@
-import type { Dispatch } from './exchange.js'
+import type { Dispatch } from './wire-exchange.js'
 
 /** Something found at a prefix, with what of the path is left after it (`''` or `/...`). */
 export interface Mounted {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { FetchFailure, failurePlaceOf, type FileBody, type HttpThrough, type ServerAnswer } from '../bytes/index.js'
 import { unlessAborted, type Probe } from '../runtime/index.js'
-import { answerOfFile, ConnectionFailed, fileOf, type WireResponse } from './exchange.js'
+import { answerOfFile, ConnectionFailed, fileOf, type WireResponse } from './wire-exchange.js'
 import type { ExchangePoint, Parties } from './probed.js'
 
 /** Attributes of a point beyond those of every exchange. */

@@ -1,5 +1,5 @@
 import type { Point, Probe } from '../runtime/index.js'
-import type { Dispatch, OutgoingRequest, Transport, WireRequest, WireResponse } from './exchange.js'
+import type { Dispatch, OutgoingRequest, Transport, WireRequest, WireResponse } from './wire-exchange.js'
 
 /** Sender and receiver, in words for the journal and for the matching of faults: `ironic`, `agent`, `client` ... */
 export interface Parties {

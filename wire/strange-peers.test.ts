@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../runtime/index.js'
 import { STRANGE_BODY, STRANGE_SERVERS, strangeServer } from '../test/kit/strange-servers.js'
-import { ConnectionFailed } from './exchange.js'
+import { ConnectionFailed } from './wire-exchange.js'
 import { HttpTransport } from './http-transport.js'
 
 const clock = systemClock()

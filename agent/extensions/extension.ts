@@ -3,8 +3,8 @@ import type { Clock, Logger } from '../../runtime/index.js'
 import type { ImageRules, StepProgress } from '../../steps/index.js'
 import type { Target } from '../../targets/index.js'
 import { AgentError, type CommandError, type CommandStatus, type Inventory, type JsonObject } from '../../wire/index.js'
-import type { Managers } from '../managers.js'
-import type { Closing, CommandRecord } from '../state.js'
+import type { Managers } from '../agent-managers.js'
+import type { Closing, CommandRecord } from '../agent-phases.js'
 
 /** Context of a running command. */
 export interface CommandContext {

@@ -1,13 +1,13 @@
 import { agentErrors } from '../../wire/index.js'
 import type { Extension, ExtensionCommand } from './extension.js'
-import { flowExtension } from './flow.js'
-import { imageExtension } from './image.js'
-import { logExtension } from './log.js'
-import { pollExtension } from './poll.js'
-import { rescueExtension } from './rescue.js'
-import { standbyExtension } from './standby.js'
-import { stepsExtension } from './steps.js'
-import { systemExtension } from './system.js'
+import { flowExtension } from './flow-extension.js'
+import { imageExtension } from './image-extension.js'
+import { logExtension } from './log-extension.js'
+import { pollExtension } from './poll-extension.js'
+import { rescueExtension } from './rescue-extension.js'
+import { standbyExtension } from './standby-extension.js'
+import { stepsExtension } from './steps-extension.js'
+import { systemExtension } from './system-extension.js'
 
 /** Extensions of this agent, by name. */
 const EXTENSIONS: Readonly<Record<string, Extension>> = {

@@ -17,7 +17,7 @@ import {
   type WireResponse,
 } from '../../wire/index.js'
 import { rootDocument, versionDocument } from './api-documents.js'
-import type { CommandRecord } from '../state.js'
+import type { CommandRecord } from '../agent-phases.js'
 
 /** State and actions behind the API. */
 export interface ApiBackend {

@@ -11,9 +11,9 @@ import {
 } from '../../wire/index.js'
 import type { AgentTlsServer } from '../agent-options.js'
 import { bodyRefused } from './api.js'
-import { selfSigned } from './certificate.js'
+import { selfSigned } from './agent-certificate.js'
 import type { ServerTls } from '../configuration.js'
-import type { TlsRules } from '../state.js'
+import type { TlsRules } from '../agent-phases.js'
 
 export interface AgentListenerOptions {
   /** Address to listen on, by default `127.0.0.1`. */

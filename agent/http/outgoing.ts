@@ -1,9 +1,9 @@
 import { errorChain } from '../../runtime/index.js'
 import type { AgentTlsServer } from '../agent-options.js'
 import type { AgentSettings } from '../configuration.js'
-import type { AgentEvent } from '../events.js'
+import type { AgentEvent } from '../agent-events.js'
 import { IronicLink } from '../ironic-link.js'
-import type { SavedState } from '../state.js'
+import type { SavedState } from '../agent-phases.js'
 import type { TargetFacts } from '../target-facts.js'
 import type { Transport } from '../../wire/index.js'
 

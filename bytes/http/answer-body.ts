@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { withClockHeld, onAbort, systemClock, type Clock } from '../../runtime/index.js'
 import { codeOf, toFetchFailure, FetchFailure, type FailurePlace } from './fetch-failure.js'
-import type { HttpLimits } from './limits.js'
+import type { HttpLimits } from './http-limits.js'
 
 /** So much is taken from the connection before it is wanted. */
 const AHEAD = 256 * 1024

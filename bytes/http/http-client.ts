@@ -1,10 +1,10 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
-import { hostAndPort, failurePlaceOf } from './connection.js'
-import { requestOnce } from './exchange.js'
+import { hostAndPort, failurePlaceOf } from './http-connection.js'
+import { requestOnce } from './http-exchange.js'
 import { FetchFailure } from './fetch-failure.js'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits } from './limits.js'
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from './http-limits.js'
 import { proxyFor, type ProxySettings } from './proxy.js'
 import { readUpTo } from './read-up-to.js'
 

@@ -1,5 +1,5 @@
 import { both16, both32, padWithSpaces, ISO_SECTOR_BYTES, ucs2 } from './numbers.js'
-import type { Naming } from './records.js'
+import type { Naming } from './iso-records.js'
 
 export interface VolumeOptions {
   naming: Naming

@@ -7,7 +7,7 @@ import {
   type IsoExtent,
   type Naming,
   type PlainNames,
-} from './records.js'
+} from './iso-records.js'
 
 export interface IsoOptions {
   /** At most 32 characters, of which Joliet has the first 16. */

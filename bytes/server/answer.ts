@@ -1,6 +1,6 @@
 import type { ByteSource } from '../byte-source.js'
 import { rangesOf, type ByteRange } from './byte-range.js'
-import { checkPreconditions, rangeApplies, type ConditionalHeaders, type FileValidators } from './preconditions.js'
+import { checkPreconditions, rangeApplies, type ConditionalHeaders, type FileValidators } from './http-preconditions.js'
 
 /** A file that can be downloaded, whole or in part. */
 export interface Representation extends FileValidators {

@@ -16,7 +16,7 @@ import { streamSource } from '../byte-source.js'
 import type { FileBody, HttpThrough, ServerAnswer } from '../http/http-client.js'
 import { callerCheck, callerSentence } from './known-callers.js'
 import { answerTo, type RangeAnswer, type Representation } from './answer.js'
-import type { ConditionalHeaders } from './preconditions.js'
+import type { ConditionalHeaders } from './http-preconditions.js'
 
 /** Contents that can only be read from their start, once for each request: no ranges. */
 export interface StreamedRepresentation {

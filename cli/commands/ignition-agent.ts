@@ -11,10 +11,10 @@ import {
 import { FormatError, maskedAddresses } from '../../bytes/index.js'
 import { summarizeIgnition, parseIgnition } from '../../ignition/index.js'
 import { UserError, readNamedFile } from '../../runtime/index.js'
-import type { AGENT_CONFIG_SHAPES } from '../options/table/agent-config.js'
+import type { AGENT_CONFIG_SHAPES } from '../options/table/agent-config-shapes.js'
 import type { Environment } from '../environment.js'
 import { keyfilesOfNmstate } from '../installer/nmstate.js'
-import type { CommandOptionValues } from '../options/options.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 import { usageError } from '../usage-error.js'
 
 type AgentConfigFlags = CommandOptionValues<keyof typeof AGENT_CONFIG_SHAPES>

@@ -4,8 +4,8 @@ import { defined } from '../../runtime/index.js'
 import { RunFolder } from '../../hardware-lab/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_ATTACH_OPTIONS } from '../options/option-lists.js'
-import type { CommandOptionValues } from '../options/options.js'
-import { run } from './run.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import { run } from './run-hosts-command.js'
 import { usageError } from '../usage-error.js'
 
 /** `ironstage run attach`: goes on with a run by its id. */

@@ -3,7 +3,7 @@ import { discoverSystems, foundHostsYaml } from '../../hardware-lab/index.js'
 import { systemClock, UserError } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_DISCOVER_OPTIONS } from '../options/option-lists.js'
-import type { CommandOptionValues } from '../options/options.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 
 /** `ironstage run discover`: exit code 1 where no BMC was found. */
 export async function runDiscover(

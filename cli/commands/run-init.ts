@@ -4,7 +4,7 @@ import { HOSTS_SCHEMA, HOSTS_TEMPLATE } from '../../hardware-lab/index.js'
 import { UserError, defined } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_INIT_OPTIONS } from '../options/option-lists.js'
-import type { CommandOptionValues } from '../options/options.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 
 /** `ironstage run init`. */
 export async function runInit(

@@ -1,7 +1,7 @@
 import { columnLines, defined } from '../../runtime/index.js'
 import type { ArgSchema, Step } from '../../steps/index.js'
 import type { StepKind } from '../../wire/index.js'
-import type { Offered } from './step.js'
+import type { Offered } from './step-command.js'
 
 const KINDS: readonly StepKind[] = ['deploy', 'clean', 'service']
 

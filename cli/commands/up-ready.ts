@@ -1,5 +1,5 @@
 import type { ServedLab } from '../../lab/index.js'
-import { imageLines } from './images.js'
+import { imageLines } from './images-command.js'
 
 /** Lines that say where Ironic is, and how clients get there. */
 export function readyLines(

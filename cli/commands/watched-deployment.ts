@@ -8,9 +8,9 @@ import {
   type DeploymentReport,
 } from '../../runs/index.js'
 import type { Environment } from '../environment.js'
-import { logTo } from '../output/log.js'
-import { lineProgress, liveProgress, type ProgressView } from '../output/progress.js'
-import { reportText } from '../output/report.js'
+import { logTo } from '../output/command-log.js'
+import { lineProgress, liveProgress, type ProgressView } from '../output/deployment-progress.js'
+import { reportText } from '../output/report-text.js'
 import { writeReport } from '../output/write-output.js'
 
 /** How a deployment reports to its watcher. */

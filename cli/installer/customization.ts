@@ -1,7 +1,7 @@
 import { defined } from '../../runtime/index.js'
 import { checkConsole, type Customization } from '../../coreos/index.js'
 import type { CustomizeFlags } from './customize-options.js'
-import { namedFiles, type LiveCommand } from './live-files.js'
+import { namedFiles, type LiveCommand } from './live-input.js'
 import { keyfilesOfNmstate } from './nmstate.js'
 import { usageError } from '../usage-error.js'
 

@@ -1,12 +1,12 @@
 import { FormatError } from '../../bytes/index.js'
 import { systemClock } from '../../runtime/index.js'
-import type { LiveCommand } from './live-files.js'
+import type { LiveCommand } from './live-input.js'
 import type { CommandAction } from '../command-action.js'
 import { failureText, isSystemError } from '../../coreos/index.js'
 
 /** Work on live images as an action; it fails with coreos-installer's words and exit code. */
 export const liveAction =
-  <O,>(
+  <O>(
     work: (operands: (string | undefined)[], options: O, command: LiveCommand) => Promise<void> | void,
   ): CommandAction<O> =>
   async (operands, options, environment) => {

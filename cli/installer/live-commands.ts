@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { addCustomizeOptions, repeatableOption } from './customize-options.js'
-import type * as isoWork from './iso.js'
-import type { LiveCommand } from './live-files.js'
+import type * as isoWork from './iso-actions.js'
+import type { LiveCommand } from './live-input.js'
 import type { CommandAction, AddAction } from '../command-action.js'
-import type * as pxeWork from './pxe.js'
+import type * as pxeWork from './pxe-actions.js'
 
 const OUTPUT = [
   '-o, --output <path>',
@@ -23,20 +23,20 @@ export function addLiveCommands(program: Command, addAction: AddAction): void {
 
 /** Commands of `iso` take the ISO first, and some another file. */
 const isoAction =
-  <O,>(
+  <O>(
     work: (iso: typeof isoWork) => (path: string, options: O, command: LiveCommand, more?: string) => Promise<void>,
   ) =>
   async (): Promise<CommandAction<O>> => {
-    const [{ liveAction: live }, iso] = await Promise.all([import('./live-action.js'), import('./iso.js')])
+    const [{ liveAction: live }, iso] = await Promise.all([import('./live-action.js'), import('./iso-actions.js')])
     return live(([path, more], options, command) => work(iso)(path!, options, command, more))
   }
 
 const pxeAction =
-  <O,>(
+  <O>(
     work: (pxe: typeof pxeWork) => (path: string | undefined, options: O, command: LiveCommand) => Promise<void> | void,
   ) =>
   async (): Promise<CommandAction<O>> => {
-    const [{ liveAction: live }, pxe] = await Promise.all([import('./live-action.js'), import('./pxe.js')])
+    const [{ liveAction: live }, pxe] = await Promise.all([import('./live-action.js'), import('./pxe-actions.js')])
     return live(([path], options, command) => work(pxe)(path, options, command))
   }
 

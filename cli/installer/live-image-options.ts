@@ -2,7 +2,7 @@ import { findLiveImages, type LiveImageFiles } from '../../coreos/index.js'
 import { REHEARSAL_LIVE_ISO } from '../../lab/index.js'
 import { type Clock } from '../../runtime/index.js'
 import type { Environment } from '../environment.js'
-import type { CommandOptionValues } from '../options/options.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { LIVE_IMAGE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 

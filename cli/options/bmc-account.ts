@@ -1,4 +1,4 @@
-import type { CommandOptionValues } from './options.js'
+import type { CommandOptionValues } from './resolve-options.js'
 import { usageError } from '../usage-error.js'
 
 /**

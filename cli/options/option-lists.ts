@@ -1,4 +1,4 @@
-import { AGENT_CONFIG_SHAPES } from './table/agent-config.js'
+import { AGENT_CONFIG_SHAPES } from './table/agent-config-shapes.js'
 
 /** The options of each command. They are apart from the commands' code, so that help loads none of it. */
 

@@ -32,7 +32,7 @@ export function addBootImageCommands(program: Command, addAction: AddAction): vo
       .option('-C, --directory <DIR>', 'fetch the files into this folder')
       .option('--runtime <KIND>', 'how images are made: published, as they come; nothing is built here', 'published'),
     async () => {
-      const { bootImageGenerate } = await import('./boot-image.js')
+      const { bootImageGenerate } = await import('./boot-image-actions.js')
       return ([first, second], flags: GenerateFlags, environment) => {
         // The release may be left out, which commander does not know of operands that come first.
         const [release, platform] = (second === undefined ? [undefined, first] : [first, second]) as (
@@ -50,7 +50,7 @@ export function addBootImageCommands(program: Command, addAction: AddAction): vo
       .option('--base-url <URL>', 'where the builds of the release are published')
       .option('--json', 'print JSON'),
     async () => {
-      const { bootImageReport } = await import('./boot-image.js')
+      const { bootImageReport } = await import('./boot-image-actions.js')
       return ([release], flags: InfoFlags, environment) => bootImageReport(release as string, flags, environment)
     },
   )

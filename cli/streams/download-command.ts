@@ -24,7 +24,7 @@ export function addDownloadCommand(program: Command, addAction: AddAction): void
       .option('-d, --decompress', 'without .gz or .xz')
       .option('--json', 'print JSON'),
     async () => {
-      const { download } = await import('./download.js')
+      const { download } = await import('./download-actions.js')
       return (_, flags: DownloadFlags, environment) => download(flags, environment)
     },
   )

@@ -6,10 +6,10 @@ import type { ImageCacheRequest } from '../../lab/index.js'
 import type { DownloadPolicy, StreamMetadata } from '../../coreos/index.js'
 import type { Environment } from '../environment.js'
 import type { FetchFlags } from './fetch-options.js'
-import { makeCacheRequest } from '../options/image-cache.js'
+import { makeCacheRequest } from '../options/cache-request.js'
 import { IMAGE_CACHE_OPTIONS } from '../options/option-lists.js'
 import { registryOf } from '../options/registry-access.js'
-import { resolveOptions } from '../options/options.js'
+import { resolveOptions } from '../options/resolve-options.js'
 
 /** Options for fetching: the cache, proxies and certificates. */
 export async function fetchingOf(flags: FetchFlags, environment: Environment): Promise<ImageCacheRequest> {

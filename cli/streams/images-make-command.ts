@@ -37,7 +37,7 @@ export function addImagesMakeCommand(program: Command, addAction: AddAction): vo
       .option('--force', 'replace files that exist')
       .option('--json', 'print JSON'),
     async () => {
-      const { imagesMake } = await import('./images-make.js')
+      const { imagesMake } = await import('./images-make-actions.js')
       return (_, flags: ImagesMakeFlags, environment) => imagesMake(flags, environment)
     },
   )

@@ -49,7 +49,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
       .addOption(version())
       .option('--json', 'print JSON'),
     async () => {
-      const { machineOsBuild } = await import('./machine-os.js')
+      const { machineOsBuild } = await import('./machine-os-actions.js')
       return ([folder], flags: BuildFlags, environment) => machineOsBuild(folder as string, flags, environment)
     },
   )
@@ -63,7 +63,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
       .option('--kargs <ARGS>', 'more kernel arguments for the live system (IP_OPTIONS)')
       .option('--fips', 'let the live system start in FIPS mode')
   addAction(withKargs(root.command('copy-iso').description('copy the live ISOs')), async () => {
-    const { machineOsCopyIso } = await import('./machine-os.js')
+    const { machineOsCopyIso } = await import('./machine-os-actions.js')
     return ([to], flags: CopyFlags, environment) => machineOsCopyIso(to as string, flags, environment)
   })
   addAction(
@@ -72,7 +72,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
       'the initramfs alone',
     ),
     async () => {
-      const { machineOsCopyPxe } = await import('./machine-os.js')
+      const { machineOsCopyPxe } = await import('./machine-os-actions.js')
       return ([to], flags: CopyFlags, environment) => machineOsCopyPxe(to as string, flags, environment)
     },
   )
@@ -84,7 +84,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
       .addOption(version())
       .option('-a, --architecture <ARCH>', "of the links without one (default: this host's)"),
     async () => {
-      const { machineOsCopyMetal } = await import('./machine-os.js')
+      const { machineOsCopyMetal } = await import('./machine-os-actions.js')
       return ([to], flags: CopyFlags, environment) => machineOsCopyMetal(to as string, flags, environment)
     },
   )
@@ -97,7 +97,7 @@ export function addMachineOsCommands(program: Command, addAction: AddAction): vo
       .option('--container <FILE>', 'what skopeo inspect says of the container image of that build')
       .option('--json', 'print JSON'),
     async () => {
-      const { machineOsVerify } = await import('./machine-os.js')
+      const { machineOsVerify } = await import('./machine-os-actions.js')
       return ([folder], flags: VerifyFlags, environment) => machineOsVerify(folder as string, flags, environment)
     },
   )

@@ -49,7 +49,7 @@ export function addReleaseCommands(program: Command, addAction: AddAction): void
       .option('--repository <NAME>', 'REGISTRY/REPO that components in oci:DIR are named by', 'localhost/release')
       .option('--json', 'print JSON'),
     async () => {
-      const { releaseWrite } = await import('./release.js')
+      const { releaseWrite } = await import('./release-actions.js')
       return ([place], flags: WriteFlags, environment) => releaseWrite(place as string, flags, environment)
     },
   )
@@ -58,7 +58,7 @@ export function addReleaseCommands(program: Command, addAction: AddAction): void
       .argument('<RELEASE>', 'REGISTRY/REPO:TAG or @DIGEST, or oci:DIR[:TAG]')
       .option('--json', 'print JSON'),
     async () => {
-      const { releaseInfo } = await import('./release.js')
+      const { releaseInfo } = await import('./release-actions.js')
       return ([place], flags: ReleaseInfoFlags, environment) => releaseInfo(place as string, flags, environment)
     },
   )

@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander'
 import { addFetchOptions, type FetchFlags } from './fetch-options.js'
 import type { AddAction } from '../command-action.js'
-import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './stream.js'
-import type { LookupFlags } from './stream-lookup.js'
+import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './stream-actions.js'
+import type { LookupFlags } from './stream-offers.js'
 import type { ServeFlags } from './stream-serve.js'
 
 const STREAM_OPERAND = [
@@ -23,7 +23,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
       .option('--after <FILE>', 'refuse a stream that is older than this one')
       .option(...JSON_FLAG),
     async () => {
-      const { streamValidate } = await import('./stream.js')
+      const { streamValidate } = await import('./stream-actions.js')
       return ([files], flags: ValidateFlags, environment) => streamValidate(files as string[], flags, environment)
     },
   )
@@ -44,7 +44,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
       .option('--release-version <VERSION>', 'of OpenShift, for a ConfigMap')
       .option('-o, --output <FILE>', 'write to a file'),
     async () => {
-      const { streamConvert } = await import('./stream.js')
+      const { streamConvert } = await import('./stream-actions.js')
       return ([files], flags: ConvertFlags, environment) => streamConvert(files as string[], flags, environment)
     },
   )
@@ -66,7 +66,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
       .option('--pin-sha256 <DIGEST>', 'what the copy must be')
       .option(...JSON_FLAG),
     async () => {
-      const { streamLookup } = await import('./stream-lookup.js')
+      const { streamLookup } = await import('./stream-offers.js')
       return ([stream], flags: LookupFlags, environment) => streamLookup(stream as string, flags, environment)
     },
   )
@@ -76,14 +76,14 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
       .argument('<OTHER>', 'another')
       .option(...JSON_FLAG),
     async () => {
-      const { streamDiff } = await import('./stream.js')
+      const { streamDiff } = await import('./stream-actions.js')
       return (operands, flags: DiffFlags, environment) => streamDiff(operands as string[], flags, environment)
     },
   )
   addAction(
     addFetchOptions(root.command('print').description('print stream metadata as JSON')).argument(...STREAM_OPERAND),
     async () => {
-      const { streamPrint } = await import('./stream.js')
+      const { streamPrint } = await import('./stream-actions.js')
       return ([stream], flags: FetchFlags, environment) => streamPrint(stream as string, flags, environment)
     },
   )
@@ -93,7 +93,7 @@ export function addStreamCommands(program: Command, addAction: AddAction): void 
       .argument('<SHELF>', 'folder and name, as in dependencies/rhcos/stream-4.8')
       .option(...JSON_FLAG),
     async () => {
-      const { streamPublish } = await import('./stream.js')
+      const { streamPublish } = await import('./stream-actions.js')
       return ([stream, shelf], flags: PublishFlags, environment) =>
         streamPublish(stream as string, shelf as string, flags, environment)
     },

@@ -1,7 +1,7 @@
 import { serveStreams } from '../../coreos/index.js'
 import { systemClock, systemRandom } from '../../runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
-import { logTo } from '../output/log.js'
+import { logTo } from '../output/command-log.js'
 
 export interface ServeFlags {
   host: string

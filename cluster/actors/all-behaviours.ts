@@ -1,9 +1,9 @@
-import { BARE_METAL_OPERATOR_BEHAVIOURS } from './baremetal-operator/behaviours.js'
+import { BARE_METAL_OPERATOR_BEHAVIOURS } from './baremetal-operator/baremetal-behaviours.js'
 import type { Behaviour } from './behaviours.js'
 import * as baremetal from './cluster-baremetal-operator.js'
-import * as version from './cluster-version-operator/behaviours.js'
-import * as machineApi from './machine-api-operator/behaviours.js'
-import * as machineConfig from './machine-config-operator/behaviours.js'
+import * as version from './cluster-version-operator/cluster-version-behaviours.js'
+import * as machineApi from './machine-api-operator/machine-api-behaviours.js'
+import * as machineConfig from './machine-config-operator/machine-config-behaviours.js'
 import * as images from './image-customization-controller/image-customization-controller.js'
 
 /** The behaviours of all actors, in the order of their names. */

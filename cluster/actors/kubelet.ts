@@ -1,6 +1,6 @@
 import type { Machine } from '../../machine/index.js'
 import { withCondition } from '../kube/conditions.js'
-import type { KubeNode } from '../kube/kinds/core.js'
+import type { KubeNode } from '../kube/kinds/core-kinds.js'
 import { isRefusal } from '../kube/kube-refusal.js'
 import type { ActorParts } from './actor.js'
 

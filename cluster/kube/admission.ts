@@ -1,6 +1,6 @@
-import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './json.js'
+import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './kube-json.js'
 import { KUBE_KINDS, type KubeKind } from './kinds.js'
-import { dataKeyProblem } from './names.js'
+import { dataKeyProblem } from './object-names.js'
 import type { FieldError } from './refusals.js'
 
 /** Makes of an object that is sent the one that is validated and stored. */

@@ -8,12 +8,12 @@ import type {
   HostUpdatePolicy,
   PreprovisioningImage,
   Provisioning,
-} from './kinds/metal3.js'
-import type { Deployment } from './kinds/apps.js'
-import type { ConfigMap, KubeNode, Namespace, Secret } from './kinds/core.js'
-import type { ClusterOperator, ClusterVersion } from './kinds/config.js'
-import type { MachineConfig, MachineConfigPool } from './kinds/machine-config.js'
-import type { KubeMachine, MachineSet } from './kinds/machine.js'
+} from './kinds/metal3-kinds.js'
+import type { Deployment } from './kinds/apps-kinds.js'
+import type { ConfigMap, KubeNode, Namespace, Secret } from './kinds/core-kinds.js'
+import type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
+import type { MachineConfig, MachineConfigPool } from './kinds/machine-config-kinds.js'
+import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 
 /** The kinds that the API serves, with their types. */
 export interface KubeKinds {

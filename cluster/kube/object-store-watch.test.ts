@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { host, openTestKube, refused, WORKER_0, WORKER_1 } from '../../test/kit/cluster/test-kube.js'
 import { seededRandom, VirtualClock } from '../../runtime/index.js'
-import type { BareMetalHost } from './kinds/metal3.js'
+import type { BareMetalHost } from './kinds/metal3-kinds.js'
 import { openKube } from './open-kube.js'
 import { isRefusal } from './kube-refusal.js'
 

@@ -2,7 +2,7 @@ import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '..
 import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
 import { Garbage } from './garbage.js'
-import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './json.js'
+import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './kube-json.js'
 import { apiVersionOf, KUBE_KINDS, type KubeKind } from './kinds.js'
 import type { ObjectFile } from './object-file.js'
 import type { KubeListOptions, ObjectName } from './kube-client.js'
@@ -13,7 +13,7 @@ import {
   newFinalizersErrors,
   sentMetadata,
   pickSettable,
-} from './metadata.js'
+} from './object-metadata.js'
 import type { ObjectMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { makeSelector } from './selectors.js'

@@ -1,4 +1,4 @@
-import { copyJson } from './json.js'
+import { copyJson } from './kube-json.js'
 import type { KubeKind, KubeKinds } from './kinds.js'
 import type { KubeClient, KubeListOptions, WatchEvent } from './kube-client.js'
 import type { KubeObject } from './object.js'

@@ -1,5 +1,5 @@
 import { pointerParts } from '../../runtime/index.js'
-import { copyJson, isMembers, isSameJson, jsonSize, setMember, type KubeJson, type JsonMembers } from './json.js'
+import { copyJson, isMembers, isSameJson, jsonSize, setMember, type KubeJson, type JsonMembers } from './kube-json.js'
 import { entityTooLarge } from './refusals.js'
 
 /** Operations of one JSON patch: apiserver 0.31 pkg/endpoints/handlers/patch.go, maxJSONPatchOperations. */

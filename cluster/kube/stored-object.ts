@@ -1,4 +1,4 @@
-import type { JsonMembers } from './json.js'
+import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
 import type { ObjectMeta } from './object.js'
 

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { MANIFEST_SCHEMAS } from '../../metal3/index.js'
 import { pointerParts } from '../../runtime/index.js'
-import type { JsonMembers } from './json.js'
+import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
 import type { FieldError } from './refusals.js'
 

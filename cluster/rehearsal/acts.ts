@@ -3,7 +3,7 @@ import { connectHosts, providerSpec, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
-import { waitUntilSettled } from './waiting.js'
+import { waitUntilSettled } from './wait-until-settled.js'
 
 /** Result of a step: `failure` ends the story. */
 export interface Acted {

@@ -1,11 +1,11 @@
 import { defined } from '../../runtime/index.js'
 import { UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { apiVersionOf } from '../kube/kinds.js'
-import type { BareMetalProviderSpec } from '../kube/kinds/machine.js'
+import type { BareMetalProviderSpec } from '../kube/kinds/machine-kinds.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
 import type { NewHosts } from './scenario.js'
-import { waitUntilSettled } from './waiting.js'
+import { waitUntilSettled } from './wait-until-settled.js'
 
 export const WORKERS = 'workers'
 /** Label with the role of a Machine. */

@@ -11,8 +11,8 @@ import {
 } from '../../coreos/index.js'
 import { parsePlace, type Images } from '../../registry/index.js'
 import { checkNesting, defined, readNested, UserError } from '../../runtime/index.js'
-import { BOOT_IMAGES } from '../actors/machine-config-operator/names.js'
-import type { ReleaseManifest, ManifestObject } from '../site/releases.js'
+import { BOOT_IMAGES } from '../actors/machine-config-operator/machine-config-names.js'
+import type { ReleaseManifest, ManifestObject } from '../site/site-releases.js'
 import type { Scenario, ScenarioFile, ScenarioRelease } from './scenario.js'
 
 /** Parts of a release image that a rehearsal goes by. */

@@ -13,7 +13,7 @@ import {
 import { REHEARSAL_IMAGE } from '../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../machine/index.js'
 import { defined, withClockHeld, makeFolder, UserError, type Clock } from '../../runtime/index.js'
-import { makeRelease, type SiteRelease } from '../site/make-release.js'
+import { makeRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioRelease } from './scenario.js'
 

@@ -2,7 +2,7 @@ import { defined, errorChain, UserError, type Logger } from '../../runtime/index
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { ActorNotice } from '../actors/actor.js'
 import { performStep, actText } from './acts.js'
-import { checkExpectation } from './checks.js'
+import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'
 import { RehearsedCluster } from './rehearsed-cluster.js'
 import type { Scenario } from './scenario.js'

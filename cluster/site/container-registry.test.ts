@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../runtime/index.js'
 import { SiteRegistry } from './container-registry.js'
-import { SiteNetwork, type Reachability } from './network.js'
+import { SiteNetwork, type Reachability } from './site-network.js'
 
 const MIRRORS = [{ source: 'quay.io/openshift', mirrors: ['mirror.lab:5000/ocp', 'other.lab/ocp'] }]
 const IMAGE = 'quay.io/openshift/node@sha256:1'

@@ -1,6 +1,6 @@
 import { PullFailure } from '../../machine/index.js'
-import type { SiteNetwork } from './network.js'
-import { payloadDigest, type PodImage, type ContainerPuller } from './releases.js'
+import type { SiteNetwork } from './site-network.js'
+import { payloadDigest, type PodImage, type ContainerPuller } from './site-releases.js'
 
 /** Repositories that are pulled from elsewhere, as an ImageContentSourcePolicy lists them. */
 export interface RepositoryMirrors {

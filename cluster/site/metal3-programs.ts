@@ -5,7 +5,7 @@ import type { ActorParts } from '../actors/actor.js'
 import { runBareMetalOperator } from '../actors/baremetal-operator/baremetal-operator.js'
 import { BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
-import type { PodContainer } from '../kube/kinds/apps.js'
+import type { PodContainer } from '../kube/kinds/apps-kinds.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
 import type { Site } from './site.js'
 

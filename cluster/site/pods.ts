@@ -2,8 +2,8 @@ import { defined, seconds } from '../../runtime/index.js'
 import { runActor, type ActorParts } from '../actors/actor.js'
 import { withCondition } from '../kube/conditions.js'
 import type { ObjectName } from '../kube/kube-client.js'
-import type { Deployment, PodContainer } from '../kube/kinds/apps.js'
-import type { PodImage, ContainerPuller } from './releases.js'
+import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
+import type { PodImage, ContainerPuller } from './site-releases.js'
 
 /** A container as a program runs it. */
 export interface RunningContainer extends PodContainer {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { HttpClient } from '../../bytes/index.js'
 import { seededRandom, VirtualClock } from '../../runtime/index.js'
 import { bootNetwork } from '../../lab/stage/stage-boot-network.js'
-import type { Reachability } from './network.js'
+import type { Reachability } from './site-network.js'
 import { openSite } from './site.js'
 
 const signal = new AbortController().signal

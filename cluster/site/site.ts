@@ -4,7 +4,7 @@ import { composeStage, type Stage, type StageOptions } from '../../lab/index.js'
 import type { PullPoint } from '../../machine/index.js'
 import { openInScope, silent, temporaryFolder, type Clock, type Logger, type Random } from '../../runtime/index.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
-import { SiteNetwork, type Reachability } from './network.js'
+import { SiteNetwork, type Reachability } from './site-network.js'
 import { openWebServer, type WebServer } from './web-server.js'
 
 export interface SiteOptions {

@@ -1,6 +1,6 @@
 import { bytesSource, fileRepresentation, serveFiles, type FoundFile } from '../../bytes/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
-import type { SiteNetwork } from './network.js'
+import type { SiteNetwork } from './site-network.js'
 
 /** A web server with files, of the Internet or a mirror. */
 export interface WebServer extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { UserError, defined } from '../../runtime/index.js'
 import { maskConfigLine, findingLine, type SpecConfig, validateIgnition } from '../../ignition/index.js'
 import { checkOptions } from './agent-option-checks.js'
 import { confFile, otherFiles } from './agent-files.js'
-import { DEFAULT_AGENT_IMAGE, schemeOf, type AgentConfigOptions } from './agent-options.js'
+import { DEFAULT_AGENT_IMAGE, schemeOf, type AgentConfigOptions } from './coreos-agent-options.js'
 import { AGENT_UNIT, agentUnit } from './agent-unit.js'
 import { inspectionUrls, ironicUrls } from './service-urls.js'
 

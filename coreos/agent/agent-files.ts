@@ -1,7 +1,7 @@
 import { defined } from '../../runtime/index.js'
 import { maskedAddresses } from '../../bytes/index.js'
 import type { SpecFile } from '../../ignition/index.js'
-import type { AgentConfigOptions, AgentTls } from './agent-options.js'
+import type { AgentConfigOptions, AgentTls } from './coreos-agent-options.js'
 import { AGENT_CONF, AUTH_FILE } from './agent-unit.js'
 
 const CA_FILE = '/etc/pki/ca-trust/source/anchors/ca.crt'

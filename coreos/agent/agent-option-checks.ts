@@ -1,6 +1,6 @@
 import { UserError, defined } from '../../runtime/index.js'
 import { sshKeyFingerprint } from '../../ignition/index.js'
-import type { AgentConfigOptions } from './agent-options.js'
+import type { AgentConfigOptions } from './coreos-agent-options.js'
 
 /** One line without Unicode noncharacters, since systemd ignores a line that contains one. */
 const LINE = /^[^\n\r\0\p{Noncharacter_Code_Point}]*$/u

@@ -1,4 +1,4 @@
-import type { AgentTemplate } from './agent-options.js'
+import type { AgentTemplate } from './coreos-agent-options.js'
 
 /** Variable parts of the unit that runs the container. */
 export interface AgentUnitParts {

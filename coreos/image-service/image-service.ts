@@ -10,7 +10,7 @@ import {
   serveFiles,
 } from '../../bytes/index.js'
 import { IGNITION_TYPE, negotiate, readIgnition } from '../../ignition/index.js'
-import { liveKernelArguments } from '../live/kernel-arguments.js'
+import { liveKernelArguments } from '../live/live-kernel-arguments.js'
 import { shortDigest, openLiveImage, type LiveImageFiles, type LiveSet } from './live-files.js'
 import { customizedInitramfs, customizedIso, plainFile } from './overlays.js'
 import { oldRamdisk } from './old-ramdisk.js'

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import { liveInitramfs } from '../../test/kit/images/live-iso.js'
 import { systemClock } from '../../runtime/index.js'
 import { bytesSource } from '../../bytes/byte-source.js'
-import { validateIgnition } from '../../ignition/validate.js'
+import { validateIgnition } from '../../ignition/validate-config.js'
 import { customize, type Customization } from './customize.js'
 import { customizePxe } from './customize-pxe.js'
 import { readInitramfs } from './initramfs.js'
-import { ipxeScript, kernelWords, liveKernelArguments } from './kernel-arguments.js'
+import { ipxeScript, kernelWords, liveKernelArguments } from './live-kernel-arguments.js'
 
 const features = {
   'installer-config': true,

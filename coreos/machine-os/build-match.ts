@@ -1,8 +1,8 @@
 import { ownMember } from '../../runtime/index.js'
 import { osImages, type BuildMeta } from '../metadata/build-meta.js'
-import type { StreamMetadata } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream-metadata.js'
 import { liveFiles } from '../metadata/stream-lookup.js'
-import { documentKind, metadataObjectSchema, METADATA_TEXT_SCHEMA } from '../metadata/document.js'
+import { documentKind, metadataObjectSchema, METADATA_TEXT_SCHEMA } from '../metadata/metadata-document.js'
 
 /** Description of a container image by `skopeo inspect`. */
 export interface ContainerInspection {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withClockHeld, UserError, type Clock } from '../../runtime/index.js'
-import { STREAM_KIND, type StreamMetadata } from '../metadata/stream.js'
+import { STREAM_KIND, type StreamMetadata } from '../metadata/stream-metadata.js'
 import { ERRORS } from '../errors.js'
 
 /** Version of CoreOS: on RHEL 9 or 10. It is part of all file names, as in the cluster's container image. */

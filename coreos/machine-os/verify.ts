@@ -4,7 +4,7 @@ import { errorChain, withClockHeld, UserError, type Clock } from '../../runtime/
 import { digestOfFile, openFileSource, overlaySource, sha256OfParts, streamSource } from '../../bytes/index.js'
 import { openLiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
-import type { StreamMetadata } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream-metadata.js'
 import { liveFiles, type LiveFiles } from '../metadata/stream-lookup.js'
 import { isFile } from './copy-iso.js'
 import { isGzip, PXE_FILES, unpackKernel } from './copy-pxe.js'

@@ -1,5 +1,5 @@
 import { UserError } from '../../runtime/index.js'
-import { parseVersion } from '../metadata/versions.js'
+import { parseVersion } from '../metadata/coreos-versions.js'
 
 /** Short names of the systems. */
 export type CoreosName = 'fcos' | 'rhcos' | 'scos'

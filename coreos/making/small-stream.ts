@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
 import type { StreamArtifact } from '../metadata/artifact.js'
-import type { StreamMetadata, StreamArchitecture } from '../metadata/stream.js'
+import type { StreamMetadata, StreamArchitecture } from '../metadata/stream-metadata.js'
 
 /** A file with its digests. */
 export interface DigestedFile {

@@ -1,5 +1,5 @@
 import type { SchemaObject } from 'ajv'
-import { metadataObjectSchema, SHA256, URL_TEXT } from './document.js'
+import { metadataObjectSchema, SHA256, URL_TEXT } from './metadata-document.js'
 
 /** A published file. */
 export interface StreamArtifact {

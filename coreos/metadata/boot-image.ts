@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import { FILE_NAMES, type StreamArtifact, type ImageFileName } from './artifact.js'
-import type { StreamMetadata } from './stream.js'
+import type { StreamMetadata } from './stream-metadata.js'
 import { findArchitecture, imageFormat, releaseOf } from './stream-lookup.js'
 
 /** Platforms for which a boot image can be generated. */

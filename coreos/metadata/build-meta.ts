@@ -5,7 +5,7 @@ import {
   metadataObjectSchema,
   SHA256,
   METADATA_TEXT_SCHEMA,
-} from './document.js'
+} from './metadata-document.js'
 
 /** A file that a build created. */
 export interface BuildArtifact {

@@ -7,8 +7,8 @@ import {
   metadataObjectSchema,
   parseMetadataJson,
   METADATA_TEXT_SCHEMA,
-} from './document.js'
-import { STREAM_KIND, type StreamMetadata } from './stream.js'
+} from './metadata-document.js'
+import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
 import { ERRORS } from '../errors.js'
 
 /** Boot images of a cluster: the `coreos-bootimages` ConfigMap of the machine config operator. */

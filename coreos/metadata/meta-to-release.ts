@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { UserError, defined } from '../../runtime/index.js'
 import type { StreamArtifact, ImageFileName } from './artifact.js'
 import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
-import type { ContainerImage, PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release.js'
+import type { ContainerImage, PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release-metadata.js'
 import { ERRORS } from '../errors.js'
 
 /** URL at which Fedora publishes builds. */

@@ -1,7 +1,7 @@
 import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
 import { checkNesting, UserError, defined } from '../../runtime/index.js'
 import type { StreamArtifact } from './artifact.js'
-import { STREAM_KIND, type StreamMetadata } from './stream.js'
+import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
 import { ERRORS } from '../errors.js'
 
 /** Base URL of Fedora's streams, as in coreos-installer 0.27.0 src/source.rs. */

@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
 import { FILE_NAMES, type StreamArtifact, type ImageFormat } from './artifact.js'
-import type { StreamMetadata } from './stream.js'
+import type { StreamMetadata } from './stream-metadata.js'
 
 /** URL of a file on a mirror: the file's original path below the mirror's base URL. */
 export const mirroredUrl = (base: string, location: string): string => {

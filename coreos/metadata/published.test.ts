@@ -9,8 +9,8 @@ import { readMetadata, schemaProblems, type MetadataDocument } from './read-meta
 import { releaseToStream } from './release-to-stream.js'
 import { checkStream } from './stream-check.js'
 import { liveFiles } from './stream-lookup.js'
-import type { StreamMetadata } from './stream.js'
-import { compareVersions } from './versions.js'
+import type { StreamMetadata } from './stream-metadata.js'
+import { compareVersions } from './coreos-versions.js'
 
 /** Documents as they are published (test/fixtures/published), and not as ours are made. */
 

@@ -2,9 +2,9 @@ import { parse } from 'yaml'
 import { checkNesting, readNested, UserError } from '../../runtime/index.js'
 import { BUILD_META, type BuildMeta } from './build-meta.js'
 import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
-import type { DocumentKind } from './document.js'
-import { RELEASE_KIND, RELEASE_INDEX, type CoreosRelease, type ReleaseIndex } from './release.js'
-import { STREAM_KIND, type StreamMetadata } from './stream.js'
+import type { DocumentKind } from './metadata-document.js'
+import { RELEASE_KIND, RELEASE_INDEX, type CoreosRelease, type ReleaseIndex } from './release-metadata.js'
+import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
 import { ERRORS } from '../errors.js'
 
 /** A metadata document of any kind. */

@@ -1,7 +1,13 @@
 import { UserError, defined } from '../../runtime/index.js'
 import { FILE_NAMES, type ImageFormat } from './artifact.js'
-import type { PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release.js'
-import type { CloudImages, RhcosExtensions, RegionImage, StreamMetadata, StreamArchitecture } from './stream.js'
+import type { PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release-metadata.js'
+import type {
+  CloudImages,
+  RhcosExtensions,
+  RegionImage,
+  StreamMetadata,
+  StreamArchitecture,
+} from './stream-metadata.js'
 import { ERRORS } from '../errors.js'
 
 /** Options of {@link releaseToStream} and {@link updateStream}. */
@@ -141,5 +147,5 @@ function extensionsOf(
 }
 
 /** Sorts by key, as Go writes maps. */
-const sorted = <T,>(map: Record<string, T>): Record<string, T> =>
+const sorted = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -7,7 +7,7 @@ import { readMetadata, schemaProblems } from './read-metadata.js'
 import { checkStream } from './stream-check.js'
 import { diffStreams } from './stream-diff.js'
 import { imageFormat } from './stream-lookup.js'
-import { STREAM_KIND, type StreamMetadata } from './stream.js'
+import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
 
 const changed = (change: (stream: StreamMetadata) => void): StreamMetadata => {
   const stream = structuredClone(fedoraStream())

@@ -1,6 +1,6 @@
 import { FILE_NAMES, type StreamArtifact } from './artifact.js'
-import type { StreamMetadata } from './stream.js'
-import { parseVersion } from './versions.js'
+import type { StreamMetadata } from './stream-metadata.js'
+import { parseVersion } from './coreos-versions.js'
 
 /** An error or an oddity in a stream that matches its schema. */
 export interface StreamFinding {

@@ -1,4 +1,4 @@
-import type { StreamMetadata } from './stream.js'
+import type { StreamMetadata } from './stream-metadata.js'
 
 /** A value that differs. */
 export interface StreamDifference {

@@ -2,9 +2,9 @@ import { sha256Hex } from '../../bytes/index.js'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withClockHeld, makeFolder, replaceLink, UserError, type Clock, readNamedText } from '../../runtime/index.js'
-import { documentText } from './document.js'
-import { STREAM_KIND, type StreamMetadata } from './stream.js'
-import { compareVersions } from './versions.js'
+import { documentText } from './metadata-document.js'
+import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
+import { compareVersions } from './coreos-versions.js'
 import { ERRORS } from '../errors.js'
 
 /** A stream in a folder: dated copies that never change, and the link `NAME.json` to the latest. */

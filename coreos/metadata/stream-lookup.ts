@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import type { StreamArtifact, ImageFileName, ImageFormat } from './artifact.js'
-import type { RegionImage, RegionObject, StreamMetadata, StreamArchitecture } from './stream.js'
+import type { RegionImage, RegionObject, StreamMetadata, StreamArchitecture } from './stream-metadata.js'
 
 const streamArtifactError = (message: string, remedy: string): UserError =>
   new UserError('stream-artifact', message, { remedy, kind: 'usage' })
@@ -8,7 +8,7 @@ const streamArtifactError = (message: string, remedy: string): UserError =>
 const available = (names: readonly string[]): string => `it has ${names.join(', ') || 'none'}`
 
 /** Looks up a name from the user, so that `constructor` finds nothing. */
-const lookUpOwn = <T,>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
+const lookUpOwn = <T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   map && Object.hasOwn(map, name) ? map[name] : undefined
 
 /** @throws UserError `stream-artifact`, in the words of stream-metadata-go */

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silent, systemClock, systemRandom } from '../../runtime/index.js'
 import { ARCHITECTURES, fedoraStream, rhelStream } from '../../test/kit/streams.js'
-import { documentText } from './document.js'
+import { documentText } from './metadata-document.js'
 import { findDiskArtifact } from './stream-lookup.js'
 import { publishStream } from './stream-folder.js'
 import { serveStreams, type StreamServer } from './stream-server.js'
-import { STREAM_KIND } from './stream.js'
+import { STREAM_KIND } from './stream-metadata.js'
 
 const clock = systemClock()
 const parts = { clock, random: systemRandom, logger: silent }

@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { bytesSource, fileRepresentation, type FoundFile, serveFiles, sha256Hex } from '../../bytes/index.js'
 import { withClockHeld, UserError, type Clock, type Logger, type Random, readNamedFile } from '../../runtime/index.js'
-import { documentText } from './document.js'
+import { documentText } from './metadata-document.js'
 import { relocateStream } from './mirror.js'
-import { STREAM_KIND } from './stream.js'
+import { STREAM_KIND } from './stream-metadata.js'
 
 export interface StreamServerOptions {
   /**

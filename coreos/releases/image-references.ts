@@ -1,5 +1,10 @@
 import { UserError } from '../../runtime/index.js'
-import { documentKind, metadataListSchema, metadataObjectSchema, METADATA_TEXT_SCHEMA } from '../metadata/document.js'
+import {
+  documentKind,
+  metadataListSchema,
+  metadataObjectSchema,
+  METADATA_TEXT_SCHEMA,
+} from '../metadata/metadata-document.js'
 
 /** `release-manifests/image-references`: the components of a release, an ImageStream with a tag for each. */
 export interface ImageReferences {

@@ -4,9 +4,9 @@ import { defined, readNested, UserError } from '../../runtime/index.js'
 import { COREOS_SYSTEMS } from '../making/coreos-name.js'
 import type { BuildMeta } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
-import { documentText } from '../metadata/document.js'
+import { documentText } from '../metadata/metadata-document.js'
 import { checkStream } from '../metadata/stream-check.js'
-import type { StreamMetadata } from '../metadata/stream.js'
+import type { StreamMetadata } from '../metadata/stream-metadata.js'
 import {
   checkReleaseVersion,
   type ComponentTag,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
-import type { HostBmc, BmcIdentity } from './bmc.js'
+import type { HostBmc, BmcIdentity } from './host-bmc.js'
 
 export interface IpmiBmcOptions {
   address: string

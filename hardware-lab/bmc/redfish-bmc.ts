@@ -1,6 +1,6 @@
 import { defined, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
-import type { HostBmc, BmcIdentity } from './bmc.js'
+import type { HostBmc, BmcIdentity } from './host-bmc.js'
 import { linksIn, objectIn, RedfishRefused, textIn, type RedfishJson, type RedfishClient } from './redfish-client.js'
 
 export interface RedfishBmcOptions {

@@ -1,7 +1,7 @@
 import { appendFile, stat } from 'node:fs/promises'
 import { errorChain, seconds, type Clock, type Logger } from '../../runtime/index.js'
-import type { ConsoleFinding } from '../pipeline/state.js'
-import { addFinding } from './findings.js'
+import type { ConsoleFinding } from '../pipeline/run-state.js'
+import { addFinding } from './console-findings.js'
 
 export interface CaptureOptions {
   host: string

@@ -2,10 +2,10 @@ import { access, constants, stat } from 'node:fs/promises'
 import { knownStep } from '../../runs/index.js'
 import { UserError, defined, userError } from '../../runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
-import { imageFileOf } from '../images/image-files.js'
+import { imageFileOf } from '../images/host-image-files.js'
 import type { Host } from './host.js'
-import { ignitionOf } from './ignition.js'
-import type { SecretParts } from './secrets.js'
+import { ignitionOf } from './host-ignition.js'
+import type { SecretParts } from './known-secrets.js'
 
 /**
  * Checks all that a file of hosts names on this machine: Ignition configs, images, steps. A host is contacted only after

@@ -1,4 +1,4 @@
-import type { STAGE_NAMES } from './schema.js'
+import type { STAGE_NAMES } from './hosts-schema.js'
 
 export type HostStage = (typeof STAGE_NAMES)[number]
 

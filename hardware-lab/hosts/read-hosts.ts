@@ -14,7 +14,7 @@ import {
 } from '../../runtime/index.js'
 import { deviceOf, sshUrlOf } from './host-names.js'
 import type { Host, HostsDocument, HostSettings, HostsFile } from './host.js'
-import { HOSTS_SCHEMA } from './schema.js'
+import { HOSTS_SCHEMA } from './hosts-schema.js'
 
 /**
  * Reads a file of hosts, and checks all that can be checked without asking a host.

@@ -1,7 +1,7 @@
 import { UserError, defined } from '../../runtime/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import type { Host } from '../hosts/host.js'
-import { imageFileOf } from '../images/image-files.js'
+import { imageFileOf } from '../images/host-image-files.js'
 
 export const nodeNameOf = ({ name, ironic }: Pick<Host, 'name' | 'ironic'>): string => ironic?.node ?? name
 

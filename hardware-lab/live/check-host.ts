@@ -4,7 +4,7 @@ import { listBlockDevices, readHardware, readPartitions } from '../../steps/inde
 import type { Inventory } from '../../wire/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
-import type { HostFacts, KnownHost } from '../pipeline/state.js'
+import type { HostFacts, KnownHost } from '../pipeline/run-state.js'
 
 /**
  * Looks at a host without writing: that its disk is there and nothing uses it, that it has the hardware that the file

@@ -11,10 +11,10 @@ import { programLines } from '../console/console-process.js'
 import { consoleProgram } from '../console/console-source.js'
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host, HostsFile } from '../hosts/host.js'
-import { ignitionOf } from '../hosts/ignition.js'
-import { KnownSecrets } from '../hosts/secrets.js'
-import { imageFileOf, ImageFiles } from '../images/image-files.js'
-import type { HostAccess } from './access.js'
+import { ignitionOf } from '../hosts/host-ignition.js'
+import { KnownSecrets } from '../hosts/known-secrets.js'
+import { imageFileOf, ImageFiles } from '../images/host-image-files.js'
+import type { HostAccess } from './host-access.js'
 
 export interface RealAccessOptions {
   file: HostsFile

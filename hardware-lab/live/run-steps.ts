@@ -5,7 +5,7 @@ import { defined, errorChain, userError } from '../../runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { attachedTarget, outcomeUnknownError } from './attached-target.js'
-import { IMAGE_FILE_URL, imageFileOf } from '../images/image-files.js'
+import { IMAGE_FILE_URL, imageFileOf } from '../images/host-image-files.js'
 
 /** Runs the steps of a host that have not ended yet. */
 export async function runSteps(context: HostContext, signal: AbortSignal): Promise<'done'> {

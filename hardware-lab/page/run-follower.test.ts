@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newHostState, type HostRunState } from '../pipeline/state.js'
+import { newHostState, type HostRunState } from '../pipeline/run-state.js'
 import { RunFollower } from './run-follower.js'
 
 const BEGAN = Date.parse('2026-01-01T00:00:00Z')

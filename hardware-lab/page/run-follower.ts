@@ -1,6 +1,6 @@
 import type { RunHost, RunProgress } from '../../lab/index.js'
-import type { RunEvent } from '../pipeline/events.js'
-import type { HostRunState, HostStageState } from '../pipeline/state.js'
+import type { RunEvent } from '../pipeline/run-events.js'
+import type { HostRunState, HostStageState } from '../pipeline/run-state.js'
 
 /** The latest that a host showed of its present stage. */
 interface Latest {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { LabClient } from '../../lab/index.js'
 import { defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
 import { pageCall } from '../../test/kit/api/page-call.js'
-import { newHostState } from '../pipeline/state.js'
+import { newHostState } from '../pipeline/run-state.js'
 import { RunFollower } from './run-follower.js'
 import { openRunPage } from './run-page.js'
 

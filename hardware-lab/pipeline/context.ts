@@ -1,11 +1,11 @@
 import type { Clock, Logger, Random } from '../../runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
-import type { HostBmc } from '../bmc/bmc.js'
+import type { HostBmc } from '../bmc/host-bmc.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
 import type { Host } from '../hosts/host.js'
-import type { HostAccess } from '../live/access.js'
-import type { RunEvent } from './events.js'
-import type { HostRunState, RunFolder } from './state.js'
+import type { HostAccess } from '../live/host-access.js'
+import type { RunEvent } from './run-events.js'
+import type { HostRunState, RunFolder } from './run-state.js'
 
 /** Everything that the stages of a host use. */
 export interface HostContext {

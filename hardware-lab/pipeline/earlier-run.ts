@@ -1,6 +1,12 @@
 import { defined, tryLock, UserError, randomUuid } from '../../runtime/index.js'
 import type { RunHostsOptions } from './run-hosts.js'
-import { newHostState, explainFolderError, type HostRunState, type RunFolder, type HostsRunRecord } from './state.js'
+import {
+  newHostState,
+  explainFolderError,
+  type HostRunState,
+  type RunFolder,
+  type HostsRunRecord,
+} from './run-state.js'
 
 /** Options for a state folder that may already have a run. */
 export type RunStart = Pick<RunHostsOptions, 'resume' | 'restart' | 'checkOnly'>

@@ -14,12 +14,12 @@ import type { HardwareManager } from '../../steps/index.js'
 import { machineKeyOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
-import type { HostAccess } from '../live/access.js'
+import type { HostAccess } from '../live/host-access.js'
 import { reportOf, type RunReport } from '../report/run-report.js'
-import type { RunEvent, TableRow } from './events.js'
+import type { RunEvent, TableRow } from './run-events.js'
 import { HostRun } from './host-run.js'
 import { openRun, runningElsewhere } from './earlier-run.js'
-import type { HostRunState, RunFolder, HostsRunRecord } from './state.js'
+import type { HostRunState, RunFolder, HostsRunRecord } from './run-state.js'
 
 export interface RunHostsOptions {
   hosts: readonly Host[]

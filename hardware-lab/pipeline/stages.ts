@@ -1,11 +1,11 @@
 import type { HostStage } from '../hosts/host.js'
 import { checkHost } from '../live/check-host.js'
-import { firstBoot, postChecks } from '../live/installed-system.js'
+import { firstBoot, postChecks } from '../live/check-installed.js'
 import { runSteps } from '../live/run-steps.js'
 import { startDisk } from '../live/start-disk.js'
 import { waitForSsh } from '../live/wait-for-ssh.js'
 import type { IronicElsewhere } from '../ironic/ironic-elsewhere.js'
-import { cleanHost, deployHost, inspectHardware, register } from '../ironic/stages.js'
+import { cleanHost, deployHost, inspectHardware, register } from '../ironic/ironic-stages.js'
 import type { HostContext } from './context.js'
 
 /** A stage of a host; `skipped` where the host has no use for it. */

@@ -1,6 +1,6 @@
 import type { Machine } from '../../machine/index.js'
-import { hostnameOf, type ScriptAnswer } from './scripts.js'
-import { runningSystemOf } from './running-system.js'
+import { hostnameOf, type ScriptAnswer } from './rehearsed-scripts.js'
+import { runningSystemOf } from './rehearsed-system.js'
 
 /**
  * Answers a command of a user on an installed simulated system, for the host's own checks: `cat`, `test`, `hostname`, and

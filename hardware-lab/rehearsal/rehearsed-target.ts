@@ -13,7 +13,7 @@ import {
   type SshShellOptions,
 } from '../../targets/index.js'
 import type { Host } from '../hosts/host.js'
-import { OPERATION_LINE, type MachineOperation, type OperationLine } from './machine-operations.js'
+import { OPERATION_LINE, type MachineOperation, type OperationLine } from './rehearsed-operations.js'
 
 /**
  * Opens the live system of a rehearsal over SSH, with the disk that the file names. Programs of a simulated system are no

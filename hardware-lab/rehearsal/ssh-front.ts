@@ -6,11 +6,11 @@ import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import { fingerprintOf, SCRIPT_LINE } from '../../targets/index.js'
 import { listen } from '../../wire/index.js'
 import type { HostKeys } from '../saved-addresses.js'
-import { loadRehearsalSsh2 } from './ssh2.js'
+import { loadRehearsalSsh2 } from './rehearsal-ssh2.js'
 import { answerLine } from './installed-programs.js'
-import { answerScript } from './scripts.js'
-import { OPERATION_LINE, runOperation, type MachineOperation } from './machine-operations.js'
-import { runningSystemOf } from './running-system.js'
+import { answerScript } from './rehearsed-scripts.js'
+import { OPERATION_LINE, runOperation, type MachineOperation } from './rehearsed-operations.js'
+import { runningSystemOf } from './rehearsed-system.js'
 
 export interface SshFrontOptions {
   machine: Machine

@@ -1,6 +1,6 @@
-import { STAGE_NAMES } from '../hosts/schema.js'
+import { STAGE_NAMES } from '../hosts/hosts-schema.js'
 import type { HostStage } from '../hosts/host.js'
-import type { RunFolder } from '../pipeline/state.js'
+import type { RunFolder } from '../pipeline/run-state.js'
 import { isOfKind, type RunReport } from './run-report.js'
 
 /** Seconds that stages took in the run before, by host; of a host that was not in it, as long as the others took. */

@@ -1,7 +1,7 @@
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
 import { nodeNameOf } from '../ironic/host-node.js'
-import { limitsOf } from '../pipeline/limits.js'
+import { limitsOf } from '../pipeline/stage-limits.js'
 import { stagesOf } from '../pipeline/stages.js'
 
 /** Text of `--plan`: what would be done, as far as it is known without contacting a host. */

@@ -1,4 +1,4 @@
-import { STAGE_NAMES } from '../hosts/schema.js'
+import { STAGE_NAMES } from '../hosts/hosts-schema.js'
 import type { HostStage } from '../hosts/host.js'
 import type {
   HostFailure,
@@ -7,7 +7,7 @@ import type {
   RunFolder,
   HostsRunRecord,
   StageStatus,
-} from '../pipeline/state.js'
+} from '../pipeline/run-state.js'
 
 export interface StageReport {
   stage: HostStage

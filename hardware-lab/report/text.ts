@@ -1,5 +1,5 @@
 import { elapsedText, sizeText, wrapWords } from '../../runtime/index.js'
-import type { TableRow } from '../pipeline/events.js'
+import type { TableRow } from '../pipeline/run-events.js'
 import type { HostRunReport, RunReport, MethodReport } from './run-report.js'
 
 const REPORT_WIDTH = 80

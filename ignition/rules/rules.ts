@@ -1,10 +1,10 @@
 import type { ConfigPath, Findings } from '../findings.js'
 import type { StructValue, ConfigValue } from '../spec/decode.js'
 import type { FieldType, Struct } from '../spec/spec.js'
-import { atLeast, type SpecVersion } from '../spec/versions.js'
-import { checkDisk, checkFilesystem, checkPartition, checkRaid } from './disks.js'
-import { checkCustomClevis, checkLuks } from './luks.js'
-import { pathFault } from './paths.js'
+import { atLeast, type SpecVersion } from '../spec/spec-versions.js'
+import { checkDisk, checkFilesystem, checkPartition, checkRaid } from './disk-rules.js'
+import { checkCustomClevis, checkLuks } from './luks-rules.js'
+import { pathFault } from './path-rules.js'
 import {
   checkCaReference,
   checkHeader,
@@ -14,9 +14,9 @@ import {
   checkSources,
   checkTang,
   checkVerification,
-} from './resources.js'
-import { checkDirectory, checkFile, checkLink, checkOwner, checkStorage, checkUnitPaths } from './storage.js'
-import { checkDropin, checkInstances, checkUnit } from './systemd.js'
+} from './resource-rules.js'
+import { checkDirectory, checkFile, checkLink, checkOwner, checkStorage, checkUnitPaths } from './storage-rules.js'
+import { checkDropin, checkInstances, checkUnit } from './systemd-rules.js'
 
 /** The value is `never` since each rule takes another struct, whose types the schema has checked. */
 type StructRule = (value: never, at: ConfigPath, found: Findings, version: SpecVersion) => void

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasTypes, ignitionSchema } from './json-schema.js'
 import { ignitionSpecOf, type FieldType, type Struct } from './spec.js'
-import { SPEC_VERSIONS } from './versions.js'
+import { SPEC_VERSIONS } from './spec-versions.js'
 
 /** Values of a field's type, and now and then of another one. */
 function values(type: FieldType): fc.Arbitrary<unknown> {

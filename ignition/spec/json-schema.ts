@@ -2,7 +2,7 @@ import type { SchemaObject } from 'ajv'
 import { isObject } from '../../runtime/index.js'
 import type { SpecConfig } from './config-types.js'
 import { ignitionSpecOf, type FieldType, type Struct } from './spec.js'
-import type { SpecVersion } from './versions.js'
+import type { SpecVersion } from './spec-versions.js'
 
 /**
  * JSON Schema (draft 7) of a version of the spec: the types that Ignition's parser accepts. Nothing is required and

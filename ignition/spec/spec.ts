@@ -1,5 +1,5 @@
 import { EMBEDDED, NAMED_LISTS, STRUCTS, type FieldRow } from './tables.js'
-import { atLeast, SPEC_VERSIONS, type SpecVersion } from './versions.js'
+import { atLeast, SPEC_VERSIONS, type SpecVersion } from './spec-versions.js'
 
 /** Type of a field. `goType` is its name in the messages of Ignition's decoder. */
 export type FieldType =

@@ -1,4 +1,4 @@
-import type { SpecVersion } from './versions.js'
+import type { SpecVersion } from './spec-versions.js'
 
 /**
  * Notation for a field's type: `text`, `number` and `flag` are always present (by default empty, 0, false), with a `?`

@@ -1,9 +1,9 @@
 import type { Machine } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../runtime/index.js'
-import type { IpmiAccounts } from '../accounts.js'
+import type { IpmiAccounts } from '../ipmi-accounts.js'
 import type { PrivilegeName } from '../protocol/privilege.js'
 import type { Session } from '../session/session.js'
-import type { Sessions } from '../session/sessions.js'
+import type { Sessions } from '../session/ipmi-sessions.js'
 import type { SerialConsole } from '../sol/serial-console.js'
 import type { BmcMemory } from './bmc-memory.js'
 

@@ -1,5 +1,5 @@
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
-import { checkChannel } from './app.js'
+import { checkChannel } from './app-commands.js'
 import type { CommandBmc, IpmiCall } from './command.js'
 
 /** Parameters of a configuration, by their numbers; those that are not there are not supported. */

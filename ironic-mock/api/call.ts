@@ -3,7 +3,7 @@ import type { CallArgs, DocumentOf, Microversion, OperationId, OperationOf } fro
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
-import type { Links } from './links.js'
+import type { Links } from './api-links.js'
 
 /** Parts that every handler uses. */
 export interface Backend {

@@ -31,14 +31,14 @@ import { SERVICE_DEFAULTS, type ServiceSettings } from '../config/service-option
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
-import { readArguments, readBody, type Arguments } from './arguments.js'
+import { readArguments, readBody, type Arguments } from './read-arguments.js'
 import type { Backend, IronicApiCall, Reply } from './call.js'
 import { checkRoutedIdent } from './nodes/find-node.js'
 import { handlers } from './handlers/index.js'
 import { JsonText } from './json-text.js'
-import { Links } from './links.js'
-import { Release } from './release.js'
-import { checkDocument } from './schema.js'
+import { Links } from './api-links.js'
+import { Release } from './api-release.js'
+import { checkDocument } from './api-schema.js'
 
 export interface IronicApiOptions {
   conductor: Conductor

@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
 import { ironicErrors, SINCE, formatClientValue, type JsonObject, type Microversion } from '../../wire/index.js'
-import { checkRequestedFields, checkSortKey } from './render.js'
+import { checkRequestedFields, checkSortKey } from './render-node.js'
 
 /** Longest page of lists without `[api]max_limit`, which the API sets for every call. */
 export const MAX_LIMIT = 1000

@@ -14,10 +14,10 @@ import {
   type PortRecord,
   type PatchOperation,
 } from '../../wire/index.js'
-import type { Records } from '../store/records.js'
+import type { Records } from '../store/record-store.js'
 import { isMac, isUuid, parseBoolean } from './formats.js'
 import { patchRecord } from './resource-patch.js'
-import { checkDocument } from './schema.js'
+import { checkDocument } from './api-schema.js'
 
 /** Fields whose microversion upstream checks in a patch; it accepts others from clients too old to see them. */
 const REFUSED = ['pxe_enabled', 'local_link_connection', 'portgroup_uuid', 'physical_network', 'is_smartnic']

@@ -7,7 +7,7 @@ import {
 } from '../../wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 import { applyPatch } from './json-patch.js'
-import { checkDocument } from './schema.js'
+import { checkDocument } from './api-schema.js'
 
 /** @throws IronicError 400 for a path whose root is not among those that may be updated */
 export function checkPatchable(patch: readonly PatchOperation[], allowed: readonly string[]): void {

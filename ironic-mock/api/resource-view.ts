@@ -7,9 +7,9 @@ import {
   type ResourceKind,
   type ResourceRecords,
 } from '../../wire/index.js'
-import type { Links } from './links.js'
-import { maskSecrets } from './masking.js'
-import { shownTime } from './render.js'
+import type { Links } from './api-links.js'
+import { maskSecrets } from './mask-answers.js'
+import { shownTime } from './render-node.js'
 
 /**
  * Record as the API shows it to a client of this microversion. The order of the fields is fixed, however they are

@@ -14,7 +14,7 @@ import { INERT_OPTIONS } from './inert-options.js'
 import { assignedLayer, badConfig, fileLayer, Layers, type Layer } from './layers.js'
 import type { IronicOption } from './option.js'
 import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, CONDUCTOR_OPTIONS } from './conductor-options.js'
-import { CONFIG_PROFILES, type ProfileName } from './profiles.js'
+import { CONFIG_PROFILES, type ProfileName } from './config-profiles.js'
 import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
 
 /** Configuration of the mock Ironic, in Ironic's own terms. */

@@ -1,7 +1,7 @@
 import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
 import { PROVISION_STATES } from '../../wire/index.js'
 import { makeNodeRecord, newPort } from '../conductor/records/new-records.js'
-import { OLDER_VERSIONS, PAGE_SIZE, SCHEMA_VERSION, TABLES } from './schema.js'
+import { OLDER_VERSIONS, PAGE_SIZE, SCHEMA_VERSION, TABLES } from './table-schema.js'
 
 /** New records: the model of which fields a stored one must have, and of which types. */
 const NODE_MODEL = makeNodeRecord({ driver: '' }, {} as never, '', '')

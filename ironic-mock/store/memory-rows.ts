@@ -1,7 +1,7 @@
 import { jsonInOnePiece, shareText } from '../../runtime/index.js'
 import type { NodeListKind } from '../../wire/index.js'
-import { Records, type NodeEntry } from './records.js'
-import type { StoredInventory, StoreRows } from './rows.js'
+import { Records, type NodeEntry } from './record-store.js'
+import type { StoredInventory, StoreRows } from './store-rows.js'
 import type { HistoryEntry } from './store.js'
 import { joinJsonList, type NodeTexts } from './store-state.js'
 

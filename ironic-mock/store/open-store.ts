@@ -8,11 +8,11 @@ import type {
   NodeListKind,
 } from '../../wire/index.js'
 import { MemoryRows } from './memory-rows.js'
-import { copyRecord, type NodeEntry, Records } from './records.js'
-import type { StoredInventory, StoreRows } from './rows.js'
+import { copyRecord, type NodeEntry, Records } from './record-store.js'
+import type { StoredInventory, StoreRows } from './store-rows.js'
 import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
-import { PAGE_SIZE } from './schema.js'
+import { PAGE_SIZE } from './table-schema.js'
 import { writeState, type StoreState } from './store-state.js'
 import { selectNodes, selectPorts, selectResources } from './select.js'
 import type {

@@ -1,7 +1,7 @@
 import type { NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
-import type { ResourceTable } from './resources.js'
+import type { ResourceTable } from './store-resources.js'
 import type { NodeQuery, PortQuery, ResourceQuery } from './store.js'
-import type { NodeEntry, Records } from './records.js'
+import type { NodeEntry, Records } from './record-store.js'
 
 /**
  * Selects one page of nodes, as shared records. Without a sort key the order is that of creation, and the search stops

@@ -2,8 +2,8 @@ import type Database from 'libsql'
 import { rowSum, type SealedDatabase } from '../../runtime/index.js'
 import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
 import { IRONIC_DATABASE } from './database-form.js'
-import { NodeEntry, Records, parseObject, type NodeColumns } from './records.js'
-import type { StoredInventory, StoreRows } from './rows.js'
+import { NodeEntry, Records, parseObject, type NodeColumns } from './record-store.js'
+import type { StoredInventory, StoreRows } from './store-rows.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
 import { joinJsonList, type NodeTexts } from './store-state.js'
 
@@ -73,7 +73,7 @@ export class SqliteRows implements StoreRows {
   load(): Records {
     const records = new Records()
     this.#lastHistory = 0
-    const all = <Row,>(name: keyof typeof SQL): Row[] => this.#sql[name].all() as Row[]
+    const all = <Row>(name: keyof typeof SQL): Row[] => this.#sql[name].all() as Row[]
     for (const { revision, record, ...columns } of all<NodeColumns & { revision: number; record: string }>('allNodes'))
       records.putNode(NodeEntry.stored(columns, revision, record))
     for (const { record } of all<{ record: string }>('allPorts')) records.putPort(JSON.parse(record) as PortRecord)

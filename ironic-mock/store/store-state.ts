@@ -1,7 +1,7 @@
 import type { NodeListKind } from '../../wire/index.js'
-import { Records } from './records.js'
-import { RESOURCE_KINDS } from './resources.js'
-import type { StoreRows } from './rows.js'
+import { Records } from './record-store.js'
+import { RESOURCE_KINDS } from './store-resources.js'
+import type { StoreRows } from './store-rows.js'
 
 /** Rows that are not in {@link Records}, as JSON texts by node. */
 export interface NodeTexts {

@@ -1,7 +1,7 @@
 import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
-import type { Records } from './records.js'
-import { ownerNodeOf, uniqueKeys } from './resources.js'
-import type { StoreRows } from './rows.js'
+import type { Records } from './record-store.js'
+import { ownerNodeOf, uniqueKeys } from './store-resources.js'
+import type { StoreRows } from './store-rows.js'
 import {
   DanglingReference,
   Duplicate,

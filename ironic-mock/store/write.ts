@@ -1,7 +1,7 @@
 import type { NodeListKind, NodeRecord, PortRecord } from '../../wire/index.js'
-import { NodeEntry, type Records } from './records.js'
+import { NodeEntry, type Records } from './record-store.js'
 import { ResourceWriter } from './write-resources.js'
-import type { StoreRows } from './rows.js'
+import type { StoreRows } from './store-rows.js'
 import {
   DanglingReference,
   Duplicate,

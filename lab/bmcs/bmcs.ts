@@ -5,7 +5,7 @@ import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareTyp
 import { formatClientValue } from '../../wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
 import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
-import { machineHardware } from './bmc-hardware.js'
+import { machineHardware } from './machine-bmc-hardware.js'
 
 /** Probe point around a call of a BMC by this lab's Ironic. */
 export interface BmcPoint {

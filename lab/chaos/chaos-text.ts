@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { defined, durationText } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { InvariantViolation } from './invariants.js'
-import type { ChaosPlan } from './plan.js'
+import type { ChaosPlan } from './chaos-plan.js'
 
 /** A fault as files of faults and the control API have it: lengths of time are texts. */
 function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Record<string, unknown>> {

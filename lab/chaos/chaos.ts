@@ -2,7 +2,7 @@ import { defined, minutes, UserError } from '../../runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { InvariantViolation } from './invariants.js'
-import { randomPlan, type ChaosAction, type ChaosPlan } from './plan.js'
+import { randomPlan, type ChaosAction, type ChaosPlan } from './chaos-plan.js'
 import { playChaos, type ChaosOutcome } from './play.js'
 import { shrinkList } from './shrink.js'
 

@@ -1,7 +1,7 @@
 import type { NodeRecord } from '../../wire/index.js'
 import { findNodeMachine } from '../bmcs/bmcs.js'
 import type { StagedLab } from '../create-lab.js'
-import type { LabEvent } from '../events.js'
+import type { LabEvent } from '../lab-events.js'
 import type { JournalEntry } from '../journal/entry.js'
 import { attachTo } from '../points.js'
 

@@ -2,7 +2,7 @@ import { seconds } from '../../runtime/index.js'
 import { ConnectionFailed, IronicRefused, type ApiNode, type IronicClient } from '../../wire/index.js'
 import { findNodeMachine } from '../bmcs/bmcs.js'
 import { installCoreos, type StagedLab } from '../create-lab.js'
-import type { ChaosAction, NodeGoal } from './plan.js'
+import type { ChaosAction, NodeGoal } from './chaos-plan.js'
 
 /** Lab time between two looks at a node. */
 const NODE_POLL_INTERVAL = seconds(15)

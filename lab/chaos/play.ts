@@ -5,7 +5,7 @@ import { enroll } from '../enroll.js'
 import type { JournalEntry } from '../journal/entry.js'
 import { Watch, type InvariantViolation } from './invariants.js'
 import { Owner } from './owner.js'
-import { nodeNumberOf, type ChaosPlan } from './plan.js'
+import { nodeNumberOf, type ChaosPlan } from './chaos-plan.js'
 
 /** Outcome of a run. */
 export interface ChaosOutcome {

@@ -9,7 +9,7 @@ import {
   type Clock,
 } from '../../runtime/index.js'
 import type { NodeRecord, ProvisionState } from '../../wire/index.js'
-import type { Events } from '../events.js'
+import type { Events } from '../lab-events.js'
 import { ERRORS } from '../errors.js'
 
 /** The time of a lab as the control API shows it. */

@@ -2,9 +2,9 @@ import { BmcError, type Guard } from '../../ironic-mock/index.js'
 import { checkNesting, errorChain, UserError, userError, type ErrorCode, type Logger } from '../../runtime/index.js'
 import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../wire/index.js'
 import { routeOf } from '../faults/check-fault.js'
-import { Checks } from './checks.js'
-import { isAnswer, type ControlHandler, type ControlOperation } from './operation.js'
-import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
+import { Checks } from './request-checks.js'
+import { isAnswer, type ControlHandler, type ControlOperation } from './control-operation.js'
+import { CONTROL_OPERATIONS, type ControlOperationId } from './control-operations.js'
 
 /** Prefix of the control API's paths. No path of Ironic begins with it. */
 const LAB = '/_lab'

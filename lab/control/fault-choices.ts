@@ -2,8 +2,8 @@ import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../wir
 import { ASKED, CONDITIONS, ON_LINKS, POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultMatch } from '../faults/fault.js'
 import type { PointKind } from '../points.js'
-import type { TypedSchema } from './operation.js'
-import { effectMembers, MATCH } from './schemas.js'
+import type { TypedSchema } from './control-operation.js'
+import { effectMembers, MATCH } from './control-schemas.js'
 
 /** An input of a form: a member of an effect. */
 export interface EffectMember {

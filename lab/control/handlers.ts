@@ -15,9 +15,9 @@ import type { EnrollRequest } from './documents.js'
 import { faultFrom } from './fault-document.js'
 import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
-import { controlOpenApi, CONTROL_VERSION } from './openapi.js'
-import type { ControlCall, ControlHandler } from './operation.js'
-import { CONTROL_OPERATIONS, type ControlOperationId } from './operations.js'
+import { controlOpenApi, CONTROL_VERSION } from './control-openapi.js'
+import type { ControlCall, ControlHandler } from './control-operation.js'
+import { CONTROL_OPERATIONS, type ControlOperationId } from './control-operations.js'
 import { ERRORS } from '../errors.js'
 
 /** The parts of a lab that the control API acts on. */

@@ -1,6 +1,6 @@
 import { defined } from '../../runtime/index.js'
-import type { ControlOperation } from './operation.js'
-import { CONTROL_OPERATIONS } from './operations.js'
+import type { ControlOperation } from './control-operation.js'
+import { CONTROL_OPERATIONS } from './control-operations.js'
 import { readEvents } from './read-events.js'
 import type { ControlCalls } from './typed-calls.js'
 

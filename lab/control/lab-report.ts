@@ -1,13 +1,13 @@
 import type { Machine } from '../../machine/index.js'
 import { packageVersion, systemClock } from '../../runtime/index.js'
 import type { WireResponse } from '../../wire/index.js'
-import { pageHeaders } from '../html/page.js'
+import { pageHeaders } from '../html/html-page.js'
 import { nodeDetails, type ReportSource } from '../report/collect.js'
 import { labReportHtml, nodesToShow } from '../report/lab-html.js'
 import { maskValue } from '../masking.js'
 import { drawDisks, nodeTimeline, type SubjectFinders, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
-import type { ControlCall } from './operation.js'
+import type { ControlCall } from './control-operation.js'
 
 /** Answers with a report of the lab, or of the node in the query. */
 export async function labReport(

@@ -3,9 +3,9 @@ import type { LabMachine } from '../lab.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
 import type { ShownFile } from './machine-files.js'
 import type { ConsoleEvent } from './follow-console.js'
-import { typedSchema, type ControlOperation } from './operation.js'
+import { typedSchema, type ControlOperation } from './control-operation.js'
 import type { RunProgress } from './run-document.js'
-import { arraySchema, openObjectSchema } from './schemas.js'
+import { arraySchema, openObjectSchema } from './control-schemas.js'
 
 const OBJECT = { type: 'object' }
 

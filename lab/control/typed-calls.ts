@@ -1,5 +1,5 @@
-import type { TypeOf } from './operation.js'
-import type { CONTROL_OPERATIONS } from './operations.js'
+import type { TypeOf } from './control-operation.js'
+import type { CONTROL_OPERATIONS } from './control-operations.js'
 
 type Operations = (typeof CONTROL_OPERATIONS)[number]
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/index.js'
 import type { Parties } from '../../wire/index.js'
 import type { LabPoint } from '../points.js'
 import type { Fault } from './fault.js'
-import { isOverHttp, machineIn } from './points.js'
+import { isOverHttp, machineIn } from './fault-points.js'
 
 /** Whether the time in which an effect acts at a point has passed. */
 export const isOver = (effect: Fault['effect'], point: LabPoint, clock: Clock): boolean =>

@@ -15,9 +15,9 @@ import { checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, LabFaults } from './fault.js'
 import { canActAt, isOver } from './effect-points.js'
-import { bmcAt, machineIn, matchesRoute, nodeIn, programOf } from './points.js'
+import { bmcAt, machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
 import type { MachinePhase } from './phase.js'
-import { applyEffect } from './strike.js'
+import { applyEffect } from './apply-effect.js'
 
 /** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
 export interface FaultContext {

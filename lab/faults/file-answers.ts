@@ -1,7 +1,7 @@
 import type { FileBody } from '../../bytes/index.js'
 import type { Clock } from '../../runtime/index.js'
 import { answerOfFile, ConnectionFailed, fileBody, fileOf, type WireResponse } from '../../wire/index.js'
-import { CUT_OFF } from './answers.js'
+import { CUT_OFF } from './faulty-answers.js'
 
 /** Changes the body of a file's answer, and no other answer. */
 function withFile(

@@ -1,5 +1,5 @@
 import { markup, type Html } from './html.js'
-import type { Tone } from './page.js'
+import type { Tone } from './html-page.js'
 
 /** A span of time of a chart, in milliseconds. */
 export interface Bar {

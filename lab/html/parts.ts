@@ -1,5 +1,5 @@
 import { markup, type Html, type HtmlValue } from './html.js'
-import type { Tone } from './page.js'
+import type { Tone } from './html-page.js'
 
 /** Facts as a list of terms. Those without a value are left out. */
 export const factList = (list: readonly (readonly [name: string, value: HtmlValue])[]): Html =>

@@ -1,4 +1,4 @@
-import { beginsFlow, isFailure, isHeartbeatEntry } from './flow.js'
+import { beginsFlow, isFailure, isHeartbeatEntry } from './journal-flow.js'
 import type { NewEntry, NewExchange } from './journal.js'
 
 interface NotedEntry {

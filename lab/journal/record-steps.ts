@@ -1,6 +1,6 @@
 import { seconds } from '../../runtime/index.js'
 import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../wire/index.js'
-import type { LabEvent } from '../events.js'
+import type { LabEvent } from '../lab-events.js'
 import type { StepEntry } from './entry.js'
 
 /** The step of a node that was seen last. */

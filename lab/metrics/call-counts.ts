@@ -1,6 +1,6 @@
 import type { Histogram } from 'prom-client'
 import { IRONIC_OPERATIONS } from '../../wire/index.js'
-import { CONTROL_OPERATIONS } from '../control/operations.js'
+import { CONTROL_OPERATIONS } from '../control/control-operations.js'
 import { routeOf } from '../faults/check-fault.js'
 
 interface CountedCall {

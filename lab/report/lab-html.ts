@@ -1,5 +1,5 @@
 import { markup, type Html } from '../html/html.js'
-import { htmlPage } from '../html/page.js'
+import { htmlPage } from '../html/html-page.js'
 import { htmlBadge, factList, htmlTable } from '../html/parts.js'
 import type { NodeReport } from '../control/documents.js'
 import type { ClockReport } from '../control/clock-control.js'

@@ -1,6 +1,6 @@
 import { markup, type Html } from '../html/html.js'
 import { diskBar, timeChart, type Bar, type DiskPart, type ChartLane } from '../html/charts.js'
-import type { Tone } from '../html/page.js'
+import type { Tone } from '../html/html-page.js'
 import { htmlBadge, causeList, factList, foldText, htmlTable } from '../html/parts.js'
 import { elapsedText, sizeText } from '../../runtime/index.js'
 import type { DiskDrawing } from '../../machine/index.js'

@@ -1,6 +1,6 @@
 import { LabClock, systemClock, UserError, type Mover, type Probe, type VirtualClock } from '../../runtime/index.js'
 import { stillClock } from '../stage/stage-keeper.js'
-import type { Input, LoggedInput, InstantInput, HistoryPosition } from './input.js'
+import type { Input, LoggedInput, InstantInput, HistoryPosition } from './lab-input.js'
 import { ERRORS } from '../errors.js'
 
 /** Performs an input; a {@link InstantInput} at once. */

@@ -1,6 +1,6 @@
 import { UserError } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
-import type { ServerName } from './input.js'
+import type { ServerName } from './lab-input.js'
 import type { Inputs } from './inputs.js'
 import { isOfLab } from './perform.js'
 

@@ -4,8 +4,8 @@ import type { Dispatch, Transport, WireRequest, WireResponse } from '../../wire/
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { LabFaults } from '../faults/fault.js'
 import type { StagedIronic } from '../stage/ironic-process.js'
-import type { SimulatedRegistry } from '../stage/registry.js'
-import type { ServerName, Input } from './input.js'
+import type { SimulatedRegistry } from '../stage/stage-registry.js'
+import type { ServerName, Input } from './lab-input.js'
 import type { Inputs, PerformInput } from './inputs.js'
 
 /** How callers reach the API. */

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../bytes/index.js'
 import { UserError } from '../../runtime/index.js'
-import type { LoggedInput, HistoryPosition } from './input.js'
+import type { LoggedInput, HistoryPosition } from './lab-input.js'
 import type { LabFingerprint } from './snapshots.js'
 
 /** Options of a lab, as far as they are data: two labs with the same identity do the same. */

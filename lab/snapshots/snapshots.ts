@@ -1,8 +1,8 @@
 import { LabClock, Mutex, UserError, defined, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
-import type { Events } from '../events.js'
+import type { Events } from '../lab-events.js'
 import type { Journal } from '../journal/journal.js'
 import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'
-import type { LoggedInput, HistoryPosition } from './input.js'
+import type { LoggedInput, HistoryPosition } from './lab-input.js'
 import type { Forks } from './forks.js'
 import type { Inputs } from './inputs.js'
 import type { LabSnapshots, LabSnapshot, Snapshots } from './snapshot.js'
@@ -267,7 +267,7 @@ const busy = (why: string, unrepeatable: string): UserError =>
   })
 
 /** @param fork makes a lab of the same options, at a snapshot */
-export const withFork = <Fork,>(
+export const withFork = <Fork>(
   snapshots: StageSnapshots,
   fork: (from: StoredSnapshot) => Promise<Fork>,
 ): LabSnapshots<Fork> => ({

@@ -5,7 +5,7 @@ import { defined, systemRandom, type Clock, type Logger, type Random, type Scope
 import { HttpTransport, InProcessTransport, serveHttp, type Dispatch, type Transport } from '../../wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
-import type { Access } from './access.js'
+import type { Access } from './stage-access.js'
 import { stillClock } from './stage-keeper.js'
 import { callerRefusal } from '../control/caller-refusal.js'
 import type { StageNetwork } from './stage-options.js'

@@ -1,7 +1,7 @@
 import type { Conductor, Ironic, IronicState } from '../../ironic-mock/index.js'
 import { Mutex } from '../../runtime/index.js'
 import type { Dispatch } from '../../wire/index.js'
-import type { CurrentDatabase } from './database.js'
+import type { CurrentDatabase } from './stage-database.js'
 import type { ApiSwitch } from './api-switch.js'
 import type { ReservationGate } from './reservation-gate.js'
 

@@ -1,6 +1,6 @@
 import type { Machines } from '../../machine/index.js'
 import { findNodeMachine } from '../bmcs/bmcs.js'
-import type { CurrentDatabase } from './database.js'
+import type { CurrentDatabase } from './stage-database.js'
 import type { NodeDirectory } from './observation.js'
 import type { ReservationGate } from './reservation-gate.js'
 

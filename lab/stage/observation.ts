@@ -2,7 +2,7 @@ import { defined, systemClock, type Clock, type Logger, type Probe } from '../..
 import type { Machines } from '../../machine/index.js'
 import { bmcAddressOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../wire/index.js'
-import type { Events } from '../events.js'
+import type { Events } from '../lab-events.js'
 import type { FaultChange, LabFaults } from '../faults/fault.js'
 import { FaultInjector } from '../faults/faults.js'
 import { journaledFaults } from '../faults/journaled-faults.js'

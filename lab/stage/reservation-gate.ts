@@ -1,6 +1,6 @@
 import type { StoreView } from '../../ironic-mock/index.js'
 import type { Transport } from '../../wire/index.js'
-import type { Events } from '../events.js'
+import type { Events } from '../lab-events.js'
 
 /**
  * Delays requests of an instant agent while Ironic has its node locked. A real machine boots for minutes, and the conductor

@@ -9,7 +9,7 @@ import {
   type VirtualClock,
 } from '../../runtime/index.js'
 import type { Agents } from './agents.js'
-import type { CurrentDatabase } from './database.js'
+import type { CurrentDatabase } from './stage-database.js'
 import type { ApiSwitch } from './api-switch.js'
 import type { StagedIronic } from './ironic-process.js'
 

@@ -1,6 +1,6 @@
 /** A thread of a lab with many: runs shards, one at a time, as {@link Round}s ask for. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Round, ThreadSettings } from './messages.js'
+import type { Round, ThreadSettings } from './thread-messages.js'
 import { ShardRunner } from './shard-runner.js'
 
 const port = parentPort!

@@ -1,5 +1,5 @@
 import { packError, type CrossingError } from './crossing-error.js'
-import type { ShardAnswer, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import type { ShardAnswer, Request, Round, RoundReport, ThreadSettings } from './thread-messages.js'
 import { Shard } from './shard.js'
 import { shardFailed } from './shard-numbers.js'
 

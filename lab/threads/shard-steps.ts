@@ -1,6 +1,6 @@
 import { minutes, ClockIdleError, seconds } from '../../runtime/index.js'
-import type { LabEvent } from '../events.js'
-import type { Question, RoundReport } from './messages.js'
+import type { LabEvent } from '../lab-events.js'
+import type { Question, RoundReport } from './thread-messages.js'
 import type { Thread } from './thread.js'
 
 /** Lab time that shards may be apart. It grows while no answer comes. */

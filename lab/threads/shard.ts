@@ -6,7 +6,7 @@ import { createStagedLab, type StagedLab } from '../create-lab.js'
 import type { StagedNode } from '../lab-node.js'
 import { REALISTIC_MACHINES } from '../realistic-pace.js'
 import { packError } from './crossing-error.js'
-import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './thread-messages.js'
 
 /**
  * A lab of a fixed number of nodes, one of many: an Ironic, machines, agents and a clock of its own. It stands still but

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { packageFile, systemClock, seconds, UserError } from '../../runtime/index.js'
 import { unpackError } from './crossing-error.js'
-import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './messages.js'
+import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './thread-messages.js'
 import { shardFailed } from './shard-numbers.js'
 
 /**

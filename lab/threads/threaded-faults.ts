@@ -2,7 +2,7 @@ import { UserError } from '../../runtime/index.js'
 import { checkFault } from '../faults/check-fault.js'
 import type { AddedFault, Fault, LabFaults } from '../faults/fault.js'
 import { checkData } from './plain-data.js'
-import type { Request } from './messages.js'
+import type { Request } from './thread-messages.js'
 
 /** The shards of a lab, for {@link ThreadedFaults}. */
 interface FaultShards {

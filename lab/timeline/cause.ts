@@ -1,6 +1,6 @@
 import type { NodeReport } from '../control/documents.js'
 import type { JournalEntry } from '../journal/entry.js'
-import { beginsFlow, isFailure, isHeartbeatEntry } from '../journal/flow.js'
+import { beginsFlow, isFailure, isHeartbeatEntry } from '../journal/journal-flow.js'
 import { marksOf, type TimelineMark } from './marks.js'
 import { retryText } from './retry-verbs.js'
 

@@ -1,5 +1,5 @@
 import type { ExchangeEntry, JournalEntry } from '../journal/entry.js'
-import { isFailure, isHeartbeatEntry } from '../journal/flow.js'
+import { isFailure, isHeartbeatEntry } from '../journal/journal-flow.js'
 
 /** Something that happened to a node at one time. */
 export interface TimelineMark {

@@ -1,10 +1,10 @@
 import { type Clock, errorChain, type Logger } from '../../runtime/index.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
-import { readLayout, type DiskLayout } from '../disk/partitions.js'
+import { readLayout, type DiskLayout } from '../disk/disk-partitions.js'
 import type { MachineSpec } from '../machine-spec.js'
 import { bootedEntry } from '../os/loader-entries.js'
-import type { ProgramMachine } from '../programs/program.js'
+import type { ProgramMachine } from '../programs/machine-program.js'
 import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
 
 /** Partition type that each firmware boots from: the EFI system partition, or GRUB's second stage on GPT. */
@@ -46,7 +46,7 @@ export async function findBootable(
     if (!layouts.has(device)) layouts.set(device, await unlessUnreadable(() => readLayout(device)))
     return layouts.get(device)
   }
-  const unlessUnreadable = async <T,>(work: () => Promise<T>): Promise<T | undefined> => {
+  const unlessUnreadable = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work()
     } catch (error) {

@@ -1,7 +1,7 @@
 import { defined, type Clock } from '../../runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume, type VolumeStat } from './boot-volume.js'
-import { readLayout } from './partitions.js'
+import { readLayout } from './disk-partitions.js'
 
 /** A file, directory or link of a boot filesystem. */
 export interface BootFile extends VolumeStat {

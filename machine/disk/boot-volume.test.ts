@@ -6,7 +6,7 @@ import { describedDisk, type AdoptingDevice } from './described-disk.js'
 import { DiskError } from './disk-error.js'
 import { inspectDisk } from './inspect-disk.js'
 import { imageCache, type LoadedImage } from './image-contents.js'
-import { partitionsLabelled, readLayout } from './partitions.js'
+import { partitionsLabelled, readLayout } from './disk-partitions.js'
 
 const clock = systemClock()
 let image: LoadedImage

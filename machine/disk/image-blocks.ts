@@ -4,7 +4,7 @@ import type { SimulatedDisk } from './block-device.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
 import { imageCache } from './image-contents.js'
-import { partitionsLabelled } from './partitions.js'
+import { partitionsLabelled } from './disk-partitions.js'
 
 export const MIB = 1024 * 1024
 

@@ -9,7 +9,7 @@ import { compareWithImage } from './compare-with-image.js'
 import { openFileDisk } from './file-disk.js'
 import { setUpGpt } from './gpt-setup.js'
 import { ImageDigests } from './image-digests.js'
-import { partitionsLabelled } from './partitions.js'
+import { partitionsLabelled } from './disk-partitions.js'
 
 const clock = new VirtualClock()
 const MIB = 2 ** 20

@@ -5,7 +5,7 @@ import type { SimulatedDisk } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume } from './boot-volume.js'
 import type { FilesystemType } from './filesystem-probe.js'
 import { openFileDisk } from './file-disk.js'
-import { readLayout } from './partitions.js'
+import { readLayout } from './disk-partitions.js'
 
 /** Contents of a disk, read from its bytes. */
 export interface DiskReport {

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { defined, parseSize, pointerParts, UserError } from '../../runtime/index.js'
-import { identityIn, type HardwareFleet } from './fleet.js'
+import { identityIn, type HardwareFleet } from './hardware-fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'
 

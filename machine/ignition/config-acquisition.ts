@@ -16,9 +16,9 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../ignition/index.js'
-import type { ConfigDrive } from './config-drive.js'
+import type { ConfigDrive } from './find-config-drive.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
-import { NEEDS_NETWORK, type Resources } from './resources.js'
+import { NEEDS_NETWORK, type Resources } from './ignition-resources.js'
 
 /** The version that Ignition translates every config to. */
 const OWN_VERSION = SPEC_VERSIONS.at(-1)!

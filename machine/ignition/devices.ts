@@ -1,5 +1,5 @@
 import type { SimulatedDisk } from '../disk/block-device.js'
-import { partitionName, readLayout, type DiskLayout, type DiskPartition } from '../disk/partitions.js'
+import { partitionName, readLayout, type DiskLayout, type DiskPartition } from '../disk/disk-partitions.js'
 import { diskNames } from '../hardware/hardware-names.js'
 import type { MachineSpec } from '../machine-spec.js'
 

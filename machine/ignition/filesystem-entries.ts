@@ -1,9 +1,9 @@
 import type { SpecConfig, SpecDirectory, SpecFile, SpecLink, SpecNode } from '../../ignition/index.js'
 import { depthOf, parentFolderOf, newFile, newLink, type RootTree } from '../root/root-tree.js'
 import type { AccountTools } from './account-tools.js'
-import type { Resources } from './resources.js'
+import type { Resources } from './ignition-resources.js'
 import { goQuoted, IgnitionFailure, type IgnitionLog } from './ignition-log.js'
-import { cleanTarget, joinPath, lookUpNode, SYSROOT } from './paths.js'
+import { cleanTarget, joinPath, lookUpNode, SYSROOT } from './tree-paths.js'
 import { prefixFailures } from './users.js'
 
 export interface EntriesWork {

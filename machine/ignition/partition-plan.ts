@@ -1,5 +1,5 @@
 import type { SpecDisk, SpecPartition } from '../../ignition/index.js'
-import type { DiskPartition } from '../disk/partitions.js'
+import type { DiskPartition } from '../disk/disk-partitions.js'
 import type { Device } from './devices.js'
 import type { DisksWork } from './disk-plan.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'

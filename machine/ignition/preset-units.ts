@@ -1,6 +1,6 @@
 import type { RootTree } from '../root/root-tree.js'
 import { enableUnit } from './unit-links.js'
-import { PRESET } from './units.js'
+import { PRESET } from './ignition-units.js'
 
 /** Enables units by the presets, as systemd does at the first start of a system. */
 export function presetUnits(tree: RootTree): void {

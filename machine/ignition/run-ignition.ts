@@ -18,8 +18,8 @@ import { planDisks } from './disks-stage.js'
 import { createFilesystemEntries, createOwnFile, type EntriesWork } from './filesystem-entries.js'
 import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignition-log.js'
 import { newestSpecOf } from './newest-spec.js'
-import { Resources } from './resources.js'
-import { createUnits } from './units.js'
+import { Resources } from './ignition-resources.js'
+import { createUnits } from './ignition-units.js'
 import { createAccounts, prefixFailures } from './users.js'
 
 /** Ignition's stages in order. */

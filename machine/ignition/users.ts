@@ -2,7 +2,7 @@ import type { SpecConfig, SpecUser } from '../../ignition/index.js'
 import type { RootTree } from '../root/root-tree.js'
 import type { AccountTools } from './account-tools.js'
 import { IgnitionFailure, type IgnitionLog } from './ignition-log.js'
-import { joinPath, SYSROOT } from './paths.js'
+import { joinPath, SYSROOT } from './tree-paths.js'
 import { writeAsUser } from './write-as-user.js'
 
 interface UsersWork {
@@ -143,7 +143,7 @@ const option = (name: string, value: string | number | undefined): string[] =>
 /** Prefixes a failure with the current work. */
 export const prefixFailures =
   (before: string) =>
-  async <T,>(work: () => T | Promise<T>, more = ''): Promise<T> => {
+  async <T>(work: () => T | Promise<T>, more = ''): Promise<T> => {
     try {
       return await work()
     } catch (error) {

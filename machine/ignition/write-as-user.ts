@@ -1,7 +1,7 @@
 import { baseName, parentFolderOf, newDirectory, newFile, type RootNode, type RootTree } from '../root/root-tree.js'
 import type { Account } from './accounts.js'
 import { IgnitionFailure } from './ignition-log.js'
-import { SYSROOT } from './paths.js'
+import { SYSROOT } from './tree-paths.js'
 
 const READ_WRITE = 0o2
 const SEARCH = 0o1

@@ -9,7 +9,7 @@ import {
 import { readInitramfs } from '../../coreos/index.js'
 import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
 import { GRUB_MENUS, grubEntry, ISOLINUX_MENUS, isolinuxEntry, type MenuEntry } from '../network/boot-menu.js'
-import { kernelParameters, namesIronic } from './kernel-arguments.js'
+import { kernelParameters, namesIronic } from './kernel-parameters.js'
 import type { LiveImage } from './live-image.js'
 
 interface IsoLoading {

@@ -4,8 +4,8 @@ import type { SpecConfig } from '../../ignition/index.js'
 import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
 import { acquireConfig, type ConfigSource } from '../ignition/config-acquisition.js'
 import { IgnitionFailure, IgnitionLog } from '../ignition/ignition-log.js'
-import { Resources } from '../ignition/resources.js'
-import { kernelParameters } from './kernel-arguments.js'
+import { Resources } from '../ignition/ignition-resources.js'
+import { kernelParameters } from './kernel-parameters.js'
 import { BootFailed, type LiveImage } from './live-image.js'
 
 /** A file that Ignition wrote. */

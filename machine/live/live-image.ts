@@ -3,7 +3,7 @@ import { type ByteSource, FormatError, maskedUrl, readIso9660 } from '../../byte
 import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
 import { agentIso } from './agent-iso.js'
 import type { BootNetwork, MediaAccess } from './boot-network.js'
-import { kernelParameters, namesIronic } from './kernel-arguments.js'
+import { kernelParameters, namesIronic } from './kernel-parameters.js'
 import { releaseVersion, volumeVersion } from './live-version.js'
 
 /** Parts of a live image that decide how the machine starts. */

@@ -2,7 +2,7 @@ import { maskedUrl } from '../../bytes/index.js'
 import { errorChain } from '../../runtime/index.js'
 import { FatVolume } from '../disk/fat-volume.js'
 import type { MediaAccess } from './boot-network.js'
-import { kernelParameters } from './kernel-arguments.js'
+import { kernelParameters } from './kernel-parameters.js'
 import type { Loading } from './live-image.js'
 
 /** A medium beside the one that is booted. */

@@ -2,7 +2,7 @@ import { baseRoot } from '../root/base-root.js'
 import { changesBetween, recordsOf, withChanges, type RootChanges, type RootRecord } from '../root/root-records.js'
 import type { RootTree } from '../root/root-tree.js'
 import type { OsState } from './deployments.js'
-import { Journal, type JournalLine } from './journal.js'
+import { Journal, type JournalLine } from './system-journal.js'
 
 export type { JournalLine }
 

@@ -6,12 +6,12 @@ import { Probe, systemClock } from '../../runtime/index.js'
 import { smallImage } from '../../test/kit/images/rehearsal-image.js'
 import { withBootVolume } from '../disk/boot-volume.js'
 import { openFileDisk } from '../disk/file-disk.js'
-import { partitionsLabelled } from '../disk/partitions.js'
+import { partitionsLabelled } from '../disk/disk-partitions.js'
 import type { OsDeployment } from './deployments.js'
 import { InstalledSystem } from './installed-system.js'
 import { runNodeImage } from './later-boot.js'
 import { bootedEntry } from './loader-entries.js'
-import { NO_REGISTRY } from './registry.js'
+import { NO_REGISTRY } from './machine-registry.js'
 
 let folder: string
 beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'ironstage-test-'))))

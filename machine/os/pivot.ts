@@ -2,7 +2,7 @@ import { sha256Hex } from '../../bytes/index.js'
 import { minutes, seconds, type Clock, type Probe } from '../../runtime/index.js'
 import type { RootTree } from '../root/root-tree.js'
 import { deployFiles, type OsDeployment, type OsState } from './deployments.js'
-import { PullFailure, type ImageRegistry, type NodeImageManifest } from './registry.js'
+import { PullFailure, type ImageRegistry, type NodeImageManifest } from './machine-registry.js'
 import type { InstalledSystem } from './installed-system.js'
 
 const ENCAPSULATED = '/etc/ignition-machine-config-encapsulated.json'

@@ -1,4 +1,4 @@
-import type { JournalLine } from './journal.js'
+import type { JournalLine } from './system-journal.js'
 
 /**
  * The OS on a machine's disk while it runs, as its own programs and a user who is logged in have it. Every call rejects

@@ -5,11 +5,11 @@ import { withBootVolume } from '../disk/boot-volume.js'
 import { parentFolderOf, newFile } from '../root/root-tree.js'
 import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
 import { titleOf } from './deployments.js'
-import type { JournalLine } from './journal.js'
+import type { JournalLine } from './system-journal.js'
 import type { RunningOs } from './running-os.js'
 import { addEntry } from './loader-entries.js'
 import { pullDeployment, type ImagePullPoint } from './pivot.js'
-import { NO_REGISTRY, PullFailure } from './registry.js'
+import { NO_REGISTRY, PullFailure } from './machine-registry.js'
 
 /** Probe point around the writing of the boot entry of a deployment. */
 export interface BootEntryPoint {

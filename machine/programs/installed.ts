@@ -11,8 +11,8 @@ import { mdadm } from './block/mdadm.js'
 import { blockdev, mount, partprobe, partx, umount } from './files/mount.js'
 import { ethtool, ip, ipmitool } from './network/network-programs.js'
 import { podman } from './system/podman.js'
-import type { MachineProgram } from './program.js'
-import { hdparm, nvme } from './block/secure-erase.js'
+import type { MachineProgram } from './machine-program.js'
+import { hdparm, nvme } from './block/hdparm-nvme.js'
 import { sgdisk } from './block/sgdisk.js'
 import {
   echo,

@@ -1,5 +1,5 @@
 import { errorChain } from '../../runtime/index.js'
-import type { Process, MachineProgram } from './program.js'
+import type { Process, MachineProgram } from './machine-program.js'
 
 /**
  * Options of a program by long name, with the short letter if any, and `=` when they take a value:

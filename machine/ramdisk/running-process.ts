@@ -1,6 +1,6 @@
 import type { TargetCommand } from '../../targets/index.js'
 import type { MachineParts } from '../machine-parts.js'
-import type { ProgramMachine, Process } from '../programs/program.js'
+import type { ProgramMachine, Process } from '../programs/machine-program.js'
 
 type ProcessSurroundings = Pick<MachineParts, 'clock' | 'random' | 'pace' | 'downloads'>
 

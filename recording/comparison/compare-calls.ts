@@ -1,11 +1,11 @@
-import type { RecordingMessage } from '../format/exchange.js'
-import { type ComparedCall, firstOf, lastOf } from './calls.js'
+import type { RecordingMessage } from '../format/recording-exchange.js'
+import { type ComparedCall, firstOf, lastOf } from './compared-calls.js'
 import { compareDocuments, type DocumentComparison } from './compare-documents.js'
 import type { Difference, SeenDifference } from './difference.js'
-import { COMPARED_HEADERS } from './fields.js'
+import { COMPARED_HEADERS } from './varying-fields.js'
 import type { IdMap } from './ids.js'
-import { callName } from './routes.js'
-import { endsInPassing, restsOf, stateIn } from './states.js'
+import { callName } from './call-routes.js'
+import { endsInPassing, restsOf, stateIn } from './passing-states.js'
 
 type Found = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>
 

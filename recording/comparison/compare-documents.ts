@@ -1,7 +1,7 @@
 import { isObject } from '../../runtime/index.js'
 import { isMasked } from '../masking/masker.js'
 import type { Difference } from './difference.js'
-import { variationOf } from './fields.js'
+import { variationOf } from './varying-fields.js'
 import type { IdMap } from './ids.js'
 
 type Found = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>

@@ -1,9 +1,9 @@
-import type { RecordingExchange, Recording } from '../format/exchange.js'
-import { type ComparedCall, callsOf, firstOf } from './calls.js'
+import type { RecordingExchange, Recording } from '../format/recording-exchange.js'
+import { type ComparedCall, callsOf, firstOf } from './compared-calls.js'
 import { compareCalls } from './compare-calls.js'
 import type { SeenDifference } from './difference.js'
 import { IdMap } from './ids.js'
-import { callName } from './routes.js'
+import { callName } from './call-routes.js'
 
 export interface Comparison {
   readonly differences: readonly SeenDifference[]

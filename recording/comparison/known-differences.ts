@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 import { defined, literalPattern, readNested, readNamedText } from '../../runtime/index.js'
 import { type Difference, withoutIndexes } from './difference.js'
-import { recordingError } from '../refusal.js'
+import { recordingError } from '../recording-error.js'
 
 /** A difference that is known and on purpose. */
 export interface KnownDifference {

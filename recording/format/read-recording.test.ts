@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RecordingExchange } from './exchange.js'
+import type { RecordingExchange } from './recording-exchange.js'
 import { readRecording } from './read-recording.js'
 import { RecordingWriter } from './write-recording.js'
 

@@ -6,8 +6,8 @@ import {
   type RecordingMessage,
   type Recording,
   type RecordingHeader,
-} from './exchange.js'
-import { recordingError } from '../refusal.js'
+} from './recording-exchange.js'
+import { recordingError } from '../recording-error.js'
 
 export interface ReadOptions {
   /** Leaves out a last line that is cut off, instead of refusing the file. */

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:f
 import type { UserError } from '../../runtime/index.js'
 import { defined, isDiskFull, packageVersion } from '../../runtime/index.js'
 import { maskedUrl } from '../../bytes/index.js'
-import { FORMAT_VERSION, type RecordingExchange, type RecordingHeader } from './exchange.js'
-import { recordingError } from '../refusal.js'
+import { FORMAT_VERSION, type RecordingExchange, type RecordingHeader } from './recording-exchange.js'
+import { recordingError } from '../recording-error.js'
 
 /** Writes a recording line by line. What {@link write} has taken is in the file, also when the process is killed. */
 export class RecordingWriter implements Disposable {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Masker } from './masker.js'
-import { makeRecordedMessage } from './message.js'
+import { makeRecordedMessage } from './masked-message.js'
 import { SecretNames } from './secret-names.js'
 
 const masker = (...more: string[]): Masker => new Masker(new SecretNames(more))

@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { defined, errorChain } from '../../runtime/index.js'
 import { passedHeaders } from './headers.js'
 import { BodyExcerpt } from './body-excerpt.js'
-import { LinkRewriter, rewrittenLocation, type LinkBases } from './links.js'
+import { LinkRewriter, rewrittenLocation, type LinkBases } from './rewrite-links.js'
 
 /** Where requests are passed on to. */
 export interface RelayTarget {

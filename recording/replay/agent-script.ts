@@ -1,6 +1,6 @@
 import { isObject } from '../../runtime/index.js'
 import { exchangeNodeOf } from '../comparison/diff-recordings.js'
-import type { RecordingExchange } from '../format/exchange.js'
+import type { RecordingExchange } from '../format/recording-exchange.js'
 
 /** Exchanges of one agent with Ironic, in their order. */
 export interface AgentScript {

@@ -1,8 +1,8 @@
 import { type Clock, seconds } from '../../runtime/index.js'
 import type { IdMap } from '../comparison/ids.js'
-import { isRefusedForNow } from '../comparison/calls.js'
-import { callName } from '../comparison/routes.js'
-import type { RecordingExchange, RecordingMessage } from '../format/exchange.js'
+import { isRefusedForNow } from '../comparison/compared-calls.js'
+import { callName } from '../comparison/call-routes.js'
+import type { RecordingExchange, RecordingMessage } from '../format/recording-exchange.js'
 import type { Sender, ReplayedRequest } from './sender.js'
 
 export interface PlayedAgentOptions {

@@ -1,12 +1,12 @@
 import { type Clock, seconds } from '../../runtime/index.js'
-import { type ComparedCall, callsOf, firstOf, isRefusedForNow, lastOf } from '../comparison/calls.js'
+import { type ComparedCall, callsOf, firstOf, isRefusedForNow, lastOf } from '../comparison/compared-calls.js'
 import { compareCalls } from '../comparison/compare-calls.js'
 import { onlyIn, type Comparison } from '../comparison/diff-recordings.js'
 import type { SeenDifference } from '../comparison/difference.js'
-import { endsInPassing, isAtRest, progressOf, seenStatesOf } from '../comparison/states.js'
-import type { RecordingExchange, Recording } from '../format/exchange.js'
+import { endsInPassing, isAtRest, progressOf, seenStatesOf } from '../comparison/passing-states.js'
+import type { RecordingExchange, Recording } from '../format/recording-exchange.js'
 import { Sender, type SenderOptions } from './sender.js'
-import { recordingError } from '../refusal.js'
+import { recordingError } from '../recording-error.js'
 
 export interface ReplayOptions extends SenderOptions {
   readonly recording: Recording

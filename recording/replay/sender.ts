@@ -1,10 +1,10 @@
 import { defined } from '../../runtime/index.js'
 import { recordedHeaders } from '../proxy/headers.js'
 import { Masker } from '../masking/masker.js'
-import { makeRecordedMessage } from '../masking/message.js'
+import { makeRecordedMessage } from '../masking/masked-message.js'
 import { SecretNames } from '../masking/secret-names.js'
 import type { IdMap } from '../comparison/ids.js'
-import type { RecordingExchange, RecordingMessage } from '../format/exchange.js'
+import type { RecordingExchange, RecordingMessage } from '../format/recording-exchange.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../../wire/index.js'
 
 const SECRET_PLACEHOLDERS = /\*\*\*\d+/g

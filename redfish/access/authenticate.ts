@@ -1,9 +1,9 @@
 import type { Machine } from '../../machine/index.js'
 import { isSameSecret } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
-import { messageRefusal, type Refusal } from '../protocol/refusal.js'
+import { messageRefusal, type Refusal } from '../protocol/redfish-refusal.js'
 import type { ServiceParts } from '../service-parts.js'
-import { basicCredentials, type RedfishCredentials } from './credentials.js'
+import { basicCredentials, type RedfishCredentials } from './redfish-credentials.js'
 
 /**
  * The caller of a request, by session or Basic credentials. A resource of a machine asks for that machine's account, all

@@ -11,7 +11,7 @@ import {
   type Random,
 } from '../../runtime/index.js'
 import type { Transport } from '../../wire/index.js'
-import { referenceTo, odataTypeOf, type RedfishDocument } from '../protocol/document.js'
+import { referenceTo, odataTypeOf, type RedfishDocument } from '../protocol/redfish-document.js'
 import { eventMessage } from './event-messages.js'
 import type { ServedMachines } from '../served-machines.js'
 

@@ -1,5 +1,5 @@
 import type { LogEntry, LogKind } from '../../machine/index.js'
-import type { RedfishDocument } from '../protocol/document.js'
+import type { RedfishDocument } from '../protocol/redfish-document.js'
 
 /** Prefix and version of the registry of what happens to machines. */
 export const EVENT_REGISTRY = { prefix: 'MachineEvent', version: '1.0' } as const

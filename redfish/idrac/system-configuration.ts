@@ -1,10 +1,10 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import type { FirmwareValue, BootTarget, Machine } from '../../machine/index.js'
-import { checkAction, anyObject, choiceCheck, textCheck, anythingCheck } from '../protocol/checks.js'
-import { redfishPath, type RedfishDocument } from '../protocol/document.js'
-import { messageRefusal } from '../protocol/refusal.js'
-import { acceptedTask } from '../resources/tasks.js'
-import { ofIdrac } from './idrac.js'
+import { checkAction, anyObject, choiceCheck, textCheck, anythingCheck } from '../protocol/value-checks.js'
+import { redfishPath, type RedfishDocument } from '../protocol/redfish-document.js'
+import { messageRefusal } from '../protocol/redfish-refusal.js'
+import { acceptedTask } from '../resources/task-resources.js'
+import { ofIdrac } from './idrac-service.js'
 import type { MachineCall, RedfishOutcome, RedfishResource } from '../protocol/resource.js'
 
 /**

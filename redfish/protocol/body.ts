@@ -1,7 +1,7 @@
 import { isNestedDeeper, isObject } from '../../runtime/index.js'
 import type { WireRequest } from '../../wire/index.js'
-import { type RedfishDocument } from './document.js'
-import { messageRefusal } from './refusal.js'
+import { type RedfishDocument } from './redfish-document.js'
+import { messageRefusal } from './redfish-refusal.js'
 
 /**
  * The JSON object of a request.

@@ -1,7 +1,7 @@
-import { etagOf, ANSWER_HEADERS, jsonAnswer, resourceAnswer, withEtag } from './answers.js'
-import type { RedfishDocument } from './document.js'
+import { etagOf, ANSWER_HEADERS, jsonAnswer, resourceAnswer, withEtag } from './redfish-answers.js'
+import type { RedfishDocument } from './redfish-document.js'
 import { applyQuery, refuseQuery } from './query.js'
-import { messageRefusal } from './refusal.js'
+import { messageRefusal } from './redfish-refusal.js'
 import type { RedfishCall, MachineCall, ResourceMethod, RedfishOutcome, RedfishResource } from './resource.js'
 import type { WireResponse } from '../../wire/index.js'
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../runtime/index.js'
-import { type RedfishDocument, type Reference } from './document.js'
-import { messageRefusal } from './refusal.js'
+import { type RedfishDocument, type Reference } from './redfish-document.js'
+import { messageRefusal } from './redfish-refusal.js'
 
 /** Deepest `$levels` of `$expand`. */
 export const MAX_EXPAND_LEVELS = 4

@@ -1,8 +1,8 @@
 import type { Machine } from '../../machine/index.js'
 import type { WireRequest, WireResponse } from '../../wire/index.js'
-import type { RedfishCredentials } from '../access/credentials.js'
+import type { RedfishCredentials } from '../access/redfish-credentials.js'
 import type { ServiceParts } from '../service-parts.js'
-import type { RedfishDocument } from './document.js'
+import type { RedfishDocument } from './redfish-document.js'
 
 /** A request to a resource, by a caller that may make it. */
 export interface RedfishCall {

@@ -1,5 +1,5 @@
 import type { Machine } from '../../machine/index.js'
-import { choiceCheck } from '../protocol/checks.js'
+import { choiceCheck } from '../protocol/value-checks.js'
 
 const STATES = { on: 'Lit', off: 'Off', blinking: 'Blinking' } as const
 

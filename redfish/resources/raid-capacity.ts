@@ -1,5 +1,5 @@
 import type { DiskSpec } from '../../machine/index.js'
-import type { RedfishDocument } from '../protocol/document.js'
+import type { RedfishDocument } from '../protocol/redfish-document.js'
 
 /** RAID levels of Ironic's RAID configuration, by the names of Redfish's RAID types. */
 export const RAID_TYPES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { resourceHead, referenceTo } from '../protocol/document.js'
+import { resourceHead, referenceTo } from '../protocol/redfish-document.js'
 import { MAX_EXPAND_LEVELS } from '../protocol/query.js'
 import { ofService, type RedfishResource } from '../protocol/resource.js'
 

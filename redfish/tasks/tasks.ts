@@ -1,7 +1,7 @@
 import { isDell, type Machine } from '../../machine/index.js'
 import { defined, errorChain, randomUuid, type Clock, type Random } from '../../runtime/index.js'
-import { resourceHead, redfishPath, type RedfishDocument } from '../protocol/document.js'
-import { baseMessage, type RedfishMessage } from '../protocol/messages.js'
+import { resourceHead, redfishPath, type RedfishDocument } from '../protocol/redfish-document.js'
+import { baseMessage, type RedfishMessage } from '../protocol/redfish-messages.js'
 
 /** Work of a BMC that takes its time. */
 export interface RedfishTask {

@@ -10,7 +10,7 @@ import {
 } from '../../bytes/index.js'
 import { UserError, defined } from '../../runtime/index.js'
 import { parseChallenges, type Challenge } from './challenge.js'
-import type { FoundCredentials } from './credentials.js'
+import type { FoundCredentials } from './registry-credentials.js'
 import { answerWords, registryUnreachableError } from './registry-failures.js'
 import { bearerToken } from './token.js'
 import { ERRORS } from '../errors.js'

@@ -2,7 +2,7 @@ import { FetchFailure, streamFrom, type ByteStream, type FileAnswer } from '../.
 import { UserError } from '../../runtime/index.js'
 import { checkContent, blobDigestOf, isDigest, verifiedStream } from '../digest.js'
 import { ACCEPTED, MAX_MANIFEST_BYTES, type Descriptor } from '../images/manifest.js'
-import type { ImageSink, ImageStore, StoredManifest } from '../images/store.js'
+import type { ImageSink, ImageStore, StoredManifest } from '../images/image-store.js'
 import { unexpectedStatus, registryUnreachableError } from './registry-failures.js'
 import type { RegistryRequest, RegistryServer } from './registry-server.js'
 

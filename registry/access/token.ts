@@ -1,7 +1,7 @@
 import { basicAuthorization, FetchFailure, type HttpClient } from '../../bytes/index.js'
 import { isObject, UserError } from '../../runtime/index.js'
 import type { Challenge } from './challenge.js'
-import type { RegistryCredentials } from './credentials.js'
+import type { RegistryCredentials } from './registry-credentials.js'
 import { answerWords } from './registry-failures.js'
 
 interface TokenRequest {

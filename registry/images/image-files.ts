@@ -2,7 +2,7 @@ import { FormatError, readTar, type TarEntry } from '../../bytes/index.js'
 import { UserError, type Clock } from '../../runtime/index.js'
 import { layerArchive } from './layer.js'
 import type { Descriptor } from './manifest.js'
-import type { ImageStore } from './store.js'
+import type { ImageStore } from './image-store.js'
 import { ERRORS } from '../errors.js'
 
 export interface WantedFiles {

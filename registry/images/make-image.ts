@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { paxArchive, type ArchiveEntry } from '../../bytes/index.js'
 import { blobDigestOf } from '../digest.js'
 import { MEDIA_TYPES, type Descriptor } from './manifest.js'
-import { goArchitecture } from './platforms.js'
-import type { ImageSink } from './store.js'
+import { goArchitecture } from './image-platforms.js'
+import type { ImageSink } from './image-store.js'
 
 /** An image of one layer for each architecture. */
 export interface NewImage {

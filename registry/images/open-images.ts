@@ -1,10 +1,10 @@
 import type { HttpClientOptions } from '../../bytes/index.js'
 import { defined, type Clock, isObject, UserError } from '../../runtime/index.js'
-import { findCredentials, type AuthFiles } from '../access/credentials.js'
+import { findCredentials, type AuthFiles } from '../access/registry-credentials.js'
 import { RegistryServer } from '../access/registry-server.js'
 import { RegistryRepository } from '../access/repository.js'
 import { mirrorCandidates, type MirrorRule } from '../mirrors/mirrors.js'
-import { OciLayout } from '../places/layout.js'
+import { OciLayout } from '../places/oci-layout.js'
 import { ofDigest, referenceText, type ImagePlace, type ImageReference } from '../places/reference.js'
 import { imageFiles, type FileLimits, type WantedFiles } from './image-files.js'
 import {
@@ -16,8 +16,8 @@ import {
   type ImageIndex,
   type ImageManifest,
 } from './manifest.js'
-import { imageFor, imagesByArchitecture, unameArchitecture } from './platforms.js'
-import type { ImageSink, ImageStore } from './store.js'
+import { imageFor, imagesByArchitecture, unameArchitecture } from './image-platforms.js'
+import type { ImageSink, ImageStore } from './image-store.js'
 
 export interface ImageAccess {
   /** How servers are reached: clock, proxies, certificate authorities, limits, and a rule for URLs. */

@@ -24,7 +24,7 @@ import {
   type Clock,
   readNamedText,
 } from '../../runtime/index.js'
-import { openImages, type RegistrySettings } from './open-images.js'
+import { openImages, type RegistrySettings } from './open-registry-images.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../coreos/index.js'
 
 export interface StreamRequest extends DownloadPolicy {

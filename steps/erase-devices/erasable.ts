@@ -1,7 +1,7 @@
 import { isObject, type Logger } from '../../runtime/index.js'
 import { HintError, type JsonObject } from '../../wire/index.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
-import { compileHints } from '../hardware/root-device-hints.js'
+import { compileHints } from '../hardware/find-by-hints.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 
 /**

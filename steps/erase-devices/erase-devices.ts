@@ -5,7 +5,7 @@ import { deletableArrays, deleteArray, listRaidArrays } from '../hardware/softwa
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { erasableDisks, eraseOptionsOf } from './erasable.js'
-import { eraseMetadata } from './metadata.js'
+import { eraseMetadata } from './erase-metadata.js'
 import { eraseItself, isNvme } from './secure-erase.js'
 
 /** Makes every disk erase itself if it can, and overwrites all others. Returns the method used, by disk. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedTarget } from '../../test/kit/scripted-target.js'
 import { listBlockDevices, LSBLK, parseLsblk, selectDisks } from './block-devices.js'
-import { diskOf, parsePartitions } from './partitions.js'
+import { diskOf, parsePartitions } from './read-partitions.js'
 
 const row = (kname: string, type: string, more = {}) => ({ kname, type, size: 5e9, ...more })
 const listing = (...blockdevices: object[]) => JSON.stringify({ blockdevices })

@@ -3,7 +3,7 @@ import type { Target } from '../../targets/index.js'
 import { CommandFailed, runToEnd, runCommand } from '../sdk/run-command.js'
 import { StepError } from '../sdk/step.js'
 import { withMounted } from './mounted.js'
-import { readPartitions, type Partition } from './partitions.js'
+import { readPartitions, type Partition } from './read-partitions.js'
 
 const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b'
 

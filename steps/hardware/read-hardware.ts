@@ -2,7 +2,7 @@ import type { Inventory, InventoryDisk } from '../../wire/index.js'
 import type { Target } from '../../targets/index.js'
 import { StepError } from '../sdk/step.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
-import { collectInventory, inventoryDisk, type CollectOptions } from './inventory.js'
+import { collectInventory, inventoryDisk, type CollectOptions } from './read-inventory.js'
 import { chooseRootDevice } from './root-device.js'
 
 /** Hardware of a target, as an inspection reports it. */

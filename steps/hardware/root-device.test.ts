@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
 import { chooseRootDevice } from './root-device.js'
-import { compileHints } from './root-device-hints.js'
+import { compileHints } from './find-by-hints.js'
 
 const GIB = 2 ** 30
 const HINTS =

@@ -2,7 +2,7 @@ import { isObject } from '../../runtime/index.js'
 import { HintError, pythonRepr, type JsonObject } from '../../wire/index.js'
 import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
-import { findByHints } from './root-device-hints.js'
+import { findByHints } from './find-by-hints.js'
 
 /** Least size of a root device that is chosen without hints, in bytes. */
 const MIN_ROOT_DEVICE_BYTES = 4 * 2 ** 30

@@ -2,7 +2,7 @@ import type { Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { runToEnd, type FinishedCommand } from '../sdk/run-command.js'
 import { sysText, type BlockDevice } from './block-devices.js'
-import { diskOf } from './partitions.js'
+import { diskOf } from './read-partitions.js'
 
 /** A software RAID array that the target's kernel runs. */
 export interface RaidArray {

@@ -2,7 +2,7 @@ import type { Inventory, JsonObject } from '../../wire/index.js'
 import type { Target } from '../../targets/index.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { bootMode } from './boot-mode.js'
-import { collectInventory } from './inventory.js'
+import { collectInventory } from './read-inventory.js'
 import { chooseRootDevice } from './root-device.js'
 
 /** Hardware of a step's machine. Every call reads the machine again, since a step changes it. */

@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { basename, join } from 'node:path'
 import { Ajv } from 'ajv'
 import { withClockHeld, makeFolder, replaceFile, UserError, type Clock } from '../../runtime/index.js'
-import type { DownloadValidators } from './download.js'
+import type { DownloadValidators } from './download-file.js'
 import type { ImageKind } from './image-kind.js'
-import type { Signed } from './signature.js'
+import type { Signed } from './image-signature.js'
 import type { Transcoded } from './transcode.js'
 
 /** Record of a cached image. */

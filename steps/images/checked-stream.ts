@@ -5,7 +5,7 @@ import type { ImageAsset } from '../../targets/index.js'
 import { fetchSignature } from './fetch-signature.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import type { CheckedStream } from './image-server.js'
-import { checkSignature } from './signature.js'
+import { checkSignature } from './image-signature.js'
 import { wrongDigest } from './image-errors.js'
 
 export interface CheckedStreamOptions {

@@ -1,6 +1,6 @@
 import type { TargetCommand } from '../../targets/index.js'
 import type { StagedAsset } from '../../targets/index.js'
-import type { InstallInput } from './input.js'
+import type { InstallInput } from './install-input.js'
 
 /**
  * The command line of coreos-installer, in the order of the upstream step, with the device last. Unlike upstream, every

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../wire/index.js'
 import type { InstallCoreosArgs } from './args.js'
-import { resolveInput } from './input.js'
+import { resolveInput } from './install-input.js'
 
 const resolve = (args: InstallCoreosArgs, user_data?: unknown, name?: string) =>
   resolveInput({

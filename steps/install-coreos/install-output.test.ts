@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { LineSplitter } from '../sdk/line-splitter.js'
-import { readFailure } from './failure.js'
-import { progressPercent } from './progress.js'
+import { readFailure } from './install-failure.js'
+import { progressPercent } from './install-progress.js'
 
 /** Distilled from what coreos-installer 0.27.0 printed. */
 const recorded = JSON.parse(

@@ -1,9 +1,9 @@
 import { during, type Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { withMounted } from '../hardware/mounted.js'
-import { readPartitions } from '../hardware/partitions.js'
+import { readPartitions } from '../hardware/read-partitions.js'
 import { runToEnd, runCommand } from '../sdk/run-command.js'
-import type { InstallInput } from './input.js'
+import type { InstallInput } from './install-input.js'
 
 /** Expected SHA-256 of /ignition/config.ign in hex; null when the file must not exist. */
 export type ExpectedConfig = string | null

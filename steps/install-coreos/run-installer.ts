@@ -4,8 +4,8 @@ import type { TargetCommand } from '../../targets/index.js'
 import { fullDiskReason } from '../sdk/disk-full.js'
 import { runToEnd, printCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { DISK_FAILED, readFailure } from './failure.js'
-import { progressPercent } from './progress.js'
+import { DISK_FAILED, readFailure } from './install-failure.js'
+import { progressPercent } from './install-progress.js'
 
 /** Attempts of the upstream step, but here only after transient failures and with pauses. */
 const MAX_INSTALL_ATTEMPTS = 3

@@ -2,7 +2,7 @@ import { maskedUrl } from '../../bytes/index.js'
 import { errorChain, userError } from '../../runtime/index.js'
 import type { StagedAsset } from '../../targets/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import type { InstallInput } from './input.js'
+import type { InstallInput } from './install-input.js'
 
 /**
  * Stages the image for the target; null when the installer fetches it itself.

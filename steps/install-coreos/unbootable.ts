@@ -1,6 +1,6 @@
 import { during, type Logger } from '../../runtime/index.js'
 import type { Target } from '../../targets/index.js'
-import { readPartitions } from '../hardware/partitions.js'
+import { readPartitions } from '../hardware/read-partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'
 

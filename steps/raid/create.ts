@@ -1,12 +1,12 @@
 import { errorChain } from '../../runtime/index.js'
 import { listBlockDevices, type BlockDevice } from '../hardware/block-devices.js'
 import { bootMode } from '../hardware/boot-mode.js'
-import { partitionPath, readPartitions } from '../hardware/partitions.js'
+import { partitionPath, readPartitions } from '../hardware/read-partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { listRaidArrays } from '../hardware/software-raid.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { layOut, type PlannedVolume } from './layout.js'
+import { layOut, type PlannedVolume } from './raid-layout.js'
 import type { LogicalDisk } from './raid-config.js'
 
 /** gdisk's name of the partition type "Linux RAID". */

@@ -1,4 +1,4 @@
-import { RUNS, type CellText } from '../supervised/scripts.js'
+import { RUNS, type CellText } from '../supervised/supervised-scripts.js'
 import { shellWord } from '../supervised/shell-words.js'
 import { ALWAYS, type CellNeeds } from './needs.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'

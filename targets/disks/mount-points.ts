@@ -1,4 +1,4 @@
-import { RUNS } from '../supervised/scripts.js'
+import { RUNS } from '../supervised/supervised-scripts.js'
 import { shellWord } from '../supervised/shell-words.js'
 import type { PreparedCommand } from '../supervised/supervised-executor.js'
 

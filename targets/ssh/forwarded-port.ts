@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { errorChain, Scope, type Clock, type Logger } from '../../runtime/index.js'
-import type { SshConnection } from './connection.js'
+import type { SshConnection } from './ssh-connection.js'
 
 export interface ForwardParts {
   /** Name of the target, for messages. */

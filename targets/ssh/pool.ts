@@ -1,5 +1,5 @@
 import { sharedAbort, UserError, type Clock } from '../../runtime/index.js'
-import { NoRoom, type Channel, type SshConnection } from './connection.js'
+import { NoRoom, type Channel, type SshConnection } from './ssh-connection.js'
 
 /** Channels per connection: sshd allows ten by default (MaxSessions), and a few stay free for short commands. */
 const MAX_CONNECTION_CHANNELS = 8

@@ -11,11 +11,11 @@ import {
   sharedAbort,
   readNamedText,
 } from '../../runtime/index.js'
-import { limitedText } from '../supervised/limits.js'
+import { limitedText } from '../supervised/output-limits.js'
 import { LinkLost, type LoginShell, type ShellChannel } from '../supervised/login-shell.js'
 import { Silence } from '../supervised/silence.js'
 import { shownAddress, type SshAddress } from './address.js'
-import { SshConnection, type Channel } from './connection.js'
+import { SshConnection, type Channel } from './ssh-connection.js'
 import type { BootPhase, HostKeyPins } from './host-keys.js'
 import { hostSettings, type SshHostSettings, type SshSurroundings } from './host-settings.js'
 import {
@@ -25,11 +25,11 @@ import {
   readIdentity,
   SCRIPT_LINE,
   type HostIdentity,
-} from './identity.js'
+} from './ssh-identity.js'
 import type { KnownHostsFile } from './known-hosts.js'
 import { forwardPort, type ForwardedPort } from './forwarded-port.js'
 import { ConnectionPool } from './pool.js'
-import { rememberSecrets, type SecretSource } from './secrets.js'
+import { rememberSecrets, type SecretSource } from './ssh-secrets.js'
 import { asRoot } from './sudo.js'
 
 export interface SshShellOptions {

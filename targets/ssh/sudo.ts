@@ -1,6 +1,6 @@
 import { seconds, UserError, type Clock, type Random } from '../../runtime/index.js'
-import { OUTPUT_LIMITS, tooMuch } from '../supervised/limits.js'
-import type { Channel } from './connection.js'
+import { OUTPUT_LIMITS, tooMuch } from '../supervised/output-limits.js'
+import type { Channel } from './ssh-connection.js'
 import { ERRORS } from '../errors.js'
 
 export interface SudoParts {

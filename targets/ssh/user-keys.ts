@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import type { BaseAgent, OpenSSHAgent, ParsedKey } from 'ssh2'
 import { withClockHeld, type Clock, readNamedFile, readNamedText } from '../../runtime/index.js'
-import { certifiedKey } from './certificate.js'
+import { certifiedKey } from './user-certificate.js'
 import type { SshHostSettings } from './host-settings.js'
-import type { SecretSource } from './secrets.js'
+import type { SecretSource } from './ssh-secrets.js'
 import { loadSsh2 } from './ssh2.js'
 
 /** Records why a key is not offered, for the message of a refused login. */

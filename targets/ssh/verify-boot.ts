@@ -1,9 +1,9 @@
 import { defined, minutes, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
 import { waitText } from '../supervised/conversation.js'
-import { limitedText } from '../supervised/limits.js'
+import { limitedText } from '../supervised/output-limits.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { HostKeyRefused } from './host-keys.js'
-import { SCRIPT_LINE, type HostIdentity } from './identity.js'
+import { SCRIPT_LINE, type HostIdentity } from './ssh-identity.js'
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 /** A file with a secret, which proves that a system is the installed one. */

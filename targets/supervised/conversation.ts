@@ -9,8 +9,8 @@ import {
 } from '../../runtime/index.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
 import { drainStream, lastWords } from './output-streams.js'
-import { readRecords, type Record } from './records.js'
-import { GREETING, HELLO, RUNS, wrapScript } from './scripts.js'
+import { readRecords, type Record } from './answer-records.js'
+import { GREETING, HELLO, RUNS, wrapScript } from './supervised-scripts.js'
 import { Silence } from './silence.js'
 import { ERRORS } from '../errors.js'
 

@@ -2,8 +2,8 @@ import { posix } from 'node:path'
 import { UserError } from '../../runtime/index.js'
 import type { TargetFiles } from '../executor.js'
 import type { Conversation } from './conversation.js'
-import { OUTPUT_LIMITS } from './limits.js'
-import { RUNS } from './scripts.js'
+import { OUTPUT_LIMITS } from './output-limits.js'
+import { RUNS } from './supervised-scripts.js'
 import { printfCommands, shellWord } from './shell-words.js'
 
 /** Largest file inside a script, in bytes; a larger one is sent first, and the script renames it. */

@@ -2,10 +2,10 @@ import { errorChain, sizeText, UserError } from '../../runtime/index.js'
 import type { CommandExit, OutputChunk, RunningCommand, RunId } from '../executor.js'
 import { TargetRebooted, type Conversation } from './conversation.js'
 import { ERRORS } from '../errors.js'
-import { OUTPUT_LIMITS } from './limits.js'
+import { OUTPUT_LIMITS } from './output-limits.js'
 import { LinkLost } from './login-shell.js'
-import type { Record } from './records.js'
-import { attachScript, cancelScript } from './scripts.js'
+import type { Record } from './answer-records.js'
+import { attachScript, cancelScript } from './supervised-scripts.js'
 
 /** Position of a reader in a run's two outputs, in bytes. */
 export interface Position {

@@ -1,5 +1,5 @@
 import type { Conversation } from './conversation.js'
-import { OUTPUT_LIMITS, tooMuch } from './limits.js'
+import { OUTPUT_LIMITS, tooMuch } from './output-limits.js'
 
 /**
  * Runs shell text that prints lines `X text` on a target, where the letter X is the tag of the line.

@@ -7,7 +7,7 @@ import type { MachineSpec } from '../../machine/machine-spec.js'
 import { NO_PACE } from '../../machine/machine.js'
 import { coreosInstallerProgram } from '../../machine/programs/coreos-installer/coreos-installer.js'
 import { MemoryFileTree } from '../../machine/file-tree.js'
-import type { ProgramMachine } from '../../machine/programs/program.js'
+import type { ProgramMachine } from '../../machine/programs/machine-program.js'
 
 const MIB = 1024 * 1024
 

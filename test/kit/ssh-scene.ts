@@ -4,7 +4,7 @@ import { errorChain, silent, systemClock, systemRandom } from '../../runtime/ind
 import { parseSshTarget } from '../../targets/ssh/address.js'
 import { parsePins } from '../../targets/ssh/host-keys.js'
 import { formatFingerprint } from '../../targets/ssh/known-hosts.js'
-import type { SecretQuestion } from '../../targets/ssh/secrets.js'
+import type { SecretQuestion } from '../../targets/ssh/ssh-secrets.js'
 import { openSshShell, type SshShellOptions } from '../../targets/ssh/ssh-shell.js'
 import { LinkLost, type LoginShell } from '../../targets/supervised/login-shell.js'
 import { Home, newKey, SshHost, type SshHostOptions } from './ssh-host.js'

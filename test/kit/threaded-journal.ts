@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { installCoreos } from '../../lab/index.js'
-import type { LabEvent } from '../../lab/events.js'
+import type { LabEvent } from '../../lab/lab-events.js'
 import type { ThreadedLabOptions } from '../../lab/lab.js'
 import { createThreadedLab } from '../../lab/threads/threaded-lab.js'
 

@@ -3,7 +3,7 @@ import { selfSigned } from '../../agent/index.js'
 import { IgnitionLog } from '../../machine/ignition/ignition-log.js'
 import { proxyFor } from '../../bytes/index.js'
 import { proxiesOf } from '../../machine/ignition/http-request.js'
-import { Resources } from '../../machine/ignition/resources.js'
+import { Resources } from '../../machine/ignition/ignition-resources.js'
 import { Probe, systemClock, systemRandom } from '../../runtime/index.js'
 import { ServersOfTest } from '../kit/servers-of-test.js'
 

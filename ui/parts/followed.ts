@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LabClient } from '../../lab/index.js'
 import { atMostEvery, pauseFor } from '../browser.js'
-import { makeLabClient, connectionState, sentenceOf } from '../state/connection.js'
+import { makeLabClient, connectionState, sentenceOf } from '../state/page-connection.js'
 
 /** A node or a machine that a view follows. */
 export interface FollowedSubject<Value> {

@@ -1,4 +1,4 @@
-import { keysShown } from './keys.js'
+import { keysShown } from './page-keys.js'
 import { Modal } from './modal.js'
 
 export function Help() {

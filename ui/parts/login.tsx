@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { connectionState, signIn } from '../state/connection.js'
+import { connectionState, signIn } from '../state/page-connection.js'
 
 /** Asks for the name and the password of the API. */
 export function Login({ isWrong }: { isWrong: boolean }) {

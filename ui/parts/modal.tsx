@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { shownDialog } from './keys.js'
+import { shownDialog } from './page-keys.js'
 
 /** A dialog over the page. Escape and a click beside it close it; the focus goes back to where it was. */
 export function Modal({ label, children }: { label: string; children: ComponentChildren }) {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { formatRoute, routeIn, type PageRoute } from '../state/route.js'
+import { formatRoute, routeIn, type PageRoute } from '../state/page-route.js'
 
 export const currentRoute = signal<PageRoute>(routeIn(location.hash))
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { pauseFor } from '../browser.js'
-import { sentenceOf } from '../state/connection.js'
+import { sentenceOf } from '../state/page-connection.js'
 
 export interface PageNotice {
   readonly id: number

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LabClient } from '../../lab/index.js'
 import { pauseFor } from '../browser.js'
-import { makeLabClient, connectionState, sentenceOf } from '../state/connection.js'
+import { makeLabClient, connectionState, sentenceOf } from '../state/page-connection.js'
 
 /** Shows what is read again and again, while the server is there. */
 export function usePolled<Value>(

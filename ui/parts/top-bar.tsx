@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { repeatEvery } from '../browser.js'
-import { connectionState } from '../state/connection.js'
+import { connectionState } from '../state/page-connection.js'
 import { clock, isFleet, isRun, labTime } from '../state/lab-state.js'
 import { VIEWS, type View } from '../views/views.js'
-import { clockText, dateText } from './clock.js'
-import { shownDialog } from './keys.js'
+import { clockText, dateText } from './clock-texts.js'
+import { shownDialog } from './page-keys.js'
 import { currentRoute } from './navigation.js'
 import { nextTheme, theme } from './theme.js'
 

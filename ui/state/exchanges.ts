@@ -1,5 +1,5 @@
 import type { BmcEntry, ExchangeEntry, JournalEntry } from '../../lab/index.js'
-import { curlText, quoteShellWord } from './connection.js'
+import { curlText, quoteShellWord } from './page-connection.js'
 
 /** An entry that the view of exchanges shows. */
 export type ShownExchange = ExchangeEntry | BmcEntry

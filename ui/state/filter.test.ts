@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { commonError, countsOf, EVERYTHING, filterRows, isEverything } from './filter.js'
 import { lookOf } from './looks.js'
-import type { FleetRow } from './rows.js'
+import type { FleetRow } from './fleet-rows.js'
 
 const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow => ({
   id: `id-${name}`,

@@ -1,4 +1,4 @@
-import type { FleetRow } from './rows.js'
+import type { FleetRow } from './fleet-rows.js'
 
 /** Selects rows; a part that is empty selects all. */
 export interface Filter {

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import { ControlRefused, type ClockReport, type FaultReport } from '../../lab/index.js'
 import { atMostEvery, oncePerFrame, pauseFor, wallTime, timeoutSignal } from '../browser.js'
-import { isSignedIn, makeLabClient, connectionState } from './connection.js'
-import { rowOfMachine, rowOfNode, Rows } from './rows.js'
+import { isSignedIn, makeLabClient, connectionState } from './page-connection.js'
+import { rowOfMachine, rowOfNode, Rows } from './fleet-rows.js'
 
 /** The lab as it was seen last. */
 export const rows = new Rows()

@@ -1,4 +1,4 @@
-import type { FleetRow } from './rows.js'
+import type { FleetRow } from './fleet-rows.js'
 
 /** A line of the palette. */
 export interface Choice {

@@ -1,7 +1,7 @@
 import type { FaultReport } from '../../lab/index.js'
 import { adviceFor, type Advice } from './advice.js'
 import { commonError } from './filter.js'
-import type { FleetRow } from './rows.js'
+import type { FleetRow } from './fleet-rows.js'
 
 /** Machines that fail or hang alike. */
 export interface MachineProblem {

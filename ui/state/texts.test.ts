@@ -9,9 +9,9 @@ import { conditionsFor, faultOf, faultText, routesFor } from './fault-form.js'
 import { lookOf } from './looks.js'
 import { choicesFor } from './palette.js'
 import { problemsOf, SLOW_STATE_TIMEOUT } from './problems.js'
-import { filterIn, formatRoute, filterQueryOf, routeIn } from './route.js'
-import type { FleetRow } from './rows.js'
-import { askAll, outcomeText, verbOf, verbsFor } from './verbs.js'
+import { filterIn, formatRoute, filterQueryOf, routeIn } from './page-route.js'
+import type { FleetRow } from './fleet-rows.js'
+import { askAll, outcomeText, verbOf, verbsFor } from './provision-verbs.js'
 
 const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow => ({
   id: `id-${name}`,

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { repeatEvery } from '../browser.js'
-import { advanceClock, dateText, lengthText, setMode } from '../parts/clock.js'
-import { useKeys } from '../parts/keys.js'
+import { advanceClock, dateText, lengthText, setMode } from '../parts/clock-texts.js'
+import { useKeys } from '../parts/page-keys.js'
 import { runWithNotice } from '../parts/notices.js'
-import { makeLabClient } from '../state/connection.js'
+import { makeLabClient } from '../state/page-connection.js'
 import { clock, isFleet, labTime, seeClock } from '../state/lab-state.js'
 
 const SPEEDS = ['real', 'x10', 'x60', 'x600'] as const

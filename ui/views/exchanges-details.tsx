@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { JournalMessage } from '../../lab/index.js'
 import { labUrl } from '../browser.js'
-import { lengthText } from '../parts/clock.js'
+import { lengthText } from '../parts/clock-texts.js'
 import { Curl } from '../parts/curl.js'
 import {
   formatBody,
@@ -12,7 +12,7 @@ import {
   statusText,
   type ShownExchange,
 } from '../state/exchanges.js'
-import { formatRoute } from '../state/route.js'
+import { formatRoute } from '../state/page-route.js'
 
 /** A call with its bodies, in which secrets are masked. */
 export function ExchangeDetails({ call, close }: { call: ShownExchange; close: () => void }) {

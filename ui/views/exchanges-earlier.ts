@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { makeLabClient } from '../state/connection.js'
+import { makeLabClient } from '../state/page-connection.js'
 import { isCall, selectedCalls, type ShownExchange, type CallFilter } from '../state/exchanges.js'
 
 /** Entries that are read at once, and how often for one search: a filter may fit one call in thousands. */

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { runWithNotice } from '../parts/notices.js'
-import { makeLabClient } from '../state/connection.js'
+import { makeLabClient } from '../state/page-connection.js'
 import { faultText } from '../state/fault-form.js'
 import { faults, readFaults } from '../state/lab-state.js'
-import { formatRoute } from '../state/route.js'
+import { formatRoute } from '../state/page-route.js'
 import { ClockPanel } from './clock-panel.js'
 import { FaultForm } from './fault-form.js'
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { runWithNotice, showNotice } from '../parts/notices.js'
-import { callIronic, makeLabClient } from '../state/connection.js'
+import { callIronic, makeLabClient } from '../state/page-connection.js'
 import { readRows, rows } from '../state/lab-state.js'
-import type { FleetRow } from '../state/rows.js'
-import { askAll, outcomeText, verbsFor, type NodeVerb } from '../state/verbs.js'
+import type { FleetRow } from '../state/fleet-rows.js'
+import { askAll, outcomeText, verbsFor, type NodeVerb } from '../state/provision-verbs.js'
 import { selectMachines, selectedMachines } from './selection.js'
 
 /** Verbs for the machines that are selected. */

@@ -2,7 +2,7 @@ import { colourOf } from '../parts/theme.js'
 import { markPaths } from '../parts/shapes.js'
 import { visibleCells, type GridLayout } from '../state/grid-layout.js'
 import { LOOKS, type Look } from '../state/looks.js'
-import type { FleetRow } from '../state/rows.js'
+import type { FleetRow } from '../state/fleet-rows.js'
 
 export interface FleetDrawing {
   readonly rows: readonly FleetRow[]

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { oncePerFrame } from '../browser.js'
-import { sinceText } from '../parts/clock.js'
+import { sinceText } from '../parts/clock-texts.js'
 import { goToRoute } from '../parts/navigation.js'
 import { colours } from '../parts/theme.js'
 import { cellAfter, cellAt, gridLayout, scrolledTo, type CellSize } from '../state/grid-layout.js'
 import { rows as allRows } from '../state/lab-state.js'
-import type { FleetRow } from '../state/rows.js'
+import type { FleetRow } from '../state/fleet-rows.js'
 import { drawCells, paintBox } from './fleet-drawing.js'
 import { selectedMachines, toggleSelection } from './selection.js'
 

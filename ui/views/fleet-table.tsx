@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { oncePerFrame } from '../browser.js'
-import { sinceText } from '../parts/clock.js'
+import { sinceText } from '../parts/clock-texts.js'
 import { Mark } from '../parts/shapes.js'
 import { rows as allRows } from '../state/lab-state.js'
-import { formatRoute } from '../state/route.js'
-import type { FleetRow } from '../state/rows.js'
+import { formatRoute } from '../state/page-route.js'
+import type { FleetRow } from '../state/fleet-rows.js'
 import { openRow } from './fleet-grid.js'
 import { selectMachines, selectedMachines, toggleSelection } from './selection.js'
 

@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import type { JournalEntry, MachineReport } from '../../lab/index.js'
 import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { runWithNotice } from '../parts/notices.js'
-import { makeLabClient } from '../state/connection.js'
+import { makeLabClient } from '../state/page-connection.js'
 import { callText, hasFailed, isCall, statusText } from '../state/exchanges.js'
-import { formatRoute } from '../state/route.js'
+import { formatRoute } from '../state/page-route.js'
 
 /** Calls that are listed. */
 const MAX_BMC_CALLS = 12

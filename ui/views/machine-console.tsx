@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { oncePerFrame, pauseFor } from '../browser.js'
-import { makeLabClient, connectionState } from '../state/connection.js'
+import { makeLabClient, connectionState } from '../state/page-connection.js'
 
 /** Lines that the page keeps. */
 const MAX_PAGE_LINES = 1000

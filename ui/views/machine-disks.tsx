@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { DiskDrawing } from '../../lab/index.js'
-import { clockText } from '../parts/clock.js'
+import { clockText } from '../parts/clock-texts.js'
 import { bytesText, diskBoxes, usedEnd, writesOf } from '../state/disk-layout.js'
 
 const DRAWING_WIDTH = 1000

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { DiskDrawing, MachineReport, ShownFile } from '../../lab/index.js'
-import { makeLabClient, sentenceOf } from '../state/connection.js'
+import { makeLabClient, sentenceOf } from '../state/page-connection.js'
 import { bytesText } from '../state/disk-layout.js'
 
 type ShownFilesystem = 'boot' | 'root'

@@ -1,7 +1,7 @@
 import type { MachineReport } from '../../lab/index.js'
 import { runWithNotice } from '../parts/notices.js'
 import { Mark } from '../parts/shapes.js'
-import { makeLabClient } from '../state/connection.js'
+import { makeLabClient } from '../state/page-connection.js'
 import { bytesText } from '../state/disk-layout.js'
 import { lookOf } from '../state/looks.js'
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { MachineReport } from '../../lab/index.js'
-import { clockText } from '../parts/clock.js'
-import { makeLabClient } from '../state/connection.js'
+import { clockText } from '../parts/clock-texts.js'
+import { makeLabClient } from '../state/page-connection.js'
 
 type IgnitionLogLine = { at: number; from: string; message: string }
 

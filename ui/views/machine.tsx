@@ -1,7 +1,7 @@
 import type { DiskDrawing, MachineReport } from '../../lab/index.js'
 import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { rows, rowsVersion } from '../state/lab-state.js'
-import { formatRoute } from '../state/route.js'
+import { formatRoute } from '../state/page-route.js'
 import { MachineBmc } from './machine-bmc.js'
 import { MachineConsole } from './machine-console.js'
 import { MachineDisks } from './machine-disks.js'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { callIronic, sentenceOf } from '../state/connection.js'
+import { callIronic, sentenceOf } from '../state/page-connection.js'
 import { jsonLines } from '../state/changes.js'
 
 interface FieldChange {

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { NodeTimeline } from '../../lab/index.js'
 import { wallTime } from '../browser.js'
-import { clockText, dateText, lengthText } from '../parts/clock.js'
+import { clockText, dateText, lengthText } from '../parts/clock-texts.js'
 import { lookOf } from '../state/looks.js'
 import {
   clustersOf,

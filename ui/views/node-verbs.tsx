@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Curl } from '../parts/curl.js'
 import { runWithNotice } from '../parts/notices.js'
-import { callIronic, curlOf } from '../state/connection.js'
-import type { FleetRow } from '../state/rows.js'
-import { NODE_VERBS, type NodeVerb } from '../state/verbs.js'
+import { callIronic, curlOf } from '../state/page-connection.js'
+import type { FleetRow } from '../state/fleet-rows.js'
+import { NODE_VERBS, type NodeVerb } from '../state/provision-verbs.js'
 
 /** Verbs of a node as buttons, each with its call for a shell. */
 export function NodeVerbs({ row }: { row: FleetRow }) {

@@ -1,11 +1,11 @@
 import { runWithNotice, showNotice } from '../parts/notices.js'
 import { Mark } from '../parts/shapes.js'
-import { callIronic, makeLabClient } from '../state/connection.js'
+import { callIronic, makeLabClient } from '../state/page-connection.js'
 import { faults, labTime, readFaults, rows } from '../state/lab-state.js'
 import { problemsOf, type MachineProblem } from '../state/problems.js'
-import { formatRoute } from '../state/route.js'
-import type { FleetRow } from '../state/rows.js'
-import { askAll, outcomeText, verbOf } from '../state/verbs.js'
+import { formatRoute } from '../state/page-route.js'
+import type { FleetRow } from '../state/fleet-rows.js'
+import { askAll, outcomeText, verbOf } from '../state/provision-verbs.js'
 import { selectMachines } from './selection.js'
 
 /** Names that are listed. */

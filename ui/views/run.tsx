@@ -1,12 +1,12 @@
 import type { RunHost, RunProgress } from '../../lab/index.js'
-import { lengthText } from '../parts/clock.js'
-import { useKeys } from '../parts/keys.js'
+import { lengthText } from '../parts/clock-texts.js'
+import { useKeys } from '../parts/page-keys.js'
 import { usePolled } from '../parts/polled.js'
 import { Mark } from '../parts/shapes.js'
 import { wallTime } from '../browser.js'
 import { isFleet } from '../state/lab-state.js'
-import { formatRoute } from '../state/route.js'
-import { failedFirst, OUTCOME_LOOKS, stagesOf, summarizeRun, type ShownStage } from '../state/run.js'
+import { formatRoute } from '../state/page-route.js'
+import { failedFirst, OUTCOME_LOOKS, stagesOf, summarizeRun, type ShownStage } from '../state/run-progress-state.js'
 
 /** Milliseconds between two looks at a run. */
 const RUN_POLL_INTERVAL = 500

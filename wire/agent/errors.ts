@@ -1,4 +1,4 @@
-import type { CommandError } from './commands.js'
+import type { CommandError } from './command-results.js'
 
 /**
  * IPA's errors by class name, with the HTTP code and the sentence that each always has (IPA's source).

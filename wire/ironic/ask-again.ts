@@ -1,6 +1,6 @@
 import { errorChain, type Clock } from '../../runtime/index.js'
-import { ConnectionFailed } from '../exchange.js'
-import { IronicRefused } from './client.js'
+import { ConnectionFailed } from '../wire-exchange.js'
+import { IronicRefused } from './ironic-client.js'
 
 /** Whether an Ironic has not answered, or only what stands in front of it: it is starting, or gone for a while. */
 export const isIronicAway = (error: unknown): boolean =>

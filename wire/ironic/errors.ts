@@ -1,5 +1,5 @@
 import { pythonRepr } from '../agent/index.js'
-import type { ResourceKind } from './resources.js'
+import type { ResourceKind } from './ironic-resources.js'
 
 /**
  * An error as Ironic's API answers it: always `{"error_message": "<JSON text>"}`, in one of two shapes

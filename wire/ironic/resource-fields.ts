@@ -1,5 +1,5 @@
-import type { VersionedField } from './fields.js'
-import type { ResourceKind, ResourceRecords } from './resources.js'
+import type { VersionedField } from './node-port-fields.js'
+import type { ResourceKind, ResourceRecords } from './ironic-resources.js'
 
 /** Form of a resource in answers, with its fields in the answers' order. */
 export interface ResourceFields<Record> {

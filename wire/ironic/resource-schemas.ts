@@ -1,6 +1,6 @@
-import { STEP_INTERFACES } from '../steps.js'
+import { STEP_INTERFACES } from '../step-kinds.js'
 import type { JsonObject } from './node.js'
-import type { JsonSchema, SchemaOf } from './schemas.js'
+import type { JsonSchema, SchemaOf } from './ironic-schemas.js'
 import { traitSchema } from './traits.js'
 
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
@@ -8,7 +8,7 @@ const recordTextSchema = nullable('string')
 const recordObjectSchema = nullable('object')
 const uuidSchema = { type: 'string', format: 'uuid' } as const
 
-const document = <Document = JsonObject,>(
+const document = <Document = JsonObject>(
   properties: JsonSchema,
   required: readonly string[] = [],
 ): SchemaOf<Document> => ({

@@ -1,5 +1,5 @@
 import { defined } from '../../../runtime/index.js'
-import { isSameJson } from '../../kube/json.js'
+import { isSameJson } from '../../kube/kube-json.js'
 import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
 import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
 import { hardwareDetails } from './hardware-details.js'
@@ -16,7 +16,7 @@ import { keepHardware } from './hardware-data.js'
 import { clearError, NO_IMAGE } from './host-status.js'
 import { releaseSecret } from './host-secrets.js'
 import { releaseDeployImage } from './deploy-image.js'
-import { ADOPTS, CLEANS_UP } from './behaviours.js'
+import { ADOPTS, CLEANS_UP } from './baremetal-behaviours.js'
 
 /** The actions of the states (baremetalhost_controller.go): each goes one step, or reports that it is complete. */
 

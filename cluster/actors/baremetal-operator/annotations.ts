@@ -1,4 +1,4 @@
-import type { BareMetalHost } from '../../kube/kinds/metal3.js'
+import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
 
 /** Annotations of a BareMetalHost that its controller obeys (apis/metal3.io/v1alpha1/baremetalhost_types.go). */
 export const STATUS_ANNOTATION = 'baremetalhost.metal3.io/status'

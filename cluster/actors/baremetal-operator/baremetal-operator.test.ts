@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../../lab/index.js'
 import { minutes, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
-import type { BareMetalHost } from '../../kube/kinds/metal3.js'
+import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
 import { kubeDispatch } from '../../kube/http/kube-server.js'
 import { openKube } from '../../kube/open-kube.js'
 import { Behaviours } from '../behaviours.js'
 import { runBareMetalOperator, type BareMetalOperatorParts } from './baremetal-operator.js'
-import { ADOPTS, BARE_METAL_OPERATOR_BEHAVIOURS, REGISTERS_AGAIN } from './behaviours.js'
+import { ADOPTS, BARE_METAL_OPERATOR_BEHAVIOURS, REGISTERS_AGAIN } from './baremetal-behaviours.js'
 
 const NAMESPACE = 'metal3'
 

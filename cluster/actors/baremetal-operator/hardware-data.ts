@@ -4,7 +4,7 @@ import { HARDWARE_DETAILS, isInspectionDisabled } from './annotations.js'
 import { ownedBy } from './deploy-image.js'
 import type { HardwareDetails } from './hardware-details.js'
 import type { ManagedHost } from './host-status.js'
-import { isSameJson } from '../../kube/json.js'
+import { isSameJson } from '../../kube/kube-json.js'
 
 const HARDWARE_DATA_FINALIZER = 'baremetalhost.metal3.io/hardwareData'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/index.js'
 import type { ApiNode } from '../../../wire/index.js'
 import { withCondition } from '../../kube/conditions.js'
-import type { BareMetalHostStatus, ProvisioningState } from '../../kube/kinds/metal3.js'
+import type { BareMetalHostStatus, ProvisioningState } from '../../kube/kinds/metal3-kinds.js'
 import type { Condition } from '../../kube/object.js'
 import type { ManagedHost } from './host-status.js'
 

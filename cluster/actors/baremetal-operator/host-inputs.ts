@@ -9,9 +9,9 @@ import {
   type RequestedHost,
   type SecretManifest,
 } from '../../../metal3/index.js'
-import { isSameJson } from '../../kube/json.js'
-import type { Secret } from '../../kube/kinds/core.js'
-import type { BareMetalHostStatus, HostImageSpec } from '../../kube/kinds/metal3.js'
+import { isSameJson } from '../../kube/kube-json.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
+import type { BareMetalHostStatus, HostImageSpec } from '../../kube/kinds/metal3-kinds.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import type { HardwareDetails } from './hardware-details.js'
 import type { ManagedHost } from './host-status.js'

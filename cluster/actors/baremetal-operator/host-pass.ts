@@ -10,11 +10,11 @@ import {
   type RamdiskSource,
 } from '../../../metal3/index.js'
 import type { ApiNode } from '../../../wire/index.js'
-import type { Secret } from '../../kube/kinds/core.js'
-import type { HostErrorType } from '../../kube/kinds/metal3.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
+import type { HostErrorType } from '../../kube/kinds/metal3-kinds.js'
 import type { KubeClient } from '../../kube/kube-client.js'
 import type { Behaviours } from '../behaviours.js'
-import { BACKS_OFF } from './behaviours.js'
+import { BACKS_OFF } from './baremetal-behaviours.js'
 import { inventoryOf, type HardwareDetails } from './hardware-details.js'
 import { clearError, setError, type ManagedHost } from './host-status.js'
 

@@ -1,7 +1,7 @@
 import { defined } from '../../../runtime/index.js'
-import type { Secret } from '../../kube/kinds/core.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
 import type { KubeClient } from '../../kube/kube-client.js'
-import { isSameJson } from '../../kube/json.js'
+import { isSameJson } from '../../kube/kube-json.js'
 import { ownedBy } from './deploy-image.js'
 import type { ManagedHost } from './host-status.js'
 

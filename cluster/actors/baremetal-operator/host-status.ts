@@ -1,6 +1,11 @@
 import type { Clock } from '../../../runtime/index.js'
 import { kubeTime } from '../../kube/conditions.js'
-import type { BareMetalHost, BareMetalHostStatus, HostErrorType, ProvisioningState } from '../../kube/kinds/metal3.js'
+import type {
+  BareMetalHost,
+  BareMetalHostStatus,
+  HostErrorType,
+  ProvisioningState,
+} from '../../kube/kinds/metal3-kinds.js'
 
 /** A host in the hands of its controller, with a status that is written when the pass says so. */
 export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }

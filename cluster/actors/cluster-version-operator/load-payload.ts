@@ -1,9 +1,9 @@
-import type { ClusterVersion } from '../../kube/kinds/config.js'
-import type { ContainerPuller, ReleasePayload } from '../../site/releases.js'
+import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
 import { errorChain } from '../../../runtime/index.js'
 import type { Behaviours } from '../behaviours.js'
-import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './behaviours.js'
-import { blockedBy, rollbackProblem } from './preconditions.js'
+import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
+import { blockedBy, rollbackProblem } from './upgrade-preconditions.js'
 
 /** The release that a cluster is asked for. */
 export interface DesiredUpdate {

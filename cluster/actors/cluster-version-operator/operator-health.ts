@@ -1,6 +1,6 @@
 import { minutes, type Clock } from '../../../runtime/index.js'
 import { conditionOf } from '../../kube/conditions.js'
-import type { ClusterOperator } from '../../kube/kinds/config.js'
+import type { ClusterOperator } from '../../kube/kinds/config-kinds.js'
 
 /** Why an operator keeps an upgrade waiting. */
 export interface UnhealthyOperator {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ReleaseManifest } from '../../site/releases.js'
+import type { ReleaseManifest } from '../../site/site-releases.js'
 import { isOlder } from './release-version.js'
 import { runLevels, groupUnordered } from './run-levels.js'
 

@@ -1,4 +1,4 @@
-import type { ReleaseManifest } from '../../site/releases.js'
+import type { ReleaseManifest } from '../../site/site-releases.js'
 
 /** Manifests of one component at one run level, in the order of their names. */
 export interface ManifestGroup {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/index.js'
 import { kubeTime, withCondition } from '../../kube/conditions.js'
-import type { ClusterVersion } from '../../kube/kinds/config.js'
+import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
 import type { Condition } from '../../kube/object.js'
 import type { Applied } from './apply-release.js'
 import type { LoadStep, DesiredUpdate } from './load-payload.js'

@@ -5,7 +5,7 @@ import { minutes, temporaryFolder, type TemporaryFolder } from '../../../runtime
 import { clusterScene } from '../../../test/kit/cluster/cluster-scene.js'
 import { machineOsFolder } from '../../../test/kit/cluster/machine-os-folder.js'
 import { conditionOf } from '../../kube/conditions.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3.js'
+import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
 import * as controller from './image-customization-controller.js'
 
 const NAMESPACE = 'openshift-machine-api'

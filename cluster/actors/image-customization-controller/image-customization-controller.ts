@@ -3,7 +3,7 @@ import { defined, errorChain, withClockHeld, urlSafeToken, UserError } from '../
 import type { Behaviour } from '../behaviours.js'
 import { runActor, type ActorParts, type Next } from '../actor.js'
 import { isTrue } from '../../kube/conditions.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3.js'
+import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
 import {
   isSameConfig,
   notReady,

@@ -1,6 +1,6 @@
 import { defined, minutes, seconds, type Clock } from '../../../runtime/index.js'
 import { conditionOf, withCondition } from '../../kube/conditions.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3.js'
+import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
 
 export type ImageStatus = NonNullable<PreprovisioningImage['status']>
 

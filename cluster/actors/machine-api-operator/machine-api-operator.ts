@@ -4,8 +4,8 @@ import { withCondition } from '../../kube/conditions.js'
 import { apiVersionOf } from '../../kube/kinds.js'
 import { runActor, type ActorParts } from '../actor.js'
 import { runMachineSetController } from './machine-sets.js'
-import { runMachineController } from './machines.js'
-import { MACHINE_API_OPERATOR } from './names.js'
+import { runMachineController } from './machine-controller.js'
+import { MACHINE_API_OPERATOR } from './machine-api-names.js'
 
 const MACHINE_API_NAME = { name: 'machine-api' }
 /** The ConfigMap of the release with the operator's version (machine-api-operator 9511961 install/). */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../../runtime/index.js'
 import { apiVersionOf } from '../../kube/kinds.js'
-import type { KubeMachine, MachineSet } from '../../kube/kinds/machine.js'
+import type { KubeMachine, MachineSet } from '../../kube/kinds/machine-kinds.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { runActor, type ActorParts } from '../actor.js'
-import { REPLACES_MACHINES } from './behaviours.js'
-import { MACHINE_FINALIZER, MACHINE_API_OPERATOR } from './names.js'
+import { REPLACES_MACHINES } from './machine-api-behaviours.js'
+import { MACHINE_FINALIZER, MACHINE_API_OPERATOR } from './machine-api-names.js'
 
 /** Marks a machine that is to go first when its set is scaled down (pkg/controller/machineset/delete_policy.go). */
 const DELETE_FIRST = 'machine.openshift.io/delete-machine'

@@ -1,6 +1,6 @@
 import { runActor, type ActorParts } from '../actor.js'
-import { DRAINS_NODES } from './behaviours.js'
-import { DESIRED_DRAIN, LAST_APPLIED_DRAIN, MACHINE_CONFIG_OPERATOR } from './names.js'
+import { DRAINS_NODES } from './machine-config-behaviours.js'
+import { DESIRED_DRAIN, LAST_APPLIED_DRAIN, MACHINE_CONFIG_OPERATOR } from './machine-config-names.js'
 import { shortenRendered } from './pools.js'
 
 /**

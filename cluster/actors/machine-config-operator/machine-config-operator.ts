@@ -1,11 +1,11 @@
 import { openInScope } from '../../../runtime/index.js'
-import type { ContainerPuller } from '../../site/releases.js'
+import type { ContainerPuller } from '../../site/site-releases.js'
 import type { ActorParts } from '../actor.js'
 import { runBootImageController } from './boot-images/boot-image-controller.js'
 import { runDrainController } from './drain.js'
-import { runConfigOperator } from './operator.js'
+import { runConfigOperator } from './config-operator.js'
 import { runPoolController } from './pools.js'
-import { serveConfigs, type ConfigServer } from './server.js'
+import { serveConfigs, type ConfigServer } from './config-server.js'
 
 export interface MachineConfigOperatorParts extends ActorParts {
   /** Gives the release image, for its bootimage.json. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../../runtime/index.js'
-import type { KubeNode } from '../../kube/kinds/core.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config.js'
-import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './names.js'
+import type { KubeNode } from '../../kube/kinds/core-kinds.js'
+import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './machine-config-names.js'
 import { nodesToUpdate, nodesOf, poolStatus } from './pool-nodes.js'
 
 const OLD = 'rendered-worker-old'

@@ -1,8 +1,8 @@
 import { conditionOf, withCondition } from '../../kube/conditions.js'
-import type { KubeNode } from '../../kube/kinds/core.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config.js'
+import type { KubeNode } from '../../kube/kinds/core-kinds.js'
+import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
 import { defined, type Clock } from '../../../runtime/index.js'
-import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './names.js'
+import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './machine-config-names.js'
 
 // As pkg/controller/node/status.go, node_controller.go and pkg/controller/common/layered_node_state.go of
 // machine-config-operator 7ff337a.

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../../kube/kinds.js'
-import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config.js'
+import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
 import { isRefusal } from '../../kube/kube-refusal.js'
 import { runActor, type ActorParts } from '../actor.js'
-import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './behaviours.js'
-import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './names.js'
+import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './machine-config-behaviours.js'
+import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './machine-config-names.js'
 import { nodesToUpdate, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'
 import { renderedConfig } from './rendered-config.js'
 

@@ -8,8 +8,8 @@ import {
   type SpecVersion,
 } from '../../../ignition/index.js'
 import type { KubeClient } from '../../kube/kube-client.js'
-import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config.js'
-import { GENERATED_BY, OS_IMAGE } from './names.js'
+import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
 export const OWN_SPEC: SpecVersion = '3.5.0'

@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../../kube/kinds.js'
-import type { MachineConfig } from '../../kube/kinds/machine-config.js'
+import type { MachineConfig } from '../../kube/kinds/machine-config-kinds.js'
 import type { NewObject } from '../../kube/object.js'
-import { GENERATED_BY, nodeRoleLabel, ROLE, type Role } from './names.js'
+import { GENERATED_BY, nodeRoleLabel, ROLE, type Role } from './machine-config-names.js'
 import { OWN_SPEC } from './rendered-config.js'
 
 type NewConfig = NewObject<MachineConfig> & { kind: 'MachineConfig' }

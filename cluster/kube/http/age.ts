@@ -1,4 +1,4 @@
-import type { KubeJson } from '../json.js'
+import type { KubeJson } from '../kube-json.js'
 
 /**
  * The time since a date, as kubectl writes ages: apimachinery pkg/util/duration/duration.go HumanDuration.

@@ -1,5 +1,5 @@
 import { isNestedDeeper, UserError } from '../../../runtime/index.js'
-import { isMembers, type KubeJson, type JsonMembers } from '../json.js'
+import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { readYaml } from '../read-yaml.js'
 import { badRequest, kubeRefusal } from '../refusals.js'
 

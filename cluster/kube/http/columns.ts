@@ -1,6 +1,6 @@
 import { defined } from '../../../runtime/index.js'
 import type { KubeKind } from '../kinds.js'
-import { isMembers, type KubeJson, type JsonMembers } from '../json.js'
+import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import type { Stored } from '../stored-object.js'
 import { formatAge } from './age.js'
 

@@ -4,11 +4,11 @@ import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
 import { noSuchResource, kubeRefusal } from '../refusals.js'
 import { unknownFields } from '../validation.js'
-import { jsonAnswer, statusAnswer } from './answers.js'
+import { jsonAnswer, statusAnswer } from './kube-answers.js'
 import { MAX_KUBE_BODY_BYTES } from './bodies.js'
 import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
-import { resourceAt, segmentsOf } from './paths.js'
-import { resourceAnswer } from './resources.js'
+import { resourceAt, segmentsOf } from './kube-paths.js'
+import { resourceAnswer } from './resource-requests.js'
 
 export interface KubeServerOptions {
   store: ObjectStore

@@ -1,4 +1,4 @@
-import { isMembers, setMember, withoutMembers, type KubeJson } from '../json.js'
+import { isMembers, setMember, withoutMembers, type KubeJson } from '../kube-json.js'
 
 /** Lists that are merged by a member of their items, or as sets: the kinds of the core group that are served. */
 const MERGE_KEYS: Readonly<Record<string, string | null>> = {

@@ -1,7 +1,7 @@
 import { minutes, onAbort, seconds, systemClock } from '../../../runtime/index.js'
 import { KubeRefusal } from '../kube-refusal.js'
 import type { ObjectWatch } from '../watch.js'
-import type { ObjectRenderer } from './answers.js'
+import type { ObjectRenderer } from './kube-answers.js'
 
 export interface WatchStreamOptions {
   watch: ObjectWatch

@@ -1,9 +1,9 @@
 import type { Scenario } from '../scenario.js'
-import { BOOT_IMAGE_STORIES } from './boot-images.js'
-import { DEPLOY_IMAGE_STORIES } from './deploy-images.js'
-import { HOST_STORIES } from './hosts.js'
-import { NODE_IMAGE_STORIES } from './node-images.js'
-import { OPERATOR_STORIES } from './operators.js'
+import { BOOT_IMAGE_STORIES } from './boot-image-stories.js'
+import { DEPLOY_IMAGE_STORIES } from './deploy-image-stories.js'
+import { HOST_STORIES } from './host-stories.js'
+import { NODE_IMAGE_STORIES } from './node-image-stories.js'
+import { OPERATOR_STORIES } from './operator-stories.js'
 
 /** The stories of the design documents. */
 export const STORIES: readonly Scenario[] = [

@@ -19,7 +19,7 @@ import { UPDATE_ALLOWED } from '../../conductor/core/transitions.js'
 import type { NodePatch } from '../../store/store.js'
 import { applyPatch } from '../json-patch.js'
 import { checkDescription, checkNodeName, checkUuid, normalizeNode, refuseNewerFields } from './node-rules.js'
-import { checkDocument, schemaProblem } from '../schema.js'
+import { checkDocument, schemaProblem } from '../api-schema.js'
 
 /** States in which interfaces may change outside maintenance, and a resource class that is set. */
 const RECONFIGURABLE: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable', 'available']

@@ -1,4 +1,4 @@
-import type { NodeEntry } from '../../store/records.js'
+import type { NodeEntry } from '../../store/record-store.js'
 import { itemText, type ItemText } from '../json-text.js'
 
 /** Last rendered text of each node, with its view: the base URL, microversion and fields of the request. */

@@ -16,8 +16,8 @@ import {
 } from '../../../wire/index.js'
 import type { ProvisionRequest } from '../../conductor/core/conductor.js'
 import { TRANSITIONS, PROVISION_VERBS } from '../../conductor/core/transitions.js'
-import { runbookArgs } from './runbook-steps.js'
-import { schemaProblem, type PythonSchemaProblem } from '../schema.js'
+import { runbookArgs } from './runbook-arguments.js'
+import { schemaProblem, type PythonSchemaProblem } from '../api-schema.js'
 
 /** The body of `PUT /v1/nodes/X/states/provision`, each member of its type. */
 export interface ProvisionArgs {

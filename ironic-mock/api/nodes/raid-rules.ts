@@ -1,6 +1,6 @@
 import { IronicError, raidConfigSchema, type JsonObject, type NodeRecord } from '../../../wire/index.js'
 import { describeUnsupported } from '../../drivers/requirements.js'
-import { schemaProblem } from '../schema.js'
+import { schemaProblem } from '../api-schema.js'
 
 /**
  * Checks a target RAID configuration. An empty one clears the target, with any driver.

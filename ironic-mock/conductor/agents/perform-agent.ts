@@ -17,7 +17,7 @@ import {
   type Transport,
 } from '../../../wire/index.js'
 import { defined, type Clock } from '../../../runtime/index.js'
-import { configDriveImage } from '../../drivers/config-drive.js'
+import { configDriveImage } from '../../drivers/config-drive-image.js'
 import { agentNode, agentPorts } from './agent-view.js'
 import { commandError, echoesStep } from '../steps/agent-progress.js'
 import type { CachedSteps, EffectValues, FailureReason } from '../core/effects.js'

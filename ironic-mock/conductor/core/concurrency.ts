@@ -1,6 +1,6 @@
 import { ownMember } from '../../../runtime/index.js'
 import { IronicError, type ProvisionState } from '../../../wire/index.js'
-import type { Records } from '../../store/records.js'
+import type { Records } from '../../store/record-store.js'
 import type { ConductorConf } from './conductor-conf.js'
 import { PROVISION_VERBS } from './transitions.js'
 

@@ -1,7 +1,7 @@
 import { pythonRepr } from '../../../wire/index.js'
 import { timeOutCleaning } from '../flows/clean/cleaning-failure.js'
 import { deployFailed } from '../flows/deploy/deployment-failure.js'
-import type { DeadlineKind } from './events.js'
+import type { DeadlineKind } from './conductor-events.js'
 import { timeOutInspection } from '../flows/inspect/inspection.js'
 import { failRescueAndPowerOff } from '../flows/rescue/rescue.js'
 import { timeOutService } from '../flows/service/servicing-failure.js'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
 import type { JsonObject } from '../../../wire/index.js'
-import { detectDeployInterface } from '../flows/verify/autodetect.js'
+import { detectDeployInterface } from '../flows/verify/autodetect-interface.js'
 import { UPSTREAM_CONF, type ConductorConf } from './conductor-conf.js'
 
 const IMAGE = { image_source: 'http://192.0.2.1/i.raw', image_os_hash_algo: 'sha256', image_os_hash_value: 'ab' }

@@ -15,7 +15,7 @@ import { DanglingReference, Duplicate, StaleRevision, type Store, type StoredEff
 import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'
 import { templatesOf } from '../steps/deploy-templates.js'
 import type { Job, EffectOutcome } from './effects.js'
-import type { ConductorEvent, DeadlineKind } from './events.js'
+import type { ConductorEvent, DeadlineKind } from './conductor-events.js'
 import { NodeQueues } from './node-queues.js'
 import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { AgentSubject } from '../agents/perform-agent.js'

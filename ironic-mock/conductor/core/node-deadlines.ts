@@ -1,4 +1,4 @@
-import type { Records } from '../../store/records.js'
+import type { Records } from '../../store/record-store.js'
 import { WAITING_HEARTBEAT } from './reaction-commit.js'
 
 /** A time limit that a node is under. */

@@ -1,6 +1,6 @@
 import type { ProvisionState } from '../../../wire/index.js'
 import type { EffectOutcome } from '../core/effects.js'
-import type { ConductorEvent } from '../core/events.js'
+import type { ConductorEvent } from '../core/conductor-events.js'
 import { applyModes } from './hardware-report.js'
 import type { NodeTask } from '../core/node-task.js'
 

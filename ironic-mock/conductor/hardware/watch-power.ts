@@ -3,7 +3,7 @@ import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { EffectRunner } from '../core/effect-runner.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
-import type { SeenPower } from '../core/events.js'
+import type { SeenPower } from '../core/conductor-events.js'
 import { isPowerSynced } from './power-sync.js'
 
 interface PowerWatchParts {

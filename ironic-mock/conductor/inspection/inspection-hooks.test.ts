@@ -3,7 +3,7 @@ import type { JsonObject, PortRecord } from '../../../wire/index.js'
 import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
 import { UPSTREAM_INSPECTION, type InspectionHook, type InspectionConf } from './inspection-conf.js'
-import { parseLldp } from './lldp.js'
+import { parseLldp } from './parse-lldp.js'
 
 const GIB = 2 ** 30
 const eth = (n: number, more: JsonObject = {}): JsonObject => ({

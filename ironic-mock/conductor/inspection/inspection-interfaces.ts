@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import { formatClientValue } from '../../../wire/index.js'
 import type { JsonObject } from '../../../wire/index.js'
 import { invalidInventory, objectsOfList, objectOf, type DraftPort, type Inspected } from './inspection-context.js'
-import { lldpOf, switchOf } from './lldp.js'
+import { lldpOf, switchOf } from './parse-lldp.js'
 
 const MAC_PATTERN = /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i
 type InspectedInterfaces = Record<string, JsonObject & { mac_address: string; pxe_enabled: boolean }>

@@ -15,7 +15,7 @@ import {
   withCapabilities,
   type Inspected,
 } from './inspection-context.js'
-import { lldpOf, parseLldp } from './lldp.js'
+import { lldpOf, parseLldp } from './parse-lldp.js'
 
 const GIB = 2 ** 30
 

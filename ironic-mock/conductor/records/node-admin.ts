@@ -8,7 +8,7 @@ import {
   type ProvisionState,
 } from '../../../wire/index.js'
 import { chooseInterfaces, hardwareType, interfaceField, type HardwareType } from '../../drivers/hardware-types.js'
-import type { NodeEntry } from '../../store/records.js'
+import type { NodeEntry } from '../../store/record-store.js'
 import type { StoreView } from '../../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'

@@ -1,5 +1,5 @@
 import type { DeployTemplateRecord, NodeRecord } from '../../../wire/index.js'
-import type { Records } from '../../store/records.js'
+import type { Records } from '../../store/record-store.js'
 import type { PlannedStep } from './plan-steps.js'
 
 /** Traits of an instance; empty when they are malformed. */

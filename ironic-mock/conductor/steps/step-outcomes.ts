@@ -1,5 +1,5 @@
 import { pythonRepr, type CommandResult } from '../../../wire/index.js'
-import { bootRamdisk } from '../agents/ramdisk.js'
+import { bootRamdisk } from '../agents/boot-ramdisk.js'
 import type { InterfaceStepMemo, StepFlowMemos } from '../core/continuation.js'
 import { valueOf, type EffectOutcome } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'

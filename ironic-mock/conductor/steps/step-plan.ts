@@ -1,5 +1,5 @@
 import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
-import type { Records } from '../../store/records.js'
+import type { Records } from '../../store/record-store.js'
 import { withMaskedArgs } from '../records/secret-keys.js'
 import { templatesOf } from './deploy-templates.js'
 import { outOfBandSteps } from './driver-steps.js'

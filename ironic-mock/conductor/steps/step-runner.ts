@@ -1,5 +1,5 @@
 import { pythonRepr, formatClientValue, type JsonObject, type RequestedStep } from '../../../wire/index.js'
-import { bootRamdisk } from '../agents/ramdisk.js'
+import { bootRamdisk } from '../agents/boot-ramdisk.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 import { withMaskedArgs } from '../records/secret-keys.js'

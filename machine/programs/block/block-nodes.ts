@@ -1,11 +1,11 @@
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { Filesystem } from '../../disk/filesystem-probe.js'
-import { asShown, readLayoutOfBadDisk, type DiskLayout } from '../../disk/partitions.js'
+import { asShown, readLayoutOfBadDisk, type DiskLayout } from '../../disk/disk-partitions.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { findArrays, type MdArray } from './md-arrays.js'
-import type { ProgramMachine } from '../program.js'
+import type { ProgramMachine } from '../machine-program.js'
 
 /**
  * A disk or partition as Linux and udev show it. Always read from the disk, as if the kernel re-read the table at every

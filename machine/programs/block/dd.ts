@@ -1,7 +1,7 @@
 import { ownMember } from '../../../runtime/index.js'
 import { findBlockNode, type BlockNode } from './block-nodes.js'
 import { fileView, type FileView } from '../files/file-view.js'
-import type { Process, MachineProgram } from '../program.js'
+import type { Process, MachineProgram } from '../machine-program.js'
 import { splitOnce, strerror } from '../tool.js'
 
 /** Size of a write, between which a fault or a power loss can strike. */

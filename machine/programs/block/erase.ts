@@ -1,5 +1,5 @@
 import { findBlockNode, type BlockNode } from './block-nodes.js'
-import type { Process } from '../program.js'
+import type { Process } from '../machine-program.js'
 import { defineTool, ToolFailure } from '../tool.js'
 
 const ERASE_PIECE_BYTES = 256 * 1024 * 1024

@@ -2,7 +2,7 @@ import { alignColumns, ownMember } from '../../../runtime/index.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'
-import type { ProgramMachine } from '../program.js'
+import type { ProgramMachine } from '../machine-program.js'
 import { defineTool, ToolFailure, utilLinuxJson } from '../tool.js'
 
 type LsblkCell = string | number | boolean | null | (string | null)[]

@@ -8,7 +8,7 @@ import {
 } from '../../disk/md-superblock.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { blockNodes, flatNodes, readNode, type BlockDiskNode, type BlockNode } from './block-nodes.js'
-import type { ProgramMachine } from '../program.js'
+import type { ProgramMachine } from '../machine-program.js'
 
 /** An array as its members' superblocks describe it. */
 export interface MdArray {

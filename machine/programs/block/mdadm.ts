@@ -10,7 +10,7 @@ import {
 import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { findArrays, forgetArray, nameArray, readMdSuperblock, setStopped, type MdArray } from './md-arrays.js'
 import { arrayLine, detail, detailExport, examination, examinationExport } from './md-report.js'
-import type { ProgramMachine, Process } from '../program.js'
+import type { ProgramMachine, Process } from '../machine-program.js'
 import { defineTool, ToolExit, ToolFailure, type ToolOptions } from '../tool.js'
 
 const MIB = 1024 * 1024

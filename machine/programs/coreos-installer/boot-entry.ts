@@ -1,5 +1,5 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
-import { duringInstall, Failure } from './failure.js'
+import { duringInstall, Failure } from './installer-error.js'
 import type { MountedBoot } from './mounted-boot.js'
 
 const ENTRIES = '/loader/entries'

@@ -1,6 +1,6 @@
 import type { SimulatedDisk } from '../../disk/block-device.js'
-import { duringInstall, Failure } from './failure.js'
-import type { FoundDevice, InstallerHost } from './host.js'
+import { duringInstall, Failure } from './installer-error.js'
+import type { FoundDevice, InstallerHost } from './installer-host.js'
 import { killableDisk } from './killable-disk.js'
 
 export interface InstallDestination {

@@ -4,7 +4,7 @@ import { readNamedFileSync, type Clock } from '../../../runtime/index.js'
 import { fileSource } from '../../../bytes/index.js'
 import { openFileDisk } from '../../disk/file-disk.js'
 import type { FileTree } from '../../file-tree.js'
-import { openedFolder, type FoundDevice, type InstallerHost } from './host.js'
+import { openedFolder, type FoundDevice, type InstallerHost } from './installer-host.js'
 
 /**
  * This computer, with a plain file for the disk; no other file is opened for writing. Disposing of it closes the disk.

@@ -1,4 +1,4 @@
-import { Failure } from './failure.js'
+import { Failure } from './installer-error.js'
 
 /**
  * Compiles a pattern of the installer's glob library: `?`, `*`, `**`, `[a-z]`, `[!a-z]`; a slash is not special.

@@ -1,5 +1,5 @@
 import type { BootVolume } from '../../disk/boot-volume.js'
-import { duringInstall, Failure } from './failure.js'
+import { duringInstall, Failure } from './installer-error.js'
 import type { ConsoleSpec } from '../../../coreos/index.js'
 
 const CONSOLE_SETTINGS_START = '# CONSOLE-SETTINGS-START'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parseDocument } from 'yaml'
 import type { FileTree } from '../../file-tree.js'
-import { duringInstall, Failure } from './failure.js'
+import { duringInstall, Failure } from './installer-error.js'
 import { fetchAll, type Fetching } from './source/http.js'
-import type { InstallOptions } from './command-line/options.js'
+import type { InstallOptions } from './command-line/installer-options.js'
 
 /**
  * The config to embed, byte for byte; undefined without one. As in coreos-installer it only has to be JSON or Butane's

@@ -1,17 +1,17 @@
 import { expandConfigFiles } from './command-line/config-file.js'
 import { checkExclusive, findDestination, type InstallDestination } from './destination.js'
-import { formatFailure, duringInstall, Failure, isDefect } from './failure.js'
-import type { InstallerProcess } from './host.js'
+import { formatFailure, duringInstall, Failure, isDefect } from './installer-error.js'
+import type { InstallerProcess } from './installer-host.js'
 import type { Fetching } from './source/http.js'
 import { readEmbeddedIgnition } from './ignition-config.js'
-import type { InstallOptions } from './command-line/options.js'
+import type { InstallOptions } from './command-line/installer-options.js'
 import { temporaryName } from './mounted-boot.js'
 import { parseFilters } from './partition-filters.js'
 import { needsPostProcessing, postProcess } from './postprocess.js'
 import { SavedPartitions } from './saved-partitions.js'
-import { checkSignature } from './source/signature.js'
+import { checkSignature } from './source/installer-signature.js'
 import { openSource, type ImageSource } from './source/source.js'
-import { writeImage } from './write-image.js'
+import { writeImage } from './install-image.js'
 
 /**
  * `coreos-installer install`. All messages except the expanded arguments go to stderr.

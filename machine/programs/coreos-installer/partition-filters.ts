@@ -1,8 +1,8 @@
 import type { GptPartition } from '../../disk/gpt.js'
-import { duringInstall, Failure } from './failure.js'
+import { duringInstall, Failure } from './installer-error.js'
 import { compileGlob } from './glob.js'
 import { checkNumber } from './command-line/option-values.js'
-import type { InstallOptions } from './command-line/options.js'
+import type { InstallOptions } from './command-line/installer-options.js'
 
 /** Filters for the partitions to save. */
 export interface PartitionFilters {

@@ -11,9 +11,9 @@ import { describedDisk } from '../../disk/described-disk.js'
 import { readGpt } from '../../disk/gpt.js'
 import { inspectDisk } from '../../disk/inspect-disk.js'
 import { NO_PACE } from '../../machine.js'
-import type { ProgramMachine } from '../program.js'
+import type { ProgramMachine } from '../machine-program.js'
 import { runInstaller as runInstallerOn } from './coreos-installer.js'
-import { machineHost } from './host.js'
+import { machineHost } from './installer-host.js'
 
 /** Recordings of the real coreos-installer 0.27.0, without artefacts of the recording machine. */
 interface Recorded {

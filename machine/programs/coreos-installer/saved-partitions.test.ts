@@ -4,7 +4,7 @@ import { imagePath, insideWith, runInstaller } from '../../../test/kit/installer
 import { buildGpt, readGpt } from '../../disk/gpt.js'
 import { describedDisk } from '../../disk/described-disk.js'
 import { compileGlob } from './glob.js'
-import type { InstallOptions } from './command-line/options.js'
+import type { InstallOptions } from './command-line/installer-options.js'
 import { parseFilters } from './partition-filters.js'
 
 const MIB = 2 ** 20

@@ -11,7 +11,7 @@ import {
   type Gpt,
   type GptPartition,
 } from '../../disk/gpt.js'
-import { duringInstall, Failure } from './failure.js'
+import { duringInstall, Failure } from './installer-error.js'
 import type { PartitionFilters } from './partition-filters.js'
 
 const MIB = 1024 * 1024

@@ -2,7 +2,7 @@ import { sha256Hex, sha256OfParts } from '../../../bytes/index.js'
 import { normalPath } from '../../file-tree.js'
 import { findBlockNode, readNode } from '../block/block-nodes.js'
 import { fileView, type FileStat, type FileView } from './file-view.js'
-import type { ProgramMachine, Process } from '../program.js'
+import type { ProgramMachine, Process } from '../machine-program.js'
 import { strerror, defineTool, ToolExit, ToolFailure } from '../tool.js'
 
 const FILE_PIECE_BYTES = 4 * 1024 * 1024

@@ -4,7 +4,7 @@ import { FatVolume } from '../../disk/fat-volume.js'
 import { fileError, normalPath } from '../../file-tree.js'
 import { findBlockNode } from '../block/block-nodes.js'
 import { mdstat } from '../block/md-arrays.js'
-import type { ProgramMachine } from '../program.js'
+import type { ProgramMachine } from '../machine-program.js'
 
 export interface FileStat {
   kind: 'file' | 'directory' | 'block device'
@@ -30,7 +30,7 @@ export interface FileView {
 
 /** Opens a view in which files below a mount point are always read from and written to the disk. */
 export function fileView(inside: ProgramMachine, clock: Clock): FileView {
-  const on = async <T,>(
+  const on = async <T>(
     path: string,
     access: { writes: boolean },
     tree: (path: string) => T | Promise<T>,

@@ -1,6 +1,6 @@
 import { normalPath } from '../../file-tree.js'
 import { blockNodes, findBlockNode, flatNodes, mountPoints, type BlockNode } from '../block/block-nodes.js'
-import type { ProgramMachine, MachineProgram } from '../program.js'
+import type { ProgramMachine, MachineProgram } from '../machine-program.js'
 import { fileView } from './file-view.js'
 import { defineTool, ToolFailure } from '../tool.js'
 

@@ -1,6 +1,6 @@
 import { nicNames } from '../../hardware/hardware-names.js'
 import type { NicSpec } from '../../machine-spec.js'
-import type { ProgramMachine, MachineProgram } from '../program.js'
+import type { ProgramMachine, MachineProgram } from '../machine-program.js'
 import { defineTool, ToolFailure } from '../tool.js'
 
 const UNLIMITED_LIFETIME = 4294967295

@@ -1,5 +1,5 @@
 import { SWITCH_CHASSIS, switchPort } from '../../hardware/switch-port.js'
-import type { MachineProgram } from '../program.js'
+import type { MachineProgram } from '../machine-program.js'
 
 const LLDP_MULTICAST = '0180c200000e'
 

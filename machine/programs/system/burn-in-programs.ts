@@ -1,5 +1,5 @@
 import { findBlockNode } from '../block/block-nodes.js'
-import type { Process, MachineProgram } from '../program.js'
+import type { Process, MachineProgram } from '../machine-program.js'
 import { defineTool, ToolFailure } from '../tool.js'
 
 /** Duration of a loop of fio without `--runtime`. */

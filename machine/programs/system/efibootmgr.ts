@@ -1,5 +1,5 @@
 import { findBlockNode } from '../block/block-nodes.js'
-import type { EfiEntry, ProgramMachine } from '../program.js'
+import type { EfiEntry, ProgramMachine } from '../machine-program.js'
 import { defineTool, ToolExit, ToolFailure } from '../tool.js'
 
 /** Exit code of efibootmgr for a variable that it cannot change. */

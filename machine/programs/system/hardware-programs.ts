@@ -2,7 +2,7 @@ import { ownMember } from '../../../runtime/index.js'
 import { CPU, CPU_MHZ, FIRMWARE, hostName, nicNames } from '../../hardware/hardware-names.js'
 import type { MachineSpec } from '../../machine-spec.js'
 import { systemUuid } from '../../ramdisk/ramdisk-tree.js'
-import type { MachineProgram } from '../program.js'
+import type { MachineProgram } from '../machine-program.js'
 import { defineTool, ToolFailure, utilLinuxJson } from '../tool.js'
 
 export const lscpu = defineTool('lscpu', { json: 'J', bytes: 'B' }, ({ inside, stdout }, options) => {

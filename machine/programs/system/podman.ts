@@ -1,4 +1,4 @@
-import type { ProgramMachine, MachineProgram } from '../program.js'
+import type { ProgramMachine, MachineProgram } from '../machine-program.js'
 
 /**
  * File with the images that the machine can pull, a line each: `REFERENCE [EXIT-CODE [OUTPUT]]`. Registries are not

@@ -1,7 +1,7 @@
 import { kernelCommandLine } from '../../ramdisk/ramdisk-tree.js'
-import type { ProgramMachine, Process, MachineProgram } from '../program.js'
+import type { ProgramMachine, Process, MachineProgram } from '../machine-program.js'
 import { defineTool, ToolExit, ToolFailure } from '../tool.js'
-import { hasUnitFile, setStarted, unitState, type UnitState } from './units.js'
+import { hasUnitFile, setStarted, unitState, type UnitState } from './unit-states.js'
 
 const readFileText = (inside: ProgramMachine, path: string): string =>
   new TextDecoder().decode(inside.files.read(path)).trim()

@@ -3,7 +3,7 @@ import { mdUuid } from '../../disk/md-superblock.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { blockNodes, findBlockNode, flatNodes, type BlockDiskNode, type BlockNode } from '../block/block-nodes.js'
 import { levelName } from '../block/md-arrays.js'
-import { withArgv, type ProgramMachine, type MachineProgram } from '../program.js'
+import { withArgv, type ProgramMachine, type MachineProgram } from '../machine-program.js'
 import { defineTool, ToolFailure } from '../tool.js'
 
 /** Properties that udev's rules give a disk or partition. */

@@ -16,7 +16,7 @@ import {
   type NewRelease,
   type ActorNotice,
 } from '../../../cluster/index.js'
-import { SiteNetwork } from '../../../cluster/site/network.js'
+import { SiteNetwork } from '../../../cluster/site/site-network.js'
 import { SiteRegistry } from '../../../cluster/site/container-registry.js'
 import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../../lab/index.js'
 import type { Machine } from '../../../machine/index.js'

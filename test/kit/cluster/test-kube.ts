@@ -1,5 +1,5 @@
 import { openKube } from '../../../cluster/kube/open-kube.js'
-import type { BareMetalHost } from '../../../cluster/kube/kinds/metal3.js'
+import type { BareMetalHost } from '../../../cluster/kube/kinds/metal3-kinds.js'
 import type { NewObject } from '../../../cluster/kube/object.js'
 import { KubeRefusal } from '../../../cluster/kube/kube-refusal.js'
 import { seededRandom, VirtualClock } from '../../../runtime/index.js'

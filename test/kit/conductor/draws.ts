@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { SeenPower } from '../../../ironic-mock/conductor/core/events.js'
+import type { SeenPower } from '../../../ironic-mock/conductor/core/conductor-events.js'
 import { PROVISION_VERBS } from '../../../ironic-mock/conductor/core/transitions.js'
 
 /** A draw of a test, which becomes an event that fits the node. */

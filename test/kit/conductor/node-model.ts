@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { EffectBody, Job, EffectOutcome } from '../../../ironic-mock/conductor/core/effects.js'
-import type { ConductorEvent, DeadlineKind } from '../../../ironic-mock/conductor/core/events.js'
+import type { ConductorEvent, DeadlineKind } from '../../../ironic-mock/conductor/core/conductor-events.js'
 import type { Reaction } from '../../../ironic-mock/conductor/core/node-task.js'
 import type { ConductorConf } from '../../../ironic-mock/conductor/core/conductor-conf.js'
 import { react } from '../../../ironic-mock/conductor/core/react.js'

@@ -21,7 +21,7 @@ export const DEFECTS: readonly Defect[] = [
   },
   {
     does: 'a lookup of a node that waits for no agent is answered with 500',
-    file: 'ironic-mock/api/handlers/ramdisk.ts',
+    file: 'ironic-mock/api/handlers/ramdisk-handlers.ts',
     from: '!allowed.includes(node.provision_state)) throw ironicErrors.resourceNotFound()',
     to: "!allowed.includes(node.provision_state)) throw new TypeError('the node is elsewhere')",
     invariants: ['unexpected server error'],

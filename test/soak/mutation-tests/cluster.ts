@@ -11,7 +11,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   {
     row: '000 "newly-installed clusters',
     does: 'lets a downgrade through',
-    file: 'cluster/actors/cluster-version-operator/preconditions.ts',
+    file: 'cluster/actors/cluster-version-operator/upgrade-preconditions.ts',
     from: 'if (isOlder(version, first.version))',
     to: 'if (version === first.version)',
     test: 'cluster/actors/cluster-version-operator/cluster-version-operator.test.ts',

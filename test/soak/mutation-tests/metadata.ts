@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js'
 const RELEASE = { file: 'coreos/releases/release-image.ts', test: 'coreos/releases/release-image.test.ts' }
 const BOOT = { ...RELEASE, file: 'coreos/metadata/boot-image.ts' }
 const CONVERT = { file: 'coreos/metadata/meta-to-release.ts', test: 'coreos/metadata/convert.test.ts' }
-const VERSIONS = { file: 'coreos/metadata/versions.ts', test: 'coreos/metadata/versions.test.ts' }
+const VERSIONS = { file: 'coreos/metadata/coreos-versions.ts', test: 'coreos/metadata/coreos-versions.test.ts' }
 const SHELF = { file: 'coreos/metadata/stream-folder.ts', test: 'coreos/metadata/stream-folder.test.ts' }
 
 /** Streams, builds and boot images. */

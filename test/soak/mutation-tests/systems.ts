@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js'
 
-const AGENT = { file: 'coreos/agent/agent-options.ts', test: 'coreos/agent/agent-config.test.ts' }
+const AGENT = { file: 'coreos/agent/coreos-agent-options.ts', test: 'coreos/agent/agent-config.test.ts' }
 const UNIT = { file: 'coreos/agent/agent-in-config.ts', test: 'coreos/agent/agent-in-config.test.ts' }
 const NODE = { test: 'test/scenarios/node-image.test.ts' }
 const PIVOT = { ...NODE, file: 'machine/os/pivot.ts' }

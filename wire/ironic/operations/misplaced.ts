@@ -1,4 +1,4 @@
-import type { IronicOperation } from '../operation.js'
+import type { IronicOperation } from '../ironic-operation.js'
 
 /** Lists that are shown below another resource too, where they can only be read. */
 const LISTS = [

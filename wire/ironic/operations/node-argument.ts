@@ -1,4 +1,4 @@
-import { arg } from '../operation.js'
+import { arg } from '../ironic-operation.js'
 
 /**
  * The node of `states`, `management`, `maintenance` and `vendor_passthru` is an argument of their controllers, so their

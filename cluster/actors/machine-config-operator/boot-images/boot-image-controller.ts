@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../../../runtime/index.js'
 import { conditionOf, withCondition } from '../../../kube/conditions.js'
-import type { ClusterVersion } from '../../../kube/kinds/config.js'
-import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine.js'
-import type { ContainerPuller } from '../../../site/releases.js'
+import type { ClusterVersion } from '../../../kube/kinds/config-kinds.js'
+import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine-kinds.js'
+import type { ContainerPuller } from '../../../site/site-releases.js'
 import { runActor, type ActorParts } from '../../actor.js'
 import {
   KEEPS_PINNED,
@@ -11,14 +11,14 @@ import {
   REFUSES_OLDER_BOOT_IMAGES,
   UPDATES_BOOT_IMAGES,
   WITHHOLDS_BOOT_IMAGES,
-} from '../behaviours.js'
+} from '../machine-config-behaviours.js'
 import {
   BOOT_IMAGES,
   CLUSTER_OPERATOR,
   MACHINE_API,
   MACHINE_CONFIG_OPERATOR,
   MACHINE_CONFIG_NAMESPACE,
-} from '../names.js'
+} from '../machine-config-names.js'
 import { isUpdated } from '../pool-nodes.js'
 import { renderedConfig } from '../rendered-config.js'
 import {

@@ -1,9 +1,9 @@
 import { bootImageFor, BUILD_META, compareVersions, STREAM_KIND } from '../../../../coreos/index.js'
 import { UserError } from '../../../../runtime/index.js'
 import type { KubeClient } from '../../../kube/kube-client.js'
-import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine.js'
-import type { ContainerPuller } from '../../../site/releases.js'
-import { BOOT_IMAGES } from '../names.js'
+import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine-kinds.js'
+import type { ContainerPuller } from '../../../site/site-releases.js'
+import { BOOT_IMAGES } from '../machine-config-names.js'
 
 /** An image that machines are installed from. */
 export interface OfferedImage {

@@ -1,6 +1,6 @@
 import { minutes, seconds } from '../../../../runtime/index.js'
 import type { Next } from '../../actor.js'
-import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../names.js'
+import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../machine-config-names.js'
 import { DAEMON, describeFailure, updateNode, type DaemonParts } from './update-node.js'
 
 const MIN_DAEMON_RETRY_DELAY = seconds(1)

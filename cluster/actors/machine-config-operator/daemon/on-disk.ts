@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 import { dataUrlBytes, type SpecConfig, type SpecResource } from '../../../../ignition/index.js'
 import type { RootTree } from '../../../../machine/index.js'
-import type { MachineConfig } from '../../../kube/kinds/machine-config.js'
-import { SYSTEMD } from '../names.js'
+import type { MachineConfig } from '../../../kube/kinds/machine-config-kinds.js'
+import { SYSTEMD } from '../machine-config-names.js'
 import { ignitionOf } from '../rendered-config.js'
 
 /** A file as a configuration wants it. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { RootTree, type Machine } from '../../../../machine/index.js'
 import { newFile } from '../../../../machine/root/root-tree.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
-import { VALIDATES_AFTER_REBOOT } from '../behaviours.js'
-import { CURRENT_CONFIG, DESIRED_CONFIG, ON_DISK_CONFIG, REASON, STATE } from '../names.js'
+import { VALIDATES_AFTER_REBOOT } from '../machine-config-behaviours.js'
+import { CURRENT_CONFIG, DESIRED_CONFIG, ON_DISK_CONFIG, REASON, STATE } from '../machine-config-names.js'
 import { updateNode } from './update-node.js'
 
 /** A machine that has come back in an image, with a configuration applied on its disk. */

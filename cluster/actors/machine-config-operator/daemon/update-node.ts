@@ -1,9 +1,9 @@
 import { errorChain, minutes, seconds, unlessAborted } from '../../../../runtime/index.js'
 import { type Machine, PullFailure, type RootTree } from '../../../../machine/index.js'
-import type { KubeNode } from '../../../kube/kinds/core.js'
-import type { MachineConfig } from '../../../kube/kinds/machine-config.js'
+import type { KubeNode } from '../../../kube/kinds/core-kinds.js'
+import type { MachineConfig } from '../../../kube/kinds/machine-config-kinds.js'
 import type { ActorParts, Next } from '../../actor.js'
-import { DETECTS_DRIFT, RETRIES_PULLS, VALIDATES_AFTER_REBOOT } from '../behaviours.js'
+import { DETECTS_DRIFT, RETRIES_PULLS, VALIDATES_AFTER_REBOOT } from '../machine-config-behaviours.js'
 import {
   CURRENT_CONFIG,
   DESIRED_CONFIG,
@@ -15,7 +15,7 @@ import {
   REASON,
   STATE,
   type DaemonState,
-} from '../names.js'
+} from '../machine-config-names.js'
 import { shortenRendered } from '../pools.js'
 import { configFilesOf, onDiskProblem } from './on-disk.js'
 

@@ -1,4 +1,4 @@
-import { restoreDeployInterface } from '../verify/autodetect.js'
+import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'

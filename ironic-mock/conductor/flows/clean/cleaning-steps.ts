@@ -1,5 +1,5 @@
 import { pythonRepr } from '../../../../wire/index.js'
-import { restoreDeployInterface } from '../verify/autodetect.js'
+import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import { abortCleaningAfter, cleanFailed, cleanFailedLogged } from './cleaning-failure.js'
 import { isManual, planCleaning } from './cleaning-plan.js'
 import { usesAgent } from '../../steps/driver-steps.js'

@@ -7,7 +7,7 @@ import { rebootsByAgent } from '../../../drivers/remembered-power.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { nameConfigDrive } from './image-deployment.js'
-import { bootRamdisk, instanceSource, startRamdisk } from '../../agents/ramdisk.js'
+import { bootRamdisk, instanceSource, startRamdisk } from '../../agents/boot-ramdisk.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 

@@ -2,7 +2,7 @@ import { IronicError } from '../../../../wire/index.js'
 import { imageSourceProblem } from '../../../drivers/deploy-requirements.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { powerProblem } from '../../../drivers/requirements.js'
-import { switchDeployInterface } from '../verify/autodetect.js'
+import { switchDeployInterface } from '../verify/autodetect-interface.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import { deployFailed } from './deployment-failure.js'
 import {

@@ -1,4 +1,4 @@
-import { completeConfigDrive } from '../../../drivers/config-drive.js'
+import { completeConfigDrive } from '../../../drivers/config-drive-image.js'
 import type { FoundImage } from '../../core/find-images.js'
 import { formatClientValue } from '../../../../wire/index.js'
 import type { JsonObject } from '../../../../wire/index.js'

@@ -1,5 +1,5 @@
 import { ironicErrors, formatClientValue, type JsonObject } from '../../../../wire/index.js'
-import type { Records } from '../../../store/records.js'
+import type { Records } from '../../../store/record-store.js'
 
 const LOWER_MAC_PATTERN = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/
 /** Addresses that ironic-python-agent reports for a BMC without an address. */

@@ -4,7 +4,7 @@ import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
-import { startRamdisk } from '../../agents/ramdisk.js'
+import { startRamdisk } from '../../agents/boot-ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 

@@ -1,13 +1,13 @@
 import { IronicError, ironicErrors, pythonRepr, formatClientValue, type JsonObject } from '../../../../wire/index.js'
 import { powerProblem } from '../../../drivers/requirements.js'
-import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect.js'
+import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect-interface.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
-import { bootInstance, startRamdisk } from '../../agents/ramdisk.js'
+import { bootInstance, startRamdisk } from '../../agents/boot-ramdisk.js'
 import {
   abortServiceAfter,
   afterAbortTearDown,

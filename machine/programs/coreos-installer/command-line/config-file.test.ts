@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { MemoryFileTree } from '../../../file-tree.js'
 import { expandConfigFiles } from './config-file.js'
-import { formatFailure as errorBlock } from '../failure.js'
-import { parseInstall } from './arguments.js'
-import type { InstallOptions } from './options.js'
+import { formatFailure as errorBlock } from '../installer-error.js'
+import { parseInstall } from './parse-install.js'
+import type { InstallOptions } from './installer-options.js'
 
 async function expand(files: Record<string, string>, ...args: string[]): Promise<string> {
   const tree = new MemoryFileTree(() => new Map())

@@ -11,10 +11,10 @@ import {
 } from 'yaml'
 import { readNested } from '../../../../runtime/index.js'
 import type { FileTree } from '../../../file-tree.js'
-import { parseInstall } from './arguments.js'
+import { parseInstall } from './parse-install.js'
 import { UsageError, type OptionSpec } from './clap.js'
-import { duringInstall, Failure } from '../failure.js'
-import { INSTALL_DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './options.js'
+import { duringInstall, Failure } from '../installer-error.js'
+import { INSTALL_DEFAULTS, INSTALL_OPTIONS, type InstallOptions } from './installer-options.js'
 
 /** Fields of a config file, in the order in which they become arguments. */
 const CONFIG_FILE_FIELDS: readonly OptionSpec[] = [

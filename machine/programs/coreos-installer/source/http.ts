@@ -6,7 +6,7 @@ import {
   type HttpThrough,
 } from '../../../../bytes/index.js'
 import { defined, withClockHeld, type Clock } from '../../../../runtime/index.js'
-import { duringInstall, Failure } from '../failure.js'
+import { duringInstall, Failure } from '../installer-error.js'
 
 /** Parameters of a fetch besides its URL. */
 export interface Fetching {

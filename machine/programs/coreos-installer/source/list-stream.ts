@@ -1,9 +1,9 @@
 import { alignColumns } from '../../../../runtime/index.js'
 import { parseCommandLine } from '../command-line/clap.js'
-import type { InstallerProcess } from '../host.js'
+import type { InstallerProcess } from '../installer-host.js'
 import { LIST_STREAM_HELP } from '../command-line/help.js'
 import { checkUrl } from '../command-line/option-values.js'
-import { fetchStream } from './stream.js'
+import { fetchStream } from './installer-stream.js'
 
 const STREAM_OPTION = { long: 'stream', short: 's', kind: 'value', placeholder: 'name', once: true } as const
 const STREAM_BASE_OPTION = {

@@ -1,9 +1,9 @@
 import { fileSource, type ByteStream } from '../../../../bytes/index.js'
-import { duringInstall, Failure } from '../failure.js'
-import type { InstallerHost, InstallerProcess } from '../host.js'
+import { duringInstall, Failure } from '../installer-error.js'
+import type { InstallerHost, InstallerProcess } from '../installer-host.js'
 import type { Fetching } from './http.js'
-import type { InstallOptions } from '../command-line/options.js'
-import { openSigned, openStream } from './stream.js'
+import type { InstallOptions } from '../command-line/installer-options.js'
+import { openSigned, openStream } from './installer-stream.js'
 
 /** An opened image. */
 export interface ImageSource {

@@ -1,0 +1,142 @@
+import { isMembers, isSameJson, type KubeJson, type JsonMembers } from './kube-json.js'
+import { labelValueProblem, nameProblem, namespaceProblem, qualifiedNameProblem } from './object-names.js'
+import type { ObjectMeta } from './object.js'
+import type { FieldError } from './refusals.js'
+
+/** Members of metadata that a client sets; the rest is the API's. */
+const SETTABLE = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
+type Settable = Pick<ObjectMeta, (typeof SETTABLE)[number]>
+
+/** `metadata` of an object that is sent; empty where there is none. */
+export const sentMetadata = (object: JsonMembers): JsonMembers =>
+  isMembers(object['metadata']) ? object['metadata'] : {}
+
+/** An empty map or list is the same as none, as where Kubernetes leaves out what is empty. */
+const isEmptyField = (value: KubeJson | undefined): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+/** The settable members of what was sent. Their types are checked by {@link metadataErrors}. */
+export function pickSettable(sent: JsonMembers): Settable {
+  return Object.fromEntries(
+    SETTABLE.flatMap((name) => (isEmptyField(sent[name]) ? [] : [[name, sent[name]]])),
+  ) as unknown as Settable
+}
+
+/** Metadata after a write that keeps who the object is. */
+export function changedMetadata(current: Readonly<ObjectMeta>, sent: JsonMembers): ObjectMeta {
+  const { labels: _l, annotations: _a, finalizers: _f, ownerReferences: _o, ...own } = current
+  return { ...own, ...pickSettable(sent) }
+}
+
+const fieldErrorsOf = (field: string, value: unknown, detail: string | undefined): FieldError[] =>
+  detail === undefined ? [] : [{ field, reason: 'FieldValueInvalid', value, detail }]
+
+/** The total of all annotations in bytes: apimachinery pkg/api/validation/objectmeta.go, TotalAnnotationSizeLimitB. */
+const MAX_ANNOTATION_BYTES = 256 * 1024
+
+/** Errors of an object's metadata. */
+export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldError[] {
+  const { name, namespace, labels, annotations, finalizers, ownerReferences } = sent
+  const annotationsSize = isMembers(annotations)
+    ? Object.entries(annotations).reduce((size, [key, value]) => size + Buffer.byteLength(key + String(value)), 0)
+    : 0
+  return [
+    ...(typeof name === 'string' && name !== ''
+      ? fieldErrorsOf('metadata.name', name, nameProblem(name))
+      : [required('metadata.name', 'name or generateName is required')]),
+    ...(isNamespaced && typeof namespace === 'string'
+      ? fieldErrorsOf('metadata.namespace', namespace, namespaceProblem(namespace))
+      : []),
+    ...checkMembers('metadata.labels', labels, (key, value) => [
+      ...fieldErrorsOf('metadata.labels', key, qualifiedNameProblem(key)),
+      ...fieldErrorsOf('metadata.labels', value, labelValueProblem(value)),
+    ]),
+    // The key's prefix may be in upper case, which the check does not know.
+    ...checkMembers('metadata.annotations', annotations, (key) =>
+      fieldErrorsOf('metadata.annotations', key, qualifiedNameProblem(key.toLowerCase())),
+    ),
+    ...(annotationsSize > MAX_ANNOTATION_BYTES
+      ? [
+          {
+            field: 'metadata.annotations',
+            reason: 'FieldValueTooLong' as const,
+            detail: `may not be more than ${MAX_ANNOTATION_BYTES} bytes`,
+          },
+        ]
+      : []),
+    ...checkItems('metadata.finalizers', finalizers, (each, field) =>
+      typeof each === 'string'
+        ? fieldErrorsOf(field, each, qualifiedNameProblem(each))
+        : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be a string' }],
+    ),
+    ...checkItems('metadata.ownerReferences', ownerReferences, (each, field) =>
+      isMembers(each)
+        ? ['apiVersion', 'kind', 'name', 'uid'].flatMap((part) =>
+            typeof each[part] === 'string' && each[part] !== ''
+              ? []
+              : [
+                  {
+                    ...required(`${field}.${part}`, 'must not be empty'),
+                    reason: 'FieldValueInvalid' as const,
+                    value: '',
+                  },
+                ],
+          )
+        : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be an object' }],
+    ),
+  ]
+}
+
+const required = (field: string, detail: string): FieldError => ({ field, reason: 'FieldValueRequired', detail })
+
+function checkMembers(
+  field: string,
+  members: KubeJson | undefined,
+  errorsOf: (key: string, value: string) => FieldError[],
+): FieldError[] {
+  if (members === undefined || members === null) return []
+  if (!isMembers(members))
+    return [{ field, reason: 'FieldValueTypeInvalid', value: members, detail: 'must be an object' }]
+  return Object.entries(members).flatMap(([key, value]): FieldError[] =>
+    typeof value === 'string'
+      ? errorsOf(key, value)
+      : [{ field: `${field}.${key}`, reason: 'FieldValueTypeInvalid', value, detail: 'must be a string' }],
+  )
+}
+
+function checkItems(
+  field: string,
+  members: KubeJson | undefined,
+  errorsOf: (each: KubeJson, field: string) => FieldError[],
+): FieldError[] {
+  if (members === undefined || members === null) return []
+  if (!Array.isArray(members))
+    return [{ field, reason: 'FieldValueTypeInvalid', value: members, detail: 'must be a list' }]
+  return (members as KubeJson[]).flatMap((each, index) => errorsOf(each, `${field}[${index}]`))
+}
+
+/** A finalizer that a deleted object does not have yet is refused: apimachinery ValidateNoNewFinalizers. */
+export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectMeta): FieldError[] {
+  if (current.deletionTimestamp === undefined) return []
+  const present = new Set(current.finalizers)
+  const added = (next.finalizers ?? []).filter((each) => !present.has(each))
+  if (added.length === 0) return []
+  const shown = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`
+  return [
+    {
+      field: 'metadata.finalizers',
+      reason: 'FieldValueForbidden' as const,
+      detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`,
+    },
+  ]
+}
+
+/** Members that a client may send back but not change. */
+export function identityErrors(current: Readonly<ObjectMeta>, sent: JsonMembers): FieldError[] {
+  return (['creationTimestamp', 'deletionTimestamp'] as const).flatMap((name): FieldError[] => {
+    const value = sent[name]
+    return value === undefined || value === null || isSameJson(value, current[name])
+      ? []
+      : fieldErrorsOf(`metadata.${name}`, value, 'field is immutable')
+  })
+}

@@ -1,0 +1,269 @@
+import { DURATION_PATTERN, defined } from '../../runtime/index.js'
+import { PROVISION_STATES } from '../../wire/index.js'
+import { POINTS } from '../faults/check-fault.js'
+import type { FaultKind, FaultReport } from '../faults/fault.js'
+import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
+import type { ClockReport } from './clock-control.js'
+import type {
+  AdvanceRequest,
+  CableRequest,
+  EnrollRequest,
+  FaultDocument,
+  MachinesRequest,
+  PowerRequest,
+} from './documents.js'
+import type { NewDisk } from '../../machine/index.js'
+import { typedSchema, type TypedSchema, type TypeOf } from './control-operation.js'
+
+const textSchema = (description: string): TypedSchema<string> => ({ type: 'string', minLength: 1, description })
+const countSchema = (description: string, minimum = 0): TypedSchema => ({ type: 'integer', minimum, description })
+
+export const closedObjectSchema = (
+  properties: Readonly<Record<string, TypedSchema>>,
+  required: readonly string[] = [],
+): TypedSchema => ({
+  type: 'object',
+  additionalProperties: false,
+  properties,
+  ...defined({ required: required.length > 0 ? required : undefined }),
+})
+
+export const openObjectSchema = <Properties extends Readonly<Record<string, TypedSchema>>>(
+  properties: Properties,
+): TypedSchema<{ [Name in keyof Properties]: TypeOf<Properties[Name]> }> => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
+
+export const arraySchema = <Type>(items: TypedSchema<Type>): TypedSchema<Type[]> => ({ type: 'array', items })
+
+const DURATION: TypedSchema = {
+  type: ['string', 'number'],
+  pattern: DURATION_PATTERN,
+  minimum: 0,
+  description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
+}
+
+export const MATCH = closedObjectSchema({
+  node: textSchema("a node's uuid or name"),
+  machine: textSchema('id of a machine'),
+  state: { enum: PROVISION_STATES, description: "the node's provision state at the time of the strike" },
+  step: textSchema('the step that the agent carries out, as in install_coreos'),
+  phase: { enum: ['inspect', 'clean', 'deploy', 'install', 'active'], description: 'phase of the node' },
+  route: textSchema(
+    'an exchange, as in PUT /v1/nodes/:id/states/provision; what its path begins with, its method in front',
+  ),
+  to: { enum: ['ironic', 'agent', 'images'], description: 'an exchange, by who is asked; images are servers of files' },
+  program: textSchema('a command on a machine, by the name of its program'),
+  disk: textSchema('kernel name of a disk'),
+  image: textSchema("a container's image that is pulled, or what its name begins with"),
+  bmc: textSchema(
+    'a call of a BMC: read power, set power, set boot, read firmware, change firmware, read hardware ...',
+  ),
+})
+
+interface Members {
+  properties: Record<string, TypedSchema>
+  required?: string[]
+}
+
+/** Members of effects beyond their kind. */
+const MEMBERS: Partial<Record<FaultKind, Members>> = {
+  'bmc-busy': { properties: { retryAfter: countSchema('seconds of Retry-After', 1) } },
+  'bmc-dark': { properties: { for: DURATION }, required: ['for'] },
+  'exit-code': {
+    properties: { code: { type: 'integer', minimum: 0, maximum: 255 }, stderr: { type: 'string' } },
+    required: ['code'],
+  },
+  'disk-error': { properties: { at: countSchema('byte at which the medium is broken') }, required: ['at'] },
+  status: { properties: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {} }, required: ['status'] },
+  'connection-reset': { properties: { when: { enum: ['before', 'after'] } } },
+  'slow-body': { properties: { bytesPerSecond: countSchema('pace of the body', 1) }, required: ['bytesPerSecond'] },
+  repeat: { properties: { times: { type: 'integer', minimum: 2, maximum: 100 } } },
+  'pull-error': {
+    properties: { reason: textSchema('not-found, unauthorized, timeout, or the sentence of a registry') },
+  },
+  'partitions-late': { properties: { for: DURATION }, required: ['for'] },
+  'link-cut': { properties: { for: DURATION }, required: ['for'] },
+  delay: { properties: { for: DURATION }, required: ['for'] },
+}
+
+export const effectMembers = (kind: FaultKind): Partial<Members> => MEMBERS[kind] ?? {}
+
+const EFFECT: TypedSchema = {
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { enum: Object.keys(POINTS), description: 'docs/control.md shows each' } },
+  oneOf: Object.keys(POINTS).map((kind) => {
+    const { properties = {}, required = [] } = effectMembers(kind as FaultKind)
+    return closedObjectSchema({ kind: { const: kind }, ...properties }, ['kind', ...required])
+  }),
+}
+
+export const FAULT = typedSchema<FaultDocument>(
+  closedObjectSchema(
+    {
+      match: { ...MATCH, description: 'where it strikes: all conditions must hold' },
+      effect: EFFECT,
+      times: countSchema('how often it strikes; without, until it is lifted', 1),
+      after: countSchema('matches that pass before it strikes'),
+      probability: { type: 'number', exclusiveMinimum: 0, maximum: 1, description: "decided by the lab's seed" },
+      between: {
+        type: 'array',
+        items: DURATION,
+        minItems: 2,
+        maxItems: 2,
+        description: 'lab times since the lab began, between which it strikes',
+      },
+      label: textSchema('any text, to lift several faults at once'),
+    },
+    ['match', 'effect'],
+  ),
+)
+
+export const FAULT_REPORT = typedSchema<FaultReport>(
+  openObjectSchema({
+    id: textSchema('fault-1'),
+    struck: countSchema('how often it has struck'),
+    match: MATCH,
+    effect: { type: 'object' },
+  }),
+)
+
+export const CLOCK = typedSchema<ClockReport>(
+  openObjectSchema({
+    mode: { description: 'manual, auto, real, or a speed as in x60', type: 'string' },
+    labTime: { type: 'string', format: 'date-time' },
+    elapsed: { type: 'number', description: 'milliseconds of lab time since the lab began' },
+  }),
+)
+
+export const MODE = typedSchema<{ mode: string }>(
+  closedObjectSchema(
+    {
+      mode: {
+        type: 'string',
+        pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$',
+        description: 'manual: only by advance; auto: jumps whenever nothing moves; real; xN: N times as fast',
+      },
+    },
+    ['mode'],
+  ),
+)
+
+export const ADVANCE = typedSchema<AdvanceRequest>({
+  oneOf: [
+    closedObjectSchema({ by: DURATION }, ['by']),
+    closedObjectSchema(
+      {
+        until: closedObjectSchema({ node: textSchema("a node's uuid or name"), state: { enum: PROVISION_STATES } }, [
+          'node',
+          'state',
+        ]),
+        within: { ...DURATION, description: 'lab time that it may take; default 24h' },
+      },
+      ['until'],
+    ),
+    closedObjectSchema(
+      {
+        next: { const: true, description: 'until a node or a machine changes' },
+        within: { ...DURATION, description: 'lab time that it may take; default 24h' },
+      },
+      ['next'],
+    ),
+  ],
+})
+
+export const ENTRY_SCHEMA = typedSchema<JournalEntry>({
+  type: 'object',
+  required: ['id', 'kind', 'node', 'name', 'machine', 'labTime', 'wallTime', 'fault'],
+  properties: {
+    id: countSchema('counts up from 1', 1),
+    kind: { enum: JOURNAL_KINDS },
+    node: { type: ['string', 'null'], description: 'uuid' },
+    name: { type: ['string', 'null'] },
+    machine: { type: ['string', 'null'] },
+    labTime: { type: 'string', format: 'date-time' },
+    wallTime: { type: 'string', format: 'date-time' },
+    fault: { type: ['string', 'null'], description: 'id of the fault that struck' },
+    nearMiss: {
+      type: ['object', 'null'],
+      description: 'of an exchange that led nowhere: the call that it comes nearest to',
+      properties: { nearest: { type: 'string' }, why: { type: 'string' } },
+    },
+  },
+})
+
+/** Selects entries of the journal. */
+export const JOURNAL_QUERY = {
+  node: textSchema("a node's uuid or name"),
+  machine: textSchema('id of a machine'),
+  kind: typedSchema<JournalKind | readonly JournalKind[]>({
+    type: 'string',
+    pattern: `^(${JOURNAL_KINDS.join('|')})(,(${JOURNAL_KINDS.join('|')}))*$`,
+    description: `one or more of ${JOURNAL_KINDS.join(', ')}, with commas`,
+  }),
+  route: textSchema('as in PATCH /v1/nodes/:id'),
+  fault: textSchema('id of a fault that struck'),
+  status: typedSchema<number>({ type: 'string', pattern: '^[1-5][0-9]{2}$' }),
+  after: typedSchema<number>({
+    type: 'string',
+    pattern: '^[0-9]+$',
+    description: 'the id of an entry: those with a larger one',
+  }),
+  since: typedSchema<string>({ type: 'string', format: 'date-time', description: 'lab time, from which on' }),
+  until: typedSchema<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),
+}
+
+export const ENROLL = typedSchema<EnrollRequest>(
+  closedObjectSchema({
+    count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
+    prefix: { type: 'string', pattern: '^[A-Za-z0-9._~-]+$', description: 'of the names; default node-' },
+    seed: {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'the same seed gives the same uuids, MAC addresses, serial numbers and WWNs in any lab',
+    },
+    hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
+  }),
+)
+
+export const CABLE = typedSchema<CableRequest>(
+  closedObjectSchema({ carrier: { type: 'boolean', description: 'whether a cable is plugged in' } }, ['carrier']),
+)
+
+export const NEW_DISK = typedSchema<NewDisk>(
+  closedObjectSchema({
+    serial: textSchema('of a disk that was there before: it comes back with its contents; default: of a new one'),
+    wwn: textSchema('default: one that the serial number gives'),
+    size: countSchema('bytes; default: as the old one', 1),
+    model: textSchema('default: as the old one'),
+    vendor: textSchema('default: as the old one'),
+    rotational: { type: 'boolean', description: 'default: as the old one' },
+  }),
+)
+
+export const MACHINES_TO_ADD = typedSchema<MachinesRequest>(
+  closedObjectSchema({
+    count: { type: 'integer', minimum: 1, maximum: 10_000, description: 'default 1' },
+    hardware: { type: 'object', description: 'hardware of the machines: docs/hardware.md' },
+  }),
+)
+
+export const REIMAGING = typedSchema<Pick<MachinesRequest, 'hardware'>>(
+  closedObjectSchema({
+    hardware: { type: 'object', description: 'other hardware, as of one machine: docs/hardware.md' },
+  }),
+)
+
+export const POWER = typedSchema<PowerRequest>(
+  closedObjectSchema(
+    {
+      power: { enum: ['on', 'off', 'reboot'] },
+      soft: { type: 'boolean', description: 'as by the power button; default false' },
+    },
+    ['power'],
+  ),
+)

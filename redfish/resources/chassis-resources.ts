@@ -1,0 +1,61 @@
+import { checkPatch } from '../protocol/value-checks.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  enabledStatus,
+  type RedfishDocument,
+} from '../protocol/redfish-document.js'
+import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
+import { reset, RESET_TYPES } from './system-resources.js'
+
+function chassisOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
+  const { spec, firmware } = machine
+  return {
+    ...resourceHead('Chassis', ['Chassis', spec.id], `Chassis of ${spec.id}`),
+    ChassisType: 'RackMount',
+    Manufacturer: spec.manufacturer,
+    Model: spec.product,
+    SerialNumber: spec.serial,
+    PowerState: machine.power() === 'on' ? 'On' : 'Off',
+    IndicatorLED: indicatorOf(machine, 'chassis'),
+    Status: { ...enabledStatus(firmware.report().health), HealthRollup: firmware.report().health },
+    NetworkAdapters: referenceTo('Chassis', spec.id, 'NetworkAdapters'),
+    Thermal: referenceTo('Chassis', spec.id, 'Thermal'),
+    Power: referenceTo('Chassis', spec.id, 'Power'),
+    Sensors: referenceTo('Chassis', spec.id, 'Sensors'),
+    Links: { ComputerSystems: [referenceTo('Systems', spec.id)], ManagedBy: [referenceTo('Managers', spec.id)] },
+    Actions: {
+      '#Chassis.Reset': {
+        target: redfishPath('Chassis', spec.id, 'Actions', 'Chassis.Reset'),
+        'ResetType@Redfish.AllowableValues': RESET_TYPES,
+      },
+    },
+  }
+}
+
+/** Chassis: one a machine. */
+export const CHASSIS_RESOURCES: readonly RedfishResource[] = [
+  ofService('/Chassis', {
+    reads: 'read chassis',
+    get: ({ service, caller }) =>
+      makeCollection(
+        'ChassisCollection',
+        ['Chassis'],
+        'Chassis',
+        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Chassis', spec.id)),
+      ),
+  }),
+  ofMachine('/Chassis/{machine}', {
+    reads: 'read chassis',
+    changes: 'change indicators',
+    get: chassisOf,
+    patch: async ({ machine, body }) => {
+      checkPatch(body, { IndicatorLED: indicatorCheck }, chassisOf({ machine }))
+      await setIndicator(machine, 'chassis', body['IndicatorLED'])
+    },
+  }),
+  ofMachine('/Chassis/{machine}/Actions/Chassis.Reset', { reads: 'set power', post: reset('Chassis.Reset') }),
+]
