@@ -33,9 +33,9 @@ const UNREACHABLE: readonly Unreachable[] = [
   },
   { commands: /^(fleet|run|run attach|rehearse upgrade|agent|step run)$/, files: /^lab\/(errors|control\/.*)\.ts$/ },
   // Without options that forbid or allow servers.
-  { commands: /./, files: /^(cli\/options\/(image-cache|options)|coreos\/download-policy)\.ts$/ },
+  { commands: /./, files: /^(cli\/options\/(cache-request|resolve-options)|coreos\/download-policy)\.ts$/ },
   // They download nothing.
-  { commands: /^cache /, files: /^steps\/images\/download\.ts$/ },
+  { commands: /^cache /, files: /^steps\/images\/download-file\.ts$/ },
   // The URL of the Ironic is known.
   { commands: /^up$/, files: /^cli\/commands\/ignition-agent\.ts$/ },
   { commands: /^rehearse upgrade$/, files: /^coreos\/errors\.ts$/ },
@@ -47,7 +47,7 @@ const UNREACHABLE: readonly Unreachable[] = [
   // The contradictions of `run` are those of its own options; attaching names none.
   {
     commands: /^run attach$/,
-    files: /^(cli\/commands\/run|hardware-lab\/pipeline\/earlier-run|hardware-lab\/ironic\/host-node)\.ts$/,
+    files: /^(cli\/commands\/run-hosts-command|hardware-lab\/pipeline\/earlier-run|hardware-lab\/ironic\/host-node)\.ts$/,
   },
 ]
 
