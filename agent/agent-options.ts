@@ -12,6 +12,8 @@ export interface AgentOptions {
   managers: readonly HardwareManager[]
   /** Boot of the machine, with the kernel parameters of its ramdisk (`ipa-api-url` ...). */
   boot: { id: string; parameters: Readonly<Record<string, string>> }
+  /** Folders of this host whose files `file:` URLs of images may name; by default those of Ironic. */
+  fileFolders?: readonly string[]
   /** Environment of the agent's process: `IPA_COREOS_IP_OPTIONS` ... */
   environment: Readonly<Record<string, string>>
   /**

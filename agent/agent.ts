@@ -9,6 +9,7 @@ import {
   withFields,
   type Logger,
 } from '../runtime/index.js'
+import { FILE_URL_PATHS } from '../bytes/index.js'
 import { readHardware, rootDeviceHints } from '../steps/index.js'
 import { ConnectionFailed, type Dispatch, type JsonObject } from '../wire/index.js'
 import type { Agent, AgentOptions } from './agent-options.js'
@@ -124,7 +125,7 @@ class RunningAgent implements Agent {
       ignoreBootloaderFailure: settings.ignoreBootloaderFailure,
       images: () => {
         const { md5 = false, formats = null } = this.#state.saved.images ?? {}
-        return { md5: md5 || settings.md5, formats }
+        return { md5: md5 || settings.md5, formats, fileFolders: this.#options.fileFolders ?? FILE_URL_PATHS }
       },
       ...defined({ nodeAgain: standalone === undefined ? () => this.#nodeAgain() : undefined }),
       node: () => this.#node ?? { instance_info: { root_device: this.#state.saved.hints ?? null } },

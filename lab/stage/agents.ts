@@ -23,6 +23,8 @@ export interface AgentsOptions {
    * @throws what {@link AgentsOptions.onRefused} is called with
    */
   transport: (machine: string, boot: AgentBoot) => Transport
+  /** Folders of this host whose files images may be; by default those of Ironic. */
+  fileFolders?: readonly string[]
   clock: Clock
   random: Random
   probe: Probe
@@ -137,7 +139,7 @@ export class Agents implements AsyncDisposable {
           machine.say(`the agent: ${why}`)
           onGaveUp?.(id, why)
         },
-        ...defined({ nodeUuid, standalone }),
+        ...defined({ nodeUuid, standalone, fileFolders: this.#options.fileFolders }),
         configFiles: configured,
         ...defined({ tls: tls && addresses.tls ? (this.#tls ??= addresses.tls(random)) : undefined }),
       })

@@ -184,6 +184,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return agentPace === PROMPT_PACE ? reservations.patient(machine, known) : known
     },
     addresses,
+    fileFolders: conf.fileUrlAllowedPaths,
     clock,
     random,
     probe,

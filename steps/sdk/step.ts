@@ -40,6 +40,8 @@ export interface StepSurroundings {
 export interface ImageRules {
   /** Whether an MD5 checksum is accepted. */
   readonly md5: boolean
+  /** Folders of the agent's host whose files a `file:` URL may name; absent where it may name any. */
+  readonly fileFolders?: readonly string[]
   /** Permitted formats, in Ironic's words (`raw`, `gpt`, `qcow2` ...); null permits all. */
   readonly formats: readonly string[] | null
 }

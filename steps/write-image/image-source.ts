@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import {
   digestOfFile,
   FetchFailure,
+  fileOfUrl,
   HttpClient,
+  isFileUrl,
   maskedUrl,
   type FileAnswer,
   type HttpLimits,
@@ -62,8 +64,8 @@ export async function stageImage(
   const failures: string[] = []
   for (const url of urls)
     try {
-      return url.startsWith('file:')
-        ? await openFile(context, fileURLToPath(url))
+      return isFileUrl(url)
+        ? await openFile(context, await pathOf(url, context))
         : await downloadImage(context, url, limits)
     } catch (error) {
       context.signal.throwIfAborted()
@@ -75,13 +77,21 @@ export async function stageImage(
 /** Fetches a small document. */
 export async function fetchSmall(context: StepContext, url: string): Promise<Buffer> {
   const { clock } = context
-  if (url.startsWith('file:')) return withClockHeld(clock, `reading ${url}`, () => readNamedFile(fileURLToPath(url)))
+  if (isFileUrl(url))
+    return withClockHeld(clock, `reading ${url}`, async () => readNamedFile(await pathOf(url, context)))
   const answer = await get(context, url)
   try {
     return await answer.bytes(MAX_SMALL_FILE_BYTES)
   } finally {
     await answer.close()
   }
+}
+
+/** Path of a file URL, as far as Ironic's rules for images allow it. */
+async function pathOf(url: string, { clock, images }: Pick<StepContext, 'clock' | 'images'>): Promise<string> {
+  const folders = images?.fileFolders
+  if (folders === undefined) return fileURLToPath(url)
+  return withClockHeld(clock, `looking for ${url}`, () => fileOfUrl(url, folders))
 }
 
 /** A final refusal: another attempt would not help. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile, symlink } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -92,6 +92,25 @@ describe('write_image', () => {
     const image_info = info('/disk.qcow2', { urls: [`${base}/missing`, pathToFileURL(path).href] })
     await lab.run(step('write_image'), { image_info }, { instance_info: { root_device: { name: '/dev/sdb' } } })
     expect(await holdsImage(lab, 'sdb')).toBe(true)
+  })
+
+  test('reads a file of the host of the agent only where Ironic allows it', async () => {
+    const allowed = join(folder, 'allowed')
+    await mkdir(allowed, { recursive: true })
+    await writeFile(join(folder, 'secret.raw'), raw)
+    await writeFile(join(allowed, 'disk.raw'), raw)
+    await symlink(join(folder, 'secret.raw'), join(allowed, 'link.raw'))
+    const images = { md5: false, formats: null, fileFolders: [allowed] }
+    const writing = async (path: string) => {
+      await using lab = await stepMachine([testDisk('sda', 5)])
+      const image_info = info('/disk.raw', { urls: [pathToFileURL(path).href] })
+      await lab.run(step('write_image'), { image_info }, {}, { images })
+      expect(await holdsImage(lab, 'sda')).toBe(true)
+    }
+    await writing(join(allowed, 'disk.raw'))
+    for (const path of [join(folder, 'secret.raw'), join(allowed, 'link.raw'), join(allowed, '../secret.raw')])
+      await expect(writing(path)).rejects.toThrow(/is not allowed for image source file URLs/)
+    await expect(writing('/etc/hostname')).rejects.toThrow(/The path \/etc is not permitted in file URLs/)
   })
 
   test.each([

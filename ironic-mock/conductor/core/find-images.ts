@@ -1,6 +1,15 @@
-import { open, realpath, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { digestOfFile, FetchFailure, HttpClient, withoutPasswords, type HttpThrough } from '../../../bytes/index.js'
+import { open } from 'node:fs/promises'
+import {
+  digestOfFile,
+  FetchFailure,
+  FILE_URL_PATHS,
+  fileOfUrl,
+  FileUrlRefused,
+  HttpClient,
+  isFileUrl,
+  withoutPasswords,
+  type HttpThrough,
+} from '../../../bytes/index.js'
 import { defined, withClockHeld, seconds, type Clock } from '../../../runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
@@ -25,12 +34,7 @@ export type FindImage = (url: string, options: FindImageOptions) => Promise<Foun
 
 /** Upstream's `[DEFAULT]webserver_connection_timeout`. */
 const WEBSERVER_TIMEOUT = seconds(60)
-/** Folders that Ironic refuses in file URLs. */
-const FORBIDDEN = ['/dev', '/sys', '/proc', '/boot', '/etc', '/run']
 const QCOW2 = 'QFI\xfb'
-
-/** Ironic's default of `[conductor]file_url_allowed_paths`. */
-export const FILE_URL_PATHS: readonly string[] = ['/var/lib/ironic']
 
 export interface ImageFinding {
   /** Sees the requests for a node. */
@@ -43,7 +47,7 @@ export interface ImageFinding {
 export const findImages =
   (clock: Clock, { through, allowedPaths = FILE_URL_PATHS }: ImageFinding = {}): FindImage =>
   (url, { digest, node, signal }) =>
-    /^\s*file:/i.test(url)
+    isFileUrl(url)
       ? withClockHeld(clock, `looking at the image ${withoutPasswords(url)}`, () =>
           findFile(url, { digest, allowedPaths, clock, signal }),
         )
@@ -78,47 +82,10 @@ interface FileFinding {
   signal: AbortSignal
 }
 
-/**
- * The absolute path that a URL names.
- *
- * @throws Error for a URL of another host, or one that cannot be read
- */
-function pathIn(url: string): string {
-  if (!URL.canParse(url)) throw new Error(describeImageProblem(url, 'Security: the file URL cannot be read'))
-  const { host, pathname } = new URL(url)
-  if (host !== '') throw new Error(describeImageProblem(url, `Security: the file URL names the host ${host}`))
-  try {
-    const path = resolve(decodeURIComponent(pathname))
-    if (!path.includes('\0')) return path
-  } catch {
-    // Refused below.
-  }
-  throw new Error(describeImageProblem(url, 'Security: the file URL cannot be read'))
-}
-
-const isWithin = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
-
-/** @throws Error in the words of ironic 39.0.0 common/image_service.py FileImageService.validate_href */
-function checkAllowed(url: string, path: string, allowedPaths: readonly string[]): void {
-  const forbidden = FORBIDDEN.find((folder) => isWithin(path, folder))
-  if (forbidden !== undefined)
-    throw new Error(describeImageProblem(url, `Security: The path ${forbidden} is not permitted in file URLs`))
-  if (!allowedPaths.some((folder) => isWithin(path, folder)))
-    throw new Error(describeImageProblem(url, `Security: Path ${path} is not allowed for image source file URLs`))
-}
-
 async function findFile(url: string, { digest, allowedPaths, clock, signal }: FileFinding): Promise<FoundImage> {
-  const named = pathIn(url)
-  checkAllowed(url, named, allowedPaths)
-  // A file that is not there: nothing is told of what is behind a link.
-  const path = await realpath(named).catch(() => undefined)
-  if (path === undefined) throw new Error(describeImageProblem(url, 'Specified image file not found.'))
-  // Ironic compares the path as it is named, so that a link in an allowed folder leads out of it.
-  const real = await Promise.all(allowedPaths.map((folder) => realpath(folder).catch(() => folder)))
-  checkAllowed(url, path, real)
-  const found = await stat(path).catch(() => undefined)
-  if (!found?.isFile()) throw new Error(describeImageProblem(url, 'Specified image file not found.'))
+  const path = await fileOfUrl(url, allowedPaths).catch((error: unknown) => {
+    throw error instanceof FileUrlRefused ? new Error(describeImageProblem(url, error.message)) : error
+  })
   await using file = await open(path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
   const format = buffer.toString('latin1', 0, bytesRead) === QCOW2 ? 'qcow2' : 'raw'
