@@ -2,10 +2,11 @@ import { createRequire } from 'node:module'
 import type Database from 'libsql'
 import { loadPackage } from './load-package.js'
 
-const require = createRequire(import.meta.url)
-
-/** Loaded on first use: help and labs in memory need no database. */
-const driver = (): typeof Database => loadPackage('libsql', () => require('libsql') as typeof Database)
+/** Loaded on first use: help and labs in memory need no database, and the dashboard's page has no modules of Node.js. */
+function driver(): typeof Database {
+  const require = createRequire(import.meta.url)
+  return loadPackage('libsql', () => require('libsql') as typeof Database)
+}
 
 /**
  * Opens a file of SQLite.

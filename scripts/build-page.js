@@ -20,9 +20,15 @@ await build({
   plugins: [labOfThePage(), carriedPackagesNamed()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    ...{ outDir: join(root, 'dist/page'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
+    outDir: join(root, 'dist/page'),
+    emptyOutDir: true,
+    target: 'es2022',
+    reportCompressedSize: false,
     // Scripts and styles within the page are refused by its own conf.
-    ...{ modulePreload: false, assetsInlineLimit: 0 },
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    // The rooms do nothing when they are loaded: what the page does not use of them goes, with its modules of Node.js.
+    rollupOptions: { treeshake: { moduleSideEffects: (id) => !id.startsWith(join(root, 'dist')) } },
   },
 })
 
@@ -32,7 +38,7 @@ await build({
  */
 function labOfThePage() {
   const lab = (path) => join(root, 'dist/lab', path)
-  const operations = lab('control/operations.js')
+  const operations = lab('control/control-operations.js')
   const choices = lab('control/fault-choices.js')
   return {
     name: 'lab-of-the-page',
