@@ -344,7 +344,7 @@ test('the shipped rack is mixed, and one machine in a hundred is broken', async 
   const hardware = readFleet(parse(await readFile(MIXED_RACK, 'utf8')), 'the mixed rack')
   await using there = await fleet({ count: 100, hardware })
   const specs = there.machines.list().map(({ spec }) => spec)
-  const all = <T,>(of: (spec: (typeof specs)[number]) => T) => new Set(specs.map(of)).size
+  const all = <T>(of: (spec: (typeof specs)[number]) => T) => new Set(specs.map(of)).size
   expect(specs).toHaveLength(100)
   expect(specs.filter(({ broken }) => broken !== undefined)).toHaveLength(1)
   expect(all(({ manufacturer }) => manufacturer)).toBeGreaterThanOrEqual(5)

@@ -134,7 +134,7 @@ const CLOSE_OBJECT = 0x7d
  * The member of a table that a name from outside names: `constructor`, `toString` and `__proto__` are in every object, and are
  * members of no table.
  */
-export const ownMember = <T,>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+export const ownMember = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
 /**

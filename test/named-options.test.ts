@@ -47,7 +47,8 @@ const UNREACHABLE: readonly Unreachable[] = [
   // The contradictions of `run` are those of its own options; attaching names none.
   {
     commands: /^run attach$/,
-    files: /^(cli\/commands\/run-hosts-command|hardware-lab\/pipeline\/earlier-run|hardware-lab\/ironic\/host-node)\.ts$/,
+    files:
+      /^(cli\/commands\/run-hosts-command|hardware-lab\/pipeline\/earlier-run|hardware-lab\/ironic\/host-node)\.ts$/,
   },
 ]
 

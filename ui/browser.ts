@@ -62,7 +62,7 @@ export const browserSettings = storage(() => localStorage)
 
 function storage(of: () => Storage) {
   // Browsers refuse storage by settings of privacy; the page works without.
-  const trying = <Value,>(act: () => Value): Value | null => {
+  const trying = <Value>(act: () => Value): Value | null => {
     try {
       return act()
     } catch {

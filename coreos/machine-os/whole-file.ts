@@ -6,7 +6,7 @@ import { withClockHeld, type Clock } from '../../runtime/index.js'
 export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<string> {
   const part = `${path}.part`
   const hash = createHash('sha256')
-  const io = <T,>(work: () => Promise<T>): Promise<T> => withClockHeld(clock, `writing ${path}`, work)
+  const io = <T>(work: () => Promise<T>): Promise<T> => withClockHeld(clock, `writing ${path}`, work)
   const file = await io(() => open(part, 'w'))
   try {
     for await (const bytes of parts) {

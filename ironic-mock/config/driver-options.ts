@@ -5,7 +5,7 @@ import { confOption, type IronicOption } from './option.js'
 
 export const HARDWARE_TYPES_OPTION = confOption('DEFAULT', 'enabled_hardware_types', wordList)
 
-const each = <T,>(make: (kind: DriverInterface) => IronicOption<T>) =>
+const each = <T>(make: (kind: DriverInterface) => IronicOption<T>) =>
   Object.fromEntries(DRIVER_INTERFACES.map((kind) => [kind, make(kind)])) as Record<DriverInterface, IronicOption<T>>
 
 export const ENABLED_OPTIONS = each((kind) => confOption('DEFAULT', `enabled_${kind}_interfaces`, wordList))

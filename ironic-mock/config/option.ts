@@ -9,7 +9,7 @@ export interface IronicOption<T> extends SettingParser<T> {
   readonly also?: { readonly section: string; readonly name: string }
 }
 
-export const confOption = <T,>(
+export const confOption = <T>(
   section: string,
   name: string,
   setting: SettingParser<T>,
@@ -46,7 +46,7 @@ export const absolutePaths: SettingParser<readonly string[]> = {
 export const orNone: SettingParser<string | null> = { read: (text) => (text === '' ? null : text) }
 
 /** Dictionary in oslo.config's form: `key:value,key:value`. */
-export const pairsSetting = <T,>(value: SettingParser<T>): SettingParser<Readonly<Record<string, T>>> => ({
+export const pairsSetting = <T>(value: SettingParser<T>): SettingParser<Readonly<Record<string, T>>> => ({
   read: (text) =>
     Object.fromEntries(
       text

@@ -2,7 +2,7 @@ import { defined, minutes, seconds, randomUniform, type Random } from '../../run
 import type { Fault, FaultEffect, FaultMatch } from '../faults/fault.js'
 
 /** One of some values. */
-export const pickRandom = <T,>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!
+export const pickRandom = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!
 
 type DrawnFault = Pick<Fault, 'match' | 'effect' | 'times'>
 type Match = Omit<FaultMatch, 'node'>

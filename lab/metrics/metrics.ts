@@ -93,7 +93,7 @@ async function openRegistry(
       },
     })
   const { clock, machines, faults, journal, nodes, strikes, queues } = parts
-  const tally = <T,>(all: Iterable<T>, key: (one: T) => string): Counts => {
+  const tally = <T>(all: Iterable<T>, key: (one: T) => string): Counts => {
     const counts = new Map<string, number>()
     for (const one of all) counts.set(key(one), (counts.get(key(one)) ?? 0) + 1)
     return counts

@@ -19,7 +19,7 @@ export type KnownProgram = {
   | { kind: 'machine'; capability: (words: readonly string[]) => TargetCapability; outside: boolean }
 )
 
-const assignToNames = <T,>(names: readonly string[], value: T): Record<string, T> =>
+const assignToNames = <T>(names: readonly string[], value: T): Record<string, T> =>
   Object.fromEntries(names.map((name) => [name, value]))
 const only =
   (...patterns: RegExp[]) =>

@@ -84,7 +84,7 @@ export function extendableLimit(clock: Clock, signal: AbortSignal, first: number
   return {
     expired,
     extend: arm,
-    pausedFor: async <T,>(question: () => Promise<T>): Promise<T> => {
+    pausedFor: async <T>(question: () => Promise<T>): Promise<T> => {
       current.abort()
       try {
         return await question()

@@ -41,7 +41,7 @@ const ofThousand = async (client: BenchClient): Promise<Measured[]> => [
   milliseconds('1,000 nodes in detail', (await listed(client, '/v1/nodes?detail=true', ASKED)).p50),
 ]
 
-const withFilled = <T,>(
+const withFilled = <T>(
   nodes: number,
   use: (client: BenchClient, fill: (nodes: number) => Promise<void>) => Promise<T>,
 ) =>

@@ -9,7 +9,7 @@ import { withUp } from './up.js'
 /** Between two looks of a client at its node, in milliseconds: so that looking is a small part of the work. */
 const POLL_INTERVAL = { alone: 5, among16: 50 }
 
-const withClient = <T,>(nodes: number, use: (client: IronicClient) => Promise<T>): Promise<T> =>
+const withClient = <T>(nodes: number, use: (client: IronicClient) => Promise<T>): Promise<T> =>
   withUp(nodes, [], async (endpoint) => {
     await using transport = new HttpTransport({ clock })
     return await use(new IronicClient({ transport, endpoint, clock }))

@@ -41,7 +41,7 @@ export async function labFolder() {
     const random = seededRandom(lives.length + 1)
     const life = await composeStage({ disks: 'file', ...options, folder, clock, random })
     lives.push(life)
-    const wait = <T,>(awaited: Promise<T>) => clock.until(awaited)
+    const wait = <T>(awaited: Promise<T>) => clock.until(awaited)
     return {
       ...life,
       [Symbol.asyncDispose]: () => life[Symbol.asyncDispose](),

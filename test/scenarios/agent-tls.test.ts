@@ -17,7 +17,7 @@ async function strict(options: StageOptions) {
     conf: { requireTls: true, ...options.conf },
   })
   const uuid = await staged.enroll(staged.spec(1))
-  const wait = <T,>(awaited: Promise<T>) => awaited
+  const wait = <T>(awaited: Promise<T>) => awaited
   return { staged, node: new StagedNode(staged, uuid, wait, { deploySteps: [installCoreos()], configdrive }) }
 }
 

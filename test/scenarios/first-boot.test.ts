@@ -22,7 +22,7 @@ async function lab(
   const made = await createStagedLab({ seed: 3, ...options, clock: 'auto' })
   const requests: IgnitionRequest[] = []
   made.probe.attach<IgnitionRequest>(
-    async <T,>(point: IgnitionRequest): Promise<T> => {
+    async <T>(point: IgnitionRequest): Promise<T> => {
       requests.push(point)
       return serve(point) as T
     },

@@ -33,7 +33,7 @@ export function hardwareCalls({ store, dispatcher, effects }: HardwareParts): Ha
     if (problem !== undefined) throw new IronicError(400, problem)
     return subject
   }
-  const ask = async <T,>(subject: AgentSubject, question: (hardware: BmcHardware) => Promise<T>): Promise<T> => {
+  const ask = async <T>(subject: AgentSubject, question: (hardware: BmcHardware) => Promise<T>): Promise<T> => {
     try {
       const hardware = await effects.hardware(subject)
       if (!hardware) throw new Error(`there is no BMC behind node ${subject.node.uuid}`)

@@ -4,7 +4,7 @@ import { canAdopt, type AdoptingDevice } from '../../disk/described-disk.js'
 
 /** A disk that rejects every access once its program was killed, so that nothing is cleaned up, as with SIGKILL. */
 export function killableDisk(device: SimulatedDisk, signal: AbortSignal): SimulatedDisk {
-  const alive = async <T,>(access: () => Promise<T>): Promise<T> => {
+  const alive = async <T>(access: () => Promise<T>): Promise<T> => {
     signal.throwIfAborted()
     const result = await access()
     signal.throwIfAborted()

@@ -157,7 +157,7 @@ export const fuzzedRequest = (
 
 /** Replaces placeholders by what is there now, and by a uuid that nothing has where there is none. */
 export function resolved(request: FuzzedRequest, { records }: StoreView): FuzzedRequest {
-  const pick = <T,>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)]
+  const pick = <T>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)]
   const kinds = {
     portgroup: 'portgroup',
     chassis: 'chassis',

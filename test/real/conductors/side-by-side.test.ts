@@ -117,7 +117,7 @@ function settled(value: unknown, key = ''): unknown {
   )
 }
 
-const withoutPort = <T,>(text: T): T | string =>
+const withoutPort = <T>(text: T): T | string =>
   typeof text === 'string' ? text.replaceAll(/127\.0\.0\.1:\d+/g, '<agent>') : text
 
 /** Places that differ, with both values. Objects with the same keys are looked into, and so are lists of steps. */

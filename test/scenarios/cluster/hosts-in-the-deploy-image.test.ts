@@ -26,7 +26,7 @@ async function registered(cluster: Cluster, spec: MachineSpec): Promise<StagedNo
   const value = image.status!.imageUrl!
   await site.stage.client.patchNode(uuid, [{ op: 'add', path: '/driver_info/deploy_iso', value }])
   const ignition = { ignition: { version: '3.4.0' } }
-  const wait = <T,>(awaited: Promise<T>): Promise<T> => clock.until(awaited)
+  const wait = <T>(awaited: Promise<T>): Promise<T> => clock.until(awaited)
   const node = new StagedNode(site.stage, uuid, wait, { deploySteps: [installCoreos({ ignition })] })
   await node.provision('manage')
   await node.settled()

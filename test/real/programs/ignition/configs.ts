@@ -54,7 +54,7 @@ export function configs(version: SpecVersion, spoiled: boolean): fc.Arbitrary<ob
 }
 
 /** Once in so many times, else null. */
-const seldom = <T,>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | null> =>
+const seldom = <T>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | null> =>
   fc.oneof({ arbitrary: fc.constant(null), weight: times - 1 }, { arbitrary, weight: 1 })
 
 const isRecord = (value: unknown): value is object =>
