@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -68,13 +69,15 @@ export async function forgesRecords(target: AttackedTarget): Promise<void> {
   const { executor, host } = target
   const { files } = executor
   const { FILE: file = '', HOST_PID: pid = '' } = host.words(target.named)
-  const run = await executor.start({ argv: ['sh', '-c', 'sleep 3; exit 3'], effect: 'reads', id: 'attacked' })
+  // A run of a test that failed may still be there.
+  const id = `attacked-${randomUUID()}`
+  const run = await executor.start({ argv: ['sh', '-c', 'sleep 3; exit 3'], effect: 'reads', id })
   const forged: Record<string, string> = {
-    '/run/ironstage/runs/attacked/exit': '0\n',
-    '/run/ironstage/runs/attacked/group': `-${pid} 1\n`,
-    '/run/ironstage/mnt/../runs/attacked/exit': '0\n',
-    '/proc/1/root/run/ironstage/runs/attacked/exit': '0\n',
-    '/proc/self/root/run/ironstage/runs/attacked/group': `${pid}\n`,
+    [`/run/ironstage/runs/${id}/exit`]: '0\n',
+    [`/run/ironstage/runs/${id}/group`]: `-${pid} 1\n`,
+    [`/run/ironstage/mnt/../runs/${id}/exit`]: '0\n',
+    [`/proc/1/root/run/ironstage/runs/${id}/exit`]: '0\n',
+    [`/proc/self/root/run/ironstage/runs/${id}/group`]: `${pid}\n`,
     '/run/ironstage/loops/1-1': `1 1\n${file}\n`,
     '/run/ironstage/runs/.new/x.1/run': 'reboot\n',
     '/run/ironstage/images/image': 'x',
@@ -87,8 +90,8 @@ export async function forgesRecords(target: AttackedTarget): Promise<void> {
   expect(
     await text(target, 'for f in /run/ironstage/runs /run/ironstage/loops; do [ ! -e $f ] || echo GOT; done'),
   ).toBe('')
-  for (const id of ['mnt', 'loops', 'runs', '.new'])
-    await expect(executor.attach(id, 0)).rejects.toMatchObject({ code: 'unknown-run' })
+  for (const reserved of ['mnt', 'loops', 'runs', '.new'])
+    await expect(executor.attach(reserved, 0)).rejects.toMatchObject({ code: 'unknown-run' })
   expect(await run.exit).toEqual({ kind: 'exited', code: 3 })
 }
 
