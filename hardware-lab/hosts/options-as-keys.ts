@@ -1,4 +1,4 @@
-/** Keys of a hosts file that stand for the options by which other commands are told of a target. */
+/** Keys of a hosts file, by the option of other commands that says the same. */
 export const KEYS_OF_OPTIONS: Readonly<Record<string, string>> = {
   '--allow': 'allow',
   '--device': 'disk',

@@ -212,7 +212,7 @@ async function checkVersion(path: string): Promise<void> {
   if (text === null && entries.length === 0) return writeVersion(path)
   if (Number.isNaN(layout) && DATABASES.some((file) => entries.includes(file)))
     throw new UserError('damaged-state', `${join(path, VERSION)} is ${text === null ? 'missing' : 'damaged'}`, {
-      remedy: `ironstage state repair --state-dir ${path} writes it anew, if that is a folder of this ironstage`,
+      remedy: `ironstage state repair --state-dir ${path} writes it again, if the folder is from this ironstage`,
     })
   if (text === null)
     throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {

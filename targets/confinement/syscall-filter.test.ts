@@ -39,7 +39,7 @@ function outcome(name: ProcessorName, filter: Uint8Array, { call, args = [], aud
       case 0x06:
         return operand === 0x7fff0000 ? 'allow' : operand - 0x50000
       default:
-        throw new Error(`instruction ${at} is none that these filters use`)
+        throw new Error(`instruction ${at} is unknown to this interpreter`)
     }
   }
 }
