@@ -85,6 +85,14 @@ const RECORD_KINDS: readonly RecordKind[] = ['spec', 'state', 'system', 'saved',
 type RecordChange =
   { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
 
+/** Who hears what a caller does not ask for. */
+export interface StoreHooks {
+  /** What a power cut has taken, in a sentence. */
+  onLoss?: (sentence: string) => void
+  /** `state-full`, also where the change that met it has no one who waits for it. */
+  onFull?: (error: UserError) => void
+}
+
 /**
  * Opens `machines.db`. WAL with synchronous NORMAL: flushed changes survive a killed process, but not a crash of the
  * host. All changes of one turn of the event loop go into one transaction. Changes that a full disk refused are written
@@ -96,7 +104,7 @@ type RecordChange =
 export function openMachineStore(
   file: string,
   clock: Clock,
-  { most, onLoss }: { most?: number; onLoss?: (sentence: string) => void } = {},
+  { most, onLoss, onFull }: StoreHooks & { most?: number } = {},
 ): MachineStore {
   const settings = most === undefined ? '' : `PRAGMA max_page_count = ${most}`
   const database = openDatabase(file, MACHINE_DATABASE, { settings, onLoss })
@@ -137,7 +145,10 @@ export function openMachineStore(
       write(changes)
     } catch (error) {
       queue = [...changes, ...queue]
-      throw isDiskFull(error) ? full(file, error) : error
+      if (!isDiskFull(error)) throw error
+      const refused = full(file, error)
+      onFull?.(refused)
+      throw refused
     }
   }
   const flush = () =>

@@ -18,6 +18,8 @@ import { ERRORS } from './errors.js'
 export interface MachinesOptions extends Omit<MachineParts, 'store' | 'downloads'> {
   /** Folder of `machines.db` and `disks/`; null stores nothing, and closing the machines deletes their disk files. */
   stateDir: string | null
+  /** Hears that the disk of `stateDir` is full: what the machines do is not kept from then on. */
+  onStoreFull?: (error: UserError) => void
   /** Sees the requests of a machine for files. */
   downloads?: (machine: string) => HttpThrough
 }
@@ -33,10 +35,13 @@ export interface MachinesOptions extends Omit<MachineParts, 'store' | 'downloads
  * await machine.setPower('on')
  */
 export async function openMachines(options: MachinesOptions): Promise<Machines> {
-  const { stateDir, clock, logger } = options
+  const { stateDir, clock, logger, onStoreFull } = options
   if (stateDir !== null) await withClockHeld(clock, 'making the state folder', () => makeFolder(stateDir, 0o700))
   const onLoss = (sentence: string) => logger('warn', sentence)
-  const store = stateDir === null ? forgetfulStore : openMachineStore(join(stateDir, 'machines.db'), clock, { onLoss })
+  const store =
+    stateDir === null
+      ? forgetfulStore
+      : openMachineStore(join(stateDir, 'machines.db'), clock, { onLoss, ...defined({ onFull: onStoreFull }) })
   const machines = new SimulatedMachines(options, store, new DiskFolder(stateDir, clock))
   machines.load(store.load())
   return machines

@@ -253,8 +253,17 @@ async function rehearsed(
     logger: shared.logger,
   })
   const { access, hosts: simulated, control } = lab
+  const signal = AbortSignal.any([shared.signal, lab.broken])
   return await withDashboard(options, environment, { shared, follower, finish, control }, () =>
-    runHosts({ ...shared, hosts: simulated, access, locks: null, rehearsed: true, every: MACHINE_POLL_INTERVAL }),
+    runHosts({
+      ...shared,
+      hosts: simulated,
+      access,
+      locks: null,
+      rehearsed: true,
+      every: MACHINE_POLL_INTERVAL,
+      signal,
+    }),
   )
 }
 

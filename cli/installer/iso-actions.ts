@@ -185,7 +185,7 @@ export async function isoCustomize(
       throw new LiveImageError('This ISO image is already customized; use -f to force.')
     const features = await iso.features()
     const wishes = await wishesOf(options, command)
-    const customized = customize(wishes, features, (message) => command.environment.stderr.line(message))
+    const customized = customize(wishes, features, (message) => command.environment.stderr.lines(message.split('\n')))
     const { liveKargAppend = [], liveKargDelete = [], liveKargReplace = [] } = options
     const edit = { append: liveKargAppend, delete: liveKargDelete, replace: liveKargReplace }
     if (!iso.kargs && Object.values(edit).some(({ length }) => length > 0))

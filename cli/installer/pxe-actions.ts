@@ -75,7 +75,7 @@ export async function pxeCustomize(
   refuseTerminal(options.output, environment)
   await using base = await LiveImageError.during(`opening ${path}`, () => openFileSource(path, clock))
   const wishes = await wishesOf(options, command)
-  const customized = await customizePxe(base, wishes, clock, (message) => environment.stderr.line(message))
+  const customized = await customizePxe(base, wishes, clock, (message) => environment.stderr.lines(message.split('\n')))
   if (customized.files.has(IGNITION_FILE))
     environment.stderr.program(
       `PXE configuration must include kernel arguments:\n\t${liveKernelArguments({ ignition: true })}\n`,

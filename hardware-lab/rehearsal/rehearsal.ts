@@ -52,6 +52,8 @@ export interface Rehearsal extends AsyncDisposable {
   readonly access: HostAccess
   /** The hosts with the addresses of their simulated machines. */
   readonly hosts: readonly Host[]
+  /** Aborted when the lab itself cannot go on, as on a full disk: its machines would seem to hang. */
+  readonly broken: AbortSignal
   /** Faults, journal and control API of the machines. */
   readonly control: MachineControl
   machine(host: string): Machine
@@ -67,6 +69,7 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
   await makeFolder(folder, 0o700)
   const fronts = new Map<string, SshFront>()
   const probe = new Probe()
+  const breakage = new AbortController()
   const control = machineControl({
     probe,
     clock,
@@ -100,6 +103,7 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
       pace: options.pace ?? NO_PACE,
       logger: withFields(logger, { room: 'machine' }),
       network: bootNetwork({ clock }),
+      onStoreFull: (error) => breakage.abort(error),
       events: { ramdiskUp: () => {}, down: ({ spec }, boot) => fronts.get(spec.id)?.down(boot.id) },
     }),
   )
@@ -159,6 +163,7 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
     })
   }
   return {
+    broken: breakage.signal,
     control,
     machine: (host) => machines.get(host)!,
     hosts: hosts.map((host) => rehearsed(host, service.url, account, medium.isoUrl)),
