@@ -10,7 +10,7 @@ export interface SchemaCheck<T> {
 export interface SchemaCompilerOptions {
   /** Checks of strings, by the `format` that a schema names. */
   formats?: Readonly<Record<string, RegExp | FormatDefinition<string> | ((text: string) => boolean)>>
-  /** Ends at the first error: enough for a message of a program, whose errors nobody mends one by one. */
+  /** Ends at the first error: enough for a message between programs. */
   stopsAtFirst?: boolean
   /** Reads numbers and booleans out of texts, and writes them into the value. */
   readsTexts?: boolean
