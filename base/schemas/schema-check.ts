@@ -8,8 +8,8 @@ export interface SchemaCheck<T> {
 }
 
 export interface SchemaCompilerOptions {
-  /** Checks of strings, by the `format` that a schema names. */
-  formats?: Readonly<Record<string, RegExp | FormatDefinition<string> | ((text: string) => boolean)>>
+  /** Checks of strings, by the `format` that a schema names; true for one that its reader checks. */
+  formats?: Readonly<Record<string, true | RegExp | FormatDefinition<string> | ((text: string) => boolean)>>
   /** Ends at the first error: enough for a message between programs. */
   stopsAtFirst?: boolean
   /** Reads numbers and booleans out of texts, and writes them into the value. */
