@@ -35,12 +35,7 @@ export const VARYING_FIELDS: readonly VaryingField[] = [
   ...makeVaryingFields('moment', 'certificate of the agent', 'agent_verify_ca'),
   ...makeVaryingFields('moment', 'the conductor that holds a lock at that moment', 'reservation'),
   ...makeVaryingFields('moment', 'host name of the conductor', 'conductor'),
-  ...makeVaryingFields(
-    'moment',
-    'a command may finish before one answer or the next',
-    'command_result',
-    'updated_at',
-  ),
+  ...makeVaryingFields('moment', 'a command may finish before one answer or the next', 'command_result', 'updated_at'),
 ]
 
 const PATTERNS = VARYING_FIELDS.map(({ name, variation }) => ({
