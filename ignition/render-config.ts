@@ -117,7 +117,7 @@ class Renderer {
         'ignition-cycle',
         `${name} refers to itself, in ${ancestors.length - ancestors.indexOf(source)} steps`,
         {
-          remedy: 'Ignition would fetch it again and again: take the reference out.',
+          remedy: 'Ignition would fetch it again and again: remove the reference.',
         },
       )
     if (++this.configs > MAX_RENDERED_CONFIGS)

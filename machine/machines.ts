@@ -119,7 +119,7 @@ class SimulatedMachines implements Machines {
     checkSpec(spec)
     if (this.#machines.has(spec.id))
       throw new UserError('machine-exists', `there is a machine ${spec.id} already`, {
-        remedy: 'give the new machine another id, or remove the old one first',
+        remedy: 'use another id, or remove the old machine first',
       })
     const other = spec.bmc && this.byBmc(spec.bmc.address, spec.bmc.systemId)
     if (other)

@@ -216,7 +216,7 @@ async function checkVersion(path: string): Promise<void> {
     })
   if (text === null)
     throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {
-      remedy: 'name an empty or a new folder with --state-dir',
+      remedy: 'name an empty or new folder with --state-dir',
       kind: 'usage',
     })
   const what = Number.isNaN(layout)

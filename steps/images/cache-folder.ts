@@ -266,7 +266,7 @@ function absent(error: NodeJS.ErrnoException): undefined {
 
 const foreign = (path: string): UserError =>
   new UserError('foreign-folder', `${path} is not an image cache of this ironstage`, {
-    remedy: 'name an empty or a new folder with --cache-dir',
+    remedy: 'name an empty or new folder with --cache-dir',
     kind: 'usage',
   })
 

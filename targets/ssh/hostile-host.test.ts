@@ -147,10 +147,10 @@ test('a target without room for a run is reported, and runs no command', async (
   await using executor = executorOn(full)
   const stdin = Buffer.alloc(20_000, 'x')
   expect(await failure(executor.start({ argv: ['cat'], effect: 'reads', stdin }))).toMatch(
-    /lab-7 cannot be used: there is no room for the run in .*\/runs \| make room there/,
+    /lab-7 cannot be used: there is no room for the run in .*\/runs \| free space there/,
   )
   expect(await failure(executor.start({ argv: ['cat'], effect: 'reads', stdin: Buffer.alloc(MIB) }))).toMatch(
-    /lab-7 cannot store 1048576 bytes \| .+ \| make room there/,
+    /lab-7 cannot store 1048576 bytes \| .+ \| free space there/,
   )
 })
 

@@ -172,7 +172,7 @@ export class Conversation {
         if (code !== null && ++refused >= MAX_REFUSED_ATTEMPTS)
           throw new UserError('target-full', `${this.name} cannot store ${bytes.length} bytes`, {
             cause: new Error(why),
-            remedy: 'make room there in /run and in memory',
+            remedy: 'free space in /run and in memory',
           })
         throw new LinkLost(`sending ${bytes.length} bytes: ${why}`)
       }
@@ -250,7 +250,7 @@ export class Conversation {
     if (tag === 'b') throw new TargetRebooted(`${this.name} has rebooted since`)
     if (tag === 'f')
       throw new UserError('target-unusable', `${this.name} cannot be used: ${text}`, {
-        remedy: 'make room there, or make one of /run, /dev/shm and /tmp writable',
+        remedy: 'free space there, or make one of /run, /dev/shm and /tmp writable',
       })
   }
 

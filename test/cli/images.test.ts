@@ -68,7 +68,7 @@ describe('ironstage images serve', () => {
     const serve = command(['images', 'serve', '--live-iso', REHEARSAL_LIVE_ISO, ...BASE, '--host', '0.0.0.0', '--json'])
     if (outside.every(({ address }) => /^(169\.254\.|fe[89ab])/i.test(address))) {
       expect(await serve.ended).toBe(2)
-      expect(serve.stderr).toContain('this host has no address that a BMC can reach')
+      expect(serve.stderr).toContain('this host has no address that BMCs can reach')
       return
     }
     const [line] = await serve.printed(/.*"ready".*/)

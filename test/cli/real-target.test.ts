@@ -77,7 +77,7 @@ describe('a real target', () => {
     await truncate(file, 2 ** 21)
     const run = command(['deploy', '--target', `local:${file}`, '--installer', '/nowhere/coreos-installer'])
     expect(await run.ended).toBe(1)
-    expect(run.stderr).toContain('coreos-installer is not there as /nowhere/coreos-installer')
+    expect(run.stderr).toContain('there is no coreos-installer at /nowhere/coreos-installer')
     expect(await readdir(folder)).toEqual(['disk.img'])
   })
 })

@@ -129,7 +129,7 @@ async function fromNmstate(paths: readonly string[], variables: Variables): Prom
     return await keyfilesOfNmstate(paths, { variables })
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new UserError('agent-config-nmstate', 'no keyfiles can be made of the network states', {
+    throw new UserError('agent-config-nmstate', 'the network states cannot be converted to keyfiles', {
       cause,
       kind: 'usage',
       remedy: 'see what nmstatectl gc says of them, or give keyfiles with --keyfile',

@@ -35,7 +35,7 @@ export async function imagesServe(
       : host
   if (publicHost === undefined)
     throw usageError(
-      'this host has no address that a BMC can reach',
+      'this host has no address that BMCs can reach',
       'name the URL by which machines reach the images, with --public-url',
       'public-url',
     )

@@ -61,7 +61,7 @@ async function secretValues(file: string | undefined): Promise<Map<string, strin
   const usage = (message: string, cause?: unknown) =>
     new UserError('secret-values', message, {
       kind: 'usage',
-      remedy: "write one line for each, as in '***1': value",
+      remedy: "write one line per secret, as in '***1': value",
       ...defined({ cause }),
     })
   let values: unknown

@@ -67,7 +67,7 @@ export class RegistryServer {
       'registry-protocol',
       `the registry ${this.#host} leads to http://${host}, but https is required`,
       {
-        remedy: 'use https; where a command has --insecure, that allows http',
+        remedy: 'use https, or allow http with --insecure if the command has that option',
       },
     )
   }

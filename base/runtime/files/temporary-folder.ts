@@ -64,7 +64,7 @@ async function ownFolder(path: string, lock: Disposable): Promise<TemporaryFolde
 const unusableFolder = (path: string, cause: unknown): UserError =>
   new UserError('temporary-folder', `the folder for temporary files, ${path}, cannot be used`, {
     cause,
-    remedy: 'name a folder that exists and may be written with TMPDIR',
+    remedy: 'set TMPDIR to an existing, writable folder',
   })
 
 /** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */
