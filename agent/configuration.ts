@@ -109,7 +109,7 @@ function certificateFiles(values: { tls_cert_file: string | null; tls_key_file: 
   if (certificate !== null && key !== null) return { certificate, key }
   throw new UserError('agent-parameter', 'the agent was started with listen_tls and without a certificate', {
     remedy:
-      'give tls_cert_file and tls_key_file too, or leave listen_tls out: the agent then makes a certificate itself',
+      'give tls_cert_file and tls_key_file too, or leave out listen_tls: the agent then creates its own certificate',
   })
 }
 

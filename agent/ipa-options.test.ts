@@ -32,7 +32,7 @@ test('every option of IPA is taken, by its kernel parameter and in a file', () =
 })
 
 test.each([
-  ['ipa-api-url', 'mdns', 'does not look for its Ironic by multicast DNS'],
+  ['ipa-api-url', 'mdns', 'does not discover Ironic by multicast DNS'],
   ['ipa-api-url', 'ironic', 'http(s) URLs'],
   ['ipa-listen-port', '70000', 'a port'],
   ['ipa-lookup-timeout', '-1', 'a number of seconds'],
@@ -40,7 +40,7 @@ test.each([
   ['ipa-tls-min-version', '1.0', 'one of 1.2, 1.3'],
   ['ipa-global-request-id', 'x', 'an id like req-UUID'],
   ['ipa-disk-wait-attempts', '1.5', 'a whole number'],
-])('%s is refused', (parameter, value, remedy) => {
+])('an invalid value of %s is refused with a remedy', (parameter, value, remedy) => {
   let error: ReturnType<typeof userError>
   try {
     readOptions({ [parameter]: value })

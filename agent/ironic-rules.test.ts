@@ -52,7 +52,7 @@ describe('rules of Ironic for images', () => {
       { permitted_image_formats: ['raw'], disable_deep_image_inspection: true },
       { md5: false, formats: null },
     ],
-  ])('%s', async (_, config, images) => {
+  ])('after a lookup the agent applies %s', async (_, config, images) => {
     await using agent = await scene(config)
     expect(await agent.run()).toMatchObject({ images })
     // A restart on the same boot makes no lookup.

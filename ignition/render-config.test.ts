@@ -107,7 +107,7 @@ describe('rendering is refused when', () => {
           ),
         ]),
       ),
-      /leads to more than 1000 others/,
+      /refers to more than 1000 others/,
     ],
     [
       'a referenced config is not valid',

@@ -66,7 +66,7 @@ function downward(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecC
   for (const { path, message } of validateRead(lowered, to)) if (!known.has(`${path} ${message}`)) lost.push(path)
   if (lost.length > 0)
     throw new UserError('ignition-loss', `spec ${to} has no place for ${[...new Set(lost)].join(', ')}`, {
-      remedy: `Keep the config at ${from}, or take these out of it first.`,
+      remedy: `Keep the config at ${from}, or remove these first.`,
     })
   return lowered
 }

@@ -33,7 +33,7 @@ export function hostComplaints(host: BareMetalHostManifest): Complaint[] {
       ? [
           complaintAt(
             ['spec', 'firmware'],
-            'no driver supports it any more; name BIOS settings in a HostFirmwareSettings',
+            'no driver supports it any longer; set BIOS settings in a HostFirmwareSettings',
           ),
         ]
       : []),

@@ -81,7 +81,7 @@ function isThere(words: string, { file, text, option }: NamedOption): boolean {
   const candidates = [words, named, named.split(' ')[0]!]
   if (candidates.some((each) => optionsOf.get(each)?.includes(option))) return true
   // Another command's, in so many words.
-  const isOfOthers = /where a command has --|--advertise of a fleet/.test(text)
+  const isOfOthers = /if the command has|--advertise of a fleet/.test(text)
   if (isOfOthers || OF_OTHER_PROGRAMS.test(text)) return true
   return UNREACHABLE.some(({ commands, files }) => commands.test(words) && files.test(file))
 }

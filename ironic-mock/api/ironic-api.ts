@@ -268,7 +268,7 @@ function answerFailure(
     })
     error = new IronicError(507, DISK_FULL)
   } else if (!(error instanceof IronicError)) {
-    logger('error', 'a call of the API ended in a defect', {
+    logger('error', 'internal error in an API call', {
       method: request.method,
       target: request.target,
       error: thrown,

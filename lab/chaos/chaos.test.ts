@@ -54,7 +54,7 @@ test.each([
   [{ nodes: 0 }, /needs a node/],
   [{ nodes: ['worker'] }, /worker is not a name/],
   [{ faults: [{ match: { node: 'node-9' }, effect: { kind: 'agent-silent' } }] }, /there is no node node-9/],
-] as const)('%j is refused', async (options, message) => {
+] as const)('the options %j are refused', async (options, message) => {
   await expect(chaos(options)).rejects.toThrow(message)
 })
 

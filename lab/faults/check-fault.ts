@@ -116,7 +116,7 @@ export function checkFault(fault: Fault): void {
       'match a call that changes something: set power',
     )
   if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= MAX_EFFECT_TIME))
-    throw wrong(`the effect takes ${effect.ms} ms, which is not a length of lab time`, 'name at most a hundred years')
+    throw wrong(`the effect takes ${effect.ms} ms, which is not a valid lab time`, 'name at most a hundred years')
 }
 
 /** `POST /v1/nodes/:id` as method and parts. */
@@ -191,7 +191,7 @@ function routeProblem({ match, effect }: Fault, calls: readonly RoutedCall[]): s
     return `a fault of kind ${effect.kind} can never strike ${route}, which Ironic does not answer`
   const condition = Object.entries({ machine, step, phase }).find(([, value]) => value !== undefined)?.[0]
   if (condition !== undefined && !calls.some(({ hasMachine }) => hasMachine))
-    return `a fault with a ${condition} can never strike ${route}, which no machine takes part in`
+    return `a fault with a ${condition} can never strike ${route}, which involves no machine`
   if (node !== undefined && !calls.some(({ hasNode }) => hasNode))
     return `a fault of a node can never strike ${route}, which names no node`
   return undefined

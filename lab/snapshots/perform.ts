@@ -31,7 +31,7 @@ interface Performers {
 export function makePerformer(parts: Performers): PerformInput {
   const machine = (id: string): Machine => {
     const found = parts.machines().get(id)
-    if (!found) throw new UserError('machine-removed', `there is no machine ${id} any more`)
+    if (!found) throw new UserError('machine-removed', `machine ${id} no longer exists`)
     return found
   }
   return (input) => {

@@ -19,7 +19,7 @@ describe('a device that the BMC was asked for and that cannot boot is named on c
     [{ target: 'UefiTarget', uefiTarget: 'CD.1' }, 'virtual CD: no medium is inserted'],
     [{ target: 'UefiTarget', uefiTarget: 'NIC.9' }, 'UEFI target: the machine has no boot option NIC.9'],
     [{ target: 'UefiTarget' }, 'UEFI target: no boot option is named'],
-  ])('%j', async (override, line) => {
+  ])('for the override %j', async (override, line) => {
     await using there = await bootScene()
     const { machine } = there
     await machine.firmware.boot.setOverride({ ...override, enabled: 'Once' })

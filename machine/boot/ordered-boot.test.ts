@@ -215,7 +215,7 @@ test('a boot script leads to an ISO, or to the disks', async () => {
   expect(disk.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
     live: {
-      failure: 'PXE: the boot script leads to the disks, which have no bootable system; disk: no bootable system',
+      failure: 'PXE: the boot script chooses the disks, which have no bootable system; disk: no bootable system',
     },
   })
 })

@@ -75,8 +75,7 @@ export class CacheFolder {
         if (cause instanceof UserError) throw cause
         throw new UserError('image-cache', `the image cache ${path} cannot be used`, {
           cause,
-          remedy:
-            'name a folder that you may write with --cache-dir; where a command has --no-cache, that does without one',
+          remedy: 'name a writable folder with --cache-dir, or use --no-cache if the command has it',
         })
       }
       return new CacheFolder(path, clock)

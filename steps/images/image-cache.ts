@@ -355,7 +355,7 @@ export class ImageCache {
       if (!isDiskFull(cause)) throw cause
       throw new UserError('cache-full', `there is no room for the image in ${this.#options.folder}`, {
         cause,
-        remedy: 'make room (ironstage cache prune), or name another folder with --cache-dir',
+        remedy: 'free space (ironstage cache prune), or name another folder with --cache-dir',
       })
     }
   }

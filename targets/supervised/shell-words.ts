@@ -5,7 +5,7 @@ export function shellWord(word: string): string {
   if (word.includes('\0'))
     throw new UserError(
       'zero-byte',
-      `the argument ${JSON.stringify(word.slice(0, 80))} contains a zero byte, which no program can take`,
+      `the argument ${JSON.stringify(word.slice(0, 80))} contains a zero byte, which no program accepts`,
       {
         kind: 'usage',
       },

@@ -305,7 +305,7 @@ describe('ironstage agent', () => {
       ['--ironic-url', 'http://ironic.invalid', '--listen', '0.0.0.0:0'],
       /cannot tell by which address Ironic reaches it.*ironic\.invalid.*advertise_host/s,
     ],
-  ])('refuses %s', async (_, args, message) => {
+  ])('refuses a command line with %s', async (_, args, message) => {
     const agent = command(['agent', ...args])
     expect(await agent.ended).not.toBe(0)
     expect(agent.stderr).toMatch(message)

@@ -58,14 +58,14 @@ describe('ironstage ignition validate', () => {
     [
       ['old.ign', 'good.ign'],
       1,
-      'old.ign: refused: unsupported config version (the Ignition config is of version 2.2.0, and CoreOS reads only spec 3.x. Translate it to spec 3 (ign-converter, or generate it anew with butane))\ngood.ign: valid, spec 3.4.0\n',
+      'old.ign: refused: unsupported config version (the Ignition config is of version 2.2.0, and CoreOS reads only spec 3.x. Translate it to spec 3 (ign-converter, or generate it again with butane))\ngood.ign: valid, spec 3.4.0\n',
     ],
     [
       ['experimental.ign'],
       0,
       'experimental.ign: valid, spec 3.7.0-experimental, experimental: later Ignitions will refuse it\n',
     ],
-  ])('%j', async (files, code, stdout) => {
+  ])('prints the findings of %j', async (files, code, stdout) => {
     expect(await ran(['validate', ...files])).toEqual({ code, stdout, stderr: '' })
   })
 

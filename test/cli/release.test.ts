@@ -158,7 +158,7 @@ describe('release write', () => {
     [
       'two boot images',
       ['--stream', 'stream.json', '--manifest', 'map.yaml'],
-      /has the ConfigMap coreos-bootimages, which --stream makes too/,
+      /has the ConfigMap coreos-bootimages, which --stream also creates/,
     ],
     [
       'boot images of another release',

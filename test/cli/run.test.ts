@@ -193,7 +193,7 @@ test('a job may always say --resume: where there is nothing to go on with, that 
       const run = command(['run', file, '--rehearse', '--no-ui', ...more])
       return { code: await run.ended, stdout: run.stdout, stderr: run.stderr }
     }
-    const before = `nothing to resume: no run was begun in ${state}`
+    const before = `nothing to resume: no run was started in ${state}`
     expect(await resumed('--resume', '--json')).toEqual({
       code: 0,
       stdout: `${JSON.stringify({ event: 'nothing-to-resume', why: before })}\n`,
@@ -227,7 +227,7 @@ test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on;
     await first.printed(/ steps /)
     first.interrupt()
     expect(await first.ended, first.stderr).toBe(1)
-    expect(first.stderr).toContain('finishing the hosts under way; Ctrl-C again: only their stages')
+    expect(first.stderr).toContain('finishing the started hosts; Ctrl-C again: only their current stages')
     expect(first.stdout).toMatch(/of 7 hosts: \d ok, 0 not/)
     const drawn = first.stdout.split(/\x1b\[(\d+)A\x1b\[J/)
     expect(Math.max(...drawn.filter((_, index) => index % 2 === 1).map(Number))).toBeLessThan(5)
@@ -235,7 +235,7 @@ test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on;
     expect(lines.filter((line) => line.length > 80 && !line.startsWith('run '))).toEqual([])
     const [, ok] = /7 hosts: (\d) ok, 0 failed, 0 not begun/.exec(first.stdout)!
     expect(Number(ok)).toBeLessThan(7)
-    const [, id] = /goes on with: ironstage run attach (\S+)/.exec(first.stderr)!
+    const [, id] = /continues with: ironstage run attach (\S+)/.exec(first.stderr)!
     const state = join(folder, 'hosts.state')
     const next = command(['run', 'attach', id!, '--state-dir', state, '--json'])
     expect(await next.ended, next.stderr).toBe(0)

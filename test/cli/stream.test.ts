@@ -171,7 +171,7 @@ describe('row 39: stream lookup', () => {
     [['-f', 'pxe'], "rhcos-4.22/x86_64: artifact 'metal' format 'pxe' disk not found"],
     [['--region', 'mars-1'], 'rhcos-4.22/x86_64: No AWS images in region mars-1'],
     [['-f', 'iso', '--field', 'colour'], 'there is no colour'],
-  ])('%j', async (args, message) => {
+  ])('refuses %j with the sentence of coreos-installer', async (args, message) => {
     expect(await lookup(...args)).toMatchObject({
       code: 2,
       stdout: '',

@@ -178,7 +178,7 @@ describe('profiles, releases and options', () => {
     ['an unknown option', ['--set', 'conductor.x=1'], '--set has [conductor]x, which is not an option'],
     ['an unknown profile', ['--profile', 'devstack'], 'is not one of metal3, upstream'],
     ['an unknown release', ['--ironic-release', '2023.1'], 'is not one of 2024.2,'],
-  ])('refuses %s', async (_, args, sentence) => {
+  ])('refuses %s and names the option', async (_, args, sentence) => {
     const up = command(['up', '--port', '0', ...args])
     expect(await up.ended).toBe(2)
     expect(up.stderr).toContain(sentence)

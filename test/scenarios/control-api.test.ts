@@ -141,7 +141,7 @@ describe('nodes of a seed', () => {
     await ask(lab, 'DELETE', '/_lab/nodes/node-0')
     const refused = await ask(lab, 'POST', '/_lab/nodes', { count: 3, prefix: 'again-', seed: 7 })
     expect(refused.status).toBe(400)
-    expect(refused.body.error.message).toBe(`seed 7 gives node ${second.uuid}, which is there already`)
+    expect(refused.body.error.message).toBe(`seed 7 gives node ${second.uuid}, which already exists`)
     expect((await ask(lab, 'GET', '/_lab/nodes')).body.nodes).toHaveLength(1)
   })
 })

@@ -20,7 +20,7 @@ export async function imagesServe(
   const files = await liveImagesOf(options, clock)
   if (!files)
     throw usageError(
-      'there is no live image to serve',
+      'no live image was given',
       'name one with --live-iso FILE, or a folder of them with --live-image DIR',
       'live-files',
     )

@@ -101,7 +101,7 @@ export async function onlyShown(
     return disk.inUse === null ? 0 : 1
   }
   const lines = [
-    `${request.target}: only looked at, nothing was written`,
+    `${request.target}: only checked, nothing was written`,
     `  disk       ${disk.path} (${disk.number}), ${disk.size} bytes${disk.model === null ? '' : `, ${disk.model}`}`,
     `  in use     ${disk.inUse ?? 'no'}`,
     `  confined   ${on.target.confinement}`,

@@ -24,8 +24,8 @@ describe('calls of the control API while a run goes on', () => {
       'the machines of a run are the hosts of its file',
       (lab) => lab.bmcAccountOfMachine('node-1', { username: 'a', password: 'b' }),
     ],
-    ['the clock is made faster', 'a run goes on in real time', (lab) => lab.setClock({ mode: 'x10' })],
-    ['the clock is moved', 'a run goes on in real time', (lab) => lab.advance({ by: '1h' })],
+    ['the clock is made faster', 'a run uses real time', (lab) => lab.setClock({ mode: 'x10' })],
+    ['the clock is moved', 'a run uses real time', (lab) => lab.advance({ by: '1h' })],
     ['a snapshot is taken', 'a run has no snapshots', (lab) => lab.takeSnapshot()],
     ['the lab is reset', 'a run has no snapshots', (lab) => lab.reset()],
     [

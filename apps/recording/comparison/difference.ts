@@ -29,7 +29,7 @@ const MAX_SHOWN_VALUE_LENGTH = 160
 
 /** The place and what differs there, as a sentence. */
 export function sentenceOf({ place, kind, was, is }: Difference): string {
-  if (place === 'call') return kind === 'missing' ? 'is not made any more' : 'is made in addition'
+  if (place === 'call') return kind === 'missing' ? 'is no longer made' : 'is an additional call'
   switch (kind) {
     case 'missing':
       return `${place} is missing, was ${printValue(was)}`

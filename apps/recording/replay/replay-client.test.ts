@@ -159,7 +159,7 @@ test('a body that was not recorded is not sent', async () => {
   Object.assign(recording.exchanges[0]!.request, { body: undefined, cut: true, bytes: 99 })
   const { requests, sentences } = await replayed([], () => ({}), { recording })
   expect(requests).toEqual([])
-  expect(sentences).toEqual(['#1 PUT /v1/nodes/{node_ident}/states/provision: is not made any more'])
+  expect(sentences).toEqual(['#1 PUT /v1/nodes/{node_ident}/states/provision: is no longer made'])
 })
 
 test('a server that is not there is a failure, not a difference; so is one that goes away', async () => {

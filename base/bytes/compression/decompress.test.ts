@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
 })
 
-describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
+describe.each(['gz', 'xz', 'zst'] as const)('decompressing %s', (format) => {
   test.each([1000, 7777, undefined])('comes out as it went in, read %s bytes at a time', async (pieces) => {
     const { bytes, plain } = compressed[format]
     expect(detectCompression(bytes)).toBe(format)

@@ -119,7 +119,7 @@ test('a call that names no host comes from no browser', () => {
 describe('what a page of another site loads, without an origin', () => {
   const page = { host: 'localhost:6385', 'sec-fetch-site': 'cross-site' }
 
-  test.each(['cross-site', 'same-site'])('is refused: %s', (site) => {
+  test.each(['cross-site', 'same-site'])('is refused with sec-fetch-site %s', (site) => {
     const image = { ...page, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
     expect(ask(image, { method: 'GET' })).toMatchObject(refused('foreign-page'))
     expect(ask(image, { method: 'GET', asksPassword: true })).toMatchObject(refused('foreign-page'))

@@ -95,8 +95,7 @@ const foreignPage = (server: string, { base }: CallerRequest): CallerRefusal => 
 const unknownHost = (name: string, { base }: CallerRequest): CallerRefusal => ({
   code: 'unknown-host',
   message: `${quoted(name)} is not known as a name of this host, so ${quoted(base)} is not answered`,
-  remedy:
-    'call it by its IP address or as localhost; ironstage up and other servers take further names with --allowed-host',
+  remedy: 'use its IP address or localhost; ironstage up and other servers accept further names with --allowed-host',
 })
 
 /** A header as a sentence may repeat it. */

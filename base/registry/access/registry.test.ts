@@ -263,7 +263,7 @@ describe('a registry that', () => {
       'registry-refused',
     ],
     ['has no such image', (path: string) => (isManifest(path) ? { status: 404 } : undefined), 'image-not-found'],
-  ])('%s', async (_, fault, code) => {
+  ])('%s, gets an error with its code', async (_, fault, code) => {
     await using registry = await strange(fault as Parameters<typeof strange>[0])
     const client = await authFor(registry.host)
     const failure = (await read(`${registry.host}/a:1`, client).catch((error: unknown) => error)) as Error & {

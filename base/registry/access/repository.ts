@@ -159,7 +159,7 @@ export class RegistryRepository implements ImageStore, ImageSink {
       place.username = place.password = ''
       return place.href
     }
-    throw this.#strange('begins an upload and does not say where it goes on')
+    throw this.#strange('starts an upload but does not say where it continues')
   }
 
   #compare({ headers }: FileAnswer, digest: string): void {

@@ -231,7 +231,7 @@ test('a lab on wall time goes back to a moment at which nothing was under way; o
   await node.provision('deleted')
   expect(await node.settled()).toMatchObject({ provision_state: 'available' })
   expect(() => lab.snapshots.export(id)).toThrow(
-    `${id} cannot be written to a file: a lab whose time goes on by itself cannot be repeated`,
+    `${id} cannot be written to a file: a lab whose time passes by itself cannot be repeated`,
   )
   await lab.snapshots.reset()
   expect(await nodes()).toEqual([])

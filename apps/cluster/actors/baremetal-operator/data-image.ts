@@ -71,7 +71,7 @@ export async function handleDataImage(pass: HostPass): Promise<Result | undefine
   try {
     if (isDeleted ? isAttached : wanted !== attached && attached !== '') {
       await calls.call('takes the image out', 'DELETE', `${path}?device_types=cdrom`)
-      event(`takes the data image out of ${name}`)
+      event(`removes the data image from ${name}`)
       return pause
     }
     if (isDeleted) return undefined

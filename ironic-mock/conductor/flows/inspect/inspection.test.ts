@@ -111,7 +111,7 @@ describe('which node is meant', () => {
     ['an unknown MAC', data([eth('52:54:00:ff:ff:ff')]), undefined, 404],
     ['an unknown uuid', data([eth(MAC)]), '00000000-0000-4000-8000-00000000dead', 404],
     ['no MAC that is one', data([{ name: 'x', mac_address: 'bad' }]), undefined, 400],
-  ])('%s', async (_, posted, uuid, status) => {
+  ])('data are refused for %s', async (_, posted, uuid, status) => {
     const { lab } = await waiting()
     await expect(lab.conductor.continueInspection(posted, uuid)).rejects.toMatchObject({ status })
   })

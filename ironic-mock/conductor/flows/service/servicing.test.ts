@@ -189,7 +189,7 @@ describe('abort while a step runs', () => {
   test.each<[string, string, string[]]>([
     ['at once', 'tidy', ['service failed', 'active']],
     ['after a step that must not be interrupted', 'stubborn', ['service failed']],
-  ])('%s', async (_, step, states) => {
+  ])('takes effect %s', async (_, step, states) => {
     const { lab, uuid, machine, service } = await active()
     machine.script.run = () => lab.clock.sleep(hours(0.1))
     await service([{ interface: 'deploy', step }, NAMED], 'service wait')
@@ -231,7 +231,7 @@ test('without a ramdisk requests that need the agent are refused', async () => {
 test.each<[string, JsonObject[], number]>([
   ['in maintenance', [NAMED], 400],
   ['a step that the operator forbids', [{ interface: 'vendor', step: 'send_raw' }], 400],
-])('is refused: %s', async (what, service_steps, status) => {
+])('servicing is refused: %s', async (what, service_steps, status) => {
   const { lab, uuid } = await active()
   if (what === 'in maintenance') await lab.conductor.setMaintenance(uuid, true)
   await expect(lab.conductor.provision(uuid, { target: 'service', service_steps })).rejects.toMatchObject({ status })
