@@ -16,7 +16,7 @@ import { CURVES, type CertificateCurve } from './http/agent-certificate.js'
 
 interface AgentOptionShape<T> extends SettingParser<T> {
   readonly fallback: T
-  /** Whether the option exists only in configuration files. */
+  /** True if the option exists only in configuration files. */
   readonly fileOnly?: boolean
 }
 

@@ -11,7 +11,7 @@ export interface AgentPace {
    */
   repeatUnanswered: number | null
   /**
-   * Whether inspection data that Ironic does not expect (404) are sent again, as after a lost connection. IPA sends them
+   * True if inspection data that Ironic does not expect (404) are sent again, as after a lost connection. IPA sends them
    * once; a simulated ramdisk may be up before a busy Ironic has begun to wait for it.
    */
   repeatUnexpectedInspection: boolean

@@ -68,7 +68,7 @@ export interface RegistrationParts {
   status: HostStatus
   /** Null keeps what the node has: the host's own image is not there yet. */
   ramdisk: RamdiskSource | null
-  /** Whether an image of its own is made for each host, which then has the host's network configuration in it. */
+  /** True if an image of its own is made for each host, which then has the host's network configuration in it. */
   hasBuilder?: boolean
 }
 

@@ -78,7 +78,7 @@ function functionsOfCommands(): Map<string, { file: string; name: string }> {
 const functions = functionsOfCommands()
 const texts = new ReachableTexts(root)
 
-/** Whether a command may name an option in a text: its own, or one of the command that the text names. */
+/** True if a command may name an option in a text: its own, or one of the command that the text names. */
 function isThere(words: string, { file, text, option }: NamedOption): boolean {
   const named = /\bironstage ([a-z]+(?: [a-z]+)?)/.exec(text)?.[1] ?? ''
   const candidates = [words, named, named.split(' ')[0]!]

@@ -26,11 +26,11 @@ export interface MachineControlParts {
   machines: () => Machines
   /** Agents of the machines; absent where they have none. */
   agents?: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
-  /** Whether hosts reach the machines by links that faults can cut. */
+  /** True if hosts reach the machines by links that faults can cut. */
   links?: boolean
   /** The run that the machines are of. */
   run?: () => RunProgress
-  /** Whether its hosts are real, so that no fault can strike them. */
+  /** True if its hosts are real, so that no fault can strike them. */
   isReal?: boolean
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
@@ -41,7 +41,7 @@ export interface MachineControlParts {
   /** Called with the id of each machine that was removed. */
   removed?: (id: string) => Promise<void> | undefined
   setAccount: (machine: Machine, account: BmcAccount) => void
-  /** Whether the dashboard is served. */
+  /** True if the dashboard is served. */
   page?: boolean
 }
 

@@ -127,7 +127,7 @@ export function routeOf(route: string): { method: string | undefined; parts: rea
 
 const isNamed = (part: string): boolean => /^(:\w+|\{\w+\})$/.test(part)
 
-/** Whether a path begins with the parts of a route, each of which is a whole part: `/disk.raw` is not `/disk.raw.sig`. */
+/** True if a path begins with the parts of a route, each of which is a whole part: `/disk.raw` is not `/disk.raw.sig`. */
 export function beginsWith(path: readonly string[], parts: readonly string[]): boolean {
   return parts.every((part, index) => {
     const there = path[index]
@@ -171,7 +171,7 @@ function callsFor(route: string, to: FaultMatch['to']): readonly RoutedCall[] {
 
 interface RoutedCall {
   readonly to: 'ironic' | 'agent'
-  /** Whether an agent sends it. */
+  /** True if an agent sends it. */
   readonly byAgent: boolean
   readonly hasMachine: boolean
   readonly hasNode: boolean

@@ -35,7 +35,7 @@ export interface StoredSnapshot extends LabSnapshot {
   readonly inputs: number
   readonly place: HistoryPosition | null
   readonly check: LabFingerprint | null
-  /** Whether the log begins at the start of the lab. */
+  /** True if the log begins at the start of the lab. */
   readonly isWhole: boolean
 }
 
@@ -232,7 +232,7 @@ export class StageSnapshots implements Snapshots {
     return running ?? keeper.busyWith()
   }
 
-  /** Whether the lab can be repeated from {@link #base} up to now. */
+  /** True if the lab can be repeated from {@link #base} up to now. */
   get #isLogged(): boolean {
     const { inputs } = this.#parts
     return inputs?.isOn === true && inputs.broken === undefined

@@ -116,7 +116,7 @@ async function databasesWithoutLog(path: string): Promise<string[]> {
 
 /** A folder that is locked for a check. */
 export interface LockedFolder extends Disposable {
-  /** Whether the file `lock` is damaged. Then no process can use the folder, and the file is not held open. */
+  /** True if the file `lock` is damaged. Then no process can use the folder, and the file is not held open. */
   readonly damaged: boolean
   /** Databases whose write-ahead log is missing. */
   readonly withoutLog: readonly string[]

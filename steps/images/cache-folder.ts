@@ -217,7 +217,7 @@ export class CacheFolder {
     })
   }
 
-  /** Whether the file exists with the size in its record. */
+  /** True if the file exists with the size in its record. */
   async isThere(record: ImageRecord): Promise<boolean> {
     return (await this.identity(record)) !== null
   }

@@ -241,7 +241,7 @@ export class ImageCache {
     }
   }
 
-  /** Whether an image of this digest was decompressed to its end before. */
+  /** True if an image of this digest was decompressed to its end before. */
   async #knownWhole(sha256: string): Promise<boolean> {
     const stored = await this.#folder.image(sha256)
     return stored !== null && (stored.verified.whole || stored.transcoded !== null)
@@ -307,7 +307,7 @@ export class ImageCache {
     return made
   }
 
-  /** Whether a cached image has the configured format. */
+  /** True if a cached image has the configured format. */
   #isReady(record: ImageRecord): boolean {
     const form = formOf(record)
     switch (this.#options.as ?? 'fetched') {

@@ -5,7 +5,7 @@ import { describeExit } from '../sdk/run-command.js'
 export interface InstallFailure {
   /** The first error that the installer printed, with its causes: `Error: decoding and writing image: lzma data error`. */
   text: string
-  /** Whether the same command may succeed when run again. */
+  /** True if the same command may succeed when run again. */
   transient: boolean
   remedy: string | null
 }

@@ -9,7 +9,7 @@ export interface Installer {
   /** Words before the program: flock, so that one installation runs at a time, and the terminal runner. */
   before: readonly string[]
   program: string
-  /** Whether it prints to a terminal. */
+  /** True if it prints to a terminal. */
   terminal: boolean
 }
 

@@ -54,7 +54,7 @@ export interface SshShell extends LoginShell, AsyncDisposable {
   readonly identity: HostIdentity
   /** `user@host[:port]` */
   readonly address: string
-  /** Whether the host has yet to prove its identity; until then it gets no password. */
+  /** True if the host has yet to prove its identity; until then it gets no password. */
   readonly provisional: boolean
   /** Fingerprint of its host key at the last connection. */
   readonly hostKey: string

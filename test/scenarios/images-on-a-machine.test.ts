@@ -56,7 +56,7 @@ const info = (path: string, more: object = {}) => ({
 
 type Lab = Awaited<ReturnType<typeof stepMachine>>
 
-/** Whether a disk holds the image: the same bytes except the backup table, which moves to the end of the disk. */
+/** True if a disk holds the image: the same bytes except the backup table, which moves to the end of the disk. */
 async function holdsImage({ machine }: Lab, disk: string): Promise<boolean> {
   const run = await machine.executor.start({
     argv: ['dd', `if=/dev/${disk}`, 'bs=1M', `count=${Math.ceil(raw.length / 2 ** 20)}`, 'status=none'],

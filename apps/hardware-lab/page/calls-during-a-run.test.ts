@@ -54,7 +54,12 @@ describe('calls of the control API while a run goes on', () => {
     for (const [what, problem, call] of CALLS) await expect(call(lab), what).rejects.toThrow(problem)
     expect(await lab.machines()).toEqual(before)
     expect(await lab.faults()).toEqual({ faults: [] })
-    await lab.addFault({ match: { machine: 'node-1', bmc: 'read power' }, effect: { kind: 'status', status: 401 } })
+    const allowed = {
+      match: { machine: 'node-1', bmc: 'read power' },
+      effect: { kind: 'status', status: 401 },
+    } as const
+    await lab.addFault(allowed)
+    expect(await lab.faults()).toMatchObject({ faults: [allowed] })
   })
 
   test('real hosts take no faults', async () => {

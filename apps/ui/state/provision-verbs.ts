@@ -10,7 +10,7 @@ export interface NodeVerb {
   /** Asks before it acts: data is lost. */
   readonly destroys?: boolean
   readonly call: (row: FleetRow) => IronicCall
-  /** Whether it fits a node's state. */
+  /** True if it fits a node's state. */
   readonly fits: (row: FleetRow) => boolean
 }
 

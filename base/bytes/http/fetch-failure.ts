@@ -80,7 +80,7 @@ export class FetchFailure extends Error {
   readonly remedy: string
   /** URL of the last request, redirects followed; without credentials, but its query may hold secrets. */
   readonly url: string
-  /** Whether asking again may help. */
+  /** True if asking again may help. */
   readonly transient: boolean
   /** Code of the operating system or of the HTTP parser. */
   readonly reason: string

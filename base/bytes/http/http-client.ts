@@ -161,7 +161,7 @@ function redirected(from: URL, location: string, tooMany: boolean): URL {
   return to
 }
 
-/** Whether credentials may follow a redirect: the rule of reqwest, coreos-installer's client, and never from https to http. */
+/** True if credentials may follow a redirect: the rule of reqwest, coreos-installer's client, and never from https to http. */
 const sameServer = (one: URL, other: URL): boolean =>
   one.hostname === other.hostname &&
   hostAndPort(one) === hostAndPort(other) &&

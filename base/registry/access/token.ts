@@ -10,7 +10,7 @@ interface TokenRequest {
   credentials: RegistryCredentials | null
   /** The registry's, for messages. */
   host: string
-  /** Whether the registry itself is reached by https. */
+  /** True if the registry itself is reached by https. */
   isSecure: boolean
   http: HttpClient
   signal: AbortSignal

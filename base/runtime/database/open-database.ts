@@ -23,7 +23,7 @@ export function closeToOthers(path: string): void {
 export interface DatabaseOptions {
   /** SQL for each connection. */
   settings: string
-  /** Whether commits wait for the disk. */
+  /** True if commits wait for the disk. */
   durable?: boolean
   /** Hears which changes a power cut has taken. */
   onLoss?: ((sentence: string) => void) | undefined

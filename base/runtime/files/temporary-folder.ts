@@ -70,7 +70,7 @@ const unusableFolder = (path: string, cause: unknown): UserError =>
 /** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */
 const MAX_FOLDER_ATTEMPTS = 10
 
-/** Whether SQLite failed because its file was deleted meanwhile: for that it has no code of its own. */
+/** True if SQLite failed because its file was deleted, for which it has no code. */
 const isFileGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_IOERR')
 

@@ -4,7 +4,7 @@ export interface AgentOperation {
   readonly method: 'GET' | 'POST'
   /** The canonical path first, then the unversioned one that IPA serves too. */
   readonly paths: readonly string[]
-  /** Whether the query parameter `agent_token` must be the agent's token. */
+  /** True if the query parameter `agent_token` must be the agent's token. */
   readonly token: boolean
 }
 

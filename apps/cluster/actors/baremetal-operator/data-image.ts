@@ -23,7 +23,7 @@ const dataImageStatusOf = ({ status }: DataImage): Status => ({
   ...status,
 })
 
-/** Whether an image is in a drive; undefined while Ironic is at work on the node, whose BMC is not asked then. */
+/** True if an image is in a drive; undefined while Ironic is at work on the node, whose BMC is not asked then. */
 async function isInserted(calls: Calls, node: ApiNode): Promise<boolean | undefined> {
   if (node.reservation) return undefined
   const path = `/nodes/${node.uuid}/vmedia`
