@@ -42,9 +42,9 @@ export interface ServerTls {
 }
 
 /**
- * Reads the settings of an agent from kernel parameters and configuration files (IPA's source). A callback URL asks for
- * inspection, and so does a list of collectors together with an API URL. Ironic boots machines for inspection only with
- * a callback URL alone.
+ * Reads the settings of an agent from kernel parameters and configuration files (ironic-python-agent 13.0.0 config.py
+ * cli_opts). A callback URL requests inspection, and so does a list of collectors together with an API URL. Ironic
+ * boots machines for inspection only with a callback URL alone.
  *
  * @throws UserError for values that cannot be used, and without any URL unless the agent is standalone
  */

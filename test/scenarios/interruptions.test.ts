@@ -52,7 +52,7 @@ describe('power lost in the middle of an installation', () => {
     const node = await midInstall(lab)
     await (await machineOf(node)).setPower('reboot')
     const settled = await node.settled()
-    // Its token is spent, so Ironic cannot take the new agent for the old one (Ironic's source).
+    // Its token is spent, so Ironic refuses the new agent (ironic 39.0.0 conductor/manager.py get_node_with_token).
     expect(settled).toMatchObject({ provision_state: 'deploy failed' })
     expect(settled.last_error).toMatch(/Timeout reached while waiting for callback/)
     expect((await readDisk(lab, node)).boot).toBeNull()

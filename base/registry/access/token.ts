@@ -108,7 +108,7 @@ function refreshing(token: string, fields: readonly (readonly [string, string])[
   }
 }
 
-/** A token goes into a header: only what such a one may hold is taken. */
+/** Accepts only characters that a header may contain. */
 function tokenOf(bytes: Buffer): string | undefined {
   let value: unknown
   try {

@@ -8,7 +8,7 @@ export interface AgentOperation {
   readonly token: boolean
 }
 
-/** Everything the agent's API serves (IPA's source). */
+/** Everything the agent's API serves (ironic-python-agent 13.0.0 api/app.py Application). */
 export const AGENT_OPERATIONS = {
   root: { id: 'root', method: 'GET', paths: ['/'], token: false },
   version: { id: 'version', method: 'GET', paths: ['/v1/'], token: false },

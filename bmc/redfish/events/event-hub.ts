@@ -71,7 +71,7 @@ export class EventHub {
     this.#parts = parts
   }
 
-  /** Hears of log entries by the probe that the machines report to. */
+  /** Subscribes to the machines' log entries. */
   attach(probe: Probe): Disposable {
     return probe.attach<BmcLogPoint>(
       (point, next) => {

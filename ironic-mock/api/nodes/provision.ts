@@ -33,7 +33,8 @@ export interface ProvisionArgs {
 
 /**
  * Microversion from which a target is allowed. Upstream's table has verbs as keys but is read by target, so `deploy` is
- * limited and its alias `active` is not, nor `undeploy` (Ironic's source).
+ * limited and its alias `active` is not, nor `undeploy` (ironic 39.0.0 api/controllers/v1/utils.py MIN_VERB_VERSIONS,
+ * check_allow_management_verbs).
  */
 const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   manage: 4,
