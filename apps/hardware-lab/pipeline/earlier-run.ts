@@ -87,7 +87,7 @@ async function resumed({ folder, hosts, ironic, rehearsed = false }: RunHostsOpt
       `the run ${before.id} ${before.throughIronic === undefined ? 'goes through no Ironic' : `goes through the Ironic at ${before.throughIronic}`}`,
       before.throughIronic === undefined
         ? 'leave --through-ironic out'
-        : `go on with --through-ironic ${before.throughIronic}`,
+        : `continue it with --through-ironic ${before.throughIronic}`,
     )
   const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
   if (unknown.length > 0)

@@ -64,7 +64,7 @@ export function FleetView() {
     return connectionState.value.kind === 'live' ? (
       <EmptyFleet onAdded={() => {}} />
     ) : (
-      <p class="empty">Asking the lab …</p>
+      <p class="empty">Loading …</p>
     )
   return (
     <div class="fleet">

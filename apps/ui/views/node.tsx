@@ -77,7 +77,7 @@ function Head({ row, timeline }: { row: FleetRow; timeline: NodeTimeline | null 
       </h1>
       <p class="node-state">
         <strong>{row.state}</strong>
-        {row.target !== null && <> to {row.target}</>}
+        {row.target !== null && <> (target: {row.target})</>}
         {row.since !== null && <> for {sinceText(row.since)}</>}
         {row.isInMaintenance && <span class="tag">maintenance</span>}
       </p>

@@ -96,7 +96,7 @@ const SIGNS: Readonly<Record<ShownStage['status'], string>> = {
 const STATUS_WORDS: Readonly<Record<ShownStage['status'], string>> = {
   done: 'done',
   failed: 'failed',
-  started: 'under way',
+  started: 'running',
   skipped: 'not needed',
   'to come': 'to come',
 }
