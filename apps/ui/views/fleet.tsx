@@ -61,11 +61,7 @@ export function FleetView() {
       </p>
     )
   if (all.length === 0)
-    return connectionState.value.kind === 'live' ? (
-      <EmptyFleet onAdded={() => {}} />
-    ) : (
-      <p class="empty">Loading …</p>
-    )
+    return connectionState.value.kind === 'live' ? <EmptyFleet onAdded={() => {}} /> : <p class="empty">Loading …</p>
   return (
     <div class="fleet">
       <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
