@@ -126,7 +126,7 @@ test.each<[string, unknown, unknown]>([
   ['hints that are none', { properties: { root_device: 'sda' } }, [null, 5]],
   ['a list for a node', [], 'ports'],
   ['a text for a node', 'node-1', { address: 1 }],
-])('a node with %s: steps that need nothing of it work, and the agent goes on', async (_, odd, ports) => {
+])('a node with %s: steps that need nothing of it work, and the agent continues', async (_, odd, ports) => {
   const { scene } = await logging()
   await using _scene = scene
   expect(await scene.command('deploy.get_deploy_steps', { node: odd, ports })).toMatchObject({

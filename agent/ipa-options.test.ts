@@ -78,7 +78,7 @@ describe('a configuration file', () => {
     expect(() => readOptions(API, [file(text)])).toThrow(says)
   })
 
-  test('goes on where a line is indented; quotes are no part of a value', () => {
+  test('continues where a line is indented; quotes are no part of a value', () => {
     const values = parseIni(file('[a]\nlist = one,\n  two\nq = "x y"\n'), {
       code: 'agent-config-file',
       example: 'a = b',

@@ -77,7 +77,7 @@ describe('a node without root device hints', () => {
     expect(await agent.scene.commands()).toHaveLength(1)
   })
 
-  test('goes on without hints when there are none, or the lookup fails', async () => {
+  test('continues without hints when there are none, or the lookup fails', async () => {
     await using agent = await scene()
     expect(await agent.run({ name: 'n' })).toMatchObject({ node: { name: 'n' } })
     agent.scene.ironic.next('lookup', ironicError(404, 'gone'))

@@ -170,7 +170,7 @@ describe('finalize_rescue', () => {
     expect(scene.agent.phase).toBe('rescued')
   })
 
-  test('a plain password fails without a program to hash it, and the agent goes on', async () => {
+  test('a plain password fails without a program to hash it, and the agent continues', async () => {
     const { scene, files, answer } = await rescuing({ rescue_password: 'secret' })
     await using _ = scene
     expect(answer).toMatchObject({ command_name: 'rescue.finalize_rescue', command_status: 'FAILED' })

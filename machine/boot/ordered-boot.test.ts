@@ -220,7 +220,7 @@ test('a boot script leads to an ISO, or to the disks', async () => {
   })
 })
 
-test('a machine that no script is for goes on with the next device, and the console says so', async () => {
+test('a machine that no script is for continues with the next device, and the console says so', async () => {
   await using there = await overNetwork('deploy')
   there.files.delete(OF_MAC)
   await there.boot()
@@ -254,7 +254,7 @@ test('the setup of the firmware boots nothing', async () => {
   })
 })
 
-test('boots of ramdisks are spread over the time that was asked for', async () => {
+test('boots of ramdisks are spread over the time that was requested', async () => {
   const times: number[] = []
   await using there = await bootScene({ pace: { ...NO_PACE, bootRamdisk: 60_000, bootRamdiskMost: 240_000 } })
   there.files.set(CD, ironicIso())

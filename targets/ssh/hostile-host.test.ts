@@ -123,7 +123,7 @@ test('a file that is larger than what is read of a target is refused', async () 
   await expect(executor.files.read(path)).rejects.toMatchObject({ code: 'EFBIG', message: /on lab-7$/ })
 })
 
-test('a device in the place of a file is refused', async () => {
+test('a device instead of a file is refused', async () => {
   await using executor = executorOn(behind(':'))
   await expect(executor.files.read('/dev/zero')).rejects.toMatchObject({ code: 'EINVAL', message: /on lab-7$/ })
 })

@@ -98,7 +98,7 @@ describe('ironstage agent', () => {
     expect(await agent.ended).toBe(0)
   })
 
-  test('a machine of a state folder is taken up by its id, and goes on in the same boot', async () => {
+  test('a machine of a state folder is taken up by its id, and continues in the same boot', async () => {
     const dir = join(await mkdtemp(join(tmpdir(), 'ironstage-agent-')), 'state')
     const up = command(['up', '--port', '0', '--nodes', '2', '--state-dir', dir])
     await up.printed(/ready at/)

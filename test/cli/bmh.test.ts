@@ -299,7 +299,7 @@ stringData: {networkData: '{"links": "the-secret-link", "networks": [], "service
     expect(events[0]?.['notes']).toContainEqual('online is false: it is not provisioned')
   })
 
-  test('requests that the simulated BMC cannot do are named, and the explanation goes on', async () => {
+  test('requests that the simulated BMC cannot do are named, and the explanation continues', async () => {
     const { code, calls, events } = await explained(
       host(
         '  customDeploy: {method: install_coreos}',

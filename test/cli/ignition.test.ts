@@ -89,7 +89,7 @@ describe('ironstage ignition validate', () => {
     ])
   })
 
-  test('a file that is not there is wrong usage', async () => {
+  test('a file that is missing is wrong usage', async () => {
     expect(await ran(['validate', 'gone.ign'])).toMatchObject({ code: 2, stderr: expect.stringContaining('gone.ign') })
     expect((await ran(['validate', '-', '-'])).code).toBe(2)
   })
@@ -136,7 +136,7 @@ test('ironstage ignition translate goes up, and down where nothing is lost', asy
   expect((await ran(['translate', '--spec', '2.2.0', 'good.ign'])).code).toBe(2)
 })
 
-test('ironstage ignition show tells no secrets, but prints a file that is asked for', async () => {
+test('ironstage ignition show tells no secrets, but prints a file that is requested', async () => {
   expect((await ran(['show', 'user.ign'])).stdout).toBe('version           3.2.0\nusers             core\n')
   expect((await ran(['show', '--json', 'user.ign'])).stdout).not.toContain('secret')
   expect((await ran(['show', 'good.ign', '--cat', '/a'])).stdout).toBe('hello\n')

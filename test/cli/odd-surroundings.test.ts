@@ -67,7 +67,7 @@ describe('files that are none', () => {
   })
 
   test.each(['VERSION', 'lock', 'ironic.db', 'machines.db', 'remembered.jsonl', 'kube-objects.jsonl'])(
-    'a pipe in the place of %s',
+    'a pipe instead of %s',
     async (name) => {
       const state = join(folder, `state-${name}`)
       await mkdir(state)

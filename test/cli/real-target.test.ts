@@ -70,7 +70,7 @@ describe('a real target', () => {
     }
   })
 
-  test('says that the installer is not there before a file is attached', async () => {
+  test('says that the installer is missing before a file is attached', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-cli-'))
     const file = join(folder, 'disk.img')
     await writeFile(file, '')

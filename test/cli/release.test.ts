@@ -182,7 +182,7 @@ describe('release write', () => {
     expect(await readdir(parts.path)).not.toContain('new')
   })
 
-  test('a destination by digest, and one that is none, are refused', async () => {
+  test('a destination by digest, and one that is invalid, are refused', async () => {
     expect((await write(`quay.io/a@${DIGEST}`)).stderr).toMatch(/names a digest/)
     expect((await write('Upper/Case:1')).stderr).toMatch(/names no image/)
   })

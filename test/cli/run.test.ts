@@ -161,7 +161,7 @@ test('a page sees the end of a run once its reports are written', async () => {
   }
 })
 
-test('a run whose folder another process works in is not begun, nor its rehearsal forgotten', async () => {
+test('a run whose folder another process works in is not started, nor its rehearsal forgotten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-twice-'))
   try {
     const file = join(folder, 'hosts.yaml')
@@ -182,7 +182,7 @@ test('a run whose folder another process works in is not begun, nor its rehearsa
   }
 })
 
-test('a job may always say --resume: where there is nothing to go on with, that is said and is no failure', async () => {
+test('a job may always say --resume: where there is nothing to continue with, that is said and is no failure', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-resumed-'))
   try {
     const file = join(folder, 'hosts.yaml')
@@ -217,7 +217,7 @@ test('a job may always say --resume: where there is nothing to go on with, that 
   }
 }, 60_000)
 
-test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on; no line is wider or higher than it', async () => {
+test('Ctrl-C on a terminal finishes the hosts in progress, and run attach continues; no line is wider or higher than it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-terminal-'))
   try {
     const file = join(folder, 'hosts.yaml')

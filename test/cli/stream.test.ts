@@ -211,7 +211,7 @@ describe('row 36: stream serve and download', () => {
     expect(sha256(await readFile(done.stdout.trim()))).toBe(sha256(bytes))
   })
 
-  test('an architecture, a format and a stream that are not there', async () => {
+  test('an architecture, a format and a stream that are missing', async () => {
     const download = (...args: string[]) => ran('download', '-s', at('rhcos.json'), ...args)
     expect(await download('-a', 'riscv64')).toMatchObject({ code: 2 })
     expect((await download('-a', 'x86_64', '-f', 'ova')).stderr).toMatch(/artifact 'metal' format 'ova' not found/)

@@ -69,7 +69,7 @@ describe('http_basic', () => {
     expect(served.up.stderr).toContain('in the clear')
   })
 
-  test('a file of users that is not there ends the start', async () => {
+  test('a file of users that is missing ends the start', async () => {
     const up = command(['up', '--port', '0', '--htpasswd', '/nonexistent'])
     expect(await up.ended).toBe(2)
     expect(up.stderr).toContain('the users of the API cannot be read from /nonexistent')

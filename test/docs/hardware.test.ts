@@ -77,7 +77,7 @@ describe('a hardware file is refused', () => {
     await expect(readHardware(await fileWith(text))).rejects.toThrow(message)
   })
 
-  test('that is not there', async () => {
+  test('that is missing', async () => {
     await expect(readHardware('/none/hardware.yaml')).rejects.toThrow('hardware.yaml cannot be read')
   })
 })

@@ -165,7 +165,7 @@ describe('a root device hint', () => {
 test.each<[string, unknown, RegExp]>([
   ['of an unknown kind', { colour: 'red' }, /"colour"/],
   ['of the wrong type', { size: '>= many' }, /"size" is not an integer value/],
-])('a root device hint %s is refused when the deployment is asked for', async (_, root_device, sentence) => {
+])('a root device hint %s is refused when the deployment is requested', async (_, root_device, sentence) => {
   await using lab = await createStagedLab()
   const node = await lab.enroll({ fields: { instance_info: { root_device } } })
   await node.makeAvailable()
@@ -227,7 +227,7 @@ describe('images that cannot be installed', () => {
     expect(await partitionsOf(node)).toEqual([])
   })
 
-  test('one whose server is not there, after three attempts', async () => {
+  test('one whose server is missing, after three attempts', async () => {
     await using lab = await createStagedLab()
     const { why } = await refused(lab, {
       deploySteps: [installCoreos({ ignition, image_url: 'http://127.0.0.1:1/a.raw.xz' })],

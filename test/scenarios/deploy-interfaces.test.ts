@@ -122,7 +122,7 @@ describe('direct', () => {
     expect(await deployed(node)).toMatchObject(ACTIVE)
   })
 
-  test('an image that is not there is found before anything is booted', async () => {
+  test('an image that is missing is found before anything is booted', async () => {
     await using lab = await createStagedLab()
     const instance_info = image('/disk.raw', { image_source: server.url('/missing') })
     const node = await available(lab, { deploy_interface: 'direct', instance_info })

@@ -277,7 +277,7 @@ describe('inject_files', () => {
     expect(await lab.look('ls /mnt/look/loader')).not.toContain('added')
   })
 
-  describe('refuses, and the disk stays as it is:', () => {
+  describe('refuses, and the disk stays unchanged:', () => {
     let lab: Awaited<ReturnType<typeof imaged>>
     beforeAll(async () => void (lab = await imaged()))
     afterAll(() => lab[Symbol.asyncDispose]())

@@ -47,7 +47,7 @@ describe('power lost in the middle of an installation', () => {
     expect(await node.settled()).toMatchObject(ACTIVE)
   })
 
-  test('and back at once: the agent starts anew, and the disk still does not boot by itself', async () => {
+  test('and back at once: the agent starts again, and the disk still does not boot by itself', async () => {
     await using lab = await createStagedLab({ disks: 'file', machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await (await machineOf(node)).setPower('reboot')
@@ -162,7 +162,7 @@ test('a node in maintenance is not deployed, and is once it is out of it', async
   expect(await node.settled()).toMatchObject({ ...ACTIVE, maintenance: false, maintenance_reason: null })
 })
 
-test('a deployment that was asked for twice at once is one deployment', async () => {
+test('a deployment that was requested twice at once is one deployment', async () => {
   await using lab = await createStagedLab()
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.makeAvailable()
@@ -177,7 +177,7 @@ test('a deployment that was asked for twice at once is one deployment', async ()
   expect(await node.settled()).toMatchObject(ACTIVE)
 })
 
-test('an inspection that is aborted can be begun anew', async () => {
+test('an inspection that is aborted can be begun again', async () => {
   await using lab = await createStagedLab({
     machinePace: { power: 0, bootRamdisk: minutes(3), bootDisk: 0, writeRate: 0 },
   })

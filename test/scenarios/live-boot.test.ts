@@ -249,7 +249,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
     expect(console.filter((line) => line.includes('Trying to pull'))).toHaveLength(4)
   })
 
-  test('an Ironic that is not there', async () => {
+  test('an Ironic that is missing', async () => {
     const agent = { ironicUrls: ['http://127.0.0.1:1'] }
     const files = [{ architecture: 'x86_64', iso: servers.iso }]
     await using lab = await servers.lab({ liveImages: { files, byDefault: true, agent } })

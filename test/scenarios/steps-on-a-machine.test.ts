@@ -54,7 +54,7 @@ describe('erasing', () => {
     ])
   })
 
-  test('a disk whose firmware has frozen it fails the step, unless the node says to go on', async () => {
+  test('a disk whose firmware has frozen it fails the step, unless the node says to continue', async () => {
     await using lab = await used(['sda', 1, { secureErase: 'frozen' }])
     await expect(lab.run(step('erase_devices'))).rejects.toMatchObject({
       type: 'BlockDeviceEraseError',

@@ -11,7 +11,7 @@ import { openRunPage } from './run-page.js'
 const parts = () => ({ clock: systemClock(), random: seededRandom(1), logger: silent })
 const follower = () => new RunFollower({ isRehearsal: true, isCheck: false, stages: [] })
 
-describe('calls of the control API while a run goes on', () => {
+describe('calls of the control API while a run continues', () => {
   const CALLS: [string, string, (lab: LabClient) => Promise<unknown>][] = [
     ['a machine is removed', 'the machines of a run are the hosts of its file', (lab) => lab.removeMachine('node-1')],
     [
@@ -35,7 +35,7 @@ describe('calls of the control API while a run goes on', () => {
     ],
   ]
 
-  test('what would break it is refused, and its machines stay as they are', async () => {
+  test('what would break it is refused, and its machines stay unchanged', async () => {
     await using runs = await RehearsedRuns.make(hostsYaml(1))
     const file = await readHosts(`${runs.folder}/hosts.yaml`)
     const followed = follower()

@@ -167,7 +167,7 @@ test('a run that has not ended is not forgotten without a word', async () => {
   expect((await runs.run()).ok).toBe(true)
 })
 
-test('a run whose user wants it to stop begins no other host, and goes on later', async () => {
+test('a run whose user wants it to stop starts no other host, and continues later', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(3))
   const isBegun = () => runs.events.some((each) => each.event === 'stage' && each.stage === 'steps')
   const first = await runs.run({ parallel: 1, stopping: () => (isBegun() ? 'after the hosts' : 'no') })
@@ -220,7 +220,7 @@ describe('a run whose process ends', () => {
     ['steps', 'started'],
     ['power', 'done'],
   ])(
-    'when the stage %s is %s goes on in another process',
+    'when the stage %s is %s continues in another process',
     async (stage, status) => {
       await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 15s}}'))
       const report = await endedAt(
@@ -253,7 +253,7 @@ describe('a run whose process ends', () => {
 
 describe('a run that ends at any moment', () => {
   test.each([1, 2, 3, 4, 5, 6])(
-    'goes on where it was, and writes each disk once (%i)',
+    'continues where it stopped, and writes each disk once (%i)',
     async (seed) => {
       await using runs = await RehearsedRuns.make(hostsYaml(3, SHORT_STAGE_TIMES))
       const installs: string[] = []

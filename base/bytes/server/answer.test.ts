@@ -51,7 +51,7 @@ describe('ranges (RFC 9110, 14)', () => {
     ['very many', `bytes=${Array.from({ length: 17 }, () => '1-1').join()}`, 'ignore'],
   ])('a Range header selects %s', (_, header, expected) => expect(rangesOf(header, 10)).toEqual(expected))
 
-  test('whatever is asked for is within the file, and no more than it', () => {
+  test('whatever is requested is within the file, and no more than it', () => {
     const spec = fc.tuple(fc.option(fc.nat(40)), fc.option(fc.nat(40))).map(([a, b]) => `${a ?? ''}-${b ?? ''}`)
     fc.assert(
       fc.property(fc.array(spec, { maxLength: 20 }), fc.nat(30), (specs, size) => {
@@ -99,7 +99,7 @@ describe('answers', () => {
     expect(sent['content-length']).toBe(text.length)
   })
 
-  test('a part that is not there', () => {
+  test('a part that is missing', () => {
     expect(answer({ range: 'bytes=10-' })).toMatchObject({ status: 416, sent: { 'content-range': 'bytes */10' } })
   })
 

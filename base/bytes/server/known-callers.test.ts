@@ -89,7 +89,7 @@ describe('the name by which a host is called', () => {
     })
   })
 
-  test('may be any where a password is asked for, or where other hosts call', () => {
+  test('may be any where a password is requested, or where other hosts call', () => {
     const host = 'ironstage.namespace.svc:6385'
     expect(ask({ host }, { asksPassword: true })).toBeUndefined()
     expect(ask({ host }, { host: '0.0.0.0' })).toBeUndefined()

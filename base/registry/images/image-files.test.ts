@@ -71,7 +71,7 @@ describe('layers', () => {
       expect((await filesOf([{ bytes }], { paths: ['d/a'] })).files).toEqual({ 'd/a': 'A' })
   })
 
-  test('a link in the place of a file is refused, unless a layer above has the file', async () => {
+  test('a link instead of a file is refused, unless a layer above has the file', async () => {
     const link = Buffer.from(archiveOf({ 'd/a': '' }))
     // The second header is that of the file; its type becomes that of a symbolic link.
     link[512 + 156] = 0x32

@@ -85,7 +85,7 @@ describe('a paused pool', () => {
   const pause = (cluster: OperatedCluster, paused: boolean) =>
     cluster.kube.patch('MachineConfigPool', { name: 'worker' }, { spec: { paused } })
 
-  test('does not update its nodes until it goes on', async () => {
+  test('does not update its nodes until it continues', async () => {
     const { cluster, first, second, next } = await atFirst(['host-0'])
     await using _ = cluster
     await pause(cluster, true)
@@ -103,7 +103,7 @@ describe('a paused pool', () => {
     await cluster.runs('host-0', second)
   })
 
-  test('updates all the same without mco/honours-paused-pools', async () => {
+  test('updates anyway without mco/honours-paused-pools', async () => {
     const { cluster, second, next } = await atFirst(['host-0'], { without: ['mco/honours-paused-pools'] })
     await using _ = cluster
     await pause(cluster, true)

@@ -161,7 +161,7 @@ describe('an upgrade', () => {
     expect(scene.clock.now() - asked).toBeGreaterThanOrEqual(minutes(40) - 1000)
   })
 
-  test('a restarted operator goes on where the upgrade was', async () => {
+  test('a restarted operator continues where the upgrade was', async () => {
     await installed('4.12.0')
     const next = await release('4.13.0')
     await ask({ image: next.image })

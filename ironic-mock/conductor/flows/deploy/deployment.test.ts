@@ -225,7 +225,7 @@ test('an agent busy with something else gets the step at a later heartbeat', asy
   expect(sent()).toContain('deploy.execute_deploy_step')
 })
 
-test('managers that changed under way: the steps are read again and the step is sent again', async () => {
+test('managers that changed during the work: the steps are read again and the step is sent again', async () => {
   const { lab, uuid, machine, sent } = await available()
   machine.changeManagers()
   await lab.provision(uuid, 'active', 'active', { deploy_steps: [STEP] })

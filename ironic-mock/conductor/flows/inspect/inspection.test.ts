@@ -316,7 +316,7 @@ test('no-inspect refuses, as does a boot that Ironic would have to manage and ca
   })
 })
 
-test('ports that are not there any more go, where that is wanted', async () => {
+test('ports that are missing any more go, where that is wanted', async () => {
   const { lab, uuid, ports } = await manageable(
     {},
     { inspection: { ...UPSTREAM_CONF.inspection, keepPorts: 'present' } },

@@ -49,7 +49,7 @@ test('steps of the agent on a node in use, then back to the instance', async () 
   ])
 })
 
-test('managers that changed under way: the steps are read again and the step is sent again', async () => {
+test('managers that changed during the work: the steps are read again and the step is sent again', async () => {
   const { machine, service } = await active()
   machine.changeManagers()
   expect(await service([NAMED], 'active')).toMatchObject({ clean_step: {}, service_step: {} })
@@ -207,7 +207,7 @@ describe('abort while a step runs', () => {
 describe('hold', () => {
   const HOLD = { interface: 'deploy', step: 'hold' }
 
-  test('waits for the release of the lock, and goes on at once', async () => {
+  test('waits for the release of the lock, and continues at once', async () => {
     const { lab, uuid, machine, service } = await active()
     await service([HOLD, NAMED], 'service hold')
     expect(await lab.provision(uuid, 'unhold', 'active')).toMatchObject({ last_error: null })
