@@ -137,7 +137,7 @@ describe('release write', () => {
     [
       'a component twice',
       ['--component', `a=quay.io/a@${DIGEST}`, '--component', `a=quay.io/b@${DIGEST}`],
-      /component a is there twice/,
+      /component a occurs twice/,
     ],
     [
       'machine-os-content twice',

@@ -16,7 +16,7 @@ test('run init writes a file that run --plan takes; options of commands below ru
     expect(schema.title).toBe('Hosts of ironstage run')
     const again = command(['run', 'init', file])
     expect(await again.ended).toBe(2)
-    expect(again.stderr).toContain(`${file} is there already`)
+    expect(again.stderr).toContain(`${file} already exists`)
     const plan = command(['run', file, '--plan'])
     expect(await plan.ended, plan.stderr).toBe(0)
     expect(plan.stdout).toContain('disk      S0000001; no other is written')
@@ -200,7 +200,7 @@ test('a job may always say --resume: where there is nothing to continue with, th
       stderr: '',
     })
     expect((await resumed('--check')).code).toBe(0)
-    expect((await resumed('--resume', '--json')).stdout).toMatch(/nothing to resume: the run \S+ in \S+ only looked/)
+    expect((await resumed('--resume', '--json')).stdout).toMatch(/nothing to resume: the run \S+ in \S+ only checked/)
     const first = await resumed('--json')
     expect(first.code, first.stderr).toBe(0)
     const { id } = JSON.parse(first.stdout.trim().split('\n').at(-1)!) as { id: string }
