@@ -49,7 +49,7 @@ async function runOnChild({ dispatcher, store, conf }: ChildStepParts, child: Re
     // Out-of-band steps of the child's interfaces end at once.
     if (isOutOfBand(child, 'clean', step as unknown as RequestedStep)) return
     throw new Error(
-      `node ${child.uuid} has no step ${formatClientValue(step.interface)}.${formatClientValue(step.step)}`,
+      `node ${child.uuid} has no step ${formatClientValue(step.interface)}.${formatClientValue(step.step)} of its own`,
     )
   }
   if (work.do !== 'run' || work.effect.kind !== 'power')
