@@ -58,8 +58,9 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
 }
 
 /**
- * Body of `POST /v1/continue_inspection` (IPA's source). A failed collector does not stop the others: its error is sent
- * along, and Ironic decides. Collectors that this agent lacks are left out, and not listed as having run.
+ * Body of `POST /v1/continue_inspection` (ironic-python-agent 13.0.0 inspector.py inspect, call_inspector). A failed
+ * collector does not stop the others: its error is sent along, and Ironic decides. Collectors that this agent lacks are
+ * left out, and not listed as having run.
  */
 export async function inspectionData(options: InspectionOptions): Promise<InspectionBody> {
   const errors: string[] = []

@@ -39,7 +39,7 @@ describe('the manager that advertises a step', () => {
       ],
       winner: 'A',
     },
-  ])('$name', async ({ managers, winner }) => {
+  ])('$name wins', async ({ managers, winner }) => {
     const advertised = (await probe(...managers)).advertise('clean')
     expect(Object.keys(advertised)).toEqual([winner])
   })

@@ -14,8 +14,8 @@ import { type CommandContext } from './extensions/extension.js'
 const INCOMPATIBLE = 'IncompatibleHardwareMethodError'
 
 /**
- * Hardware managers that support a target, most specific first (IPA's source). They are asked once, as in IPA, which
- * caches the answer for the life of its process.
+ * Hardware managers that support a target, most specific first (ironic-python-agent 13.0.0 hardware.py
+ * get_managers_detail). They are asked once, as in IPA, which caches the answer for the life of its process.
  */
 export class Managers {
   readonly #supporting: readonly { manager: HardwareManager; support: number }[]

@@ -68,7 +68,7 @@ export interface Agent extends AsyncDisposable {
   /** HTTP API, relative to its mount point. */
   readonly dispatch: Dispatch
   readonly phase: AgentPhase
-  /** Whether a command runs. */
+  /** True if a command runs. */
   readonly isBusy: boolean
   /** UUID of the node, from the lookup. */
   readonly nodeUuid: string | null

@@ -33,7 +33,7 @@ export interface SavedState {
   readonly ironicVersion: string | null
   /** Seconds between heartbeats that Ironic tolerates. */
   readonly heartbeatTimeout: number
-  /** Whether the inventory of this boot has been sent, or need not be. */
+  /** True if the inventory of this boot has been sent, or need not be. */
   readonly inspected: boolean
   /** Oldest first; at most the last one runs. */
   readonly commands: readonly CommandRecord[]
@@ -71,7 +71,7 @@ export type Closing = 'rescued' | 'locked down'
  */
 export type AgentPhase = 'new' | 'inspecting' | 'looking up' | 'idle' | 'serving' | 'standalone' | Closing | 'gave up'
 
-/** Whether the API is served. */
+/** True if the API is served. */
 export const isServing = (phase: AgentPhase): boolean => phase === 'serving' || phase === 'standalone'
 
 export interface LiveState {
@@ -92,15 +92,15 @@ export interface HeartbeatState {
   readonly inFlight: { readonly urgent: boolean } | null
   /** Time of the last heartbeat. */
   readonly lastAt: number | null
-  /** Whether something has happened that no heartbeat has reported. */
+  /** True if something has happened that no heartbeat has reported. */
   readonly urgent: boolean
-  /** Whether Ironic has sent no request since something happened. */
+  /** True if Ironic has sent no request since something happened. */
   readonly unanswered: boolean
   /** Number of repeated heartbeats since then. */
   readonly repeats: number
   /** Failed heartbeats in a row. */
   readonly failures: number
-  /** Whether the last heartbeat was refused for its token. */
+  /** True if the last heartbeat was refused for its token. */
   readonly tokenRefused: boolean
 }
 

@@ -83,7 +83,7 @@ describe('at the start of a boot', () => {
     expect(scene.agent.phase).toBe('idle')
   })
 
-  test('refused inspection data is logged and the lookup goes on by MAC addresses', async () => {
+  test('refused inspection data is logged and the lookup continues by MAC addresses', async () => {
     const gaveUp: string[] = []
     await using scene = new AgentScene({ ...boot(INSPECTION), onGaveUp: (why) => void gaveUp.push(why) })
     scene.ironic.next('inspect', ironicError(404, 'Resource could not be found.'))

@@ -56,17 +56,23 @@ test.each<[string, { method?: string; query?: string; body?: unknown; path?: str
   ['an unknown result', { method: 'GET', path: '/v1/commands/nope' }, 404, /Command Result with id nope not found/],
   ['an unknown path', { method: 'GET', path: '/v2/commands/' }, 404, /^404 Not Found/],
   ['another method', { method: 'DELETE' }, 405, /^405 Method Not Allowed/],
-])('%s', async (_, { method = 'POST', query = RIGHT, body = BODY, path = '/v1/commands/' }, status, sentence) => {
-  const { scene, log } = await logging()
-  await using _scene = scene
-  const answer = await ask(scene.agent.dispatch, method, path + query, method === 'GET' ? undefined : body)
-  expect(answer).toMatchObject({ status, body: { faultcode: 'Client', faultstring: expect.stringMatching(sentence) } })
-  const { faultstring } = answer.body as { faultstring: string }
-  expect(log).toEqual([`warn: ${method} ${path} was refused: ${faultstring}`])
-  expect(log.join()).not.toContain('A'.repeat(43))
-  await goesOn(scene)
-  expect(await scene.commands()).toHaveLength(1)
-})
+])(
+  'a request with %s is refused as IPA refuses it',
+  async (_, { method = 'POST', query = RIGHT, body = BODY, path = '/v1/commands/' }, status, sentence) => {
+    const { scene, log } = await logging()
+    await using _scene = scene
+    const answer = await ask(scene.agent.dispatch, method, path + query, method === 'GET' ? undefined : body)
+    expect(answer).toMatchObject({
+      status,
+      body: { faultcode: 'Client', faultstring: expect.stringMatching(sentence) },
+    })
+    const { faultstring } = answer.body as { faultstring: string }
+    expect(log).toEqual([`warn: ${method} ${path} was refused: ${faultstring}`])
+    expect(log.join()).not.toContain('A'.repeat(43))
+    await goesOn(scene)
+    expect(await scene.commands()).toHaveLength(1)
+  },
+)
 
 const node = { uuid: 'n' }
 test.each<[string, string, object, RegExp]>([
@@ -120,7 +126,7 @@ test.each<[string, unknown, unknown]>([
   ['hints that are none', { properties: { root_device: 'sda' } }, [null, 5]],
   ['a list for a node', [], 'ports'],
   ['a text for a node', 'node-1', { address: 1 }],
-])('a node with %s: steps that need nothing of it work, and the agent goes on', async (_, odd, ports) => {
+])('a node with %s: steps that need nothing of it work, and the agent continues', async (_, odd, ports) => {
   const { scene } = await logging()
   await using _scene = scene
   expect(await scene.command('deploy.get_deploy_steps', { node: odd, ports })).toMatchObject({

@@ -88,7 +88,7 @@ const CASES: [string, 'root' | 'lookup' | 'heartbeat', string, RegExp][] = [
 ]
 
 test.each(CASES)(
-  'an Ironic that %s (%s): the log names the cause, and the agent goes on',
+  'an Ironic that %s (%s): the log names the cause, and the agent continues',
   async (_, path, bad, cause) => {
     const port = await listening(createServer(answering(path, bad)))
     const { scene, messages } = agentOf(`http://127.0.0.1:${port}`)

@@ -153,7 +153,7 @@ export class CommandRunner {
     return resumableTarget(this.#options.target, commandId, starting)
   }
 
-  /** Whether the target still has the program that an interrupted command started. */
+  /** True if the target still has the program that an interrupted command started. */
   async hasProgram({ run }: CommandRecord): Promise<boolean> {
     if (run === undefined) return false
     const { target, signal } = this.#options
@@ -247,7 +247,7 @@ async function settleCommand(
   }
 }
 
-/** Whether an error is one of IPA's content errors, which are the caller's fault. */
+/** True if an error is one of IPA's content errors, which are the caller's fault. */
 const isRefusal = (error: unknown): error is AgentError => error instanceof AgentError && error.code === 400
 
 /** Outcome of a command that threw. */

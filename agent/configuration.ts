@@ -42,9 +42,9 @@ export interface ServerTls {
 }
 
 /**
- * Reads the settings of an agent from kernel parameters and configuration files (IPA's source). A callback URL asks for
- * inspection, and so does a list of collectors together with an API URL. Ironic boots machines for inspection only with
- * a callback URL alone.
+ * Reads the settings of an agent from kernel parameters and configuration files (ironic-python-agent 13.0.0 config.py
+ * cli_opts). A callback URL requests inspection, and so does a list of collectors together with an API URL. Ironic
+ * boots machines for inspection only with a callback URL alone.
  *
  * @throws UserError for values that cannot be used, and without any URL unless the agent is standalone
  */
@@ -109,7 +109,7 @@ function certificateFiles(values: { tls_cert_file: string | null; tls_key_file: 
   if (certificate !== null && key !== null) return { certificate, key }
   throw new UserError('agent-parameter', 'the agent was started with listen_tls and without a certificate', {
     remedy:
-      'give tls_cert_file and tls_key_file too, or leave listen_tls out: the agent then makes a certificate itself',
+      'give tls_cert_file and tls_key_file too, or leave out listen_tls: the agent then creates its own certificate',
   })
 }
 

@@ -34,7 +34,7 @@ test('before its lookup an agent answers 503, where IPA has not opened its port'
   })
 })
 
-test('an Ironic that does not answer GET / is asked again', async () => {
+test('an Ironic that does not answer GET / is called again', async () => {
   await using scene = new AgentScene()
   scene.ironic.next('root', 'refused', ironicError(500, 'starting'), 'refused')
   scene.start()

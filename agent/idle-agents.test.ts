@@ -71,7 +71,8 @@ test('many idle agents miss no heartbeat in an hour, and are small', async () =>
     [...at.slice(1), clock.now()].map((now, before) => (now - at[before]!) / 1000),
   )
   expect(ironic.heard.size).toBe(AGENTS + 1)
-  // The gaps are 0.3 to 0.6 of the timeout (IPA's source): 20 to 40 in an hour, the last unfinished.
+  // The gaps are 0.3 to 0.6 of the timeout (ironic-python-agent 13.0.0 agent.py IronicPythonAgentHeartbeater): 20 to 40
+  // in an hour, the last unfinished.
   expect(gaps.length).toBeGreaterThan(AGENTS * 20)
   expect(Math.max(...gaps)).toBeLessThanOrEqual(IDLE_AGENT_TIMEOUT * 0.6)
   expect(each).toBeLessThan(8 * 1024)

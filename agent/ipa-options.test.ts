@@ -32,7 +32,7 @@ test('every option of IPA is taken, by its kernel parameter and in a file', () =
 })
 
 test.each([
-  ['ipa-api-url', 'mdns', 'does not look for its Ironic by multicast DNS'],
+  ['ipa-api-url', 'mdns', 'does not discover Ironic by multicast DNS'],
   ['ipa-api-url', 'ironic', 'http(s) URLs'],
   ['ipa-listen-port', '70000', 'a port'],
   ['ipa-lookup-timeout', '-1', 'a number of seconds'],
@@ -40,7 +40,7 @@ test.each([
   ['ipa-tls-min-version', '1.0', 'one of 1.2, 1.3'],
   ['ipa-global-request-id', 'x', 'an id like req-UUID'],
   ['ipa-disk-wait-attempts', '1.5', 'a whole number'],
-])('%s is refused', (parameter, value, remedy) => {
+])('an invalid value of %s is refused with a remedy', (parameter, value, remedy) => {
   let error: ReturnType<typeof userError>
   try {
     readOptions({ [parameter]: value })
@@ -78,7 +78,7 @@ describe('a configuration file', () => {
     expect(() => readOptions(API, [file(text)])).toThrow(says)
   })
 
-  test('goes on where a line is indented; quotes are no part of a value', () => {
+  test('continues where a line is indented; quotes are no part of a value', () => {
     const values = parseIni(file('[a]\nlist = one,\n  two\nq = "x y"\n'), {
       code: 'agent-config-file',
       example: 'a = b',

@@ -16,7 +16,7 @@ import { CURVES, type CertificateCurve } from './http/agent-certificate.js'
 
 interface AgentOptionShape<T> extends SettingParser<T> {
   readonly fallback: T
-  /** Whether the option exists only in configuration files. */
+  /** True if the option exists only in configuration files. */
   readonly fileOnly?: boolean
 }
 
@@ -43,7 +43,7 @@ const urls = (): AgentOptionShape<readonly string[]> => ({
     wordsOption()
       .read(raw)
       .map((url) => {
-        if (url.startsWith('mdns')) throw 'http(s) URLs: this agent does not look for its Ironic by multicast DNS'
+        if (url.startsWith('mdns')) throw 'http(s) URLs: this agent does not discover Ironic by multicast DNS'
         if (!/^https?:\/\/./.test(url)) throw 'one or more http(s) URLs, for example http://192.0.2.1:6385'
         return url.replace(/\/+$/, '')
       }),

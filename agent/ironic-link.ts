@@ -167,7 +167,10 @@ function parseIronicBody({ body = '' }: WireResponse): unknown {
   }
 }
 
-/** Sentence of an error. Ironic's errors hold JSON in JSON (Ironic's source); the inner sentence is the useful one. */
+/**
+ * Sentence of an error. Ironic's errors hold JSON in JSON (ironic 39.0.0 api/middleware/parsable_error.py
+ * ParsableErrorMiddleware); the inner sentence is the useful one.
+ */
 function describeIronicError({ status, headers, body = '' }: WireResponse): string {
   if (status >= 300 && status < 400)
     return `${status}, a redirect to ${headers.location ?? 'nowhere'}, which is not followed: give the URL of the Ironic API itself`

@@ -52,7 +52,7 @@ describe('rules of Ironic for images', () => {
       { permitted_image_formats: ['raw'], disable_deep_image_inspection: true },
       { md5: false, formats: null },
     ],
-  ])('%s', async (_, config, images) => {
+  ])('after a lookup the agent applies %s', async (_, config, images) => {
     await using agent = await scene(config)
     expect(await agent.run()).toMatchObject({ images })
     // A restart on the same boot makes no lookup.
@@ -77,7 +77,7 @@ describe('a node without root device hints', () => {
     expect(await agent.scene.commands()).toHaveLength(1)
   })
 
-  test('goes on without hints when there are none, or the lookup fails', async () => {
+  test('continues without hints when there are none, or the lookup fails', async () => {
     await using agent = await scene()
     expect(await agent.run({ name: 'n' })).toMatchObject({ node: { name: 'n' } })
     agent.scene.ironic.next('lookup', ironicError(404, 'gone'))

@@ -25,7 +25,7 @@ const gaveUp = (why: string): AgentEffect => ({ kind: 'give up', why })
 
 /** Ironic answers 404 for a node in any other state (ironic drivers/modules/inspect_utils.py lookup_node). */
 const TOO_EARLY =
-  '; Ironic accepts inspection data only while the node is in inspect wait. If the inspection has just begun, the ramdisk was up too early'
+  '; Ironic accepts inspection data only while the node is in inspect wait. If the inspection has just started, the ramdisk booted too early'
 
 /** The agent goes on to look up its node by MAC addresses, as IPA: it may be known and just not under inspection. */
 export function inspectionRefused(

@@ -11,13 +11,15 @@ export interface AgentPace {
    */
   repeatUnanswered: number | null
   /**
-   * Whether inspection data that Ironic does not expect (404) are sent again, as after a lost connection. IPA sends them
-   * once; a simulated ramdisk may be up before a busy Ironic has begun to wait for it.
+   * True if inspection data that Ironic does not expect (404) are sent again, as after a lost connection. IPA sends
+   * them once; a simulated ramdisk may be up before a busy Ironic has begun to wait for it.
    */
   repeatUnexpectedInspection: boolean
 }
 
-/** Pace of IPA 13.0.0 (recordings; IPA's source). */
+/**
+ * Pace of ironic-python-agent 13.0.0 (recordings; agent.py IronicPythonAgentHeartbeater, inspector.py call_inspector).
+ */
 export const IPA_PACE: AgentPace = {
   heartbeatGap: 5000,
   retryFactor: 1,

@@ -24,7 +24,7 @@ import {
 } from './agent-phases.js'
 
 const CLOSED: Record<Closing, string> = {
-  rescued: 'the machine is being rescued: the agent takes no more commands',
+  rescued: 'the machine is being rescued: the agent accepts no more commands',
   'locked down': 'locked down by command until the next boot',
 }
 /**

@@ -17,6 +17,6 @@ export interface Rules {
   /** Node to look up when no inspection has found another. */
   readonly nodeUuid?: string | null
   readonly standalone?: boolean
-  /** Whether the agent can be served by TLS. */
+  /** True if the agent can be served by TLS. */
   readonly tls?: boolean
 }

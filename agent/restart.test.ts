@@ -41,7 +41,7 @@ describe('after a restart on the same boot', () => {
     expect(await scene.commands()).toMatchObject([{ id, command_status: 'SUCCEEDED' }])
   })
 
-  test('on another boot everything starts anew', async () => {
+  test('on another boot everything starts again', async () => {
     await using scene = await new AgentScene().serving()
     await scene.execute('peers_noop')
     await scene.agent.stop()

@@ -35,7 +35,7 @@ export function refuseForbiddenUrls({
       })
     if (protocol !== 'https:' && !insecure && !isLoopback(hostname))
       throw new UserError('http-refused', `${shown} uses ${protocol.slice(0, -1)}, but https is required`, {
-        remedy: 'use https; where a command has --insecure, that allows http',
+        remedy: 'use https, or allow http with --insecure if the command has that option',
       })
   }
 }

@@ -18,7 +18,7 @@ const SYSTEM_ERRORS: Record<string, string> = {
 /** The text of Rust's standard library for an errno; undefined for one that the table lacks. */
 export const systemSentence = (code: string): string | undefined => SYSTEM_ERRORS[code]
 
-/** Whether an operating system call failed. */
+/** True if an operating system call failed. */
 export const isSystemError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error
 

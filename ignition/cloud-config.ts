@@ -1,5 +1,5 @@
 /**
- * Whether user data is meant for cloud-init: one of its leading markers (`#cloud-config`, `#!`, `#include`,
+ * True if user data is meant for cloud-init: one of its leading markers (`#cloud-config`, `#!`, `#include`,
  * `#cloud-boothook`, `#part-handler`, `## template: jinja`) or a MIME multi-part archive.
  */
 export function looksLikeCloudConfig(text: string): boolean {

@@ -10,30 +10,30 @@ declare module '../base/runtime/error.js' {
 export const ERRORS = defineCatalogue({
   'ignition-butane': {
     sentence: 'the file is a Butane config',
-    remedy: 'make an Ignition config of it with butane --strict',
+    remedy: 'translate it to an Ignition config with butane --strict',
   },
   'ignition-cloud-config': {
-    sentence: 'the file is user data for cloud-init, which CoreOS does not have',
+    sentence: 'the file is cloud-init user data, and CoreOS has no cloud-init',
     remedy: 'write an Ignition config',
   },
   'ignition-cycle': {
     sentence: 'an Ignition config refers to itself',
-    remedy: 'take the reference out',
+    remedy: 'remove the reference',
   },
   'ignition-empty': {
     sentence: 'the Ignition config is empty',
-    remedy: 'give a config, or leave the option out',
+    remedy: 'give a config, or leave out the option',
   },
   'ignition-invalid': {
     sentence: 'the Ignition config is not valid',
-    remedy: 'look with ironstage ignition validate',
+    remedy: 'run ironstage ignition validate',
   },
   'ignition-loss': {
-    sentence: 'the target version of the Ignition spec has no place for a part of the config',
-    remedy: 'keep the config at its version, or take those parts out',
+    sentence: 'the target version of the Ignition spec cannot express part of the config',
+    remedy: "keep the config's version, or remove those parts",
   },
   'ignition-not-a-config': {
-    sentence: 'the file is a source that Ignition configs are made from',
+    sentence: 'the file is a source format, not an Ignition config',
     remedy: 'run it through butane',
   },
   'ignition-not-json': {
@@ -41,15 +41,15 @@ export const ERRORS = defineCatalogue({
     remedy: 'correct the syntax',
   },
   'ignition-old-version': {
-    sentence: 'the Ignition config is of spec 1 or 2, and CoreOS reads only spec 3',
-    remedy: 'translate the config to spec 3',
+    sentence: 'the Ignition config has spec version 1 or 2, and CoreOS reads only version 3',
+    remedy: 'translate the config to spec version 3',
   },
   'ignition-resource': {
     sentence: 'a resource of the Ignition config cannot be read',
-    remedy: 'look with ironstage ignition validate',
+    remedy: 'run ironstage ignition validate',
   },
   'ignition-unknown-version': {
-    sentence: 'the Ignition config names a version of the spec that Ignition does not read',
-    remedy: 'use a version that Ignition reads',
+    sentence: 'the Ignition config has an unsupported spec version',
+    remedy: 'use a supported version',
   },
 })

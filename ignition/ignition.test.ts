@@ -52,7 +52,7 @@ describe('reading a config', () => {
       'ignition-invalid',
       '$.storage.files.0.path must be an absolute path',
     ],
-  ])('refuses %s', (_, input, code, sentence) => {
+  ])('refuses %s with its code', (_, input, code, sentence) => {
     const error = refusal(input)
     expect(error.code).toBe(code)
     expect(error.message).toContain(sentence)

@@ -98,14 +98,14 @@ class SharedKeys {
     }
   }
 
-  /** Whether another list than `asking` has the key. */
+  /** True if another list than `asking` has the key. */
   has(asking: string, key: string): boolean {
     if (!this.lists.has(asking)) return false
     return [...this.lists].some(([list, keys]) => list !== asking && keys.has(key))
   }
 }
 
-/** Whether Go has a zero value here. A list that is present counts, even when empty. */
+/** True if Go has a zero value here. A list that is present counts, even when empty. */
 export function isZero(value: ConfigValue | undefined, type: FieldType): boolean {
   if (value === undefined) return true
   if (type.kind === 'struct')

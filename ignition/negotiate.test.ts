@@ -28,7 +28,7 @@ describe('the version that is served', () => {
     ],
     ['a stable one in place of an experimental one', '3.7.0-experimental', asks('3.6.0'), '3.6.0'],
     ['a stable one, to an Ignition after the experimental one', '3.7.0-experimental', asks('3.8.0'), '3.6.0'],
-  ])('%s', (_, own, accept, served) => {
+  ])('is %s', (_, own, accept, served) => {
     const answer = negotiate(accept, of(own))
     expect(answer).toMatchObject({ version: served, config: { ignition: { version: served } } })
   })

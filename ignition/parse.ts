@@ -29,12 +29,12 @@ export function parseIgnition(input: Uint8Array | string | object): IgnitionConf
     throw new UserError(
       'ignition-old-version',
       `the Ignition config is of version ${version}, and CoreOS reads only spec 3.x`,
-      { remedy: 'Translate it to spec 3 (ign-converter, or generate it anew with butane).' },
+      { remedy: 'Translate it to spec 3 (ign-converter, or generate it again with butane).' },
     )
   if (!SPEC_VERSIONS.some((known) => known === version))
     throw new UserError(
       'ignition-unknown-version',
-      `the Ignition config is of version ${quoteVersion(version)}, which is none that Ignition reads (${SPEC_VERSIONS.join(', ')})`,
+      `unsupported Ignition version ${quoteVersion(version)} (supported: ${SPEC_VERSIONS.join(', ')})`,
       { remedy },
     )
   if (!hasShape(value))

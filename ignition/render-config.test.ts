@@ -28,7 +28,7 @@ const paths = async (input: object, fetch: FetchResource = nothing) =>
   (await renderIgnition(input, fetch)).config.storage?.files?.map(({ path, contents }) => [path, contents?.source])
 
 describe('rendering a config', () => {
-  test('a config without references stays as it is', async () => {
+  test('a config without references stays unchanged', async () => {
     expect(await paths(config('3.4.0', {}, file('/a', '1')))).toEqual([['/a', 'data:,1']])
   })
 
@@ -107,7 +107,7 @@ describe('rendering is refused when', () => {
           ),
         ]),
       ),
-      /leads to more than 1000 others/,
+      /refers to more than 1000 others/,
     ],
     [
       'a referenced config is not valid',

@@ -72,7 +72,7 @@ export async function renderIgnition(
     throw new UserError(
       'ignition-invalid',
       `merging configs resulted in an invalid config: ${maskConfigLine(findingLine(error))}`,
-      { remedy: 'Each of the configs is valid: look for settings of theirs that conflict.' },
+      { remedy: 'Each config is valid by itself: check for conflicting settings.' },
     )
   return { version, config, fetched: renderer.fetched }
 }
@@ -117,11 +117,11 @@ class Renderer {
         'ignition-cycle',
         `${name} refers to itself, in ${ancestors.length - ancestors.indexOf(source)} steps`,
         {
-          remedy: 'Ignition would fetch it again and again: take the reference out.',
+          remedy: 'Ignition would fetch it again and again: remove the reference.',
         },
       )
     if (++this.configs > MAX_RENDERED_CONFIGS)
-      throw new UserError('ignition-cycle', `the config leads to more than ${MAX_RENDERED_CONFIGS} others`, {
+      throw new UserError('ignition-cycle', `the config refers to more than ${MAX_RENDERED_CONFIGS} others`, {
         remedy: 'See whether the references fan out without end.',
       })
     const isData = /^data:/i.test(source)

@@ -11,7 +11,7 @@ import { validateRead } from './validate-config.js'
 
 /** Options of {@link translateIgnition}. */
 export interface TranslateOptions {
-  /** Whether to lose Tang advertisements, as Ignition's own translation from 3.4.0 does. Default false. */
+  /** True to lose Tang advertisements, as Ignition's own translation from 3.4.0 does. Default false. */
   asIgnitionDoes?: boolean
 }
 
@@ -66,7 +66,7 @@ function downward(config: SpecConfig, from: SpecVersion, to: SpecVersion): SpecC
   for (const { path, message } of validateRead(lowered, to)) if (!known.has(`${path} ${message}`)) lost.push(path)
   if (lost.length > 0)
     throw new UserError('ignition-loss', `spec ${to} has no place for ${[...new Set(lost)].join(', ')}`, {
-      remedy: `Keep the config at ${from}, or take these out of it first.`,
+      remedy: `Keep the config at ${from}, or remove these first.`,
     })
   return lowered
 }
@@ -98,7 +98,7 @@ function convertValue(value: ConfigValue, from: FieldType, to: FieldType, at: Co
 
 const isOptional = (type: FieldType): boolean => type.kind === 'list' || type.optional
 
-/** Whether dropping a value loses nothing: an empty list or object means the same as none. */
+/** True if dropping a value loses nothing: an empty list or object means the same as none. */
 function isEmptyValue(value: ConfigValue, type: FieldType): boolean {
   if (type.kind === 'list') return (value as ConfigValue[]).length === 0
   if (type.kind === 'struct')

@@ -131,7 +131,7 @@ describe('the validator is quick on', () => {
     ['a version of digits', `{"ignition":{"version":"3.4.${'9'.repeat(500_000)}"}}`],
     ['a version of dots', `{"ignition":{"version":"3.4.0-${'a.'.repeat(250_000)}"}}`],
     ['a number of digits', `{"ignition":{"version":"3.4.0","timeouts":{"httpTotal":${'9'.repeat(500_000)}}}}`],
-  ])('%s', (_, text) => {
+  ])('%s, and limits its findings', (_, text) => {
     const { valid, findings } = validateIgnition(text)
     expect(valid).toBe(false)
     expect(findings.length).toBeLessThanOrEqual(10_000)

@@ -15,7 +15,7 @@ import { readSpecVersion, type SpecVersion } from './spec/spec-versions.js'
 
 /** Ignition's verdict on a config. */
 export interface IgnitionReport {
-  /** Whether Ignition accepts it. */
+  /** True if Ignition accepts it. */
   valid: boolean
   /** Null when the config has no version that can be read. */
   version: SpecVersion | null

@@ -13,11 +13,11 @@ export const ERRORS = defineCatalogue({
     remedy: 'start it again',
   },
   htpasswd: {
-    sentence: 'the file with the users of the API cannot be read',
-    remedy: 'make it with htpasswd -B -c FILE USER',
+    sentence: 'the htpasswd file with the API users cannot be read',
+    remedy: 'create it with htpasswd -B -c FILE USER',
   },
   'ironic-config': {
-    sentence: 'the configuration of Ironic is not valid',
+    sentence: 'the Ironic configuration is not valid',
     remedy: 'correct the option that the message names',
   },
 })

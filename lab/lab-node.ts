@@ -45,7 +45,7 @@ export class StagedNode implements LabNode {
       if (state === 'enroll') await this.#through('manage', 'manageable')
       else if (state === 'manageable' && inspected === null) await this.#through('inspect', 'manageable')
       else if (state === 'manageable') await this.#through('provide', 'available')
-      else throw new UserError('not-deployable', `node ${this.uuid} is ${state}, which does not lead to available`)
+      else throw new UserError('not-deployable', `node ${this.uuid} is ${state}, and cannot become available`)
     }
   }
 

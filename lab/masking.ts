@@ -28,7 +28,7 @@ export function maskValue(value: unknown): unknown {
   )
 }
 
-/** Whether a value is a secret by its key. Ironic's names are parts of others too, such as `agent_token_required`. */
+/** True if a value is a secret by its key. Ironic's names are parts of others too, such as `agent_token_required`. */
 const hides = (key: string, value: unknown): boolean =>
   SECRET_KEY.test(key) ||
   (isSecret(key) &&

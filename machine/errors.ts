@@ -9,24 +9,24 @@ declare module '../base/runtime/error.js' {
 /** The codes of `machine/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = defineCatalogue({
   'bios-setting': {
-    sentence: 'the firmware has no such setting, or does not take the value',
-    remedy: "look at the node's bios settings",
+    sentence: 'the firmware has no such setting, or does not accept the value',
+    remedy: "check the node's bios settings",
   },
   'bmc-taken': {
     sentence: 'two machines have the same BMC',
-    remedy: 'give each machine a BMC address or system id of its own',
+    remedy: 'give each machine its own BMC address or system id',
   },
   'boot-filesystem-damaged': {
     sentence: 'the boot filesystem of the disk cannot be read',
-    remedy: 'install the disk again, from an image whose checksum is as published',
+    remedy: 'install again from an image that matches its published checksum',
   },
   'disk-size': {
-    sentence: 'the disk file has another size than the disk',
-    remedy: 'give the machine a disk of the size of its file, or another file',
+    sentence: 'the disk file and the disk differ in size',
+    remedy: "give the machine a disk of the file's size, or use another file",
   },
   'disk-swap': {
-    sentence: 'the disk cannot take that place',
-    remedy: 'use what the message names',
+    sentence: 'the disk cannot be used as a replacement',
+    remedy: 'use an option that the message names',
   },
   'disk-too-small': {
     sentence: 'the image needs a larger disk',
@@ -34,7 +34,7 @@ export const ERRORS = defineCatalogue({
   },
   'firmware-component': {
     sentence: 'the machine has no such firmware component',
-    remedy: "look at the node's firmware components",
+    remedy: "check the node's firmware components",
   },
   'hardware-file': {
     sentence: 'the hardware file cannot be used',
@@ -53,7 +53,7 @@ export const ERRORS = defineCatalogue({
     remedy: 'give a CoreOS metal image',
   },
   'image-trailing-data': {
-    sentence: 'bytes that do not belong to the image follow it',
+    sentence: 'extra bytes follow the image',
     remedy: 'download it again and compare its checksum',
   },
   'image-truncated': {
@@ -66,11 +66,11 @@ export const ERRORS = defineCatalogue({
   },
   'indicator-state': {
     sentence: 'the indicator has no such state',
-    remedy: 'use a state that the message lists',
+    remedy: 'choose a state that the message lists',
   },
   'machine-exists': {
-    sentence: 'a machine with that id exists',
-    remedy: 'give the new machine another id, or remove the old one',
+    sentence: 'a machine with this id already exists',
+    remedy: 'use another id, or remove the old machine',
   },
   'machine-on': {
     sentence: 'the machine is on',
@@ -81,24 +81,24 @@ export const ERRORS = defineCatalogue({
     remedy: 'correct what the message names',
   },
   'no-such-disk': {
-    sentence: 'the machine has no disk of that name',
-    remedy: 'use one that the message lists',
+    sentence: 'the machine has no disk with this name',
+    remedy: 'choose one that the message lists',
   },
   'no-such-nic': {
-    sentence: 'the machine has no NIC of that name',
-    remedy: 'use one that the message lists',
+    sentence: 'the machine has no NIC with this name',
+    remedy: 'choose one that the message lists',
   },
   'secure-boot': {
-    sentence: 'the machine boots by BIOS, which has no secure boot',
+    sentence: 'the machine boots with BIOS, which has no secure boot',
     remedy: 'give the machine UEFI firmware',
   },
   'shared-identity': {
     sentence: 'two machines would have the same serial number, MAC address or other identity',
-    remedy: 'leave the value out, or list a machine for each value under machines:',
+    remedy: 'leave the value out, or list one machine per value under machines:',
   },
   'state-full': {
     sentence: 'the disk of the state folder is full',
-    remedy: 'make room there',
+    remedy: 'free space there',
   },
   subscription: {
     sentence: 'the BMC has no such event subscription',

@@ -238,7 +238,7 @@ export class MachineDisks implements AsyncDisposable {
     })
   }
 
-  /** Whether the described disks are in these states; a disk that is a file never is. */
+  /** True if the described disks are in these states; a disk that is a file never is. */
   are(states: readonly (readonly [name: string, state: DiskState])[]): boolean {
     return [...this.#disks].every(
       ([image, { described }]) =>

@@ -31,7 +31,7 @@ export interface BootState {
   reported: boolean
   firmware?: MachineSpec['firmware']
   live?: Boot['live']
-  /** Whether the container of the agent runs. */
+  /** True if the container of the agent runs. */
   agentUp?: boolean
 }
 
@@ -103,7 +103,7 @@ export class MachineRecord {
     return this.#store.flush()
   }
 
-  /** Whether its hardware was this one, so that it is the machine of a snapshot. */
+  /** True if its hardware was this one, so that it is the machine of a snapshot. */
   had(hardware: MachineSpec): boolean {
     return hardware === this.#hardware || (this.#earlier?.has(hardware) ?? false)
   }

@@ -15,7 +15,7 @@ export interface DiskSpec {
   /** Logical sector size in bytes: 512 or 4096. */
   sectorSize: number
   /**
-   * Whether the disk can erase itself: ATA security for SATA, Format for NVMe. Frozen: the firmware has locked the command
+   * True if the disk can erase itself: ATA security for SATA, Format for NVMe. Frozen: the firmware has locked the command
    * until the next boot. Default: true for NVMe, false for others.
    */
   secureErase?: boolean | 'frozen'

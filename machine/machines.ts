@@ -119,7 +119,7 @@ class SimulatedMachines implements Machines {
     checkSpec(spec)
     if (this.#machines.has(spec.id))
       throw new UserError('machine-exists', `there is a machine ${spec.id} already`, {
-        remedy: 'give the new machine another id, or remove the old one first',
+        remedy: 'use another id, or remove the old machine first',
       })
     const other = spec.bmc && this.byBmc(spec.bmc.address, spec.bmc.systemId)
     if (other)
@@ -194,7 +194,7 @@ class SimulatedMachines implements Machines {
     else this.#watched.delete(id)
   }
 
-  /** Whether a machine has not changed since a snapshot. One with an agent is never the same: its process ends. */
+  /** True if a machine has not changed since a snapshot. One with an agent is never the same: its process ends. */
   #isAs(snapshot: MachineContents, machine: SimulatedMachine): boolean {
     const { id } = machine
     if (this.#latest.get(id) !== snapshot || this.#changed.has(id)) return false
@@ -229,7 +229,7 @@ class SimulatedMachines implements Machines {
     }
   }
 
-  /** Whether there are the machines of the snapshots, in their order. */
+  /** True if there are the machines of the snapshots, in their order. */
   #hasHardwareOf(snapshots: readonly MachineContents[]): boolean {
     if (snapshots === this.#last) return true
     const machines = [...this.#machines.values()]

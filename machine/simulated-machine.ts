@@ -170,12 +170,12 @@ export class SimulatedMachine implements Machine {
     return swapped.finally(() => this.#presses--)
   }
 
-  /** Whether its hardware was this one at some time. */
+  /** True if its hardware was this one at some time. */
   had(hardware: MachineSpec): boolean {
     return this.#record.had(hardware)
   }
 
-  /** Whether it changes its power, boots or runs a program. */
+  /** True if it changes its power, boots or runs a program. */
   get isBusy(): boolean {
     return this.#presses > 0 || (this.#boot?.isBusy ?? false)
   }
@@ -185,17 +185,17 @@ export class SimulatedMachine implements Machine {
     return this.#disks.writtenFile()
   }
 
-  /** Whether one of its disks is a file, which no snapshot has. */
+  /** True if one of its disks is a file, which no snapshot has. */
   get hasFiles(): boolean {
     return this.#disks.hasFiles
   }
 
-  /** Whether nothing was written to its disks since a snapshot. */
+  /** True if nothing was written to its disks since a snapshot. */
   hasDisksOf({ disks }: MachineContents): boolean {
     return this.#disks.are(disks)
   }
 
-  /** Whether its ramdisk runs, and the agent in it. */
+  /** True if its ramdisk runs, and the agent in it. */
   get runsRamdisk(): boolean {
     return this.#boot?.session !== undefined
   }

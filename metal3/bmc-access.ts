@@ -100,7 +100,7 @@ export function bmcAccess(address: string, account: BmcCredentials): BmcAccess {
   if (!match) throw wrongAddress(address, 'it is not SCHEME://HOST[:PORT][/PATH]')
   const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
   const kind = ownMember(BMC_SCHEMES, scheme)
-  if (!kind) throw wrongAddress(address, `its scheme is none of ${Object.keys(BMC_SCHEMES).join(', ')}`)
+  if (!kind) throw wrongAddress(address, `its scheme is not one of ${Object.keys(BMC_SCHEMES).join(', ')}`)
   if (transport !== 'http' && transport !== 'https')
     throw wrongAddress(address, `after the plus comes http or https, not ${transport}`)
   const { info, ...access } = kind

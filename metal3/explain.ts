@@ -144,7 +144,7 @@ function phasesOf(wanted: WantedHost, host: RequestedHost): HostPhase[] {
         ...(isInstance ? [] : [phase('available', 'it waits for something to run', power)]),
       ]
   const instance = [
-    phase('provisioning', 'spec.image or spec.customDeploy is there', (operator) => operator.provision(host)),
+    phase('provisioning', 'spec.image or spec.customDeploy is set', (operator) => operator.provision(host)),
     phase('provisioned', 'it runs; its power follows spec.online', power),
     phase('deprovisioning', 'spec.image and spec.customDeploy are removed, or the host is deleted', (operator) =>
       operator.deprovision(host),
@@ -177,7 +177,7 @@ async function runPhase(
     const status = await act(operator, host)
     if (!operator.isHalted) return status?.errorMessage
     const node = await lab.client.node(operator.statusOf(host).id!)
-    return `${node.last_error}. BareMetal Operator asks for it again and again, and shows no error on the host`
+    return `${node.last_error}. BareMetal Operator repeats the request forever and shows no error on the host`
   } catch (error) {
     if (error instanceof Unexpected) return `Ironic answers ${error.status}: ${error.sentence}`
     if (error instanceof UserError) return error.message

@@ -25,7 +25,7 @@ export interface RequestedHost {
   metaData?: JsonObject
   /** For the ramdisk. */
   preprovisioningNetworkData?: JsonObject
-  /** Whether the BMC is asked for the hardware, and no ramdisk; default false. */
+  /** True if the BMC is asked for the hardware, and no ramdisk; default false. */
   isInspectedByBmc?: boolean
   /** Default true. */
   automatedCleaning?: boolean
@@ -251,7 +251,7 @@ const customImageInfo = ({ checksum, checksumType = '' as never, ...image }: Hos
   ...(checksum ? { image_os_hash_algo: checksumType, image_os_hash_value: checksum } : {}),
 })
 
-/** Whether a node has the image of its host, as far as BareMetal Operator looks (ironicHasSameImage). */
+/** True if a node has the image of its host, as far as BareMetal Operator looks (ironicHasSameImage). */
 export function hasImageOf({ instance_info: info }: ApiNode, { image }: RequestedHost): boolean {
   if (isLiveIso(image)) return info['boot_iso'] === image!.url
   const { url, checksum, checksumType } = image ?? {}

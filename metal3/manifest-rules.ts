@@ -33,7 +33,7 @@ export function hostComplaints(host: BareMetalHostManifest): Complaint[] {
       ? [
           complaintAt(
             ['spec', 'firmware'],
-            'no driver supports it any more; name BIOS settings in a HostFirmwareSettings',
+            'no driver supports it any longer; set BIOS settings in a HostFirmwareSettings',
           ),
         ]
       : []),
@@ -106,7 +106,7 @@ function imageComplaints(image: HostImageManifest | undefined, hasCustomDeploy: 
   if (!image.checksum)
     return [complaintAt(['spec', 'image'], 'the field checksum is missing: only live-iso and oci:// go without')]
   return checksumTypeOf(image) === undefined && !URL.canParse(image.checksum)
-    ? [complaintAt(place('checksum'), 'its length is none of MD5, SHA-256 and SHA-512')]
+    ? [complaintAt(place('checksum'), 'its length is not that of MD5, SHA-256 or SHA-512')]
     : []
 }
 

@@ -27,7 +27,7 @@ export class BadSecret extends Error {
   }
 }
 
-/** Whether a Secret has one of some keys. */
+/** True if a Secret has one of some keys. */
 export const hasKey = (secret: SecretManifest, keys: readonly string[]): boolean => {
   const values = secretValues(secret)
   return keys.some((name) => Object.hasOwn(values, name))

@@ -47,7 +47,7 @@ export interface HardwareVolume {
 
 export interface SoftwareVolume {
   level: string
-  /** Whether the system is installed on it. */
+  /** True if the system is installed on it. */
   rootVolume?: boolean
   sizeGibibytes?: number
   physicalDisks?: DeviceHints[]

@@ -27,7 +27,7 @@ export class NodeRequests {
   /** Verbs that were requested, in order. */
   readonly asked: string[] = []
   readonly calls: Calls
-  /** Whether the node was changed after it was read. */
+  /** True if the node was changed after it was read. */
   isStale = false
 
   constructor(calls: Calls) {

@@ -98,7 +98,7 @@ export class BareMetalOperator {
     }
   }
 
-  /** Whether the hardware is set up as the spec asks, or nothing of it is asked for. */
+  /** True if the hardware is set up as the spec asks, or nothing of it is asked for. */
   isPrepared = (host: RequestedHost): boolean => this.#phases.isPrepared(host)
 
   /** Provision state of the host's node, which must be registered. */

@@ -21,9 +21,9 @@ import { retryLater, retrySoon, type NodeRequests, type HostPassResult } from '.
 export interface Servicing {
   settings?: { name: string; value: string }[]
   updates?: { component: string; url: string }[]
-  /** Whether something is to be changed. */
+  /** True if something is to be changed. */
   isDue: boolean
-  /** Whether anything is asked for, changed or not. */
+  /** True if anything is asked for, changed or not. */
   isAsked: boolean
 }
 

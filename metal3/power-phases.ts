@@ -48,7 +48,7 @@ export class PowerPhases {
   async #changePower(node: ApiNode, target: string): Promise<HostPassResult> {
     if (node.target_provision_state !== null) return retrySoon
     const isSoft = target === 'soft power off'
-    const why = isSoft ? 'powers the host off: its system is asked to shut down' : POWER_REASONS[target]!
+    const why = isSoft ? 'powers the host off by asking its system to shut down' : POWER_REASONS[target]!
     const path = `/nodes/${node.uuid}/states/power`
     await this.requests.change(why, 'PUT', path, { target, ...defined({ timeout: isSoft ? 180 : undefined }) })
     return retryAtOnce

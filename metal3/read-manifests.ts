@@ -75,8 +75,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     if (value === null) continue
     const kind = manifestKindOf(value)
     if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
-    else if (!isManifestKind(kind))
-      findings.push(finding('note', ['kind'], `a ${kind} leads to no call and is left out`))
+    else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], `a ${kind} causes no call and is ignored`))
     else {
       const check = manifestSchemas.check<Metal3Manifest>(MANIFEST_SCHEMAS[kind])
       if (check.accepts(value)) manifests.push({ file, document: index + 1, manifest: value, finding })

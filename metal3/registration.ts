@@ -29,7 +29,7 @@ export async function findHostNode(
 ): Promise<ApiNode | undefined> {
   const { id } = status
   for (const name of [...(id ? [id] : []), nodeName(host), ...(host.name.includes('~') ? [] : [host.name])]) {
-    const why = name === id ? 'reads the node' : 'is there a node of this name already?'
+    const why = name === id ? 'reads the node' : 'is there already a node with this name?'
     const node = await calls.find<ApiNode>(why, `/nodes/${name}`)
     if (node) return node
   }
@@ -68,7 +68,7 @@ export interface RegistrationParts {
   status: HostStatus
   /** Null keeps what the node has: the host's own image is not there yet. */
   ramdisk: RamdiskSource | null
-  /** Whether an image of its own is made for each host, which then has the host's network configuration in it. */
+  /** True if an image of its own is made for each host, which then has the host's network configuration in it. */
   hasBuilder?: boolean
 }
 

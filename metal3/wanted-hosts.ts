@@ -150,7 +150,7 @@ function notesOf({ spec }: BareMetalHostManifest, missing: readonly string[]): s
     ...(customDeploy && image?.url
       ? ['customDeploy goes before image: the image is passed to the step, and install_coreos ignores it']
       : []),
-    ...(consumerRef ? [`consumerRef (${consumerRef.kind ?? ''} ${consumerRef.name ?? ''}) leads to no call`] : []),
-    ...(spec.hardwareProfile ? ['hardwareProfile is out of use and leads to no call'] : []),
+    ...(consumerRef ? [`consumerRef (${consumerRef.kind ?? ''} ${consumerRef.name ?? ''}) causes no call`] : []),
+    ...(spec.hardwareProfile ? ['hardwareProfile is obsolete and causes no call'] : []),
   ]
 }

@@ -9,12 +9,12 @@ declare module '../base/runtime/error.js' {
 /** The codes of `steps/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = defineCatalogue({
   'cache-full': {
-    sentence: 'there is no room for the image in the image cache',
-    remedy: 'make room with ironstage cache prune, or name another folder with --cache-dir',
+    sentence: 'the image cache has no space for the image',
+    remedy: 'free space with ironstage cache prune, or name another folder with --cache-dir',
   },
   'foreign-folder': {
-    sentence: 'the folder is not an image cache of this ironstage',
-    remedy: 'name an empty or a new folder',
+    sentence: 'the folder is not an ironstage image cache',
+    remedy: 'name an empty or new folder',
   },
   'image-cache': {
     sentence: 'the image cache cannot be used',
@@ -22,10 +22,10 @@ export const ERRORS = defineCatalogue({
   },
   'image-damaged': {
     sentence: 'the image is damaged',
-    remedy: 'fetch it by other means and compare its checksum',
+    remedy: 'download it by other means and compare its checksum',
   },
   'image-digest': {
-    sentence: 'the image has another SHA-256 than the expected one',
+    sentence: 'the image does not have the expected SHA-256',
     remedy: 'compare it with its published checksum',
   },
   'image-is-page': {
@@ -38,14 +38,14 @@ export const ERRORS = defineCatalogue({
   },
   'image-signature': {
     sentence: 'the image is not signed, or its signature is not accepted',
-    remedy: 'take the image from a server that has its signature, or trust the key that it is signed with',
+    remedy: "use a server that has the image's signature, or trust the key that signed it",
   },
   'image-too-large': {
-    sentence: 'the image is larger than the limit',
+    sentence: 'the image exceeds the size limit',
     remedy: 'check the URL; --cache-size sets the limit',
   },
   'image-too-short': {
-    sentence: 'the file is too short for an image of a disk',
+    sentence: 'the file is too short to be a disk image',
     remedy: 'check the URL of the image',
   },
   'image-unreachable': {
@@ -61,15 +61,15 @@ export const ERRORS = defineCatalogue({
     remedy: 'give an armoured OpenPGP key',
   },
   'step-definition': {
-    sentence: 'the definition of a step is incomplete or wrong',
+    sentence: 'a step definition is incomplete or invalid',
     remedy: 'correct what the message names',
   },
   'step-taken': {
-    sentence: 'the step has the name of a standard step',
-    remedy: 'name it differently, or export a hardware manager with a support above 3',
+    sentence: 'the step has the same name as a standard step',
+    remedy: 'rename it, or export a hardware manager with a support level above 3',
   },
   'steps-twice': {
     sentence: 'two steps or two hardware managers have the same name',
-    remedy: 'name one of them differently',
+    remedy: 'rename one of them',
   },
 })

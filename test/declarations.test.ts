@@ -24,7 +24,7 @@ function importedPackages(): Map<string, string> {
   return packages
 }
 
-/** Whether TypeScript finds types of a package in what a user of ironstage has installed. */
+/** True if TypeScript finds types of a package in what a user of ironstage has installed. */
 function hasTypes(specifier: string): boolean {
   if (builtinModules.includes(specifier.replace(/^node:/, ''))) return '@types/node' in dependencies
   const [scope, rest] = specifier.split('/')

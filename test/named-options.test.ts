@@ -78,13 +78,13 @@ function functionsOfCommands(): Map<string, { file: string; name: string }> {
 const functions = functionsOfCommands()
 const texts = new ReachableTexts(root)
 
-/** Whether a command may name an option in a text: its own, or one of the command that the text names. */
+/** True if a command may name an option in a text: its own, or one of the command that the text names. */
 function isThere(words: string, { file, text, option }: NamedOption): boolean {
   const named = /\bironstage ([a-z]+(?: [a-z]+)?)/.exec(text)?.[1] ?? ''
   const candidates = [words, named, named.split(' ')[0]!]
   if (candidates.some((each) => optionsOf.get(each)?.includes(option))) return true
   // Another command's, in so many words.
-  const isOfOthers = /where a command has --|--advertise of a fleet/.test(text)
+  const isOfOthers = /if the command has|--advertise of a fleet/.test(text)
   if (isOfOthers || OF_OTHER_PROGRAMS.test(text)) return true
   return UNREACHABLE.some(({ commands, files }) => commands.test(words) && files.test(file))
 }

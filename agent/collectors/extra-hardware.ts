@@ -4,7 +4,8 @@ import type { InspectionBody } from '../../base/wire/index.js'
 
 /**
  * Output of `hardware-detect` (of the project hardware): a list of lists of four, from which Ironic makes its extra
- * data (IPA's source). A live system without that program, such as CoreOS, adds nothing.
+ * data (ironic-python-agent 13.0.0 inspector.py collect_extra_hardware). A live system without that program, such as
+ * CoreOS, adds nothing.
  *
  * @throws Error when the program fails or prints something else
  */

@@ -245,7 +245,7 @@ describe('one command at a time', () => {
     expect(await scene.commands()).toHaveLength(1)
   })
 
-  test('while a synchronous one is under way others wait for it, and reading does not', async () => {
+  test('while a synchronous one is in progress others wait for it, and reading does not', async () => {
     await using scene = await new AgentScene().serving()
     let finish = () => {}
     scene.target.programs.sync = () => new Promise((resolve) => (finish = () => resolve(exited(0))))

@@ -49,7 +49,7 @@ export interface CommandContext {
 export interface CommandValidation {
   /** @throws AgentError when there is no such command */
   find(fullName: string): void
-  /** Whether MD5 checksums are allowed. */
+  /** True if MD5 checksums are allowed. */
   readonly md5: boolean
 }
 

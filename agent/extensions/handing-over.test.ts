@@ -70,7 +70,7 @@ describe('prepare_image', () => {
   })
 
   test.each([{ checksum: 'http://images/SHA256SUMS' }, { os_hash_algo: 'sha512', os_hash_value: 'b'.repeat(128) }])(
-    'takes %j',
+    'takes a checksum given as %j',
     async (checksum) => {
       await using scene = await serving(writer(async () => WRITTEN))
       const info = { id: 'i', urls: good.urls, ...checksum }
@@ -131,7 +131,7 @@ describe('start_flow', () => {
   })
 
   test.each([{}, { flow: 'x' }, { flow: ['x'] }, { flow: [{ nodot: {} }] }, { flow: [{ 'flow.start_flow': {} }] }])(
-    'with %j is refused',
+    'refuses the parameters %j with a client fault',
     async (params) => {
       await using scene = await serving()
       expect(await scene.post('flow.start_flow', params)).toMatchObject({ status: 400, body: { faultcode: 'Client' } })
@@ -170,7 +170,7 @@ describe('finalize_rescue', () => {
     expect(scene.agent.phase).toBe('rescued')
   })
 
-  test('a plain password fails without a program to hash it, and the agent goes on', async () => {
+  test('a plain password fails without a program to hash it, and the agent continues', async () => {
     const { scene, files, answer } = await rescuing({ rescue_password: 'secret' })
     await using _ = scene
     expect(answer).toMatchObject({ command_name: 'rescue.finalize_rescue', command_status: 'FAILED' })

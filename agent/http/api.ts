@@ -21,7 +21,7 @@ import type { CommandRecord } from '../agent-phases.js'
 
 /** State and actions behind the API. */
 export interface ApiBackend {
-  /** Whether the API is served: IPA opens its port only after the lookup. */
+  /** True if the API is served: IPA opens its port only after the lookup. */
   serving(): boolean
   token(): string | null
   /** Start of this process of the agent, in milliseconds since the epoch. */

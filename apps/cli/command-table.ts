@@ -9,7 +9,7 @@ export const COMMAND_FAMILIES = {
   step: 'list, show, run and write steps',
   cache: 'list, check and delete cached images',
   state: 'check, repair and export a state folder',
-  images: 'live images for machines to boot: make and serve them',
+  images: 'create and serve live images for machines',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
   rehearse: 'rehearse changes of a cluster with simulated operators',
@@ -31,7 +31,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'deploy',
-    description: 'take one machine from enroll to a booted CoreOS and read its disk back',
+    description: 'take one machine from enroll to a booted CoreOS and verify its disk',
     options: takes.DEPLOY_OPTIONS,
     load: async () => {
       const { deploy } = await import('./commands/deploy-command.js')
@@ -53,11 +53,11 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'run machines with BMCs and agents for an Ironic elsewhere',
     options: takes.FLEET_OPTIONS,
     descriptions: {
-      tls: 'serve the BMCs by HTTPS; makes a certificate unless --tls-cert names one',
+      tls: 'serve the BMCs over HTTPS; creates a certificate unless --tls-cert names one',
       'state-dir': 'keep machines, accounts and disks in this folder (default: nothing outlives the command)',
       'ironic-url': 'URL of the Ironic: for --enroll, and to find the address by which it reaches this host',
       'redfish-port': 'port of the BMCs, by Redfish; 0 picks a free one (default: 8000)',
-      seed: 'decides when faults of some probability strike (default: 1)',
+      seed: 'random seed for faults with a probability (default: 1)',
     },
     load: async () => {
       const { fleet } = await import('./commands/fleet-command.js')
@@ -219,7 +219,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'ignition agent-config',
-    description: 'print a config that makes a live CoreOS run the agent',
+    description: 'print a config that runs the agent on a live CoreOS',
     options: takes.AGENT_CONFIG_OPTIONS,
     load: async () => {
       const { ignitionAgentConfig } = await import('./commands/ignition-agent.js')

@@ -9,28 +9,28 @@ declare module '../../base/runtime/error.js' {
 /** The codes of `cli/`, each with the failure that it stands for and its usual remedy. */
 export const ERRORS = defineCatalogue({
   'agent-config-nmstate': {
-    sentence: 'no keyfiles can be made of the network states',
-    remedy: 'look with nmstatectl gc, or give keyfiles with --keyfile',
+    sentence: 'the network states cannot be converted to keyfiles',
+    remedy: 'check them with nmstatectl gc, or give keyfiles with --keyfile',
   },
   'bad-option': {
-    sentence: 'an option has an unusable value',
-    remedy: 'give a value of the form that the message names',
+    sentence: 'an option has an invalid value',
+    remedy: 'use a value of the form that the message names',
   },
   'bmc-account': {
-    sentence: 'the account of the BMCs is incomplete',
+    sentence: 'the BMC account is incomplete',
     remedy: 'give --bmc-user and --bmc-password, or neither',
   },
   'boot-image-runtime': {
-    sentence: 'ironstage does not build boot images; it uses the published ones',
+    sentence: 'ironstage does not build boot images but uses the published ones',
     remedy: 'leave out --runtime',
   },
   'config-file': {
-    sentence: 'the files with options of ironstage contradict each other or cannot be read',
+    sentence: 'the option files contradict each other or cannot be read',
     remedy: 'put the options into one readable file',
   },
   'file-unreadable': {
     sentence: 'a file cannot be read',
-    remedy: 'name a file that this user may read',
+    remedy: 'name a file that you can read',
   },
   'host-manifests': {
     sentence: 'the manifests of --hosts cannot be used',
@@ -38,54 +38,54 @@ export const ERRORS = defineCatalogue({
   },
   'images-make': {
     sentence: 'the images cannot be written',
-    remedy: 'name a folder that this user may write with -C, or replace existing files with --force',
+    remedy: 'name a writable folder with -C, or replace existing files with --force',
   },
   'ironic-access': {
-    sentence: 'the options for access to Ironic contradict each other or cannot be read',
+    sentence: 'the options for access to Ironic contradict each other or are unreadable',
     remedy: 'correct the option that the message names',
   },
   'lab-unreachable': {
     sentence: 'no ironstage answers at the URL',
-    remedy: 'start ironstage up, and name its URL with --url',
+    remedy: 'start ironstage up, and give its URL with --url',
   },
   'no-written-file': {
     sentence: 'the Ignition config writes no such file',
     remedy: 'list the files with ironstage ignition show',
   },
   'option-file': {
-    sentence: 'a file that an option names does not hold what the option needs',
-    remedy: 'make the file as the message says',
+    sentence: 'a file named by an option has unsuitable contents',
+    remedy: 'change the file as the message says',
   },
   'public-url': {
-    sentence: 'this host has no address that a BMC can reach',
-    remedy: 'name the URL of the image service with --public-url',
+    sentence: 'this host has no address that BMCs can reach',
+    remedy: 'give the URL of the image service with --public-url',
   },
   'report-file': {
-    sentence: 'a report or another file that was asked for cannot be written',
-    remedy: 'name a file in a folder that exists and may be written',
+    sentence: 'a report or another requested file cannot be written',
+    remedy: 'name a file in an existing, writable folder',
   },
   'standard-input': {
     sentence: 'standard input is too long',
-    remedy: 'give a file that this command can read',
+    remedy: 'use a file instead',
   },
   'step-args': {
     sentence: 'the arguments of the step are not a JSON object',
-    remedy: 'give an object as JSON, a file that holds one, or - for standard input',
+    remedy: 'give a JSON object, a file with one, or - for standard input',
   },
   'step-name': {
     sentence: 'the name of the new step cannot be used',
-    remedy: 'use letters, digits and underscores, a letter first',
+    remedy: 'use letters, digits and underscores, starting with a letter',
   },
   'step-new': {
-    sentence: 'the files of the new step cannot be made',
-    remedy: 'name a new folder that this user may write with --dir',
+    sentence: 'the files of the new step cannot be created',
+    remedy: 'name a new, writable folder with --dir',
   },
   'unknown-error-code': {
     sentence: 'there is no error with this code',
     remedy: 'list all codes with ironstage errors',
   },
   'unknown-variable': {
-    sentence: 'the environment has a variable of ironstage that is not an option',
+    sentence: 'an environment variable of ironstage does not correspond to an option',
     remedy: 'unset it, or correct its name',
   },
   usage: {

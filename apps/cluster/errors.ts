@@ -10,26 +10,26 @@ declare module '../../base/runtime/error.js' {
 export const ERRORS = defineCatalogue({
   'kube-refused': {
     sentence: 'the Kubernetes API refuses the request',
-    remedy: 'read its message: it names the field, or the object that has changed meanwhile',
+    remedy: 'see its message: it names the field, or the object that has changed',
   },
   'kube-objects': {
     sentence: 'the objects of the Kubernetes API in the state folder cannot be used',
-    remedy: 'put the file back, or keep what can be read with ironstage state repair',
+    remedy: 'restore the file, or keep the readable objects with ironstage state repair',
   },
   'site-unreachable': {
-    sentence: 'a disconnected site does not reach this place',
-    remedy: 'mirror what is needed, and name the mirror',
+    sentence: 'a disconnected site cannot reach this server',
+    remedy: 'mirror the content, and name the mirror',
   },
   'behaviour-unknown': {
-    sentence: 'no actor has a behaviour of this name',
-    remedy: 'name one of the list',
+    sentence: 'no actor has a behaviour with this name',
+    remedy: 'choose one from the list',
   },
   'scenario-file': {
     sentence: 'the scenario file cannot be used',
-    remedy: 'docs/rehearse.md has all keys of a scenario, and an example',
+    remedy: 'docs/rehearse.md describes all keys of a scenario',
   },
   'scenario-unknown': {
-    sentence: 'there is no scenario and no file of this name',
-    remedy: 'ironstage rehearse upgrade --list shows the scenarios',
+    sentence: 'there is no scenario or file with this name',
+    remedy: 'list the scenarios with ironstage rehearse upgrade --list',
   },
 })

@@ -11,7 +11,7 @@ export interface FleetHost {
   account: BmcAccount
   /** Where its BMC takes IPMI; null where it does not. */
   ipmi: { host: string; port: number } | null
-  /** Whether the certificate of the BMCs is one that the fleet has made itself. */
+  /** True if the certificate of the BMCs is one that the fleet has made itself. */
   selfSigned: boolean
   bootMac: string
   macs: readonly string[]

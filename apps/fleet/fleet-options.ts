@@ -89,7 +89,7 @@ export interface Fleet extends AsyncDisposable {
   readonly controlUrl: string
   /** URL for notifications of power changes; null where none are taken. */
   readonly notifierUrl: string | null
-  /** Whether the password of the BMCs was made now: {@link hosts} alone has it. */
+  /** True if the password of the BMCs was made now: {@link hosts} alone has it. */
   readonly isPasswordNew: boolean
   /** File with the certificate of the BMCs that was made; null without. */
   readonly caFile: string | null

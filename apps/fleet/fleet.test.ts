@@ -115,7 +115,7 @@ describe('a fleet', () => {
       const parameters = { 'ipa-api-url': url, 'ipa-inspection-callback-url': `${url}/v1/continue_inspection` }
       await machine.setBoot({ kind: 'ramdisk', parameters })
       await machine.setPower('on')
-      const why = /the agent: Ironic refused the inspection data: 404 .*the ramdisk was up too early/
+      const why = /the agent: Ironic refused the inspection data: 404 .*the ramdisk booted too early/
       await expect.poll(() => machine.console().join('\n'), { timeout: 10_000 }).toMatch(why)
       const [noted] = there.journal.entries({ machine: 'machine-1', kind: 'lab' })
       expect(noted).toMatchObject({ what: expect.stringMatching(why) as string })
@@ -231,7 +231,7 @@ describe('a fleet', () => {
       { redfish: { host: '0.0.0.0', port: 0 } },
       /which one does Ironic reach/,
     ],
-  ])('refuses %s', async (_, options, why) => {
+  ])('refuses an address that Ironic cannot reach: %s', async (_, options, why) => {
     await expect(fleet(options)).rejects.toMatchObject({
       code: 'fleet-address',
       message: expect.stringMatching(why) as string,

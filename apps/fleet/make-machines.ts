@@ -10,7 +10,7 @@ import {
 import { defined, systemClock, UserError, type Logger } from '../../base/runtime/index.js'
 import type { ListedSystem } from './systems-file.js'
 
-/** Machines whose making is under way at a time. */
+/** Machines created at once. */
 const MAX_PARALLEL_MACHINES = 500
 
 /** Makes machines that are missing. */
@@ -126,7 +126,7 @@ function refuseForeignAddresses(specs: readonly MachineSpec[], machines: Machine
     }
 }
 
-/** A list that was made anew for the same state folder leads to more machines than it has. */
+/** Warns about machines in the state folder that a regenerated list no longer has. */
 function warnOfDifferences(systems: readonly ListedSystem[], machines: Machines, logger: Logger): void {
   const known = machines.list()
   if (known.length === 0) return

@@ -30,7 +30,7 @@ export function readSystem(system: unknown, wrong: WrongSystem): SushySystem {
 /** The longest name of a BareMetalHost whose Secret, `NAME-bmc`, has a name too. */
 const MAX_SYSTEM_ID_LENGTH = 249
 
-/** Whether Kubernetes takes the name for a BareMetalHost: subdomains of RFC 1123. */
+/** True if Kubernetes takes the name for a BareMetalHost: subdomains of RFC 1123. */
 export const isMachineId = (id: string): boolean =>
   id.length <= MAX_SYSTEM_ID_LENGTH && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(id)
 

@@ -47,7 +47,7 @@ export function readSystems(text: string, file: string): ListedSystem[] {
         throw wrong(
           '',
           owner === index ? `has the ${identity} twice` : `has the ${identity} of .[${owner}]`,
-          'give each system a uuid, a name and MAC addresses of its own',
+          'give each system its own uuid, name and MAC addresses',
         )
       owners.set(identity, index)
     }

@@ -31,7 +31,7 @@ export class SavedAddresses {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return new SavedAddresses(file, { ports: {}, keys: {} })
       throw new UserError('run-state', `the addresses of a run in ${file} cannot be read`, {
         cause,
-        remedy: 'begin anew with ironstage run --restart',
+        remedy: 'start again with ironstage run --restart',
       })
     }
   }
@@ -48,7 +48,7 @@ export class SavedAddresses {
       if (before === 0 || userError(cause)?.code !== 'port-in-use') throw cause
       throw new UserError('port-in-use', `port ${before}, where ${name} was, is taken by another program`, {
         cause,
-        remedy: 'end that program and go on, or begin anew with ironstage run --restart',
+        remedy: 'stop that program and continue, or start again with ironstage run --restart',
       })
     })
     this.stored.ports[name] = listening.port

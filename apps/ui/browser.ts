@@ -42,7 +42,7 @@ function together(act: () => void, later: (run: () => void) => unknown): () => v
 /** Beginning of the lab's URLs, from the page's own address: `https://host/prefix`. */
 export const labUrl = (): string => location.href.replace(/\/_lab\/ui\/.*$/s, '')
 
-/** Whether two columns have room; as in style/exchanges.css. */
+/** True if two columns have room; as in style/exchanges.css. */
 export const isWide = (): boolean => matchMedia('(min-width: 1100px)').matches
 
 /** Has the browser save a text as a file. */

@@ -13,23 +13,23 @@ export const ERRORS = defineCatalogue({
     remedy: 'download the file again and compare its checksum',
   },
   'file-format': {
-    sentence: 'a file is not of the expected format',
-    remedy: 'give a file of the format that the message names',
+    sentence: 'a file does not have the expected format',
+    remedy: 'use a file in the format that the message names',
   },
   'foreign-page': {
-    sentence: 'a web page of another server has called a server of ironstage',
-    remedy: 'open the dashboard of the lab itself, at the URL that ironstage prints',
+    sentence: 'a web page from another server has called an ironstage server',
+    remedy: "open the lab's own dashboard at the URL that ironstage prints",
   },
   'image-server': {
-    sentence: 'images cannot be served at the address',
+    sentence: 'images cannot be served on this address',
     remedy: 'choose another address or port; 0 picks a free port',
   },
   'port-in-use': {
-    sentence: 'another program listens on the port',
-    remedy: 'stop that program, choose another port, or let port 0 pick a free one',
+    sentence: 'another program is listening on the port',
+    remedy: 'stop it, choose another port, or use port 0 to pick a free one',
   },
   'unknown-host': {
-    sentence: 'a server was called by a host name that is not known to be its own',
-    remedy: 'call it by its IP address or as localhost, or name the host with --allowed-host',
+    sentence: 'a server was called by an unknown host name',
+    remedy: 'use its IP address or localhost, or allow the name with --allowed-host',
   },
 })

@@ -28,7 +28,7 @@ describe('a text with URLs', () => {
     ],
     ['of "https://u:p@ss@host/a@b"', 'of "https://u:******@host/a@b"'],
     ['at http://host:80/x by a@b', 'at http://host:80/x by a@b'],
-  ])('%s', (text, shown) => {
+  ])('shows no password of %s', (text, shown) => {
     expect(withoutPasswords(text)).toBe(shown)
   })
 })

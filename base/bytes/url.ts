@@ -53,5 +53,5 @@ export const authority = (host: string, port: number): string => `${bracketHost(
 /** A host as URLs have it: an IPv6 address in brackets. */
 export const bracketHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
-/** Whether a host, as a URL has it or plain, is reached by programs of this computer alone. */
+/** True if a host, as a URL has it or plain, is reached by programs of this computer alone. */
 export const isLoopback = (host: string): boolean => /^(localhost\.?|127(\.\d+){3}|\[::1\]|::1)$/i.test(host)

@@ -4,7 +4,7 @@ import { UserError } from '../runtime/index.js'
 
 const DIGEST_LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 }
 
-/** Whether a text is a digest of a registered algorithm (OCI image spec 1.1, descriptor.md). */
+/** True if a text is a digest of a registered algorithm (OCI image spec 1.1, descriptor.md). */
 export function isDigest(text: string): boolean {
   const [, algorithm = '', hex = ''] = /^(sha256|sha512):([a-f\d]+)$/.exec(text) ?? []
   return hex !== '' && hex.length === DIGEST_LENGTHS[algorithm]

@@ -21,7 +21,7 @@ export const ERRORS = defineCatalogue({
     remedy: 'push the image again in the format OCI or Docker v2 schema 2',
   },
   'image-mirrors': {
-    sentence: 'the file of --mirrors cannot be used',
+    sentence: 'the --mirrors file cannot be used',
     remedy: 'name an ImageContentSourcePolicy, an ImageDigestMirrorSet, an ImageTagMirrorSet or a registries.conf',
   },
   'image-not-found': {
@@ -38,23 +38,23 @@ export const ERRORS = defineCatalogue({
   },
   'oci-layout': {
     sentence: 'the folder is not an OCI layout',
-    remedy: 'name a folder with oci-layout, index.json and blobs, as skopeo copies an image to oci:FOLDER',
+    remedy: 'name a folder with oci-layout, index.json and blobs, as skopeo copy ... oci:FOLDER writes it',
   },
   'registry-auth-file': {
-    sentence: 'the file with credentials of registries cannot be used',
-    remedy: 'make it with podman login --authfile FILE REGISTRY',
+    sentence: 'the registry credentials file cannot be used',
+    remedy: 'create it with podman login --authfile FILE REGISTRY',
   },
   'registry-busy': {
-    sentence: 'the registry asks for fewer requests',
-    remedy: 'wait, or log in with an account of a higher limit',
+    sentence: 'the registry limits the request rate',
+    remedy: 'wait, or log in with an account that has a higher limit',
   },
   'registry-protocol': {
-    sentence: 'a server does not answer as a registry does',
-    remedy: 'see that the name is that of a registry, and that no proxy answers in its place',
+    sentence: 'a server does not answer like a registry',
+    remedy: "check that the name is a registry's, and that no proxy answers instead",
   },
   'registry-refused': {
     sentence: 'the registry refuses a request',
-    remedy: "see the registry's own words in the message",
+    remedy: "see the registry's answer in the message",
   },
   'registry-unauthorized': {
     sentence: 'the registry refuses access',

@@ -50,7 +50,7 @@ describe('a virtual clock', () => {
     await expect(clock.until(new Promise(() => {}))).rejects.toThrow(ClockIdleError)
   })
 
-  test('does not jump while something real is under way', async () => {
+  test('does not jump while something real is in progress', async () => {
     const clock = new VirtualClock()
     const order: string[] = []
     const real = withClockHeld(clock, 'a real read', async () => {
@@ -167,7 +167,7 @@ describe('a fast clock', () => {
     expect(clock.elapsed()).toBeLessThan(minutes(2))
   })
 
-  test('goes at ten times the speed of the wall while something real is under way', async () => {
+  test('goes at ten times the speed of the wall while something real is in progress', async () => {
     const clock = systemClock(1200)
     const since = performance.now()
     await withClockHeld(clock, 'a real read', () => new Promise((resolve) => setTimeout(resolve, 300)))

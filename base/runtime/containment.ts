@@ -8,7 +8,7 @@ export interface Owner {
   fail(error: unknown): boolean
 }
 
-/** There only while something traces owners, since it makes every promise of the process dearer by a third. */
+/** Created only while owners are traced: it makes every promise a third slower. */
 let owners: AsyncLocalStorage<Owner> | undefined
 let tracing = 0
 

@@ -91,7 +91,7 @@ export function errorChain(error: unknown): string[] {
 
 const DISK_FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 
-/** Whether an error, or one of its causes, says that a disk or a quota is full. */
+/** True if an error, or one of its causes, says that a disk or a quota is full. */
 export function isDiskFull(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause)
     if ('code' in e && DISK_FULL_CODES.has(String(e.code))) return true

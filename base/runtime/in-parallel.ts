@@ -1,4 +1,4 @@
-/** Runs work on each, some at a time, in order. After a rejection no other is begun, and those under way are waited for. */
+/** Runs `work` for every item, at most `most` at once. After a failure no new item starts; running ones finish. */
 export async function inParallel<T>(
   all: readonly T[],
   most: number,

@@ -16,7 +16,7 @@ test.each([
   ['501 levels', nested(501), true],
   ['a million levels', nested(1_000_000), true],
   ['many members', Array.from({ length: 100_000 }, () => ({})), false],
-])('%s', (_, value, deeper) => {
+])('the depth limit applies to %s', (_, value, deeper) => {
   expect(isNestedDeeper(value)).toBe(deeper)
 })
 

@@ -4,7 +4,7 @@ import { UserError } from './error.js'
 export const MAX_JSON_DEPTH = 500
 
 /**
- * Whether lists and objects are nested more than so many levels deep. Works without recursion; what refers to itself is
+ * True if lists and objects are nested more than so many levels deep. Works without recursion; what refers to itself is
  * deeper than any limit.
  */
 export function isNestedDeeper(value: unknown, levels: number = MAX_JSON_DEPTH): boolean {
@@ -104,7 +104,7 @@ const errorsOf = (result: unknown): unknown[] =>
       : [],
   )
 
-/** Whether brackets outside of quotes, or dashes of nested lists in one line, open more levels than are read. */
+/** True if brackets outside of quotes, or dashes of nested lists in one line, open more levels than are read. */
 function opensDeeper(text: string): boolean {
   if (new RegExp(`^(?:[ \\t]*[-?:][ \\t]){${MAX_JSON_DEPTH + 1}}`, 'm').test(text)) return true
   let level = 0
@@ -145,7 +145,7 @@ export const ownMember = <T>(table: Readonly<Record<string, T>>, name: string): 
 export const readJson = (text: string, what: string): unknown =>
   readNested(text, what, (json) => JSON.parse(json) as unknown)
 
-/** Whether a parsed JSON value is an object: not null, and not a list. */
+/** True if a parsed JSON value is an object: not null, and not a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

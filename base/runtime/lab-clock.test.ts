@@ -37,7 +37,7 @@ describe('by itself', () => {
     expect(clock.elapsed()).toBe(hours(1))
   })
 
-  test('no jump while real work is under way', async () => {
+  test('no jump while real work is in progress', async () => {
     const clock = at('auto')
     const hold = clock.hold('a test')
     let woken = false

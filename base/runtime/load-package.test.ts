@@ -40,7 +40,7 @@ test('a package whose native code is not built, or is for another computer, is n
   )
 })
 
-test('other errors of a package stay as they are', () => {
+test('other errors of a package stay unchanged', () => {
   expect(() => loadPackage('ssh2', thrownBy('out of memory'))).toThrow(new Error('out of memory'))
   expect(loadPackage('ssh2', () => 7)).toBe(7)
 })

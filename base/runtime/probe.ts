@@ -46,7 +46,7 @@ export class Probe {
     this.#beforeStep = then
   }
 
-  /** Whether points of a kind are seen at the moment. */
+  /** True if points of a kind are seen at the moment. */
   watches(kind: string): boolean {
     const step = this.#steps++
     if (this.#beforeStep) {

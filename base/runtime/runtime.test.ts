@@ -29,7 +29,7 @@ describe('randomness', () => {
 })
 
 describe('a sequence by a key', () => {
-  test('goes on from a place, in whatever lengths it is drawn, and another key has another one', () => {
+  test('continues from a place, in whatever lengths it is drawn, and another key has another one', () => {
     const whole = keyedRandom('key')
     const parts = keyedRandom('key')
     const first = whole.bytes(100)
@@ -187,7 +187,7 @@ test('work on each runs some at a time, in order', async () => {
   expect([most, began]).toEqual([2, [1, 2, 3, 4, 5]])
 })
 
-test('after a rejection no other work is begun, and what is under way is waited for', async () => {
+test('after a rejection no other work is started, and what is in progress is waited for', async () => {
   const ended: number[] = []
   const work = inParallel([1, 2, 3, 4], 2, async (one) => {
     if (one === 1) throw new Error('the first fails')

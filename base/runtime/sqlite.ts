@@ -18,7 +18,7 @@ export function openSqlite(path: string, options?: Database.Options): Database.D
   return new Driver(path, options)
 }
 
-/** Whether SQLite is installed for this computer. */
+/** True if SQLite is installed for this computer. */
 export function hasSqlite(): boolean {
   try {
     driver()

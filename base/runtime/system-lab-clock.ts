@@ -207,6 +207,6 @@ export class LabClock extends VirtualClock {
 /** setTimeout takes a signed 32-bit count of milliseconds. */
 const MAX_TIMEOUT_DELAY = 2 ** 31 - 1
 
-/** Whether time stands still unless the clock is moved, or jumps while a test waits: it never passes by itself. */
+/** True if time stands still unless the clock is moved, or jumps while a test waits: it never passes by itself. */
 export const standsStill = (clock: Clock): clock is VirtualClock =>
   clock instanceof VirtualClock && !(clock instanceof LabClock && typeof clock.mode === 'number')

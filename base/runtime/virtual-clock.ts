@@ -133,7 +133,7 @@ export class VirtualClock implements MovableClock {
     return [...this.#holds.values()]
   }
 
-  /** Whether a hold is open. */
+  /** True if a hold is open. */
   get isHeld(): boolean {
     return this.#holds.size > 0
   }

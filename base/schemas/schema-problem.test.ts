@@ -25,7 +25,7 @@ test.each([
   [{ name: 'a', count: 'secret' }, 'count is a text, and not a whole number or empty', ['count']],
   [{ name: 'a', count: 0 }, 'count must be >= 1', ['count']],
   [{ name: 'a', 'a/b': { 'c/d': 1 } }, 'a/b.c/d is a number, and not true or false', ['a/b', 'c/d']],
-])('%j: %s', (value, message, path) => {
+])('the schema problem of %j reads: %s', (value, message, path) => {
   const accepts = new Ajv({ allErrors: true, strict: false, verbose: true }).compile(SCHEMA)
   expect(accepts(value)).toBe(false)
   expect(schemaProblem(accepts.errors!, { document: 'the file', key: 'key ' })).toMatchObject({ message, path })

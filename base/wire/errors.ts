@@ -13,15 +13,15 @@ export const ERRORS = defineCatalogue({
     remedy: 'choose an address of this host and a port that this user may open',
   },
   timeout: {
-    sentence: 'the node did not reach the expected state in time',
-    remedy: "look at the node's last_error and at its history",
+    sentence: 'the node did not reach the expected state within the time limit',
+    remedy: "check the node's last_error and history",
   },
   'tls-identity': {
-    sentence: 'certificate and private key cannot be used',
-    remedy: 'give a certificate and the private key that belongs to it, both in PEM',
+    sentence: 'the certificate or private key cannot be used',
+    remedy: 'give a certificate and its private key, both in PEM',
   },
   'unexpected-state': {
-    sentence: 'the node ended in another state than the expected one',
-    remedy: "look at the node's last_error",
+    sentence: 'the node ended in an unexpected state',
+    remedy: "check the node's last_error",
   },
 })

@@ -61,7 +61,7 @@ export interface HttpServerOptions {
   allowedHosts?: readonly string[] | undefined
   /** URL for clients, where that is another than the one that it listens on: that of a proxy. */
   publicUrl?: string | null | undefined
-  /** Whether every call that matters asks for a password or token. */
+  /** True if every call that matters asks for a password or token. */
   asksPassword?: boolean | undefined
   /** Makes the answer to a caller that is refused: a web page of another server. Default: `refuse` with 403. */
   refuseCaller?: ((refusal: CallerRefusal, target: string) => WireResponse) | undefined

@@ -25,7 +25,7 @@ async function pausedClient(port: number) {
   return socket
 }
 
-test('parts are asked for only as their client takes them, and no more once it has gone', async () => {
+test('parts are requested only as their client takes them, and no more once it has gone', async () => {
   let parts = 0
   let isEnded = false
   async function* endless(signal: AbortSignal) {

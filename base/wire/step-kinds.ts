@@ -1,4 +1,7 @@
-/** Ironic's interfaces that can own a step, in the order in which equal priorities run (Ironic's source). */
+/**
+ * Ironic's interfaces that can own a step, in the order in which equal priorities run (ironic 39.0.0 conductor/steps.py
+ * CLEANING_INTERFACE_PRIORITY, DEPLOYING_INTERFACE_PRIORITY).
+ */
 export const STEP_INTERFACES = ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid'] as const
 /** The interface that a step belongs to. */
 export type StepInterface = (typeof STEP_INTERFACES)[number]

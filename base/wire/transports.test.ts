@@ -179,7 +179,7 @@ test('an agent behind a path of a shared listener is told its base', async () =>
   expect(JSON.parse(body!)).toMatchObject({ target: '/v1/status', based: 'http://127.0.0.1:9999/agents/a1' })
 })
 
-test('a closing server lets what is under way end and does not wait for idle connections', async () => {
+test('a closing server lets what is in progress end and does not wait for idle connections', async () => {
   let release!: () => void
   const released = new Promise<void>((resolve) => (release = resolve))
   let arrived!: () => void

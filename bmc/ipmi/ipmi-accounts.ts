@@ -22,9 +22,9 @@ export const MAX_IPMI_NAME_LENGTH = 16
 export function accountProblem({ username, password }: Partial<IpmiAccount>): string | undefined {
   const sizes = [Buffer.byteLength(username ?? ''), Buffer.byteLength(password ?? '')] as const
   if (sizes[0] > MAX_IPMI_NAME_LENGTH)
-    return `IPMI takes names of ${MAX_IPMI_NAME_LENGTH} bytes at most; this one has ${sizes[0]}`
+    return `IPMI names have at most ${MAX_IPMI_NAME_LENGTH} bytes; this one has ${sizes[0]}`
   if (sizes[1] > MAX_IPMI_PASSWORD_LENGTH)
-    return `IPMI takes passwords of ${MAX_IPMI_PASSWORD_LENGTH} bytes at most; this one has ${sizes[1]}`
+    return `IPMI passwords have at most ${MAX_IPMI_PASSWORD_LENGTH} bytes; this one has ${sizes[1]}`
   return undefined
 }
 

@@ -61,7 +61,7 @@ export function createIpmiBmc(
   return new SimulatedBmc(machine, parts, address)
 }
 
-/** The answer of a BMC that has too much to do. */
+/** The answer of an overloaded BMC. */
 export const NODE_BUSY: Answered = { completion: COMPLETION.nodeBusy }
 
 /** Result of a command. */

@@ -120,7 +120,7 @@ describe('a session', () => {
     expect(await exchanged(bmc, plain(PAYLOAD.rakp3, rakp3))).toEqual([])
   })
 
-  test('begins as a user, and rises as far as was asked for', async () => {
+  test('begins as a user, and rises as far as was requested', async () => {
     await using served = await servedIpmi()
     const caller = await openSession(served.bmc(), { privilege: 3 })
     expect(await caller.ask(0x00, 0x02, [1])).toMatchObject({ completion: 0xd4 })

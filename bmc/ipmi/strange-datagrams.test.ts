@@ -62,7 +62,7 @@ test('strange datagrams are answered once or not at all, by little, and change n
   expect(served.machine().firmware.log.entries).toEqual([])
 })
 
-test('an answer is never answered, so that no two BMCs can talk to one another for ever', async () => {
+test('an answer is never answered, so that no two BMCs can talk to one another forever', async () => {
   await using served = await servedIpmi()
   const bmc = served.bmc()
   for (const datagram of SENT)

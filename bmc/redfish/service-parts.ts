@@ -36,10 +36,10 @@ export interface ServiceParts {
   readonly routes: Routes
   /** UUID of the service. */
   readonly uuid: string
-  /** Whether a change of a resource needs an If-Match header. */
+  /** True if a change of a resource needs an If-Match header. */
   readonly requiresIfMatch: boolean
   /** The machines that a caller's credentials open. */
   visible(caller: RedfishCredentials): Machine[]
-  /** Whether a caller's credentials open a machine; a machine without an account stays without. */
+  /** True if a caller's credentials open a machine; a machine without an account stays without. */
   sees(machine: Machine, caller: RedfishCredentials): boolean
 }

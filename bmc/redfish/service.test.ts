@@ -61,7 +61,7 @@ describe('a caller', () => {
 })
 
 describe('a request', () => {
-  test('is answered with the reason when it asks for what is not there', async () => {
+  test('is answered with the reason when it asks for what is missing', async () => {
     await using bmc = await served()
     const missing = await bmc.call('GET', '/redfish/v1/Systems/machine-9')
     expect(missing.status).toBe(404)

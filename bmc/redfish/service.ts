@@ -40,7 +40,7 @@ export interface RedfishOptions {
   updateTime?: number
   /** Carries events to those who have subscribed; over HTTP by default. */
   transport?: Transport
-  /** Whether a PATCH, PUT or DELETE needs an If-Match header, as with some vendors; answer with 428 without. */
+  /** True if a PATCH, PUT or DELETE needs an If-Match header, as with some vendors; answer with 428 without. */
   requireIfMatch?: boolean
 }
 
@@ -97,7 +97,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
   }
 }
 
-/** Whether credentials open a machine, without leaving them there as its account. */
+/** True if credentials open a machine, without leaving them there as its account. */
 function sees(
   accounts: RedfishAccounts,
   machine: Parameters<RedfishAccounts['of']>[0],

@@ -492,7 +492,7 @@ func (lab *Lab) Reset(ctx context.Context) error {
 	return lab.Call(ctx, http.MethodPost, "/reset", nil, nil)
 }
 
-// Call calls the control API: GET /_lab lists what there is. A nil body or answer is none.
+// Call calls the control API: GET /_lab lists all paths. A nil body sends none, a nil answer is discarded.
 func (lab *Lab) Call(ctx context.Context, method, path string, body, answer any) error {
 	var reader io.Reader
 	if body != nil {

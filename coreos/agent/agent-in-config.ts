@@ -27,7 +27,7 @@ export interface RestartRule {
 export interface ContainerPull {
   /** Full name, where the unit has it. */
   image: string
-  /** Whether the unit pulls the image with a command of its own, before `podman run`. */
+  /** True if the unit pulls the image with a command of its own, before `podman run`. */
   before: boolean
   /** The pull secret's path on the host; null without a pull secret. */
   authFile: string | null

@@ -21,7 +21,7 @@ const AGENT_IMAGE_DEFAULTS: ConfigFile = {
   ].join('\n'),
 }
 
-/** Whether a path in the container is in the folder of the agent's settings. */
+/** True if a path in the container is in the folder of the agent's settings. */
 export const isInFolder = (path: string): boolean => path === CONFIG_FOLDER || path.startsWith(`${CONFIG_FOLDER}/`)
 
 const PROXY = /^(https?|no|all)_proxy$/i

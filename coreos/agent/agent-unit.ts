@@ -3,7 +3,7 @@ import type { AgentTemplate } from './coreos-agent-options.js'
 /** Variable parts of the unit that runs the container. */
 export interface AgentUnitParts {
   image: string
-  /** Whether a pull secret is at {@link AUTH_FILE}. */
+  /** True if a pull secret is at {@link AUTH_FILE}. */
   authFile: boolean
   insecureRegistry: boolean
   proxies: { http?: string; https?: string; no?: string }

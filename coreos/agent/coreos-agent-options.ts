@@ -40,7 +40,7 @@ export interface AgentConfigOptions {
   vlanInterfaces?: 'always' | 'never' | 'auto'
   /** Kernel arguments for the installed system, `ip=dhcp6`. */
   ipOptions?: string
-  /** Whether `install_coreos` copies the live system's network settings; default: if there are {@link keyfiles}. */
+  /** True if `install_coreos` copies the live system's network settings; default: if there are {@link keyfiles}. */
   copyNetwork?: boolean
   /** Host name where DHCP assigns none. */
   hostname?: string

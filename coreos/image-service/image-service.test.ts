@@ -107,7 +107,7 @@ describe('the common images', () => {
   })
 
   test.each<[string, Partial<ImageServiceOptions>, RegExp]>([
-    ['a config that Ignition refuses', { config: '{"ignition":{"version":"9.0.0"}}' }, /none that Ignition reads/],
+    ['a config that Ignition refuses', { config: '{"ignition":{"version":"9.0.0"}}' }, /unsupported Ignition version/],
     ['a missing file', { files: [{ architecture: 'x86_64', iso: '/nowhere/live.iso' }] }, /nowhere/],
     [
       'a kernel alone',

@@ -25,7 +25,7 @@ test.each([
   ['ttyS0,9600x', 'invalid or unsupported console argument'],
   ['ttyS0,9600n9', 'invalid or unsupported console argument'],
   ['tty1', 'invalid or unsupported console argument'],
-])('%s is refused: %s', (spec, objection) => {
+])('the console %s is refused: %s', (spec, objection) => {
   expect(checkConsole(spec)).toBe(objection)
   expect(parseConsole(spec)).toBeUndefined()
 })

@@ -134,7 +134,7 @@ test.each<[string, Customization, object, string]>([
     'parsing installer config c',
   ],
   ['an invalid config', { liveIgnition: [file('c', '#!/bin/sh')] }, features, 'parsing Ignition config c'],
-])('%s', (_, wishes, os, sentence) => {
+])('customising is refused for %s', (_, wishes, os, sentence) => {
   expect(() => customize(wishes, os)).toThrow(sentence)
 })
 

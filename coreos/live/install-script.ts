@@ -1,4 +1,4 @@
-/** Whether a user's script runs before or after the installation, in the live system. */
+/** Place of a user's script in the live system: before or after the installation. */
 export type InstallMoment = 'pre' | 'post'
 
 /** Names of the script's file and unit. */

@@ -11,7 +11,7 @@ test.each([
   ['replaces a value by itself', 'y=1', { replace: ['y=1=1'] }, 'y=1'],
   ['ignores a replacement without a match', 'y=1', { replace: ['y=7=3'] }, 'y=1'],
   ['treats patterns as plain text', 'a b', { delete: ['.'], append: ['$&'], replace: ['a=.=$&'] }, 'a b $&'],
-])('%s', (_, line, edit, wanted) => expect(editLiveKargs(line, edit)).toBe(wanted))
+])('an edit of the live kernel arguments %s', (_, line, edit, wanted) => expect(editLiveKargs(line, edit)).toBe(wanted))
 
 test('a replacement needs an old and a new value', () => {
   expect(() => editLiveKargs('', { replace: ['y=2'] })).toThrow('Wrong input, format should be: KEY=OLD=NEW')

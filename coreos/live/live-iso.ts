@@ -33,7 +33,7 @@ export interface LiveIso {
   embed(files: InitramfsFiles): Promise<Patch>
   /** Patches that restore the image as published, byte for byte. */
   pristine(): Patch[]
-  /** Whether files were embedded or kernel arguments changed. */
+  /** True if files were embedded or kernel arguments changed. */
   readonly customized: boolean
 }
 

@@ -6,7 +6,7 @@ export interface LiveSources {
   rootfsUrl?: string
   /** Ignition config, when it is not in the initramfs. */
   ignitionUrl?: string
-  /** Whether Ignition runs; it always does with {@link ignitionUrl}. */
+  /** True if Ignition runs; it always does with {@link ignitionUrl}. */
   ignition?: boolean
 }
 

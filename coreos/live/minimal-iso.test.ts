@@ -118,7 +118,7 @@ test.each<[string, () => Promise<Buffer> | Buffer, string]>([
   ],
   ['no table', () => Buffer.from('MINISO\0\0'), 'failed to fill whole buffer'],
   ['another magic', () => Buffer.from('MAXISO\0\0'), 'not a miniso file!'],
-])('%s is refused', async (_, make, sentence) => {
+])('an ISO whose minimal form has %s is refused', async (_, make, sentence) => {
   const bytes = await make()
   const image = bytes.length > SECTOR * 8 ? withData(bytes) : withData(bytes.length < 20 ? bytes : padded(bytes))
   const error = await extract(image).then(

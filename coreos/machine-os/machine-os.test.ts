@@ -316,7 +316,7 @@ describe('row 4: disk images and container of one build', () => {
       { stream: { ...stream, architectures: { x86_64: stream.architectures['aarch64']! } } },
       /^digest/,
     ],
-  ])('%s', (_, documents, message) => {
+  ])('a contradiction is found in %s', (_, documents, message) => {
     const found = buildContradictions(build, documents)
     expect(found.length).toBeGreaterThan(0)
     expect(found[0]).toMatch(message)

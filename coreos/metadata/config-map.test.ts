@@ -56,7 +56,7 @@ describe('row 37: the coreos-bootimages ConfigMap', () => {
     ['kind: ConfigMap\ndata: {stream: "no"}', /data.stream in map is not JSON/],
     [bootImagesText({ ...images, streams: { 'rhel-10': ten } }), /map contradicts itself: its stream rhel-9 of/],
     [stringify({ kind: 'ConfigMap', data: { stream: JSON.stringify(nine), streams: '{}' } }), /must NOT have fewer/],
-  ])('refused: %#', (text, message) => {
+  ])('a wrong ConfigMap is refused (case %#)', (text, message) => {
     expect(() => readBootImages(text, 'map')).toThrow(message)
   })
 })

@@ -81,7 +81,7 @@ export function readBootImages(text: string, name: string): BootImages {
   if (streams && !Object.values(streams).some((one) => isDeepStrictEqual(one, stream)))
     throw new UserError(
       'metadata-contradiction',
-      `${name} contradicts itself: its stream ${stream.stream} of ${stream.metadata['last-modified']} is none of its streams`,
+      `${name} contradicts itself: its stream ${stream.stream} of ${stream.metadata['last-modified']} is not one of its streams`,
       { remedy: 'generate it again from the same stream metadata' },
     )
   return { releaseVersion: data.releaseVersion ?? '0.0.1-snapshot', stream, streams }

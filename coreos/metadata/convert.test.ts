@@ -134,7 +134,7 @@ describe('row 35: meta.json becomes release.json becomes a stream', () => {
       /multiple floating tags within: a, b/,
     ],
     ['no moving tag', { kubevirt: { image: 'q/k', digest: 'd', tags: [] } }, /failed to find floating tag/],
-  ])('refused: %s', (_, more, message) => {
+  ])('a build with %s is refused', (_, more, message) => {
     expect(() => metaToRelease([{ ...buildMeta('x86_64'), ...(more as object) }])).toThrow(message)
   })
 
@@ -183,7 +183,7 @@ describe('row 12: build metadata has a schema', () => {
     [{ images: { metal: { path: 'x' } } }, 'images.metal has no sha256'],
     [{ images: { ostree: { path: 'x', sha256: '00' } } }, 'images.ostree.sha256 must match pattern'],
     [{ amis: [{ name: 'us-east-1' }] }, 'amis.0 has no hvm'],
-  ])('%j', (change, problem) => {
+  ])('%j violates the schema', (change, problem) => {
     const changed: unknown = JSON.parse(JSON.stringify({ ...buildMeta('x86_64'), ...change }))
     expect(BUILD_META.problems(changed).join('; ')).toContain(problem)
     expect(() => BUILD_META.check(changed, 'meta.json')).toThrow(/^meta\.json is not valid build metadata: /)

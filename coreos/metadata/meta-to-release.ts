@@ -14,7 +14,7 @@ export interface ReleaseOptions {
   baseUrl?: string
   /** Default: the build's own stream. */
   streamName?: string
-  /** Whether the files have signatures, which RHEL CoreOS has not. */
+  /** True if the files have signatures, which RHEL CoreOS has not. */
   signatures?: boolean
 }
 

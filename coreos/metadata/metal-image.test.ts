@@ -60,8 +60,11 @@ test.each([
   ['x86_64', 512, '/s/none.json', 'stream-unreachable', /HTTP status 404/],
   ['x86_64', 512, '/s/page.json', 'stream-metadata', /is not stream metadata/],
   ['x86_64', 512, '/s/bad.json', 'stream-metadata', /is not stream metadata/],
-] as const)('%s %i %s: %s', async (architecture, sectorSize, path, code, words) => {
-  const error: unknown = await find(architecture, sectorSize, path).catch((thrown: unknown) => thrown)
-  expect(userError(error)?.code).toBe(code)
-  expect(errorChain(error).join(': ')).toMatch(words)
-})
+] as const)(
+  'an image for %s with %i-byte sectors from %s fails with the code %s',
+  async (architecture, sectorSize, path, code, words) => {
+    const error: unknown = await find(architecture, sectorSize, path).catch((thrown: unknown) => thrown)
+    expect(userError(error)?.code).toBe(code)
+    expect(errorChain(error).join(': ')).toMatch(words)
+  },
+)

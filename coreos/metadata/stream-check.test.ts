@@ -75,7 +75,7 @@ describe('row 38: a stream is checked against its schema and for consistency', (
       /^has no rootfs$/,
     ],
   ]
-  test.each(wrongs)('%s', (_, change, path, message) => {
+  test.each(wrongs)('an error is found: %s', (_, change, path, message) => {
     const found = checkStream(changed(change))
     expect(found).toContainEqual({ kind: 'error', path, message: expect.stringMatching(message) as string })
   })

@@ -127,7 +127,7 @@ function makeManifestFiles({ manifests, streams, version }: ReleaseParts): Map<s
     const kinds = kindsIn(name, text)
     if (kinds.includes('ConfigMap coreos-bootimages') && streams.length > 0)
       throw releaseWriteError(
-        `${name} has the ConfigMap coreos-bootimages, which --stream makes too`,
+        `${name} has the ConfigMap coreos-bootimages, which --stream also creates`,
         'leave out one of them',
       )
     found.set(name, text)
@@ -145,7 +145,10 @@ function makeManifestFiles({ manifests, streams, version }: ReleaseParts): Map<s
       )
   }
   if (found.has(CONFIG_MAP_FILE))
-    throw releaseWriteError(`a manifest is called ${CONFIG_MAP_FILE}, as --stream makes it`, 'leave out one of them')
+    throw releaseWriteError(
+      `a manifest has the name ${CONFIG_MAP_FILE}, which --stream also writes`,
+      'leave out one of them',
+    )
   const all = streams.length === 1 ? null : Object.fromEntries(streams.map((one) => [one.stream, one]))
   return found.set(CONFIG_MAP_FILE, bootImagesText({ releaseVersion: version, stream, streams: all }))
 }
@@ -254,7 +257,7 @@ function componentTags(
   const doubled = tags.find(({ name }, index) => tags[index + 1]?.name === name)
   if (!doubled) return tags
   throw releaseWriteError(
-    `the component ${doubled.name} is there twice`,
+    `the component ${doubled.name} occurs twice`,
     doubled.name === CONTENT && content ? 'leave it out: it is made of --build' : 'give it once',
   )
 }

@@ -205,7 +205,7 @@ async function componentImage(
           cause: other,
           remedy:
             place.kind === 'layout'
-              ? 'copy it into the layout, or see that its registry can be reached'
+              ? 'copy it into the layout, or check that its registry can be reached'
               : 'copy it beside the release, or name its mirror with --mirrors',
         },
       )

@@ -116,7 +116,7 @@ describe('row 13: sources of a boot image', () => {
     ['azure', 'x86_64', `there is no boot image for azure`],
     ['vmware', 'aarch64', `artifact 'vmware' not found`],
     ['metal', 'riscv64', `does not have architecture 'riscv64'`],
-  ])('%s for %s', (platform, architecture, message) => {
+  ])('there is no image of %s for %s', (platform, architecture, message) => {
     expect(() => bootImageFor(stream, architecture, platform)).toThrow(message)
     expect(BOOT_IMAGE_PLATFORMS).toHaveLength(8)
   })

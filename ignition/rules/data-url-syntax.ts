@@ -139,7 +139,7 @@ class DataUrlReader {
 const ESCAPE =
   /\\(?:[abfnrtv\\"]|x[\dA-Fa-f]{2}|[0-3][0-7]{2}|u(?![Dd][89A-Fa-f])[\dA-Fa-f]{4}|U00(?:0(?!0[Dd][89A-Fa-f])[\dA-Fa-f]|10)[\dA-Fa-f]{4})/g
 
-/** Whether Go would read it between double quotes. */
+/** True if Go would read it between double quotes. */
 const isGoString = (text: string): boolean => !/["\\\n]/.test(text.replaceAll(ESCAPE, ''))
 
 function unescape(text: string): Uint8Array {

@@ -83,11 +83,11 @@ function isHost(host: string, scheme: string): boolean {
 
 const isOptionalPort = (text: string): boolean => /^(:\d*)?$/.test(text)
 
-/** Whether a host is legal: its escapes may only be bytes that are not ASCII, or the percent sign of a zone. */
+/** True if a host is legal: its escapes may only be bytes that are not ASCII, or the percent sign of a zone. */
 const isHostText = (text: string): boolean =>
   !/[^\w.~!$&'()*+,;=:[\]<>"\-\u0080-\uffff]/.test(text.replaceAll(/%(?:25|[89a-f][\da-f])/gi, ''))
 
-/** Whether the text in brackets is an IPv6 address, with or without a zone after an escaped percent sign. */
+/** True if the text in brackets is an IPv6 address, with or without a zone after an escaped percent sign. */
 function isAddress(text: string): boolean {
   const zone = text.indexOf('%25')
   if (zone < 0) return isIPv6(text)

@@ -7,7 +7,7 @@ export type StructValue = Record<string, ConfigValue>
 export interface DecodedValue {
   /** Values of unchecked types: the schema checks them. */
   value: ConfigValue
-  /** Whether an object has a field more than once. */
+  /** True if an object has a field more than once. */
   repeated: boolean
 }
 

@@ -45,7 +45,7 @@ function schemaOf(type: FieldType): SchemaObject {
 }
 
 /**
- * Whether a decoded config has the types of its version. The same as {@link ignitionSchema} says, without a compiler of
+ * True if a decoded config has the types of its version. The same as {@link ignitionSchema} says, without a compiler of
  * schemas: compiling one takes as long as a tenth of a whole deployment.
  */
 export const hasTypes = (version: SpecVersion, value: unknown): value is SpecConfig =>

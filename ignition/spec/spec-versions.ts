@@ -35,7 +35,7 @@ export const isExperimental = (version: SpecVersion): boolean => version.include
 
 export const isSpecVersion = (text: string): text is SpecVersion => SPEC_VERSIONS.some((known) => known === text)
 
-/** Whether a version is the same as another, or newer. */
+/** True if a version is the same as another, or newer. */
 export const atLeast = (version: SpecVersion, since: SpecVersion): boolean =>
   SPEC_VERSIONS.indexOf(version) >= SPEC_VERSIONS.indexOf(since)
 

@@ -110,7 +110,7 @@ function tree(errors: readonly ErrorObject[]): SchemaViolation[] {
   return roots
 }
 
-/** Whether an error is inside a choice for the same item: ajv reports the violations of all items of a list. */
+/** True if an error is inside a choice for the same item: ajv reports the violations of all items of a list. */
 const inside = (error: ErrorObject, choice: ErrorObject): boolean =>
   error.instancePath === choice.instancePath || error.instancePath.startsWith(`${choice.instancePath}/`)
 
@@ -147,7 +147,7 @@ function relevance(a: SchemaViolation, b: SchemaViolation): number {
   )
 }
 
-/** Whether the value is at least of a type that the violated schema names. */
+/** True if the value is at least of a type that the violated schema names. */
 function hasItsType({ data, parentSchema }: ErrorObject): boolean {
   const value: unknown = data
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value

@@ -11,7 +11,7 @@ export interface Backend {
   readonly store: Store & StoreView
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether an agent may look up a node outside any operation (`[deploy]fast_track`). */
+  /** True if an agent may look up a node outside any operation (`[deploy]fast_track`). */
   readonly fastTrack: boolean
   /** Time when this API started, in the record's form; shown as the creation time of the conductor. */
   readonly startedAt: string
@@ -26,7 +26,7 @@ export interface IronicApiCall<Args = Record<string, unknown>, Document = unknow
   readonly document: Document
   readonly version: Microversion
   readonly links: Links
-  /** Whether `.json` was removed from the end of the path, as clients before 1.91 may send it. */
+  /** True if `.json` was removed from the end of the path, as clients before 1.91 may send it. */
   readonly jsonSuffix?: boolean
 }
 

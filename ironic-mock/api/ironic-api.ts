@@ -193,7 +193,7 @@ function wrongMethod(served: readonly IronicOperation[], version: Microversion):
   return all && writing ? hidden(writing) : ironicErrors.methodNotAllowed(served.map(({ method }) => method))
 }
 
-/** Whether the query is UTF-8; percent signs without two digits are plain text. */
+/** True if the query is UTF-8; percent signs without two digits are plain text. */
 function isUtf8Query(search: string): boolean {
   for (const [bytes] of search.matchAll(/(?:%[0-9a-f]{2})+/gi))
     if (!isUtf8(Buffer.from(bytes.replaceAll('%', ''), 'hex'))) return false
@@ -268,7 +268,7 @@ function answerFailure(
     })
     error = new IronicError(507, DISK_FULL)
   } else if (!(error instanceof IronicError)) {
-    logger('error', 'a call of the API ended in a defect', {
+    logger('error', 'internal error in an API call', {
       method: request.method,
       target: request.target,
       error: thrown,

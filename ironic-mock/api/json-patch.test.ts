@@ -32,7 +32,7 @@ test.each<[string, PatchOperation[], unknown]>([
     ],
     { extra: { a: 2 } },
   ],
-])('%s', (_, patch, changed) => {
+])('a JSON patch: %s', (_, patch, changed) => {
   expect(applyPatch(document(), patch)).toEqual({ ...document(), ...(changed as object) })
 })
 

@@ -56,7 +56,7 @@ export function readFields(
 
 /**
  * A page under its plural name, with `next` when it is full. As upstream, `next` repeats the sorting and the parameters
- * in `repeated`, and forgets the other filters (Ironic's source).
+ * in `repeated`, and forgets the other filters (ironic 39.0.0 api/controllers/v1/collection.py get_next).
  *
  * @param marker uuid after which the next page begins, by default that of the last item
  */

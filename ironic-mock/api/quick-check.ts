@@ -2,13 +2,13 @@ import { isObject } from '../../base/runtime/index.js'
 import type { JsonSchema } from '../../base/wire/index.js'
 import { isMac, isUuid } from './formats.js'
 
-/** Whether a value is valid. */
+/** True if a value is valid. */
 type ValueCheck = (value: unknown) => boolean
 
 const checks = new WeakMap<JsonSchema, ValueCheck>()
 
 /**
- * Whether a value is certainly valid by a schema. Almost all documents are, and this tells it without ajv, whose code for
+ * True if a value is certainly valid by a schema. Almost all documents are, and this tells it without ajv, whose code for
  * one schema takes milliseconds to compile and, once V8 optimizes it, several MiB. False leaves it to ajv to find out, and
  * to say why.
  */

@@ -21,7 +21,7 @@ test.each([
   ['GET', '/v1/nodes/validate', 'nodes.validate', {}],
   ['DELETE', '/v1/nodes', 'nodes.delete', {}],
   ['GET', '/v1/nodes/n/bios/Foo', 'nodes.bios.setting', { node_ident: 'n', setting_name: 'Foo' }],
-])('%s %s is %s', (method, path, id, params) => {
+])('%s %s is routed to %s', (method, path, id, params) => {
   expect(find(method, path)).toMatchObject({ id, params })
 })
 

@@ -52,7 +52,7 @@ describe('http_basic', () => {
     ['the beginning of a user', raw('my:pw'), 401, 'Incorrect username or password'],
     ['no user', raw(':pw'), 401, 'Incorrect username or password'],
     ['a wrong password of the process', raw('own:secreT'), 401, 'Incorrect username or password'],
-  ])('refuses %s', async (_, header, status, message) => {
+  ])('refuses a request with %s', async (_, header, status, message) => {
     expect(await ask(guard, header)).toEqual({
       status,
       headers: {

@@ -36,7 +36,7 @@ export async function basicAuth({ file, own, clock, logger }: BasicAuthOptions):
   await users.check().catch((cause: unknown) => {
     throw new UserError('htpasswd', `the users of the API cannot be read from ${file}`, {
       cause,
-      remedy: 'make it with htpasswd -B -c FILE USER, and name it in [DEFAULT]http_basic_auth_user_file',
+      remedy: 'create it with htpasswd -B -c FILE USER, and name it in [DEFAULT]http_basic_auth_user_file',
       kind: 'usage',
     })
   })

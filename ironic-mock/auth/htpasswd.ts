@@ -107,7 +107,7 @@ interface Login {
   password: string
   hash: string
   address: string
-  /** Whether the file has the user. */
+  /** True if the file has the user. */
   isKnown: boolean
 }
 

@@ -131,7 +131,9 @@ describe('notes name settings without effect', () => {
       '[DEFAULT]\nenabled_hardware_types = redfish,irmc',
       '[DEFAULT]enabled_hardware_types in ironic.conf names irmc, which is not simulated',
     ],
-  ])('%j', (text, note) => expect(readIronicConfig({ files: conf(text) }).notes).toEqual([note]))
+  ])('%j has options without effect', (text, note) =>
+    expect(readIronicConfig({ files: conf(text) }).notes).toEqual([note]),
+  )
 
   test('no option is listed both with an effect and without one', () => {
     for (const [section, names] of KNOWN_OPTIONS)
@@ -163,7 +165,7 @@ describe('a mistake is refused', () => {
     ['no assignment', { set: ['deploy.fast_track'] }, '--set deploy.fast_track sets nothing', /SECTION\.OPTION=VALUE/],
     ['no section', { files: conf('debug = true') }, 'line 1 of ironic.conf comes before any section', /\[DEFAULT\]/],
     ['no setting', { files: conf('[api]\nport') }, 'line 2 of ironic.conf is not a setting', /automated_clean/],
-  ])('%s', (_, request, sentence, remedy) => {
+  ])('with a sentence and a remedy: %s', (_, request, sentence, remedy) => {
     try {
       readIronicConfig(request)
       expect.unreachable()

@@ -15,7 +15,7 @@ describe('how a BMC that refuses is worded', () => {
       'Redfish exception occurred. Error: HTTP GET http://bmc/redfish/v1/Systems returned code 401. Base.1.0.GeneralError: refused Extended information: None',
     ],
     ['ipmitool', 'unreachable', 'IPMI call failed: power status.'],
-  ] as const)('%s, %s', (power_interface, why, sentence) => {
+  ] as const)('a failure over %s by reason %s has the sentence of Ironic', (power_interface, why, sentence) => {
     const node = { uuid: 'u', power_interface, driver_info: { redfish_address: 'http://bmc/' } }
     expect(bmcErrorText(node, new BmcError(why, 'refused'))).toBe(sentence)
   })

@@ -60,7 +60,7 @@ test.each([
   ['', null],
   [null, null],
   [undefined, null],
-])('text stays as it is, an empty config drive is null: %s', (configdrive, expected) => {
+])('text stays unchanged, an empty config drive is null: %s', (configdrive, expected) => {
   expect(configDriveImage(configdrive, AT)).toBe(expected)
 })
 

@@ -106,7 +106,7 @@ export interface BootDevice {
 export interface PowerImplementation {
   /** Absent for an implementation without a BMC. */
   readonly bmc?: BmcPower
-  /** Whether no BMC controls the machine: its power state is only the one last requested. */
+  /** True if no BMC controls the machine: its power state is only the one last requested. */
   remembersPower?(conf: { readonly fakeHardwareMachines: boolean }): boolean
   /** The agent reboots the machine, which nothing can power on: it has to stay on. */
   readonly rebootsByAgent?: true

@@ -4,11 +4,11 @@ import { implementationOf } from './hardware-types.js'
 
 type PoweredNode = Readonly<Pick<NodeRecord, 'power_interface'>>
 
-/** Whether the node's power state is only the one last requested, because no BMC controls the machine. */
+/** True if the node's power state is only the one last requested, because no BMC controls the machine. */
 export const remembersPower = ({ power_interface }: PoweredNode, conf: ConductorConf): boolean =>
   implementationOf('power', power_interface)?.remembersPower?.(conf) ?? false
 
-/** Whether the node's agent reboots it, and nothing else can power it on. */
+/** True if the node's agent reboots it, and nothing else can power it on. */
 export const rebootsByAgent = ({ power_interface }: PoweredNode): boolean =>
   implementationOf('power', power_interface)?.rebootsByAgent ?? false
 

@@ -17,7 +17,8 @@ export function bootProblem(node: Readonly<NodeRecord>, ports: readonly PortReco
 }
 
 /**
- * Reason why the node cannot be inspected: in-band inspection may require a boot that Ironic manages (Ironic's source).
+ * Reason why the node cannot be inspected: in-band inspection may require a boot that Ironic manages
+ * (ironic 39.0.0 drivers/modules/inspector/interface.py validate).
  */
 export function inspectProblem(
   node: Readonly<NodeRecord>,

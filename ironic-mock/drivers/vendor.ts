@@ -29,6 +29,6 @@ export function calledVendorMethod(
   return found.shown
 }
 
-/** Whether a reset of the BMC is a warm one, which is the default; text other than a word for yes means no. */
+/** True if a reset of the BMC is a warm one, which is the default; text other than a word for yes means no. */
 export const isWarm = ({ warm = true }: JsonObject): boolean =>
   ['1', 't', 'true', 'on', 'y', 'yes'].includes(formatClientValue(warm).trim().toLowerCase())

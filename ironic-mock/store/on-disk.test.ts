@@ -165,7 +165,7 @@ describe('on disk', () => {
     expect([...open(copy).records.nodes.keys()]).toEqual(['a', 'b'])
   })
 
-  test('contents that are put in the place of others are one change: a kill leaves the one or the other', async () => {
+  test('contents that are put instead of others are one change: a kill leaves the one or the other', async () => {
     const path = file()
     const store = open(path)
     await store.createNode(node('a'))

@@ -31,7 +31,7 @@ import { Writer } from './write.js'
 export interface StoreOptions {
   /** The file, which is made when missing; nothing is written without one. */
   path?: string | undefined
-  /** Whether commits wait for the disk, to survive power loss too and not only the death of the process. */
+  /** True if commits wait for the disk, to survive power loss too and not only the death of the process. */
   durable?: boolean
   /** Bytes that the database may take; beyond them it answers as on a full disk. */
   largest?: number

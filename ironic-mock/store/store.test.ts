@@ -8,7 +8,7 @@ const { file } = databaseFiles()
 describe.each<[string, () => string | undefined]>([
   ['in memory', () => undefined],
   ['in a file', file],
-])('%s', (_, path) => {
+])('a store %s', (_, path) => {
   const open = (clock = new VirtualClock()) => openAt(path(), clock)
 
   describe('a commit', () => {
@@ -192,7 +192,7 @@ describe.each<[string, () => string | undefined]>([
       ['of a state, a page', { provision_state: 'available', limit: 1, marker: 'u-a' }, ['b']],
       ['by uuid', { uuids: ['u-d', 'u-a', 'u-x'] }, ['a', 'd']],
       ['by anything', { where: (item) => item.owner === null }, ['d']],
-    ])('%s', async (_, query, expected) => {
+    ])('are sorted and cut: %s', async (_, query, expected) => {
       const { names } = await filled()
       expect(await names(query)).toEqual(expected)
     })

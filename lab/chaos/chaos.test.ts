@@ -38,7 +38,7 @@ test('the part of a node does not depend on the others', async () => {
   expect(both.actions.filter(({ node }) => node === 'node-1')).toEqual(plan.actions)
 })
 
-test('faults of its own strike in place of random ones', async () => {
+test('faults of its own strike instead of random ones', async () => {
   const fault = { match: { node: 'node-0', phase: 'install' }, effect: { kind: 'power-loss' }, times: 1 } as const
   const { strikes, deployments, active, violations } = await chaos({
     nodes: 1,
@@ -54,7 +54,7 @@ test.each([
   [{ nodes: 0 }, /needs a node/],
   [{ nodes: ['worker'] }, /worker is not a name/],
   [{ faults: [{ match: { node: 'node-9' }, effect: { kind: 'agent-silent' } }] }, /there is no node node-9/],
-] as const)('%j is refused', async (options, message) => {
+] as const)('the options %j are refused', async (options, message) => {
   await expect(chaos(options)).rejects.toThrow(message)
 })
 

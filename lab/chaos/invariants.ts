@@ -8,12 +8,12 @@ import { attachTo } from '../points.js'
 /** Conditions that must hold in every run, under all faults. */
 export const INVARIANTS = {
   'reserved for ever': 'no node stays locked once all faults are lifted',
-  'unexpected server error': 'Ironic answers 5xx only where a fault makes it do so',
-  'deployed without its config': 'a machine starts only with a config that was asked for its node',
-  'unexpected disk write': 'a disk is written only by a cleaning, or as the root device of a deployment',
-  'machine without a node': 'a node that is deleted leaves no machine behind, and nothing calls its BMC',
-  'never settled': 'each node comes to what is wanted of it once all faults are lifted',
-  'gap in the journal': 'every call, every change of a state and every strike of a fault is in the journal',
+  'unexpected server error': 'Ironic answers 5xx only if a fault makes it do so',
+  'deployed without its config': 'a machine starts only with a config that was requested for its node',
+  'unexpected disk write': 'a disk is written only during cleaning, or as the root device of a deployment',
+  'machine without a node': 'a deleted node leaves no machine behind, and nothing calls its BMC',
+  'never settled': 'each node reaches its goal once all faults are lifted',
+  'gap in the journal': 'every call, every state change and every fault that struck is in the journal',
 } as const
 
 /** Something that must hold in every run of chaos: `docs/chaos.md` has what each means. */

@@ -65,7 +65,7 @@ export class Owner {
     this.#want('deployed')
   }
 
-  /** Whether the node is as it was wanted last. */
+  /** True if the node is as it was wanted last. */
   get isReached(): boolean {
     return this.#isReached && this.#actions.length === 0
   }
@@ -184,6 +184,6 @@ export class Owner {
   }
 }
 
-/** Whether a call may do better when it is made again: what it asked was refused, or its answer did not come whole. */
+/** True if a call may do better when it is made again: what it asked was refused, or its answer did not come whole. */
 const canRepeatCall = (error: unknown): boolean =>
   error instanceof IronicRefused || error instanceof SyntaxError || error instanceof ConnectionFailed

@@ -53,7 +53,7 @@ export class ClockControl {
     node: (uuid: string) => Readonly<NodeRecord> | undefined
     /** Notes in the journal what a caller did. */
     note: (what: string) => void
-    /** Whether time can only pass faster or slower, since programs elsewhere live in it. */
+    /** True if time can only pass faster or slower, since programs elsewhere live in it. */
     scaledOnly?: boolean
     /** Reason why time can not be changed at all. */
     fixed?: string

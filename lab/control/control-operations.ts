@@ -85,7 +85,7 @@ export const CONTROL_OPERATIONS = [
     method: 'DELETE',
     path: '/nodes/{node}',
     status: 204,
-    summary: 'Deletes a node, in whatever state it is, with its machine',
+    summary: 'Deletes a node in any state, and its machine',
   },
   {
     id: 'machineOfNode',
@@ -232,7 +232,7 @@ export const CONTROL_OPERATIONS = [
     method: 'POST',
     path: '/snapshots/{snapshot}/fork',
     status: 201,
-    summary: 'Makes another lab from a snapshot, on a port of its own: both go on by themselves',
+    summary: 'Creates a second lab from a snapshot, on its own port; both continue independently',
     answer: FORK,
   },
   {
@@ -305,7 +305,7 @@ export const CONTROL_OPERATIONS = [
     method: 'GET',
     path: '/events',
     status: 200,
-    summary: 'Entries of the journal as they come; goes on after Last-Event-ID',
+    summary: 'Journal entries as they come; resumes after Last-Event-ID',
     query: JOURNAL_QUERY,
     answer: 'text/event-stream',
     event: ENTRY_SCHEMA,

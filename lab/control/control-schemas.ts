@@ -54,7 +54,7 @@ export const MATCH = closedObjectSchema({
   route: textSchema(
     'an exchange, as in PUT /v1/nodes/:id/states/provision; what its path begins with, its method in front',
   ),
-  to: { enum: ['ironic', 'agent', 'images'], description: 'an exchange, by who is asked; images are servers of files' },
+  to: { enum: ['ironic', 'agent', 'images'], description: 'an exchange with this server; images are file servers' },
   program: textSchema('a command on a machine, by the name of its program'),
   disk: textSchema('kernel name of a disk'),
   image: textSchema("a container's image that is pulled, or what its name begins with"),
@@ -161,14 +161,14 @@ export const ADVANCE = typedSchema<AdvanceRequest>({
           'node',
           'state',
         ]),
-        within: { ...DURATION, description: 'lab time that it may take; default 24h' },
+        within: { ...DURATION, description: 'limit in lab time; default 24h' },
       },
       ['until'],
     ),
     closedObjectSchema(
       {
         next: { const: true, description: 'until a node or a machine changes' },
-        within: { ...DURATION, description: 'lab time that it may take; default 24h' },
+        within: { ...DURATION, description: 'limit in lab time; default 24h' },
       },
       ['next'],
     ),

@@ -15,7 +15,7 @@ export interface LabReport {
   nodes: number
   machines: number
   faults: number
-  /** Whether its machines are the hosts of `ironstage run`. */
+  /** True if its machines are the hosts of `ironstage run`. */
   run: boolean
   /** Ids of the first and the last entry. */
   journal: { first: number; last: number }

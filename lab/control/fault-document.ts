@@ -34,7 +34,10 @@ function listIn(document: unknown): unknown[] {
   if (typeof document === 'object' && document !== null && 'faults' in document && Array.isArray(document.faults)) {
     const others = Object.keys(document).filter((key) => key !== 'faults')
     if (others.length === 0) return document.faults
-    throw new UserError('bad-request', `${others[0]} stands beside faults`, { kind: 'usage', remedy: 'leave it out' })
+    throw new UserError('bad-request', `${others[0]} must not stand beside faults`, {
+      kind: 'usage',
+      remedy: 'leave it out',
+    })
   }
   return [document]
 }

@@ -128,7 +128,7 @@ function requestOf(
   const left = [...args]
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const part = left.shift()
-    if (typeof part !== 'string' || part === '') throw new TypeError(`${id} takes ${name} as a text that is not empty`)
+    if (typeof part !== 'string' || part === '') throw new TypeError(`${id} needs ${name} as a non-empty string`)
     return encodeURIComponent(part)
   })
   const document = body ? (left.shift() ?? {}) : undefined

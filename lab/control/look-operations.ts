@@ -74,7 +74,7 @@ export const LOOK_OPERATIONS = [
     method: 'GET',
     path: '/machines/{machine}/console',
     status: 200,
-    summary: 'The console as it scrolls: first the lines that are there, then each as it comes',
+    summary: 'The console live: first the existing lines, then each new one',
     answer: 'text/event-stream',
     event: typedSchema<ConsoleEvent>(OBJECT),
   },

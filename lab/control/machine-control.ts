@@ -26,11 +26,11 @@ export interface MachineControlParts {
   machines: () => Machines
   /** Agents of the machines; absent where they have none. */
   agents?: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
-  /** Whether hosts reach the machines by links that faults can cut. */
+  /** True if hosts reach the machines by links that faults can cut. */
   links?: boolean
   /** The run that the machines are of. */
   run?: () => RunProgress
-  /** Whether its hosts are real, so that no fault can strike them. */
+  /** True if its hosts are real, so that no fault can strike them. */
   isReal?: boolean
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined) => MachineSpec
@@ -41,7 +41,7 @@ export interface MachineControlParts {
   /** Called with the id of each machine that was removed. */
   removed?: (id: string) => Promise<void> | undefined
   setAccount: (machine: Machine, account: BmcAccount) => void
-  /** Whether the dashboard is served. */
+  /** True if the dashboard is served. */
   page?: boolean
 }
 
@@ -97,11 +97,11 @@ export function machineControl(parts: MachineControlParts): MachineControl {
         events,
         node: () => undefined,
         scaledOnly: true,
-        ...defined({ fixed: parts.run ? 'a run goes on in real time' : undefined }),
+        ...defined({ fixed: parts.run ? 'a run uses real time' : undefined }),
         note: (what) => recorder.lab(what),
       }),
       snapshots: () => {
-        const remedy = parts.run ? 'begin the run again with --restart' : 'start the fleet again'
+        const remedy = parts.run ? 'start the run again with --restart' : 'start the fleet again'
         throw lacking('snapshots: only part of what happens is in this process', remedy)
       },
       enroll: () =>
@@ -152,9 +152,9 @@ const ofItsFile = (remedy: string) => () => {
 }
 
 const HOSTS_OF_A_FILE = {
-  addMachines: ofItsFile('add a host to the file, and begin a run again'),
-  removeMachine: ofItsFile('lose its power instead, or take the host out of the file and begin a run again'),
-  reimage: ofItsFile('change the host in the file, and begin the run again with --restart'),
+  addMachines: ofItsFile('add a host to the file, and start a new run'),
+  removeMachine: ofItsFile('cut its power instead, or remove the host from the file and start a new run'),
+  reimage: ofItsFile('change the host in the file, and start the run again with --restart'),
   setAccountOf: ofItsFile('a fault of kind status at its BMC refuses requests as a wrong password does'),
 }
 

@@ -18,7 +18,7 @@ export interface ShownFile {
   target?: string
   /** Text of a single requested file; null for one that is binary, too large, or secret. */
   text?: string | null
-  /** Whether the contents are left out since only the owner may read them. */
+  /** True if the contents are left out since only the owner may read them. */
   isSecret?: boolean
 }
 

@@ -41,7 +41,7 @@ export const MACHINE_OPERATIONS = [
     method: 'POST',
     path: '/machines/{machine}/reimage',
     status: 200,
-    summary: 'Makes a machine as it was delivered, or one with other hardware',
+    summary: 'Resets a machine to its state at delivery, or replaces its hardware',
     body: REIMAGING,
     answer: MACHINE_SCHEMA,
   },
@@ -66,7 +66,7 @@ export const MACHINE_OPERATIONS = [
     method: 'DELETE',
     path: '/machines/{machine}',
     status: 204,
-    summary: 'Takes a machine out of the lab; its node stays',
+    summary: 'Removes a machine from the lab; its node stays',
   },
   {
     id: 'powerOfMachine',

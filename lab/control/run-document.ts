@@ -32,12 +32,12 @@ export interface RunProgress {
   /** Null before it has begun. */
   id: string | null
   isRehearsal: boolean
-  /** Whether it only looks at hosts. */
+  /** True if it only looks at hosts. */
   isCheck: boolean
   /** Names of the stages of each host, in their order. */
   stages: string[]
   hosts: RunHost[]
-  /** Whether no host will go on. The server ends soon after. */
+  /** True if no host will go on. The server ends soon after. */
   isOver: boolean
   /** Path of its report. */
   report: string | null

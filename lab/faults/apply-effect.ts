@@ -18,7 +18,7 @@ const bmcSilent = (point: LabPoint) => {
   if (isOverHttp(point)) return connectionLost()
   return new BmcError('unreachable', `the connection was refused ${OF_THIS_LAB}`)
 }
-/** A BMC that has too much to do. */
+/** An overloaded BMC. */
 function busy(point: LabPoint, retryAfter: number): WireResponse {
   if (!isOverHttp(point)) throw new BmcError('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
   const key = point.call === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'

@@ -116,7 +116,7 @@ export function checkFault(fault: Fault): void {
       'match a call that changes something: set power',
     )
   if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= MAX_EFFECT_TIME))
-    throw wrong(`the effect takes ${effect.ms} ms, which is not a length of lab time`, 'name at most a hundred years')
+    throw wrong(`the effect takes ${effect.ms} ms, which is not a valid lab time`, 'name at most a hundred years')
 }
 
 /** `POST /v1/nodes/:id` as method and parts. */
@@ -127,7 +127,7 @@ export function routeOf(route: string): { method: string | undefined; parts: rea
 
 const isNamed = (part: string): boolean => /^(:\w+|\{\w+\})$/.test(part)
 
-/** Whether a path begins with the parts of a route, each of which is a whole part: `/disk.raw` is not `/disk.raw.sig`. */
+/** True if a path begins with the parts of a route, each of which is a whole part: `/disk.raw` is not `/disk.raw.sig`. */
 export function beginsWith(path: readonly string[], parts: readonly string[]): boolean {
   return parts.every((part, index) => {
     const there = path[index]
@@ -171,7 +171,7 @@ function callsFor(route: string, to: FaultMatch['to']): readonly RoutedCall[] {
 
 interface RoutedCall {
   readonly to: 'ironic' | 'agent'
-  /** Whether an agent sends it. */
+  /** True if an agent sends it. */
   readonly byAgent: boolean
   readonly hasMachine: boolean
   readonly hasNode: boolean
@@ -191,7 +191,7 @@ function routeProblem({ match, effect }: Fault, calls: readonly RoutedCall[]): s
     return `a fault of kind ${effect.kind} can never strike ${route}, which Ironic does not answer`
   const condition = Object.entries({ machine, step, phase }).find(([, value]) => value !== undefined)?.[0]
   if (condition !== undefined && !calls.some(({ hasMachine }) => hasMachine))
-    return `a fault with a ${condition} can never strike ${route}, which no machine takes part in`
+    return `a fault with a ${condition} can never strike ${route}, which involves no machine`
   if (node !== undefined && !calls.some(({ hasNode }) => hasNode))
     return `a fault of a node can never strike ${route}, which names no node`
   return undefined

@@ -4,11 +4,11 @@ import type { LabPoint } from '../points.js'
 import type { Fault } from './fault.js'
 import { isOverHttp, machineIn } from './fault-points.js'
 
-/** Whether the time in which an effect acts at a point has passed. */
+/** True if the time in which an effect acts at a point has passed. */
 export const isOver = (effect: Fault['effect'], point: LabPoint, clock: Clock): boolean =>
   effect.kind === 'partitions-late' && point.kind === 'partitions' && clock.now() >= point.written + effect.ms
 
-/** Whether an effect can act at a point of a kind that fits. */
+/** True if an effect can act at a point of a kind that fits. */
 export function canActAt(effect: Fault['effect'], point: LabPoint): boolean {
   switch (effect.kind) {
     case 'status':
@@ -37,5 +37,5 @@ export function canActAt(effect: Fault['effect'], point: LabPoint): boolean {
   }
 }
 
-/** Whether an agent asks Ironic. */
+/** True if an agent asks Ironic. */
 const isOfAgent = ({ from, to }: Parties): boolean => from === 'agent' && to === 'ironic'

@@ -31,14 +31,14 @@ export function bmcAt(point: PointOf<'bmc'>, context: KnowsMachines): string {
   return context.bmcAddress({ machine, node }) ?? machine ?? String(node)
 }
 
-/** Whether a call of a BMC came over Redfish, and is answered by HTTP. */
+/** True if a call of a BMC came over Redfish, and is answered by HTTP. */
 export const isOverHttp = (point: LabPoint): point is RedfishPoint =>
   point.kind === 'bmc' && point.method !== undefined && !isOverIpmi(point)
 
-/** Whether a call of a BMC came over IPMI, and is answered by a completion code. */
+/** True if a call of a BMC came over IPMI, and is answered by a completion code. */
 export const isOverIpmi = (point: LabPoint): point is IpmiPoint => point.kind === 'bmc' && point.method === 'IPMI'
 
-/** Whether an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
+/** True if an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: LabPoint): boolean {
   if (point.kind !== 'exchange') return false
   const { method, parts } = routeOf(route)

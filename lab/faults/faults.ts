@@ -40,9 +40,9 @@ export interface FaultContext {
   stepOf(machine: string): string | undefined
   /** Names of the steps that agents have; absent where they are not known. */
   readonly steps?: readonly string[]
-  /** Whether machines are reached by SSH. Default false. */
+  /** True if machines are reached by SSH. Default false. */
   readonly links?: boolean
-  /** Whether machines have agents. Default true. */
+  /** True if machines have agents. Default true. */
   readonly hasAgents?: boolean
   restartAgent(machine: string): void
   cutPower(machine: string): void
@@ -97,7 +97,7 @@ export class ActiveFault {
     this.#ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
   }
 
-  /** Whether it can strike no more. A BMC may still be dark because of it. */
+  /** True if it can strike no more. A BMC may still be dark because of it. */
   get isSpent(): boolean {
     const { times = Infinity, effect } = this.fault
     return this.struck >= times && effect.kind !== 'bmc-dark'

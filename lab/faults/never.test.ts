@@ -62,7 +62,7 @@ describe('a fault that can never strike is refused, with what keeps it from it',
     ['after is -1', { match: {}, effect: SILENT, after: -1 }],
     ['the effect takes 1e+300 ms', { match: {}, effect: { kind: 'bmc-dark', ms: 1e300 } }],
     ['between ends before it begins', { match: {}, effect: SILENT, between: [2, 1] }],
-  ])('%s', async (message, fault) => {
+  ])('with the sentence: %s', async (message, fault) => {
     await using lab = await createStagedLab()
     for (const name of ['node-0', 'node-1']) await lab.enroll({ fields: { name } })
     const add = () => lab.faults.add(fault)

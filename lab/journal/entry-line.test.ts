@@ -20,6 +20,6 @@ test.each<[Pick<MachineEntry, 'kind' | 'what' | 'error'>, string]>([
     { kind: 'boot', what: 'no bootable device', error: 'disk: no bootable system' },
     'boots: no bootable device: disk: no bootable system',
   ],
-])('%j', (entry, line) => {
+])('the entry %j is shown as one line', (entry, line) => {
   expect(entryLine({ ...HEAD, ...entry })).toBe(`12:00:00.000  machine-1  ${line}`)
 })

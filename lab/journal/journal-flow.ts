@@ -16,7 +16,7 @@ const STABLE: ReadonlySet<string> = new Set([
   'service failed',
 ])
 
-/** Whether a state is the first of a flow: the node has left one in which it rests. */
+/** True if a state is the first of a flow: the node has left one in which it rests. */
 export const beginsFlow = ({ state, was }: Pick<StateEntry, 'state' | 'was'>): boolean =>
   state !== was && STABLE.has(was ?? '')
 
@@ -25,7 +25,7 @@ export const isHeartbeatEntry = ({ to, target }: Pick<ExchangeEntry, 'to' | 'tar
 
 const FAILED_BOOTS: ReadonlySet<string> = new Set(['no bootable device', 'kernel panic', 'emergency shell'])
 
-/** Whether an entry shows that something failed. */
+/** True if an entry shows that something failed. */
 export function isFailure(entry: NewEntry | NewExchange): boolean {
   switch (entry.kind) {
     case 'exchange':

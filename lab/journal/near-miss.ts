@@ -98,7 +98,7 @@ function whyNot(parts: readonly string[], call: KnownCall): string {
     const part = parts[index]
     const wanted = route[index]
     if (part === undefined) return `the path ends before ${wanted}`
-    if (wanted === undefined) return `the path goes on with ${part}`
+    if (wanted === undefined) return `the path continues with ${part}`
     if (!wanted.startsWith('{') && part !== wanted) return `the path has ${part} and not ${wanted}`
   }
   return `there is no such path`

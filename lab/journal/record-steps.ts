@@ -9,7 +9,7 @@ export interface SeenStep {
   readonly interface: string
   readonly step: string
   readonly index: number
-  /** Whether the journal has its end. */
+  /** True if the journal has its end. */
   readonly hasEnded: boolean
   /** Percentage that was noted last, and when. */
   readonly percent: number

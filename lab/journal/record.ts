@@ -19,7 +19,7 @@ import { nearMiss } from './near-miss.js'
 import { StepWatch, type SeenStep } from './record-steps.js'
 
 interface Recorded {
-  /** Whether anything is written. */
+  /** True if anything is written. */
   isOn: boolean
   probe: Probe
   events: Events

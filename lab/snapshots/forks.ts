@@ -60,7 +60,7 @@ export class Forks implements AsyncDisposable {
     this.#forks.set(id, opened)
     try {
       const { url, caFile = null } = await opened.lab
-      this.#report(`${id} goes on from ${from.id} at ${url}`)
+      this.#report(`${id} continues from ${from.id} at ${url}`)
       return (opened.fork = { id, snapshot: from.id, url, caFile })
     } catch (error) {
       this.#forks.delete(id)

@@ -54,7 +54,7 @@ export class Inputs {
     this.#changes = changesOf(parts.clock)
   }
 
-  /** Whether calls are logged: time stands still unless it is moved. */
+  /** True if calls are logged: time stands still unless it is moved. */
   get isOn(): boolean {
     return stillClock(this.#clock) !== undefined
   }

@@ -60,13 +60,13 @@ interface SnapshotsParts {
 /** Why a stage cannot be repeated from what its callers did; undefined when it can. */
 function unrepeatable({ folder, liveImages, rewinds = true }: StageOptions, clock: Clock): string | undefined {
   if (!(clock instanceof VirtualClock)) return PASSING
-  if (!rewinds) return 'this lab does not keep what its callers do'
+  if (!rewinds) return 'this lab does not record its calls'
   if (folder) return 'a lab with a state folder cannot be repeated'
   if (liveImages) return 'a lab whose machines fetch what they boot cannot be repeated'
   return undefined
 }
 
-const PASSING = 'a lab whose time goes on by itself cannot be repeated'
+const PASSING = 'a lab whose time passes by itself cannot be repeated'
 
 interface OpenedSnapshots {
   keeper: StageKeeper

@@ -31,7 +31,7 @@ interface Performers {
 export function makePerformer(parts: Performers): PerformInput {
   const machine = (id: string): Machine => {
     const found = parts.machines().get(id)
-    if (!found) throw new UserError('machine-removed', `there is no machine ${id} any more`)
+    if (!found) throw new UserError('machine-removed', `machine ${id} no longer exists`)
     return found
   }
   return (input) => {
@@ -162,5 +162,5 @@ export const enteringDispatch =
   (request) =>
     isOfLab(request.target) ? dispatch(request) : inputs.call({ do: 'serve', door: 'api', request })
 
-/** Whether a path is of the lab, not of its Ironic. What such calls do enters by itself. */
+/** True if a path is of the lab, not of its Ironic. What such calls do enters by itself. */
 export const isOfLab = (target: string): boolean => /^\/(_lab|metrics)\b/.test(target)

@@ -35,7 +35,7 @@ export interface StoredSnapshot extends LabSnapshot {
   readonly inputs: number
   readonly place: HistoryPosition | null
   readonly check: LabFingerprint | null
-  /** Whether the log begins at the start of the lab. */
+  /** True if the log begins at the start of the lab. */
   readonly isWhole: boolean
 }
 
@@ -118,7 +118,7 @@ export class StageSnapshots implements Snapshots {
   async reset(): Promise<void> {
     if (!this.#snapshots.has(START_SNAPSHOT))
       throw new UserError('snapshot-unsupported', 'a lab with a state folder has no start to go back to', {
-        remedy: 'take a snapshot, and restore that; or begin with an empty folder',
+        remedy: 'take a snapshot and restore that, or start with an empty folder',
       })
     return this.restore(START_SNAPSHOT)
   }
@@ -232,7 +232,7 @@ export class StageSnapshots implements Snapshots {
     return running ?? keeper.busyWith()
   }
 
-  /** Whether the lab can be repeated from {@link #base} up to now. */
+  /** True if the lab can be repeated from {@link #base} up to now. */
   get #isLogged(): boolean {
     const { inputs } = this.#parts
     return inputs?.isOn === true && inputs.broken === undefined
@@ -271,7 +271,7 @@ const pickSnapshot = ({ id, at, repeats }: LabSnapshot): LabSnapshot => ({ id, a
 const busy = (why: string, unrepeatable: string): UserError =>
   new UserError('snapshot-busy', `no snapshot can be taken now: ${why}, and ${unrepeatable}`, {
     remedy:
-      'wait until nothing is under way: nodes settled, no command running; or let the lab begin with its clock on manual or auto',
+      'wait until no work is in progress: nodes settled, no command running; or start the lab with its clock on manual or auto',
   })
 
 /** @param fork makes a lab of the same options, at a snapshot */

@@ -47,7 +47,7 @@ export interface AgentsOptions {
   nodeUuid?: string
   /** Agents without an Ironic; clients authenticate with the token. */
   standalone?: { token: string }
-  /** Whether the agents generate certificates, as IPA does. */
+  /** True if the agents generate certificates, as IPA does. */
   tls?: boolean
   /** Files in ironic-python-agent's format; they override the kernel parameters. */
   configFiles?: readonly ConfigFile[]
@@ -91,7 +91,7 @@ export class Agents implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Whether install_coreos has begun in this boot of the machine. */
+  /** True if install_coreos has begun in this boot of the machine. */
   isInstalling(machine: string): boolean {
     return this.#installing.has(machine)
   }

@@ -34,7 +34,7 @@ interface StageConnectionParts {
   enter: (door: 'api' | 'agents', dispatch: Dispatch) => Dispatch
   /** Called when Ironic asks something that is not of the lab while time stands still. */
   leaves: (url: string) => void
-  /** Whether agents make certificates. */
+  /** True if agents make certificates. */
   agentTls: boolean
   access: Access
   service: ServiceSettings

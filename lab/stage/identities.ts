@@ -54,7 +54,7 @@ const hexOf = (bytes: Iterable<number>): string => Buffer.from([...bytes]).toStr
 const formatMac = (bytes: readonly number[]): string => bytes.map((byte) => hexOf([byte])).join(':')
 
 export const seedIsUsed = (seed: number, uuid: string): UserError =>
-  new UserError('bad-request', `seed ${seed} gives node ${uuid}, which is there already`, {
+  new UserError('bad-request', `seed ${seed} gives node ${uuid}, which already exists`, {
     kind: 'usage',
     remedy: 'name another seed, or remove the nodes of this one first',
   })

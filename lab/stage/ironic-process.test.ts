@@ -10,7 +10,7 @@ afterEach(() => lab[Symbol.asyncDispose]())
 const ignition = { ignition: { version: '3.4.0' } }
 
 describe('an Ironic that is stopped and started again without its database', () => {
-  test('machines stay in their boot and the clock goes on, their agents are told that their node is unknown', async () => {
+  test('machines stay in their boot and the clock continues, their agents are told that their node is unknown', async () => {
     const node = await lab.enroll()
     await node.makeAvailable()
     const machine = (await node.machine())!
@@ -53,7 +53,7 @@ describe('an Ironic that is stopped and started again without its database', () 
     expect(await second.settled()).toMatchObject({ provision_state: 'active' })
   })
 
-  test('work that was under way ends with it, and leaves nothing that keeps the clock', async () => {
+  test('work that was in progress ends with it, and leaves nothing that keeps the clock', async () => {
     const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
     await node.deploy()
     const gone = node.settled().catch((error: unknown) => error)
@@ -66,7 +66,7 @@ describe('an Ironic that is stopped and started again without its database', () 
   })
 })
 
-test('with its database it goes on where it was', async () => {
+test('with its database it continues where it stopped', async () => {
   const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
   await node.makeAvailable()
   await lab.ironic.stop({ keepsDatabase: true })

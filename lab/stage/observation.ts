@@ -55,9 +55,9 @@ export function observe(parts: {
   agents: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
   /** Names of the steps that agents have; absent where they are not known. */
   steps?: readonly string[]
-  /** Whether machines are reached by links that faults can cut. */
+  /** True if machines are reached by links that faults can cut. */
   links?: boolean
-  /** Whether machines have agents. Default true. */
+  /** True if machines have agents. Default true. */
   hasAgents?: boolean
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void

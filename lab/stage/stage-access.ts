@@ -137,7 +137,7 @@ async function savedIdentity(file: string, keyFile: string): Promise<TlsIdentity
   }
 }
 
-/** Whether a certificate is valid for another day and for all names. Dates are in wall time, which peers use. */
+/** True if a certificate is valid for another day and for all names. Dates are in wall time, which peers use. */
 function isGood(certificate: string, names: readonly string[]): boolean {
   try {
     const read = new X509Certificate(certificate)

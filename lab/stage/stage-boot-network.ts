@@ -135,9 +135,7 @@ async function part(url: string, start: number, { http, signal, authorization }:
     if (!sent || sent.size === null) throw new Error('the server sent a part without saying which (Content-Range)')
     const bytes = await answer.bytes(BOOT_BLOCK_BYTES)
     if (sent.first !== start || sent.last !== start + bytes.length - 1)
-      throw new Error(
-        `the server sent another part (bytes ${sent.first}-${sent.last}) than was asked for (from ${start})`,
-      )
+      throw new Error(`the server sent another part (bytes ${sent.first}-${sent.last}) than requested (from ${start})`)
     return { bytes, total: sent.size, validator: headers['etag'] }
   } finally {
     await answer.close()

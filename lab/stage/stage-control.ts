@@ -33,7 +33,7 @@ export function withControl(parts: {
   /** Specification of the machine of a number. */
   spec: (number: number, hardware: HardwareFleet | undefined, identity?: MachineIdentity) => MachineSpec
   enroll: (spec: MachineSpec, fields: Record<string, unknown>) => Promise<string>
-  /** Whether the dashboard is served. */
+  /** True if the dashboard is served. */
   page: boolean | undefined
 }): (api: Dispatch) => Dispatch {
   const { observation, clock, events, logger, machines, database, live, guard, client } = parts

@@ -30,7 +30,7 @@ export interface StageOptions {
   random?: Random
   /** Decides when faults of some probability strike. Default 1. */
   seed?: number
-  /** Whether the lab keeps what its callers do, and can go back to a snapshot. Default true. */
+  /** True if the lab keeps what its callers do, and can go back to a snapshot. Default true. */
   rewinds?: boolean
   /** Limits of the journal. */
   journal?: Pick<JournalOptions, 'capacity' | 'bytes'>
@@ -55,7 +55,7 @@ export interface StageOptions {
   hardware?: HardwareFleet
   /** Machines to create, each with a node of this name, before the API answers its first request. */
   machines?: readonly { spec: WantedMachine; name: string }[]
-  /** Whether disks have real bytes in sparse files (`file`) or only structures (`described`). */
+  /** Disks have real bytes in sparse files (`file`) or only structures (`described`). */
   disks?: 'file' | 'described'
   /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest

@@ -12,7 +12,7 @@ export interface NodeImage {
   base: string
   /** Added paths below /usr. Default: the kubelet and its runtime. */
   files?: readonly string[]
-  /** Whether disk images of the same version contain all of it. Default: they contain the base. */
+  /** True if disk images of the same version contain all of it. Default: they contain the base. */
   inDiskImages?: boolean
 }
 

@@ -161,7 +161,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   })
   scope.onClose(() => apiSwitch.shut())
 
-  // Each part needs another that is made after it: what they call is only reached once all are there.
+  // The parts refer to each other; callbacks run only after all exist.
   // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
   let machines: Machines
   const database = scope.use(

@@ -38,7 +38,7 @@ export interface SalvagedTable {
   readonly rows: readonly Row[]
   /** Number of rows that were read but are not usable. */
   readonly unusable: number
-  /** Whether parts of the table could not be read. */
+  /** True if parts of the table could not be read. */
   readonly torn: boolean
 }
 

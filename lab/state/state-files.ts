@@ -64,7 +64,7 @@ async function salvagedLock(folder: string, { maybeWithoutLog }: LockedFolder): 
     problems: [
       ...(found?.problems ?? ['it is empty']),
       ...maybeWithoutLog.map(
-        (name) => `${name}-wal is not there, and this file would say whether the last changes of ${name} were in it`,
+        (name) => `${name}-wal is missing, and this file would show if the last changes of ${name} were in it`,
       ),
     ],
     tables: [{ name: 'remembered', unusable: 0, torn: false, rows: [...values].map(lockRow) }],

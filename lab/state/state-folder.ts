@@ -116,7 +116,7 @@ async function databasesWithoutLog(path: string): Promise<string[]> {
 
 /** A folder that is locked for a check. */
 export interface LockedFolder extends Disposable {
-  /** Whether the file `lock` is damaged. Then no process can use the folder, and the file is not held open. */
+  /** True if the file `lock` is damaged. Then no process can use the folder, and the file is not held open. */
   readonly damaged: boolean
   /** Databases whose write-ahead log is missing. */
   readonly withoutLog: readonly string[]
@@ -216,7 +216,7 @@ async function checkVersion(path: string): Promise<void> {
     })
   if (text === null)
     throw new UserError('foreign-folder', `${path} is not a state folder of ironstage: it holds ${entries[0]}`, {
-      remedy: 'name an empty or a new folder with --state-dir',
+      remedy: 'name an empty or new folder with --state-dir',
       kind: 'usage',
     })
   const what = Number.isNaN(layout)

@@ -43,7 +43,7 @@ export class Shard implements AsyncDisposable {
     return new Shard(lab, number)
   }
 
-  /** Whether a request has no answer yet. */
+  /** True if a request has no answer yet. */
   get owes(): boolean {
     return this.#owed.size > 0
   }

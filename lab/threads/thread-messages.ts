@@ -54,6 +54,6 @@ export interface RoundReport {
   events: { shard: number; at: number; event: LabEvent }[]
   /** The farthest that a clock has come, in milliseconds since the start. */
   reached: number
-  /** Whether a timer is set that may lead to an answer. */
+  /** True if a timer is set that may lead to an answer. */
   goesOn: boolean
 }

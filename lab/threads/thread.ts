@@ -52,7 +52,7 @@ export class Thread implements AsyncDisposable {
     )
   }
 
-  /** Whether requests wait, or answers are owed. */
+  /** True if requests wait, or answers are owed. */
   get isBusy(): boolean {
     return this.#requests.size > 0 || this.#asked.size > 0
   }

@@ -188,7 +188,7 @@ describe('faults', () => {
     [{ match: {}, effect: { kind: 'bmc-silent' }, times: 2 } as const, 'not-across-threads'],
     [{ match: {}, effect: { kind: 'status', status: 500, body: () => {} } } as const, 'not-across-threads'],
     [{ match: {}, effect: { kind: 'delay', ms: 1 } } as const, 'fault'],
-  ])('%j is refused', (fault, code) => {
+  ])('the fault %j is refused', (fault, code) => {
     expect(() => shared.faults.add(fault)).toThrow(expect.objectContaining({ code }))
   })
 })

@@ -154,7 +154,7 @@ class NodeOfShard implements ThreadedNode {
   }
 
   async provision(target: string, more?: Parameters<IronicClient['provision']>[2]): Promise<void> {
-    checkData(`what ${target} takes`, more)
+    checkData(`the argument of ${target}`, more)
     await this.#ask({ kind: 'provision', node: this.#number, target, ...defined({ more }) })
   }
 

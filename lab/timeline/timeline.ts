@@ -48,7 +48,7 @@ export interface NodeTimeline {
   now: string
   /** Lab time of the first entry; null without any. */
   since: string | null
-  /** Whether earlier entries of the journal are gone. */
+  /** True if earlier entries of the journal are gone. */
   isCut: boolean
   /** Times by both clocks, the oldest first: between two of them both pass evenly. */
   walls: WallTime[]

@@ -9,7 +9,7 @@ const NOTHING = 'boot order: no bootable device'
 const SCRIPT = 'http://192.0.2.1/boot.ipxe'
 const NICS = defaultMachineSpec(1).nics
 
-describe('a device that the BMC was asked for and that cannot boot is named on console and in the log', () => {
+describe('a device that the BMC was requested and that cannot boot is named on console and in the log', () => {
   test.each<[Partial<BootOverride>, string]>([
     [{ target: 'Cd' }, 'virtual CD: no medium is inserted'],
     [{ target: 'Usb' }, 'virtual USB stick: no medium is inserted'],
@@ -19,7 +19,7 @@ describe('a device that the BMC was asked for and that cannot boot is named on c
     [{ target: 'UefiTarget', uefiTarget: 'CD.1' }, 'virtual CD: no medium is inserted'],
     [{ target: 'UefiTarget', uefiTarget: 'NIC.9' }, 'UEFI target: the machine has no boot option NIC.9'],
     [{ target: 'UefiTarget' }, 'UEFI target: no boot option is named'],
-  ])('%j', async (override, line) => {
+  ])('for the override %j', async (override, line) => {
     await using there = await bootScene()
     const { machine } = there
     await machine.firmware.boot.setOverride({ ...override, enabled: 'Once' })
@@ -47,7 +47,7 @@ describe('a device that the BMC was asked for and that cannot boot is named on c
   })
 })
 
-test('the stick that was asked for is passed over without a word where the CD boots in its place', async () => {
+test('the stick that was requested is passed over without a word where the CD boots in its place', async () => {
   await using there = await bootScene()
   there.files.set(CD, ironicIso())
   await there.machine.firmware.insert('cdrom', CD)
@@ -103,7 +103,7 @@ describe('the network', () => {
   test.each([
     ['a kernel', `kernel http://192.0.2.1/none`, 'http://192.0.2.1/none'],
     ['a script', `chain http://192.0.2.1/none.ipxe`, 'http://192.0.2.1/none.ipxe'],
-  ])('%s that is not there is named by its URL', async (_, line, url) => {
+  ])('%s that is missing is named by its URL', async (_, line, url) => {
     await using there = await bootScene({ bootScript: SCRIPT })
     there.files.set(SCRIPT, Buffer.from(`#!ipxe\n${line}\n`))
     await there.machine.firmware.boot.setOverride({ target: 'Pxe', enabled: 'Once' })
@@ -112,7 +112,7 @@ describe('the network', () => {
     expect(there.machine.console()).toContain(`iPXE: ${url} could not be fetched: the server answered 404`)
   })
 
-  test('a first menu of GRUB whose next one is not there names that', async () => {
+  test('a first menu of GRUB whose next one is missing names that', async () => {
     const menu = 'http://192.0.2.1/grub.cfg'
     await using there = await bootScene({ bootScript: menu })
     there.files.set(menu, Buffer.from('set default=master\nsource /tftpboot/$net_default_mac.conf\n'))

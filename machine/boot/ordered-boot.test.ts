@@ -215,12 +215,12 @@ test('a boot script leads to an ISO, or to the disks', async () => {
   expect(disk.machine.boot()).toMatchObject({
     outcome: 'no bootable device',
     live: {
-      failure: 'PXE: the boot script leads to the disks, which have no bootable system; disk: no bootable system',
+      failure: 'PXE: the boot script chooses the disks, which have no bootable system; disk: no bootable system',
     },
   })
 })
 
-test('a machine that no script is for goes on with the next device, and the console says so', async () => {
+test('a machine that no script is for continues with the next device, and the console says so', async () => {
   await using there = await overNetwork('deploy')
   there.files.delete(OF_MAC)
   await there.boot()
@@ -254,7 +254,7 @@ test('the setup of the firmware boots nothing', async () => {
   })
 })
 
-test('boots of ramdisks are spread over the time that was asked for', async () => {
+test('boots of ramdisks are spread over the time that was requested', async () => {
   const times: number[] = []
   await using there = await bootScene({ pace: { ...NO_PACE, bootRamdisk: 60_000, bootRamdiskMost: 240_000 } })
   there.files.set(CD, ironicIso())

@@ -66,7 +66,7 @@ export async function bootInOrder(
     if (end.kind === 'next') return void failed('PXE', end.why)
     if (end.kind !== 'disk') return tryMedium('PXE', mediumOf(end))
     const booted = await tryDisks()
-    if (!booted) failed('PXE', 'the boot script leads to the disks, which have no bootable system')
+    if (!booted) failed('PXE', 'the boot script chooses the disks, which have no bootable system')
     return booted
   }
   for (const attempt of bootAttempts(override, machine, network.bootScript)) {

@@ -15,7 +15,7 @@ export interface SimulatedDisk extends AsyncDisposable {
   discard(offset: number, length: number): Promise<void>
   flush(): Promise<void>
   /**
-   * Whether the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
+   * True if the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
    * read either way.
    */
   readonly showsPartitions?: (() => Promise<boolean>) | undefined

@@ -146,7 +146,7 @@ class DiskAdapter implements ExtDisk {
     if (this.#failure) throw this.#failure.error
     try {
       if (++this.#accesses > MAX_MOUNT_ACCESSES)
-        throw new VolumeError('EUCLEAN', this.device.name, { damage: 'its structures lead round in circles' })
+        throw new VolumeError('EUCLEAN', this.device.name, { damage: 'its structures form a cycle' })
       // A fault may delay the access.
       await this.held.without(work)
     } catch (error) {
@@ -183,7 +183,7 @@ async function naming<T>(path: string, work: () => T | Promise<T>): Promise<T> {
     if (!(cause instanceof Error)) throw cause
     // A trap of WebAssembly, or an assertion of the library.
     if (cause.name === 'RuntimeError' || /^Aborted|^abort\(/.test(cause.message))
-      throw new LibraryBroken('EUCLEAN', path, { damage: 'its structures lead out of the filesystem' })
+      throw new LibraryBroken('EUCLEAN', path, { damage: 'its structures point outside the filesystem' })
     if (!(cause instanceof ExtError)) throw cause
     const finding = filesystemFinding(cause.errno)
     throw new VolumeError(finding?.code ?? cause.code, path, { damage: finding?.what })

@@ -8,7 +8,7 @@ const COMPARED_BLOCK_BYTES = 4096
 const MAX_DIFFERENCES = 16
 
 export interface ImageComparison {
-  /** Whether all bytes outside the boot filesystem are the image's. */
+  /** True if all bytes outside the boot filesystem are the image's. */
   identical: boolean
   /** Bytes compared: the image's size. */
   compared: number

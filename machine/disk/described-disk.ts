@@ -10,7 +10,7 @@ export interface ImageContents {
   readonly size: number
   /** Pages in memory that are not all zero, by index. They are never changed. */
   readonly pages: ReadonlyMap<number, Uint8Array>
-  /** Whether a page that is not in memory may have contents: {@link reload} then reads it from the file. */
+  /** True if a page that is not in memory may have contents: {@link reload} then reads it from the file. */
   mustReload(page: number): boolean
   /** Reads contents that are not in memory. Rejects when the image has changed or was removed. */
   reload(offset: number, length: number): Promise<Uint8Array>

@@ -19,10 +19,10 @@ export interface FileDiskOptions {
   /** 512 or 4096. */
   sectorSize: number
   clock: Clock
-  /** Whether {@link SimulatedDisk.flush} syncs the file, so that writes survive a crash of the host. */
+  /** True if {@link SimulatedDisk.flush} syncs the file, so that writes survive a crash of the host. */
   durable?: boolean
   /**
-   * Whether the file may be truncated and extended again, which empties it at once. A process that is killed in between
+   * True if the file may be truncated and extended again, which empties it at once. A process that is killed in between
    * leaves a shorter file, so the caller must know its length.
    */
   mayCut?: boolean

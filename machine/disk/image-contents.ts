@@ -36,7 +36,7 @@ export interface LoadedImage extends ImageContents {
   readonly compressedLength: number
   /** Runs of consecutive pages in memory, ascending. */
   readonly runs: readonly { offset: number; bytes: Buffer }[]
-  /** Whether every byte is in memory. */
+  /** True if every byte is in memory. */
   readonly whole: boolean
   /** Bytes in memory. */
   readonly memory: number

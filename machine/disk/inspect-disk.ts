@@ -32,7 +32,7 @@ export interface BootPartitionReport {
   partition: number
   /** `/ignition/config.ign` with its permission bits and SHA-256 in hex. */
   ignition: { bytes: Buffer; mode: number; sha256: string } | null
-  /** Whether the next boot is a first boot: Ignition will run. */
+  /** True if the next boot is a first boot: Ignition will run. */
   firstBoot: boolean
   /** Kernel arguments in `ignition.firstboot` for the first boot. */
   firstBootSettings: string

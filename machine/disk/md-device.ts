@@ -22,7 +22,7 @@ export interface MdGeometry {
   members: readonly (MdMember | undefined)[]
 }
 
-/** Whether enough members are there for an array to run. Double failures of RAID 6 are not simulated. */
+/** True if enough members are there for an array to run. Double failures of RAID 6 are not simulated. */
 export function isRunnable({ level, members }: Pick<MdGeometry, 'level' | 'members'>): boolean {
   const missing = members.filter((member) => member === undefined).length
   switch (level) {

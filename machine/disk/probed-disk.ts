@@ -22,7 +22,7 @@ export interface PartitionsPoint {
   readonly written: number
 }
 
-/** Whether the kernel shows the partitions of a table that was written. */
+/** True if the kernel shows the partitions of a table that was written. */
 export function showsPartitions(probe: Probe, place: Omit<PartitionsPoint, 'kind'>): Promise<boolean> {
   const point: PartitionsPoint = { kind: 'partitions', ...place }
   return probe.around(point, () => Promise.resolve(true))

@@ -5,7 +5,7 @@ const range = (offset: number, length: number, at = 0, by = 'dd', boot = 'one') 
 
 const shown = (log: WriteLog) => log.ranges.map(({ offset, length, by, at }) => [offset, length, by, at])
 
-test('writes that go on where the last one ended are one range', () => {
+test('writes that continue where the last one ended are one range', () => {
   const log = new WriteLog()
   log.note(range(0, 10, 1))
   log.note(range(10, 10, 2))

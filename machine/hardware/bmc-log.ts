@@ -5,7 +5,7 @@ export type LogKind =
 
 /** Something that happened to a machine, as its BMC has logged it. */
 export interface LogEntry {
-  /** Counts up from 1; never used twice, also after the log was cleared. */
+  /** Counts up from 1; not reused after the log is cleared. */
   readonly id: number
   /** Milliseconds since the Unix epoch, in lab time. */
   readonly at: number

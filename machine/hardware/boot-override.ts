@@ -103,7 +103,7 @@ export class BootSettings {
     return [...order, ...all.filter((reference) => !order.includes(reference))]
   }
 
-  /** Whether the boot order was ever set. */
+  /** True if the boot order was ever set. */
   get isOrdered(): boolean {
     return this.#state.order !== undefined
   }

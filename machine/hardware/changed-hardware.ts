@@ -3,7 +3,7 @@ import { UserError } from '../../base/runtime/index.js'
 import type { DiskSpec, MachineSpec } from '../machine-spec.js'
 import { checkSpec } from './check-spec.js'
 
-/** A disk to put in the place of another; what is left out is as of the old one. */
+/** Replacement disk; missing fields come from the old one. */
 export interface NewDisk {
   /** Serial number; that of a disk that was taken out before brings it back with its contents. Default: a new one. */
   serial?: string

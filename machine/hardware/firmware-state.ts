@@ -49,7 +49,7 @@ export interface FirmwareState {
   pending?: Record<string, FirmwareValue> | null
   versions?: Record<string, string>
   media?: Partial<Record<MediaDrive, string>>
-  /** Whether the running system holds the CD that it was booted from (`holdsBootMedia`). */
+  /** True if the running system holds the CD that it was booted from (`holdsBootMedia`). */
   held?: boolean
   indicators?: Record<string, string>
   subscriptions?: RedfishSubscription[]
@@ -80,7 +80,7 @@ export type SecureBootDatabase = (typeof SECURE_BOOT_DATABASES)[number]
 
 /** Verification of image servers' certificates by a slot. */
 export interface MediaTrust {
-  /** Whether their certificates are verified. */
+  /** True if their certificates are verified. */
   verify: boolean
   /** Certificates that are believed, PEM. */
   certificates: readonly { readonly id: string; readonly pem: string }[]

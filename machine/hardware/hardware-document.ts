@@ -26,7 +26,7 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
   if (Object.keys(machine).length > 0)
     throw unusableHardware(
       name,
-      `${Object.keys(machine)[0]} stands beside machines: put it into the entries of machines`,
+      `${Object.keys(machine)[0]} stands beside machines: move it into the entries of machines`,
     )
   const entries = machines.map(({ count, ...entry }, index) => {
     const hardware = hardwareOf(entry)

@@ -23,7 +23,7 @@ import type { MachineSpec } from '../machine-spec.js'
 export interface SignalPoint {
   readonly kind: 'nmi' | 'bmc reset' | 'raw'
   readonly machine: string
-  /** Whether a reset of the BMC is a warm one. */
+  /** True if a reset of the BMC is a warm one. */
   readonly warm?: boolean
   /** Raw bytes, as Ironic writes them. */
   readonly bytes?: string

@@ -11,7 +11,7 @@ describe('the newest version of the spec that a system reads', () => {
     ['9.2.20220510.1', '3.3.0'],
     ['9.6.20250826.1', '3.6.0'],
     ['unknown', '3.6.0'],
-  ])('%s: %s', (version, newest) => {
+  ])('of CoreOS %s is %s', (version, newest) => {
     expect(newestSpecOf(version)).toBe(newest)
   })
 

@@ -14,7 +14,7 @@ const recorded = JSON.parse(
 ) as Record<string, Recorded>
 
 describe('the tree and the journal that Ignition 2.26.0 left', () => {
-  test.each(Object.entries(recorded))('%s', async (_, { config, ...left }) => {
+  test.each(Object.entries(recorded))('is ours too for the config "%s"', async (_, { config, ...left }) => {
     expect(comparable(await runOurs(JSON.stringify(config)))).toEqual(left)
   })
 })

@@ -51,7 +51,7 @@ export interface IgnitionHost {
 
 export interface IgnitionOutcome extends AcquiredConfig {
   plan: PlannedDiskChange[]
-  /** Whether kernel arguments changed, so that the machine reboots before any further stage. */
+  /** True if kernel arguments changed, so that the machine reboots before any further stage. */
   reboot: boolean
   failure: { stage: IgnitionStage; why: string } | null
 }

@@ -26,7 +26,7 @@ const isMasked = (tree: RootTree, unit: string): boolean => {
   return node?.kind === 'link' && node.target === '/dev/null'
 }
 
-/** Whether `systemctl is-enabled` succeeds for a unit with a file that is not masked: it is enabled or static. */
+/** True if `systemctl is-enabled` succeeds for a unit with a file that is not masked: it is enabled or static. */
 export function isEnabledUnit(tree: RootTree, unit: string): boolean {
   const path = unitFile(tree, unit)
   if (path === undefined || isMasked(tree, unit)) return false

@@ -6,7 +6,7 @@ import { SYSROOT } from './tree-paths.js'
 const READ_WRITE = 0o2
 const SEARCH = 0o1
 
-/** Whether the permission bits allow an access of a user; root may do anything. */
+/** True if the permission bits allow an access of a user; root may do anything. */
 function mayDo(node: RootNode, { uid, gid }: Account, what: number): boolean {
   if (uid === 0) return true
   const bits = node.uid === uid ? node.mode >> 6 : node.gid === gid ? node.mode >> 3 : node.mode

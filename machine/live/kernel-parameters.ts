@@ -12,7 +12,7 @@ export function kernelParameters(line: string): Record<string, string> {
 }
 
 /**
- * Whether the command line starts an agent of Ironic's own ramdisk: it names an Ironic, and has no arguments of CoreOS. The
+ * True if the command line starts an agent of Ironic's own ramdisk: it names an Ironic, and has no arguments of CoreOS. The
  * contents of such a ramdisk need not be looked at.
  */
 export function namesIronic(line: string): boolean {

@@ -17,7 +17,7 @@ export interface LiveImage {
   kernelArguments: string
   /** The Ignition config in the initramfs; null for none. */
   config: Uint8Array | null
-  /** Whether the medium or the initramfs contains the root filesystem. */
+  /** True if the medium or the initramfs contains the root filesystem. */
   hasRoot: boolean
   /** Version of CoreOS, from the volume or the initramfs and not from kernel arguments; null when unknown. */
   version: string | null

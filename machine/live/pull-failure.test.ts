@@ -27,4 +27,4 @@ test.each([
     'toomanyrequests: slow down',
     'initializing source docker://a.example/b:c: toomanyrequests: slow down',
   ],
-])('%s: %s', (image, why, sentence) => expect(pullFailure(image, why)).toBe(sentence))
+])('podman reports a failed pull of %s: %s', (image, why, sentence) => expect(pullFailure(image, why)).toBe(sentence))

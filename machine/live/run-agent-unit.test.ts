@@ -42,7 +42,7 @@ describe("the unit of the agent's container", () => {
     })
   })
 
-  test('of today retries for ever, five seconds after each failure', async () => {
+  test('of today retries forever, five seconds after each failure', async () => {
     const { runs, afterwards, pulls, console } = await unit(template('today'), Infinity)
     expect({ runs, afterwards, pulls }).toEqual({ runs: undefined, afterwards: 'stopped', pulls: 13 })
     expect(console.slice(0, 6)).toEqual([

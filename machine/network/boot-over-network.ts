@@ -92,7 +92,7 @@ async function bootMaster(url: string, master: string, place: ScriptPlace): Prom
     })
     if (text !== undefined) return bootText(file, text, place)
   }
-  return { kind: 'next', why: `${url} leads to no menu for this machine: ${tried.join('; ')}` }
+  return { kind: 'next', why: `${url} has no menu for this machine: ${tried.join('; ')}` }
 }
 
 async function readBootScript(source: ByteSource): Promise<string> {

@@ -85,7 +85,7 @@ export class InstalledSystem {
     return this.#os
   }
 
-  /** Whether the update to the cluster's node image is not done yet. */
+  /** True if the update to the cluster's node image is not done yet. */
   get isPivoting(): boolean {
     const { pivot = null } = this.#os ?? {}
     return pivot !== null && pivot.state !== 'done'

@@ -14,7 +14,7 @@ export interface NodeImageManifest {
   layers: { digest: string; size: number }[]
   /** Paths below /usr that it adds to the base. */
   files: string[]
-  /** Whether disk images of the same version have all of it: a machine that was installed from one needs no update. */
+  /** True if disk images of the same version have all of it: a machine that was installed from one needs no update. */
   inDiskImages?: boolean
 }
 

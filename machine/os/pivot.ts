@@ -123,7 +123,7 @@ function say({ system, clock }: PivotParts, priority: 'info' | 'err', message: s
   system.print({ at: clock.now(), from: 'machine-config-daemon[1402]', priority, message })
 }
 
-/** Whether the kubelet may start: only when the node runs its cluster's image. */
+/** True if the kubelet may start: only when the node runs its cluster's image. */
 export function kubeletState(os: OsState, tree: RootTree): 'not installed' | 'waits for the node image' | 'may start' {
   if (os.pivot && os.pivot.state !== 'done') return 'waits for the node image'
   return tree.exists(KUBELET) ? 'may start' : 'not installed'

@@ -139,7 +139,7 @@ Number  Start (sector)    End (sector)  Size       Code  Name
     ['partx --update /dev/sda', ''],
   ]
 
-  test.each(cases)('%s', async (line, stdout) => {
+  test.each(cases)('is as on the real system: %s', async (line, stdout) => {
     expect(await run(installed.machine, line)).toEqual({ stdout, stderr: '', code: 0 })
   })
 

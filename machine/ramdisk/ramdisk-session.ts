@@ -152,7 +152,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
         )
   }
 
-  /** Whether a program runs. */
+  /** True if a program runs. */
   get isBusy(): boolean {
     return this.#programs.size > 0
   }

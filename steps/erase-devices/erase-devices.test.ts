@@ -114,7 +114,7 @@ describe('erasing spares or refuses', () => {
       { node: { driver_internal_info: { agent_erase_skip_read_only: true } } },
       { files: { '/sys/class/block/sda/ro': '1\n' } },
     ],
-  ])('%s', async (_, context, options) => {
+  ])('spares %s', async (_, context, options) => {
     const { run, writes } = machine(options)
     const { logged } = await run(eraseDevices, context)
     expect(shredded(writes())).toEqual(['/dev/sdb'])
@@ -135,7 +135,7 @@ describe('erasing spares or refuses', () => {
       {},
       /skip_block_devices .* "colour" are invalid/,
     ],
-  ])('%s', async (_, context, options, sentence) => {
+  ])('refuses %s', async (_, context, options, sentence) => {
     const { run, writes } = machine(options)
     await expect(run(eraseDevices, context)).rejects.toThrow(sentence)
     expect(writes()).toEqual([])

@@ -33,7 +33,7 @@ describe('the disks of a listing', () => {
       ],
       ['dm-0', 'sdc'],
     ],
-  ])('%s', (_, rows, expected) => {
+  ])('are %s', (_, rows, expected) => {
     expect(selectDisks(parseLsblk(listing(...rows))).map((found) => found.kname)).toEqual(expected)
   })
 
@@ -52,7 +52,7 @@ describe('the disks of a listing', () => {
     ])
   })
 
-  test.each(['', 'sda  8:0', '{"blockdevices": 5}', '[]'])('%j is refused', (text) => {
+  test.each(['', 'sda  8:0', '{"blockdevices": 5}', '[]'])('the listing %j is refused', (text) => {
     expect(() => parseLsblk(text)).toThrow(/lsblk/)
   })
 })

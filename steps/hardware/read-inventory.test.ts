@@ -233,7 +233,9 @@ describe('a BMC', () => {
       },
       ['0.0.0.0', '2001:db8::8/64'],
     ],
-  ])('%s', async (_, extra, expected) => expect(await bmc(extra)).toEqual(expected))
+  ])('has the addresses that ipmitool prints, %s', async (_, extra, expected) =>
+    expect(await bmc(extra)).toEqual(expected),
+  )
 
   test('is not looked for when Ironic says so', async () => {
     expect(await bmc({ ipmitool: 'IP Address : 192.0.2.10\n' }, true)).toEqual([null, null])

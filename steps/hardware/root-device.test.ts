@@ -49,7 +49,7 @@ describe('hints of one disk', () => {
     ['vendor', 's!= ata', false],
     ['tran', 'sata', true],
     ['rotational', 'no', true],
-  ])('%s: %j -> %j', (hint, value, expected) => {
+  ])('the hint %s with %j matches: %j', (hint, value, expected) => {
     expect(compileHints({ [hint]: value })(disk('sda'))).toBe(expected)
   })
 

@@ -75,8 +75,7 @@ export class CacheFolder {
         if (cause instanceof UserError) throw cause
         throw new UserError('image-cache', `the image cache ${path} cannot be used`, {
           cause,
-          remedy:
-            'name a folder that you may write with --cache-dir; where a command has --no-cache, that does without one',
+          remedy: 'name a writable folder with --cache-dir, or use --no-cache if the command has it',
         })
       }
       return new CacheFolder(path, clock)
@@ -218,7 +217,7 @@ export class CacheFolder {
     })
   }
 
-  /** Whether the file exists with the size in its record. */
+  /** True if the file exists with the size in its record. */
   async isThere(record: ImageRecord): Promise<boolean> {
     return (await this.identity(record)) !== null
   }
@@ -266,7 +265,7 @@ function absent(error: NodeJS.ErrnoException): undefined {
 
 const foreign = (path: string): UserError =>
   new UserError('foreign-folder', `${path} is not an image cache of this ironstage`, {
-    remedy: 'name an empty or a new folder with --cache-dir',
+    remedy: 'name an empty or new folder with --cache-dir',
     kind: 'usage',
   })
 

@@ -36,7 +36,7 @@ export class DigestChecks {
 /** Hashes on other threads. */
 const { subtle } = globalThis.crypto
 
-/** Whether the file of a cached image is what its record says. */
+/** True if the file of a cached image is what its record says. */
 export async function hasItsDigest(
   path: string,
   record: ImageRecord,

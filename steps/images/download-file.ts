@@ -247,7 +247,7 @@ const imageRefusedError = (url: string, status: number): UserError =>
 
 const tooLarge = (url: string, largest: number): UserError =>
   new UserError('image-too-large', `${maskedUrl(url)} has more than ${largest} bytes, which is the limit here`, {
-    remedy: 'check that the URL leads to the image; where a command has --cache-size, that sets the limit',
+    remedy: 'check that the URL names the image; --cache-size sets the limit if the command has it',
   })
 
 const imageUnreachableError = (url: string, { length }: PartialFile, cause: FetchFailure | WrongAnswer): UserError =>

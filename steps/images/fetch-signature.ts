@@ -33,7 +33,7 @@ export async function fetchSignature(asset: ImageAsset, options: FetchSignatureO
   }
   if (asset.signature === 'required')
     throw new UserError('image-signature', `there is no signature at ${maskedUrl(url)}: ${why}`, {
-      remedy: 'take the image from a server that has its signature, or allow it without (insecure)',
+      remedy: 'use a server that has the signature, or allow unsigned images (insecure)',
     })
   if (why !== 'HTTP status 404') logger('warn', `the signature at ${maskedUrl(url)} cannot be fetched: ${why}`)
   return null

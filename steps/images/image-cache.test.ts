@@ -130,7 +130,7 @@ test('a hundred concurrent requests fetch once, in one process and in two', asyn
   for (const image of got) await image[Symbol.asyncDispose]()
 })
 
-test('a download goes on when one caller stops waiting, and is aborted when all have stopped', async () => {
+test('a download continues when one caller stops waiting, and is aborted when all have stopped', async () => {
   server.behave('/c.raw.gz', silentAfter(1000))
   const all = await cache({ limits: { silence: 60_000 } })
   const impatient = new AbortController()
@@ -144,7 +144,7 @@ test('a download goes on when one caller stops waiting, and is aborted when all 
 })
 
 describe('transfers that break', () => {
-  test('go on where they were, by Range', async () => {
+  test('continue where they were, by Range', async () => {
     server.behave('/c.raw.gz', cutAfter(50_000), cutAfter(50_000), wellBehaved)
     await using image = await (await cache()).get(asset('/c.raw.gz'), { signal })
     expect(await fileDigest(image.path)).toBe(sha256(GZ))
@@ -162,7 +162,7 @@ describe('transfers that break', () => {
     expect(images()[0]).toMatch(/ bytes=[1-9]\d*-$/)
   })
 
-  test('start anew when the server has another version meanwhile', async () => {
+  test('start again when the server has another version meanwhile', async () => {
     server.behave('/c.raw.gz', cutAfter(50_000), wellBehaved)
     const next = gzipSync(RAW.subarray(MIB))
     const started = (await cache()).get(asset('/c.raw.gz'), {

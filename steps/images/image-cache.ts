@@ -241,7 +241,7 @@ export class ImageCache {
     }
   }
 
-  /** Whether an image of this digest was decompressed to its end before. */
+  /** True if an image of this digest was decompressed to its end before. */
   async #knownWhole(sha256: string): Promise<boolean> {
     const stored = await this.#folder.image(sha256)
     return stored !== null && (stored.verified.whole || stored.transcoded !== null)
@@ -307,7 +307,7 @@ export class ImageCache {
     return made
   }
 
-  /** Whether a cached image has the configured format. */
+  /** True if a cached image has the configured format. */
   #isReady(record: ImageRecord): boolean {
     const form = formOf(record)
     switch (this.#options.as ?? 'fetched') {
@@ -355,7 +355,7 @@ export class ImageCache {
       if (!isDiskFull(cause)) throw cause
       throw new UserError('cache-full', `there is no room for the image in ${this.#options.folder}`, {
         cause,
-        remedy: 'make room (ironstage cache prune), or name another folder with --cache-dir',
+        remedy: 'free space (ironstage cache prune), or name another folder with --cache-dir',
       })
     }
   }

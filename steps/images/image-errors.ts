@@ -9,5 +9,5 @@ export const wrongDigest = (shownUrl: string, wanted: string, found: string): Us
 export const imageDamagedError = (shownUrl: string, cause: unknown): UserError =>
   new UserError('image-damaged', `${shownUrl} is damaged`, {
     cause,
-    remedy: 'fetch it by other means and compare its checksum: the server may have sent only a part',
+    remedy: 'download it by other means and compare its checksum: the server may have sent only a part',
   })

@@ -102,7 +102,7 @@ test.each<[string, () => void]>([
   expect(await get('where present')).toEqual({ signed: null })
 })
 
-test('a web page in place of a signature is refused', async () => {
+test('a web page instead of a signature is refused', async () => {
   server.files['/c.raw.sig'] = known.binary
   server.behave('/c.raw.sig', page)
   expect(await get('where present')).toMatchObject({ code: 'image-signature' })

@@ -34,7 +34,7 @@ export async function checkSignature(
   const bad = (why: string, cause?: unknown) =>
     new UserError('image-signature', `the signature of ${shownUrl} is not accepted: ${why}`, {
       ...defined({ cause }),
-      remedy: 'take the image from a trusted source, or trust the key that it is signed with',
+      remedy: 'use a trusted source, or trust the key that signed the image',
     })
   const armoured = Buffer.from(signature.subarray(0, 64)).toString('latin1').trimStart().startsWith('-----BEGIN')
   const parsed = await (
@@ -76,7 +76,7 @@ export async function checkSignature(
         why = error
       }
     throw bad(
-      signatures.length === 0 ? 'there is none in it' : `by key ${signatures[0]!.keyID.toHex().toUpperCase()}`,
+      signatures.length === 0 ? 'it contains no signature' : `by key ${signatures[0]!.keyID.toHex().toUpperCase()}`,
       why,
     )
   })()

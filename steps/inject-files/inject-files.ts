@@ -93,7 +93,7 @@ function readFiles(value: unknown): InjectedFile[] {
     )
   }
   const escaping = value.find(({ path }) => path.split('/').includes('..'))
-  if (escaping) throw new StepError(`the path ${escaping.path} of a file to inject leads out of its partition`)
+  if (escaping) throw new StepError(`the path ${escaping.path} of a file to inject points outside its partition`)
   return value
 }
 

@@ -13,7 +13,7 @@ export interface InstallCoreosArgs {
   /** Ignition platform ID of the installed system. Default `metal`. */
   platform?: string
   console?: string | readonly string[]
-  /** Whether an image from a URL may come without a signature. Default true. */
+  /** True if an image from a URL may come without a signature. Default true. */
   insecure?: boolean
   /** Leaves the partition table of a failed installation in place. */
   preserve_on_error?: boolean

@@ -36,7 +36,7 @@ describe('a config that Ignition would refuse at first boot is refused before a 
       () => resolve({ ignition: config({ files: Array.from({ length: 9 }, () => ({ path: '/a' })) }) }),
       'duplicate entry defined; and 5 more. (check_ignition: false installs it all the same)',
     ],
-  ])('%s', (_, resolving, sentence) => {
+  ])('when it comes %s', (_, resolving, sentence) => {
     expect(resolving).toThrow(sentence)
     expect(resolving).toThrow('Nothing was written to any disk')
   })

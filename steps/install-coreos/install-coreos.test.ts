@@ -109,7 +109,7 @@ describe('an installation', () => {
     expect(JSON.stringify([logged, error])).not.toContain('hunter2')
   })
 
-  test('makes a boot entry on a machine with UEFI, in place of those of the same label', async () => {
+  test('makes a boot entry on a machine with UEFI, instead of those of the same label', async () => {
     const { target, run } = machine(undefined, { files: { '/sys/firmware/efi/fw_platform_size': '64' } })
     expect((await run()).error).toBeUndefined()
     expect(target.commands.filter((line) => line.startsWith('efibootmgr'))).toEqual([

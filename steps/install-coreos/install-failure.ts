@@ -5,7 +5,7 @@ import { describeExit } from '../sdk/run-command.js'
 export interface InstallFailure {
   /** The first error that the installer printed, with its causes: `Error: decoding and writing image: lzma data error`. */
   text: string
-  /** Whether the same command may succeed when run again. */
+  /** True if the same command may succeed when run again. */
   transient: boolean
   remedy: string | null
 }
@@ -97,12 +97,12 @@ const KNOWN_FAILURES: { pattern: RegExp; transient: boolean; remedy: string | nu
     pattern:
       /truncated or otherwise corrupt|lzma data error|premature EOF|trailing data after compressed|corrupt deflate/,
     transient: false,
-    remedy: 'The image is damaged: fetch it anew and compare its checksum.',
+    remedy: 'The image is damaged: download it again and compare its checksum.',
   },
   {
     pattern: /signature not found|GPG verification failure/,
     transient: false,
-    remedy: 'The image is not signed as required: take one from a trusted source, or allow it with insecure.',
+    remedy: 'The image is not signed as required: use a trusted source, or allow it with insecure.',
   },
   {
     pattern: /HTTP status client error \((?!408|429)/,
@@ -123,7 +123,7 @@ const KNOWN_FAILURES: { pattern: RegExp; transient: boolean; remedy: string | nu
   {
     pattern: /couldn't reread partition table|EBUSY|Device or resource busy/,
     transient: true,
-    remedy: 'Something on the live system keeps the disk open.',
+    remedy: 'A process on the live system keeps the disk open.',
   },
   { pattern: /Input\/output error|EIO/, transient: false, remedy: DISK_FAILED },
 ]

@@ -44,7 +44,7 @@ describe('the name of the machine', () => {
     ['from the live system', resolve({}, configdrive(config), {}, 'live'), 'live'],
     ['by argument', resolve({ hostname: 'arg' }, configdrive(config, { name: 'meta' }), {}, 'live'), 'arg'],
     ['without any config', resolve({}, {}, {}, 'live'), 'live'],
-  ])('%s', (_, input, name) => expect(hostnameOf(input)).toBe(`data:,${name}`))
+  ])('comes %s', (_, input, name) => expect(hostnameOf(input)).toBe(`data:,${name}`))
 
   test('stays unchanged on request', () => {
     expect(resolve({ hostname: false }, configdrive(config, { name: 'meta' }), {}, 'live').ignition).toEqual(config)
@@ -81,7 +81,7 @@ describe('input that cannot be installed is refused before any disk is changed',
     ['an image that is not a URL', {}, { image_source: '/images/coreos.raw' }, 'image_source'],
     ['kernel arguments that are no text', {}, configdrive({}, { coreos_append_karg: [5] }), 'coreos_append_karg'],
     ['a bad name', {}, configdrive({}, { name: 'no way!' }), 'not a valid host name'],
-  ])('%s', (_, args, instance, sentence) => {
+  ])('refused input: %s', (_, args, instance, sentence) => {
     expect(() => resolve(args, instance)).toThrow(sentence)
   })
 })
@@ -129,7 +129,7 @@ describe('the command line', () => {
       null,
       '--preserve-on-error --append-karg a=1,b --delete-karg quiet --image-url https://host/x.raw.xz --platform qemu --console tty0 --console ttyS0,115200n8 /dev/sda',
     ],
-  ])('of %s', (_, input, file, expected) => {
+  ])('for %s', (_, input, file, expected) => {
     expect(installerArgv(input, file, '/dev/sda').join(' ')).toBe(`coreos-installer install ${expected}`)
   })
 })
@@ -144,7 +144,7 @@ describe('kernel arguments read back', () => {
     [{ delete_karg: ['mitigations=auto,nosmt'] }, ['the kernel argument mitigations=auto,nosmt is still there']],
     [{ delete_karg: ['foo=bar'], append_karg: ['foo=bar'] }, []],
     [{ platform: 'qemu', console: 'hvc0' }, ['the console hvc0 is missing', 'the platform is not qemu']],
-  ])('%j', (args, differences) => {
+  ])('are compared with the arguments %j', (args, differences) => {
     expect(kernelArgumentDifferences(options, resolve(args))).toEqual(differences)
   })
 

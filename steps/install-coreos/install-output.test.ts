@@ -79,7 +79,7 @@ describe('the reason of a failed installation', () => {
       'with code 1: Error: specified file is not a valid Ignition JSON config or Butane YAML config',
       false,
     ],
-  ])('%s', (name, text, transient) => {
+  ])('is read from the recorded output %s', (name, text, transient) => {
     expect(failure(name)).toMatchObject({ text: `coreos-installer failed ${text}`, transient })
   })
 
@@ -118,7 +118,7 @@ describe('the reason of a failed installation', () => {
       ],
       'Error: outer: first goes on: second',
     ],
-  ])('from %j', (output, text) => {
+  ])('is read from %j', (output, text) => {
     expect(readFailure(output, { kind: 'exited', code: 101 }).text).toBe(
       `coreos-installer failed with code 101: ${text}`,
     )

@@ -26,7 +26,7 @@ export function checkDefinition(definition: Definition): void {
     throw stepDefinitionError(
       step,
       'has a name with characters that requests cannot carry',
-      'use letters, digits and underscores, a letter first',
+      'use letters, digits and underscores, starting with a letter',
     )
   if (!(STEP_INTERFACES as readonly unknown[]).includes(definition.interface))
     throw stepDefinitionError(

@@ -27,6 +27,6 @@ test.each([
   ['two steps of a name', () => managersWith(step('a'), step('a')), 'there are two steps a in CustomHardwareManager'],
   ['a manager twice', () => managersWith(genericHardwareManager), 'two hardware managers of class GenericHardware'],
   ['install_coreos', () => managersWith(step('install_coreos')), 'the step install_coreos already exists'],
-])('%s is refused', (_, make, sentence) => {
+])('a set of managers with %s is refused', (_, make, sentence) => {
   expect(make).toThrow(sentence)
 })

@@ -35,13 +35,13 @@ export function managersWith(...added: readonly (Step | HardwareManager)[]): rea
   refuseTwice(
     all.map(({ className }) => className),
     (name) => `there are two hardware managers of class ${name}`,
-    'name one of them differently',
+    'rename one of them',
   )
   for (const { className, steps } of all)
     refuseTwice(
       steps.map(({ name }) => name),
       (name) => `there are two steps ${name} in ${className}`,
-      'name one of them differently, or load only one of them',
+      'rename one of them, or load only one of them',
     )
   refuseHidden(loose)
   return all

@@ -19,7 +19,7 @@ export interface StepDefinition<Args> {
   /** Advertised priority by kind; 0, the default, means that the step runs only on request. */
   priority?: Partial<Record<StepKind, number>>
   args?: ArgsSchema
-  /** Whether Ironic may give up waiting for it when cleaning or servicing is aborted. Default false. */
+  /** True if Ironic may give up waiting for it when cleaning or servicing is aborted. Default false. */
   abortable?: boolean
   /**
    * Kinds of work for which `abortable` is advertised; to Ironic its absence means no. Default cleaning and service, since a
@@ -31,7 +31,7 @@ export interface StepDefinition<Args> {
    * advertise them (recording agent-api-direct).
    */
   argsinfo?: 'derived' | 'absent' | 'empty'
-  /** Whether Ironic reboots the machine after it. Default false. */
+  /** True if Ironic reboots the machine after it. Default false. */
   rebootRequested?: boolean
   /** Does the work. An error becomes the failure of the step; the returned value is sent to Ironic. */
   run(context: StepContext, args: Args): Promise<unknown>

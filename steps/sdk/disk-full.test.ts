@@ -7,7 +7,7 @@ import { defineStep } from './define-step.js'
 import { runCommand } from './run-command.js'
 
 const FULL =
-  'The disk is not broken: it is the file /srv/a.img, whose file system is full. Make room there, and try again.'
+  'The disk is not broken: it is the file /srv/a.img, whose file system is full. Free space there and try again.'
 
 /** A target whose disk is a file; the kernel says EIO of it. */
 function target(roomLeft: number) {

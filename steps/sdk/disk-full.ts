@@ -9,7 +9,7 @@ const MIN_FREE_BYTES = 4 * 2 ** 20
 export async function fullDiskReason({ diskFile }: Target): Promise<string | undefined> {
   const found = await diskFile?.().catch(() => undefined)
   if (found === undefined || found.roomLeft > MIN_FREE_BYTES) return undefined
-  return `The disk is not broken: it is the file ${found.path}, whose file system is full. Make room there, and try again.`
+  return `The disk is not broken: it is the file ${found.path}, whose file system is full. Free space there and try again.`
 }
 
 /** The kernel says EIO of a disk whose file has no room left: then the error says so too. */

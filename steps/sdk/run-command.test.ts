@@ -20,7 +20,7 @@ describe('lines', () => {
     ['a\r\nb\r\n', ['a', 'b']],
     ['> 1%   \r> 2%   \r\r\nend\r\n', ['> 1%   ', '> 2%   ', 'end']],
     ['', []],
-  ])('of %j', (text, expected) => expect(lines(text)).toEqual(expected))
+  ])('of %j are split', (text, expected) => expect(lines(text)).toEqual(expected))
 
   test('do not depend on the pieces in which the output arrives', () => {
     fc.assert(

@@ -127,7 +127,7 @@ async function collectOutput(
         'too-much-output',
         `${program} printed more than 32 MiB${run.target ? ` on ${run.target}` : ''}`,
         {
-          remedy: 'it was ended; look at what it prints there',
+          remedy: 'it was ended; check what it prints there',
         },
       )
     }

@@ -38,7 +38,7 @@ export interface StepSurroundings {
 
 /** Rules for images, from Ironic's answer to a lookup. */
 export interface ImageRules {
-  /** Whether an MD5 checksum is accepted. */
+  /** True if an MD5 checksum is accepted. */
   readonly md5: boolean
   /** Folders of the agent's host whose files a `file:` URL may name; absent where it may name any. */
   readonly fileFolders?: readonly string[]

@@ -74,7 +74,7 @@ describe('an image is refused', () => {
     ['that is marked as corrupt', (h) => h.writeBigUInt64BE(2n, 72), /0x2/],
     ['whose tables are too small', (h) => h.writeBigUInt64BE(1n << 45n, 24), /tables do not fit/],
     ['whose tables are not there', (h) => h.writeBigUInt64BE(1n << 40n, 40), /cut short/],
-  ])('%s', async (_, header, sentence) => {
+  ])('that is %s', async (_, header, sentence) => {
     const image = qcow2Image(Buffer.alloc(100_000, 1), { header })
     await expect(openQcow2(file(image))).rejects.toMatchObject({
       type: 'ImageWriteError',

@@ -13,7 +13,7 @@ export interface CellParts {
   resolve: string
   /** Folder of the machine's own tree when programs run in it by chroot; empty otherwise. */
   root: string
-  /** Whether names below /dev/disk are needed. */
+  /** True if names below /dev/disk are needed. */
   links: boolean
 }
 

@@ -31,7 +31,7 @@ export interface FindConfinementOptions {
   host: SupervisedExecutor
   /** Name of the target, for messages. */
   name: string
-  /** Whether commands may run unconfined. */
+  /** True if commands may run unconfined. */
   unguarded: boolean
   logger: Logger
 }

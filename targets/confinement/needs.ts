@@ -1,6 +1,6 @@
 /** Rights of one command beyond reading. The kernel denies everything not named here. */
 export interface CellNeeds {
-  /** Whether the named disk may be written; otherwise it can only be read. */
+  /** True if the named disk may be written; otherwise it can only be read. */
   writesDisk: boolean
   /** Capabilities beyond {@link ALWAYS}. */
   capabilities: readonly string[]

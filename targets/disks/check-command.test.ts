@@ -76,7 +76,7 @@ describe('the check of a command line', () => {
       `mount ${words}`,
       'mount only runs for a device of the named disk, on a folder of /run/ironstage/mnt',
     ]),
-  ])('%s is refused', (line, why) => {
+  ])('the command line %s is refused', (line, why) => {
     expect(judged(line)).toEqual({ kind: 'refuse', why })
   })
 
@@ -156,7 +156,7 @@ describe('the rights of a command in its cell', () => {
     ['ip -j addr', 'reads', 'network'],
     ['ipmitool lan print 1', 'reads', 'ipmi[0-9] ipmi/[0-9] ipmidev/[0-9]'],
     ['umount /run/ironstage/mnt/sda1', 'writes', 'none'],
-  ] as const)('%s (%s): %s', (line, effect, expected) => {
+  ] as const)('of "%s", which says that it %s: %s', (line, effect, expected) => {
     expect(cell(line, { effect })).toBe(expected)
   })
 
@@ -175,12 +175,12 @@ describe('a disk selector', () => {
     ['/dev/disk/by-id/wwn-0x5000', undefined, { kind: 'identity', value: 'wwn-0x5000' }],
     ['/dev/sda', 'S3X9', { kind: 'name', name: 'sda', identity: 'S3X9' }],
     ['nvme0n1', '0x1', { kind: 'name', name: 'nvme0n1', identity: '0x1' }],
-  ])('%s', (device, erase, expected) => {
+  ])('%s names a disk', (device, erase, expected) => {
     expect(diskSelector(device, erase)).toEqual(expected)
   })
 
   test.each([['/dev/sda'], ['sda'], ['/dev/disk/by-path/pci-0'], ['/dev/disk/by-id/x-part1'], ['a b'], ['']])(
-    '%s is refused',
+    '%s is refused: it names no whole disk',
     (device) => {
       expect(() => diskSelector(device)).toThrow(/name|partition/)
     },

@@ -9,7 +9,7 @@ import { knownProgram, type KnownProgram } from './programs.js'
 /** Actions that a target allows. */
 export interface Allowances {
   has(capability: TargetCapability): boolean
-  /** Whether the machine itself may be changed; then programs with unknown effects may run too. */
+  /** True if the machine itself may be changed; then programs with unknown effects may run too. */
   disposable: boolean
   /** Folders that may be written, apart from the runs' own. */
   folders: readonly string[]

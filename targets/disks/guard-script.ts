@@ -209,7 +209,7 @@ const FREE_DESCRIPTORS = [8, 7, 6, 5] as const
 export interface GuardedOperands {
   devices: readonly string[]
   paths: readonly string[]
-  /** Whether arrays over a disk are no reason to refuse, because the command works on arrays. */
+  /** True if arrays over a disk are no reason to refuse, because the command works on arrays. */
   arrays: boolean
   /** Devices that the command makes; one that already exists is checked like any other. */
   made?: readonly string[]

@@ -21,7 +21,7 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   disks: readonly DiskSelector[]
   /** Actions allowed beside writing these disks. */
   allow: readonly TargetCapability[]
-  /** Whether the machine itself may be changed; then programs with unknown effects may run too. */
+  /** True if the machine itself may be changed; then programs with unknown effects may run too. */
   disposable: boolean
   /** Folder of the machine's own tree, where programs run in it by chroot: `/mnt/coreos`. */
   root?: string

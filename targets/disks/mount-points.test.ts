@@ -14,7 +14,7 @@ describe('a command acts on a mount point', () => {
     ['rmdir /run/ironstage/mnt/sda1', ['rmdir']],
     ['umount /run/ironstage/mnt/sda1', ['umount']],
     ['mount -o ro /dev/sda1 /run/ironstage/mnt/sda1', ['mount', '-o', 'ro', '/dev/sda1']],
-  ])('%s', (line, words) => {
+  ])('when it is: %s', (line, words) => {
     expect(use(line)).toEqual({ name: 'sda1', words })
   })
 

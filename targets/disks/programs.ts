@@ -4,7 +4,7 @@ import type { TargetCapability } from '../executor.js'
 
 /** Effect of a known program, and the rights that it needs for that. */
 export type KnownProgram = {
-  /** Whether a command line changes nothing. */
+  /** True if a command line changes nothing. */
   readsOnly?: (words: readonly string[]) => boolean
   needs?: (words: readonly string[]) => Partial<CellNeeds>
 } & (

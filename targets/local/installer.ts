@@ -9,7 +9,7 @@ export interface Installer {
   /** Words before the program: flock, so that one installation runs at a time, and the terminal runner. */
   before: readonly string[]
   program: string
-  /** Whether it prints to a terminal. */
+  /** True if it prints to a terminal. */
   terminal: boolean
 }
 
@@ -38,17 +38,17 @@ done
 command -v flock >/dev/null 2>&1 && printf 'l\\n'`)
   const program = lines.find(({ tag }) => tag === 'i')?.text
   if (program === undefined)
-    throw new UserError('no-installer', `coreos-installer is not there${named === undefined ? '' : ` as ${named}`}`, {
-      remedy: 'install it (a package of Fedora, or cargo install coreos-installer), or name it with --installer PATH',
-    })
-  if (!lines.some(({ tag }) => tag === 'l'))
     throw new UserError(
-      'no-flock',
-      'flock is missing, which keeps two installations on one host from running at once',
+      'no-installer',
+      named === undefined ? 'coreos-installer was not found on PATH' : `there is no coreos-installer at ${named}`,
       {
-        remedy: ERRORS['no-flock'].remedy,
+        remedy: 'install it (a package of Fedora, or cargo install coreos-installer), or name it with --installer PATH',
       },
     )
+  if (!lines.some(({ tag }) => tag === 'l'))
+    throw new UserError('no-flock', 'flock is missing; it prevents two installations on one host at once', {
+      remedy: ERRORS['no-flock'].remedy,
+    })
   const runner = terminal ? await terminalRunner() : null
   return {
     program,

@@ -26,15 +26,15 @@ export interface LocalTargetOptions {
   /** For a kernel name: the serial number or WWN that the disk must have. */
   yesErase?: string | undefined
   allow?: readonly TargetCapability[]
-  /** Whether this host itself may be changed. */
+  /** True if this host itself may be changed. */
   disposable?: boolean
   /** Path of coreos-installer; found on `PATH` by default. */
   installer?: string | undefined
   /** Folder of the machine's own tree, when this process runs in a container on it: `/mnt/coreos`. */
   root?: string
-  /** Whether the installer gets a terminal where node-pty is installed; true by default. */
+  /** True if the installer gets a terminal where node-pty is installed; true by default. */
   terminal?: boolean
-  /** Whether nothing is written, not even by steps; a file is then attached for reading only. */
+  /** True if nothing is written, not even by steps; a file is then attached for reading only. */
   readOnly?: boolean
   /** `PATH` and `HOME` of the programs. */
   environment: Readonly<Record<string, string | undefined>>

@@ -48,7 +48,7 @@ export async function attachLoop(options: AttachOptions): Promise<LoopDevice> {
       'loop-device',
       `${file} cannot be used as a disk: ${wrong?.text ?? 'losetup printed nothing'}`,
       {
-        remedy: 'loop devices need root, and losetup of util-linux; look at losetup --list',
+        remedy: 'loop devices need root and losetup of util-linux; check losetup --list',
       },
     )
   return {
@@ -78,7 +78,7 @@ async function diskFile(file: string, clock: Clock): Promise<string> {
   const usage = (message: string, remedy: string, cause?: unknown) =>
     new UserError('disk-file', message, { kind: 'usage', remedy, ...defined({ cause }) })
   const path = await withClockHeld(clock, `looking at ${file}`, () => realpath(file)).catch((cause: unknown) => {
-    throw usage(`there is no file ${file}`, 'make one first, as in truncate -s 10G FILE', cause)
+    throw usage(`there is no file ${file}`, 'create one first, as in truncate -s 10G FILE', cause)
   })
   const { size, ...there } = await withClockHeld(clock, `looking at ${file}`, () =>
     stat(path).then((s) => ({ size: s.size, file: s.isFile() })),

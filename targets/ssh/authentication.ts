@@ -15,7 +15,7 @@ interface AuthAttempt {
 export interface AuthenticationParts {
   settings: SshHostSettings
   secrets: SecretSource
-  /** Whether only keys are offered: a host that has not proved its identity must not get a password. */
+  /** True if only keys are offered: a host that has not proved its identity must not get a password. */
   keysOnly: boolean
   clock: Clock
   /** Called around every question to the user, so that the time for the answer does not count. */
@@ -105,7 +105,7 @@ export class Authentication {
     }
   }
 
-  /** Whether to ask the user for a secret: not when the server does not accept it; later factors are not known yet. */
+  /** True to ask the user for a secret: not when the server does not accept it; later factors are not known yet. */
   #mayTake(method: AuthMethod): boolean {
     return this.#takes.length === 0 || this.#takes.includes(method) || this.#takes.includes('keyboard-interactive')
   }

@@ -33,7 +33,7 @@ async function expand(file: string, folder: string, home: string, clock: Clock, 
     }
     if (depth === MAX_INCLUDE_DEPTH)
       throw new UserError('ssh-config', `${file} includes files more than ${MAX_INCLUDE_DEPTH} deep`, {
-        remedy: 'look for one that includes itself',
+        remedy: 'check for a file that includes itself',
       })
     for (const pattern of splitConfigWords(patterns))
       for (const included of await matchConfigFiles(pattern, folder, home, clock))

@@ -104,7 +104,7 @@ describe('a certificate of a host', () => {
     ['with an unknown critical option', { critical: 'x' }, 'lab-7', /critical options/],
     ['changed after it was signed', { spoilt: true }, 'lab-7', /not signed by the authority/],
     ['changed after it was signed (ECDSA)', { spoilt: true, authority: 'ecdsa' }, 'lab-7', /not signed/],
-  ])('is refused: %s', (_, made, host, fault) => {
+  ])('is refused if it is %s', (_, made, host, fault) => {
     const { blob } = certificate(made)
     expect(certificateFault(readHostCertificate(blob)!, host, NOW)).toMatch(fault)
   })

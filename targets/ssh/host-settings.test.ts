@@ -24,7 +24,7 @@ describe('an address', () => {
     ['ssh://core@lab:2222/', { host: 'lab', user: 'core', port: 2222 }],
     ['ssh://core@[fe80::1]:22', { host: 'fe80::1', user: 'core', port: 22 }],
     ['ssh://a%40b@lab', { host: 'lab', user: 'a@b', port: null }],
-  ])('%s', (text, expected) => expect(parseSshTarget(text)).toEqual(expected))
+  ])('%s has host, user and port', (text, expected) => expect(parseSshTarget(text)).toEqual(expected))
 
   test.each([
     ['ssh://core:s3cret@lab', /password on a command line/],
@@ -34,7 +34,7 @@ describe('an address', () => {
     ['ssh://-oProxyCommand=x', /dash/],
     ['ssh://-x@lab', /dash/],
     ['ssh://lab:99999', /not a URL/],
-  ])('%s is refused', (text, why) => {
+  ])('%s is refused without quoting a password', (text, why) => {
     expect(() => parseSshTarget(text)).toThrow(why)
     expect(() => parseSshTarget(text)).not.toThrow(/s3cret/)
   })
@@ -56,7 +56,7 @@ describe('pins of host keys', () => {
     })
     expect(parsePins(['installed=proven'])).toEqual({ live: [], installed: 'proven' })
   })
-  test.each([['MD5:00'], ['later=SHA256:x'], ['live=proven'], ['SHA256:short']])('%s is refused', (text) => {
+  test.each([['MD5:00'], ['later=SHA256:x'], ['live=proven'], ['SHA256:short']])('the pin %s is refused', (text) => {
     expect(() => parsePins([text])).toThrow(/fingerprint|exclude/)
   })
 })

@@ -25,9 +25,9 @@ export interface SshHostSettings {
   /** Name under which its keys are looked up. */
   knownAs: { host: string; port: number }
   knownHostsFiles: string[]
-  keyFiles: { path: string; /** Whether the configuration names it; false for default files. */ named: boolean }[]
+  keyFiles: { path: string; /** True if the configuration names it; false for default files. */ named: boolean }[]
   certificateFiles: string[]
-  /** Whether only keys of {@link keyFiles} are offered, not all keys of the agent. */
+  /** True if only keys of {@link keyFiles} are offered, not all keys of the agent. */
   onlyTheseKeys: boolean
   agent: string | null
   /** Enabled methods; they are tried in OpenSSH's order. */

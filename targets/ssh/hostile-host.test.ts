@@ -76,7 +76,7 @@ describe('a login shell that prints without an end', () => {
   test('is cut off while its identity is read', async () => {
     const flood = { answer: (script: string) => (script.includes('identity') ? 'noise\n'.repeat(MIB) : null) }
     expect(await failure(opened(flood, async () => {}))).toMatch(
-      /^core@127.0.0.1:\d+ sent more than 1 MiB instead of its identity \| look at what logging in there prints/,
+      /^core@127.0.0.1:\d+ sent more than 1 MiB instead of its identity \| check what a login prints there/,
     )
   })
 
@@ -123,7 +123,7 @@ test('a file that is larger than what is read of a target is refused', async () 
   await expect(executor.files.read(path)).rejects.toMatchObject({ code: 'EFBIG', message: /on lab-7$/ })
 })
 
-test('a device in the place of a file is refused', async () => {
+test('a device instead of a file is refused', async () => {
   await using executor = executorOn(behind(':'))
   await expect(executor.files.read('/dev/zero')).rejects.toMatchObject({ code: 'EINVAL', message: /on lab-7$/ })
 })
@@ -147,10 +147,10 @@ test('a target without room for a run is reported, and runs no command', async (
   await using executor = executorOn(full)
   const stdin = Buffer.alloc(20_000, 'x')
   expect(await failure(executor.start({ argv: ['cat'], effect: 'reads', stdin }))).toMatch(
-    /lab-7 cannot be used: there is no room for the run in .*\/runs \| make room there/,
+    /lab-7 cannot be used: there is no room for the run in .*\/runs \| free space/,
   )
   expect(await failure(executor.start({ argv: ['cat'], effect: 'reads', stdin: Buffer.alloc(MIB) }))).toMatch(
-    /lab-7 cannot store 1048576 bytes \| .+ \| make room there/,
+    /lab-7 cannot store 1048576 bytes \| .+ \| free space/,
   )
 })
 
@@ -207,7 +207,7 @@ test('a sudo that never answers is cut off', async () => {
     ),
   )
   await time.advance(60_000)
-  expect(await asked).toBe('sudo on core@lab-7 has not answered for 60 s | see that sudo true works there')
+  expect(await asked).toBe('sudo on core@lab-7 has not answered for 60 s | check that sudo true works there')
   expect(cut).toBe(true)
 })
 

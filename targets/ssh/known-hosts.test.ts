@@ -44,7 +44,7 @@ describe('a known_hosts file', () => {
     ['an unknown marker', [line('@future lab-7', ED)], at('lab-7'), 'unknown'],
     ['a type other than that of the key', [line('lab-7', ED, 'ssh-rsa')], at('lab-7'), 'unknown'],
     ['comments, blanks and CRLF', ['', '# x', `  ${line('lab-7', ED)}\r`], at('lab-7'), 'known'],
-  ])('%s', (_, lines, name, expected) => {
+  ])('judges a host key by %s', (_, lines, name, expected) => {
     expect(judgeHostKey([{ path: 'kh', text: lines.join('\n') }], name, ED).kind).toBe(expected)
   })
 

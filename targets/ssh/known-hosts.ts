@@ -51,7 +51,7 @@ export function judgeHostKey(files: readonly KnownHostsFile[], name: HostName, k
 
 export type AuthorityVerdict = { kind: 'trusted' | 'revoked'; where: string } | { kind: 'unknown' }
 
-/** Whether certificates of an authority are trusted for a host. A `@revoked` line counts for all hosts that it matches. */
+/** True if certificates of an authority are trusted for a host. A `@revoked` line counts for all hosts that it matches. */
 export function judgeAuthority(files: readonly KnownHostsFile[], name: HostName, key: Uint8Array): AuthorityVerdict {
   const here = authorityEntries(files, name).filter(
     (entry) => entry.key.length === key.length && timingSafeEqual(entry.key, key),
@@ -62,7 +62,7 @@ export function judgeAuthority(files: readonly KnownHostsFile[], name: HostName,
   return known ? { kind: 'trusted', where: known.where } : { kind: 'unknown' }
 }
 
-/** Whether known_hosts has a certificate authority for a host. */
+/** True if known_hosts has a certificate authority for a host. */
 export const hasAuthority = (files: readonly KnownHostsFile[], name: HostName): boolean =>
   authorityEntries(files, name).some(({ marker }) => marker === 'cert-authority')
 

@@ -79,7 +79,7 @@ export class ConnectionPool implements AsyncDisposable {
       if (others === 0)
         throw new UserError('ssh-no-commands', `${this.#name} allows no session`, {
           cause: error,
-          remedy: 'look at MaxSessions in its sshd_config',
+          remedy: 'check MaxSessions in its sshd_config',
         })
       member.room = others
       return null

@@ -71,7 +71,7 @@ export class SshConnection implements AsyncDisposable {
   #lost: Error | undefined
   /** Resolves when the connection is closed or lost. */
   readonly closed: Promise<void>
-  /** Whether the host has yet to prove its identity. */
+  /** True if the host has yet to prove its identity. */
   readonly provisional: boolean
   /** Fingerprint of the host's key. */
   readonly hostKey: string

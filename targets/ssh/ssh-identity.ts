@@ -77,7 +77,7 @@ export function otherHost(
   const is = `machine id ${now.machineId ?? 'unknown'}, hardware ${now.dmiUuid ?? 'unknown'}`
   return verdict === 'other'
     ? new UserError('ssh-other-host', `another machine answers as ${name}: it has ${is}; it was ${was}`, {
-        remedy: 'find out which machine has the address now; nothing was done on it',
+        remedy: 'find out which machine has that address now; nothing was done on it',
       })
     : new UserError(
         'ssh-other-host',

@@ -80,7 +80,7 @@ describe('host keys', () => {
     expect(seen).toEqual([])
   })
 
-  test('a host is asked for a key of the known type', async () => {
+  test('a host is requested a key of the known type', async () => {
     const ecdsa = newKey('ecdsa').private
     await using host = await SshHost.open({ hostKeys: [hostKey, ecdsa] })
     const line = `[127.0.0.1]:${host.port} ecdsa-sha2-nistp256 ${publicOf(ecdsa).toString('base64')}\n`
@@ -178,7 +178,7 @@ describe('logging in', () => {
     await using _again = await reach(host, { agent: agent.path })
   })
 
-  test('with a password, which is asked for once', async () => {
+  test('with a password, which is requested once', async () => {
     await using host = await hosted({ authenticate: takesPassword })
     await using shell = await reach(host, { answers: { password: 'right' } })
     host.cut()

@@ -3,7 +3,7 @@ export interface SecretQuestion {
   kind: 'password' | 'passphrase' | 'sudo' | 'answer'
   /** Text of the prompt: `password of core@lab-7`. */
   about: string
-  /** Whether the typed answer may be shown. */
+  /** True if the typed answer may be shown. */
   echo: boolean
 }
 

@@ -54,7 +54,7 @@ export interface SshShell extends LoginShell, AsyncDisposable {
   readonly identity: HostIdentity
   /** `user@host[:port]` */
   readonly address: string
-  /** Whether the host has yet to prove its identity; until then it gets no password. */
+  /** True if the host has yet to prove its identity; until then it gets no password. */
   readonly provisional: boolean
   /** Fingerprint of its host key at the last connection. */
   readonly hostKey: string
@@ -83,7 +83,7 @@ export async function openSshShell(options: SshShellOptions): Promise<SshShell> 
     if (!(error instanceof LinkLost)) throw error
     throw new UserError('ssh-unreachable', `${host.name} cannot be reached`, {
       cause: error.cause ?? error,
-      remedy: `see that the machine is on and that ssh ${host.name.replace(/:(\d+)$/, ' -p $1')} works`,
+      remedy: `check that the machine is on and that ssh ${host.name.replace(/:(\d+)$/, ' -p $1')} works`,
     })
   }
 }
@@ -307,7 +307,7 @@ class Host implements SshShell {
     for (let first = settings; first.jumps.length > 0; first = hosts[0]!) {
       if (hosts.length > MAX_SSH_JUMPS)
         throw new UserError('ssh-config', `the path to ${this.name} has more than ${MAX_SSH_JUMPS} jump hosts`, {
-          remedy: 'look for a ProxyJump that leads back to itself',
+          remedy: 'check for a ProxyJump cycle',
         })
       // Only the first host's own ProxyJump counts; each other one is reached through the host before (ssh_config(5)).
       hosts.unshift(...(await Promise.all(first.jumps.map((jump) => hostSettings(jump, surroundings, clock)))))
@@ -339,7 +339,7 @@ async function answered(channel: Channel, clock: Clock, name: string): Promise<H
     if (identity) return identity
     throw new UserError('target-shell', `the login shell of ${name} does not run scripts`, {
       cause: new Error((complaint || printed).trim().slice(-500) || `it ended with ${code ?? 'a signal'}`),
-      remedy: 'look at what logging in there prints; /bin/sh must be there',
+      remedy: 'check what a login prints there; /bin/sh must exist',
     })
   } finally {
     limit.abort()

@@ -14,13 +14,13 @@ export interface SshTargetOptions extends SshShellOptions {
   device: string
   yesErase?: string | undefined
   allow?: readonly TargetCapability[]
-  /** Whether the machine's running system may be changed, as a live system may; its other disks may not. */
+  /** True if the machine's running system may be changed, as a live system may; its other disks may not. */
   disposable?: boolean
   /** Path of coreos-installer on the machine; found on its `PATH` by default. */
   installer?: string | undefined
   /** Folder of the machine's own tree, when the login leads into a container on it. */
   root?: string
-  /** Whether nothing is written. */
+  /** True if nothing is written. */
   readOnly?: boolean
 }
 

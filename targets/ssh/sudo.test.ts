@@ -140,7 +140,7 @@ describe("root by sudo, from a user's account", () => {
       'core is not in the sudoers file.\n',
       /sudo-refused.*core is not in the sudoers file/,
     ],
-  ])('%s', async (_, name, content, expected) => {
+  ])('is refused for %s', async (_, name, content, expected) => {
     await writeFile(file(name), content)
     expect(await why(reach(null))).toMatch(expected)
   })

@@ -61,7 +61,8 @@ export async function asRoot(parts: SudoParts, line: string, stdin: Uint8Array):
       if (known === null) {
         channel.cut()
         throw new UserError('sudo-password', `sudo on ${name} needs a password`, {
-          remedy: 'set it in IRONSTAGE_SUDO_PASSWORD, or let the user run all commands without one (NOPASSWD: ALL)',
+          remedy:
+            'set it in IRONSTAGE_SUDO_PASSWORD, or allow the user to run all commands without a password (NOPASSWD: ALL)',
         })
       }
       channel.write(Buffer.from(`${known}\n`))
@@ -93,7 +94,7 @@ async function answerOf(
   const late = clock.sleep(SUDO_ANSWER_TIMEOUT, { weak: true, signal: over.signal }).then(() => {
     channel.cut()
     throw new UserError('sudo-silent', `sudo on ${name} has not answered for ${SUDO_ANSWER_TIMEOUT / 1000} s`, {
-      remedy: 'see that sudo true works there',
+      remedy: 'check that sudo true works there',
     })
   })
   try {

@@ -62,7 +62,7 @@ function loginRefusedError(name: string, authentication: Authentication | undefi
   const { takes = [], notes = [] } = authentication ?? {}
   const reasons = notes.length > 0 ? `: ${[...new Set(notes)].join('; ')}` : ''
   return new UserError('ssh-authentication', `${name} refuses the login${reasons}`, {
-    remedy: `it accepts ${takes.join(', ') || 'no method that it listed'}; see that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
+    remedy: `it accepts ${takes.join(', ') || 'no method that it listed'}; check that ssh ${name.replace(/:(\d+)$/, ' -p $1')} works`,
   })
 }
 

@@ -135,8 +135,8 @@ function tooLate({ why, old, cause }: NotYet, timeout: number, bootId: string | 
     [],
     {
       remedy: old
-        ? 'look at why the reboot did not happen'
-        : 'look at its console: the firmware may boot another disk or the network, or Ignition may have failed',
+        ? 'find out why the reboot did not happen'
+        : 'check its console: the firmware may boot another disk or the network, or Ignition may have failed',
       ...defined({ cause }),
     },
   )
@@ -274,7 +274,7 @@ function judged(seen: VerifiedBoot, { ssh, logger }: VerifyBootOptions): Verifie
   throw new BootNotVerified(
     `${ssh.address.host} did not boot the installed system: ${wrong.map(({ found }) => found).join('; ')}`,
     seen.checks,
-    { remedy: 'look at the boot order of its firmware and at its console' },
+    { remedy: 'check the boot order of its firmware and its console' },
   )
 }
 

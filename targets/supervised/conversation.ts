@@ -172,7 +172,7 @@ export class Conversation {
         if (code !== null && ++refused >= MAX_REFUSED_ATTEMPTS)
           throw new UserError('target-full', `${this.name} cannot store ${bytes.length} bytes`, {
             cause: new Error(why),
-            remedy: 'make room there in /run and in memory',
+            remedy: 'free space in /run and in memory',
           })
         throw new LinkLost(`sending ${bytes.length} bytes: ${why}`)
       }
@@ -193,7 +193,7 @@ export class Conversation {
       'looking for a folder for files',
       PLAIN_ENVELOPE,
     )
-    if (found === undefined) throw new UserError('target-unusable', `the user on ${this.name} has no folder of its own`)
+    if (found === undefined) throw new UserError('target-unusable', `the user on ${this.name} has no home folder`)
     return found
   }
 
@@ -240,7 +240,7 @@ export class Conversation {
       if (!answered && !(ended instanceof LinkLost) && ++silent >= MAX_SILENT_ATTEMPTS)
         throw new UserError('target-shell', `the login shell of ${this.name} does not run scripts`, {
           cause: new Error((await complaint) || `it ended with ${String(ended)}`),
-          remedy: 'look at what logging in there prints; /bin/sh must be there',
+          remedy: 'check what a login prints there; /bin/sh must exist',
         })
       throw new LinkLost(`the link to ${this.name} is lost`, ended instanceof LinkLost ? { cause: ended } : {})
     })
@@ -250,7 +250,7 @@ export class Conversation {
     if (tag === 'b') throw new TargetRebooted(`${this.name} has rebooted since`)
     if (tag === 'f')
       throw new UserError('target-unusable', `${this.name} cannot be used: ${text}`, {
-        remedy: 'make room there, or make one of /run, /dev/shm and /tmp writable',
+        remedy: 'free space there, or make one of /run, /dev/shm and /tmp writable',
       })
   }
 

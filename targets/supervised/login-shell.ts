@@ -19,7 +19,7 @@ export interface LoginShell {
    *   started and one whose start is uncertain look alike, so scripts must be idempotent.
    */
   open(line: string, options?: { stdin?: Uint8Array; signal?: AbortSignal }): Promise<ShellChannel>
-  /** Whether the target answers now; starts no program if it can avoid that. Never rejects. */
+  /** True if the target answers now; starts no program if it can avoid that. Never rejects. */
   alive(): Promise<boolean>
 }
 

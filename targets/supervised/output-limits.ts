@@ -23,7 +23,7 @@ export const OUTPUT_LIMITS = {
 /** Error for output over a limit. */
 export const tooMuch = (name: string, limit: number, what: string): UserError =>
   new UserError('target-says-too-much', `${name} sent more than ${sizeText(limit)} ${what}`, {
-    remedy: 'look at what logging in there prints, also in ~/.bashrc, ~/.profile and /etc/profile.d',
+    remedy: 'check what a login prints there, also in ~/.bashrc, ~/.profile and /etc/profile.d',
   })
 
 /**

@@ -5,7 +5,7 @@ export function shellWord(word: string): string {
   if (word.includes('\0'))
     throw new UserError(
       'zero-byte',
-      `the argument ${JSON.stringify(word.slice(0, 80))} contains a zero byte, which no program can take`,
+      `the argument ${JSON.stringify(word.slice(0, 80))} contains a zero byte, which no program accepts`,
       {
         kind: 'usage',
       },
@@ -37,5 +37,5 @@ function escapeBytes(bytes: Uint8Array): string {
   return text
 }
 
-/** Whether a byte is printable, and special neither in quotes nor to `%b`. */
+/** True if a byte is printable, and special neither in quotes nor to `%b`. */
 const isPlain = (byte: number): boolean => byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c

@@ -84,7 +84,7 @@ printf 'm %s\\n' "$(sed -n 's/^MemAvailable: *\\([0-9]*\\).*/\\1/p' /proc/meminf
     'no-room',
     `${conversation.name} has room for ${Math.max(0, least)} bytes in memory, not ${size}`,
     {
-      remedy: 'leave --stage-image out: the image is then sent to the installer while it runs',
+      remedy: 'leave out --stage-image: the image is then sent to the installer while it runs',
     },
   )
 }

@@ -2,9 +2,9 @@ import { ONLY_NAMED, ROWS, type BenchmarkName } from './rows.js'
 
 export interface Arguments {
   names: readonly BenchmarkName[]
-  /** Whether the run is kept in the history. */
+  /** True if the run is kept in the history. */
   history: boolean
-  /** Whether tables are printed as Markdown. */
+  /** True if tables are printed as Markdown. */
   markdown: boolean
 }
 

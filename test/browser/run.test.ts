@@ -57,7 +57,7 @@ test('a rehearsal is followed to its end: stages, why a host failed, its machine
   await page.getByRole('heading', { level: 1, name: /^Rehearsal / }).waitFor()
   const host = (name: string) => page.getByRole('listitem', { name, exact: true })
   await host('node-1').getByText('steps').waitFor()
-  await page.getByText(/^4 hosts: .*under way/).waitFor()
+  await page.getByText(/^4 hosts: .*running/).waitFor()
 
   const failed = host('node-3')
   await failed.getByText('failed', { exact: true }).first().waitFor({ timeout: 30_000 })

@@ -36,7 +36,7 @@ test('without a password the page shows a login, and nothing of the lab; with it
   expect(tab.wrong).toEqual([])
 })
 
-test('a lost server is said within five seconds, and the page goes on with the next one', async () => {
+test('a lost server is said within five seconds, and the page continues with the next one', async () => {
   const first = await LabProcess.start(['--nodes', '2'])
   await using tab = await Tab.open(browser, first.pageUrl, { failuresExpected: true })
   const { page } = tab

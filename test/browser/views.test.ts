@@ -128,7 +128,7 @@ test('a fault is added by a form that offers what can match, is counted, and lif
   await running.ironic('PUT', '/v1/nodes/node-8/states/power', { target: 'power on' })
   await page.getByRole('link', { name: /struck [1-9]/ }).waitFor()
   await page.getByRole('button', { name: /^Lift fault-/ }).click()
-  await page.getByText('Nothing goes wrong on purpose.').waitFor()
+  await page.getByText('No faults are injected.').waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByRole('button', { name: 'Run' }).waitFor()
   const before = (await running.lab.clock()).elapsed

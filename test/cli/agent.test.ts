@@ -98,7 +98,7 @@ describe('ironstage agent', () => {
     expect(await agent.ended).toBe(0)
   })
 
-  test('a machine of a state folder is taken up by its id, and goes on in the same boot', async () => {
+  test('a machine of a state folder is taken up by its id, and continues in the same boot', async () => {
     const dir = join(await mkdtemp(join(tmpdir(), 'ironstage-agent-')), 'state')
     const up = command(['up', '--port', '0', '--nodes', '2', '--state-dir', dir])
     await up.printed(/ready at/)
@@ -305,7 +305,7 @@ describe('ironstage agent', () => {
       ['--ironic-url', 'http://ironic.invalid', '--listen', '0.0.0.0:0'],
       /cannot tell by which address Ironic reaches it.*ironic\.invalid.*advertise_host/s,
     ],
-  ])('refuses %s', async (_, args, message) => {
+  ])('refuses a command line with %s', async (_, args, message) => {
     const agent = command(['agent', ...args])
     expect(await agent.ended).not.toBe(0)
     expect(agent.stderr).toMatch(message)

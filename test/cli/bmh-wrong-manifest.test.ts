@@ -75,7 +75,7 @@ describe('a manifest that is wrong', () => {
     expect(run.stderr).toContain(`standard input: ${expected}`)
   })
 
-  test('and a file that is not there is wrong usage', async () => {
+  test('and a file that is missing is wrong usage', async () => {
     const run = command(['bmh', 'explain', '/nowhere.yaml'])
     expect(await run.ended).toBe(2)
     expect(run.stderr).toContain('/nowhere.yaml cannot be read')

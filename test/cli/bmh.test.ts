@@ -108,7 +108,7 @@ describe('ironstage bmh explain', () => {
     const human = command(['bmh', 'explain', FILE])
     expect(await human.ended).toBe(0)
     for (const shown of [run.stdout, human.stdout]) expect(shown).not.toMatch(/the-bmc-|the-hash|"passwd"/)
-    expect(human.stdout).toContain('\nprovisioning: spec.image or spec.customDeploy is there\n')
+    expect(human.stdout).toContain('\nprovisioning: spec.image or spec.customDeploy is set\n')
     expect(human.stdout).toContain(
       '  PUT /v1/nodes/NODE/states/provision [1.110] -> 202\n      starts the deployment\n',
     )
@@ -299,7 +299,7 @@ stringData: {networkData: '{"links": "the-secret-link", "networks": [], "service
     expect(events[0]?.['notes']).toContainEqual('online is false: it is not provisioned')
   })
 
-  test('requests that the simulated BMC cannot do are named, and the explanation goes on', async () => {
+  test('requests that the simulated BMC cannot do are named, and the explanation continues', async () => {
     const { code, calls, events } = await explained(
       host(
         '  customDeploy: {method: install_coreos}',

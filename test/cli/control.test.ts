@@ -75,7 +75,7 @@ describe('a lab that runs', () => {
       ['clock', 'advance', '--until', 'node-0=active', '--within', '1h'],
       /node-0 did not become active/,
     ],
-  ])('%s is refused in a sentence', async (_, argv, sentence) => {
+  ])('%s is refused with a sentence', async (_, argv, sentence) => {
     const { code, stderr } = await ended([...argv, '--url', url])
     expect(code).toBeGreaterThan(0)
     expect(stderr).toMatch(sentence)

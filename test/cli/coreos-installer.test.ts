@@ -55,7 +55,7 @@ test.each([
   expect(ended.stderr.slice(0, start.length)).toBe(start)
 })
 
-test('sectors have the size that is asked for', async () => {
+test('sectors have the size that is requested', async () => {
   const { code, stderr } = await run('--sector-size=4096', 'install', disk, '-f', imagePath, '--insecure')
   expect(code).toBe(1)
   expect(stderr).toContain('Error: source has sector size 512 but destination has sector size 4096\n')

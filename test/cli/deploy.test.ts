@@ -262,7 +262,7 @@ describe('bad input ends in one sentence with a remedy, before anything is start
       /--disk-file cannot be used with --ironic-url/,
     ],
     ['an Ironic that is not there', 1, () => Promise.resolve(['--ironic-url', 'http://127.0.0.1:1']), /127\.0\.0\.1:1/],
-  ])('%s', async (_, code, args, message) => {
+  ])('when it is %s', async (_, code, args, message) => {
     const options = await args()
     const file = join(await scratch(), 'd.img')
     const run = command(['deploy', ...(options.includes('--ironic-url') ? [] : ['--disk-file', file]), ...options])

@@ -56,7 +56,7 @@ test('step run --hardware runs on a machine of that hardware', { timeout: 60_000
 })
 
 test.each<[string, string[], RegExp]>([
-  ['deploy of a fleet', ['deploy', '--hardware', 'FLEET'], /describes 2 kinds of machines.*makes one machine/s],
+  ['deploy of a fleet', ['deploy', '--hardware', 'FLEET'], /describes 2 kinds of machines.*creates only one/s],
   ['deploy of a diskless machine', ['deploy', '--hardware', 'DISKLESS'], /describes a machine without disks/],
   [
     'two sizes of a disk',

@@ -60,11 +60,14 @@ describe('a lab whose clients are hostile', () => {
     expectHarmless(lab)
   })
 
-  test.each([[['journal']], [['fault', 'list']], [['clock', 'show']]])('%s', async (argv) => {
-    const shown = await ended([...argv, '--url', url])
-    expect(await shown.ended).toBe(0)
-    expectHarmless(shown)
-  })
+  test.each([[['journal']], [['fault', 'list']], [['clock', 'show']]])(
+    '"ironstage %s" shows their texts harmlessly',
+    async (argv) => {
+      const shown = await ended([...argv, '--url', url])
+      expect(await shown.ended).toBe(0)
+      expectHarmless(shown)
+    },
+  )
 
   test('their escapes are shown', async () => {
     const listed = await ended(['fault', 'list', '--url', url])

@@ -192,7 +192,7 @@ describe('ironstage ignition agent-config', () => {
       'the pull secret (not shown)',
     ],
     ['an unknown form', ['--base-url', 'a', '--template', 'new'], {}, 'not one of today, original'],
-  ])('%s is refused', async (_, argv, variables, sentence) => {
+  ])('a command line with %s is refused', async (_, argv, variables, sentence) => {
     const { code, stdout, stderr } = await ran(argv, variables)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(sentence)

@@ -58,14 +58,14 @@ describe('ironstage ignition validate', () => {
     [
       ['old.ign', 'good.ign'],
       1,
-      'old.ign: refused: unsupported config version (the Ignition config is of version 2.2.0, and CoreOS reads only spec 3.x. Translate it to spec 3 (ign-converter, or generate it anew with butane))\ngood.ign: valid, spec 3.4.0\n',
+      'old.ign: refused: unsupported config version (the Ignition config is of version 2.2.0, and CoreOS reads only spec 3.x. Translate it to spec 3 (ign-converter, or generate it again with butane))\ngood.ign: valid, spec 3.4.0\n',
     ],
     [
       ['experimental.ign'],
       0,
       'experimental.ign: valid, spec 3.7.0-experimental, experimental: later Ignitions will refuse it\n',
     ],
-  ])('%j', async (files, code, stdout) => {
+  ])('prints the findings of %j', async (files, code, stdout) => {
     expect(await ran(['validate', ...files])).toEqual({ code, stdout, stderr: '' })
   })
 
@@ -89,7 +89,7 @@ describe('ironstage ignition validate', () => {
     ])
   })
 
-  test('a file that is not there is wrong usage', async () => {
+  test('a file that is missing is wrong usage', async () => {
     expect(await ran(['validate', 'gone.ign'])).toMatchObject({ code: 2, stderr: expect.stringContaining('gone.ign') })
     expect((await ran(['validate', '-', '-'])).code).toBe(2)
   })
@@ -136,7 +136,7 @@ test('ironstage ignition translate goes up, and down where nothing is lost', asy
   expect((await ran(['translate', '--spec', '2.2.0', 'good.ign'])).code).toBe(2)
 })
 
-test('ironstage ignition show tells no secrets, but prints a file that is asked for', async () => {
+test('ironstage ignition show tells no secrets, but prints a file that is requested', async () => {
   expect((await ran(['show', 'user.ign'])).stdout).toBe('version           3.2.0\nusers             core\n')
   expect((await ran(['show', '--json', 'user.ign'])).stdout).not.toContain('secret')
   expect((await ran(['show', 'good.ign', '--cat', '/a'])).stdout).toBe('hello\n')

@@ -68,7 +68,7 @@ describe('ironstage images serve', () => {
     const serve = command(['images', 'serve', '--live-iso', REHEARSAL_LIVE_ISO, ...BASE, '--host', '0.0.0.0', '--json'])
     if (outside.every(({ address }) => /^(169\.254\.|fe[89ab])/i.test(address))) {
       expect(await serve.ended).toBe(2)
-      expect(serve.stderr).toContain('this host has no address that a BMC can reach')
+      expect(serve.stderr).toContain('this host has no address that BMCs can reach')
       return
     }
     const [line] = await serve.printed(/.*"ready".*/)
@@ -90,11 +90,11 @@ describe('ironstage images serve', () => {
   })
 
   test.each<[string, string[], string]>([
-    ['no image', BASE, 'there is no live image to serve'],
+    ['no image', BASE, 'no live image was given'],
     ['no Ironic', ['--live-iso', REHEARSAL_LIVE_ISO], 'the agent has no Ironic to go to'],
     ['a kernel alone', ['--live-kernel', REHEARSAL_LIVE_ISO, ...BASE], 'only some of kernel, initramfs and rootfs'],
     ['two ways to say it', ['--live-kernel', 'k', '--live-image', '.', ...BASE], 'both say which live image there is'],
-  ])('refuses %s', async (_, argv, message) => {
+  ])('refuses a command line with %s', async (_, argv, message) => {
     const serve = command(['images', 'serve', ...argv])
     expect(await serve.ended).toBe(2)
     expect(serve.stderr).toContain(message)

@@ -62,12 +62,12 @@ describe('files that are none', () => {
     ['up', '--config', '/dev/zero'],
     ['bmh', 'explain', '/dev/zero'],
     ['fault', 'add', '/dev/zero'],
-  ])('%s %s %s', async (...argv) => {
+  ])('are refused: %s %s %s', async (...argv) => {
     expect((await refused(...argv)).stderr).toContain('has more than')
   })
 
   test.each(['VERSION', 'lock', 'ironic.db', 'machines.db', 'remembered.jsonl', 'kube-objects.jsonl'])(
-    'a pipe in the place of %s',
+    'a pipe instead of %s',
     async (name) => {
       const state = join(folder, `state-${name}`)
       await mkdir(state)
@@ -92,7 +92,7 @@ describe('files that are none', () => {
 describe('names that every object has', () => {
   const NAMES = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf']
 
-  test.each(NAMES)('%s', async (name) => {
+  test.each(NAMES)('%s is refused as an unknown name', async (name) => {
     for (const set of [`${name}.x=1`, `DEFAULT.${name}=1`, `conductor.${name}=1`])
       expect((await refused('up', '--port', '0', '--set', set)).code).toBe(2)
     const config = join(folder, `${name}.yaml`)
@@ -130,7 +130,7 @@ describe('documents that are nested too deeply', () => {
     ['step', 'run', 'erase_devices_metadata', '--args'],
     ['fleet', '--hardware'],
     ['rehearse', 'upgrade'],
-  ])('%s %s', async (...argv) => {
+  ])('are refused by %s %s', async (...argv) => {
     const lists = join(folder, 'lists.yaml')
     await writeFile(lists, `{"a": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`)
     const maps = join(folder, 'maps.yaml')

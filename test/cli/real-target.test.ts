@@ -70,14 +70,14 @@ describe('a real target', () => {
     }
   })
 
-  test('says that the installer is not there before a file is attached', async () => {
+  test('says that the installer is missing before a file is attached', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-cli-'))
     const file = join(folder, 'disk.img')
     await writeFile(file, '')
     await truncate(file, 2 ** 21)
     const run = command(['deploy', '--target', `local:${file}`, '--installer', '/nowhere/coreos-installer'])
     expect(await run.ended).toBe(1)
-    expect(run.stderr).toContain('coreos-installer is not there as /nowhere/coreos-installer')
+    expect(run.stderr).toContain('there is no coreos-installer at /nowhere/coreos-installer')
     expect(await readdir(folder)).toEqual(['disk.img'])
   })
 })

@@ -88,7 +88,7 @@ test('a file that cannot grow any more is said at once; requests pass, lines sta
   const { url, output, stop } = await recorder('ulimit -f 8; exec', '--upstream', upstream, '-o', file)
   for (let count = 0; count < 20; count++) expect((await fetch(`${url}/v1/nodes`)).status).toBe(200)
   expect(output.stderr).toMatch(
-    /^error: requests are passed on and not recorded any more: .*full\.ndjson cannot be written: EFBIG/,
+    /^error: requests are forwarded but no longer recorded: .*full\.ndjson cannot be written: EFBIG/,
   )
   expect(await stop()).toBe(1)
   const { exchanges } = await readRecording(file)

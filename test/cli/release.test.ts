@@ -137,7 +137,7 @@ describe('release write', () => {
     [
       'a component twice',
       ['--component', `a=quay.io/a@${DIGEST}`, '--component', `a=quay.io/b@${DIGEST}`],
-      /component a is there twice/,
+      /component a occurs twice/,
     ],
     [
       'machine-os-content twice',
@@ -158,7 +158,7 @@ describe('release write', () => {
     [
       'two boot images',
       ['--stream', 'stream.json', '--manifest', 'map.yaml'],
-      /has the ConfigMap coreos-bootimages, which --stream makes too/,
+      /has the ConfigMap coreos-bootimages, which --stream also creates/,
     ],
     [
       'boot images of another release',
@@ -182,7 +182,7 @@ describe('release write', () => {
     expect(await readdir(parts.path)).not.toContain('new')
   })
 
-  test('a destination by digest, and one that is none, are refused', async () => {
+  test('a destination by digest, and one that is invalid, are refused', async () => {
     expect((await write(`quay.io/a@${DIGEST}`)).stderr).toMatch(/names a digest/)
     expect((await write('Upper/Case:1')).stderr).toMatch(/names no image/)
   })

@@ -105,7 +105,7 @@ test('replay compares with an Ironic; a cut recording is taken when asked for', 
       'ironstage: 1.ndjson ends in the middle of line 3; 1 exchanges before it are whole\n'.replace(
         '1.ndjson',
         cut.split('/').at(-1)!,
-      ) + '  try: give --partial to go on with the exchanges before it, or make the recording anew\n',
+      ) + '  try: use the exchanges before it with --partial, or record again\n',
   })
   expect(await ran('replay', cut, '--partial', '--against', ironic.url)).toMatchObject({
     code: 1,

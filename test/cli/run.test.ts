@@ -16,7 +16,7 @@ test('run init writes a file that run --plan takes; options of commands below ru
     expect(schema.title).toBe('Hosts of ironstage run')
     const again = command(['run', 'init', file])
     expect(await again.ended).toBe(2)
-    expect(again.stderr).toContain(`${file} is there already`)
+    expect(again.stderr).toContain(`${file} already exists`)
     const plan = command(['run', file, '--plan'])
     expect(await plan.ended, plan.stderr).toBe(0)
     expect(plan.stdout).toContain('disk      S0000001; no other is written')
@@ -161,7 +161,7 @@ test('a page sees the end of a run once its reports are written', async () => {
   }
 })
 
-test('a run whose folder another process works in is not begun, nor its rehearsal forgotten', async () => {
+test('a run whose folder another process works in is not started, nor its rehearsal forgotten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-twice-'))
   try {
     const file = join(folder, 'hosts.yaml')
@@ -182,7 +182,7 @@ test('a run whose folder another process works in is not begun, nor its rehearsa
   }
 })
 
-test('a job may always say --resume: where there is nothing to go on with, that is said and is no failure', async () => {
+test('a job may always say --resume: where there is nothing to continue with, that is said and is no failure', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-resumed-'))
   try {
     const file = join(folder, 'hosts.yaml')
@@ -193,14 +193,14 @@ test('a job may always say --resume: where there is nothing to go on with, that 
       const run = command(['run', file, '--rehearse', '--no-ui', ...more])
       return { code: await run.ended, stdout: run.stdout, stderr: run.stderr }
     }
-    const before = `nothing to resume: no run was begun in ${state}`
+    const before = `nothing to resume: no run was started in ${state}`
     expect(await resumed('--resume', '--json')).toEqual({
       code: 0,
       stdout: `${JSON.stringify({ event: 'nothing-to-resume', why: before })}\n`,
       stderr: '',
     })
     expect((await resumed('--check')).code).toBe(0)
-    expect((await resumed('--resume', '--json')).stdout).toMatch(/nothing to resume: the run \S+ in \S+ only looked/)
+    expect((await resumed('--resume', '--json')).stdout).toMatch(/nothing to resume: the run \S+ in \S+ only checked/)
     const first = await resumed('--json')
     expect(first.code, first.stderr).toBe(0)
     const { id } = JSON.parse(first.stdout.trim().split('\n').at(-1)!) as { id: string }
@@ -217,7 +217,7 @@ test('a job may always say --resume: where there is nothing to go on with, that 
   }
 }, 60_000)
 
-test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on; no line is wider or higher than it', async () => {
+test('Ctrl-C on a terminal finishes the hosts in progress, and run attach continues; no line is wider or higher than it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-terminal-'))
   try {
     const file = join(folder, 'hosts.yaml')
@@ -227,15 +227,15 @@ test('Ctrl-C on a terminal finishes the hosts under way, and run attach goes on;
     await first.printed(/ steps /)
     first.interrupt()
     expect(await first.ended, first.stderr).toBe(1)
-    expect(first.stderr).toContain('finishing the hosts under way; Ctrl-C again: only their stages')
+    expect(first.stderr).toContain('finishing the started hosts; Ctrl-C again: only their current stages')
     expect(first.stdout).toMatch(/of 7 hosts: \d ok, 0 not/)
     const drawn = first.stdout.split(/\x1b\[(\d+)A\x1b\[J/)
     expect(Math.max(...drawn.filter((_, index) => index % 2 === 1).map(Number))).toBeLessThan(5)
     const lines = drawn.filter((_, index) => index % 2 === 0).flatMap((text) => text.split('\n'))
     expect(lines.filter((line) => line.length > 80 && !line.startsWith('run '))).toEqual([])
-    const [, ok] = /7 hosts: (\d) ok, 0 failed, 0 not begun/.exec(first.stdout)!
+    const [, ok] = /7 hosts: (\d) ok, 0 failed, 0 not started/.exec(first.stdout)!
     expect(Number(ok)).toBeLessThan(7)
-    const [, id] = /goes on with: ironstage run attach (\S+)/.exec(first.stderr)!
+    const [, id] = /continues with: ironstage run attach (\S+)/.exec(first.stderr)!
     const state = join(folder, 'hosts.state')
     const next = command(['run', 'attach', id!, '--state-dir', state, '--json'])
     expect(await next.ended, next.stderr).toBe(0)

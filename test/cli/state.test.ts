@@ -160,7 +160,7 @@ test.each(['ironic.db', 'machines.db'])(
       stdout: '',
       stderr:
         `ironstage: ${join(folder, `${file}-wal`)} is missing: the last changes of ${file} were in it\n` +
-        `  try: put it back, or go on without them: ironstage state repair --state-dir ${folder}\n`,
+        `  try: restore it, or continue without them: ironstage state repair --state-dir ${folder}\n`,
     })
     const check = await run('state', 'check', '--state-dir', folder)
     expect(check.code).toBe(1)
@@ -239,7 +239,7 @@ test('a check that cannot know whether a log is missing says so', async () => {
   const check = await run('state', 'check', '--state-dir', folder)
   expect(check.code).toBe(1)
   expect(check.stdout).toContain(
-    '  machines.db-wal is not there, and this file would say whether the last changes of machines.db were in it\n',
+    '  machines.db-wal is missing, and this file would show if the last changes of machines.db were in it\n',
   )
   expect(check.stdout).not.toContain('ironic.db-wal')
 })

@@ -177,7 +177,7 @@ describe('ironstage step run', () => {
       1,
       /the step greet failed\n {2}because: running false: it ended with exit code 1\n/,
     ],
-  ])('%s', async (_, args, code, message) => {
+  ])('refuses %s', async (_, args, code, message) => {
     const run = command(['step', 'run', ...args, '--steps', await stepsFile(GREET)])
     expect(await run.ended, run.stdout + run.stderr).toBe(code)
     expect(run.stderr).toMatch(message)

@@ -171,7 +171,7 @@ describe('row 39: stream lookup', () => {
     [['-f', 'pxe'], "rhcos-4.22/x86_64: artifact 'metal' format 'pxe' disk not found"],
     [['--region', 'mars-1'], 'rhcos-4.22/x86_64: No AWS images in region mars-1'],
     [['-f', 'iso', '--field', 'colour'], 'there is no colour'],
-  ])('%j', async (args, message) => {
+  ])('refuses %j with the sentence of coreos-installer', async (args, message) => {
     expect(await lookup(...args)).toMatchObject({
       code: 2,
       stdout: '',
@@ -211,7 +211,7 @@ describe('row 36: stream serve and download', () => {
     expect(sha256(await readFile(done.stdout.trim()))).toBe(sha256(bytes))
   })
 
-  test('an architecture, a format and a stream that are not there', async () => {
+  test('an architecture, a format and a stream that are missing', async () => {
     const download = (...args: string[]) => ran('download', '-s', at('rhcos.json'), ...args)
     expect(await download('-a', 'riscv64')).toMatchObject({ code: 2 })
     expect((await download('-a', 'x86_64', '-f', 'ova')).stderr).toMatch(/artifact 'metal' format 'ova' not found/)

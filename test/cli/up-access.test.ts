@@ -69,7 +69,7 @@ describe('http_basic', () => {
     expect(served.up.stderr).toContain('in the clear')
   })
 
-  test('a file of users that is not there ends the start', async () => {
+  test('a file of users that is missing ends the start', async () => {
     const up = command(['up', '--port', '0', '--htpasswd', '/nonexistent'])
     expect(await up.ended).toBe(2)
     expect(up.stderr).toContain('the users of the API cannot be read from /nonexistent')
@@ -178,7 +178,7 @@ describe('profiles, releases and options', () => {
     ['an unknown option', ['--set', 'conductor.x=1'], '--set has [conductor]x, which is not an option'],
     ['an unknown profile', ['--profile', 'devstack'], 'is not one of metal3, upstream'],
     ['an unknown release', ['--ironic-release', '2023.1'], 'is not one of 2024.2,'],
-  ])('refuses %s', async (_, args, sentence) => {
+  ])('refuses %s and names the option', async (_, args, sentence) => {
     const up = command(['up', '--port', '0', ...args])
     expect(await up.ended).toBe(2)
     expect(up.stderr).toContain(sentence)

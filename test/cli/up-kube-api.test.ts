@@ -131,7 +131,7 @@ describe('with a token and TLS', () => {
     expect(up.stderr).toMatch(message)
   })
 
-  test('objects are kept in the state folder, and hosts go on from there', async () => {
+  test('objects are kept in the state folder, and hosts continue from there', async () => {
     const folder = join(await folderOf(), 'state')
     const path = `${METAL3}/baremetalhosts/worker-0`
     const stateOf = async ({ call }: Awaited<ReturnType<typeof upWith>>) => {

@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 describe('an error that nothing caught', () => {
-  test('fails the step of the node that it belongs to; the others go on, and the log names it once', async () => {
+  test('fails the step of the node that it belongs to; the others continue, and the log names it once', async () => {
     const clock = systemClock()
     await using transport = new HttpTransport({ clock })
     const client = new IronicClient({ transport, endpoint: await up.ready, clock })

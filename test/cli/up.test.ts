@@ -86,7 +86,7 @@ describe('ironstage up', () => {
     ['a port that is none', ['--port', '99999'], 2, /--port is "99999"/],
     ['a speed of nothing', ['--speed', '0'], 2, /--speed is "0"/],
     ['a config file that is not there', ['--config', '/nope.yaml'], 2, /the config file \/nope\.yaml cannot be read/],
-  ])('refuses %s', async (_, args, code, message) => {
+  ])('refuses %s with a sentence', async (_, args, code, message) => {
     const up = command(['up', ...(args.includes('--port') ? [] : ['--port', '0']), ...args])
     expect(await up.ended).toBe(code)
     expect(up.stderr).toMatch(message)

@@ -175,7 +175,7 @@ test('config file and environment may say what a flag says too', async () => {
   expect({ code: await run.ended, stderr: run.stderr }).toEqual({ code: 0, stderr: '' })
 })
 
-test.each(allCommands().map(({ path }) => [path.join(' ')]))('"%s" refuses an option that is none', async (path) => {
+test.each(allCommands().map(({ path }) => [path.join(' ')]))('"%s" refuses an option that is invalid', async (path) => {
   const argv = [...path.split(' ').filter(Boolean), '--no-such-option']
   const run = command(argv)
   expect(await run.ended).toBe(2)

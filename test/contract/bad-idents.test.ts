@@ -54,7 +54,7 @@ test.each([
 })
 
 test.each(CALLS.flatMap((call) => (['1.115', '1.5'] as const).map((version) => [...call, version] as const)))(
-  '%s %s',
+  '%s %s answers a bad identifier as Ironic does',
   async (method, path, body, answer, version) => {
     const response = await stage.api({
       method,

@@ -115,7 +115,7 @@ test('registering a host: not found by any of its names, created, ported, config
   expect((await ask(stage, 'GET', byMac)).json).toEqual({ ports: [] })
 })
 
-test('an impossible verb is a 400: a 409 would look like a lock and be tried for ever', async () => {
+test('an impossible verb is a 400: a 409 would look like a lock and be tried forever', async () => {
   await using stage = await openStage()
   const { uuid } = await stage.client.createNode({ driver: 'fake-hardware' })
   expect(await ask(stage, 'PUT', `/v1/nodes/${uuid}/states/provision`, { target: 'provide' })).toMatchObject({

@@ -42,7 +42,7 @@ async function collected(collectors: string[], change: Partial<MachineSpec> = {}
 
 const keys = (data: InspectionBody) => Object.keys(data).sort()
 
-test('default and logs alone when nothing else is asked for', async () => {
+test('default and logs alone when nothing else is requested', async () => {
   expect(keys(await collected(['default', 'logs']))).toEqual([
     'boot_interface',
     'configuration',

@@ -6,7 +6,7 @@ import { openStore } from '../../ironic-mock/index.js'
 import { defined, systemClock } from '../../base/runtime/index.js'
 import { openStage } from './stage.js'
 
-test('a full disk is 507 with what to do; what was answered before is kept, and reading goes on', async () => {
+test('a full disk is 507 with what to do; what was answered before is kept, and reading continues', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-full-'))
   const path = join(folder, 'ironic.db')
   const clock = systemClock()

@@ -34,7 +34,7 @@ export interface LifecycleExchange {
   answer?: number
   node?: Look
   history?: string[]
-  /** Whether a lookup gave the token. */
+  /** True if a lookup gave the token. */
   token?: 'given' | 'masked'
 }
 

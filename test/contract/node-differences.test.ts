@@ -75,7 +75,7 @@ describe("vendor methods have upstream's names", () => {
       ['create_subscription', 'delete_subscription', 'eject_vmedia', 'get_all_subscriptions', 'get_subscription'],
     ],
     ['no-vendor', []],
-  ])('%s', async (vendor_interface, names) => {
+  ])('for the vendor interface %s', async (vendor_interface, names) => {
     await using stage = await withNode({ vendor_interface })
     const { body } = await ask(stage, 'GET', '/v1/nodes/n/vendor_passthru/methods')
     expect(Object.keys(body as object)).toEqual(names)

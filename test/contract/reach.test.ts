@@ -75,7 +75,7 @@ describe('an allocation', () => {
     expect(await allocated(stage, { name: 'n3' })).toMatchObject({ node_uuid: wanted })
   })
 
-  test('goes on after a restart', async () => {
+  test('continues after a restart', async () => {
     await using stage = await openStage()
     const uuid = await node(stage, available)
     const fields = { resource_class: 'baremetal', traits: [], candidate_nodes: [], extra: {}, owner: null, name: null }

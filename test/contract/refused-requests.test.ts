@@ -62,7 +62,7 @@ describe('is refused in the shape of every other error', () => {
       lines('GET /v1/nodes?driver=%ff HTTP/1.1', 'Host: localhost', 'Connection: close'),
       400,
     ],
-  ])('%s', async (_, bytes, status) => {
+  ])('a request with %s', async (_, bytes, status) => {
     const answer = read(await exchange(served.url, bytes))
     expect(answer.status).toBe(status)
     expect(answer.headers).toMatch(/x-openstack-request-id: req-[0-9a-f-]{36}/)
@@ -155,7 +155,7 @@ describe('is taken as Ironic takes it', () => {
       lines('GET /v1 HTTP/1.1', 'Host: localhost', 'Upgrade: h2c', 'Connection: Upgrade, close'),
       200,
     ],
-  ])('%s', async (_, bytes, status) => {
+  ])('a request with %s', async (_, bytes, status) => {
     expect(read(await exchange(served.url, bytes)).status).toBe(status)
   })
 })

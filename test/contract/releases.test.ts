@@ -144,7 +144,7 @@ describe('later features are missing in an older release', () => {
 })
 
 describe('limits that an operator sets', () => {
-  test('pages are as long as max_limit, whatever is asked for', async () => {
+  test('pages are as long as max_limit, whatever is requested', async () => {
     await using stage = await openStage({ api: { service: { ...SERVICE_DEFAULTS, maxLimit: 2 } } })
     for (const name of ['a', 'b', 'c']) await stage.client.createNode({ driver: 'fake-hardware', name })
     for (const query of ['', '?limit=1000']) {

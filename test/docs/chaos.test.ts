@@ -48,7 +48,7 @@ test.each([
   [['--nodes', '0'], 'chaos needs a node'],
   [['--duration', '10 minutes'], 'duration'],
   [['--out', '/dev/null/x', '--nodes', '1', '--duration', '1s'], '/dev/null/x cannot be written'],
-])('%j is refused', async (argv, message) => {
+])('chaos refuses the options %j', async (argv, message) => {
   const run = command(['chaos', ...argv])
   expect(await run.ended).toBe(2)
   expect(run.stderr).toContain(message)

@@ -10,7 +10,7 @@ import { liveServers } from '../kit/live-lab.js'
 /** Each fault of docs/faults.md is run, and must look as it is shown there. */
 
 const file = new URL('../../docs/faults.md', import.meta.url)
-const [effects, downloads] = readFileSync(file, 'utf8').split(/^# Servers of images$/m)
+const [effects, downloads] = readFileSync(file, 'utf8').split(/^# Image servers$/m)
 const sections = effects!
   .split(/^## /m)
   .slice(1)
@@ -85,7 +85,7 @@ describe('docs/faults.md', () => {
     },
   )
 
-  test.each(ofImages)('servers of images: $title', async ({ title, body, shown }) => {
+  test.each(ofImages)('the image server fault $title looks as shown', async ({ title, body, shown }) => {
     const [fault] = readFaults(JSON.parse(body), title)
     const lines = await seenWith(
       fault!,

@@ -73,11 +73,11 @@ describe('a hardware file is refused', () => {
       `a: &a [x, x]\nb: &b [${'*a, '.repeat(60)}]\nc: [${'*b, '.repeat(60)}]`,
       /repeats itself by too many aliases/,
     ],
-  ])('%s', async (_, text, message) => {
+  ])('if it is one %s', async (_, text, message) => {
     await expect(readHardware(await fileWith(text))).rejects.toThrow(message)
   })
 
-  test('that is not there', async () => {
+  test('that is missing', async () => {
     await expect(readHardware('/none/hardware.yaml')).rejects.toThrow('hardware.yaml cannot be read')
   })
 })

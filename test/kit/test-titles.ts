@@ -17,7 +17,7 @@ const ALL_PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g')
 const known = new Map<string, Titles>()
 
 /**
- * Whether a file has a test, or a row of a table of tests, with exactly this title. A row is named by its title with the
+ * True if a file has a test, or a row of a table of tests, with exactly this title. A row is named by its title with the
  * placeholders filled by strings of the file, or by a sentence of its own, which must be a whole string of the file.
  */
 export function hasTest(file: URL, title: string): boolean {

@@ -16,7 +16,7 @@ const PINNED = peer('coreos-installer.txt')
 export interface RealRun {
   /** Bytes in a sector of the disk; default 512. */
   sectorSize?: number
-  /** Whether stdout and stderr are a terminal; all output is then in `stdout`. */
+  /** True if stdout and stderr are a terminal; all output is then in `stdout`. */
   tty?: boolean
   /** Called with the disk's name before it runs. */
   prepare?: (device: string) => Promise<void>

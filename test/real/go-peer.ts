@@ -10,7 +10,7 @@ const TOOLCHAIN = `golang.org/toolchain@v0.0.1-go1.26.8.linux-${process.arch ===
 export interface GoBuild {
   /** The package to build; default: the module's own. */
   main?: string
-  /** Whether it has parts in C. */
+  /** True if it has parts in C. */
   cgo?: boolean
   /** Flags of `go build`. */
   flags?: readonly string[]

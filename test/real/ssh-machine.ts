@@ -32,11 +32,11 @@ export interface MachineOptions {
   /** A machine whose ports and users this one takes over, as if it had its address. */
   instead?: SshMachine
   /**
-   * Whether Debian's systemd runs it, as process 1 of namespaces and of a control group of its own. It has a network of
+   * True if Debian's systemd runs it, as process 1 of namespaces and of a control group of its own. It has a network of
    * its own too, and answers on the port `any` only.
    */
   systemd?: boolean
-  /** Whether it has host keys of its own, as after the first boot of an installed system. */
+  /** True if it has host keys of its own, as after the first boot of an installed system. */
   newHostKeys?: boolean
   bootId?: string
   hostname?: string

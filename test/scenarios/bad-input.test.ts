@@ -80,7 +80,7 @@ describe('refused by the step, before it looks at any disk', () => {
     ],
     ['an argument of the wrong type', withArgs({ copy_network: 'maybe' }), /argument copy_network .* must be boolean/],
     ['a kernel argument with a line break', withArgs({ append_karg: ['a\nb'] }), /argument append_karg/],
-  ])('%s', async (_, options, sentence) => {
+  ])('a deployment with %s fails', async (_, options, sentence) => {
     await using lab = await createStagedLab()
     const { node, why, ran } = await refused(lab, options)
     expect(why).toMatch(sentence)
@@ -108,7 +108,7 @@ describe('refused by Ironic once the agent has told its steps', () => {
       { interface: 'raid', step: 'install_coreos', priority: 80, args: {} },
       /node does not support this deploy step/,
     ],
-  ])('%s', async (_, step, sentence) => {
+  ])('a step with %s fails', async (_, step, sentence) => {
     await using lab = await createStagedLab()
     const { failed, ran } = await refused(lab, { deploySteps: [step] })
     expect(failed.last_error).toMatch(sentence)
@@ -133,7 +133,7 @@ describe('refused by the API before anything happens', () => {
     ['a configdrive with other keys', { configdrive: { userdata: {} } }, /configdrive/],
     ['a configdrive that is neither URL nor base64', { configdrive: '#cloud-config' }, /configdrive/],
     ['an unknown member', { deploysteps: [] }, /Unexpected arguments: deploysteps|deploysteps/],
-  ])('%s', async (_, body, sentence) => {
+  ])('a request with %s is answered 400', async (_, body, sentence) => {
     await using lab = await createStagedLab()
     const node = await lab.enroll()
     await node.makeAvailable()
@@ -153,7 +153,7 @@ describe('a root device hint', () => {
       /^No suitable device was found for deployment using these hints \{'serial': 'nosuch'\}/,
     ],
     ['that is no expression', { serial: '<or>' }, /<or>|serial/],
-  ])('%s', async (_, root_device, sentence) => {
+  ])('%s fails the deployment', async (_, root_device, sentence) => {
     await using lab = await createStagedLab()
     const { why, ran, node } = await refused(lab, { fields: { instance_info: { root_device } } })
     expect(why).toMatch(sentence)
@@ -165,7 +165,7 @@ describe('a root device hint', () => {
 test.each<[string, unknown, RegExp]>([
   ['of an unknown kind', { colour: 'red' }, /"colour"/],
   ['of the wrong type', { size: '>= many' }, /"size" is not an integer value/],
-])('a root device hint %s is refused when the deployment is asked for', async (_, root_device, sentence) => {
+])('a root device hint %s is refused when the deployment is requested', async (_, root_device, sentence) => {
   await using lab = await createStagedLab()
   const node = await lab.enroll({ fields: { instance_info: { root_device } } })
   await node.makeAvailable()
@@ -206,7 +206,7 @@ describe('images that cannot be installed', () => {
     ['a damaged one', ({ corruptXz }) => corruptXz, /lzma data error|corrupt/],
     ['one without a boot filesystem', ({ withoutBootXz }) => withoutBootXz, /couldn't find boot device.*labelled boot/],
     ['one that is no image', () => Buffer.from('<html>Sorry</html>'.repeat(1000)), /^coreos-installer failed/],
-  ])('%s', async (name, bytes, sentence) => {
+  ])('%s fails the deployment', async (name, bytes, sentence) => {
     const metalImage = join(folder, `${name.replaceAll(' ', '-')}.raw.xz`)
     await writeFile(metalImage, bytes(images))
     await using lab = await createStagedLab({ disks: 'file', metalImage })
@@ -227,7 +227,7 @@ describe('images that cannot be installed', () => {
     expect(await partitionsOf(node)).toEqual([])
   })
 
-  test('one whose server is not there, after three attempts', async () => {
+  test('one whose server is missing, after three attempts', async () => {
     await using lab = await createStagedLab()
     const { why } = await refused(lab, {
       deploySteps: [installCoreos({ ignition, image_url: 'http://127.0.0.1:1/a.raw.xz' })],

@@ -135,13 +135,13 @@ describe('nodes of a seed', () => {
     expect(new Set(values).size).toBe(values.length)
   })
 
-  test('that are there already are refused, before any is added', async () => {
+  test('that already exist are refused, before any is added', async () => {
     await using lab = await onSocket()
     const [, second] = (await ask(lab, 'POST', '/_lab/nodes', { count: 2, seed: 7 })).body.nodes
     await ask(lab, 'DELETE', '/_lab/nodes/node-0')
     const refused = await ask(lab, 'POST', '/_lab/nodes', { count: 3, prefix: 'again-', seed: 7 })
     expect(refused.status).toBe(400)
-    expect(refused.body.error.message).toBe(`seed 7 gives node ${second.uuid}, which is there already`)
+    expect(refused.body.error.message).toBe(`seed 7 gives node ${second.uuid}, which already exists`)
     expect((await ask(lab, 'GET', '/_lab/nodes')).body.nodes).toHaveLength(1)
   })
 })
@@ -226,7 +226,7 @@ describe('bad input', () => {
       'bad-request',
       /there is no nde; did you mean node\?/,
     ],
-  ])('%s is refused in words', async (_, method, path, body, status, code, message) => {
+  ])('%s is refused with a sentence', async (_, method, path, body, status, code, message) => {
     const before = await ask(lab, 'GET', '/_lab/faults')
     const reply = await ask(lab, method, path, body)
     const { error } = reply.body
@@ -258,7 +258,7 @@ test.each<[string, string, unknown, string]>([
   ['GET', '/_lab/events?after=99999', undefined, 'there is no entry 99999: the last one is'],
   ['PUT', '/_lab/machines/machine-1/disks/sda', { size: 1e300 }, 'sda has a size of 1e+300 bytes'],
   ['PUT', '/_lab/machines/machine-1/disks/sda', { serial: '' }, 'serial must NOT have fewer than 1 characters'],
-])('%s %s %j is refused in a sentence, and the lab goes on', async (method, path, body, message) => {
+])('%s %s %j is refused with a sentence, and the lab continues', async (method, path, body, message) => {
   await using lab = await onSocket()
   await lab.enroll()
   const before = await ask(lab, 'GET', '/_lab/clock')

@@ -122,7 +122,7 @@ describe('direct', () => {
     expect(await deployed(node)).toMatchObject(ACTIVE)
   })
 
-  test('an image that is not there is found before anything is booted', async () => {
+  test('an image that is missing is found before anything is booted', async () => {
     await using lab = await createStagedLab()
     const instance_info = image('/disk.raw', { image_source: server.url('/missing') })
     const node = await available(lab, { deploy_interface: 'direct', instance_info })
@@ -242,7 +242,7 @@ describe('ramdisk', () => {
       { boot_iso: 'http://x/i', image_source: 'http://x/j' },
       "An 'image_source' and 'boot_iso' parameter may not be specified at the same time.",
     ],
-  ])('is refused: %s', async (_, instance_info, problem) => {
+  ])('is refused with %s', async (_, instance_info, problem) => {
     await using lab = await createStagedLab()
     const node = await available(lab, { ...live, instance_info })
     await expect(deployed(node)).rejects.toMatchObject({

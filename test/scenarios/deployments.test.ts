@@ -137,7 +137,7 @@ describe('where it comes from and goes to', () => {
   })
 })
 
-test('the bytes on the disk are the image, the config and the arguments that were asked for', async () => {
+test('the bytes on the disk are the image, the config and the arguments that were requested', async () => {
   await using lab = await createStagedLab({ disks: 'file' })
   const { node, machine } = await deployed(lab, { deploySteps: [installCoreos({ ignition, append_karg: ['foo'] })] })
   const { boot, table, partitions } = await readDisk(lab, node)
@@ -153,7 +153,7 @@ test('the bytes on the disk are the image, the config and the arguments that wer
   expect(await compareWithImage(disk, IMAGE, lab.clock)).toMatchObject({ identical: true, differences: [] })
 })
 
-test('a machine is given back, cleaned, and deployed anew with another config', async () => {
+test('a machine is given back, cleaned, and deployed again with another config', async () => {
   await using lab = await createStagedLab({ disks: 'file' })
   const { node, machine } = await deployed(lab, { deploySteps: [installCoreos({ ignition })] })
   const first = machine.firstBoot()!.configDigest

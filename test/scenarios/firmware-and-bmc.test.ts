@@ -145,7 +145,7 @@ test('firmware updates change versions, and the first one is remembered', async 
   expect(bmc).toMatchObject({ initial_version: '2.0.0', current_version: '2.0.1' })
 })
 
-test('RAID steps make and remove what was asked for', async () => {
+test('RAID steps make and remove what was requested', async () => {
   const { lab, node, call } = await manageable()
   await using _ = lab
   const disks = [{ size_gb: 'MAX', raid_level: '1', is_root_volume: true }]

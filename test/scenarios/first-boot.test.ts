@@ -122,7 +122,7 @@ test('a pointer config: fetched by Ignition with its headers, decompressed, veri
   })
 })
 
-test('a server that is not up yet is asked again, with longer and longer pauses', async () => {
+test('a server that is not up yet is called again, with longer and longer pauses', async () => {
   await using on = await lab(({ attempt }) => {
     if (attempt < 3) throw new NoAnswer('dial tcp 10.0.0.1:80: connect: connection refused')
     return attempt < 6 ? answer('', 503) : answer('there')

@@ -136,7 +136,7 @@ describe('a fleet that is killed and started again on its folder', { timeout: 60
     await deploys('machine-3')
   })
 
-  test('an agent that waits for Ironic goes on: its node is rescued, and is not inspected or looked up again', async () => {
+  test('an agent that waits for Ironic continues: its node is rescued, and is not inspected or looked up again', async () => {
     await provision('machine-4', 'provide')
     await settled('machine-4', 'available')
     await deploys('machine-4')

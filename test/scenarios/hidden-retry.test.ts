@@ -46,7 +46,7 @@ async function failing() {
 }
 
 describe('a custom deployment that fails', () => {
-  test('without an image is sent again for ever and the host shows nothing: the lab says so', async () => {
+  test('without an image is sent again forever and the host shows nothing: the lab says so', async () => {
     const { lab, node, told } = await failing()
     for (let round = 1; round <= 4; round++) expect(await reconcile(lab, node, null)).toBeNull()
     const last_error = `Deploy step deploy.install_coreos failed on node ${node.uuid}. coreos-installer failed with code 1: Error: no`

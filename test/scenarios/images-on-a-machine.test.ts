@@ -58,7 +58,7 @@ const info = (path: string, more: object = {}) => ({
 
 type Lab = Awaited<ReturnType<typeof stepMachine>>
 
-/** Whether a disk holds the image: the same bytes except the backup table, which moves to the end of the disk. */
+/** True if a disk holds the image: the same bytes except the backup table, which moves to the end of the disk. */
 async function holdsImage({ machine }: Lab, disk: string): Promise<boolean> {
   const run = await machine.executor.start({
     argv: ['dd', `if=/dev/${disk}`, 'bs=1M', `count=${Math.ceil(raw.length / 2 ** 20)}`, 'status=none'],
@@ -139,7 +139,7 @@ describe('write_image', () => {
     ],
     ['the format gpt, as a conductor calls it that looked into it', () => ({ disk_format: 'gpt' }), null],
     ['a raw image where Ironic permits gpt', () => ({}), { md5: false, formats: ['gpt'] }],
-  ])('takes %s', async (_, more, images) => {
+  ])('writes an image with %s', async (_, more, images) => {
     await using lab = await stepMachine([testDisk('sda', 5)])
     await lab.run(step('write_image'), { image_info: info('/disk.raw', more()) }, {}, images ? { images } : {})
     expect(await holdsImage(lab, 'sda')).toBe(true)
@@ -284,7 +284,7 @@ describe('inject_files', () => {
     expect(await lab.look('ls /mnt/look/loader')).not.toContain('added')
   })
 
-  describe('refuses, and the disk stays as it is:', () => {
+  describe('refuses, and the disk stays unchanged:', () => {
     let lab: Awaited<ReturnType<typeof imaged>>
     beforeAll(async () => void (lab = await imaged()))
     afterAll(() => lab[Symbol.asyncDispose]())
@@ -293,11 +293,11 @@ describe('inject_files', () => {
       [{ path: '/x', partition: 9 }, /no partition 9/],
       [{ path: '/x', partition: '/dev/sdb1' }, /no partition \/dev\/sdb1/],
       [{ path: '/nowhere/x' }, /no partition of \/dev\/sda has a folder nowhere/],
-      [{ path: '/a/../../x', partition: 3 }, /leads out of its partition/],
+      [{ path: '/a/../../x', partition: 3 }, /points outside its partition/],
       [{ path: '/x', partition: 3, mode: 'rwx' }, /cannot be used: \/0\/mode/],
       [{ content: 'x' }, /must have required property 'path'/],
       [{ path: '/x', partition: 1 }, /injecting \/x into \/dev\/sda1/],
-    ])('%j', async (file, sentence) => {
+    ])('when the file to inject is %j', async (file, sentence) => {
       await expect(lab.run(step('inject_files'), { files: [file] })).rejects.toThrow(sentence)
     })
   })

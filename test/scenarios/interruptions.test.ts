@@ -47,12 +47,12 @@ describe('power lost in the middle of an installation', () => {
     expect(await node.settled()).toMatchObject(ACTIVE)
   })
 
-  test('and back at once: the agent starts anew, and the disk still does not boot by itself', async () => {
+  test('and back at once: the agent starts again, and the disk still does not boot by itself', async () => {
     await using lab = await createStagedLab({ disks: 'file', machinePace: INTERRUPTED_MACHINE_TIMES })
     const node = await midInstall(lab)
     await (await machineOf(node)).setPower('reboot')
     const settled = await node.settled()
-    // Its token is spent, so Ironic cannot take the new agent for the old one (Ironic's source).
+    // Its token is spent, so Ironic refuses the new agent (ironic 39.0.0 conductor/manager.py get_node_with_token).
     expect(settled).toMatchObject({ provision_state: 'deploy failed' })
     expect(settled.last_error).toMatch(/Timeout reached while waiting for callback/)
     expect((await readDisk(lab, node)).boot).toBeNull()
@@ -162,7 +162,7 @@ test('a node in maintenance is not deployed, and is once it is out of it', async
   expect(await node.settled()).toMatchObject({ ...ACTIVE, maintenance: false, maintenance_reason: null })
 })
 
-test('a deployment that was asked for twice at once is one deployment', async () => {
+test('a deployment that was requested twice at once is one deployment', async () => {
   await using lab = await createStagedLab()
   const node = await lab.enroll({ deploySteps: deploy_steps })
   await node.makeAvailable()
@@ -177,7 +177,7 @@ test('a deployment that was asked for twice at once is one deployment', async ()
   expect(await node.settled()).toMatchObject(ACTIVE)
 })
 
-test('an inspection that is aborted can be begun anew', async () => {
+test('an inspection that is aborted can be begun again', async () => {
   await using lab = await createStagedLab({
     machinePace: { power: 0, bootRamdisk: minutes(3), bootDisk: 0, writeRate: 0 },
   })

@@ -26,7 +26,7 @@ const WAYS = [
 
 const ACTIVE = { provision_state: 'active', last_error: null, maintenance: false }
 
-describe.each(WAYS)('%s', (_, medium, kind, loaded) => {
+describe.each(WAYS)('a live system, %s', (_, medium, kind, loaded) => {
   test('inspects, cleans and installs CoreOS and other images in one run, each through the agent of the served live system', async () => {
     await using lab = await servers.lab()
     const nodes = await Promise.all([
@@ -218,7 +218,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
       'live',
       /no Ignition config was applied, so the live system starts no agent/,
     ],
-  ])('%s', async (_, fields, outcome, failure) => {
+  ])('after a boot with %s', async (_, fields, outcome, failure) => {
     await using lab = await servers.lab({ byDefault: false })
     const instanceFields = fields(lab.images!.urls()!)
     const enrolled = await lab.enroll({ fields: withAddress(lab, instanceFields) })
@@ -249,7 +249,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
     expect(console.filter((line) => line.includes('Trying to pull'))).toHaveLength(4)
   })
 
-  test('an Ironic that is not there', async () => {
+  test('an Ironic that is missing', async () => {
     const agent = { ironicUrls: ['http://127.0.0.1:1'] }
     const files = [{ architecture: 'x86_64', iso: servers.iso }]
     await using lab = await servers.lab({ liveImages: { files, byDefault: true, agent } })

@@ -96,7 +96,7 @@ describe('an instance that runs from an ISO', () => {
     expect(machine.boot()).toMatchObject({ source: { kind: 'iso' }, live: { failure: null } })
   })
 
-  test('does not where there is nothing; Ironic calls it active all the same', async () => {
+  test('does not where there is nothing; Ironic calls it active anyway', async () => {
     await using lab = await servers.lab({ byDefault: false })
     const node = await manageable(lab, ramdisk(`${lab.images!.url}/none.iso`))
     await node.provision('provide')
@@ -184,7 +184,7 @@ describe("the agent's token", () => {
   })
 })
 
-test('a booted machine survives a kill of ironstage: the agent goes on, and nothing is fetched or pulled again', async () => {
+test('a booted machine survives a kill of ironstage: the agent continues, and nothing is fetched or pulled again', async () => {
   await using folder = await labFolder()
   const liveImages = { files: [{ architecture: 'x86_64', iso: servers.iso }], byDefault: true }
   const first = await folder.live({ liveImages })

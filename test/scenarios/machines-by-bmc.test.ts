@@ -68,7 +68,7 @@ describe('a node whose BMC no machine has gets a machine', () => {
       { ...redfish('System.Embedded.1', 'https://10.1.0.3'), driver: 'idrac' },
       { address: '10.1.0.3', systemId: 'System.Embedded.1' },
     ],
-  ])('%s', async (_, registration, bmc) => {
+  ])('when its BMC is reached by %s', async (_, registration, bmc) => {
     await using lab = await createStagedLab()
     const uuid = await register(lab, registration)
     expect(await through(lab, uuid, 'manage')).toMatchObject({ provision_state: 'manageable', last_error: null })

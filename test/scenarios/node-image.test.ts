@@ -173,7 +173,7 @@ test('the end of ironstage costs the pull, not the machine: files, journal and v
   expect(await os(second, after, ({ pivot }) => pivot!.state === 'done')).toMatchObject({ booted: { image: pullspec } })
 })
 
-test('a system whose boot entry cannot be written goes down all the same, and comes up as it was', async () => {
+test('a system whose boot entry cannot be written goes down anyway, and comes up as it was', async () => {
   await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
   const node = await deployed(lab, { ignition: { version: '3.4.0' } })
   await os(lab, node, () => true)

@@ -45,7 +45,7 @@ describe('servicing', () => {
     expect((await machineOf(node)).boot()).toMatchObject({ outcome: 'disk' })
   })
 
-  test('an agent that is silent: failed after the callback timeout, 0 waits for ever', async () => {
+  test('an agent that is silent: failed after the callback timeout, 0 waits forever', async () => {
     await using lab = await createStagedLab({ conf: { serviceCallbackTimeout: minutes(10) } })
     const node = await active(lab)
     lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
@@ -84,7 +84,7 @@ test('fast track: one boot of the ramdisk from inspection to deployment', async 
   expect((await machineOf(node)).boot()).toMatchObject({ outcome: 'disk' })
 })
 
-test('fast track: a deployment that is asked for before the agent has reported after its inspection waits for it', async () => {
+test('fast track: a deployment that is requested before the agent has reported after its inspection waits for it', async () => {
   await using lab = await createStagedLab({
     conf: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
   })
@@ -96,7 +96,7 @@ test('fast track: a deployment that is asked for before the agent has reported a
   expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
 })
 
-test('fast track: an agent that was forgotten when a deployment was aborted is not waited for, its machine is booted anew', async () => {
+test('fast track: an agent that was forgotten when a deployment was aborted is not waited for, its machine is booted again', async () => {
   await using lab = await createStagedLab({
     conf: { fastTrack: true, inspectionPowerOff: false, automatedClean: false },
   })

@@ -52,7 +52,7 @@ test.each([
   ['5', 3, 'raid5', 120],
   ['6', 4, 'raid6', 120],
   ['1+0', 4, 'raid10', 120],
-] as const)('level %s over %i disks is a %s of the size that was asked for', async (level, count, type, size) => {
+] as const)('level %s over %i disks is a %s of the size that was requested', async (level, count, type, size) => {
   await using lab = await stepMachine(
     disks(4)
       .slice(0, count)

@@ -86,7 +86,7 @@ test('killed while giving the machine back: the node is in error, and is given b
   await deploys(life, uuid)
 })
 
-test('killed when the installation had succeeded: the deployment has failed all the same', async () => {
+test('killed when the installation had succeeded: the deployment has failed anyway', async () => {
   await using folder = await labFolder()
   let installed = false
   const uuid = await killed(await folder.live(), (event) => {
@@ -101,7 +101,7 @@ test('killed when the installation had succeeded: the deployment has failed all 
   await deploys(life, uuid)
 })
 
-test.each(['active', 'first-boot'])('killed at %s: the deployed machine goes on booting', async (moment) => {
+test.each(['active', 'first-boot'])('killed at %s: the deployed machine continues booting', async (moment) => {
   await using folder = await labFolder()
   const uuid = await killed(
     await folder.live(),
@@ -124,7 +124,7 @@ describe('killed while waiting for the agent', () => {
   test.each<[ProvisionState, ProvisionState]>([
     ['inspect wait', 'manageable'],
     ['clean wait', 'available'],
-  ])('%s: the work goes on to "%s"', async (state, done) => {
+  ])('%s: the work continues to "%s"', async (state, done) => {
     await using folder = await labFolder()
     const uuid = await killed(await folder.live(), inState(state, resting))
 
@@ -133,7 +133,7 @@ describe('killed while waiting for the agent', () => {
     await deploys(life, uuid)
   })
 
-  test('wait call-back, before the agent is there: the deployment goes on', async () => {
+  test('wait call-back, before the agent is there: the deployment continues', async () => {
     await using folder = await labFolder()
     const uuid = await killed(await folder.live(), inState('wait call-back', resting))
 

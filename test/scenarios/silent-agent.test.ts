@@ -110,7 +110,7 @@ describe('an agent that falls silent while it works', () => {
     })
   })
 
-  test('on an installation, for less than the timeout: the deployment goes on', async () => {
+  test('on an installation, for less than the timeout: the deployment continues', async () => {
     await using lab = await createStagedLab()
     const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })] })
     const silence = lab.faults.add({ match: { node: node.uuid, phase: 'install' }, effect: { kind: 'agent-silent' } })

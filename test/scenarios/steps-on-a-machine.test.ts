@@ -54,7 +54,7 @@ describe('erasing', () => {
     ])
   })
 
-  test('a disk whose firmware has frozen it fails the step, unless the node says to go on', async () => {
+  test('a disk whose firmware has frozen it fails the step, unless the node says to continue', async () => {
     await using lab = await used(['sda', 1, { secureErase: 'frozen' }])
     await expect(lab.run(step('erase_devices'))).rejects.toMatchObject({
       type: 'BlockDeviceEraseError',
@@ -160,7 +160,7 @@ describe('burn-in takes time', () => {
       // The node writes and then reads, and no peer writes to it: the simulated fio gives up after a minute.
       120_000,
     ],
-  ])('%s with %j', async (name, driver_info, ms) => {
+  ])('%s with %j takes as long as configured', async (name, driver_info, ms) => {
     await using lab = await stepMachine([testDisk('sda', 1)])
     const before = lab.clock.elapsed()
     expect(await lab.run(step(name), {}, { driver_info })).toBeNull()

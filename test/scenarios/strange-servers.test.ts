@@ -137,7 +137,7 @@ const PLACES: Place[] = [
 
 describe.concurrent.each(PLACES)('$name, from a server that', ({ fetch, codes, takes204 }) => {
   test.each(STRANGE_SERVERS.map((each) => [each.name, each] as const))(
-    '%s',
+    'fetch gets a strange answer: %s',
     async (_, strange) => {
       await using server = await strangeServer(strange, STRANGE_BODY)
       const got = fetch(server.url).then(
@@ -164,7 +164,7 @@ describe.concurrent.each(PLACES)('$name, from a server that', ({ fetch, codes, t
 
 describe.concurrent('a signature that must be there, from a server that', () => {
   test.each(STRANGE_SERVERS.map((each) => [each.name, each] as const))(
-    '%s',
+    'the image cache gets a strange answer for a signature: %s',
     async (_, strange) => {
       await using image = await strangeServer(STRANGE_SERVERS[0]!, STRANGE_BODY)
       await using server = await strangeServer(strange, STRANGE_BODY)

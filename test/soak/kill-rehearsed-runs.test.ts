@@ -19,7 +19,7 @@ const MOMENTS = REHEARSED_STAGES.flatMap((stage) => [
   { name: `when ${stage} has ended`, kill: { after: atStage(stage, 'done') } },
 ])
 
-test.each(MOMENTS)('a rehearsed run that is killed $name goes on', async ({ name, kill }) => {
+test.each(MOMENTS)('a rehearsed run that is killed $name continues', async ({ name, kill }) => {
   expect(await goesOnAfterKill(2, kill, name)).toBe(true)
 })
 

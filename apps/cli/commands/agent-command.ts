@@ -99,7 +99,7 @@ async function realAgent(
   const { stdout, stopped } = environment
   const { json = false, 'kernel-params': kernelParams = '' } = options
   const clock = systemClock()
-  const shown = await onlyShown(request, options, 'whatever its Ironic asks of the agent', environment, clock)
+  const shown = await onlyShown(request, options, 'every request of its Ironic', environment, clock)
   if (shown !== undefined) return shown
   const managers = options.steps && (await loadManagers(options.steps))
   const serves = servedBy(options)

@@ -48,7 +48,7 @@ function formatChaosReport(report: ChaosReport, files: readonly string[]): strin
   const lines = [
     `seed ${plan.seed}: ${count(plan.nodes.length, 'node')}, ${durationText(plan.duration)} of lab time`,
     `${count(plan.faults.length, 'fault')} struck ${count(strikes, 'time')}; ` +
-      `${count(deployments, 'deployment')} asked for, ${count(active, 'time')} active`,
+      `${count(deployments, 'deployment')} requested, ${count(active, 'time')} active`,
   ]
   if (violations.length === 0) return [...lines, 'all invariants held']
   for (const { invariant, node, seen, at } of violations)

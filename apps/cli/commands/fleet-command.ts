@@ -241,13 +241,9 @@ async function enroll(hosts: readonly FleetHost[], { url, environment, stop, say
       say('enrolled', `${name}  ${isNew ? 'enrolled' : 'was enrolled'} as ${uuid}`, { name, uuid, new: isNew })
     },
     onAway: (reason) =>
-      say(
-        'waiting',
-        `the Ironic cannot be reached, and is asked again every ${durationText(IRONIC_RETRY_INTERVAL)}: ${reason}`,
-        {
-          reason,
-        },
-      ),
+      say('waiting', `Ironic cannot be reached; retrying every ${durationText(IRONIC_RETRY_INTERVAL)}: ${reason}`, {
+        reason,
+      }),
   })
   try {
     await enrolling

@@ -36,7 +36,7 @@ export function agentLines({ unit, image, pull, options, restart }: AgentOnCoreo
   const optionOr = (name: string, otherwise: string) => (options[name] ? maskedAddresses(options[name]) : otherwise)
   const how = [
     ...(pull.authFile === null ? [] : ['with a pull secret']),
-    ...(pull.tlsVerify ? [] : ["without a look at the registry's certificate"]),
+    ...(pull.tlsVerify ? [] : ["without verification of the registry's certificate"]),
     ...(Object.keys(pull.proxies).length === 0 ? [] : ['by a proxy']),
   ]
   return [
@@ -129,10 +129,10 @@ async function fromNmstate(paths: readonly string[], variables: Variables): Prom
     return await keyfilesOfNmstate(paths, { variables })
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new UserError('agent-config-nmstate', 'no keyfiles can be made of the network states', {
+    throw new UserError('agent-config-nmstate', 'the network states cannot be converted to keyfiles', {
       cause,
       kind: 'usage',
-      remedy: 'see what nmstatectl gc says of them, or give keyfiles with --keyfile',
+      remedy: 'check them with nmstatectl gc, or give keyfiles with --keyfile',
     })
   }
 }
@@ -150,7 +150,7 @@ async function readAgentFile(path: string, named: string): Promise<Buffer> {
     throw new UserError('agent-config-file', `the file ${path} of ${named} cannot be read`, {
       cause,
       kind: 'usage',
-      remedy: 'name a file that is there',
+      remedy: 'name an existing file',
     })
   }
 }

@@ -20,7 +20,7 @@ export async function imagesServe(
   const files = await liveImagesOf(options, clock)
   if (!files)
     throw usageError(
-      'there is no live image to serve',
+      'no live image was given',
       'name one with --live-iso FILE, or a folder of them with --live-image DIR',
       'live-files',
     )
@@ -35,7 +35,7 @@ export async function imagesServe(
       : host
   if (publicHost === undefined)
     throw usageError(
-      'this host has no address that a BMC can reach',
+      'this host has no address that BMCs can reach',
       'name the URL by which machines reach the images, with --public-url',
       'public-url',
     )

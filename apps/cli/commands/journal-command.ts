@@ -14,7 +14,7 @@ export function journal(options: JournalCommandOptions, environment: Environment
   const { url, follow, har, last, json = false } = options
   const query = makeJournalQuery(options)
   if (har !== undefined && follow)
-    throw usageError('--har writes what there is, and --follow goes on', 'leave one of them out')
+    throw usageError('--har writes the stored entries, and --follow waits for new ones', 'leave one of them out')
   return withLab(url, environment, async (lab) => {
     if (har !== undefined) {
       await writeOutput(har, `${JSON.stringify(await lab.journalHar(query), null, 2)}\n`)

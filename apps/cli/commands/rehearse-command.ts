@@ -99,7 +99,7 @@ async function scenarioNamed(
     throw new UserError('scenario-unknown', `there is no scenario ${name}, and no file of this name can be read`, {
       kind: 'usage',
       cause,
-      remedy: `${near === undefined ? '' : `did you mean ${near}? `}ironstage rehearse upgrade --list shows the scenarios`,
+      remedy: `${near === undefined ? '' : `did you mean ${near}? `}list the scenarios with ironstage rehearse upgrade --list`,
     })
   }
 }

@@ -15,7 +15,10 @@ import { usageError } from '../usage-error.js'
 /** An answer may take as long as the slowest command that Ironic waits for. */
 const REPLAY_ANSWER_TIMEOUT = seconds(300)
 
-/** `ironstage replay RECORDING`: plays a recording against another Ironic. Exit code 1 where that does otherwise. */
+/**
+ * `ironstage replay RECORDING`: plays a recording against another Ironic. Exits with 1 if that Ironic answers
+ * differently.
+ */
 export async function replay(
   options: CommandOptionValues<(typeof REPLAY_OPTIONS)[number]>,
   environment: Environment,
@@ -61,7 +64,7 @@ async function secretValues(file: string | undefined): Promise<Map<string, strin
   const usage = (message: string, cause?: unknown) =>
     new UserError('secret-values', message, {
       kind: 'usage',
-      remedy: "write one line for each, as in '***1': value",
+      remedy: "write one line per secret, as in '***1': value",
       ...defined({ cause }),
     })
   let values: unknown

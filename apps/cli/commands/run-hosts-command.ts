@@ -117,8 +117,8 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     wish = wish === 'no' ? 'after the hosts' : 'after the stage'
     environment.stderr.line(
       wish === 'after the hosts'
-        ? 'finishing the hosts under way; Ctrl-C again: only their stages; a third time: leave at once'
-        : 'stopping after the stages under way; Ctrl-C again: leave at once',
+        ? 'finishing the started hosts; Ctrl-C again: only their current stages; a third time: exit at once'
+        : 'stopping after the current stages; Ctrl-C again: exit at once',
     )
     return true
   })
@@ -277,7 +277,7 @@ async function untilStopped(
   try {
     return await running
   } catch (error) {
-    if (stopped.aborted) stderr.line(`the run goes on with: ironstage run ${path} --resume`)
+    if (stopped.aborted) stderr.line(`continue the run with: ironstage run ${path} --resume`)
     throw explainFolderError(folder.path, error)
   } finally {
     view.end()
@@ -295,7 +295,7 @@ async function finished(report: RunReport, { view, options, folder, environment 
   view.end()
   view.report(report)
   if (report.ended_at === null && !report.check_only)
-    environment.stderr.line(`the run ${report.id} goes on with: ironstage run attach ${report.id}`)
+    environment.stderr.line(`the run ${report.id} continues with: ironstage run attach ${report.id}`)
   const consoles: Record<string, string> = {}
   for (const { host } of report.hosts)
     consoles[host] = await readFile(join(folder.path, 'console', `${host}.log`), 'utf8').catch(() => '')

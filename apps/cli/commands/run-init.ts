@@ -26,7 +26,7 @@ async function writeNewFile(path: string, text: string, force: boolean): Promise
     await writeFile(path, text, { flag: force ? 'w' : 'wx' })
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
-    throw new UserError('hosts-file', `${path} ${exists ? 'is there already' : 'cannot be written'}`, {
+    throw new UserError('hosts-file', `${path} ${exists ? 'already exists' : 'cannot be written'}`, {
       kind: 'usage',
       ...defined({ cause: exists ? undefined : cause }),
       remedy: exists ? 'name another file, or replace it with --force' : 'name a file that you may write',

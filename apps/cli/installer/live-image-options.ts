@@ -37,7 +37,7 @@ const ON = ['1', 't', 'true', 'on', 'y', 'yes']
 const OFF_WORDS = ['', '0', 'f', 'false', 'off', 'n', 'no']
 
 /**
- * Whether nodes boot CoreOS with the agent in a container by default: off, as the design document
+ * True if nodes boot CoreOS with the agent in a container by default: off, as the design document
  * has it.
  *
  * @throws UserError for a word that is neither yes nor no

@@ -22,7 +22,7 @@ export async function readOneMachine(file: string): Promise<MachineHardware> {
   if (others.length > 0)
     throw unusableHardware(
       describeHardwareFile(file),
-      `it describes ${others.length + 1} kinds of machines, and this command makes one machine`,
+      `it describes ${others.length + 1} kinds of machines, but this command creates only one`,
     )
   return first.hardware
 }

@@ -75,7 +75,7 @@ describe('options', () => {
     [{ 'disk-size': 'big' }, {}, /^--disk-size is "big", which is not of the expected form$/],
     [{}, { IRONSTAGE_SPEED: '0' }, /^IRONSTAGE_SPEED is "0", which must be > 0$/],
     [{}, { IRONSTAGE_PROT: '1' }, /^the environment has IRONSTAGE_PROT, which is not an option/],
-  ])('refuses %j %j', async (flags, variables, message) => {
+  ])('are refused as wrong usage: flags %j, variables %j', async (flags, variables, message) => {
     const refused = resolveOptions(names, flags, variables)
     await expect(refused).rejects.toThrow(message)
     await expect(refused).rejects.toMatchObject({ kind: 'usage' })

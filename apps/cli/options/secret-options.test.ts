@@ -27,7 +27,7 @@ test.each(['', '\n', 'two\nlines\n'])('a file with %j is refused', async (text) 
   await expect(withSecretsOfFiles({ 'bmc-password-file': path })).rejects.toThrow(`${path} has no password`)
 })
 
-test('a secret that is named twice is refused, and so is a file that is not there', async () => {
+test('a secret that is named twice is refused, and so is a file that is missing', async () => {
   const path = await file('a')
   await expect(withSecretsOfFiles({ 'bmc-password': 'b', 'bmc-password-file': path })).rejects.toThrow(
     'the same secret',

@@ -20,7 +20,7 @@ export async function readStandardInput({ stdin, stopped }: Pick<Environment, 's
       if (size > MAX_INPUT_BYTES)
         throw usageError(
           `standard input has more than ${MAX_INPUT_BYTES / 2 ** 20} MiB`,
-          'give a file that this command can read',
+          'use a file instead',
           'standard-input',
         )
       parts.push(bytes)

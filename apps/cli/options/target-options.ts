@@ -101,11 +101,11 @@ export async function onlyShown(
     return disk.inUse === null ? 0 : 1
   }
   const lines = [
-    `${request.target}: only looked at, nothing was written`,
+    `${request.target}: only checked, nothing was written`,
     `  disk       ${disk.path} (${disk.number}), ${disk.size} bytes${disk.model === null ? '' : `, ${disk.model}`}`,
     `  in use     ${disk.inUse ?? 'no'}`,
     `  confined   ${on.target.confinement}`,
-    `  installer  ${installer ?? 'none: coreos-installer is not there'}`,
+    `  installer  ${installer ?? 'none: coreos-installer was not found on PATH'}`,
     `would be destroyed: ${type === null ? 'what is on it; there is no partition table' : `the partition table (${type}) and`}`,
     ...partitions.map(
       ({ name, partitionLabel, filesystem, label }) =>

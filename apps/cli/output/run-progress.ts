@@ -43,7 +43,7 @@ function linesOf(event: RunEvent): string[] {
   switch (event.event) {
     case 'run':
       return [
-        `run ${event.id}${event.resumed ? ' goes on' : ''}: ${event.hosts.length} hosts, state in ${event.state_dir}`,
+        `run ${event.id}${event.resumed ? ' continues' : ''}: ${event.hosts.length} hosts, state in ${event.state_dir}`,
       ]
     case 'dashboard':
       return [`the dashboard is at ${event.url}`]
@@ -157,7 +157,7 @@ class LiveView implements RunView {
       `${count(({ outcome }) => outcome === 'ok')} ok`,
       `${count(({ outcome }) => outcome !== null && outcome !== 'ok')} not`,
       `${count(({ outcome, stage }) => outcome === null && stage === '')} waiting`,
-      ...(inWork.length > first.length ? [`${inWork.length - first.length} more under way`] : []),
+      ...(inWork.length > first.length ? [`${inWork.length - first.length} more running`] : []),
     ]
     return [...first.map(shown), `  of ${all.length} hosts: ${others.join(', ')}`]
   }

@@ -79,7 +79,7 @@ export async function streamValidate(
     else {
       for (const { kind: weight, path, message } of findings)
         stdout.line(`${document.name}: ${weight}: ${path === '' ? '' : `${path} `}${message}`)
-      stdout.line(`${document.name}: ${valid ? 'valid' : 'refused'}, ${kind ?? 'no metadata of CoreOS'}`)
+      stdout.line(`${document.name}: ${valid ? 'valid' : 'refused'}, ${kind ?? 'not CoreOS metadata'}`)
     }
   }
   return wrong === 0 ? 0 : 1

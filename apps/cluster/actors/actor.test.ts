@@ -91,7 +91,7 @@ describe('a key', () => {
     expect(done).toEqual(['b', 'a'])
   })
 
-  test('is looked at again after the time that was asked for, or at its next change', async () => {
+  test('is looked at again after the time that was requested, or at its next change', async () => {
     const parts = openParts()
     const { kube, clock } = parts
     const at: number[] = []

@@ -54,7 +54,7 @@ const pauseAfter = (failures: number): number => Math.min(MIN_REQUEUE_DELAY * 2 
 interface KeyState {
   /** Ends the pause before the next round. */
   wake: () => void
-  /** Whether something has changed since the round began. */
+  /** True if something has changed since the round began. */
   isDue: boolean
   running: Promise<void>
 }

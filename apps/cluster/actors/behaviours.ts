@@ -7,7 +7,7 @@ import { UserError } from '../../../base/runtime/index.js'
 export interface Behaviour {
   /** `ACTOR/WHAT-IT-DOES`, in the words of a log: `cvo/waits-for-operators`. */
   name: string
-  /** Name of a story that goes otherwise without it. */
+  /** Name of a story that fails without it. */
   story: string
   /** Consequence of its lack in a real cluster; follows the name in `without NAME: ...`. */
   says: string

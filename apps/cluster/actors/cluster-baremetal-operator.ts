@@ -12,22 +12,22 @@ const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 export const IMAGE_SERVICE_FIRST: Behaviour = {
   name: 'cbo/updates-image-service-first',
   story: 'ironic-after-images',
-  says: 'Ironic reboots hosts into an image that is replaced while they boot: they are of no use until their inspection has timed out',
+  says: 'Ironic reboots hosts into an image that is replaced while they boot: they are unusable until their inspection times out',
 }
 export const RESTARTS_IRONIC: Behaviour = {
   name: 'cbo/restarts-ironic',
   story: 'ironic-after-images',
-  says: 'Ironic goes on in its old container, and hosts that are on in the deploy image stay in the old one',
+  says: 'Ironic keeps running its old container, and hosts that run the deploy image stay on the old one',
 }
 export const COPIES_THE_ISO: Behaviour = {
   name: 'cbo/copies-the-iso-of-the-release',
   story: 'deploy-image',
-  says: 'the image service starts again on the ISO of the first release: no newer deploy image ever reaches a host',
+  says: 'the image service restarts with the ISO of the first release: no newer deploy image ever reaches a host',
 }
 export const WAITS_FOR_ROLLOUT: Behaviour = {
   name: 'cbo/waits-for-its-pods',
   story: 'ironic-after-images',
-  says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes without them',
+  says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes too early',
 }
 
 const NAMESPACE = 'openshift-machine-api'
@@ -136,7 +136,7 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
       announce({
         actor: CLUSTER_BAREMETAL_OPERATOR,
         does: `rolls out ${name}`,
-        because: `the release ${version} has it`,
+        because: `it is part of release ${version}`,
       })
       return kube.create<'Deployment'>({
         apiVersion: 'apps/v1',

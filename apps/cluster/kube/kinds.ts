@@ -49,7 +49,7 @@ export interface KindEntry {
   plural: string
   shortNames: readonly string[]
   isNamespaced: boolean
-  /** Whether `status` is written by itself, and by nothing else. */
+  /** True if `status` is written by itself, and by nothing else. */
   hasStatus: boolean
 }
 

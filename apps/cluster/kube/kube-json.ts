@@ -35,7 +35,7 @@ export function freezeJson<T>(value: T): T {
   return value
 }
 
-/** Whether two JSON values are equal; the order of members is none of them. */
+/** True if two JSON values are equal; the order of members is none of them. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

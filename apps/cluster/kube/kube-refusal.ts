@@ -12,6 +12,6 @@ export class KubeRefusal extends UserError {
   }
 }
 
-/** Whether an error is a refusal with this code: 404 not there, 409 changed meanwhile or there already. */
+/** True if an error is a refusal with this code: 404 for missing, 409 for changed or already existing. */
 export const isRefusal = (error: unknown, code: number): error is KubeRefusal =>
   error instanceof KubeRefusal && error.status.code === code

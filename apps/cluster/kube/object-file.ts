@@ -199,7 +199,7 @@ function markOf(path: string): CommitMark | undefined {
 
 const damaged = (path: string, sentence: string, cause?: unknown): UserError =>
   new UserError('kube-objects', `the objects of the Kubernetes API in ${path} are not all there: ${sentence}`, {
-    remedy: `put the file back, or go on with what can be read: ironstage state repair --state-dir ${dirname(path)}`,
+    remedy: `restore the file, or continue with the readable objects: ironstage state repair --state-dir ${dirname(path)}`,
     cause,
   })
 
@@ -249,7 +249,7 @@ function linesIn(path: string): FoundLines {
 
 const damagedLine = (path: string, line: number, cause: unknown): UserError =>
   new UserError('kube-objects', `${path}:${line} is not an object of the Kubernetes API`, {
-    remedy: `go on with the lines before it: ironstage state repair --state-dir ${dirname(path)}`,
+    remedy: `continue with the lines before it: ironstage state repair --state-dir ${dirname(path)}`,
     cause,
   })
 

@@ -143,7 +143,7 @@ describe('a watch', () => {
     return seen
   }
 
-  test('begins with what is there, and goes on with every change', async () => {
+  test('begins with what is there, and continues with every change', async () => {
     const { client } = openTestKube()
     await client.create(host('worker-0'))
     const watching = client.watch('BareMetalHost', { signal: new AbortController().signal })
@@ -159,7 +159,7 @@ describe('a watch', () => {
     ])
   })
 
-  test('goes on after a version', async () => {
+  test('continues after a version', async () => {
     const { client } = openTestKube()
     const { metadata } = await client.create(host('worker-0'))
     await client.create(host('worker-1'))

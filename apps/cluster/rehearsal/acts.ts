@@ -14,28 +14,28 @@ export interface Acted {
 export function actText(step: ScenarioStep, cluster: RehearsedCluster): string | undefined {
   const versionOf = (key: string): string => cluster.release(key).version
   if ('upgrade' in step) {
-    const image = step.image === undefined ? '' : `, and names the image of ${versionOf(step.image)}`
-    return `asks for ${versionOf(step.upgrade)}${image}`
+    const image = step.image === undefined ? '' : `, with the image of ${versionOf(step.image)}`
+    return `requests ${versionOf(step.upgrade)}${image}`
   }
-  if ('scale' in step) return `wants ${step.scale} worker${step.scale === 1 ? '' : 's'}`
+  if ('scale' in step) return `scales to ${step.scale} worker${step.scale === 1 ? '' : 's'}`
   if ('power' in step)
     return `turns ${step.of}${step.index === undefined ? '' : ` (number ${step.index})`} ${step.power}`
   if ('connect' in step) {
-    const since = step.supportedSince === undefined ? '' : `, known to ${versionOf(step.supportedSince)} and later`
+    const since = step.supportedSince === undefined ? '' : `, supported since ${versionOf(step.supportedSince)}`
     const network = step.boots === undefined ? '' : ', which boot over the network'
-    const password = step.password === undefined ? '' : ', with a wrong password of their BMCs'
-    const missing = step.network === undefined ? '' : ', with network settings that are not written yet'
+    const password = step.password === undefined ? '' : ', with a wrong BMC password'
+    const missing = step.network === undefined ? '' : ', whose network settings do not exist yet'
     return `connects ${step.connect} new host${step.connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
   }
-  if ('reprovision' in step) return `installs the ${step.reprovision} again`
-  if ('bootImage' in step) return `gives the machine sets the boot image of ${versionOf(step.bootImage)}`
+  if ('reprovision' in step) return `reinstalls the ${step.reprovision}`
+  if ('bootImage' in step) return `sets the boot image of the machine sets to that of ${versionOf(step.bootImage)}`
   if ('bootstrap' in step) return `installs a bootstrap node of ${versionOf(step.bootstrap)}`
   if ('tamper' in step) return `changes ${step.path} on the disk of the ${step.tamper}`
-  if ('password' in step) return `corrects the password of the BMCs of the ${step.of}`
-  if ('network' in step) return `gives each of the ${step.of} network settings of its own`
+  if ('password' in step) return `corrects the BMC passwords of the ${step.of}`
+  if ('network' in step) return `gives each of the ${step.of} its own network settings`
   if ('pause' in step) return `pauses the pool of the ${step.pause}`
-  if ('resume' in step) return `lets the pool of the ${step.resume} go on`
-  if ('askIronic' in step) return `asks Ironic to ${step.askIronic} the ${step.of}, past the cluster`
+  if ('resume' in step) return `resumes the pool of the ${step.resume}`
+  if ('askIronic' in step) return `requests from Ironic directly: ${step.askIronic} the ${step.of}`
   if ('failPulls' in step)
     return `sees the registry fail: the next ${step.failPulls} pulls of the node image of ${versionOf(step.of)}`
   if ('fill' in step) return `finds ${step.fill} of the ${step.of} full`

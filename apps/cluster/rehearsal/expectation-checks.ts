@@ -16,7 +16,7 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
     const { coreos, version } = cluster.release(expectation.deployImage)
     return everyHost(cluster, expectation, `has the deploy image of ${version} (${coreos})`, async (host) => {
       const image = await cluster.deployImageOf(host)
-      return image === coreos ? undefined : `has ${image ?? 'none'}`
+      return image === coreos ? undefined : `has ${image ?? 'no deploy image'}`
     })
   }
   if ('runs' in expectation) {
@@ -100,7 +100,7 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
       const address = /^address\d*=([^/\n]+)/m.exec(settings)?.[1]
       const own = cluster.addresses.get(name)
       if (own !== undefined && address === own) return undefined
-      return address === undefined ? 'runs one without any' : `runs one with ${address} in place of ${own}`
+      return address === undefined ? 'runs one without any' : `runs one with ${address} instead of ${own}`
     })
   return (await measuredCheck(expectation, cluster)) ?? clusterCheck(expectation, cluster)
 }
@@ -174,7 +174,7 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     )
     const text = `${refusal?.does ?? ''} ${refusal?.because ?? ''}`
     if (refusal && text.includes(expectation.because ?? '')) return { expects }
-    return { expects, found: refusal ? `the last that was done about it: ${text.trim()}` : 'nothing was done about it' }
+    return { expects, found: refusal ? `the last action was: ${text.trim()}` : 'nothing was done about it' }
   }
   if ('pulled' in expectation) {
     const found = cluster.pulls(expectation.pulled, expectation.of)
@@ -182,14 +182,14 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     return found === expectation.times ? { expects } : { expects, found: `it was fetched ${times(found)}` }
   }
   if ('reached' in expectation) {
-    const expects = 'nothing is fetched from outside of the site'
+    const expects = 'nothing is fetched from outside the site'
     const [first] = cluster.outsideAccesses()
-    return first === undefined ? { expects } : { expects, found: `${first} was asked for` }
+    return first === undefined ? { expects } : { expects, found: `${first} was requested` }
   }
   if ('skew' in expectation) {
     const found = await cluster.skew()
     const expects =
-      expectation.skew.length === 0 ? 'all places name one boot image' : `${expectation.skew.join(' and ')} differ`
+      expectation.skew.length === 0 ? 'all places name the same boot image' : `${expectation.skew.join(' and ')} differ`
     const isSo =
       expectation.skew.length === 0
         ? found.length === 0
@@ -210,7 +210,7 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     const one = cluster.measured(expectation.fewerBytes)
     const other = cluster.measured(expectation.than)
     const expects = `a worker ${expectation.fewerBytes} pulls fewer bytes`
-    return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes in place of ${other.bytes}` }
+    return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes instead of ${other.bytes}` }
   }
   throw new Error(`an expectation without a check: ${JSON.stringify(expectation)}`)
 }
@@ -233,7 +233,7 @@ async function everyHost(
   const hosts = index === undefined ? all : all.slice(index, index + 1)
   const whom = index === undefined ? `each of the ${of}` : (hosts[0]?.name ?? `number ${index} of the ${of}`)
   const expects = `${whom} ${expected}`
-  if (hosts.length === 0) return { expects, found: 'there is none' }
+  if (hosts.length === 0) return { expects, found: 'there are no such hosts' }
   for (const host of hosts) {
     const found = await differs(host)
     if (found !== undefined) return { expects, found: `${host.name} ${found}` }

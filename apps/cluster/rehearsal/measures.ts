@@ -126,6 +126,6 @@ export class Measures implements Disposable {
   }
 }
 
-/** Whether a machine runs an installed system whose kubelet may start. */
+/** True if a machine runs an installed system whose kubelet may start. */
 const isNode = (machine: Machine): boolean =>
   machine.boot()?.outcome === 'disk' && machine.os()?.kubelet === 'may start'

@@ -62,7 +62,7 @@ export interface ScenarioCluster {
   workers?: number
   /** Hosts that are registered and not provisioned. Default 0. */
   spares?: number
-  /** Whether the machine sets keep their boot image in upgrades. */
+  /** True if the machine sets keep their boot image in upgrades. */
   pinned?: boolean
 }
 

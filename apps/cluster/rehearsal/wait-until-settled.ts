@@ -43,7 +43,7 @@ const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise
     const found = await kube.find('ClusterVersion', { name: 'version' })
     const { status, metadata, spec } = found ?? {}
     const [entry] = status?.history ?? []
-    if (!entry || status?.observedGeneration !== metadata?.generation) return 'the upgrade has not begun'
+    if (!entry || status?.observedGeneration !== metadata?.generation) return 'the upgrade has not started'
     if (conditionOf(status?.conditions, 'ReleaseAccepted')?.status === 'False') return null
     const wanted = spec?.desiredUpdate?.version
     const isAsked = wanted === undefined || wanted === entry.version

@@ -83,7 +83,7 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   return { version, image, components }
 }
 
-/** Whether two manifests are one file, or bring one object. */
+/** True if two manifests are one file, or bring one object. */
 const isSameManifest = (one: ReleaseManifest, other: ReleaseManifest): boolean =>
   one.name === other.name ||
   (one.object.kind === other.object.kind &&

@@ -134,7 +134,7 @@ export function runPods(parts: PodsParts): AsyncDisposable {
   }
 }
 
-/** Whether a Deployment's present template runs. */
+/** True if a Deployment's present template runs. */
 export const isRolledOut = ({ metadata, status }: Deployment): boolean =>
   status?.observedGeneration === metadata.generation && status.availableReplicas > 0
 

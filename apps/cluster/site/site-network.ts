@@ -44,7 +44,7 @@ export class SiteNetwork {
     this.#outside.add(new URL(origin).origin)
   }
 
-  /** Whether a host is reached; a refusal is noted as `what`. */
+  /** True if a host is reached; a refusal is noted as `what`. */
   reaches(host: string, what: string): boolean {
     const { reachability, mirrors, clock } = this.#options
     if (reachability === 'connected' || mirrors.includes(host)) return true

@@ -17,9 +17,12 @@ test.each([
   expect(addressesIn(range)).toEqual(expected)
 })
 
-test.each(['192.0.2.300', '10.0.0.0/8', '192.0.2.0/33', 'https://x'])('%s is refused', (range) => {
-  expect(() => addressesIn(range)).toThrow(`${range} is neither an address nor a network`)
-})
+test.each(['192.0.2.300', '10.0.0.0/8', '192.0.2.0/33', 'https://x'])(
+  '%s is refused: neither an address nor a network',
+  (range) => {
+    expect(() => addressesIn(range)).toThrow(`${range} is neither an address nor a network`)
+  },
+)
 
 test('the systems behind a service are found, with what its account may read', async () => {
   await using bmc = await served(2)

@@ -156,7 +156,7 @@ async function isRedfish(
 async function systemsOf(url: string, certificate: string | null, options: DiscoverOptions): Promise<FoundSystem[]> {
   const { username, password, clock, signal } = options
   const unknown = { url, certificate, system: null, serial: null, product: null, macs: [] }
-  if (password === undefined) return [{ ...unknown, refused: 'no password to look further' }]
+  if (password === undefined) return [{ ...unknown, refused: 'a password is needed to list its systems' }]
   const trust = certificate === null ? {} : { certificate }
   await using client = new RedfishClient({ url, username, password, ...trust, clock, logger: silent })
   try {

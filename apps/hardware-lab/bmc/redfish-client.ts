@@ -275,7 +275,7 @@ export class RedfishClient implements AsyncDisposable {
 const isBusy = ({ status }: RedfishAnswer): boolean => status === 503 || status === 429
 const isFull = ({ body }: RedfishAnswer): boolean => JSON.stringify(body).includes('SessionLimitExceeded')
 
-/** Whether a failure came before the request was on its way. */
+/** True if a failure came before the request was on its way. */
 const neverSent = (error: unknown): boolean =>
   error instanceof FetchFailure &&
   /^(refused|unknown-host|lookup-failed|network-unreachable|host-unreachable|connect-timeout|connect-failed)$/.test(

@@ -238,7 +238,11 @@ export const HOSTS_SCHEMA = {
       additionalProperties: false,
       properties: {
         parallel: { type: 'integer', minimum: 1, maximum: 256, description: 'hosts at a time; 4 by default' },
-        'max-failures': { type: 'integer', minimum: 1, description: 'failed hosts after which none is begun' },
+        'max-failures': {
+          type: 'integer',
+          minimum: 1,
+          description: 'number of failed hosts after which no other is started',
+        },
         canary: { ...hostsTextSchema, description: 'host that goes first, alone' },
       },
     },

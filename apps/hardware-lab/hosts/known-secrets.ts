@@ -41,7 +41,7 @@ export class KnownSecrets {
  */
 export async function readSecret(setting: SecretSetting, what: string, parts: SecretParts): Promise<string> {
   const lacking = (message: string, cause?: unknown) =>
-    new UserError('hosts-secret', `${what} is not there: ${message}`, {
+    new UserError('hosts-secret', `${what} cannot be read: ${message}`, {
       kind: 'usage',
       ...defined({ cause }),
     })

@@ -116,10 +116,10 @@ describe('a secret', () => {
   })
 
   test.each([
-    [{ env: 'MISSING' }, 'the password of x is not there: the environment has no MISSING'],
-    [{ file: 'no/such/file' }, 'the password of x is not there: /no/such/file cannot be read'],
-    [{ command: ['false', 's3cret-argument'] }, 'the password of x is not there: false ended with 1'],
-    [{ command: ['no-such-program'] }, 'the password of x is not there: no-such-program is not installed'],
+    [{ env: 'MISSING' }, 'the password of x cannot be read: the environment has no MISSING'],
+    [{ file: 'no/such/file' }, 'the password of x cannot be read: /no/such/file cannot be read'],
+    [{ command: ['false', 's3cret-argument'] }, 'the password of x cannot be read: false ended with 1'],
+    [{ command: ['no-such-program'] }, 'the password of x cannot be read: no-such-program is not installed'],
   ])('that cannot be had is an error without it: %j', async (setting, expected) => {
     await expect(readSecret(setting, 'the password of x', parts)).rejects.toThrow(expected)
   })

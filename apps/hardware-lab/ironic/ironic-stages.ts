@@ -35,7 +35,7 @@ export async function register(context: HostContext, signal: AbortSignal): Promi
   const known = (await ask(() => client.nodes({ detail: true }))).find((node) => node.name === name)
   if (known && known.extra[RUN_MARK] === undefined)
     throw new UserError('ironic-node', `the Ironic at ${ironic!.url} has a node ${name} that no run has registered`, {
-      remedy: `it was not touched; name another with ironic: {node: NAME}, or remove it there`,
+      remedy: `it was not touched; set another name with ironic: {node: NAME}, or delete the node`,
     })
   const extra = { [RUN_MARK]: context.runId }
   const node = known ?? (await ask(() => client.createNode({ ...fields, name, extra, automated_clean: false })))

@@ -54,6 +54,6 @@ export function disksFor(
   return { root, skip: isDistinct ? known : null }
 }
 
-/** Whether a hint for another disk would spare the chosen one too: some disks of one model have the same serial number. */
+/** True if a hint for another disk would spare the chosen one too: some disks of one model have the same serial number. */
 const covers = (hint: JsonObject, { serial, wwn }: InventoryDisk): boolean =>
   Object.entries(hint).every(([key, value]) => isSameIdentifier(key === 'serial' ? serial : wwn, String(value)))

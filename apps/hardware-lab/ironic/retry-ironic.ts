@@ -4,7 +4,7 @@ import type { HostStage } from '../hosts/host.js'
 import type { HostContext } from '../pipeline/context.js'
 import { nodeNameOf } from './host-node.js'
 
-/** Whether another attempt helps: the node is locked for a while, or the Ironic is starting. */
+/** True if another attempt helps: the node is locked for a while, or the Ironic is starting. */
 const canRetryCall = (error: unknown): boolean =>
   isIronicAway(error) || (error instanceof IronicRefused && error.status === 409 && /locked/i.test(error.message))
 

@@ -52,7 +52,7 @@ export async function postChecks(context: HostContext, signal: AbortSignal): Pro
   if (state.nonce) {
     const { stdout } = await runShellLine(shell, `cat '${state.nonce.path}'`, signal)
     if (stdout.trim() !== state.nonce.secret)
-      throw new UserError('post-check', `${host.name} does not run the installed system any more`)
+      throw new UserError('post-check', `${host.name} no longer runs the installed system`)
   }
   const results: PostCheckResult[] = []
   for (const check of checks) results.push(await runPostCheck(shell, check, signal))

@@ -11,7 +11,7 @@ import { openRunPage } from './run-page.js'
 const parts = () => ({ clock: systemClock(), random: seededRandom(1), logger: silent })
 const follower = () => new RunFollower({ isRehearsal: true, isCheck: false, stages: [] })
 
-describe('calls of the control API while a run goes on', () => {
+describe('calls of the control API while a run continues', () => {
   const CALLS: [string, string, (lab: LabClient) => Promise<unknown>][] = [
     ['a machine is removed', 'the machines of a run are the hosts of its file', (lab) => lab.removeMachine('node-1')],
     [
@@ -24,8 +24,8 @@ describe('calls of the control API while a run goes on', () => {
       'the machines of a run are the hosts of its file',
       (lab) => lab.bmcAccountOfMachine('node-1', { username: 'a', password: 'b' }),
     ],
-    ['the clock is made faster', 'a run goes on in real time', (lab) => lab.setClock({ mode: 'x10' })],
-    ['the clock is moved', 'a run goes on in real time', (lab) => lab.advance({ by: '1h' })],
+    ['the clock is made faster', 'a run uses real time', (lab) => lab.setClock({ mode: 'x10' })],
+    ['the clock is moved', 'a run uses real time', (lab) => lab.advance({ by: '1h' })],
     ['a snapshot is taken', 'a run has no snapshots', (lab) => lab.takeSnapshot()],
     ['the lab is reset', 'a run has no snapshots', (lab) => lab.reset()],
     [
@@ -35,7 +35,7 @@ describe('calls of the control API while a run goes on', () => {
     ],
   ]
 
-  test('what would break it is refused, and its machines stay as they are', async () => {
+  test('what would break it is refused, and its machines stay unchanged', async () => {
     await using runs = await RehearsedRuns.make(hostsYaml(1))
     const file = await readHosts(`${runs.folder}/hosts.yaml`)
     const followed = follower()
@@ -54,7 +54,12 @@ describe('calls of the control API while a run goes on', () => {
     for (const [what, problem, call] of CALLS) await expect(call(lab), what).rejects.toThrow(problem)
     expect(await lab.machines()).toEqual(before)
     expect(await lab.faults()).toEqual({ faults: [] })
-    await lab.addFault({ match: { machine: 'node-1', bmc: 'read power' }, effect: { kind: 'status', status: 401 } })
+    const allowed = {
+      match: { machine: 'node-1', bmc: 'read power' },
+      effect: { kind: 'status', status: 401 },
+    } as const
+    await lab.addFault(allowed)
+    expect(await lab.faults()).toMatchObject({ faults: [allowed] })
   })
 
   test('real hosts take no faults', async () => {

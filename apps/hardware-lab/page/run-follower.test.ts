@@ -21,7 +21,7 @@ const stage = (status: 'started' | 'done' | 'failed', more: object = {}) => ({
   ...more,
 })
 
-test('before a run has begun it has no hosts', () => {
+test('before a run has started it has no hosts', () => {
   const follower = new RunFollower({ isRehearsal: true, isCheck: true, stages: [] })
   expect(follower.progress()).toMatchObject({ id: null, isRehearsal: true, isCheck: true, hosts: [], isOver: false })
 })

@@ -61,7 +61,7 @@ test('a run that is stopped waits for no page', async () => {
   expect(Date.now() - asked).toBeLessThan(2500)
 })
 
-test('the page of a run that goes on is where it was, and elsewhere when another program has its port', async () => {
+test('the page of a run that continues is where it was, and elsewhere when another program has its port', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-page-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const urlOf = async () => {

@@ -27,16 +27,16 @@ export async function refuseUnfinished(
   if (resume || !before || before.endedAt !== null || before.checkOnly) return
   const unfinished = `the run ${before.id} in ${folder.path} has not ended`
   // A look must not forget how far a run has come.
-  if (checkOnly) throw earlierRunError(unfinished, 'go on with --resume, or look with another --state-dir')
-  if (!restart) throw earlierRunError(unfinished, 'go on with --resume, or forget it and begin anew with --restart')
+  if (checkOnly) throw earlierRunError(unfinished, 'continue it with --resume, or check with another --state-dir')
+  if (!restart) throw earlierRunError(unfinished, 'continue it with --resume, or discard it with --restart')
 }
 
 /** A sentence when there is no run to go on with; undefined where there is one. */
 export async function nothingToResume(folder: RunFolder): Promise<string | undefined> {
   const before = await folder.run()
-  if (!before) return `nothing to resume: no run was begun in ${folder.path}`
+  if (!before) return `nothing to resume: no run was started in ${folder.path}`
   const run = `the run ${before.id} in ${folder.path}`
-  if (before.checkOnly) return `nothing to resume: ${run} only looked at the hosts`
+  if (before.checkOnly) return `nothing to resume: ${run} only checked the hosts`
   return before.endedAt === null ? undefined : `nothing to resume: ${run} has ended`
 }
 
@@ -76,7 +76,7 @@ export async function openRun(
 }
 
 async function resumed({ folder, hosts, ironic, rehearsed = false }: RunHostsOptions): Promise<HostsRunRecord> {
-  const remedy = 'leave --resume out to begin a run'
+  const remedy = 'leave out --resume to start a run'
   const nothing = await nothingToResume(folder)
   if (nothing !== undefined) throw earlierRunError(nothing, remedy)
   const before = (await folder.run())!
@@ -87,7 +87,7 @@ async function resumed({ folder, hosts, ironic, rehearsed = false }: RunHostsOpt
       `the run ${before.id} ${before.throughIronic === undefined ? 'goes through no Ironic' : `goes through the Ironic at ${before.throughIronic}`}`,
       before.throughIronic === undefined
         ? 'leave --through-ironic out'
-        : `go on with --through-ironic ${before.throughIronic}`,
+        : `continue it with --through-ironic ${before.throughIronic}`,
     )
   const unknown = before.hosts.filter((name) => !hosts.some((host) => host.name === name))
   if (unknown.length > 0)

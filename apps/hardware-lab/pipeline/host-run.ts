@@ -36,7 +36,7 @@ export interface HostRunOptions {
   clock: Clock
   random: Random
   logger: Logger
-  /** Whether the run is to stop once the present stage has ended. */
+  /** True if the run is to stop once the present stage has ended. */
   stopping: () => boolean
   onEvent: (event: RunEvent) => void
 }

@@ -110,7 +110,8 @@ export async function runHosts(options: RunHostsOptions): Promise<RunReport> {
     const all = async (some: readonly HostRun[], afterTable: boolean) => {
       await inParallel(some, options.parallel, async (run) => {
         if (isEnded(run.state)) return
-        if (tooMany()) return run.skip(`not begun, since ${options.maxFailures} hosts have failed`)
+        if (tooMany())
+          return run.skip(`not started: ${options.maxFailures} host${options.maxFailures === 1 ? '' : 's'} failed`)
         // Hosts under way are past this check.
         if (stopping() !== 'no') return
         await run.run(afterTable, signal)
@@ -130,7 +131,7 @@ export async function runHosts(options: RunHostsOptions): Promise<RunReport> {
         await all([canary], true)
         if (canary.state.outcome === 'failed')
           for (const run of runs)
-            if (!isEnded(run.state)) await run.skip(`not begun, since the canary ${canary.host.name} failed`)
+            if (!isEnded(run.state)) await run.skip(`not started: the canary ${canary.host.name} failed`)
       }
       await all(
         runs.filter((run) => run !== canary),

@@ -66,7 +66,7 @@ export interface HostRunState {
   steps: { done: number; attempt: number; runs: string[] }
   /** Node of the host, and the verb that was sent for the present stage; null in a run without an Ironic. */
   ironic: { node: string; asked: 'inspect' | 'provide' | 'active' | null } | null
-  /** Whether the machine was asked to boot its disk. */
+  /** True if the machine was asked to boot its disk. */
   rebooting: boolean
   checks: { what: string; ok: boolean; found: string }[]
   postChecks: PostCheckResult[]
@@ -89,7 +89,7 @@ export interface HostsRunRecord {
   rehearsed: boolean
   /** URL of the Ironic that it goes through. */
   throughIronic?: string
-  /** Whether it only looks at hosts: there is nothing to go on with. */
+  /** True if it only looks at hosts: there is nothing to go on with. */
   checkOnly?: boolean
 }
 

@@ -132,7 +132,7 @@ test('after a failed canary, and after too many failures, no other host is writt
   expect(runs.rehearsal.machine('node-1').firstBoot()).toBeUndefined()
   const limited = await runs.run({ parallel: 1, maxFailures: 1 })
   expect(outcomes(limited)).toEqual({ 'node-1': 'ok', 'node-2': 'failed in steps', 'node-3': 'skipped' })
-  expect(limited.hosts[2]!.why).toBe('not begun, since 1 hosts have failed')
+  expect(limited.hosts[2]!.why).toBe('not started: 1 host failed')
   expect(limited.changes.map(({ host, kind }) => `${host} ${kind}`)).toEqual(['node-2 still failing'])
 })
 
@@ -154,7 +154,7 @@ test('a run that has not ended is not forgotten without a word', async () => {
     code: 'run-state',
     kind: 'usage',
     message: expect.stringContaining(`the run ${first.id} in `) as string,
-    remedy: 'go on with --resume, or forget it and begin anew with --restart',
+    remedy: 'continue it with --resume, or discard it with --restart',
   })
   expect((await runs.run({ resume: true })).id).toBe(first.id)
   await runs.run({ stopping: () => 'after the stage' })
@@ -167,7 +167,7 @@ test('a run that has not ended is not forgotten without a word', async () => {
   expect((await runs.run()).ok).toBe(true)
 })
 
-test('a run whose user wants it to stop begins no other host, and goes on later', async () => {
+test('a run whose user wants it to stop starts no other host, and continues later', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(3))
   const isBegun = () => runs.events.some((each) => each.event === 'stage' && each.stage === 'steps')
   const first = await runs.run({ parallel: 1, stopping: () => (isBegun() ? 'after the hosts' : 'no') })
@@ -220,7 +220,7 @@ describe('a run whose process ends', () => {
     ['steps', 'started'],
     ['power', 'done'],
   ])(
-    'when the stage %s is %s goes on in another process',
+    'when the stage %s is %s continues in another process',
     async (stage, status) => {
       await using runs = await RehearsedRuns.make(hostsYaml(1, 'stages: {ssh: {time: 15s}}'))
       const report = await endedAt(
@@ -243,7 +243,7 @@ describe('a run whose process ends', () => {
     await expect(runs.open()).rejects.toMatchObject({
       code: 'port-in-use',
       message: `port ${port}, where the image of the live system was, is taken by another program`,
-      remedy: 'end that program and go on, or begin anew with ironstage run --restart',
+      remedy: 'stop that program and continue, or start again with ironstage run --restart',
     })
     other.close()
     await once(other, 'close')
@@ -253,7 +253,7 @@ describe('a run whose process ends', () => {
 
 describe('a run that ends at any moment', () => {
   test.each([1, 2, 3, 4, 5, 6])(
-    'goes on where it was, and writes each disk once (%i)',
+    'continues where it stopped, and writes each disk once (%i)',
     async (seed) => {
       await using runs = await RehearsedRuns.make(hostsYaml(3, SHORT_STAGE_TIMES))
       const installs: string[] = []

@@ -16,7 +16,7 @@ export function runPlanText(
       `${host.name}`,
       ...planOf(host, ironic).map(([what, text]) => `  ${what.padEnd(9)} ${text}`),
     ]),
-    'all hosts are looked at before anything is written; see what is there with --check',
+    'all hosts are inspected before anything is written; see their disks with --check',
   ]
 }
 

@@ -57,7 +57,7 @@ export function runReportLines(report: RunReport): string[] {
           '',
         ]),
     ...bothWaysText(report),
-    `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not begun; ${elapsedText(report.seconds * 1000)}`,
+    `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not started; ${elapsedText(report.seconds * 1000)}`,
   ]
 }
 
@@ -77,7 +77,7 @@ function bothWaysText({ both_ways: both }: RunReport): string[] {
 
 export const methodText = ({ outcome, seconds, failed_in: stage }: MethodReport): string =>
   outcome === 'skipped'
-    ? 'not begun'
+    ? 'not started'
     : `${stage === null ? outcome : `failed in ${stage}`}, ${elapsedText(seconds * 1000)}`
 
 /** The sentences of a failure from the outermost to its cause, and the remedy. */

@@ -97,7 +97,7 @@ class Comparer {
       this.#found.push({ place: `${place}[${itemNameOf(item) ?? index}]`, kind: 'new', is: item })
   }
 
-  /** Whether two items of a list are the same thing: by what is known of their ids, by name, or as a whole. */
+  /** True if two items of a list are the same thing: by what is known of their ids, by name, or as a whole. */
   #same(was: unknown, is: unknown): boolean {
     if (!isObject(was) || !isObject(is))
       return typeof was === 'string' && typeof is === 'string' && this.#ids.text(was) === is

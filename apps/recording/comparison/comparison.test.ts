@@ -166,7 +166,7 @@ test('recordings that differ in status, states and calls', () => {
     node(`${B}1`, 'deploy failed', { fault: 'x' }),
   ]
   expect(sentences(was, is)).toEqual([
-    '2 GET /v1/drivers: is made in addition',
+    '2 GET /v1/drivers: is an additional call',
     '2 PUT /v1/nodes/{node_ident}/states/provision: status was 202, is 200',
     '4 GET /v1/nodes/{node_ident}: states was ["active"], is ["deploy failed"]',
   ])

@@ -4,7 +4,7 @@ export interface Difference {
   readonly call: string
   /** `status`, `states`, `header.location`, `body.nodes[0].driver`, or `call` where one side has no such call. */
   readonly place: string
-  /** Whether the value is `missing` in the second run, `new` in it, of another `type`, of another `value`. */
+  /** The value is `missing` in the second run, `new` in it, has another `type`, or another `value`. */
   readonly kind: 'missing' | 'new' | 'type' | 'value'
   /** The value in the first run; undefined where it is not there. */
   readonly was?: unknown
@@ -29,7 +29,7 @@ const MAX_SHOWN_VALUE_LENGTH = 160
 
 /** The place and what differs there, as a sentence. */
 export function sentenceOf({ place, kind, was, is }: Difference): string {
-  if (place === 'call') return kind === 'missing' ? 'is not made any more' : 'is made in addition'
+  if (place === 'call') return kind === 'missing' ? 'is no longer made' : 'is an additional call'
   switch (kind) {
     case 'missing':
       return `${place} is missing, was ${printValue(was)}`

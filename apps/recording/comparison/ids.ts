@@ -9,7 +9,7 @@ export class IdMap {
   readonly #there = new Map<string, string>()
   readonly #back = new Map<string, string>()
 
-  /** Whether two values of an id's field stand for the same; of two that are new, they do from now on. */
+  /** True if two values of an id's field stand for the same; of two that are new, they do from now on. */
   match(was: unknown, is: unknown): boolean {
     if (!isId(was) || !isId(is) || typeof was !== typeof is) return was === is
     const from = String(was)
@@ -24,7 +24,7 @@ export class IdMap {
     return there === to
   }
 
-  /** Whether they stand for the same, as far as is known. */
+  /** True if they stand for the same, as far as is known. */
   known(was: unknown, is: unknown): boolean {
     return this.#there.get(String(was)) === String(is)
   }

@@ -55,7 +55,7 @@ export function progressOf({ status, response }: Pick<RecordingExchange, 'status
   return JSON.stringify([status, lists, states.sort()])
 }
 
-/** Whether the answer shows no node on its way: polling any longer shows the same. */
+/** True if the answer shows no node on its way: polling any longer shows the same. */
 export function isAtRest({ response }: Pick<RecordingExchange, 'response'>): boolean {
   const body = response?.body
   const nodes = isObject(body) && Array.isArray(body['nodes']) ? (body['nodes'] as unknown[]) : [body]
@@ -66,5 +66,5 @@ export function isAtRest({ response }: Pick<RecordingExchange, 'response'>): boo
   })
 }
 
-/** Whether a call ended while its node was on its way to another state. */
+/** True if a call ended while its node was on its way to another state. */
 export const endsInPassing = (call: ComparedCall): boolean => isPassingState(stateIn(lastOf(call)) ?? '')

@@ -33,14 +33,9 @@ export const VARYING_FIELDS: readonly VaryingField[] = [
   ...makeVaryingFields('url', 'host and port of the server or of the agent', 'href', 'next'),
   ...makeVaryingFields('moment', 'address and port of the agent', 'callback_url', 'agent_url'),
   ...makeVaryingFields('moment', 'certificate of the agent', 'agent_verify_ca'),
-  ...makeVaryingFields('moment', 'which conductor holds a lock at that moment', 'reservation'),
+  ...makeVaryingFields('moment', 'the conductor that holds a lock at that moment', 'reservation'),
   ...makeVaryingFields('moment', 'host name of the conductor', 'conductor'),
-  ...makeVaryingFields(
-    'moment',
-    'a command may be at its end in one answer or the next',
-    'command_result',
-    'updated_at',
-  ),
+  ...makeVaryingFields('moment', 'a command may finish before one answer or the next', 'command_result', 'updated_at'),
 ]
 
 const PATTERNS = VARYING_FIELDS.map(({ name, variation }) => ({

@@ -46,7 +46,7 @@ test('a recording is read as it was written, in the order in which requests bega
   })
 })
 
-test('a recording whose last line is cut is refused, and read up to there when that is asked for', async () => {
+test('a recording whose last line is cut is refused, and read up to there when that is requested', async () => {
   const path = written(exchange(1), exchange(2))
   await appendFile(path, JSON.stringify(exchange(3)).slice(0, 40))
   await expect(readRecording(path)).rejects.toMatchObject({
@@ -104,7 +104,7 @@ test.each([
   })
 })
 
-test('a file that is not there is said', async () => {
+test('a file that is missing is said', async () => {
   await expect(readRecording(join(folder, 'nowhere'))).rejects.toMatchObject({
     code: 'recording-unreadable',
     kind: 'usage',

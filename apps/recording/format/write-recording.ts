@@ -86,5 +86,5 @@ function openRecordingFile(path: string, force: boolean): number {
 const unwritable = (path: string, cause: unknown): UserError =>
   recordingError('recording-unwritable', `the recording ${path} cannot be written`, {
     cause,
-    ...defined({ remedy: isDiskFull(cause) ? 'make room on its disk, or name a file on another one' : undefined }),
+    ...defined({ remedy: isDiskFull(cause) ? 'free space on its disk, or name a file on another one' : undefined }),
   })

@@ -4,7 +4,7 @@ import type { SecretNames } from './secret-names.js'
 /** Stands for a secret: equal secrets of a recording have equal labels. */
 const SECRET_PLACEHOLDER = /^\*\*\*\d+$/
 
-/** Whether a text is the label of a secret, or what Ironic itself shows instead of one. */
+/** True if a text is the label of a secret, or what Ironic itself shows instead of one. */
 export const isMasked = (text: string): boolean => SECRET_PLACEHOLDER.test(text) || /^\*{3,}$/.test(text)
 
 /** Metadata of a config drive that names the host: what Nova, Ironic and BareMetal Operator put there. */

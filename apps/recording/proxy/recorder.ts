@@ -225,7 +225,7 @@ class Session {
     const own = Buffer.concat(chunks)
     const host = parseHostHeader(request.headers.host, this.#options.host ?? '127.0.0.1')
     const sent = await this.#agents!.heartbeat(node, own, host).catch((error: unknown) => {
-      this.#options.logger('error', `a heartbeat is passed on as it is: ${String(error)}`)
+      this.#options.logger('error', `a heartbeat is forwarded unchanged: ${String(error)}`)
       return undefined
     })
     relay({ ...base, replacement: { own, sent: sent ?? own } }, record)
@@ -291,7 +291,7 @@ class Session {
       if (this.#hasComplained) return
       this.#hasComplained = true
       const causes = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
-      logger('error', `requests are passed on and not recorded any more: ${(error as Error).message}${causes}`)
+      logger('error', `requests are forwarded but no longer recorded: ${(error as Error).message}${causes}`)
     }
   }
 }

@@ -145,11 +145,11 @@ test('commands that are asked otherwise, that are new and that do not come are d
     await post(transport, callback, 'clean.execute_clean_step', { node: { uuid: NOW }, more: 1 })
   })
   expect(other.sentences).toEqual([
-    '#6 POST /v1/commands/ standby.sync: is made in addition',
+    '#6 POST /v1/commands/ standby.sync: is an additional call',
     '#6 POST /v1/commands/ clean.execute_clean_step: request.params.more is new: 1',
   ])
   const none = await played(() => Promise.resolve())
-  expect(none.sentences).toEqual(['#6 POST /v1/commands/ clean.execute_clean_step: is not made any more'])
+  expect(none.sentences).toEqual(['#6 POST /v1/commands/ clean.execute_clean_step: is no longer made'])
 })
 
 test('the exchanges of two agents side by side are told apart', () => {

@@ -65,7 +65,7 @@ const node = (state: string, more = {}): ShortExchange => ({
   answers: { uuid: THEN, provision_state: state, ...more },
 })
 
-test('ids of the server stand in for the recorded ones; polls go on until the recorded state is there', async () => {
+test('ids of the server stand in for the recorded ones; polls continue until the recorded state is there', async () => {
   let looks = 0
   const { requests, sentences, calls } = await replayed(
     [CREATED, PROVISIONED, node('verifying'), node('manageable')],
@@ -159,10 +159,10 @@ test('a body that was not recorded is not sent', async () => {
   Object.assign(recording.exchanges[0]!.request, { body: undefined, cut: true, bytes: 99 })
   const { requests, sentences } = await replayed([], () => ({}), { recording })
   expect(requests).toEqual([])
-  expect(sentences).toEqual(['#1 PUT /v1/nodes/{node_ident}/states/provision: is not made any more'])
+  expect(sentences).toEqual(['#1 PUT /v1/nodes/{node_ident}/states/provision: is no longer made'])
 })
 
-test('a server that is not there is a failure, not a difference; so is one that goes away', async () => {
+test('a server that is missing is a failure, not a difference; so is one that goes away', async () => {
   const gone = (from: number) => (_: unknown, count: number) => {
     if (count >= from) throw new ConnectionFailed('refused')
     return {}

@@ -105,7 +105,7 @@ export class Sender {
       : { status: null, response: null }
   }
 
-  /** Credentials of the recording are no use here: others stand in for them where there were some. */
+  /** Replaces recorded credentials with those of this run. */
   #headers({ headers }: RecordingMessage): Record<string, string> {
     const plain = Object.entries(headers).filter(
       ([, value]) => !value.includes('***') || this.#options.secrets.has(value),

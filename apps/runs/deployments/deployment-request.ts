@@ -7,7 +7,7 @@ import type { DeploymentEvent } from './deployment-events.js'
 export interface DeploymentRequest {
   /** Bytes of an Ignition config. */
   ignition: Uint8Array
-  /** Whether to refuse a config at once that Ignition would refuse at first boot; default true. */
+  /** True to refuse a config at once that Ignition would refuse at first boot; default true. */
   checkIgnition?: boolean
   appendKargs?: readonly string[]
   deleteKargs?: readonly string[]

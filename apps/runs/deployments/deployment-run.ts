@@ -22,7 +22,7 @@ export interface DeploymentRunOptions {
   client: IronicClient
   url: string
   config: IgnitionConfig
-  /** Whether the step refuses a config that Ignition would refuse; default true. */
+  /** True if the step refuses a config that Ignition would refuse; default true. */
   checkIgnition?: boolean
   appendKargs?: readonly string[]
   deleteKargs?: readonly string[]
@@ -42,7 +42,7 @@ export interface DeploymentRunOptions {
 /** Phases in which deployments differ. */
 export interface DeploymentPhases {
   enroll: () => Promise<string>
-  /** Whether the machine is inspected and whether it is cleaned. */
+  /** Work before the deployment: inspection, cleaning. */
   inspect: boolean
   clean: boolean
   /** Makes the report, from the node's uuid and host name. */

@@ -37,7 +37,7 @@ export async function makeDiskFile(path: string, size: number, overwrite: boolea
 
 const noteOf = (path: string): string => `${path}.ironstage`
 
-/** Whether ironstage made the file. The inode shows when another file was moved to its path. */
+/** True if ironstage made the file. The inode shows when another file was moved to its path. */
 async function isOurs(path: string, inode: number): Promise<boolean> {
   try {
     const note = JSON.parse(await readFile(noteOf(path), 'utf8')) as { made_by?: unknown; inode?: unknown }

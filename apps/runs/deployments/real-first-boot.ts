@@ -40,7 +40,7 @@ export async function waitForReboot(
   while (await shell.alive()) {
     if (clock.now() > limit)
       throw new UserError('not-rebooted', `${shell.name} was asked to reboot and did not`, {
-        remedy: 'the disk is installed; look at why its system does not go down',
+        remedy: 'the disk is installed; find out why its system does not shut down',
       })
     await clock.sleep(seconds(1), { signal })
   }
@@ -68,7 +68,7 @@ export function reportAfterReboot(
     { what: 'Ignition config and kernel arguments', ok: true, found: 'read back by install_coreos' },
     ...(verified
       ? verified.checks.map(({ what, ok, found }) => ({ what: `first boot, ${what}`, ok, found }))
-      : [{ what: 'first boot', ok: true, found: 'not looked at: the machine went into its reboot' }]),
+      : [{ what: 'first boot', ok: true, found: 'not checked: the machine rebooted' }]),
   ]
   return {
     node,

@@ -29,7 +29,7 @@ export async function generateBootImage(
   const { ignition, folder, clock } = options
   const live = image.format === 'iso' || image.format === 'pxe'
   if (ignition && !live)
-    throw new UserError('boot-image-ignition', `an image of format ${image.format} takes no Ignition config`, {
+    throw new UserError('boot-image-ignition', `images of format ${image.format} take no Ignition config`, {
       remedy: ERRORS['boot-image-ignition'].remedy,
       kind: 'usage',
     })

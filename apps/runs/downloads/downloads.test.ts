@@ -241,7 +241,7 @@ describe('bad metadata', () => {
   test.each([
     ['<html>', 'metadata-json'],
     ['{"stream": "x"}', 'metadata-schema'],
-  ])('%s is refused with %s', async (text, code) => {
+  ])('the document %s is refused with the code %s', async (text, code) => {
     expect(await failure(served(text))).toMatchObject({ code })
   })
   test('a missing stream is refused', async () => {

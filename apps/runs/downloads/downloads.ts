@@ -103,7 +103,7 @@ async function downloadOne(
     throw new UserError(
       'image-digest',
       `checksum mismatch for ${artifact.location}; expected=${wanted} found=${found}`,
-      { remedy: 'look for damage with: ironstage cache verify' },
+      { remedy: 'check for damage with: ironstage cache verify' },
     )
   await withClockHeld(clock, `naming ${path}`, () => rename(part, path))
   return { path, sha256: found, signedBy, already: false }

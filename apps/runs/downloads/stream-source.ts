@@ -63,11 +63,11 @@ export async function openStream(request: StreamRequest, surroundings: StreamSur
   return fetchStream(`${base.replace(/\/*$/, '/')}${encodeURIComponent(named)}.json`, request, surroundings)
 }
 
-/** Whether a stream is named by a file or folder, and not by its name or URL. */
+/** True if a stream is named by a file or folder, and not by its name or URL. */
 export const isStreamFile = (named: string): boolean =>
   !/^https?:\/\//.test(named) && !isStreamImage(named) && (/[/#]|\.(json|ya?ml)$/.test(named) || named === '.')
 
-/** Whether a stream is named by a release in a registry or an OCI layout: by `oci:`, or by a host and a tag or digest. */
+/** True if a stream is named by a release in a registry or an OCI layout: by `oci:`, or by a host and a tag or digest. */
 const isStreamImage = (named: string): boolean => isImagePlace(withoutStream(named)[0])
 
 /** A name, and the stream behind its `#`. */

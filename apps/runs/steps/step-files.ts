@@ -116,7 +116,7 @@ const isManager = (value: unknown): value is HardwareManager =>
   Array.isArray(value['steps']) &&
   value['steps'].every(isStep)
 
-/** Whether a value is a definition that was not passed to `defineStep`, or an incomplete manager. */
+/** True if a value is a definition that was not passed to `defineStep`, or an incomplete manager. */
 const looksLikeStep = (value: unknown): boolean =>
   isObject(value) && (typeof value['run'] === 'function' || Array.isArray(value['steps']))
 

@@ -35,7 +35,7 @@ export function sshAccess(
   const { HOME: home, USER: user, LOGNAME: logname, SSH_AUTH_SOCK: agentSocket } = environment
   const address = parseSshTarget(target)
   if (home === undefined || home === '')
-    throw new UserError('no-home', 'your home folder, where SSH keeps its known hosts, is not known', {
+    throw new UserError('no-home', 'your home folder, where SSH keeps its known hosts, is unknown', {
       kind: 'usage',
       remedy: ERRORS['no-home'].remedy,
     })

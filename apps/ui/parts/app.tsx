@@ -21,7 +21,7 @@ export function App() {
   }, [isAsked])
   useKeys(
     () => [
-      { key: '?', does: 'keys that there are', act: () => void (shownDialog.value = 'help') },
+      { key: '?', does: 'keyboard shortcuts', act: () => void (shownDialog.value = 'help') },
       { key: 't', does: 'dark, light, or as the system is', act: nextTheme },
       ...VIEWS.flatMap(({ view, title, key }) =>
         key ? [{ key, does: `go to ${title}`, act: () => goToRoute({ view }) }] : [],

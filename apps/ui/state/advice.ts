@@ -21,37 +21,37 @@ const ADVICE_RULES: readonly { pattern: RegExp; why: string; remedy: string }[] 
   {
     pattern: /timeout reached while waiting for callback/i,
     why: 'No agent called back in time: the ramdisk did not boot, or its agent cannot reach Ironic.',
-    remedy: 'Look at the console and at the heartbeats of one of them.',
+    remedy: 'Check the console and the heartbeats of one of them.',
   },
   {
     pattern: /heartbeat/i,
     why: 'The agent stopped sending heartbeats.',
-    remedy: 'Look at the console: the machine may have lost its power or its network.',
+    remedy: 'Check the console: the machine may have lost power or network.',
   },
   {
     pattern: /no space left|ENOSPC/i,
-    why: 'The disk has no room for what is written to it.',
-    remedy: 'Choose a larger disk by a root device hint, or replace it.',
+    why: 'The disk is full.',
+    remedy: 'Choose a larger disk with a root device hint, or replace it.',
   },
   {
     pattern: /input\/output error|\bEIO\b|medium/i,
     why: 'The disk cannot be read or written.',
-    remedy: 'Replace the disk, or choose another one by a root device hint.',
+    remedy: 'Replace the disk, or choose another one with a root device hint.',
   },
   {
     pattern: /exit(ed with|s? (code|status))|unexpected error while running command/i,
     why: 'A program on the machine failed.',
-    remedy: 'Its output is in the error of the node and in the journal.',
+    remedy: 'See its output in the error of the node and in the journal.',
   },
   {
     pattern: /power (state|on|off)|set power|get power|bmc|ipmi|redfish/i,
-    why: 'The BMC did not do what Ironic asked of it.',
-    remedy: 'Check that the BMC can be reached, and its account.',
+    why: 'The BMC did not carry out the request of Ironic.',
+    remedy: 'Check that the BMC can be reached, and check its account.',
   },
   {
     pattern: /image|checksum|download|could not be (fetched|found)|404/i,
     why: 'An image could not be fetched.',
-    remedy: 'Check its URL and the server that has it.',
+    remedy: 'Check its URL and its server.',
   },
   {
     pattern: /ignition/i,
@@ -60,8 +60,8 @@ const ADVICE_RULES: readonly { pattern: RegExp; why: string; remedy: string }[] 
   },
   {
     pattern: /token/i,
-    why: 'The agent showed a token that is not that of the node.',
-    remedy: 'Reboot the machine: its agent then asks for a new one.',
+    why: 'The agent sent the token of another node or boot.',
+    remedy: 'Reboot the machine: its agent then requests a new one.',
   },
 ]
 
@@ -100,13 +100,13 @@ export function adviceFor({ kind, state, error, faults, isInMaintenance }: About
     return { why: 'They need an operator to continue.', remedy: 'Follow the message.', verb: null }
   if (kind === 'slow')
     return {
-      why: `They are in ${state} for long.`,
-      remedy: 'Look at what one of them waits for, and until when.',
+      why: `They have been in ${state} for a long time.`,
+      remedy: 'Check what one of them waits for, and until when.',
       verb: null,
     }
   return {
     why: known?.why ?? 'Ironic reported this error.',
-    remedy: `${known?.remedy ?? 'Look at the timeline of one of them.'}${again}`,
+    remedy: `${known?.remedy ?? 'Check the timeline of one of them.'}${again}`,
     verb,
   }
 }

@@ -21,7 +21,7 @@ interface OpenContainer {
   readonly name: string
   readonly depth: number
   readonly end: string
-  /** Whether what holds it is new altogether. */
+  /** True if what holds it is new altogether. */
   readonly isNew: boolean
   readonly known: boolean
 }

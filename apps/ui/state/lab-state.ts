@@ -56,7 +56,7 @@ function describeControlError(error: unknown): string {
   return 'the server does not answer'
 }
 
-/** @returns the id of the entry that it stands at */
+/** @returns the id of the last entry read */
 async function readAll(signal: AbortSignal): Promise<number> {
   const client = makeLabClient(timeoutSignal(20_000, signal))
   const index = await makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal)).index()
@@ -139,7 +139,7 @@ async function watch(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Steps are in no entry, so rows are read again now and then: the more there are, the more rarely. */
+/** The journal has no steps, so rows are polled, less often in large fleets. */
 async function refresh(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await pauseFor(3000 + rows.size * 3, signal)

@@ -10,7 +10,7 @@ export interface NodeVerb {
   /** Asks before it acts: data is lost. */
   readonly destroys?: boolean
   readonly call: (row: FleetRow) => IronicCall
-  /** Whether it fits a node's state. */
+  /** True if it fits a node's state. */
   readonly fits: (row: FleetRow) => boolean
 }
 
@@ -51,14 +51,14 @@ export const NODE_VERBS: readonly NodeVerb[] = [
   {
     id: 'manage',
     title: 'Manage',
-    does: 'has Ironic verify the BMC, or takes the node back from available or a failure',
+    does: 'has Ironic verify the BMC, or returns the node from available or a failure',
     call: provision('manage'),
     fits: inStates('enroll', 'available', 'inspect failed', 'clean failed', 'adopt failed'),
   },
   {
     id: 'inspect',
     title: 'Inspect',
-    does: 'has the hardware looked at',
+    does: 'inspects the hardware',
     call: provision('inspect'),
     fits: inStates('manageable', 'inspect failed'),
   },
@@ -72,7 +72,7 @@ export const NODE_VERBS: readonly NodeVerb[] = [
   {
     id: 'deploy',
     title: 'Deploy',
-    does: 'deploys the node as its fields say',
+    does: 'deploys the node according to its fields',
     call: provision('active'),
     fits: inStates('available', 'deploy failed', 'error'),
   },
@@ -94,21 +94,21 @@ export const NODE_VERBS: readonly NodeVerb[] = [
   {
     id: 'adopt',
     title: 'Adopt',
-    does: 'takes the node over again with what runs on it',
+    does: 'adopts the node again with its running system',
     call: provision('adopt'),
     fits: inStates('adopt failed'),
   },
   {
     id: 'unrescue',
     title: 'Unrescue',
-    does: 'boots the node from its disk again',
+    does: 'boots the node from its disk',
     call: provision('unrescue'),
     fits: inStates('rescue', 'rescue failed', 'unrescue failed'),
   },
   {
     id: 'abort',
     title: 'Abort',
-    does: 'ends what is under way',
+    does: 'aborts the current work',
     call: provision('abort'),
     fits: inStates(
       'clean wait',
@@ -146,7 +146,7 @@ export const NODE_VERBS: readonly NodeVerb[] = [
   {
     id: 'maintenance-on',
     title: 'Maintenance on',
-    does: 'keeps Ironic from working on the node',
+    does: 'stops Ironic from working on the node',
     call: (row) => ({ method: 'PUT', path: nodePathTo(row, 'maintenance'), body: { reason: 'set in the dashboard' } }),
     fits: (row) => anyNode(row) && !row.isInMaintenance,
   },

@@ -43,9 +43,9 @@ const MIXED = [host('a', 'ok'), host('b', 'failed'), host('c', 'running'), host(
 
 test.each([
   ['none yet', run([]), 'The run begins.'],
-  ['some', run(MIXED), '5 hosts: 2 installed, 1 failed, 1 under way, 1 waiting.'],
-  ['one', run([host('a', 'running')]), '1 host: 1 under way.'],
-  ['the end', run(MIXED, { isOver: true }), 'The run is over: 2 installed, 1 failed, 1 not finished, 1 not begun.'],
+  ['some', run(MIXED), '5 hosts: 2 installed, 1 failed, 1 running, 1 waiting.'],
+  ['one', run([host('a', 'running')]), '1 host: 1 running.'],
+  ['the end', run(MIXED, { isOver: true }), 'The run is over: 2 installed, 1 failed, 1 not finished, 1 not started.'],
   ['a check', run([host('a', 'ok')], { isCheck: true, isOver: true }), 'The run is over: 1 fine.'],
 ])('a run is summed up: %s', (_, progress, sentence) => {
   expect(summarizeRun(progress)).toBe(sentence)

@@ -43,8 +43,8 @@ export function summarizeRun({ hosts: all, isOver, isCheck }: RunProgress): stri
     [count('ok'), done],
     [count('failed'), 'failed'],
     [count('skipped'), 'skipped'],
-    [count('running'), isOver ? 'not finished' : 'under way'],
-    [count('waiting'), isOver ? 'not begun' : 'waiting'],
+    [count('running'), isOver ? 'not finished' : 'running'],
+    [count('waiting'), isOver ? 'not started' : 'waiting'],
   ] as const
   const words = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
   if (all.length === 0) return isOver ? 'The run is over.' : 'The run begins.'

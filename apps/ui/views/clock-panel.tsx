@@ -21,7 +21,7 @@ export function ClockPanel() {
     () => [
       {
         key: 'p',
-        does: 'pause the clock, or let it run',
+        does: 'pause or run the clock',
         act: () => void setMode(clock.peek()?.mode === 'manual' ? 'real' : 'manual'),
       },
       { key: 'n', does: 'jump to the next event', act: () => void jump() },
@@ -54,7 +54,7 @@ export function ClockPanel() {
             <button
               aria-pressed={report.mode === 'auto'}
               disabled={isFleet.value}
-              title="jumps over every wait as soon as nothing moves"
+              title="jumps over every wait as soon as nothing is in progress"
               onClick={() => void setMode('auto')}
             >
               auto

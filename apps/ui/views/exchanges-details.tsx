@@ -66,7 +66,7 @@ function CallAsCurl({ call }: { call: ShownExchange }) {
       <Curl text={text} label="The call as curl" />
       {(variable !== undefined || text.includes('***')) && (
         <p class="quiet">
-          {text.includes('***') && '*** stands for a secret that is masked. '}
+          {text.includes('***') && '*** stands for a masked secret. '}
           {variable !== undefined && `${variable} is the address of the server.`}
         </p>
       )}

@@ -62,10 +62,10 @@ export function ExchangesView() {
     }
     return [
       { key: 'j', does: 'next call in the list', act: step(1) },
-      { key: 'k', does: 'call before in the list', act: step(-1) },
+      { key: 'k', does: 'previous call in the list', act: step(-1) },
       { key: 'd', does: 'list or diagram', act: () => change({ as: isDiagram ? '' : 'diagram' }) },
       { key: 'x', does: 'close the call', act: () => pick(null) },
-      { key: 'h', does: 'hold the list, or go on', act: hold },
+      { key: 'h', does: 'pause the list, or resume it', act: hold },
     ]
   }, [shown, picked?.id, isDiagram, held])
   return (
@@ -76,7 +76,7 @@ export function ExchangesView() {
           {shown.length} of {listed.length + older.length} calls{held ? ', held' : ''}
         </span>
         <span class="space" />
-        <button aria-pressed={held !== null} title="keeps the list as it is while you read (h)" onClick={hold}>
+        <button aria-pressed={held !== null} title="pauses the list while you read (h)" onClick={hold}>
           Hold
         </button>
         <div class="choice" role="group" aria-label="Shown as">
@@ -125,7 +125,7 @@ export function ExchangesView() {
       </div>
       {problem !== null && <p class="error-text">{problem}</p>}
       {shown.length === 0 && (
-        <p class="empty">{isBusy ? 'Looking at earlier calls …' : 'No call fits. Calls appear as they are made.'}</p>
+        <p class="empty">{isBusy ? 'Loading earlier calls …' : 'No matching calls. New calls appear live.'}</p>
       )}
       <div class={picked ? 'beside' : ''}>
         {picked && <ExchangeDetails call={picked} close={() => pick(null)} />}
@@ -138,7 +138,7 @@ export function ExchangesView() {
       </div>
       {listed.length > 0 && !isAll && (
         <button disabled={isBusy} onClick={more}>
-          {isBusy ? 'Looking …' : 'Earlier calls'}
+          {isBusy ? 'Loading …' : 'Earlier calls'}
         </button>
       )}
     </>

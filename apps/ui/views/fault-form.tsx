@@ -12,8 +12,8 @@ const CONDITION_WORDS: Readonly<Record<string, string>> = {
   state: 'provision state',
   step: 'step of the agent',
   phase: 'phase of the node',
-  route: 'call, or the beginning of its path',
-  to: 'who is asked',
+  route: 'call, or the start of its path',
+  to: 'server of the exchange',
   program: 'name of a program',
   disk: 'kernel name: sda',
   image: 'container image',
@@ -55,7 +55,7 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
   return (
     <form class="fault-form" aria-label="New fault" onSubmit={(event) => void add(event)}>
       <fieldset>
-        <legend>What goes wrong</legend>
+        <legend>Effect</legend>
         <label>
           Effect
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
@@ -74,7 +74,7 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
         ))}
       </fieldset>
       <fieldset>
-        <legend>Where: all of these hold</legend>
+        <legend>Conditions: all must hold</legend>
         {conditions.map((name) => (
           <label key={name}>
             {name}
@@ -90,10 +90,10 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
         <legend>When</legend>
         {(
           [
-            ['times', 'how often; without, until it is lifted'],
+            ['times', 'how often; empty: until it is lifted'],
             ['after', 'matches that pass before it'],
             ['probability', 'above 0, at most 1'],
-            ['from', 'lab time since the beginning: 10m'],
+            ['from', 'lab time since the start: 10m'],
             ['to', '1h'],
             ['label', 'any text'],
           ] as const

@@ -38,7 +38,7 @@ export function FaultsView() {
         </div>
         {isAdding && <FaultForm onDone={() => setIsAdding(false)} />}
         {all.length === 0 ? (
-          <p class="quiet">Nothing goes wrong on purpose.</p>
+          <p class="quiet">No faults are injected.</p>
         ) : (
           <ul class="faults">
             {all.map((fault) => (

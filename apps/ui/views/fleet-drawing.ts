@@ -37,7 +37,7 @@ export function paintBox() {
   return { colours, paths: markPaths() }
 }
 
-/** Draws the cells that are seen. Text is drawn, so nothing of a name is ever markup. */
+/** Draws the visible cells. Names are drawn as text, never parsed as HTML. */
 export function drawCells(
   canvas: HTMLCanvasElement,
   { rows, layout, selected, active, hasFocus, isStruck }: FleetDrawing,

@@ -39,13 +39,17 @@ export function FleetView() {
     () => [
       { key: '/', does: 'filter by text', act: () => text.current?.focus() },
       { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
-      { key: 'f', does: 'only what has an error', act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }) },
+      {
+        key: 'f',
+        does: 'only machines with an error',
+        act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }),
+      },
       {
         key: 'j',
-        does: 'next machine; k the one before',
+        does: 'next machine; k: previous machine',
         act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
       },
-      { key: 'a', does: 'select all that are shown', act: () => selectMachines(filteredNow().map(({ id }) => id)) },
+      { key: 'a', does: 'select all shown machines', act: () => selectMachines(filteredNow().map(({ id }) => id)) },
       { key: 'Escape', does: 'select nothing', act: () => selectMachines([]) },
     ],
     [],
@@ -53,15 +57,11 @@ export function FleetView() {
   if (all.length === 0 && isRun.value)
     return (
       <p class="empty">
-        The hosts of <a href="#/run">the run</a> are real: nothing is known of their inside.
+        The hosts of <a href="#/run">the run</a> are real, so this page shows no details of them.
       </p>
     )
   if (all.length === 0)
-    return connectionState.value.kind === 'live' ? (
-      <EmptyFleet onAdded={() => {}} />
-    ) : (
-      <p class="empty">Asking the lab …</p>
-    )
+    return connectionState.value.kind === 'live' ? <EmptyFleet onAdded={() => {}} /> : <p class="empty">Loading …</p>
   return (
     <div class="fleet">
       <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>

@@ -42,7 +42,9 @@ function Disk({ disk }: { disk: DiskDrawing }) {
           <span class="quiet">
             {isWhole ? `All ${bytesText(size)}` : `The first ${bytesText(used)}; the rest is free`}
           </span>
-          <button onClick={() => setWhole(!isWhole)}>{isWhole ? 'Zoom to what is used' : 'Show the whole disk'}</button>
+          <button onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Zoom to the used part' : 'Show the whole disk'}
+          </button>
         </p>
       )}
       <svg

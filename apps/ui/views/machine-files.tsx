@@ -22,7 +22,7 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
   useEffect(() => {
     if (!isThere) {
       setFiles(null)
-      setProblem(filesystem === 'boot' ? 'No disk has a boot filesystem.' : 'No system was booted from its disk.')
+      setProblem(filesystem === 'boot' ? 'No disk has a boot filesystem.' : 'No system has booted from its disk.')
       return undefined
     }
     const controller = new AbortController()
@@ -99,10 +99,10 @@ export function MachineFiles({ machine, disks }: { machine: MachineReport; disks
           ) : (
             <p class="quiet">
               {shown.isSecret
-                ? 'Only its owner may read it: its contents are not shown.'
+                ? 'Only its owner may read it; its contents are hidden.'
                 : shown.text === ''
                   ? 'It is empty.'
-                  : 'It is no text, or too large to be shown.'}
+                  : 'It is not text, or too large to show.'}
             </p>
           )}
         </div>

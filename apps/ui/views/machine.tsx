@@ -31,7 +31,7 @@ export function MachineView({ ident }: { ident: string | null }) {
   if (!seen)
     return (
       <p class="empty">
-        {problem ?? 'Asking the lab …'} <a href="#/fleet">The fleet</a> lists all machines.
+        {problem ?? 'Loading …'} <a href="#/fleet">The fleet</a> lists all machines.
       </p>
     )
   const { machine, disks } = seen

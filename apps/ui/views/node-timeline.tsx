@@ -75,7 +75,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
         <h2>Timeline</h2>
         <span class="quiet">
           States: {timeline.states.length}, steps: {timeline.steps.length}, marks: {timeline.marks.length}
-          {timeline.isCut ? '; earlier ones are gone from the journal' : ''}
+          {timeline.isCut ? '; the journal no longer has earlier ones' : ''}
         </span>
         <span class="space" />
         <div class="choice many" role="group" aria-label="Zoom">
@@ -95,7 +95,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
         </div>
         <button
           aria-pressed={isWall}
-          title="times of this computer in place of the lab's"
+          title="show this computer's time instead of the lab's"
           onClick={() => setIsWall(!isWall)}
         >
           Wall time

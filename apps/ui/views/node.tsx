@@ -29,7 +29,7 @@ export function NodeView({ ident }: { ident: string | null }) {
   if (!row)
     return (
       <p class="empty">
-        {connectionState.value.kind === 'connecting' ? 'Asking the lab …' : `There is no node ${ident ?? ''}.`}{' '}
+        {connectionState.value.kind === 'connecting' ? 'Loading …' : `There is no node ${ident ?? ''}.`}{' '}
         <a href="#/fleet">The fleet</a> lists all nodes.
       </p>
     )
@@ -62,7 +62,7 @@ function neighbourKeys(ident: string | null) {
   }
   return [
     { key: 'j', does: 'next node', act: step(1) },
-    { key: 'k', does: 'node before', act: step(-1) },
+    { key: 'k', does: 'previous node', act: step(-1) },
     { key: 'u', does: 'up to the fleet', act: () => goToRoute({ view: 'fleet' }) },
   ]
 }
@@ -77,7 +77,7 @@ function Head({ row, timeline }: { row: FleetRow; timeline: NodeTimeline | null 
       </h1>
       <p class="node-state">
         <strong>{row.state}</strong>
-        {row.target !== null && <> to {row.target}</>}
+        {row.target !== null && <> (target: {row.target})</>}
         {row.since !== null && <> for {sinceText(row.since)}</>}
         {row.isInMaintenance && <span class="tag">maintenance</span>}
       </p>
@@ -152,7 +152,7 @@ function Plan({ plan }: { plan: NonNullable<NodeTimeline['plan']> }) {
             <tr>
               <th>Step</th>
               <th>Priority</th>
-              <th>Asked by</th>
+              <th>Origin</th>
               <th>Status</th>
               <th>Arguments</th>
             </tr>

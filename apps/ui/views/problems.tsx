@@ -19,7 +19,7 @@ export function Problems({ all }: { all: readonly FleetRow[] }) {
   return (
     <section aria-label="Problems" class="problems">
       <h2>
-        {count} {count === 1 ? 'machine needs' : 'machines need'} a look
+        {count} {count === 1 ? 'machine needs' : 'machines need'} attention
       </h2>
       <ul>
         {problems.map((problem) => (
@@ -33,8 +33,8 @@ export function Problems({ all }: { all: readonly FleetRow[] }) {
 const TITLES: Readonly<Record<MachineProblem['kind'], (state: string) => string>> = {
   failed: (state) => state,
   error: (state) => `${state}, with an error`,
-  blocked: (state) => `${state}, cannot go on`,
-  slow: (state) => `${state} for long`,
+  blocked: (state) => `${state}, cannot continue`,
+  slow: (state) => `${state} for a long time`,
 }
 
 function ProblemItem({ problem }: { problem: MachineProblem }) {

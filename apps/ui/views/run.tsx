@@ -14,7 +14,7 @@ const RUN_POLL_INTERVAL = 500
 /** The hosts of `ironstage run`: how far each is, and why one failed. */
 export function RunView() {
   const { value: run, problem } = usePolled((client) => client.run(), RUN_POLL_INTERVAL)
-  useKeys(() => [focusBinding('j', 'next host; k the one before', 1), focusBinding('k', 'host before', -1)], [])
+  useKeys(() => [focusBinding('j', 'next host; k: previous host', 1), focusBinding('k', 'previous host', -1)], [])
   if (!run) return <p class="empty">{problem ?? 'Asking the run …'}</p>
   const kind = run.isCheck ? 'Check' : run.isRehearsal ? 'Rehearsal' : 'Run'
   return (
@@ -96,7 +96,7 @@ const SIGNS: Readonly<Record<ShownStage['status'], string>> = {
 const STATUS_WORDS: Readonly<Record<ShownStage['status'], string>> = {
   done: 'done',
   failed: 'failed',
-  started: 'under way',
+  started: 'running',
   skipped: 'not needed',
   'to come': 'to come',
 }

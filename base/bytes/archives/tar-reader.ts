@@ -136,6 +136,7 @@ function checkTarPath(name: string): string {
   if (Buffer.byteLength(name) > MAX_TAR_PATH_LENGTH)
     throw new FormatError(`a path of a tar archive has more than ${MAX_TAR_PATH_LENGTH} bytes: ${name.slice(0, 60)}...`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..') || name.includes('\0')) throw new FormatError(`a path leads out of a tar archive: ${name}`)
+  if (parts.includes('..') || name.includes('\0'))
+    throw new FormatError(`a path points outside the tar archive: ${name}`)
   return parts.join('/')
 }

@@ -79,7 +79,7 @@ class XzDecoder {
   /** Bytes that were passed in, and those of them that belonged to the stream. */
   fed = 0
   used = 0
-  /** Whether the stream's end was found. */
+  /** True if the stream's end was found. */
   ended = false
   /** The failure that ended decoding; the output before it is valid. */
   failure: DecodeError | undefined

@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
 })
 
-describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
+describe.each(['gz', 'xz', 'zst'] as const)('decompressing %s', (format) => {
   test.each([1000, 7777, undefined])('comes out as it went in, read %s bytes at a time', async (pieces) => {
     const { bytes, plain } = compressed[format]
     expect(detectCompression(bytes)).toBe(format)
@@ -63,7 +63,7 @@ describe.each(['gz', 'xz', 'zst'] as const)('%s', (format) => {
     await expect(all(bytes)).rejects.toThrow()
   })
 
-  test('after the end the source is asked again as often as coreos-installer asks', async () => {
+  test('after the end the source is called again as often as coreos-installer asks', async () => {
     const { bytes } = compressed[format]
     const positions: number[] = []
     const source = countReads(memoryStream(bytes), (position) => positions.push(position))

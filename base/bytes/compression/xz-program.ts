@@ -15,7 +15,7 @@ let there: Promise<Version | null> | undefined
 
 type Version = readonly [major: number, minor: number]
 
-/** Whether this computer has xz. */
+/** True if this computer has xz. */
 export const hasXzProgram = async (clock: Clock): Promise<boolean> => (await findXzVersion(clock)) !== null
 
 function findXzVersion(clock: Clock): Promise<Version | null> {

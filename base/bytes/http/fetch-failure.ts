@@ -1,12 +1,15 @@
 /** All failures of a download, each with its sentence and its remedy. */
 const FAILURES = {
   refused: ['connection refused: nothing listens at {at}', 'start the server, or correct its address and port'],
-  'unknown-host': ['there is no host named {host}', 'correct the name, or mend its DNS'],
-  'lookup-failed': ['the name {host} could not be looked up now', 'see that DNS works here'],
+  'unknown-host': ['there is no host named {host}', 'check the name or the DNS'],
+  'lookup-failed': ['the name {host} could not be looked up now', 'check that DNS works here'],
   'network-unreachable': ['the network of {at} is unreachable', 'check the route from here to it'],
   'host-unreachable': ['the host {at} is unreachable', 'check the route from here to it'],
-  'connect-timeout': ['no connection to {at} in time', 'see that the server runs, and that no firewall drops packets'],
-  'connect-failed': ['no connection to {at}', 'see that the server runs'],
+  'connect-timeout': [
+    'no connection to {at} in time',
+    'check that the server runs, and that no firewall drops packets',
+  ],
+  'connect-failed': ['no connection to {at}', 'check that the server runs'],
   'header-timeout': ['{at} took the connection, but does not answer', 'see what the server waits for'],
   silent: ['{at} fell silent in the middle of the body', 'see what the server waits for'],
   'too-slow': ['{at} sends too slowly', 'check the server and the network between'],
@@ -14,12 +17,15 @@ const FAILURES = {
   'closed-early': ['{at} closed the connection without an answer', 'see the log of the server'],
   'cut-off': ['{at} closed the connection in the middle of the body', 'see the log of the server'],
   excess: ['{at} sent more bytes than its Content-Length', 'check that the server sends the length of the file'],
-  'header-too-large': ['the header of the answer of {at} does not end', 'see that this is the address of a web server'],
+  'header-too-large': [
+    'the header of the answer of {at} does not end',
+    'check that this is the address of a web server',
+  ],
   'not-http': ['{at} does not speak HTTP/1', 'correct the port; an https server needs a URL that begins with https'],
   'damaged-header': ['the header of the answer of {at} is damaged', 'check the server, or a proxy in front of it'],
   'damaged-chunk': ['{at} sent a damaged chunked body', 'check the server, or a proxy in front of it'],
   'too-many-interim': ['{at} sends interim answers (1xx) without end', 'check the server, or a proxy in front of it'],
-  upgrade: ['{at} switches to another protocol, which was not asked for', 'check the server'],
+  upgrade: ['{at} switches to another protocol without a request', 'check the server'],
   'not-tls': ['{at} does not speak TLS', 'correct the port, or use a URL that begins with http'],
   'tls-untrusted': [
     'the certificate of {at} is signed by an unknown authority',
@@ -34,9 +40,9 @@ const FAILURES = {
   'redirect-scheme': ['{at} redirects to another scheme than http and https', 'check the server'],
   'bad-url': ['the URL cannot be fetched: only http and https are supported', 'correct the URL'],
   'bad-request': ['the request cannot be sent', 'correct the URL and its headers'],
-  'too-large': ['the answer of {at} is larger than the limit', 'see that this is the right URL'],
+  'too-large': ['the answer of {at} is larger than the limit', 'check that this is the right URL'],
   status: ['{at} answered with an unexpected HTTP status', 'check the URL'],
-  other: ['the connection to {at} failed', 'see that the server runs'],
+  other: ['the connection to {at} failed', 'check that the server runs'],
 } as const satisfies Record<string, readonly [sentence: string, remedy: string]>
 
 export type FetchFailureCode = keyof typeof FAILURES
@@ -74,7 +80,7 @@ export class FetchFailure extends Error {
   readonly remedy: string
   /** URL of the last request, redirects followed; without credentials, but its query may hold secrets. */
   readonly url: string
-  /** Whether asking again may help. */
+  /** True if asking again may help. */
   readonly transient: boolean
   /** Code of the operating system or of the HTTP parser. */
   readonly reason: string

@@ -156,12 +156,12 @@ function redirected(from: URL, location: string, tooMany: boolean): URL {
   if (!URL.canParse(location, from.href)) throw new FetchFailure('redirect-nowhere', place)
   const to = new URL(location, from)
   if (!isHttp(to)) throw new FetchFailure('redirect-scheme', place, { detail: to.protocol })
-  // A server does not choose with whose password another is asked.
+  // A redirect must not choose the credentials for another host.
   to.username = to.password = ''
   return to
 }
 
-/** Whether credentials may follow a redirect: the rule of reqwest, coreos-installer's client, and never from https to http. */
+/** True if credentials may follow a redirect: the rule of reqwest, coreos-installer's client, and never from https to http. */
 const sameServer = (one: URL, other: URL): boolean =>
   one.hostname === other.hostname &&
   hostAndPort(one) === hostAndPort(other) &&

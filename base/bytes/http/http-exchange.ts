@@ -144,7 +144,7 @@ function answerOf(
 }
 
 /**
- * Whether a request that changes nothing met a kept connection that its server closed at the same moment. It is sent
+ * True if a request that changes nothing met a kept connection that its server closed at the same moment. It is sent
  * again, as Go's client does it (net/http, `shouldRetryRequest`): a connection that was not kept fails for good.
  */
 const wasClosedWhileIdle = (request: ClientRequest, error: unknown): boolean =>

@@ -63,7 +63,7 @@ export function encodeDirectory(entries: readonly DirectoryEntry[], options: Dir
     .map((entry) => ({ entry, identifier: encodeIdentifier(entry, naming, plainNames) }))
     .sort((a, b) => Buffer.compare(a.identifier, b.identifier))
   const alike = inside.find(({ identifier: name }, index) => inside[index - 1]?.identifier.equals(name))
-  if (alike) throw new Error(`the name ${alike.entry.name} is too much like another one for ISO 9660`)
+  if (alike) throw new Error(`another file has the same ISO 9660 name as ${alike.entry.name}`)
   const records = inside.map(({ entry, identifier: name }) =>
     makeDirectoryRecord(name, entry, at, plain ? posix(entry) : []),
   )

@@ -49,9 +49,9 @@ describe('ranges (RFC 9110, 14)', () => {
     ['letters', 'bytes=a-b', 'ignore'],
     ['more than the whole', 'bytes=0-8,1-9', 'ignore'],
     ['very many', `bytes=${Array.from({ length: 17 }, () => '1-1').join()}`, 'ignore'],
-  ])('%s', (_, header, expected) => expect(rangesOf(header, 10)).toEqual(expected))
+  ])('a Range header selects %s', (_, header, expected) => expect(rangesOf(header, 10)).toEqual(expected))
 
-  test('whatever is asked for is within the file, and no more than it', () => {
+  test('whatever is requested is within the file, and no more than it', () => {
     const spec = fc.tuple(fc.option(fc.nat(40)), fc.option(fc.nat(40))).map(([a, b]) => `${a ?? ''}-${b ?? ''}`)
     fc.assert(
       fc.property(fc.array(spec, { maxLength: 20 }), fc.nat(30), (specs, size) => {
@@ -99,7 +99,7 @@ describe('answers', () => {
     expect(sent['content-length']).toBe(text.length)
   })
 
-  test('a part that is not there', () => {
+  test('a part that is missing', () => {
     expect(answer({ range: 'bytes=10-' })).toMatchObject({ status: 416, sent: { 'content-range': 'bytes */10' } })
   })
 
@@ -130,5 +130,5 @@ describe('answers', () => {
     ['a part, if not newer', { range: 'bytes=0-0', 'if-range': LATER }, 200],
     ['a part of what it has', { range: 'bytes=0-0', 'if-none-match': '"v1"' }, 304],
     ['no part, of another one', { range: 'bytes=99-', 'if-range': '"v0"' }, 200],
-  ])('%s', (_, headers, status) => expect(answer(headers).status).toBe(status))
+  ])('have the right status when %s', (_, headers, status) => expect(answer(headers).status).toBe(status))
 })

@@ -30,7 +30,7 @@ export function checkPreconditions(
   return since !== undefined && inSeconds(modified) <= since ? 'not modified' : 'go on'
 }
 
-/** Whether a range may be sent of it: what the client has a part of is still this (RFC 9110, 13.1.5). */
+/** True if a range may be sent of it: what the client has a part of is still this (RFC 9110, 13.1.5). */
 export function rangeApplies(headers: ConditionalHeaders, { etag, modified }: FileValidators): boolean {
   const condition = joinHeader(headers['if-range'])?.trim()
   if (condition === undefined) return true

@@ -89,7 +89,7 @@ describe('the name by which a host is called', () => {
     })
   })
 
-  test('may be any where a password is asked for, or where other hosts call', () => {
+  test('may be any where a password is requested, or where other hosts call', () => {
     const host = 'ironstage.namespace.svc:6385'
     expect(ask({ host }, { asksPassword: true })).toBeUndefined()
     expect(ask({ host }, { host: '0.0.0.0' })).toBeUndefined()
@@ -119,7 +119,7 @@ test('a call that names no host comes from no browser', () => {
 describe('what a page of another site loads, without an origin', () => {
   const page = { host: 'localhost:6385', 'sec-fetch-site': 'cross-site' }
 
-  test.each(['cross-site', 'same-site'])('is refused: %s', (site) => {
+  test.each(['cross-site', 'same-site'])('is refused with sec-fetch-site %s', (site) => {
     const image = { ...page, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
     expect(ask(image, { method: 'GET' })).toMatchObject(refused('foreign-page'))
     expect(ask(image, { method: 'GET', asksPassword: true })).toMatchObject(refused('foreign-page'))

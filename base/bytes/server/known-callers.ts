@@ -10,7 +10,7 @@ export interface CallerRules {
   readonly allowedHosts?: readonly string[] | undefined
   /** Its URL for clients, where that is another than the one that it listens on: that of a proxy. */
   readonly publicUrl?: string | null | undefined
-  /** Whether it asks for a password or token, which no page of another server knows. */
+  /** True if it asks for a password or token, which no page of another server knows. */
   readonly asksPassword?: boolean | undefined
 }
 
@@ -60,7 +60,7 @@ export function callerCheck(rules: CallerRules): (request: CallerRequest) => Cal
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(', ') : header
 
-/** Whether a page of another site loads something here. A link that a person follows is none, nor is a known origin. */
+/** True if a page of another site loads something here. A link that a person follows is none, nor is a known origin. */
 function isOfAnotherSite({ method, headers }: CallerRequest, origin: string | undefined): boolean {
   const site = headers['sec-fetch-site']
   if (origin !== undefined || (site !== 'cross-site' && site !== 'same-site')) return false
@@ -79,7 +79,7 @@ function nameIn(header: string): string | undefined {
   return name === undefined ? undefined : plainName(name)
 }
 
-/** Whether an origin is that of one of some URLs. Sandboxed pages and files have `null`, which is none. */
+/** True if an origin is that of one of some URLs. Sandboxed pages and files have `null`, which is none. */
 function isOneOf(urls: readonly (string | undefined)[], origin: string): boolean {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
   const asked = originOf(origin)
@@ -95,8 +95,7 @@ const foreignPage = (server: string, { base }: CallerRequest): CallerRefusal => 
 const unknownHost = (name: string, { base }: CallerRequest): CallerRefusal => ({
   code: 'unknown-host',
   message: `${quoted(name)} is not known as a name of this host, so ${quoted(base)} is not answered`,
-  remedy:
-    'call it by its IP address or as localhost; ironstage up and other servers take further names with --allowed-host',
+  remedy: 'use its IP address or localhost; ironstage up and other servers accept further names with --allowed-host',
 })
 
 /** A header as a sentence may repeat it. */

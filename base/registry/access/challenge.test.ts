@@ -17,7 +17,7 @@ test.each([
   ],
   ['', []],
   ['realm="x"', []],
-])('%s', (header, wanted) => expect(parseChallenges(header)).toEqual(wanted))
+])('the challenges of %s are parsed', (header, wanted) => expect(parseChallenges(header)).toEqual(wanted))
 
 test('a long header without sense is read in no time', () => {
   const since = performance.now()

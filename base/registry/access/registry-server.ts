@@ -65,9 +65,9 @@ export class RegistryServer {
     if (protocol === 'https:' || this.#access.insecure || isLoopback(hostname)) return
     throw new UserError(
       'registry-protocol',
-      `the registry ${this.#host} leads to http://${host}, but https is required`,
+      `the registry ${this.#host} redirects to http://${host}, but https is required`,
       {
-        remedy: 'use https; where a command has --insecure, that allows http',
+        remedy: 'use https, or allow http with --insecure if the command has that option',
       },
     )
   }

@@ -90,7 +90,7 @@ describe('access', () => {
     })
   })
 
-  test('with a token, which is asked for once for each kind of work', async () => {
+  test('with a token, which is requested once for each kind of work', async () => {
     await using registry = await registryServer({ auth: 'bearer', users })
     const client = await authFor(registry.host)
     await putFiles(`${registry.host}/a:1`, FILES, { with: client })
@@ -263,7 +263,7 @@ describe('a registry that', () => {
       'registry-refused',
     ],
     ['has no such image', (path: string) => (isManifest(path) ? { status: 404 } : undefined), 'image-not-found'],
-  ])('%s', async (_, fault, code) => {
+  ])('%s, gets an error with its code', async (_, fault, code) => {
     await using registry = await strange(fault as Parameters<typeof strange>[0])
     const client = await authFor(registry.host)
     const failure = (await read(`${registry.host}/a:1`, client).catch((error: unknown) => error)) as Error & {
@@ -275,7 +275,7 @@ describe('a registry that', () => {
     expect(registry.seen.length).toBeLessThan(25)
   })
 
-  test('is busy for a moment is asked again', async () => {
+  test('is busy for a moment is called again', async () => {
     let times = 0
     await using registry = await strange((path) =>
       isManifest(path) && times++ < 2 ? { status: 429, headers: { 'retry-after': '0' } } : undefined,
@@ -283,7 +283,7 @@ describe('a registry that', () => {
     expect(await read(`${registry.host}/a:1`)).toEqual(FILES)
   })
 
-  test('fails for a moment is asked again', async () => {
+  test('fails for a moment is called again', async () => {
     let times = 0
     await using registry = await strange((path) => (isBlob(path) && times++ === 0 ? { status: 503 } : undefined))
     expect(await read(`${registry.host}/a:1`)).toEqual(FILES)

@@ -155,11 +155,11 @@ export class RegistryRepository implements ImageStore, ImageSink {
     const { location } = answer.headers
     if (location !== undefined && URL.canParse(location, answer.url)) {
       const place = new URL(location, answer.url)
-      // A server does not choose with whose password another is asked.
+      // A redirect must not choose the credentials for another host.
       place.username = place.password = ''
       return place.href
     }
-    throw this.#strange('begins an upload and does not say where it goes on')
+    throw this.#strange('starts an upload but does not say where it continues')
   }
 
   #compare({ headers }: FileAnswer, digest: string): void {

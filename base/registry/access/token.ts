@@ -10,7 +10,7 @@ interface TokenRequest {
   credentials: RegistryCredentials | null
   /** The registry's, for messages. */
   host: string
-  /** Whether the registry itself is reached by https. */
+  /** True if the registry itself is reached by https. */
   isSecure: boolean
   http: HttpClient
   signal: AbortSignal
@@ -31,13 +31,13 @@ export async function bearerToken({ parameters }: Challenge, request: TokenReque
     new UserError('registry-protocol', `the registry ${host} ${what}`, {
       remedy: 'check the token server of the registry',
     })
-  if (!URL.canParse(realm)) throw wrong('asks for a token and names no server for it')
+  if (!URL.canParse(realm)) throw wrong('requires a token but names no token server')
   const url = new URL(realm)
   const at = `${url.protocol}//${url.host}`
   // Otherwise an attacker who changes the registry's answer could have the password sent in plain text.
-  if (isSecure && url.protocol !== 'https:') throw wrong(`is reached by https, and sends for its tokens to ${at}`)
+  if (isSecure && url.protocol !== 'https:') throw wrong(`uses https, but its token server is ${at}`)
   if (url.username !== '' || url.password !== '')
-    throw wrong(`sends for its tokens to ${url.host} with a password of its own`)
+    throw wrong(`names the token server ${url.host} with a password in its URL`)
   const fields = [
     ...(service === undefined ? [] : [['service', service] as const]),
     ['scope', `repository:${repository}:${actions}`] as const,
@@ -108,7 +108,7 @@ function refreshing(token: string, fields: readonly (readonly [string, string])[
   }
 }
 
-/** A token goes into a header: only what such a one may hold is taken. */
+/** Accepts only characters that a header may contain. */
 function tokenOf(bytes: Buffer): string | undefined {
   let value: unknown
   try {

@@ -49,7 +49,7 @@ describe('layers', () => {
     ],
     ['a whiteout in the middle', [below, { files: { 'd/.wh.a': '' } }, { files: { x: 'y' } }], { 'd/b': 'below' }],
     ['of an opaque root', [below, { files: { '.wh..wh..opq': '' } }], {}],
-  ])('%s', async (_, layers, wanted) => expect((await filesOf(layers)).files).toEqual(wanted))
+  ])('are merged: %s', async (_, layers, wanted) => expect((await filesOf(layers)).files).toEqual(wanted))
 
   test('are read from the top, no further than needed', async () => {
     const top = { files: { 'd/a': '1', 'd/b': '2' } }
@@ -71,7 +71,7 @@ describe('layers', () => {
       expect((await filesOf([{ bytes }], { paths: ['d/a'] })).files).toEqual({ 'd/a': 'A' })
   })
 
-  test('a link in the place of a file is refused, unless a layer above has the file', async () => {
+  test('a link instead of a file is refused, unless a layer above has the file', async () => {
     const link = Buffer.from(archiveOf({ 'd/a': '' }))
     // The second header is that of the file; its type becomes that of a symbolic link.
     link[512 + 156] = 0x32
@@ -102,7 +102,7 @@ describe('layers', () => {
     ],
     ['no archive', { bytes: gzipSync(Buffer.alloc(1024, 'x')) }, /not a tar archive/],
     ['cut gzip', { bytes: gzipSync(Buffer.alloc(5000, 'x')).subarray(0, 20) }, /cannot be read/],
-  ])('%s', async (_, layer, message) => {
+  ])('are refused with %s', async (_, layer, message) => {
     const limits = { file: 100, all: 150, layer: 20_000 }
     await expect(filesOf([layer], PATHS, limits)).rejects.toThrow(message)
     await expect(filesOf([layer], PATHS, limits)).rejects.toMatchObject({ code: 'image-layers' })

@@ -92,7 +92,7 @@ class Reading {
     this.#parents = new Set([...folders, ...[...paths, ...folders].flatMap(parentsOf)])
   }
 
-  /** Whether no layer below can bring or hide anything that is wanted. */
+  /** True if no layer below can bring or hide anything that is wanted. */
   get isDone(): boolean {
     const all = [...this.#paths, ...this.#folders]
     return all.every(

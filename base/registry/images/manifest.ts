@@ -63,7 +63,7 @@ export function readManifest(bytes: Uint8Array, type: string | undefined, name: 
   const wrong = (what: string) => badManifest(name, what)
   const { schemaVersion, mediaType = type, manifests, config, layers } = value
   if (schemaVersion === 1)
-    throw new UserError('image-manifest', `${name} is in Docker's schema 1, which has no digests of its own`, {
+    throw new UserError('image-manifest', `${name} is in Docker's schema 1, which has no digests`, {
       remedy: 'copy the image with skopeo copy --format v2s2',
     })
   if (schemaVersion !== 2) throw wrong(`its schemaVersion is ${quoteManifestValue(schemaVersion)}, not 2`)

@@ -176,7 +176,7 @@ export class Images {
       if (manifest.kind === 'image') return this.#image(store, manifest, digest)
       found = manifest
     }
-    throw badManifest(store.name, `its indexes lead to others more than ${MAX_INDEX_DEPTH} times`)
+    throw badManifest(store.name, `its indexes are nested more than ${MAX_INDEX_DEPTH} times`)
   }
 
   async #image(store: ImageStore, { config, layers }: ImageManifest, digest: string): Promise<Image> {

@@ -167,7 +167,7 @@ describe('pulling', () => {
     expect(empty.seen.some(({ url }) => url.includes(digest))).toBe(true)
   })
 
-  test('goes on to the source, and tells of all that were asked where none has it', async () => {
+  test('continues to the source, and tells of all that were asked where none has it', async () => {
     await using empty = await registryServer()
     await using source = await registryServer()
     const digest = await putFiles(`${source.host}/ocp:1`, FILES)

@@ -9,7 +9,7 @@ export interface MirrorRule {
   location?: string
   /** In the order in which they are asked. */
   mirrors: readonly { place: string; pulls: 'all' | 'digest' | 'tag' }[]
-  /** Whether the source is asked where no mirror has the image. */
+  /** True if the source is asked where no mirror has the image. */
   isSourceAsked: boolean
   /** Such images are asked for nowhere. */
   isBlocked: boolean
@@ -45,7 +45,7 @@ export function mirrorCandidates(reference: ImageReference, rules: readonly Mirr
   return { places: [...mirrors.map(({ place }) => at(place)), ...(rule.isSourceAsked ? [source] : [])], rule }
 }
 
-/** Whether a name begins with a source, and goes on with a separator. */
+/** True if a name begins with a source, and goes on with a separator. */
 function fitsMirrorSource(source: string, name: string): boolean {
   if (source.startsWith('*.')) {
     const host = name.split(/[/:]/)[0]!

@@ -15,7 +15,7 @@ describe('a reference', () => {
     ['index.docker.io/me/it', { registry: 'docker.io', repository: 'me/it', tag: 'latest' }],
     ['me/it', { registry: 'docker.io', repository: 'me/it', tag: 'latest' }],
     ['Registry/r', { registry: 'Registry', repository: 'r', tag: 'latest' }],
-  ])('%s', (text, wanted) => {
+  ])('%s has registry, repository, tag and digest', (text, wanted) => {
     expect(parseReference(text)).toEqual(wanted)
     expect(parseReference(referenceText(parseReference(text)))).toMatchObject({ registry: wanted.registry })
   })
@@ -53,9 +53,9 @@ describe('a place', () => {
     ['oci:/x/y:4.15', { kind: 'layout', folder: '/x/y', tag: '4.15' }],
     [`oci:x@${DIGEST}`, { kind: 'layout', folder: 'x', digest: DIGEST }],
     ['docker://quay.io/a', { kind: 'registry', registry: 'quay.io', repository: 'a', tag: 'latest' }],
-  ])('%s', (text, wanted) => expect(parsePlace(text)).toEqual(wanted))
+  ])('%s is a layout or an image', (text, wanted) => expect(parsePlace(text)).toEqual(wanted))
 
-  test.each(['oci:', 'oci:x:', 'oci:x@sha256:1'])('%s is refused', (text) =>
+  test.each(['oci:', 'oci:x:', 'oci:x@sha256:1'])('%s is refused: it names no image', (text) =>
     expect(() => parsePlace(text)).toThrow(/names no image/),
   )
 })

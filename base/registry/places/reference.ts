@@ -112,7 +112,7 @@ export function parsePlace(text: string): ImagePlace {
 }
 
 /**
- * Whether a text names an image rather than a file, a URL or a stream: it begins with `oci:` or `docker://`, or with a host,
+ * True if a text names an image rather than a file, a URL or a stream: it begins with `oci:` or `docker://`, or with a host,
  * and has a tag or a digest. The form alone decides, never which files exist.
  */
 export function isImagePlace(text: string): boolean {

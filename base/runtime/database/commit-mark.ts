@@ -9,11 +9,11 @@ import type { Seal } from './seal.js'
  * opens it without the commits after the cut, and without an error: the mark knows of them.
  */
 export interface CommitMark extends Seal {
-  /** Whether a process uses the database, or none does since one closed it. */
+  /** Open while a process uses the database; closed once a process has closed it. */
   readonly state: 'open' | 'closed'
   /** Boot of the host that wrote it: after a power cut a database may end before its mark. */
   readonly boot: string
-  /** Whether commits wait for the disk, and so survive a power cut. */
+  /** True if commits wait for the disk, and so survive a power cut. */
   readonly durable: boolean
 }
 

@@ -13,7 +13,7 @@ export interface DatabaseForm {
   /** Bytes of a page. */
   readonly pageSize: number
   readonly tables: readonly TableForm[]
-  /** Whether each row has its sum, and the database its seal. */
+  /** True if each row has its sum, and the database its seal. */
   readonly sealed: boolean
 }
 

@@ -23,7 +23,7 @@ export function closeToOthers(path: string): void {
 export interface DatabaseOptions {
   /** SQL for each connection. */
   settings: string
-  /** Whether commits wait for the disk. */
+  /** True if commits wait for the disk. */
   durable?: boolean
   /** Hears which changes a power cut has taken. */
   onLoss?: ((sentence: string) => void) | undefined
@@ -85,7 +85,7 @@ function readAlone(path: string, form: DatabaseForm, log: DatabaseLog): Database
 /** A database whose write-ahead log is gone, with the last changes. */
 export const withoutLog = (path: string): UserError =>
   new UserError('damaged-state', `${path}-wal is missing: the last changes of ${basename(path)} were in it`, {
-    remedy: `put it back, or go on without them: ironstage state repair --state-dir ${dirname(path)}`,
+    remedy: `restore it, or continue without them: ironstage state repair --state-dir ${dirname(path)}`,
   })
 
 /** @throws Error about the first damage */

@@ -46,7 +46,7 @@ export function standingOf(
 
 function withoutMark(file: string, found: DatabaseContents, log: DatabaseLog): Standing {
   if (found === 'older' || found === 'empty') return whole
-  if (found === 'missing') return log === 'there' ? torn(`${file} is missing, and its log ${file}-wal is there`) : whole
+  if (found === 'missing') return log === 'there' ? torn(`${file} is missing, but its log ${file}-wal exists`) : whole
   return torn(`${file}-mark is missing: it says which changes of ${file} were the last ones`)
 }
 

@@ -69,7 +69,7 @@ class Pieces {
     if (this.#size > this.most)
       throw new UserError('endless-file', `${this.path} has more than ${sizeOf(this.most)}`, {
         kind: 'usage',
-        remedy: 'name a file that ends',
+        remedy: 'name a smaller file, or one that ends',
       })
     this.#all.push(piece)
   }
@@ -186,7 +186,7 @@ export function refuseSpecialFile(path: string, stats: Stats): void {
   const what = stats.isFIFO() ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device'
   throw new UserError('special-file', `${path} is ${what}, not a file`, {
     kind: 'usage',
-    remedy: 'name a file; in a folder of ironstage, remove what stands in its place',
+    remedy: 'name a regular file; in an ironstage folder, remove the object',
   })
 }
 

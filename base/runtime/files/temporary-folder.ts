@@ -64,13 +64,13 @@ async function ownFolder(path: string, lock: Disposable): Promise<TemporaryFolde
 const unusableFolder = (path: string, cause: unknown): UserError =>
   new UserError('temporary-folder', `the folder for temporary files, ${path}, cannot be used`, {
     cause,
-    remedy: 'name a folder that exists and may be written with TMPDIR',
+    remedy: 'set TMPDIR to an existing, writable folder',
   })
 
 /** Attempts at a folder, each of which a sweep may meet: one of a thousand was met while others swept without a pause. */
 const MAX_FOLDER_ATTEMPTS = 10
 
-/** Whether SQLite failed because its file was deleted meanwhile: for that it has no code of its own. */
+/** True if SQLite failed because its file was deleted, for which it has no code. */
 const isFileGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_IOERR')
 

@@ -12,7 +12,7 @@ test.each([
   ['separators of lines', 'a\u2028b\u2029c\u0085d', 'a\\u2028b\\u2029c\\x85d'],
   ['half a character', 'a\ud800b', 'a\\ud800b'],
   ['letters of all languages', 'ünï日本 😀', 'ünï日本 😀'],
-])('%s', (_, text, shown) => {
+])('control characters become visible: %s', (_, text, shown) => {
   expect(visibleText(text)).toBe(shown)
   expect(visibleLine(text)).toBe(shown)
 })

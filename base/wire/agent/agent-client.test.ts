@@ -65,7 +65,7 @@ describe('what the agent refuses', () => {
     ['without a faultstring', [500, { error: 1 }], 'AgentApiError', '{"error":1}'],
     ['no JSON', [200, '<html>'], 'AgentApiError', 'as JSON'],
     ['no command', [200, { hello: 1 }], 'AgentApiError', 'something that is no command'],
-  ])('%s', async (_, answer, name, message) => {
+  ])('throws the error of Ironic for %s', async (_, answer, name, message) => {
     const { client, seen } = agent(answer)
     await expect(client.execute(PEER, 'a.b', {})).rejects.toMatchObject({
       name,

@@ -41,8 +41,8 @@ export interface AgentClientOptions {
 }
 
 /**
- * The conductor's side of the agent's commands API (Ironic's source). Paths keep their trailing slash: the agent
- * redirects without it.
+ * The conductor's side of the agent's commands API (ironic 39.0.0 drivers/modules/agent_client.py AgentClient). Paths
+ * keep their trailing slash: the agent redirects without it.
  *
  * @throws AgentConnectionFailed | AgentInProgress | AgentApiError from every method
  */
@@ -50,8 +50,8 @@ export interface AgentClient {
   /** All commands since the agent's start, oldest first. */
   commands(peer: AgentPeer, signal?: AbortSignal): Promise<CommandResult[]>
   /**
-   * Sends a command, named `extension.command`. With `wait` the answer comes when it has ended. One that went unanswered
-   * but shows up running in the agent's list was received, and counts as sent.
+   * Sends a command, named `extension.command`. With `wait` the answer comes when it has ended. One that went
+   * unanswered but shows up running in the agent's list was received, and counts as sent.
    */
   execute(
     peer: AgentPeer,

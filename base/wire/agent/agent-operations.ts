@@ -4,11 +4,11 @@ export interface AgentOperation {
   readonly method: 'GET' | 'POST'
   /** The canonical path first, then the unversioned one that IPA serves too. */
   readonly paths: readonly string[]
-  /** Whether the query parameter `agent_token` must be the agent's token. */
+  /** True if the query parameter `agent_token` must be the agent's token. */
   readonly token: boolean
 }
 
-/** Everything the agent's API serves (IPA's source). */
+/** Everything the agent's API serves (ironic-python-agent 13.0.0 api/app.py Application). */
 export const AGENT_OPERATIONS = {
   root: { id: 'root', method: 'GET', paths: ['/'], token: false },
   version: { id: 'version', method: 'GET', paths: ['/v1/'], token: false },

@@ -1,8 +1,8 @@
 import type { CommandError } from './command-results.js'
 
 /**
- * IPA's errors by class name, with the HTTP code and the sentence that each always has (IPA's source).
- * A failed command shows all of it; a rejected request only `SENTENCE: DETAILS`.
+ * IPA's errors by class name, with the HTTP code and the sentence that each always has (ironic-python-agent 13.0.0
+ * errors.py). A failed command shows all of it; a rejected request only `SENTENCE: DETAILS`.
  */
 const AGENT_ERROR_TYPES = {
   InvalidContentError: { code: 400, message: 'Invalid request body' },

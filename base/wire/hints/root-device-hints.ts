@@ -90,7 +90,7 @@ const withOperator = (expression: string, bare: 's==' | '=='): string =>
   readSpecification(expression).operator === undefined ? `${bare} ${expression}` : expression
 
 /**
- * Whether a device satisfies all hints (ironic 39.0.0 common/utils.py find_devices_by_hints). A size in bytes is compared
+ * True if a device satisfies all hints (ironic 39.0.0 common/utils.py find_devices_by_hints). A size in bytes is compared
  * as GiB without rounding; an attribute that is missing reads as the text `none`.
  *
  * @throws HintError when a hint cannot be compared with the device's attribute

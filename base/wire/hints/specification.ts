@@ -85,7 +85,7 @@ function unary(text: string): Specification | undefined {
 }
 
 /**
- * Whether a value satisfies a specification; `=` means "at least" (oslo.utils 10.2.0 specs_matcher.py match).
+ * True if a value satisfies a specification; `=` means "at least" (oslo.utils 10.2.0 specs_matcher.py match).
  *
  * @throws HintError when the two cannot be compared
  */

@@ -2,12 +2,12 @@ import { errorChain, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed } from '../wire-exchange.js'
 import { IronicRefused } from './ironic-client.js'
 
-/** Whether an Ironic has not answered, or only what stands in front of it: it is starting, or gone for a while. */
+/** True if an Ironic has not answered, or only what stands in front of it: it is starting, or gone for a while. */
 export const isIronicAway = (error: unknown): boolean =>
   error instanceof ConnectionFailed || (error instanceof IronicRefused && [502, 503, 504].includes(error.status))
 
 export interface AskAgainOptions {
-  /** Whether another attempt may help. */
+  /** True if another attempt may help. */
   isPassing: (error: unknown) => boolean
   /** Milliseconds between attempts. */
   every: number

@@ -3,8 +3,8 @@ import type { ResourceKind } from './ironic-resources.js'
 
 /**
  * An error as Ironic's API answers it: always `{"error_message": "<JSON text>"}`, in one of two shapes
- * (Ironic's source): `wsme` from its controllers (`faultcode`, `faultstring`, `debuginfo`), `pecan` from routing and
- * version negotiation (`code`, `title`, `description`).
+ * (ironic 39.0.0 api/method.py, api/middleware/parsable_error.py): `wsme` from its controllers (`faultcode`,
+ * `faultstring`, `debuginfo`), `pecan` from routing and version negotiation (`code`, `title`, `description`).
  */
 export class IronicError extends Error {
   override name = 'IronicError'

@@ -238,7 +238,7 @@ export class IronicClient {
     return response
   }
 
-  /** Whether this Ironic is older than the requested microversion, on which the caller does not insist. */
+  /** True if this Ironic is older than the requested microversion, on which the caller does not insist. */
   #lowered({ headers }: WireResponse): boolean {
     const theirs = Number(/^1\.(\d+)$/.exec(headers[MAX_VERSION_HEADER] ?? '')?.[1] ?? NaN)
     if (this.#options.microversion !== undefined || !(theirs < this.#microversion)) return false

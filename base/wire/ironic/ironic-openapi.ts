@@ -98,7 +98,7 @@ function describeIronicCall(operation: IronicOperation, path: string): OpenApiNo
     ...defined({ requestBody: body && method !== 'GET' ? body : undefined }),
     responses: {
       [status]: {
-        description: status === 202 ? 'Accepted: the work goes on.' : 'Done.',
+        description: status === 202 ? 'Accepted: the work continues.' : 'Done.',
         ...defined({ content: document ? { 'application/json': { schema: { type: 'object' } } } : undefined }),
       },
       default: ref('responses', 'refused'),

@@ -1,7 +1,7 @@
 import { MAX_MICROVERSION, type Microversion } from './microversion.js'
 
 /**
- * The newest microversion of each release (Ironic's source).
+ * The newest microversion of each release (ironic 39.0.0 common/release_mappings.py RELEASE_MAPPING).
  *
  * @example
  * import { createLab, IRONIC_RELEASES, type IronicRelease } from 'ironstage'

@@ -16,7 +16,7 @@ export interface PortgroupRecord extends ResourceRecord {
   address: string | null
   extra: JsonObject
   internal_info: JsonObject
-  /** Whether a member can boot on its own (`pxe_enabled`). */
+  /** True if a member can boot on its own (`pxe_enabled`). */
   standalone_ports_supported: boolean
   mode: string | null
   properties: JsonObject

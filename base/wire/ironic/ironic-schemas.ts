@@ -20,7 +20,7 @@ export interface PatchOperation {
 const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
 const nodeTextSchema = nullable('string')
 const nodeObjectSchema = nullable('object')
-/** Ironic takes `"yes"` for true; what it does not know it refuses by name (Ironic's source). */
+/** Ironic takes `"yes"` for true and refuses unknown words by name (ironic 39.0.0 common/args.py boolean). */
 const boolean: JsonSchema = { type: ['string', 'boolean', 'null'] }
 
 const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, nodeTextSchema]))
@@ -127,7 +127,7 @@ export const patchSchema: SchemaOf<PatchOperation[]> = {
     type: 'object',
     properties: {
       op: { enum: ['add', 'replace', 'remove'] },
-      // Neither dots nor `~1` pass, although 1.98 promises them (Ironic's source).
+      // Neither dots nor `~1` pass, although 1.98 promises them (ironic 39.0.0 api/schemas/v1/portgroup.py).
       path: { type: 'string', pattern: '^(/[\\w-]+)+$' },
       value: {},
     },

@@ -1,7 +1,7 @@
 import { pythonInt } from '../python/python-int.js'
 import { ironicErrors } from './errors.js'
 
-/** The N of 1.N: Ironic's API has had one major version for ever. */
+/** The N of 1.N: the major version has always been 1. */
 export type Microversion = number
 
 /** The range of Ironic 39.0.0 (2026.2), which the recordings were made against. */
@@ -56,8 +56,8 @@ function standardHeader(value: string | undefined): string | undefined {
 }
 
 /**
- * Which microversion brought what, where it is not a field of a resource nor a whole operation
- * (Ironic's source).
+ * The microversion of each feature that is neither a field of a resource nor a whole operation
+ * (ironic 39.0.0 api/controllers/v1/versions.py).
  */
 export const SINCE = {
   availableState: 2,

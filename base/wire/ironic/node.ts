@@ -2,7 +2,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** An object of a JSON document. */
 export type JsonObject = Record<string, unknown>
 
-/** The states of Ironic's machine, spelled as on the wire (Ironic's source). */
+/** The states of Ironic's machine, spelled as on the wire (ironic 39.0.0 common/states.py). */
 export const PROVISION_STATES = [
   'enroll',
   'verifying',

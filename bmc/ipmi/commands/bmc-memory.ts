@@ -4,9 +4,9 @@ import { Timer, type Clock } from '../../../base/runtime/index.js'
 export class BmcMemory {
   /** Set in progress, of the boot options. */
   bootSetInProgress = 0
-  /** Whether the latest power-on was a chassis control command's. */
+  /** True if the latest power-on was a chassis control command's. */
   poweredByCommand = false
-  /** Whether identification ends by itself. */
+  /** True if identification ends by itself. */
   identifiesForAWhile = false
   /** Reservations of the SDR repository and the SEL. */
   readonly sdr = new Reservation()

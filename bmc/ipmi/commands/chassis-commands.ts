@@ -33,7 +33,7 @@ async function control({ bmc, data }: IpmiCall): Promise<void> {
 
 interface Control {
   does: 'on' | 'off' | 'reboot' | 'diagnostic interrupt'
-  /** Whether it makes no sense for a machine that is off. */
+  /** True if it makes no sense for a machine that is off. */
   needsPower?: boolean
   isSoft?: boolean
 }

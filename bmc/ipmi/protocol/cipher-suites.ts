@@ -26,7 +26,7 @@ export const computeHmac = ({ hash }: CipherSuite, key: Buffer, ...parts: readon
   return made.digest()
 }
 
-/** Whether two codes are the same, found out in a time that says nothing about them. */
+/** True if two codes are the same, found out in a time that says nothing about them. */
 export const sameCode = (one: Buffer, other: Buffer): boolean =>
   one.length === other.length && timingSafeEqual(one, other)
 

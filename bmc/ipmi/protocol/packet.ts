@@ -83,7 +83,7 @@ function readPacket20(bytes: Buffer, authCodeLength: (session: number) => number
   }
 }
 
-/** Whether the session trailer is whole: pad bytes, their number, the next header. */
+/** True if the session trailer is whole: pad bytes, their number, the next header. */
 function isPadded(covered: Buffer, payloadEnd: number): boolean {
   const trailer = covered.subarray(payloadEnd)
   return trailer.length >= 2 && trailer.at(-1) === NEXT_HEADER && trailer.at(-2) === trailer.length - 2

@@ -8,7 +8,7 @@ export class SequenceWindow {
   /** Numbers behind the latest that were seen, as bits. */
   #seen = 0
 
-  /** Whether a packet is new; a repeated one and one from far away are not. */
+  /** True if a packet is new; a repeated one and one from far away are not. */
   accepts(sequence: number): boolean {
     if (sequence === 0) return false
     const distance = (sequence - this.#latest) | 0

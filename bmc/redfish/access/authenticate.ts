@@ -29,7 +29,7 @@ export function authenticate(
   return caller
 }
 
-/** Whether credentials are those of any machine. */
+/** True if credentials are those of any machine. */
 export function opensAny(
   { accounts, machines }: Pick<ServiceParts, 'accounts' | 'machines'>,
   caller: RedfishCredentials,

@@ -8,7 +8,7 @@ export interface RedfishCredentials {
 
 /** The accounts of BMCs, one a machine. */
 export interface RedfishAccounts {
-  /** Whether the BMC of a machine lets a caller in. A BMC without an account may take the caller's as its own. */
+  /** True if the BMC of a machine lets a caller in. A BMC without an account may take the caller's as its own. */
   admits(machine: Machine, caller: RedfishCredentials): boolean
   /** The account of a machine's BMC; undefined while it has none. */
   of(machine: Machine): RedfishCredentials | undefined

@@ -27,7 +27,7 @@ export const EVENT_TYPES = ['StatusChange', 'ResourceUpdated', 'Alert'] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** Whether a subscription is of several machines, all of which have it by this id; that of a single machine has a number there. */
+/** True if a subscription is of several machines, all of which have it by this id; that of a single machine has a number there. */
 export const isShared = (id: string): boolean => !/^\d+$/.test(id)
 
 interface EventHubParts {
@@ -71,7 +71,7 @@ export class EventHub {
     this.#parts = parts
   }
 
-  /** Hears of log entries by the probe that the machines report to. */
+  /** Subscribes to the machines' log entries. */
   attach(probe: Probe): Disposable {
     return probe.attach<BmcLogPoint>(
       (point, next) => {

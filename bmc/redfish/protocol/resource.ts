@@ -16,7 +16,7 @@ export interface RedfishCall {
   readonly query: URLSearchParams
   /** The caller; undefined where no credentials were needed. */
   readonly caller: RedfishCredentials | undefined
-  /** Whether a fault has the BMC confirm the change and leave it out. */
+  /** True if a fault has the BMC confirm the change and leave it out. */
   readonly isLie: boolean
 }
 

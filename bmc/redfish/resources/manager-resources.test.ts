@@ -4,7 +4,7 @@ import { served } from '../../../test/kit/redfish/served.js'
 describe('the clock of a BMC', () => {
   const manager = '/redfish/v1/Managers/machine-1'
 
-  test('is set as Ironic sets it, and goes on from there', async () => {
+  test('is set as Ironic sets it, and continues from there', async () => {
     await using bmc = await served()
     const wanted = '2031-05-06T07:08:09+00:00'
     const { status, document } = await bmc.call('PATCH', manager, { DateTime: wanted })

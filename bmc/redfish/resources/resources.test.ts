@@ -163,7 +163,7 @@ describe('an update of firmware', () => {
   })
 })
 
-test('a changed password opens the machine, the old one does not, and the session goes on', async () => {
+test('a changed password opens the machine, the old one does not, and the session continues', async () => {
   await using bmc = await served()
   const signedIn = await bmc.call(
     'POST',

@@ -68,7 +68,7 @@ test.each<[string, Partial<NodeRecord>, PatchOperation[], object]>([
     [set('/extra/a', 1)],
     { extra: { a: 1 } },
   ],
-])('%s', (_, fields, patch, changes) => {
+])('a patch changes %s', (_, fields, patch, changes) => {
   expect(patchNode(aNode(fields), request(patch))).toEqual(changes)
 })
 
@@ -134,7 +134,7 @@ test.each<[string, Partial<NodeRecord>, PatchOperation[], number, string]>([
     'deploy_interface',
   ],
   ['retirement of an available node', { provision_state: 'available' }, [set('/retired', true)], 409, 'retired'],
-])('%s is refused', (_, fields, patch, status, sentence) => {
+])('a patch that would take or set %s is refused', (_, fields, patch, status, sentence) => {
   try {
     patched(fields, ...patch)
     expect.unreachable()
@@ -169,7 +169,7 @@ describe('before the node is looked up', () => {
       'Cannot update node with description exceeding 4096 characters',
     ],
     ['reset without a driver', request([set('/name', 'x')], { resetInterfaces: true }), 'reset_interfaces'],
-  ])('%s is refused', (_, refused, sentence) => {
+  ])('a patch of %s is refused', (_, refused, sentence) => {
     expect(() => checkPatch(refused)).toThrow(sentence)
   })
 })

@@ -236,7 +236,7 @@ test.each<[string, Partial<NodeRecord>, ProvisionArgs, number, number, string]>(
     406,
     'Request not acceptable.',
   ],
-])('%s is refused', (_, fields, args, version, status, sentence) => {
+])('a provision request with %s is refused', (_, fields, args, version, status, sentence) => {
   try {
     check(fields, args, version)
     expect.unreachable()

@@ -33,7 +33,8 @@ export interface ProvisionArgs {
 
 /**
  * Microversion from which a target is allowed. Upstream's table has verbs as keys but is read by target, so `deploy` is
- * limited and its alias `active` is not, nor `undeploy` (Ironic's source).
+ * limited and its alias `active` is not, nor `undeploy` (ironic 39.0.0 api/controllers/v1/utils.py MIN_VERB_VERSIONS,
+ * check_allow_management_verbs).
  */
 const VERB_SINCE: Readonly<Record<string, Microversion>> = {
   manage: 4,
@@ -55,7 +56,7 @@ const ABORT_SINCE: Readonly<Record<string, Microversion>> = { 'inspect wait': 41
 export interface References {
   /** Runbook of the request, if it exists. */
   runbook?: RunbookRecord | undefined
-  /** Whether a node with this UUID exists; true by default. */
+  /** True if a node with this UUID exists; true by default. */
   hasNode?: (uuid: string) => boolean
 }
 
@@ -137,7 +138,7 @@ const configdriveSchema: JsonSchema = {
   ],
 }
 
-/** Whether a config drive has content: an empty text or object has none. */
+/** True if a config drive has content: an empty text or object has none. */
 const hasContent = (configdrive: unknown): boolean =>
   typeof configdrive === 'object' && configdrive !== null ? Object.keys(configdrive).length > 0 : Boolean(configdrive)
 
@@ -177,7 +178,7 @@ function checkDisableRamdisk(target: string, version: Microversion): void {
   if (version < since) throw ironicErrors.notAcceptable()
 }
 
-/** Whether there are steps: an empty list counts as absent, so any verb takes it. */
+/** True if there are steps: an empty list counts as absent, so any verb takes it. */
 const hasSteps = (steps: unknown): boolean => Array.isArray(steps) && steps.length > 0
 
 /** Checks that the other arguments fit the target, and the client's version. */

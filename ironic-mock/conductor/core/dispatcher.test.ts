@@ -76,7 +76,7 @@ test('an effect whose outcome cannot be committed runs again until it can', asyn
   await lab.conductor.changePower(uuid, 'power on')
   const node = await lab.until(uuid, ({ reservation }) => reservation === null)
   expect(node).toMatchObject({ power_state: 'power on', last_error: null })
-  expect(lab.warnings).toContain(`the work of node ${uuid} could not be written down and is tried again`)
+  expect(lab.warnings).toContain(`the work of node ${uuid} could not be saved; retrying`)
 })
 
 test('a time limit whose reaction cannot be committed passes again', async () => {

@@ -259,7 +259,7 @@ export class Dispatcher {
         if (!settled) repeated = queued.id
       } catch (error) {
         if (signal.aborted) return
-        logger('error', `the work of node ${node} could not be written down and is tried again`, { error })
+        logger('error', `the work of node ${node} could not be saved; retrying`, { error })
         await clock.sleep(COMMIT_RETRY_DELAY, { signal })
         mayHaveRun = true
       }

@@ -55,7 +55,7 @@ describe('an image in a file', () => {
     ['raw', Buffer.from('anything')],
     ['raw', Buffer.alloc(0)],
     ['qcow2', Buffer.from('514649fb00000003', 'hex')],
-  ])('is %s', async (format, bytes) => {
+  ])('is recognised as %s', async (format, bytes) => {
     const path = join(folder, 'image file')
     await writeFile(path, bytes)
     const url = pathToFileURL(path).href
@@ -68,7 +68,7 @@ describe('an image in a file', () => {
     ['file:///nosuch/image', 'Specified image file not found.'],
     ['file:///etc/passwd', 'Security: The path /etc is not permitted in file URLs'],
     ['file:///tmp/../proc/version', 'Security: The path /proc is not permitted in file URLs'],
-  ])('%s is refused', async (url, reason) => {
+  ])('%s is refused with the reason', async (url, reason) => {
     await expect(find(url)).rejects.toThrow(`Validation of image href ${url} failed, reason: ${reason}`)
   })
 })

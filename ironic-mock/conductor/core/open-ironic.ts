@@ -151,7 +151,7 @@ function busyNode(store: StoreView, dispatcher: Dispatcher): string | undefined 
     if (record.reservation !== null || record.target_power_state !== null)
       return `node ${record.name ?? record.uuid} is reserved`
   for (const { uuid, state } of records.resources('allocation').byUuid.values())
-    if (state === 'allocating') return `allocation ${uuid} looks for a node`
+    if (state === 'allocating') return `allocation ${uuid} is looking for a node`
   return undefined
 }
 

@@ -36,7 +36,7 @@ describe('creating a node', () => {
     [{ driver: 'redfish', deploy_interface: 'fake' }, 400, 'is not supported by hardware type RedfishHardware.'],
     [{ driver: 'redfish', name: 'taken' }, 409, 'A node with name taken already exists.'],
     [{ driver: 'redfish', uuid: 'u' }, 409, 'A node with UUID u already exists.'],
-  ])('%o is refused with %i', async (fields, status, message) => {
+  ])('with the fields %o is refused with %i', async (fields, status, message) => {
     const { conductor } = await ScriptedLab.open()
     await conductor.createNode({ driver: 'fake-hardware', name: 'taken', uuid: 'u' })
     await expect(conductor.createNode(fields)).rejects.toMatchObject({

@@ -50,6 +50,6 @@ test.each<[ProvisionState, TransitionEvent, ProvisionState]>([
   ['deleting', 'fail', 'error'],
   ['service failed', 'abort', 'active'],
   ['clean hold', 'unhold', 'clean wait'],
-])('%s --%s--> %s', (from, event, to) => {
+])('the transition %s --%s--> %s', (from, event, to) => {
   expect(transition({ state: from, target: TRANSITIONS[from].target }, event).state).toBe(to)
 })

@@ -28,7 +28,7 @@ interface TaskDue {
 
 /** The periodic tasks of a conductor that look at the power of its nodes. */
 export interface PowerWatch {
-  /** Whether a task is under way. */
+  /** True if a task is under way. */
   readonly isLooking: boolean
   /** Timers of the clock that are set for the tasks. */
   readonly timers: number

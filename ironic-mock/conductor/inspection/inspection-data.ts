@@ -64,7 +64,7 @@ export function ruleProblem(
   const subject = { node: task.node, ports, inventory: found.inventory, pluginData: found.pluginData, log, calls }
   const problem = applyRules(rules, task.conf.inspection, subject)
   for (const { uuid: _, ...port } of ports) storePort(task, port)
-  for (const sentence of log) task.warn(`an inspection rule says of node ${task.uuid}: ${sentence}`)
+  for (const sentence of log) task.warn(`an inspection rule for node ${task.uuid} says: ${sentence}`)
   return { problem, calls }
 }
 

@@ -62,7 +62,7 @@ describe('ports after inspection', () => {
     ['none more', { addPorts: 'disabled' }, ['09']],
     ['only those that are there', { addPorts: 'disabled', keepPorts: 'present' }, []],
     ['only those that were added', { addPorts: 'active', keepPorts: 'added' }, ['01']],
-  ])('%s', (_, conf, expected) => {
+  ])('are %s', (_, conf, expected) => {
     expect(addresses(run(PORTS, { inventory, conf, ports: [storedPort(9)] }))).toEqual(expected)
   })
 
@@ -193,7 +193,7 @@ describe('properties', () => {
       { root_device: { serial: 'b' } },
     ],
     ['raid-device', { inventory: { disks: [{ serial: 'a' }] } }, {}],
-  ])('%s', (hook, input, expected) => {
+  ])('the hook %s sets properties', (hook, input, expected) => {
     const { properties, problem } = run([hook], input)
     expect(problem).toBeUndefined()
     expect(properties).toEqual(expected)
@@ -296,7 +296,7 @@ describe('root-device', () => {
   test.each([
     [{ size: 'big' }, 'Root device hint "size" is not an integer value. Current value: big'],
     [{ model: '> 5' }, "could not convert string to float: 'a%20disk%201'"],
-  ])('%o is refused', (hints, words) => {
+  ])('the hints %o are refused', (hints, words) => {
     expect(found(hints).problem).toContain(`because they failed to validate. Error: ${words}`)
   })
 })

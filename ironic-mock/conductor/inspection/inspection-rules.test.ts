@@ -79,7 +79,7 @@ describe('conditions', () => {
     ['is-none', { value: '{node.owner}' }, false],
     ['is-true', { value: 'Yes' }, true],
     ['is-false', { value: 0 }, true],
-  ])('%s %o', (op, args, expected) => expect(met({ op, args })).toBe(expected))
+  ])('the condition %s with %o is evaluated', (op, args, expected) => expect(met({ op, args })).toBe(expected))
 
   test('arguments may be a list', () => {
     expect(met({ op: 'contains', args: ['{inventory[cpu]}', 'count'] })).toBe(true)
@@ -120,7 +120,7 @@ describe('actions', () => {
     ['add-trait', { name: 'CUSTOM_X' }, { node: { traits: ['CUSTOM_X'] } as never }],
     ['set-plugin-data', { path: 'a.b', value: 1 }, { pluginData: { a: { b: 1 } } }],
     ['extend-plugin-data', { path: 'a', value: 1 }, { pluginData: { a: [1] } }],
-  ])('%s %o', (op, args, expected) => {
+  ])('the action %s with %o is applied', (op, args, expected) => {
     const result = apply([{ actions: [{ op, args }] }])
     expect(result.problem).toBeUndefined()
     expect(result).toMatchObject(expected)

@@ -68,7 +68,7 @@ export function automatedCleanSteps(node: Readonly<NodeRecord>, conf: ConductorC
 /**
  * The steps of a deployment: the driver's and the agent's with a priority; a user's step takes the place of one of the
  * same name, with its own arguments, and priority 0 takes it out. So an agent that offers `install_coreos` at priority 0
- * never runs it unasked (Ironic's source).
+ * never runs it without a request (ironic 39.0.0 conductor/steps.py _get_all_deployment_steps).
  */
 export function deploySteps(
   node: Readonly<NodeRecord>,

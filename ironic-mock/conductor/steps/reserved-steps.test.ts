@@ -42,7 +42,7 @@ describe('in a deployment', () => {
     expect(sent()).toEqual(['deploy.get_deploy_steps', 'deploy.execute_deploy_step', 'standby.power_off'])
   })
 
-  test('a hold before the ramdisk is booted goes on as soon as it is let go', async () => {
+  test('a hold before the ramdisk is booted continues as soon as it is let go', async () => {
     const { lab, uuid } = await available()
     await lab.provision(uuid, 'active', 'deploy hold', { deploy_steps: [INSTALL, reserved('hold', 110)] })
     expect(await lab.provision(uuid, 'unhold', 'active')).toMatchObject({ last_error: null })

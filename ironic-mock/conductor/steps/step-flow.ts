@@ -8,9 +8,9 @@ export interface StepFlow {
   readonly name: 'cleaning' | 'servicing' | 'deployment'
   /** Name in the node's history. */
   title(task: NodeTask): string
-  /** Whether an agent runs steps, so that the machine has to boot its ramdisk again after a reboot. */
+  /** True if an agent runs steps, so that the machine has to boot its ramdisk again after a reboot. */
   hasAgent(task: NodeTask): boolean
-  /** Whether the agent that has just sent a heartbeat has to list its steps first. */
+  /** True if the agent that has just sent a heartbeat has to list its steps first. */
   needsAgentSteps(task: NodeTask): boolean
   /** The state in which the agent lists its steps (ironic 39.0.0 drivers/modules/agent_base.py `_heartbeat_*_wait`). */
   readonly listsAgentStepsIn: 'working' | 'waiting'

@@ -17,7 +17,7 @@ export interface DeployInterface {
   problem?(candidate: DeployCandidate): string | undefined
   /** Reason why a node in use cannot be adopted; absent when the interface does not look at its boot. */
   adoptionProblem?(candidate: DeployCandidate): string | undefined
-  /** Whether `autodetect` may choose it for an instance (ironic supports_deploy); absent when it supports every one. */
+  /** True if `autodetect` may choose it for an instance (ironic supports_deploy); absent when it supports every one. */
   supports?(instance: Readonly<NodeRecord['instance_info']>): boolean
   /** The conductor checks the image, and computes the digest that it lacks, before the deployment. */
   readonly checksImage?: true

@@ -54,7 +54,7 @@ function isJsonConfig(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether the bytes are YAML with a `variant`. 0.27.0 writes such a config to the disk unchanged. */
+/** True if the bytes are YAML with a `variant`. 0.27.0 writes such a config to the disk unchanged. */
 function isButane(bytes: Uint8Array): boolean {
   try {
     const config = parseDocument(decodeConfigText(bytes))

@@ -184,7 +184,7 @@ test('--preserve-on-error leaves the written image when only its config was wron
   expect((await readGpt(disk))?.diskGuid).toBe(SENTINEL)
 })
 
-test('an image for other sectors is refused, and the table reset all the same', async () => {
+test('an image for other sectors is refused, and the table reset anyway', async () => {
   const disk = described(128 * MIB, 4096)
   const { code, stderr } = await runInstaller(withDisk(disk), OFFLINE)
   expect(code).toBe(1)

@@ -21,7 +21,7 @@ export async function duringInstall<T>(doing: string, work: () => Promise<T> | T
 /** The error block that coreos-installer prints. */
 export const formatFailure = (error: unknown): string => failureBlock(messages(error))
 
-/** Whether an error is a defect of this code, which must not pass for a failure of the simulated program. */
+/** True if an error is a defect of this code, which must not pass for a failure of the simulated program. */
 export function isDefect(error: unknown): boolean {
   let e = error
   while (e instanceof Failure && e.cause !== undefined) e = e.cause

@@ -10,7 +10,7 @@ test.each([
   ['does not mind what is not there', 'a', { delete: ['zzz'] }, 'a'],
   ['deletes before it appends', 'a', { delete: ['a'], append: ['a'] }, 'a'],
   ['does not read patterns', 'a$1 b', { delete: ['.'], append: ["$'", '$&'] }, "a$1 b $' $&"],
-])('%s', (_, line, edit, wanted) => expect(editKargs(line, edit)).toBe(wanted))
+])('an edit of the kernel arguments %s', (_, line, edit, wanted) => expect(editKargs(line, edit)).toBe(wanted))
 
 test('deleting the appended arguments restores the line', () => {
   const word = fc.stringMatching(/^[a-z=,.0-9$&]{1,8}$/)

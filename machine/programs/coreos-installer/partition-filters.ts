@@ -6,7 +6,7 @@ import type { InstallOptions } from './command-line/installer-options.js'
 
 /** Filters for the partitions to save. */
 export interface PartitionFilters {
-  /** Whether a filter is by number, which needs a GPT. */
+  /** True if a filter is by number, which needs a GPT. */
   byIndex: boolean
   any: boolean
   matches(partition: Pick<GptPartition, 'number' | 'name'>): boolean

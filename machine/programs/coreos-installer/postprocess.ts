@@ -28,7 +28,7 @@ export interface PostProcessing {
   print: (line: string) => void
 }
 
-/** Whether the options change the boot filesystem. */
+/** True if the options change the boot filesystem. */
 export function needsPostProcessing(options: InstallOptions, ignition: Uint8Array | undefined): boolean {
   return (
     ignition !== undefined ||

@@ -108,7 +108,7 @@ const recorded = Object.entries(cases).filter(
 )
 
 describe('as recorded', () => {
-  test.each(recorded)('%s', async (name, wanted) => {
+  test.each(recorded)('the case %s prints and writes the same', async (name, wanted) => {
     const inside = machineFor(name)
     const disk = inside.disks.get('sda')!
     // A partition can only be in use when there is a table.
@@ -170,7 +170,7 @@ function slowly(bytes: Uint8Array, clock: VirtualClock): ByteStream {
 
 let asLong: Buffer | undefined
 
-test.each(SLOW_SERVER_CASES)('%s', async (name) => {
+test.each(SLOW_SERVER_CASES)('the case %s of a slow server prints the same', async (name) => {
   const wanted = cases[name]!
   const clock = new VirtualClock()
   // About as long as the recorded image, so that percentages are the same.

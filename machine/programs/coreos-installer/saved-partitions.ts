@@ -137,7 +137,7 @@ async function refuseTiny(device: SimulatedDisk, random: Random): Promise<void> 
   throw new Failure('deserialization failed', new Failure('io error: No space left on device (os error 28)'))
 }
 
-/** Whether the first sector could be an MBR, a protective one included: signature and boot flags. */
+/** True if the first sector could be an MBR, a protective one included: signature and boot flags. */
 async function hasMbr(device: SimulatedDisk): Promise<boolean> {
   const sector = await device.read(0, 512)
   const flags = [0, 1, 2, 3].map((entry) => sector[BOOT_CODE + 16 * entry]! & 0x7f)

@@ -11,7 +11,7 @@ export interface FileInstallation {
   sectorSize: number
   /** Architecture as `uname -m` prints it. */
   architecture: string
-  /** Whether stderr is a terminal, which shows progress in place. */
+  /** True if stderr is a terminal, which shows progress in place. */
   tty: boolean
   clock: Clock
   random: Random

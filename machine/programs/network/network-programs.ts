@@ -35,7 +35,7 @@ interface IpLink {
 
 const lifetime = { valid_life_time: UNLIMITED_LIFETIME, preferred_life_time: UNLIMITED_LIFETIME }
 
-/** Whether `ip link set` took an interface down, which lasts for one boot. */
+/** True if `ip link set` took an interface down, which lasts for one boot. */
 const isDown = (files: ProgramMachine['files'], nic: NicSpec): boolean =>
   !files.exists(`/sys/class/net/${nic.name}/carrier`)
 

@@ -9,7 +9,7 @@ export interface UnitState {
 const unitFile = (unit: string) => `/etc/systemd/system/${unit}.service`
 const startFile = (unit: string) => `/run/systemd/started/${unit}`
 
-/** Whether a unit file was added to the live system, as an assisted installation's image adds `agent.service`. */
+/** True if a unit file was added to the live system, as an assisted installation's image adds `agent.service`. */
 export const hasUnitFile = ({ files }: ProgramMachine, unit: string): boolean => files.exists(unitFile(unit))
 
 export function setStarted({ files }: ProgramMachine, unit: string, at: number | null): void {

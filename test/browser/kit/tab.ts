@@ -23,7 +23,7 @@ export class Tab {
   private constructor(
     readonly page: Page,
     readonly origin: string,
-    /** Whether calls may fail, as they do without a password or a server. */
+    /** True if calls may fail, as they do without a password or a server. */
     private failuresExpected: boolean,
   ) {}
 

@@ -36,7 +36,7 @@ export interface End {
 export class KillGround implements Ground, AsyncDisposable {
   readonly #place: string
   readonly #servers: readonly Server[]
-  /** Whether the slow server answers at once, while the inputs are made. */
+  /** True if the slow server answers at once, while the inputs are made. */
   #hurried = true
 
   private constructor(

@@ -20,7 +20,7 @@ export interface KilledCommand {
   argv(ground: Ground): string[]
   /** Standard input; none keeps it open and empty. */
   stdin?: string
-  /** Whether it ends by itself; else it serves or waits until it is ended. */
+  /** True if it ends by itself; else it serves or waits until it is ended. */
   ends: boolean
   /** The exit code of a command that ends; default 0. */
   code?: number

@@ -6,7 +6,7 @@ export interface KnownCommand {
   /** Words after `ironstage`; none for the program itself. */
   path: string[]
   command: ToolCommand
-  /** Whether it does something by itself, and is not only a family of commands. */
+  /** True if it does something by itself, and is not only a family of commands. */
   runs: boolean
 }
 

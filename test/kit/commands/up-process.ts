@@ -65,7 +65,7 @@ export class UpProcess {
     return this.#child.pid!
   }
 
-  /** Whether it still runs: neither killed nor ended by itself. */
+  /** True if it still runs: neither killed nor ended by itself. */
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }

@@ -2,7 +2,7 @@ import { Probe, VirtualClock, seededRandom, silent } from '../../../base/runtime
 import { InProcessTransport, type NodeRecord, type ProvisionState } from '../../../base/wire/index.js'
 import { UPSTREAM_CONF, openIronic, openStore } from '../../../ironic-mock/index.js'
 
-/** Where Ironic's start leaves a node (Ironic's source). */
+/** State of a node after Ironic starts again (ironic 39.0.0 conductor/base_manager.py _fail_transient_state). */
 export const STATES_OF_RESTART: [ProvisionState, ProvisionState][] = [
   ['deploying', 'deploy failed'],
   ['cleaning', 'clean failed'],

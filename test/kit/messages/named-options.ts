@@ -142,7 +142,7 @@ function entryOf(node: ts.Node): string | undefined {
   return ts.isPropertyAccessExpression(node) && node.expression.getText() === CATALOGUE ? node.name.text : undefined
 }
 
-/** Whether the texts in a node are for people. */
+/** True if the texts in a node are for people. */
 function isSaying(node: ts.Node): boolean {
   if (ts.isCallExpression(node) || ts.isNewExpression(node)) return SAYS.test(node.expression.getText())
   return ts.isPropertyAssignment(node) && SAYING.has(node.name.getText())

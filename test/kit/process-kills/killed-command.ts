@@ -20,7 +20,7 @@ export interface CommandEnd {
   events: CommandEvent[]
   /** Its standard error. */
   stderr: string
-  /** Whether it was ended because it took longer than its limit. */
+  /** True if it was ended because it took longer than its limit. */
   hangs: boolean
 }
 

@@ -36,7 +36,7 @@ export class Operator<I extends Itinerary = Itinerary> {
   /** Looks at the node in the state where a round ends. */
   ends = 0
   aborts = 0
-  /** Whether an abort may have been received; also one whose answer a kill has swallowed. */
+  /** True if an abort may have been received; also one whose answer a kill has swallowed. */
   hasAborted = false
   readonly #link: Link
   readonly #random: Random
@@ -63,7 +63,7 @@ export class Operator<I extends Itinerary = Itinerary> {
     }
   }
 
-  /** Whether the node shall be left as it is. */
+  /** True if the node shall be left as it is. */
   #isLeft = (): boolean => false
 
   #last = { key: '', since: 0 }
@@ -171,7 +171,7 @@ const LEADS_TO_END: Partial<Record<ProvisionState, readonly string[]>> = {
   available: ['provide'],
 }
 
-/** Whether a node has a wanted value; of an object, whether it has its members. */
+/** True if a node has a wanted value; of an object, whether it has its members. */
 function holds(found: unknown, wanted: unknown): boolean {
   if (wanted === null || typeof wanted !== 'object') return found === wanted
   return Object.entries(wanted).every(([name, value]) => (found as Record<string, unknown> | null)?.[name] === value)

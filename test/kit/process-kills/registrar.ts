@@ -4,7 +4,7 @@ import type { ApiNode, ApiPort } from '../../../base/wire/index.js'
 import { Counter } from './counter.js'
 import { answered, pick, type Answer, type Life, type Link } from './link.js'
 
-/** Whether a record must be there: `unknown` while a kill has swallowed the answer. */
+/** True if a record must exist; `unknown` while a kill has swallowed the answer. */
 type Presence = 'there' | 'gone' | 'unknown'
 
 interface ExtraNode {

@@ -14,7 +14,7 @@ export interface RegistryServerOptions {
   /** How clients have to say who they are: not at all, by password, or by a token of the registry's own token server. */
   auth?: 'none' | 'basic' | 'bearer'
   users?: Readonly<Record<string, string>>
-  /** Whether tokens for pulling are given to anyone. */
+  /** True if tokens for pulling are given to anyone. */
   anonymousPull?: boolean
   /** Realm in place of the own token server. */
   realm?: string

@@ -13,7 +13,7 @@ test.each([
   ['when boot has ended', 'boot', 'done', 0],
   ['in steps', 'steps', 'started', 300],
   ['in power', 'power', 'started', 30],
-] as const)('a rehearsed run that is killed %s goes on', async (name, stage, status, later) => {
+] as const)('a rehearsed run that is killed %s continues', async (name, stage, status, later) => {
   expect(await goesOnAfterKill(2, { after: atStage(stage, status), later }, name)).toBe(true)
 })
 

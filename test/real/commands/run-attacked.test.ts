@@ -51,10 +51,10 @@ async function statesOfHosts(state: string): Promise<{ outcome: string; steps: {
 
 describe('Ctrl-C at a terminal', () => {
   test.each([
-    [1, 'finishing the hosts under way', ['ok', 'running']],
-    [2, 'stopping after the stages under way', ['running']],
-    [3, 'the run goes on with: ironstage run hosts.yaml --resume', null],
-  ])('%i times is obeyed, and the run goes on later', async (times, says, outcomes) => {
+    [1, 'finishing the started hosts', ['ok', 'running']],
+    [2, 'stopping after the current stages', ['running']],
+    [3, 'continue the run with: ironstage run hosts.yaml --resume', null],
+  ])('%i times is obeyed, and the run continues later', async (times, says, outcomes) => {
     const { spawn } = createRequire(import.meta.url)('node-pty') as Pty
     const argv = [IRONSTAGE, 'run', 'hosts.yaml', '--rehearse', '--parallel', '1', '--faults', 'slow.json']
     const env = { PATH: process.env['PATH'], HOME: folder, TERM: 'xterm' }

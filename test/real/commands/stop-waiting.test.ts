@@ -53,7 +53,7 @@ function start(argv: readonly string[], command: readonly string[] = [process.ex
 
 const soon = (look: () => unknown) => expect.poll(look, { timeout: REAL_PEER_TIMEOUT, interval: 20 }).toBe(true)
 
-/** Whether a process has a file open whose path matches. */
+/** True if a process has a file open whose path matches. */
 async function holdsOpen(pid: number, pattern: RegExp): Promise<boolean> {
   const files = await readdir(`/proc/${pid}/fd`).catch(() => [])
   const paths = await Promise.all(files.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')))

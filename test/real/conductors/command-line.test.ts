@@ -121,7 +121,7 @@ test('a step written by the guide is run by a real conductor, on the agent of th
   expect(await second.stop()).toBe(0)
 })
 
-test('an agent that is killed in the middle of a step goes on with its boot, and says what was lost', async () => {
+test('an agent that is killed in the middle of a step continues with its boot, and says what was lost', async () => {
   const steps = join(folder, 'slow.ts')
   await writeFile(
     steps,

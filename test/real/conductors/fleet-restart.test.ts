@@ -10,7 +10,7 @@ import { slowImage } from '../../kit/fleet/slow-image.js'
 import { fleetIronic, FleetNode } from '../fleet-ironic.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 
-test('a fleet that is killed twice and started again on its folder: each machine goes on from where it was', async () => {
+test('a fleet that is killed twice and started again on its folder: each machine continues from where it was', async () => {
   await using there = await fleetIronic({ conductor: { automated_clean: 'false' } })
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
   await using scope = new Scope()

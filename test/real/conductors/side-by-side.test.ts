@@ -23,14 +23,14 @@ describe.each<[string, readonly Row[]]>([
   ]),
   ['the other extensions', OTHER_COMMANDS],
   ['synchronous commands with wrong parameters', WRONG_PARAMETERS],
-])('%s', (_, rows) => {
+])('agent and Ironic side by side: %s', (_, rows) => {
   let both: SideBySide
   beforeAll(async () => void (both = await sideBySide()), INSTALLATION)
   afterAll(() => both?.[Symbol.asyncDispose]())
   const last: Last = { real: '', ours: '' }
 
   // One after the other: what they leave behind is compared too.
-  test.each(rows.map((row) => [short(row.what), row] as const))('%s', async (_what, row) => {
+  test.each(rows.map((row) => [short(row.what), row] as const))('both answer alike: %s', async (_what, row) => {
     await compare(both, row, last)
   })
 })

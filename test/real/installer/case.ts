@@ -6,7 +6,7 @@ import { HOST } from './server.js'
 export interface Case {
   args: string[]
   disk?: DiskBefore
-  /** Whether its output is a terminal. */
+  /** True if its output is a terminal. */
   tty?: boolean
   /** Files of the folder that this case needs. */
   files?: Record<string, string>

@@ -85,13 +85,13 @@ const lines = (text: string): string[] =>
     .split('\n')
 
 describe('without a disk', () => {
-  test.each(Object.entries(USAGE))('%s', async (_, args) => {
+  test.each(Object.entries(USAGE))('the same output and exit code: %s', async (_, args) => {
     expect(output(await ours('no disk', args))).toEqual(output(await real.run(args)))
   })
 })
 
 describe('with a disk', () => {
-  test.each(Object.entries(CASES))('%s', async (_, one: Case) => {
+  test.each(Object.entries(CASES))('the same output and bytes: %s', async (_, one: Case) => {
     const { disk = {}, tty = false, files = {}, explained } = one
     const { sectorSize = 512 } = disk
     const theirDisk = join(folder, 'theirs.img')

@@ -50,7 +50,7 @@ async function inNamespace(script: string): Promise<{ code: number | null; stdou
   return { code: shell.exitCode, stdout, stderr }
 }
 
-test('a state folder that fills up: 507, reading goes on, nothing is lost, and all goes on when there is room', async () => {
+test('a state folder that fills up: 507, reading continues, nothing is lost, and all continues when there is room', async () => {
   const { stdout, stderr } = await inNamespace(`
     small 3m; start --nodes 1; fill
     call -X PUT "$URL/v1/nodes/node-0/states/provision" -d '{"target":"manage"}'; echo; cat "$DIR/answer"; echo
@@ -77,7 +77,7 @@ test('a state folder that fills up: 507, reading goes on, nothing is lost, and a
   ])
 })
 
-test('machines that cannot be kept: the reason is logged, the process goes on, and the next start finds all', async () => {
+test('machines that cannot be kept: the reason is logged, the process continues, and the next start finds all', async () => {
   const { stdout, stderr } = await inNamespace(`
     small 3m; start --nodes 1 --realistic --speed 20
     call -X PUT "$URL/v1/nodes/node-0/states/provision" -d '{"target":"manage"}' > /dev/null

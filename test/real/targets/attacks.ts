@@ -14,7 +14,7 @@ export interface Attack {
   name: string
   text: string
   /**
-   * Whether it hurts when nothing guards: it is tried. `never`: it is not, since it would hurt this host, or what it
+   * `hurts` on an unguarded target, where it is tried; `never` is not tried: it would hurt this host, or what it
    * attacks is not here.
    */
   bare: 'hurts' | 'never'

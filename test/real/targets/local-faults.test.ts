@@ -104,7 +104,7 @@ describe('an image server', () => {
     expect(out).toMatch(why)
   })
 
-  test('that goes on after a long silence only delays', async () => {
+  test('that continues after a long silence only delays', async () => {
     await host.freshDisk()
     const { out, ...ended } =
       await outcome(`(while [ ! -f $place/half ]; do sleep 0.1; done; sleep 8; touch $place/go) &

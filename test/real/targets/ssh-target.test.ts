@@ -273,7 +273,7 @@ setsid env -i $words "$@" </dev/null >/dev/null 2>&1 &
     }
   })
 
-  test('go on while sshd is started again', async () => {
+  test('continue while sshd is started again', async () => {
     await using shell = await reach('root', machine.ports.any)
     await using executor = new SupervisedExecutor({ shell, clock, random: systemRandom })
     const started = await executor.start({

@@ -8,7 +8,7 @@ test.each([
   {
     what: 'a password that IPMI cannot take',
     argv: ['--ipmi-port', '0'],
-    says: /IPMI takes passwords of 20 bytes at most; this one has 24/,
+    says: /IPMI passwords have at most 20 bytes; this one has 24/,
   },
   {
     what: 'a user that cannot sign in by Basic authentication',

@@ -38,7 +38,7 @@ describe('options of nodes that their file cannot hold are refused before the fl
       /hosts.csv has no place for --driver-info/,
     ],
     ['hosts.csv', ['--boot-interface', 'ipxe'], /hosts.csv has no place for --boot-interface/],
-  ])('%s %j', async (file, argv, says) => {
+  ])('%s with %j', async (file, argv, says) => {
     const run = fleet('--hosts-out', join(await temporary(), file), ...argv)
     expect(await run.ended).toBe(2)
     expect(run.stderr).toMatch(says)
@@ -66,7 +66,7 @@ describe('--enroll', () => {
     const free = await silentServer()
     await free.close()
     const run = fleet('--count', '10', '--ironic-url', `http://127.0.0.1:${free.port}`, '--enroll')
-    await run.printed(/the Ironic cannot be reached, and is asked again every 2s: .*refused/)
+    await run.printed(/Ironic cannot be reached; retrying every 2s: .*refused/)
     await using _ = await createLab({ listen: { host: '127.0.0.1', port: free.port } })
     await run.printed(/10 of 10 machines were new/)
     expect(run.stdout.match(/cannot be reached/g)).toHaveLength(1)

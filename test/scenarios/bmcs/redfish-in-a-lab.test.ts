@@ -56,7 +56,7 @@ test('a call is in the journal with its method, path, status and machine', async
   ])
 })
 
-test('an update of firmware fetches its image, and fails where there is none', async () => {
+test('an update of firmware fetches its image, and fails if there is none', async () => {
   const { call, machine } = await servedLab()
   const asked: string[] = []
   const images = createServer((request, response) => {

@@ -49,7 +49,7 @@ const FORMS: readonly [string, (body: string) => unknown][] = [
   ['the Kubernetes API', (body) => (JSON.parse(body) as { kind: 'Status'; message: string }).message],
 ]
 
-describe.each(FORMS)('%s', (face, wordsOf) => {
+describe.each(FORMS)('the server of %s', (face, wordsOf) => {
   test('is closed to a page that has made its name lead here', async () => {
     const { status, body } = await ask(face, { host: 'evil.example' })
 

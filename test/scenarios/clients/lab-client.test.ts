@@ -104,5 +104,5 @@ test('a server that is no lab, or does not answer, is an error', async () => {
   })
   const nobody = new LabClient(BASE, { fetch: () => Promise.reject(new TypeError('fetch failed')) })
   await expect(nobody.clock()).rejects.toThrow('GET https://ironic.test/_lab/clock got no answer')
-  await expect(nobody.node('')).rejects.toThrow('node takes node as a text that is not empty')
+  await expect(nobody.node('')).rejects.toThrow('node needs node as a non-empty string')
 })

@@ -115,7 +115,7 @@ describe('without a behaviour of the operator', () => {
     await cluster[Symbol.asyncDispose]()
   })
 
-  test('cbo/restarts-ironic: it goes on with its nodes', async () => {
+  test('cbo/restarts-ironic: it continues with its nodes', async () => {
     const { versions, nodes, ...cluster } = await upgraded(['cbo/restarts-ironic'])
     expect(versions).toEqual([])
     expect(nodes).toHaveLength(1)
@@ -153,7 +153,7 @@ describe('a disconnected site', () => {
     expect(network.refused).toEqual([])
   })
 
-  test('a release that was not mirrored is not accepted, and what was asked for in vain is noted', async () => {
+  test('a release that was not mirrored is not accepted, and what was requested in vain is noted', async () => {
     await using cluster = await clusterSite({ reachability: 'disconnected' })
     const first = await cluster.release('4.12.0', A)
     cluster.mirror(first)
@@ -175,7 +175,7 @@ describe('a disconnected site', () => {
 })
 
 describe('a payload whose live image is damaged', () => {
-  test('the operator is degraded, the upgrade fails, and Ironic goes on as it was', async () => {
+  test('the operator is degraded, the upgrade fails, and Ironic continues as it was', async () => {
     await using cluster = await clusterSite()
     await cluster.install(await cluster.release('4.12.0', A))
     const image = await cluster.image('worker-0')

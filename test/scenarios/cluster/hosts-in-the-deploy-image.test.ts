@@ -121,7 +121,7 @@ test('hardware that only a newer image supports cannot be inspected with the fir
   expect(running(machineOf(cluster, spec))).toBe(B)
 })
 
-test('a release whose components were not mirrored waits with the old Ironic, and goes on once they are there', async () => {
+test('a release whose components were not mirrored waits with the old Ironic, and continues once they are there', async () => {
   await using cluster = await clusterSite({ reachability: 'disconnected' })
   const first = await cluster.release('4.12.0', A)
   const next = await cluster.release('4.13.0', B)

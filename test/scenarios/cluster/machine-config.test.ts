@@ -85,7 +85,7 @@ describe('a paused pool', () => {
   const pause = (cluster: OperatedCluster, paused: boolean) =>
     cluster.kube.patch('MachineConfigPool', { name: 'worker' }, { spec: { paused } })
 
-  test('does not update its nodes until it goes on', async () => {
+  test('does not update its nodes until it continues', async () => {
     const { cluster, first, second, next } = await atFirst(['host-0'])
     await using _ = cluster
     await pause(cluster, true)
@@ -103,7 +103,7 @@ describe('a paused pool', () => {
     await cluster.runs('host-0', second)
   })
 
-  test('updates all the same without mco/honours-paused-pools', async () => {
+  test('updates anyway without mco/honours-paused-pools', async () => {
     const { cluster, second, next } = await atFirst(['host-0'], { without: ['mco/honours-paused-pools'] })
     await using _ = cluster
     await pause(cluster, true)
@@ -162,14 +162,14 @@ const bytesOf = (tree: { read(path: string): Uint8Array | undefined }) => tree.r
 describe('several nodes', () => {
   const hosts = ['host-0', 'host-1', 'host-2']
   const order = (cluster: OperatedCluster) =>
-    cluster.said().flatMap((line) => /^(asks|reboots|has brought) host/.exec(line)?.[1] ?? [])
+    cluster.said().flatMap((line) => /^(tells|reboots|has brought) host/.exec(line)?.[1] ?? [])
 
   test('become the release one after another', async () => {
     const { cluster, second, next } = await atFirst(hosts)
     await using _ = cluster
     await cluster.upgrade(next)
     for (const host of hosts) await cluster.runs(host, second)
-    expect(order(cluster)).toEqual(hosts.flatMap(() => ['asks', 'reboots', 'has brought']))
+    expect(order(cluster)).toEqual(hosts.flatMap(() => ['tells', 'reboots', 'has brought']))
   })
 
   test('all reboot at once without mco/respects-max-unavailable', async () => {
@@ -177,7 +177,7 @@ describe('several nodes', () => {
     await using _ = cluster
     await cluster.upgrade(next)
     for (const host of hosts) await cluster.runs(host, second)
-    expect(order(cluster).slice(0, 3)).toEqual(['asks', 'asks', 'asks'])
+    expect(order(cluster).slice(0, 3)).toEqual(['tells', 'tells', 'tells'])
   })
 })
 

@@ -46,11 +46,11 @@ test('a base image becomes the node image at its first boot, and a running node 
   })
   const shown = cluster.said().map((line) => line.replaceAll(/-[0-9a-f]{6}\b/g, '-HASH'))
   expect(shown.filter((line) => line.includes('host-0'))).toEqual([
-    'asks host-0 to become rendered-worker-HASH: pool worker may have 1 nodes away',
-    'cordons and drains host-0: its daemon asks for it, for rendered-worker-HASH',
-    'reboots host-0: it is to run rendered-worker-HASH',
-    'uncordons host-0: its daemon asks for it, for rendered-worker-HASH',
-    'has brought host-0 to rendered-worker-HASH: the disk is as the configuration says',
+    'tells host-0 to switch to rendered-worker-HASH: maxUnavailable of pool worker is 1',
+    'cordons and drains host-0: its daemon requested it for rendered-worker-HASH',
+    'reboots host-0: its target is rendered-worker-HASH',
+    'uncordons host-0: its daemon requested it for rendered-worker-HASH',
+    'has brought host-0 to rendered-worker-HASH: the disk matches the configuration',
   ])
 })
 

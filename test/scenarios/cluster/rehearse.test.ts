@@ -74,13 +74,13 @@ test('the same seed tells the same story', async () => {
 })
 
 test.each([
-  ['ironic-after-images', 'bmo/reboots-waiting-hosts', 'go on in the deploy image from before'],
-  ['ironic-after-images', 'cbo/restarts-ironic', 'stay in the old one'],
+  ['ironic-after-images', 'bmo/reboots-waiting-hosts', 'keep running the deploy image from before'],
+  ['ironic-after-images', 'cbo/restarts-ironic', 'stay on the old one'],
   ['ironic-after-images', 'cbo/updates-image-service-first', 'into an image that is replaced while they boot'],
   ['skew', 'mco/names-boot-image-skew', 'no condition shows which one'],
-  ['downgrade', 'cvo/refuses-downgrades', 'goes to a release older than its first'],
-  ['ironic-forgets', 'bmo/adopts', 'takes running nodes for free computers'],
-  ['scale-down', 'mao/drains-before-deletion', 'switched off under its workloads'],
+  ['downgrade', 'cvo/refuses-downgrades', 'is downgraded below its first release'],
+  ['ironic-forgets', 'bmo/adopts', 'treats running nodes as free machines'],
+  ['scale-down', 'mao/drains-before-deletion', 'powered off under its workloads'],
   ['full-boot-partition', 'mco/validates-after-reboot', 'counts as updated'],
 ])('the story %s fails without %s, and says what would happen in a real cluster', async (name, without, means) => {
   const { end } = await played(name, [without])

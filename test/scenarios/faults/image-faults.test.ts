@@ -152,7 +152,7 @@ test.each([
   [{ to: 'images', route: 'PUT /disk.raw' }, 'hang', 'no file has the path PUT /disk.raw'],
   [{ route: '/disk.raw' }, 'hang', 'no call begins with /disk.raw'],
   [{ to: 'agent', route: '/v1/nodes' }, 'hang', 'no call of agent begins with /v1/nodes'],
-])('%j with %s is refused', async (match, kind, message) => {
+])('a fault of kind %#: %j with %s is refused', async (match, kind, message) => {
   await using lab = await createStagedLab()
   const add = () => lab.faults.add({ match, effect: { kind } } as never)
   expect(add).toThrow(UserError)

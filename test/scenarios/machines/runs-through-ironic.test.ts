@@ -247,7 +247,7 @@ test('the sentence of the Ironic is in the report where a BMC refuses it, or an 
   expect(third!.why).toMatch(/^the node of worker-7 is enroll instead of manageable: .*power state/s)
 }, 60_000)
 
-test('a run that is killed anywhere and goes on has each host installed once, and stands beside the direct one', async () => {
+test('a run that is killed anywhere and continues has each host installed once, and stands beside the direct one', async () => {
   const installs = () => ['worker-8', 'worker-9'].map((host) => commandsOf(host).filter(isInstall).length)
   const state = await RunFolder.open(join(folder, 'killed'))
   let resume = false

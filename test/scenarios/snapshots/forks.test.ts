@@ -52,7 +52,7 @@ async function deploying(ours: Awaited<ReturnType<typeof up>>): Promise<void> {
 
 const deploy_steps = [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }]
 
-test('a fork by HTTP goes on from the middle of a deployment, beside its lab, until it is ended', async () => {
+test('a fork by HTTP continues from the middle of a deployment, beside its lab, until it is ended', async () => {
   await using ours = await up()
   await deploying(ours)
   const before = await ours.state('node-0')

@@ -149,7 +149,7 @@ test('a call that has no answer yet when the lab goes back is answered, and a cl
 const strikes = async ({ ask }: Awaited<ReturnType<typeof servedLab>>) =>
   ((await ask('GET', '/_lab/faults')) as { faults: { struck: number }[] }).faults[0]?.struck ?? 0
 
-test('while time goes on by itself only a lab without work under way is taken; agents that idle start again', async () => {
+test('while time continues by itself only a lab without work in progress is taken; agents that idle start again', async () => {
   await using served = await servedLab({ clock: 1000, ironic: { profile: 'metal3' } })
   const { ask, provision, take, restore, node, clock, until } = served
   await ask('POST', '/_lab/nodes', { count: 1 })

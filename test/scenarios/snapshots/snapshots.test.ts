@@ -37,7 +37,7 @@ test('a snapshot at any moment of a deployment, restored, ends in the same journ
 
 const deploySteps = [installCoreos({ append_karg: ['quiet'] })]
 
-test('a snapshot at rest is restored without repeating anything, and goes on as the original did', async () => {
+test('a snapshot at rest is restored without repeating anything, and continues as the original did', async () => {
   await using lab = await createStagedLab({ seed: 3 })
   const journal = journalOf(lab)
   const node = await lab.enroll({ deploySteps })
@@ -107,7 +107,7 @@ test('reset brings back the start: no nodes, no machines, no faults, the first t
   expect(await again.settled()).toMatchObject({ provision_state: 'active', name: 'machine-1' })
 })
 
-test('a fork goes on by itself, and ends as the lab that it comes from', async () => {
+test('a fork continues by itself, and ends as the lab that it comes from', async () => {
   await using lab = await createLab({ seed: 5, realistic: true })
   const node = await lab.enroll({ deploySteps })
   await node.deploy()
@@ -181,7 +181,7 @@ test('an unknown snapshot changes nothing, and those that there are are named', 
   await expect(lab.snapshots.restore('snapshot-1')).rejects.toMatchObject({ remedy: 'there are: start' })
 })
 
-test('a wait for a node goes on after a restore, for the restored node', async () => {
+test('a wait for a node continues after a restore, for the restored node', async () => {
   await using lab = await createLab({ seed: 5, realistic: true })
   const node = await lab.enroll({ deploySteps })
   const enrolled = await lab.snapshots.take()
@@ -200,7 +200,7 @@ test('a wait for a node goes on after a restore, for the restored node', async (
   await gone
 })
 
-test('a lab on wall time goes back to a moment at which nothing was under way; others are refused', async () => {
+test('a lab on wall time goes back to a moment at which nothing was in progress; others are refused', async () => {
   await using lab = await createLab({ clock: 1000, listen: { host: '127.0.0.1', port: 0 } })
   const nodes = async () => {
     const answer = await fetch(`${lab.url}/v1/nodes`, { headers: { 'x-openstack-ironic-api-version': 'latest' } })
@@ -231,7 +231,7 @@ test('a lab on wall time goes back to a moment at which nothing was under way; o
   await node.provision('deleted')
   expect(await node.settled()).toMatchObject({ provision_state: 'available' })
   expect(() => lab.snapshots.export(id)).toThrow(
-    `${id} cannot be written to a file: a lab whose time goes on by itself cannot be repeated`,
+    `${id} cannot be written to a file: a lab whose time passes by itself cannot be repeated`,
   )
   await lab.snapshots.reset()
   expect(await nodes()).toEqual([])

@@ -103,7 +103,7 @@ describe('row 15: a new boot image is withheld until the upgrade is complete', (
     expect(await cluster.installedFrom('during')).toBe(urlOf(NEW))
   })
 
-  test('the image first: it is refused while the upgrade is under way, and taken afterwards', async () => {
+  test('the image first: it is refused while the upgrade is in progress, and taken afterwards', async () => {
     const { cluster, next } = await atOld()
     await using _ = cluster
     await cluster.machineSet('workers', 0, images[OLD]!)

@@ -33,7 +33,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     ...HOSTS,
     from: 'if (isRolledOut(current) || ',
     to: 'if (true || ',
-    title: 'a release whose components were not mirrored waits with the old Ironic, and goes on once they are there',
+    title: 'a release whose components were not mirrored waits with the old Ironic, and continues once they are there',
   },
   {
     row: '000 "future boots of the deploy image',

@@ -9,7 +9,7 @@ export const AGENT_CONFIG_SHAPES = {
   },
   'base-url': {
     value: 'URL,...',
-    description: 'Ironic as machines reach it: URLs or hosts; default port 6385 [IRONIC_BASE_URL]',
+    description: 'Ironic as seen from the machines: URLs or hosts; default port 6385 [IRONIC_BASE_URL]',
     schema: OPTION_TEXT_SCHEMA,
   },
   'inspector-url': {
@@ -84,7 +84,7 @@ export const AGENT_CONFIG_SHAPES = {
   keyfile: { value: 'FILE', description: 'NetworkManager keyfile; may be repeated', schema: OPTION_TEXTS_SCHEMA },
   nmstate: {
     value: 'FILE',
-    description: 'nmstate file; nmstatectl of this computer makes keyfiles of it; may be repeated',
+    description: 'nmstate file, converted to keyfiles by nmstatectl on this computer; may be repeated',
     schema: OPTION_TEXTS_SCHEMA,
   },
   'agent-option': {

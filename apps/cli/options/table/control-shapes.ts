@@ -12,12 +12,12 @@ export const CONTROL_SHAPES = {
   clock: {
     value: 'MODE',
     example: 'manual',
-    description: 'how time passes: real, xN, manual (stands still unless moved) or auto (jumps over waits)',
+    description: 'how time passes: real, xN, manual (stands still until advanced) or auto (jumps over waits)',
     schema: { type: 'string', pattern: '^(real|manual|auto|x[0-9]+(\\.[0-9]+)?)$' },
   },
   faults: {
     value: 'FILE',
-    description: 'YAML or JSON file of faults to begin with, as in docs/control.md',
+    description: 'YAML or JSON file with the initial faults, as in docs/control.md',
     schema: OPTION_TEXT_SCHEMA,
   },
   verbose: { description: 'print requests, commands and steps as they happen', schema: FLAG },
@@ -49,14 +49,14 @@ export const CONTROL_SHAPES = {
   probability: {
     value: 'P',
     example: '0.1',
-    description: 'how likely it strikes, decided by the seed of the lab (default: 1)',
+    description: 'probability that it strikes, from the seed of the lab (default: 1)',
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
   },
   label: { value: 'TEXT', description: 'any text, to lift several faults at once', schema: OPTION_TEXT_SCHEMA },
   until: {
     value: 'NODE=STATE',
     example: 'node-0=active',
-    description: 'move time until this node is in this state',
+    description: 'advance time until this node is in this state',
     schema: { type: 'string', pattern: '^[^=]+=.+' },
   },
   within: {

@@ -15,7 +15,7 @@ export const FLEET_SHAPES = {
     value: 'FILE',
     example: 'nodes.json',
     description:
-      'machines of a JSON list as sushy-tools has it in SUSHY_EMULATOR_FAKE_SYSTEMS, with their uuids and MAC addresses',
+      'machines from a JSON list in the format of SUSHY_EMULATOR_FAKE_SYSTEMS (sushy-tools), with their uuids and MAC addresses',
     schema: OPTION_TEXT_SCHEMA,
   },
   'redfish-host': {
@@ -32,12 +32,12 @@ export const FLEET_SHAPES = {
   },
   'agent-port': {
     value: 'PORT',
-    description: 'port of the agents (default: a free one, which a state folder keeps)',
+    description: 'port of the agents (default: a free one, kept in the state folder)',
     schema: PORT,
   },
   advertise: {
     value: 'HOST',
-    description: 'host by which the Ironic reaches BMCs and agents (default: the one that they listen on)',
+    description: 'host at which Ironic reaches BMCs and agents (default: their listen address)',
     schema: OPTION_TEXT_SCHEMA,
   },
   'control-port': {
@@ -48,18 +48,18 @@ export const FLEET_SHAPES = {
   'notifier-port': {
     value: 'PORT',
     example: '9999',
-    description: "take sushy-tools' notifications of power changes on this port, as fake-ipa does (default: none)",
+    description: "receive sushy-tools' power notifications on this port, as fake-ipa does (default: none)",
     schema: PORT,
   },
   disks: {
     value: 'KIND',
     example: 'file',
     description:
-      'file keeps the bytes of disks in the state folder; described has their structures in memory, for thousands of machines (default: file with --state-dir)',
+      'file: bytes of disks in the state folder; described: structures in memory, for thousands of machines (default: file with --state-dir)',
     schema: { type: 'string', enum: ['file', 'described'] },
   },
   enroll: {
-    description: 'enroll the machines that the Ironic of --ironic-url does not have yet',
+    description: 'enroll the machines that the Ironic of --ironic-url lacks',
     schema: FLAG,
   },
   'node-driver': {
@@ -103,19 +103,19 @@ export const FLEET_SHAPES = {
   'boot-time': {
     value: 'TIME',
     example: '60s..240s',
-    description: 'time that the boot of a ramdisk takes, a random one of a range as in 60s..240s (default: 5s)',
+    description: 'boot time of a ramdisk, or a range for random times, as in 60s..240s (default: 5s)',
     schema: { type: 'string', pattern: DURATION_RANGE_PATTERN },
   },
   'disk-time': {
     value: 'TIME',
     example: '90s',
-    description: 'time that a boot from disk takes (default: none)',
+    description: 'boot time from disk (default: none)',
     schema: { type: 'string', pattern: DURATION_PATTERN },
   },
   'power-time': {
     value: 'TIME',
     example: '3s',
-    description: 'time that a BMC takes to switch the power (default: none)',
+    description: 'time for a power change by a BMC (default: none)',
     schema: { type: 'string', pattern: DURATION_PATTERN },
   },
 } as const satisfies Record<string, CommandOptionShape>

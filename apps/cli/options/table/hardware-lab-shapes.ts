@@ -4,13 +4,13 @@ import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape 
 export const HARDWARE_LAB_SHAPES = {
   only: {
     value: 'LABEL',
-    description: 'hosts of this name or with this label; may be repeated',
+    description: 'hosts with this name or label; may be repeated',
     schema: OPTION_TEXTS_SCHEMA,
   },
   parallel: {
     value: 'N',
     example: '8',
-    description: 'hosts at a time (default: run.parallel of the file, else 4)',
+    description: 'number of hosts at once (default: run.parallel of the file, else 4)',
     schema: { type: 'integer', minimum: 1, maximum: 256 },
   },
   'max-failures': {
@@ -20,7 +20,7 @@ export const HARDWARE_LAB_SHAPES = {
     schema: { type: 'integer', minimum: 1 },
   },
   resume: { description: 'resume the run in the state folder', schema: FLAG },
-  restart: { description: 'forget the unfinished run in the state folder and start again', schema: FLAG },
+  restart: { description: 'discard the unfinished run in the state folder and start again', schema: FLAG },
   'through-ironic': {
     value: 'URL',
     example: 'http://ironic.example.org:6385',
@@ -35,5 +35,5 @@ export const HARDWARE_LAB_SHAPES = {
   },
   rehearse: { description: 'run on simulated machines with the hardware that the file describes', schema: FLAG },
   junit: { value: 'FILE', description: 'write a JUnit report', schema: OPTION_TEXT_SCHEMA },
-  html: { value: 'FILE', description: 'write a report of one HTML file', schema: OPTION_TEXT_SCHEMA },
+  html: { value: 'FILE', description: 'write a report as one HTML file', schema: OPTION_TEXT_SCHEMA },
 } as const satisfies Record<string, CommandOptionShape>

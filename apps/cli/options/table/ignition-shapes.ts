@@ -9,12 +9,12 @@ export const IGNITION_SHAPES = {
     schema: { type: 'string', enum: [...SPEC_WORDS] },
   },
   follow: {
-    description: 'fetch the configs that ignition.config.merge and replace name, and merge them in',
+    description: 'fetch and merge the configs named by ignition.config.merge and replace',
     schema: FLAG,
   },
   cat: {
     value: 'PATH',
-    description: 'print the contents that the config gives to this file',
+    description: 'print the contents of this file in the config',
     schema: OPTION_TEXT_SCHEMA,
   },
 } as const satisfies Record<string, CommandOptionShape>

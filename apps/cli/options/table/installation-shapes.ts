@@ -24,11 +24,11 @@ export const INSTALLATION_SHAPES = {
   'cache-size': {
     value: 'SIZE',
     example: '20GiB',
-    description: 'limit of the image cache; the least recently used images go first (default: 20GiB)',
+    description: 'size limit of the image cache; removes the least recently used images first (default: 20GiB)',
     schema: SIZE,
   },
   'no-cache': {
-    description: 'use no image cache: each installation fetches its image',
+    description: 'do not use the image cache: each installation fetches its image',
     schema: FLAG,
   },
   'image-ca': {
@@ -91,7 +91,7 @@ export const INSTALLATION_SHAPES = {
     schema: SIZE,
   },
   overwrite: {
-    description: 'overwrite --disk-file even if ironstage did not make it',
+    description: 'overwrite --disk-file even if ironstage did not create it',
     schema: FLAG,
   },
 } as const satisfies Record<string, CommandOptionShape>

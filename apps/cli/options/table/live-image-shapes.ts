@@ -18,19 +18,19 @@ export const LIVE_IMAGE_SHAPES = {
   'image-port': {
     value: 'PORT',
     example: '8080',
-    description: 'port that live images are served at; 0 picks a free one (default: 0)',
+    description: 'port for serving live images; 0 picks a free one (default: 0)',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   'public-url': {
     value: 'URL',
     example: 'http://192.0.2.1:8080',
-    description: 'URL by which machines reach the images (default: the address that is listened on)',
+    description: 'URL at which machines reach the images (default: the listen address)',
     schema: { type: 'string', pattern: '^https?://[^\\s$]+$' },
   },
   node: {
     value: 'NAME',
     example: 'machine-1',
-    description: 'make an ISO and initramfs for this machine alone, with its host name; may be repeated',
+    description: 'create an ISO and initramfs only for this machine, with its host name; may be repeated',
     schema: WORDS,
   },
 } as const satisfies Record<string, CommandOptionShape>

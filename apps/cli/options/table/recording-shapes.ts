@@ -19,7 +19,7 @@ export const RECORDING_SHAPES = {
   'body-limit': {
     value: 'MIB',
     example: '16',
-    description: 'largest body that is kept, in MiB (default: 4)',
+    description: 'size limit of recorded bodies, in MiB (default: 4)',
     schema: { type: 'integer', minimum: 1, maximum: 64 },
   },
   mask: {
@@ -42,14 +42,14 @@ export const RECORDING_SHAPES = {
   },
   known: {
     value: 'FILE',
-    description: 'YAML file with known differences, which do not count',
+    description: 'YAML file with known differences, which are ignored',
     schema: OPTION_TEXT_SCHEMA,
   },
   partial: { description: 'accept a recording whose last line is cut off', schema: FLAG },
   wait: {
     value: 'SECONDS',
     example: '600',
-    description: 'longest wait for a state (default: three times as long as recorded, and a minute)',
+    description: 'longest wait for a state (default: three times as long as recorded, plus a minute)',
     schema: { type: 'integer', minimum: 1, maximum: 86_400 },
   },
   'secret-values': {

@@ -80,7 +80,7 @@ export const SERVER_SHAPES = {
     schema: OPTION_TEXT_SCHEMA,
   },
   tls: {
-    description: 'serve HTTPS; makes a certificate unless --tls-cert names one',
+    description: 'serve HTTPS; creates a certificate unless --tls-cert names one',
     schema: FLAG,
   },
   'tls-cert': { value: 'FILE', description: 'certificate for --tls, PEM', schema: OPTION_TEXT_SCHEMA },

@@ -83,7 +83,7 @@ export const TARGET_SHAPES = {
     schema: FLAG,
   },
   check: {
-    description: 'only look at the real target, and show what would be destroyed',
+    description: 'only inspect the real target and show what would be destroyed',
     schema: FLAG,
   },
 } as const satisfies Record<string, CommandOptionShape>

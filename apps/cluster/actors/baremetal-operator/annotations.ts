@@ -12,10 +12,10 @@ type Annotated = Pick<BareMetalHost, 'metadata'>
 
 const annotation = ({ metadata }: Annotated, name: string): string | undefined => metadata.annotations?.[name]
 
-/** Whether the controller leaves the host alone. */
+/** True if the controller leaves the host alone. */
 export const isPaused = (host: Annotated): boolean => annotation(host, PAUSED) !== undefined
 
-/** Whether the host is to have no node: `isForced` in the midst of something too, `delaysDelete` once it is deleted. */
+/** True if the host is to have no node: `isForced` in the midst of something too, `delaysDelete` once it is deleted. */
 export function detachmentOf(host: Annotated): { isForced: boolean; delaysDelete: boolean } | undefined {
   const text = annotation(host, DETACHED)
   if (text === undefined) return undefined
@@ -41,7 +41,7 @@ export function rebootRequest(
   return { mode: requests.some(({ mode }) => mode === 'hard') ? 'hard' : 'soft' }
 }
 
-/** Whether hardware that is known is to be inspected again. */
+/** True if hardware that is known is to be inspected again. */
 export function isInspectionAsked(host: Annotated): boolean {
   const text = annotation(host, INSPECT)
   return text !== undefined && text !== 'disabled'

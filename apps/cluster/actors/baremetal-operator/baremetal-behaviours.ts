@@ -4,42 +4,42 @@ import type { Behaviour } from '../behaviours.js'
 export const REGISTERS_AGAIN: Behaviour = {
   name: 'bmo/registers-again',
   story: 'ironic-after-images',
-  says: 'after a restart of Ironic, whose database goes with its pod, every host stays unknown to it: none is booted, installed or removed any more',
+  says: 'after Ironic restarts, which loses its database, it no longer knows any host: none can be booted, installed or removed',
 }
 export const ADOPTS: Behaviour = {
   name: 'bmo/adopts',
   story: 'ironic-forgets',
-  says: 'Ironic, which has lost its database, takes running nodes for free computers: cleaning one erases its disk',
+  says: 'after Ironic loses its database, it treats running nodes as free machines: cleaning one erases its disk',
 }
 export const REBOOTS_WAITING: Behaviour = {
   name: 'bmo/reboots-waiting-hosts',
   story: 'ironic-after-images',
-  says: 'hosts that are not provisioned go on in the deploy image from before the upgrade, without its fixes',
+  says: 'hosts that are not provisioned keep running the deploy image from before the upgrade, without its fixes',
 }
 export const BACKS_OFF: Behaviour = {
   name: 'bmo/backs-off',
   story: 'wrong-password',
-  says: 'a host that fails is tried again every few seconds, until its BMC locks the account',
+  says: 'a failing host is retried every few seconds, until its BMC locks the account',
 }
 export const FOLLOWS_THE_IMAGE: Behaviour = {
   name: 'bmo/uses-the-image-of-the-host',
   story: 'own-network',
-  says: 'hosts keep booting the deploy image that was current when they were registered; once it is gone, they boot nothing',
+  says: 'hosts keep booting the deploy image that was current at registration; once it is gone, they boot nothing',
 }
 export const WAITS_FOR_THE_IMAGE: Behaviour = {
   name: 'bmo/waits-for-the-image',
   story: 'own-network',
-  says: 'hosts are inspected and cleaned before their own deploy image is made: what Ironic boots in its place has none of their settings',
+  says: 'hosts are inspected and cleaned before their own deploy image exists: Ironic boots an image without their settings',
 }
 export const CLEANS_UP: Behaviour = {
   name: 'bmo/deprovisions',
   story: 'reprovision',
-  says: 'a host whose image is changed is said to be free, and still has its old system',
+  says: 'a host whose image has changed is reported as available but still has its old system',
 }
 export const LIMITS_BUSY_HOSTS: Behaviour = {
   name: 'bmo/limits-busy-hosts',
   story: 'rack',
-  says: 'all hosts boot over the provisioning network at once, more than its DHCP and TFTP servers can take',
+  says: 'all hosts boot over the provisioning network at once and overload its DHCP and TFTP servers',
 }
 
 export const BARE_METAL_OPERATOR_BEHAVIOURS: readonly Behaviour[] = [

@@ -122,7 +122,7 @@ test('kinds of BareMetal Operator that are left out are unknown to the API', asy
     expect(await status(kind)).toBe(404)
 })
 
-test('an operator that is started again goes on from the objects, in the midst of an inspection too', async () => {
+test('an operator that is started again continues from the objects, in the midst of an inspection too', async () => {
   const { create, until, operator, start, get } = await scene()
   await create('one', 1, CUSTOM)
   await until('one', inState('inspecting'))

@@ -248,7 +248,7 @@ class HostController {
 
 interface AccountError {
   error: string
-  /** Whether the Secret may come without a change of what is there. */
+  /** True if the Secret may come without a change of what is there. */
   isMissing: boolean
 }
 

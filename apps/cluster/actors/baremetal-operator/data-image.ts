@@ -23,7 +23,7 @@ const dataImageStatusOf = ({ status }: DataImage): Status => ({
   ...status,
 })
 
-/** Whether an image is in a drive; undefined while Ironic is at work on the node, whose BMC is not asked then. */
+/** True if an image is in a drive; undefined while Ironic is at work on the node, whose BMC is not asked then. */
 async function isInserted(calls: Calls, node: ApiNode): Promise<boolean | undefined> {
   if (node.reservation) return undefined
   const path = `/nodes/${node.uuid}/vmedia`
@@ -71,7 +71,7 @@ export async function handleDataImage(pass: HostPass): Promise<Result | undefine
   try {
     if (isDeleted ? isAttached : wanted !== attached && attached !== '') {
       await calls.call('takes the image out', 'DELETE', `${path}?device_types=cdrom`)
-      event(`takes the data image out of ${name}`)
+      event(`removes the data image from ${name}`)
       return pause
     }
     if (isDeleted) return undefined

@@ -26,7 +26,7 @@ export interface ImageError {
   error: string
 }
 
-/** Whether a state boots the host's own image (registerHost of the controller). */
+/** True if a state boots the host's own image (registerHost of the controller). */
 export function needsDeployImage({ status, spec }: ManagedHost): boolean {
   switch (status.provisioning.state) {
     case 'registering':
@@ -45,7 +45,7 @@ export function needsDeployImage({ status, spec }: ManagedHost): boolean {
   }
 }
 
-/** Whether a state goes no further without the image (configureNode of the provisioner). */
+/** True if a state goes no further without the image (configureNode of the provisioner). */
 export const waitsForDeployImage = (managed: ManagedHost): boolean =>
   needsDeployImage(managed) && ['deprovisioning', 'inspecting', 'preparing'].includes(managed.status.provisioning.state)
 

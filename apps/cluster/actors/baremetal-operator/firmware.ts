@@ -26,9 +26,9 @@ export class NotReadYet extends Error {
 
 /** Firmware that the spec asks for. */
 export interface FirmwareChange {
-  /** Whether something is to be changed. */
+  /** True if something is to be changed. */
   isDue: boolean
-  /** Whether the spec names anything, changed or not. */
+  /** True if the spec names anything, changed or not. */
   isAsked: boolean
   /** BIOS settings that differ; undefined for none. */
   settings?: FirmwareSetting[]

@@ -22,7 +22,7 @@ type ProvisioningStatus = BareMetalHostStatus['provisioning']
 /** The spec with its types: the API has checked it. */
 const hostSpecOf = ({ spec }: ManagedHost): HostSpec => spec as unknown as HostSpec
 
-/** Whether a host names a BMC (HasBMCDetails). */
+/** True if a host names a BMC (HasBMCDetails). */
 export const isManaged = ({ spec: { bmc } }: Pick<ManagedHost, 'spec'>): boolean =>
   Boolean(bmc?.address) || Boolean(bmc?.credentialsName)
 
@@ -45,7 +45,7 @@ export function currentInstance(host: ManagedHost): { image?: HostImageSpec; cus
   return defined({ image: shownImage, customDeploy: shownDeploy })
 }
 
-/** Whether the spec no longer asks for what is installed (provisioningCancelled of host_state_machine.go). */
+/** True if the spec no longer asks for what is installed (provisioningCancelled of host_state_machine.go). */
 export function isCancelled(host: ManagedHost): boolean {
   const wanted = wantedInstance(host)
   const { image, customDeploy } = host.status.provisioning
@@ -55,7 +55,7 @@ export function isCancelled(host: ManagedHost): boolean {
   return Boolean(customDeploy?.method) || !wanted.image?.url || isOther
 }
 
-/** Whether an available host is to be installed (NeedsProvisioning). */
+/** True if an available host is to be installed (NeedsProvisioning). */
 export function needsProvisioning(host: ManagedHost): boolean {
   if (!host.spec.online) return false
   const { image, customDeploy } = wantedInstance(host)

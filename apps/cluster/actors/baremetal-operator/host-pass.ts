@@ -169,7 +169,7 @@ export class HostPass {
     managed.metadata = written.metadata
   }
 
-  /** Takes an annotation that was obeyed away; false where there is none. */
+  /** Removes a handled annotation; false if absent. */
   async removeAnnotation(name: string): Promise<boolean> {
     if (this.managed.metadata.annotations?.[name] === undefined) return false
     await this.save(({ annotations = {} }) => {

@@ -12,7 +12,7 @@ const SECRET_FINALIZER = 'baremetalhost.metal3.io/secret'
 export interface Claim {
   /** The host that the Secret goes with. */
   owner?: ManagedHost
-  /** Whether the Secret stays until the host is gone. */
+  /** True if the Secret stays until the host is gone. */
   isHeld?: boolean
 }
 

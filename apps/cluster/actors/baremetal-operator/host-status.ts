@@ -70,7 +70,7 @@ export function beginOperation(status: BareMetalHostStatus, state: ProvisioningS
   status.operationHistory = { ...status.operationHistory, [operation]: { start: kubeTime(clock.now()), end: null } }
 }
 
-/** Whether something ended. */
+/** True if something ended. */
 export function endOperation(status: BareMetalHostStatus, state: ProvisioningState, clock: Clock): boolean {
   const operation = OPERATIONS[state]
   const known = operation && status.operationHistory?.[operation]

@@ -145,7 +145,7 @@ test('a deployment that fails is tried again, later each time, and no more after
 const expectedLimit =
   'provisioning failed 5 times, retry limit (5) reached; change image or reset provisioningFailCount to retry'
 
-test('a BMC that refuses the password shows its error, and the host goes on with the right one', async () => {
+test('a BMC that refuses the password shows its error, and the host continues with the right one', async () => {
   const { apply, until, latest, lab } = await opened({ bmcAccount: { username: 'admin', password: 'other' } })
   apply(manifest('one', 1, CUSTOM))
   await lab.wait(lab.clock.sleep(120_000))
@@ -298,7 +298,7 @@ test('the inspect annotation inspects hardware again that is known, once', async
   await until('one', { state: 'inspecting' })
 })
 
-test('a controller that begins anew finds the hosts that are deployed', async () => {
+test('a controller that begins again finds the hosts that are deployed', async () => {
   const { lab, apply, until } = await opened()
   apply(manifest('one', 1, CUSTOM))
   await until('one', { state: 'provisioned' })

@@ -46,7 +46,7 @@ async function applyGroup(
     if ((await applyManifest(object, parts)) && isNews) {
       isNews = false
       const actor = 'cluster-version-operator'
-      announce({ actor, does: `applies ${name}`, because: `the payload of ${version} brings it` })
+      announce({ actor, does: `applies ${name}`, because: `it is in the payload of ${version}` })
     }
     if (object.kind === 'ClusterOperator' && behaviours.has(WAITS_FOR_OPERATORS)) {
       const operator = await kube.find('ClusterOperator', object.metadata)

@@ -3,7 +3,7 @@ import type { Behaviour } from '../behaviours.js'
 export const WAITS_FOR_OPERATORS: Behaviour = {
   name: 'cvo/waits-for-operators',
   story: 'failed-pull',
-  says: 'the upgrade counts as complete while operators still run the old release: one that never updates goes unnoticed',
+  says: 'the upgrade completes while operators still run the old release: one that never updates goes unnoticed',
 }
 export const APPLIES_IN_ORDER: Behaviour = {
   name: 'cvo/applies-in-order',
@@ -13,10 +13,10 @@ export const APPLIES_IN_ORDER: Behaviour = {
 export const REFUSES_DOWNGRADES: Behaviour = {
   name: 'cvo/refuses-downgrades',
   story: 'downgrade',
-  says: 'the cluster goes to a release older than its first, which cannot know its disk images and settings',
+  says: 'the cluster is downgraded below its first release, which does not know its disk images and settings',
 }
 export const VERIFIES_PAYLOADS: Behaviour = {
   name: 'cvo/verifies-payloads',
   story: 'wrong-release-image',
-  says: 'a mistaken digest takes the cluster to an unwanted release',
+  says: 'a wrong digest upgrades the cluster to an unwanted release',
 }

@@ -116,13 +116,13 @@ describe('an upgrade', () => {
     ])
     expect(scene.said()).toEqual([
       'accepts 4.13.0: the payload is verified',
-      'applies 0000_30_machine-api-operator: the payload of 4.13.0 brings it',
-      'waits with the update to 4.13.0: waiting on machine-api',
-      'applies 0000_31_cluster-baremetal-operator: the payload of 4.13.0 brings it',
-      'waits with the update to 4.13.0: waiting on baremetal',
-      'applies 0000_50_installer: the payload of 4.13.0 brings it',
-      'applies 0000_80_machine-config: the payload of 4.13.0 brings it',
-      'waits with the update to 4.13.0: waiting on machine-config',
+      'applies 0000_30_machine-api-operator: it is in the payload of 4.13.0',
+      'delays the update to 4.13.0: waiting on machine-api',
+      'applies 0000_31_cluster-baremetal-operator: it is in the payload of 4.13.0',
+      'delays the update to 4.13.0: waiting on baremetal',
+      'applies 0000_50_installer: it is in the payload of 4.13.0',
+      'applies 0000_80_machine-config: it is in the payload of 4.13.0',
+      'delays the update to 4.13.0: waiting on machine-config',
       'completes the update to 4.13.0: all operators have reported it',
     ])
     const bootImages = { name: 'coreos-bootimages', namespace: 'openshift-machine-config-operator' }
@@ -161,7 +161,7 @@ describe('an upgrade', () => {
     expect(scene.clock.now() - asked).toBeGreaterThanOrEqual(minutes(40) - 1000)
   })
 
-  test('a restarted operator goes on where the upgrade was', async () => {
+  test('a restarted operator continues where the upgrade was', async () => {
     await installed('4.12.0')
     const next = await release('4.13.0')
     await ask({ image: next.image })

@@ -102,7 +102,7 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
     else if (is?.status === 'True' && was?.message !== is.message)
       announce({
         actor: CLUSTER_VERSION_OPERATOR,
-        does: `waits with the update to ${version}`,
+        does: `delays the update to ${version}`,
         because: waitIn(is.message ?? ''),
       })
   }

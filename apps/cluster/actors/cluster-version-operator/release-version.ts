@@ -21,7 +21,7 @@ export const isSameMinor = (a: string, b: string): boolean => {
   return one?.[0] === other?.[0] && one?.[1] === other?.[1]
 }
 
-/** Whether the first of two versions is older (semver.org, rule 11); false if either is not a version. */
+/** True if the first of two versions is older (semver.org, rule 11); false if either is not a version. */
 export function isOlder(a: string, b: string): boolean {
   const one = readVersion(a)
   const other = readVersion(b)

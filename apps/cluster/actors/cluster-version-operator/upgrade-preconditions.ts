@@ -7,7 +7,7 @@ interface FailedPrecondition {
   name: string
   reason: string
   message: string
-  /** Whether `spec.desiredUpdate.force` does not help. */
+  /** True if `spec.desiredUpdate.force` does not help. */
   isFinal: boolean
 }
 

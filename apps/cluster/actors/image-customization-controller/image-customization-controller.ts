@@ -21,17 +21,17 @@ const IMAGE_CUSTOMIZATION_CONTROLLER = 'image-customization-controller'
 export const EMBEDS_THE_AGENT: Behaviour = {
   name: 'icc/embeds-the-agent',
   story: 'agent-container',
-  says: 'hosts boot the live ISO as it is published: no agent starts, and their inspection fails after its time limit',
+  says: 'hosts boot the unmodified live ISO: no agent starts, and their inspection times out',
 }
 export const REMAKES_IMAGES: Behaviour = {
   name: 'icc/remakes-images',
   story: 'agent-container',
-  says: 'images keep the URLs that the image service had before its update: no host can boot its deploy image any more',
+  says: 'images keep the URLs of the old image service: no host can boot its deploy image',
 }
 export const ONE_IMAGE_A_HOST: Behaviour = {
   name: 'icc/makes-an-image-for-each-host',
   story: 'own-network',
-  says: 'all hosts boot one image, so that none has network settings of its own before it is provisioned',
+  says: 'all hosts boot the same image, so none has its own network settings before it is provisioned',
 }
 
 export interface ImageCustomizationParts extends ActorParts {
@@ -171,7 +171,7 @@ export async function runImageCustomizationController(
     if (error)
       announce({
         actor: IMAGE_CUSTOMIZATION_CONTROLLER,
-        does: `makes no image for ${metadata.name}`,
+        does: `cannot make an image for ${metadata.name}`,
         because: error.message ?? '',
       })
     else if (next.imageUrl !== undefined && next.imageUrl !== before?.imageUrl)

@@ -93,7 +93,7 @@ describe('a machine set', () => {
     await lab.set(1, { matchLabels: { kind: 'storage' } })
     await lab.rest()
     expect((await lab.spec('a')).consumerRef).toBeUndefined()
-    expect(lab.said().at(-1)).toMatch(/^waits with workers-\w{5}: no available BareMetalHost was found$/)
+    expect(lab.said().at(-1)).toMatch(/^delays workers-\w{5}: no available BareMetalHost was found$/)
     await lab.host('b', { labels: { kind: 'storage' } })
     await lab.rest()
     expect((await lab.spec('b')).consumerRef).toBeDefined()

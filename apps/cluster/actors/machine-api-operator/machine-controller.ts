@@ -79,7 +79,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
       if (machine.status?.phase === undefined)
         announce({
           actor: MACHINE_API_OPERATOR,
-          does: `waits with ${machine.metadata.name}`,
+          does: `delays ${machine.metadata.name}`,
           because: 'no available BareMetalHost was found',
         })
       return undefined
@@ -87,8 +87,8 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     const chosen = free[Math.floor(random.next() * free.length)]!
     announce({
       actor: MACHINE_API_OPERATOR,
-      does: `takes host ${chosen.metadata.name} for ${machine.metadata.name}`,
-      because: free.length === 1 ? 'it is the only free one' : `it is one of ${free.length} that are free`,
+      does: `claims host ${chosen.metadata.name} for ${machine.metadata.name}`,
+      because: free.length === 1 ? 'it is the only free host' : `it is one of ${free.length} free hosts`,
     })
     return kube.update<'BareMetalHost'>(claimHost(chosen, machine))
   }
@@ -183,7 +183,7 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
       const { name } = host.metadata
       announce({
         actor: MACHINE_API_OPERATOR,
-        does: `empties host ${name}`,
+        does: `deprovisions host ${name}`,
         because: `${machine.metadata.name} is deleted`,
       })
       await kube.update<'BareMetalHost'>(clearHost(host))

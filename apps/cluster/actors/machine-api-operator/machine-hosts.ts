@@ -20,7 +20,7 @@ export function isConsumedBy({ spec }: BareMetalHost, { metadata }: KubeMachine)
   )
 }
 
-/** Whether a host can become a machine: inspected, not in use, without an error. */
+/** True if a host can become a machine: inspected, not in use, without an error. */
 export const isFree = ({ metadata, spec, status }: BareMetalHost): boolean =>
   spec.consumerRef === undefined &&
   metadata.deletionTimestamp === undefined &&

@@ -32,7 +32,7 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
         announce({
           actor: MACHINE_API_OPERATOR,
           does: `adds ${formatMachineCount(replicas - machines.length)} to ${at.name}`,
-          because: `it asks for ${replicas}, and has ${machines.length}`,
+          because: `it wants ${replicas} and has ${machines.length}`,
         })
         for (let each = machines.length; each < replicas; each++) await create(set)
       } else if (machines.length > replicas) {
@@ -40,7 +40,7 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
         announce({
           actor: MACHINE_API_OPERATOR,
           does: `removes ${going.map(({ metadata }) => metadata.name).join(' and ')}`,
-          because: `${at.name} asks for ${replicas}, and has ${machines.length}`,
+          because: `${at.name} wants ${replicas} and has ${machines.length}`,
         })
         for (const { metadata } of going) await kube.delete('Machine', { name: metadata.name, namespace })
       }

@@ -108,7 +108,7 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
     announce({ actor: MACHINE_CONFIG_OPERATOR, does: `reports ${version}`, because })
   }
 
-  /** Whether a pool's configuration is that of the release, and not of the one before. */
+  /** True if a pool's configuration is that of the release, and not of the one before. */
   const rendersRelease = async (pool: MachineConfigPool): Promise<boolean> => {
     const wanted = await renderedConfig(pool, kube)
     return wanted !== undefined && wanted.name === pool.spec.configuration?.name

@@ -18,7 +18,7 @@ export function runDrainController(parts: ActorParts): AsyncDisposable {
         const { [DESIRED_DRAIN]: wanted, [LAST_APPLIED_DRAIN]: applied } = node?.metadata.annotations ?? {}
         if (wanted === undefined || wanted === applied) return
         const [verb, ...config] = wanted.split('-')
-        const because = `its daemon asks for it, for ${shortenRendered(config.join('-'))}`
+        const because = `its daemon requested it for ${shortenRendered(config.join('-'))}`
         if (verb === 'uncordon') {
           announce({ actor: MACHINE_CONFIG_OPERATOR, does: `uncordons ${at.name}`, because })
           await kube.patch('Node', at, { spec: { unschedulable: null } })

@@ -59,7 +59,7 @@ describe('which nodes may begin', () => {
     ['none while one fails at this configuration', 1, [node('a', { desired: NEW, state: 'Degraded' }), node('b')], []],
     ['none that its daemon has not taken over', 1, [node('a', { current: '', desired: '' })], []],
     ['none without a configuration of the pool', 3, [], []],
-  ])('%s', (_, most, nodes, begin) => {
+  ])('to be updated next: %s', (_, most, nodes, begin) => {
     expect(namesOf(nodesToUpdate(pool(), nodes, most))).toEqual(begin)
   })
 })

@@ -14,7 +14,7 @@ const isReady = ({ spec, status }: KubeNode): boolean =>
 
 const isDegraded = (node: KubeNode): boolean => annotation(node, STATE) === 'Degraded'
 
-/** Whether it runs a configuration, by its daemon's own account. */
+/** True if it runs a configuration, by its daemon's own account. */
 const isDoneWith = (node: KubeNode, config: string): boolean =>
   annotation(node, CURRENT_CONFIG) === config &&
   annotation(node, DESIRED_CONFIG) === config &&
@@ -107,7 +107,7 @@ export function poolStatus(
   }
 }
 
-/** Whether all of a pool runs its configuration. */
+/** True if all of a pool runs its configuration. */
 export const isUpdated = ({ spec, status }: MachineConfigPool): boolean =>
   conditionOf(status?.conditions, 'Updated')?.status === 'True' &&
   status?.configuration?.name === spec.configuration?.name

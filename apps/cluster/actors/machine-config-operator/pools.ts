@@ -80,8 +80,8 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
       const wanted = pool.spec.configuration!.name!
       announce({
         actor: MACHINE_CONFIG_OPERATOR,
-        does: `asks ${node.metadata.name} to become ${shortenRendered(wanted)}`,
-        because: most === Infinity ? `pool ${name} wants it` : `pool ${name} may have ${most} nodes away`,
+        does: `tells ${node.metadata.name} to switch to ${shortenRendered(wanted)}`,
+        because: most === Infinity ? `pool ${name} wants it` : `maxUnavailable of pool ${name} is ${most}`,
       })
       await kube.patch(
         'Node',

@@ -162,7 +162,7 @@ describe('a body that costs much to work through is answered within seconds', { 
     ['members to remove, strategic', STRATEGIC, { spec: Object.fromEntries(many.map((name) => [name, null])) }],
     ['items to take out', STRATEGIC, { metadata: { '$deleteFromPrimitiveList/finalizers': many } }],
     ['taints to merge', STRATEGIC, { spec: { taints: many.slice(0, 30_000).map((key) => ({ key })) } }],
-  ])('%s', async (_, headers, patch) => {
+  ])('when a patch has many %s', async (_, headers, patch) => {
     const { call } = await servedKube(scope)
     await call('POST', NODES, node('a', { finalizers: many.slice(0, 20_000) }))
     await call(

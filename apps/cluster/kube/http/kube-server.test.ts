@@ -262,7 +262,7 @@ describe('requests that no client of kubectl sends', () => {
     expect(await call('POST', HOSTS, host('worker"0'))).toMatchObject({ status: 422 })
   })
 
-  test('nothing without the token, where one is asked for', async () => {
+  test('nothing without the token, where one is requested', async () => {
     const { call } = await openServer({ token: 'geheim' })
 
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'Basic geheim' }])

@@ -115,7 +115,7 @@ export interface FirmwareSchema extends KubeObject<'FirmwareSchema'> {
 
 type UpdatePolicy = 'onPreparing' | 'onReboot'
 
-/** Whether a host that is provisioned is serviced when it is turned on again. */
+/** True if a host that is provisioned is serviced when it is turned on again. */
 export interface HostUpdatePolicy extends KubeObject<'HostUpdatePolicy'> {
   spec: { firmwareSettings?: UpdatePolicy; firmwareUpdates?: UpdatePolicy }
 }

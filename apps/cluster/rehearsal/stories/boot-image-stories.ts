@@ -5,7 +5,7 @@ import { A, B } from './release-stories.js'
 export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
   {
     name: 'boot-image-withheld',
-    title: 'The new boot image is withheld until every node runs the release',
+    title: 'Machine sets get the new boot image only after every node runs the release',
     document: '001',
     releases: { A, B },
     cluster: { release: 'A', controlPlane: 1, workers: 1, spares: 2 },
@@ -23,7 +23,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'boot-image-first',
-    title: 'A boot image that is set before the upgrade is complete is put back',
+    title: 'A boot image that is set before the upgrade has completed is reverted',
     document: '001',
     releases: { A, B },
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
@@ -39,7 +39,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'scale-up',
-    title: 'After the update new workers come without the second boot',
+    title: 'After the upgrade new workers need no second boot',
     document: '001',
     releases: { A, B },
     cluster: { release: 'A', workers: 1, spares: 2, pinned: true },
@@ -60,7 +60,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'reprovision',
-    title: 'Control plane and workers are installed again in place, from the new boot image',
+    title: 'Control plane and workers are reinstalled in place from the new boot image',
     document: '001',
     releases: { A, B },
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
@@ -79,7 +79,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'pinned-machine-sets',
-    title: 'Machine sets that are pinned keep the boot image that they have',
+    title: 'Pinned machine sets keep their boot image',
     document: '000',
     releases: { A, B },
     cluster: { release: 'A', workers: 1, spares: 1, pinned: true },
@@ -96,7 +96,7 @@ export const BOOT_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'skew',
-    title: 'Two sources of truth that differ are named, with what each says',
+    title: 'A difference between two sources of truth is reported, with the value of each',
     document: '004',
     releases: { A, B: { ...B, installerStream: '414.92.202310170514-0' } },
     cluster: { release: 'A', workers: 1 },

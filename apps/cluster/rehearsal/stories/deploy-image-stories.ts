@@ -5,7 +5,7 @@ import { A, B, BEFORE } from './release-stories.js'
 export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   {
     name: 'deploy-image',
-    title: 'The deploy image follows the release, and hosts that wait are rebooted into it',
+    title: 'The deploy image follows the release, and waiting hosts are rebooted into it',
     document: '000',
     releases: { A, B },
     cluster: { release: 'A', spares: 2, workers: 1 },
@@ -26,7 +26,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'deploy-image-disconnected',
-    title: 'A disconnected cluster is upgraded from its mirror, and goes on provisioning',
+    title: 'A disconnected cluster upgrades from its mirror and can still provision hosts',
     document: '000',
     releases: { A, B },
     cluster: { release: 'A', network: 'disconnected', spares: 2, workers: 1 },
@@ -43,7 +43,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'ironic-after-images',
-    title: 'Ironic is restarted only once the image service has the new image',
+    title: 'Ironic restarts only after the image service has the new image',
     document: '000',
     releases: { A, B },
     cluster: { release: 'A', spares: 1 },
@@ -58,7 +58,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'qcow2-clusters',
-    title: 'A cluster from before keeps its QCOW2 image, upgrades, and goes back',
+    title: 'An older cluster keeps its QCOW2 image, upgrades, and is rolled back',
     document: '000',
     releases: { BEFORE, A: { ...A, version: '4.10.0', coreos: '410.84.202203141348-0' } },
     cluster: { release: 'BEFORE', spares: 3, workers: 1, pinned: true },
@@ -83,7 +83,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'new-hardware',
-    title: 'Hardware that the installed release does not know joins after the upgrade',
+    title: 'Hardware that the installed release does not support joins after the upgrade',
     document: '000',
     releases: { A, B },
     cluster: { release: 'A', workers: 1 },
@@ -100,7 +100,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'agent-container',
-    title: 'The agent is updated by itself, on the same CoreOS',
+    title: 'The agent is updated alone, on the same CoreOS',
     document: '000',
     releases: { A, B: { ...A, version: '4.14.1', agent: '4.14.1' } },
     cluster: { release: 'A', spares: 1 },
@@ -115,7 +115,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'downgrade',
-    title: 'No cluster goes back beyond the release that it was installed with, in any way',
+    title: 'A cluster cannot be downgraded below its installation release',
     document: '000',
     releases: { BEFORE, A, B },
     cluster: { release: 'A', workers: 1, spares: 1 },

@@ -5,7 +5,7 @@ import { A, B } from './release-stories.js'
 export const HOST_STORIES: readonly Scenario[] = [
   {
     name: 'wrong-password',
-    title: 'A BMC that refuses the password is left in peace, and answers once it is right',
+    title: 'Logins stop while the BMC password is wrong and resume once it is corrected',
     document: '000',
     releases: { A },
     cluster: { release: 'A' },
@@ -23,7 +23,7 @@ export const HOST_STORIES: readonly Scenario[] = [
   },
   {
     name: 'own-network',
-    title: 'A host gets a deploy image with its own network settings, and another when they change',
+    title: 'A host gets a deploy image with its own network settings, and a new one when they change',
     document: '000',
     releases: { A },
     cluster: { release: 'A' },
@@ -57,7 +57,7 @@ export const HOST_STORIES: readonly Scenario[] = [
   },
   {
     name: 'ironic-forgets',
-    title: 'Ironic starts anew in the upgrade, and still knows which hosts are in use',
+    title: 'Ironic restarts during the upgrade and still knows which hosts are in use',
     document: '000',
     releases: { A, B },
     cluster: { release: 'A', workers: 1 },
@@ -74,7 +74,7 @@ export const HOST_STORIES: readonly Scenario[] = [
   },
   {
     name: 'no-free-host',
-    title: 'A machine that finds no free host waits for one, and takes none that is in use',
+    title: 'A machine that finds no free host waits, and never takes one that is in use',
     document: '001',
     releases: { A, B },
     cluster: { release: 'A', workers: 1 },
@@ -93,7 +93,7 @@ export const HOST_STORIES: readonly Scenario[] = [
   },
   {
     name: 'scale-down',
-    title: 'A host whose machine is removed is drained, emptied, and free again',
+    title: 'A host whose machine is removed is drained, cleaned and available again',
     document: '001',
     releases: { A },
     cluster: { release: 'A', workers: 2 },

@@ -21,7 +21,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'shared-base',
-    title: 'Two releases have one base image: its disk image is fetched once',
+    title: 'Two releases share a base image, and its disk image is fetched once',
     document: '003',
     releases: { A: NODE_A, B: NODE_B },
     cluster: { release: 'A', workers: 1, spares: 1 },
@@ -36,7 +36,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'bootstrap-node',
-    title: 'The bootstrap node becomes the node image too, before its kubelet starts',
+    title: 'The bootstrap node also switches to the node image, before its kubelet starts',
     document: '003',
     releases: { A: NODE_A },
     cluster: { release: 'A' },
@@ -68,7 +68,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'failed-pull',
-    title: 'A node image that cannot be pulled holds the upgrade, and no node is lost',
+    title: 'A node image that cannot be pulled stops the upgrade, and no node is lost',
     document: '003',
     releases: { A: NODE_A, B: { ...NODE_B, damaged: 'node-image' } },
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
@@ -82,7 +82,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
   },
   {
     name: 'config-drift',
-    title: 'A node whose files are changed past the cluster is degraded, and says which file',
+    title: 'A node whose files are changed by hand is degraded and names the file',
     document: '003',
     releases: { A: NODE_A, B: NODE_B },
     cluster: { release: 'A', workers: 1 },

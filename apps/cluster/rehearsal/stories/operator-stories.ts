@@ -7,7 +7,7 @@ const C = { version: '4.16.0', coreos: '416.94.202406251923-0' }
 export const OPERATOR_STORIES: readonly Scenario[] = [
   {
     name: 'held-upgrade',
-    title: 'An operator that cannot be updated holds the upgrade, before any node is rebooted',
+    title: 'An operator that cannot be updated stops the upgrade before any node is rebooted',
     document: '000',
     releases: { A, B: { ...B, damaged: 'image-service' } },
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
@@ -21,7 +21,7 @@ export const OPERATOR_STORIES: readonly Scenario[] = [
   },
   {
     name: 'wrong-release-image',
-    title: 'A release image that is not of the version that was asked for is refused',
+    title: 'A release image with another version than requested is refused',
     document: '000',
     releases: { A, B, C },
     cluster: { release: 'A', workers: 1 },
@@ -34,7 +34,7 @@ export const OPERATOR_STORIES: readonly Scenario[] = [
   },
   {
     name: 'one-node-at-a-time',
-    title: 'Nodes are drained and rebooted one after another',
+    title: 'Nodes are drained and rebooted one at a time',
     document: '003',
     releases: { A: NODE_A, B: NODE_B },
     cluster: { release: 'A', controlPlane: 3, workers: 2 },
@@ -50,7 +50,7 @@ export const OPERATOR_STORIES: readonly Scenario[] = [
   },
   {
     name: 'paused-pool',
-    title: 'Workers whose pool is paused stay as they are until it goes on',
+    title: 'Workers in a paused pool stay unchanged until it is resumed',
     document: '003',
     releases: { A: NODE_A, B: NODE_B },
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
@@ -67,7 +67,7 @@ export const OPERATOR_STORIES: readonly Scenario[] = [
   },
   {
     name: 'registry-away',
-    title: 'A registry that fails for a minute delays a node, and does not lose it',
+    title: 'A registry failure of a minute delays a node but does not lose it',
     document: '003',
     releases: { A: NODE_A, B: NODE_B },
     cluster: { release: 'A', workers: 1 },

@@ -8,7 +8,7 @@ const { reading, writing } = hiddenResource('runbooks', 'pecan')
 const ident = { runbook_ident: arg.ident } as const
 const traits = { since: 112, hidden: hiddenResource('runbook traits', 'pecan').reading } as const
 
-/** Any object: a version decides what of it is known. */
+/** Any object; the handler checks its keys for the microversion. */
 const runbookSchema: SchemaOf<JsonObject> = { type: 'object' }
 
 export const RUNBOOKS = [

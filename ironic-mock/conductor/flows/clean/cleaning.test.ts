@@ -42,7 +42,7 @@ describe('automated', () => {
     ['the node says no', { automated_clean: false }, {}, false],
     ['Ironic says no', {}, { automatedClean: false }, false],
     ['Ironic says no, the node yes', { automated_clean: true }, { automatedClean: false }, true],
-  ])('%s', async (_, fields, conf, cleaned) => {
+  ])('cleaning is done or skipped when %s', async (_, fields, conf, cleaned) => {
     const { lab, uuid, machine } = await manageable(fields, conf)
     await lab.provision(uuid, 'provide', 'available')
     expect(machine.sent.length > 0).toBe(cleaned)
@@ -249,7 +249,7 @@ describe('RAID by the agent', () => {
   })
 
   test.each<[string, JsonObject, string]>([['nothing to make', {}, 'has no target RAID configuration.']])(
-    '%s',
+    'fails the cleaning for a configuration with %s',
     async (_, target, problem) => {
       const { uuid, clean } = await raid(target)
       expect(await clean({ step: CREATE.step }, 'clean failed')).toMatchObject({

@@ -95,7 +95,7 @@ describe('configured images', () => {
       { ...configured, fetchBootImages: false },
       { kind: 'ramdisk' },
     ],
-  ])('%s', async (_, fields, conf, source) => {
+  ])('are booted as %s', async (_, fields, conf, source) => {
     expect((await bootedFrom(fields, conf)).source).toMatchObject(source)
   })
 })
@@ -128,7 +128,7 @@ describe('who goes first', () => {
     ['the configured one', task({}, false), 'http://h/configured.iso'],
     ['to rescue, its own for that', task({ driver_info: RESCUE, provision_state: 'rescuing' }), 'http://h/rescue.iso'],
     ['to deploy, the other', task({ driver_info: RESCUE, provision_state: 'deploying' }), 'http://h/own.iso'],
-  ])('%s', (_, draft, iso) => expect(deployImages(draft)).toEqual({ iso }))
+  ])('a node boots %s', (_, draft, iso) => expect(deployImages(draft)).toEqual({ iso }))
 
   test('a whole ISO creates no token', () => {
     const draft = task({})

@@ -119,7 +119,7 @@ describe('last_error names the failure', () => {
       [{ ...STEP, args: { ignition: 1 } }],
       "Validation of deploy steps from \"deploy steps\" argument failed.deploy step {'interface': 'deploy', 'step': 'install_coreos', 'priority': 80, 'args': {'ignition': 1}} has these unexpected arguments: ignition",
     ],
-  ])('%s', async (_, deploy_steps, problem) => {
+  ])('after a request with %s', async (_, deploy_steps, problem) => {
     const { lab, uuid, sent } = await available()
     const node = await lab.provision(uuid, 'active', 'deploy failed', { deploy_steps })
     expect(node).toMatchObject({
@@ -225,7 +225,7 @@ test('an agent busy with something else gets the step at a later heartbeat', asy
   expect(sent()).toContain('deploy.execute_deploy_step')
 })
 
-test('managers that changed under way: the steps are read again and the step is sent again', async () => {
+test('managers that changed during the work: the steps are read again and the step is sent again', async () => {
   const { lab, uuid, machine, sent } = await available()
   machine.changeManagers()
   await lab.provision(uuid, 'active', 'active', { deploy_steps: [STEP] })

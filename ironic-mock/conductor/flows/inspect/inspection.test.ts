@@ -111,7 +111,7 @@ describe('which node is meant', () => {
     ['an unknown MAC', data([eth('52:54:00:ff:ff:ff')]), undefined, 404],
     ['an unknown uuid', data([eth(MAC)]), '00000000-0000-4000-8000-00000000dead', 404],
     ['no MAC that is one', data([{ name: 'x', mac_address: 'bad' }]), undefined, 400],
-  ])('%s', async (_, posted, uuid, status) => {
+  ])('data are refused for %s', async (_, posted, uuid, status) => {
     const { lab } = await waiting()
     await expect(lab.conductor.continueInspection(posted, uuid)).rejects.toMatchObject({ status })
   })
@@ -316,7 +316,7 @@ test('no-inspect refuses, as does a boot that Ironic would have to manage and ca
   })
 })
 
-test('ports that are not there any more go, where that is wanted', async () => {
+test('ports that are missing any more go, where that is wanted', async () => {
   const { lab, uuid, ports } = await manageable(
     {},
     { inspection: { ...UPSTREAM_CONF.inspection, keepPorts: 'present' } },

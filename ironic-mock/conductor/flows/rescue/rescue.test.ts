@@ -101,16 +101,13 @@ test('abort says so, which Ironic does not', async () => {
   })
 })
 
-test.each([['no-rescue', 'Driver redfish does not support rescue (disabled or not implemented).']])(
-  'the rescue interface %s refuses a rescue with 400',
-  async (rescue_interface, reason) => {
-    const { lab, uuid } = await active(rescue_interface)
-    await expect(lab.conductor.provision(uuid, { target: 'rescue', ...PASSWORD })).rejects.toMatchObject({
-      status: 400,
-      message: `Failed to rescue instance None for node ${uuid}: Validation failed: ${reason}`,
-    })
-  },
-)
+test('the rescue interface no-rescue refuses a rescue with 400', async () => {
+  const { lab, uuid } = await active('no-rescue')
+  await expect(lab.conductor.provision(uuid, { target: 'rescue', ...PASSWORD })).rejects.toMatchObject({
+    status: 400,
+    message: `Failed to rescue instance None for node ${uuid}: Validation failed: Driver redfish does not support rescue (disabled or not implemented).`,
+  })
+})
 
 test('is refused in maintenance', async () => {
   const { lab, uuid } = await active()

@@ -49,7 +49,7 @@ test('steps of the agent on a node in use, then back to the instance', async () 
   ])
 })
 
-test('managers that changed under way: the steps are read again and the step is sent again', async () => {
+test('managers that changed during the work: the steps are read again and the step is sent again', async () => {
   const { machine, service } = await active()
   machine.changeManagers()
   expect(await service([NAMED], 'active')).toMatchObject({ clean_step: {}, service_step: {} })
@@ -189,7 +189,7 @@ describe('abort while a step runs', () => {
   test.each<[string, string, string[]]>([
     ['at once', 'tidy', ['service failed', 'active']],
     ['after a step that must not be interrupted', 'stubborn', ['service failed']],
-  ])('%s', async (_, step, states) => {
+  ])('takes effect %s', async (_, step, states) => {
     const { lab, uuid, machine, service } = await active()
     machine.script.run = () => lab.clock.sleep(hours(0.1))
     await service([{ interface: 'deploy', step }, NAMED], 'service wait')
@@ -207,7 +207,7 @@ describe('abort while a step runs', () => {
 describe('hold', () => {
   const HOLD = { interface: 'deploy', step: 'hold' }
 
-  test('waits for the release of the lock, and goes on at once', async () => {
+  test('waits for the release of the lock, and continues at once', async () => {
     const { lab, uuid, machine, service } = await active()
     await service([HOLD, NAMED], 'service hold')
     expect(await lab.provision(uuid, 'unhold', 'active')).toMatchObject({ last_error: null })
@@ -231,7 +231,7 @@ test('without a ramdisk requests that need the agent are refused', async () => {
 test.each<[string, JsonObject[], number]>([
   ['in maintenance', [NAMED], 400],
   ['a step that the operator forbids', [{ interface: 'vendor', step: 'send_raw' }], 400],
-])('is refused: %s', async (what, service_steps, status) => {
+])('servicing is refused: %s', async (what, service_steps, status) => {
   const { lab, uuid } = await active()
   if (what === 'in maintenance') await lab.conductor.setMaintenance(uuid, true)
   await expect(lab.conductor.provision(uuid, { target: 'service', service_steps })).rejects.toMatchObject({ status })

@@ -90,7 +90,7 @@ test('a console that cannot be started again is switched off, and said', async (
   })
 })
 
-test('a machine goes on booting its disk, and runs on', async () => {
+test('a machine continues booting its disk, and runs on', async () => {
   const lab = await ScriptedLab.open()
   const { uuid, machine } = await lab.enroll({ boot_interface: 'redfish-virtual-media' })
   await lab.provision(uuid, 'manage', 'manageable')

@@ -8,7 +8,7 @@ export type OptionSpec = {
   alias?: string
   /** Left out of help and usage lines. */
   hidden?: boolean
-  /** Whether the option may not be repeated. */
+  /** True if the option may not be repeated. */
   once?: boolean
 } & (
   | { kind: 'flag' }

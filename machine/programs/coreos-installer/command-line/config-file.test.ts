@@ -41,7 +41,7 @@ test.each([
   ['console: [x]', 'console[0]: invalid or unsupported console argument at line 1 column 11'],
   ['- a', 'invalid type: sequence, expected struct InstallConfig'],
   ['null', 'invalid type: unit value, expected struct InstallConfig'],
-])('%j is refused', async (text, why) => {
+])('the config file %j is refused as by coreos-installer', async (text, why) => {
   expect(await expand({ '/c': text })).toBe(`Error: parsing config file /c\n\nCaused by:\n    ${why}\n`)
 })
 

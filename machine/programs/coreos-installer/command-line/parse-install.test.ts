@@ -65,7 +65,7 @@ test.each([
     ['/dev/sda', '--ignition-hash', 'sha256-00'],
     "error: invalid value 'sha256-00' for '--ignition-hash <digest>': wrong digest length (8)",
   ],
-])('%j: %s', (args, sentence) => expect(usage(args)).toBe(sentence))
+])('the arguments %j of install give: %s', (args, sentence) => expect(usage(args)).toBe(sentence))
 
 test.each([
   [5, '5 B'],

@@ -156,7 +156,7 @@ describe('a real registry without TLS', () => {
     expect((await readdir(at('large/blobs/sha256'))).length).toBe(3)
   })
 
-  test('an image that is not there', async () => {
+  test('an image that is missing', async () => {
     await using registry = await dockerRegistry()
     const { code, stderr } = await refused('release', 'info', `${registry.host}/none:1`)
     expect(code).toBe(1)

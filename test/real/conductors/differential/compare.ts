@@ -36,7 +36,7 @@ export function compare(script: string, real: readonly Answer[], ours: readonly 
   return { differences, partings }
 }
 
-/** Whether one did what the other refused, or they rest in different states. */
+/** True if one did what the other refused, or they rest in different states. */
 function parted(real: Answer, ours: Answer): boolean {
   const [a, b] = [real, ours].map(({ rest }) => rest as Record<string, unknown> | undefined)
   return (
@@ -68,7 +68,7 @@ const brief = ({ status, body }: Answer): unknown => {
   return [status, error?.faultstring ?? error?.description ?? '']
 }
 
-/** Whether two lists of observed states, each of which may lack short states, can come from the same transitions. */
+/** True if two lists of observed states, each of which may lack short states, can come from the same transitions. */
 function sameOrder(a: readonly string[], b: readonly string[]): boolean {
   const common = new Set(a.filter((state) => b.includes(state)))
   const [short, long] = [a, b].map((path) => path.filter((state) => common.has(state)))

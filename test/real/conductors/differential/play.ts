@@ -7,7 +7,7 @@ import type { Call, Script } from './script.js'
 /** The answer of a call; values that change with every run are replaced by words. */
 export interface Answer {
   readonly label: string
-  /** Whether the call changes something. */
+  /** True if the call changes something. */
   readonly writes: boolean
   /** Calls that stand apart together have a number of their own. */
   readonly apart: number | undefined

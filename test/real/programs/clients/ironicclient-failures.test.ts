@@ -74,7 +74,7 @@ describe.concurrent('baremetal ends with 1 and says what happened when', () => {
     expect(await baremetal.refused('node power on without-address')).toMatch(/^1: .*redfish_address.*\(HTTP 400\)$/)
   })
 
-  test('one of several is not there: the others are worked', async () => {
+  test('one of several is missing: the others are worked', async () => {
     await baremetal.ok('node create --driver fake-hardware --name there')
     expect(await baremetal.refused('node delete there nowhere')).toBe(
       '1: Failed to delete node nowhere: Node nowhere could not be found. (HTTP 404)',

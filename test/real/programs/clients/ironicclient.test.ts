@@ -89,7 +89,7 @@ describe.concurrent('baremetal', () => {
     expect(await node.show()).toMatchObject({ retired: true, retired_reason: 'out of warranty' })
   })
 
-  test('aborts a cleaning and an inspection that wait for an agent, and goes on from there', async () => {
+  test('aborts a cleaning and an inspection that wait for an agent, and continues from there', async () => {
     const node = await commandedNode({ baremetal, ironic }, 'aborted', ...CUSTOM)
     await node.waited('manage')
     // A hold is where a client surely finds it waiting.

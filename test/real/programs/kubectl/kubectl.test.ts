@@ -274,7 +274,7 @@ describe('is refused', () => {
     )
   })
 
-  test('with the name of what is not there', async () => {
+  test('with the name of what is missing', async () => {
     expect(await kubectl('get', 'bmh', 'missing', '-n', 'metal3')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('baremetalhosts.metal3.io "missing" not found') as string,

@@ -180,7 +180,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
   }
 
   const putBack = async (set: MachineSet, approved: Approved, why: string): Promise<void> => {
-    announce({ actor: ACTOR, does: `puts back the boot image of machine set ${set.metadata.name}`, because: why })
+    announce({ actor: ACTOR, does: `reverts the boot image of machine set ${set.metadata.name}`, because: why })
     await take(set, approved, undefined, why)
   }
 
@@ -220,7 +220,7 @@ export function runBootImageController(parts: BootImageParts): AsyncDisposable {
     const conditions = withCondition(operator.status.conditions, condition, clock)
     if (isDeepStrictEqual(conditions, operator.status.conditions)) return
     await kube.updateStatus<'ClusterOperator'>({ ...operator, status: { ...operator.status, conditions } })
-    if (sentence !== undefined) announce({ actor: ACTOR, does: 'finds boot images that differ', because: sentence })
+    if (sentence !== undefined) announce({ actor: ACTOR, does: 'reports different boot images', because: sentence })
   }
 
   const reconcile = async (signal: AbortSignal): Promise<void> => {

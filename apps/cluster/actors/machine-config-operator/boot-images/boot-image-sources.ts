@@ -83,7 +83,7 @@ export function versionOfSet(set: MachineSet, known: readonly OfferedImage[]): s
   return (isApproved ? version : undefined) ?? url.match(VERSION_IN_URL)?.at(-1)
 }
 
-/** Whether an image is older than another; not when one of them is of another family. */
+/** True if an image is older than another; not when one of them is of another family. */
 export function isOlder(version: string, than: string): boolean {
   try {
     return compareVersions(version, than) < 0

@@ -79,7 +79,7 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
   }
   await writeConfigFiles(parts, onDisk, config)
   log(parts, `initiating reboot: Node will reboot into config ${desired}`)
-  announce({ actor: DAEMON, does: `reboots ${name}`, because: `it is to run ${shortenRendered(desired)}` })
+  announce({ actor: DAEMON, does: `reboots ${name}`, because: `its target is ${shortenRendered(desired)}` })
   await machine.running.reboot()
   // The disk is already as it is to be after the reboot, and this system is not: there is nothing to compare any more.
   await ended(signal)
@@ -186,7 +186,7 @@ async function finishUpdate(parts: DaemonParts, node: KubeNode, config: string):
   const does = wasDegraded
     ? `counts ${parts.node} as done again`
     : `has brought ${parts.node} to ${shortenRendered(config)}`
-  parts.announce({ actor: DAEMON, does, because: 'the disk is as the configuration says' })
+  parts.announce({ actor: DAEMON, does, because: 'the disk matches the configuration' })
 }
 
 async function degrade(parts: DaemonParts, { metadata }: KubeNode, reason: string): Promise<void> {
