@@ -6,11 +6,9 @@ export { runBareMetalOperator } from './actors/baremetal-operator/baremetal-oper
 export { type Behaviour, Behaviours } from './actors/behaviours.js'
 export { runClusterBaremetalOperator } from './actors/cluster-baremetal-operator.js'
 export { runClusterVersionOperator } from './actors/cluster-version-operator/cluster-version-operator.js'
-export {
-  RECORD as BOOT_IMAGE_RECORD,
-  REFUSED as BOOT_IMAGE_REFUSED,
-} from './actors/machine-config-operator/boot-images/boot-image-controller.js'
-export { UPDATES as BOOT_IMAGE_UPDATES } from './actors/machine-config-operator/boot-images/boot-image-sources.js'
+export { BOOT_IMAGE_REFUSED } from './actors/machine-config-operator/boot-images/approved-image.js'
+export { BOOT_IMAGE_RECORD } from './actors/machine-config-operator/boot-images/boot-image-record.js'
+export { BOOT_IMAGE_UPDATES } from './actors/machine-config-operator/boot-images/boot-image-sources.js'
 export { runMachineConfigOperator } from './actors/machine-config-operator/machine-config-operator.js'
 export { runMachineApiOperator } from './actors/machine-api-operator/machine-api-operator.js'
 export { runNodePrograms } from './actors/node-programs.js'

@@ -15,3 +15,12 @@ export class KubeRefusal extends UserError {
 /** Whether an error is a refusal with this code: 404 not there, 409 changed meanwhile or there already. */
 export const isRefusal = (error: unknown, code: number): error is KubeRefusal =>
   error instanceof KubeRefusal && error.status.code === code
+
+/** Creates an object, unless another client has created it in the meantime. */
+export async function createIfAbsent(create: () => Promise<unknown>): Promise<void> {
+  try {
+    await create()
+  } catch (error) {
+    if (!isRefusal(error, 409)) throw error
+  }
+}

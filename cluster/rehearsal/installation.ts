@@ -1,5 +1,5 @@
 import { defined } from '../../runtime/index.js'
-import { UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { apiVersionOf } from '../kube/kinds.js'
 import type { BareMetalProviderSpec } from '../kube/kinds/machine-kinds.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
@@ -51,7 +51,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   await waitUntilSettled(cluster, 'spares')
 }
 
-const PINNED = { [UPDATES]: 'None' }
+const PINNED = { [BOOT_IMAGE_UPDATES]: 'None' }
 
 /** Settings with which machines of a role are installed from the boot image of a release. */
 export function providerSpec({ bootImage, sha256, method }: PreparedRelease, role: string): BareMetalProviderSpec {

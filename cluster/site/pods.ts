@@ -1,5 +1,6 @@
 import { defined, seconds } from '../../runtime/index.js'
-import { runActor, type ActorParts } from '../actors/actor.js'
+import type { ActorParts } from '../actors/actor.js'
+import { runController } from '../actors/controller.js'
 import { withCondition } from '../kube/conditions.js'
 import type { ObjectName } from '../kube/kube-client.js'
 import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
@@ -93,7 +94,7 @@ export function runPods(parts: PodsParts): AsyncDisposable {
     }
   }
 
-  const actor = runActor(
+  const actor = runController(
     {
       name: 'kubelet',
       watches: [{ kind: 'Deployment' }],

@@ -6,7 +6,8 @@ import type { Secret } from '../../kube/kinds/core-kinds.js'
 import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import { isRefusal } from '../../kube/kube-refusal.js'
-import { runActor, type ActorParts, type Next } from '../actor.js'
+import type { ActorParts } from '../actor.js'
+import { runController, type ReconcileResult } from '../controller.js'
 import { HOST_FINALIZER } from './actions.js'
 import { isPaused } from './annotations.js'
 import { runDataImages } from './data-image.js'
@@ -46,7 +47,7 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
   const closing = sharedAbort()
   const calls = new Calls(parts.ironic, { ...parts.calls, signal: closing.signal })
   const controller = new HostController(parts, calls)
-  const actor = runActor(
+  const actor = runController(
     {
       name: BAREMETAL_OPERATOR,
       watches: [
@@ -116,7 +117,7 @@ class HostController {
       .map(({ metadata }) => ({ name: metadata.name, namespace }))
   }
 
-  async reconcile(at: ObjectName, signal: AbortSignal): Promise<Next> {
+  async reconcile(at: ObjectName, signal: AbortSignal): Promise<ReconcileResult> {
     const key = `${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find('BareMetalHost', at)
     if (!found) return void this.#failures.delete(key)
@@ -143,7 +144,7 @@ class HostController {
     return Math.min(5 * 2 ** count, 1000_000)
   }
 
-  async #pass(host: ManagedHost): Promise<Next> {
+  async #pass(host: ManagedHost): Promise<ReconcileResult> {
     if (isPaused(host)) return undefined
     const dataParts = { kube: this.#parts.kube, save: (each: ManagedHost) => this.#save(each) }
     if (await takesHostData(dataParts, host)) return { again: 0 }
@@ -186,7 +187,7 @@ class HostController {
     }
   }
 
-  async #ended(pass: HostPass, result: Result, before: string): Promise<Next> {
+  async #ended(pass: HostPass, result: Result, before: string): Promise<ReconcileResult> {
     if (result.kind === 'gone') return undefined
     const { managed: host } = pass
     const isOther = setConditions(host, await pass.knownNode(), this.#parts.clock)
@@ -221,7 +222,7 @@ class HostController {
     return account
   }
 
-  async #credentialsError(host: ManagedHost, { error, isMissing }: AccountError): Promise<Next> {
+  async #credentialsError(host: ManagedHost, { error, isMissing }: AccountError): Promise<ReconcileResult> {
     if (host.status.errorMessage !== error || host.status.errorType !== 'registration error') {
       setError(host.status, 'registration error', error)
       await this.#save(host)

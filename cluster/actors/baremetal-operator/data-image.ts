@@ -4,7 +4,8 @@ import type { ApiNode } from '../../../wire/index.js'
 import { kubeTime } from '../../kube/conditions.js'
 import type { DataImage } from '../../kube/kinds/metal3-kinds.js'
 import type { ObjectName } from '../../kube/kube-client.js'
-import { runActor, type ActorParts, type Next } from '../actor.js'
+import type { ActorParts } from '../actor.js'
+import { runController, type ReconcileResult } from '../controller.js'
 import { detachmentOf, isPaused } from './annotations.js'
 import { ownedBy } from './deploy-image.js'
 import { continueAfter, type HostPass, type Result } from './host-pass.js'
@@ -109,7 +110,7 @@ export function runDataImages(parts: DataImageParts): AsyncDisposable {
     seen.set(key, now)
     return [at]
   }
-  return runActor(
+  return runController(
     {
       name: 'baremetal-operator DataImage',
       watches: [{ kind: 'DataImage', keysOf: changed }],
@@ -119,7 +120,7 @@ export function runDataImages(parts: DataImageParts): AsyncDisposable {
   )
 }
 
-async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName): Promise<Next> {
+async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName): Promise<ReconcileResult> {
   const image = await kube.find('DataImage', at)
   if (!image) return undefined
   const { metadata } = image

@@ -7,7 +7,8 @@ import { apiVersionOf } from '../../kube/kinds.js'
 import type { FirmwareSchema, HostFirmwareComponents, HostFirmwareSettings } from '../../kube/kinds/metal3-kinds.js'
 import type { ObjectName } from '../../kube/kube-client.js'
 import type { Condition } from '../../kube/object.js'
-import { runActor, type ActorParts, type Next } from '../actor.js'
+import type { ActorParts } from '../actor.js'
+import { runController, type ReconcileResult } from '../controller.js'
 import { detachmentOf, isPaused } from './annotations.js'
 import { firmwareComponentsOf, type FirmwareItem } from './firmware.js'
 import { hostKeyOf } from './host-status.js'
@@ -48,7 +49,7 @@ type FirmwareObject = HostFirmwareSettings | HostFirmwareComponents
 export function runFirmwareReaders(parts: FirmwareReaderParts): AsyncDisposable {
   const readers = (['HostFirmwareSettings', 'HostFirmwareComponents'] as const).map((kind) => {
     const reader = new FirmwareReader(parts, kind)
-    return runActor(
+    return runController(
       {
         name: `baremetal-operator ${kind}`,
         watches: [
@@ -89,7 +90,7 @@ class FirmwareReader {
     return [at]
   }
 
-  async reconcile(at: ObjectName): Promise<Next> {
+  async reconcile(at: ObjectName): Promise<ReconcileResult> {
     const { kube, calls, clock, logger } = this.#parts
     const host = await kube.find('BareMetalHost', at)
     if (!host) return undefined
@@ -120,7 +121,7 @@ class FirmwareReader {
     subject: HostFirmwareSettings,
     bios: readonly BiosSetting[],
     hardware: { manufacturer?: string; productName?: string },
-  ): Promise<Next> {
+  ): Promise<ReconcileResult> {
     const { kube, clock } = this.#parts
     const schema = await this.#schema(subject, bios, hardware)
     const shown = bios.filter(({ name }) => !name.includes('Password'))
@@ -189,7 +190,7 @@ class FirmwareReader {
     })
   }
 
-  async #showComponents(subject: HostFirmwareComponents, firmware: readonly FirmwareItem[]): Promise<Next> {
+  async #showComponents(subject: HostFirmwareComponents, firmware: readonly FirmwareItem[]): Promise<ReconcileResult> {
     const { kube, clock } = this.#parts
     const { status: before = {}, spec } = subject
     const components = firmwareComponentsOf(firmware)

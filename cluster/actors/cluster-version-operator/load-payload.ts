@@ -16,7 +16,13 @@ export interface DesiredUpdate {
 /** Steps of loading a payload, as the reason of `ReleaseAccepted` names them. */
 export type LoadStep = 'RetrievePayload' | 'LoadPayload' | 'VerifyPayloadVersion' | 'PreconditionChecks'
 
-export type Loaded = { payload: ReleasePayload } | { step: LoadStep; message: string }
+/** Why a release is not taken. */
+export interface LoadRefusal {
+  step: LoadStep
+  message: string
+}
+
+export type LoadedPayload = { payload: ReleasePayload } | LoadRefusal
 
 /**
  * Pulls a release, and checks that the cluster may have it (cluster-version-operator 6e71933 pkg/cvo/sync_worker.go
@@ -26,10 +32,10 @@ export async function loadPayload(
   update: DesiredUpdate,
   cluster: ClusterVersion,
   { registry, behaviours, signal }: { registry: ContainerPuller; behaviours: Behaviours; signal: AbortSignal },
-): Promise<Loaded> {
+): Promise<LoadedPayload> {
   const { image, force } = update
   const named = (version: string): string => `version=${JSON.stringify(version)} image=${JSON.stringify(image)}`
-  const failed = (step: LoadStep, what: string, failure: string): Loaded => ({
+  const failed = (step: LoadStep, what: string, failure: string): LoadRefusal => ({
     step,
     message: `${what} failed ${named(update.version)} failure=${failure}`,
   })

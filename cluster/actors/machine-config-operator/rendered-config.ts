@@ -48,11 +48,18 @@ function renderedName(pool: string, spec: MachineConfigSpec): string {
   return `rendered-${pool}-${createHash('md5').update(JSON.stringify(spec)).digest('hex')}`
 }
 
+/** The MachineConfigs of a pool, merged into one. */
+export interface RenderedConfig {
+  name: string
+  spec: MachineConfigSpec
+  releaseVersion: string
+}
+
 /** Configuration of a pool by the objects that are there; undefined while they are of two releases. */
 export async function renderedConfig(
   { metadata, spec }: MachineConfigPool,
   kube: KubeClient,
-): Promise<{ name: string; spec: MachineConfigSpec; releaseVersion: string } | undefined> {
+): Promise<RenderedConfig | undefined> {
   const release = await kube.find('ConfigMap', OS_IMAGE)
   const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
   const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})

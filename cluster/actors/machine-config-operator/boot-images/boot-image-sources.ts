@@ -21,7 +21,7 @@ export interface BootImagePlace {
 }
 
 /** `None` pins the boot image of a machine set: in a real cluster a selection mode of the MachineConfiguration object. */
-export const UPDATES = 'machineconfiguration.openshift.io/boot-image-updates'
+export const BOOT_IMAGE_UPDATES = 'machineconfiguration.openshift.io/boot-image-updates'
 /** The image and the method that a managed machine set had last: what an image that is set too early is replaced by. */
 export const APPROVED = 'machineconfiguration.openshift.io/approved-boot-image'
 /** Version of that image. */

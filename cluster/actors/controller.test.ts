@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { minutes, seededRandom, seconds, silent, VirtualClock } from '../../runtime/index.js'
 import type { KubeClient } from '../kube/kube-client.js'
 import { openKube } from '../kube/open-kube.js'
-import { runActor, type ActorDefinition, type ActorParts } from './actor.js'
+import type { ActorParts } from './actor.js'
+import { runController, type ResourceController } from './controller.js'
 import { Behaviours } from './behaviours.js'
 
 function openParts(): ActorParts & { clock: VirtualClock } {
@@ -17,7 +18,7 @@ const create = (kube: KubeClient, name: string) =>
 const change = (kube: KubeClient, name: string, round: string) =>
   kube.patch('ConfigMap', { name, namespace: 'site' }, { data: { round } })
 
-const definition = (reconcile: ActorDefinition['reconcile']): ActorDefinition => ({
+const definition = (reconcile: ResourceController['reconcile']): ResourceController => ({
   name: 'clerk',
   watches: [{ kind: 'ConfigMap' }],
   reconcile,
@@ -28,7 +29,7 @@ test('every object that is there is looked at, and each that comes, changes or g
   const { kube, clock } = parts
   const seen: (string | undefined)[] = []
   await create(kube, 'a')
-  await using _ = runActor(
+  await using _ = runController(
     definition(async (at) => {
       const found = await kube.find('ConfigMap', at)
       seen.push(`${at.name} ${found?.data?.['round'] ?? 'gone'}`)
@@ -55,7 +56,7 @@ describe('a key', () => {
     const rounds = [] as string[]
     const present = new Set<string>()
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       definition(async (at) => {
         expect(present.has(at.name)).toBe(false)
         present.add(at.name)
@@ -79,7 +80,7 @@ describe('a key', () => {
     const done: string[] = []
     await create(kube, 'a')
     await create(kube, 'b')
-    await using _ = runActor(
+    await using _ = runController(
       definition(async ({ name }) => {
         if (name === 'a') await clock.sleep(seconds(10))
         done.push(name)
@@ -96,7 +97,7 @@ describe('a key', () => {
     const { kube, clock } = parts
     const at: number[] = []
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       definition(() => {
         at.push(clock.elapsed())
         return Promise.resolve(at.length < 4 ? { again: seconds(30) } : undefined)
@@ -116,7 +117,7 @@ describe('a key', () => {
       const { kube, clock } = parts
       const rounds: string[] = []
       await create(kube, 'a')
-      await using _ = runActor(
+      await using _ = runController(
         definition(async (at) => {
           const { data } = await kube.get('ConfigMap', at)
           rounds.push(data!['round']!)
@@ -139,7 +140,7 @@ describe('a key', () => {
     const { kube, clock } = parts
     let rounds = 0
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       definition(async () => {
         await change(kube, 'a', String(++rounds))
       }),
@@ -157,7 +158,7 @@ describe('a failure', () => {
     const { kube, clock } = parts
     const at: number[] = []
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       definition(() => {
         at.push(clock.elapsed() / 1000)
         return at.length === 12 ? Promise.resolve() : Promise.reject(new Error('no'))
@@ -177,7 +178,7 @@ describe('a failure', () => {
     const parts = openParts()
     const { kube, clock } = parts
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       definition(async (at) => {
         const read = await kube.get('ConfigMap', at)
         if (read.data!['round'] === '0') await change(kube, 'a', '1')
@@ -195,7 +196,7 @@ describe('a failure', () => {
     const { kube, clock } = parts
     let rounds = 0
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       definition(async () => {
         await change(kube, 'a', String(++rounds))
         throw new Error('no')
@@ -214,7 +215,7 @@ describe('a failure', () => {
     const seen: string[] = []
     let failures = 2
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       {
         name: 'clerk',
         watches: [
@@ -256,7 +257,7 @@ describe('a watch that breaks', () => {
     const seen: string[] = []
     await create(kube, 'a')
     await create(kube, 'b')
-    await using _ = runActor(
+    await using _ = runController(
       definition(async (at) => {
         seen.push(`${at.name} ${(await kube.find('ConfigMap', at))?.data?.['round'] ?? 'gone'}`)
       }),
@@ -279,7 +280,7 @@ describe('a watch that breaks', () => {
     const { kube, clock } = parts
     const seen = new Set<string>()
     await create(kube, 'a')
-    await using _ = runActor(
+    await using _ = runController(
       {
         ...definition(async (at) => {
           const found = await kube.find('ConfigMap', at)
@@ -302,7 +303,7 @@ test('an actor that is ended waits for what it does, and does nothing more', asy
   const { kube, clock } = parts
   const did: string[] = []
   await create(kube, 'a')
-  const actor = runActor(
+  const actor = runController(
     definition(async (_, signal) => {
       did.push('begins')
       await clock.sleep(minutes(1), { signal }).catch(() => {})
