@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { KEYS_OF_OPTIONS } from '../hardware-lab/index.js'
+import { KEYS_OF_OPTIONS } from '../apps/hardware-lab/index.js'
 import { allCommands } from './kit/commands/all-commands.js'
 import { ReachableTexts, type NamedOption } from './kit/messages/named-options.js'
 import { sourceFiles } from './kit/source-tree.js'
@@ -90,10 +90,12 @@ test('the functions of all commands are found', () => {
   const running = known.filter(({ runs }) => runs).map(({ path }) => path.join(' '))
   // Commands on live images have a table of their own.
   expect(running.filter((words) => !functions.has(words) && !/^(iso|pxe) /.test(words))).toEqual([])
-  const found = texts.from('cli/commands/run-hosts-command.ts', 'run').map(({ option, file }) => `${option} of ${file}`)
+  const found = texts
+    .from('apps/cli/commands/run-hosts-command.ts', 'run')
+    .map(({ option, file }) => `${option} of ${file}`)
   // In the file of the command, and rooms below.
-  expect(found).toContain('--seed of cli/commands/run-hosts-command.ts')
-  expect(found).toContain('--resume of hardware-lab/pipeline/earlier-run.ts')
+  expect(found).toContain('--seed of apps/cli/commands/run-hosts-command.ts')
+  expect(found).toContain('--resume of apps/hardware-lab/pipeline/earlier-run.ts')
 })
 
 test.each([...functions])('each option that a message of %s names is there', (words, { file, name }) => {

@@ -25,7 +25,7 @@ function loadedBy(file: string, loaded = new Set<string>()): Set<string> {
 const withoutComments = (text: string): string => text.replace(/\/\*[^]*?\*\//g, '')
 
 test('the definitions of all commands need no room but cli and runtime', () => {
-  const loaded = [...loadedBy(join(root, 'cli/main.ts'))].map((name) =>
+  const loaded = [...loadedBy(join(root, 'apps/cli/main.ts'))].map((name) =>
     name.startsWith('/') ? relative(root, name).split('/')[0] : name,
   )
   expect([...new Set(loaded)].filter((name) => !name!.startsWith('node:')).sort()).toEqual([

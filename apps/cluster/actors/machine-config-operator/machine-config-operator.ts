@@ -1,0 +1,33 @@
+import { openInScope } from '../../../../base/runtime/index.js'
+import type { ContainerPuller } from '../../site/site-releases.js'
+import type { ActorParts } from '../actor.js'
+import { runController } from '../controller.js'
+import { BootImageController } from './boot-images/boot-image-controller.js'
+import { DrainController } from './drain.js'
+import { ConfigOperator } from './config-operator.js'
+import { PoolController } from './pools.js'
+import { serveConfigs, type ConfigServer } from './config-server.js'
+
+export interface MachineConfigOperatorParts extends ActorParts {
+  /** Gives the release image, for its bootimage.json. */
+  registry: ContainerPuller
+  /** Port of the machine config server; 0 by default, which picks a free one. */
+  port?: number
+}
+
+/** The machine config operator: its controllers, and its server for computers at their first boot. */
+export function runMachineConfigOperator(
+  parts: MachineConfigOperatorParts,
+): Promise<AsyncDisposable & { readonly server: ConfigServer }> {
+  return openInScope(async (scope) => {
+    const server = scope.use(await serveConfigs(parts, parts.port))
+    const controllers = [
+      new ConfigOperator(parts, server.url),
+      new PoolController(parts),
+      new DrainController(parts),
+      new BootImageController(parts),
+    ]
+    for (const controller of controllers) scope.use(runController(controller, parts))
+    return { server, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
+  })
+}
