@@ -69,8 +69,13 @@ class KindInformer {
         const { items, resourceVersion } = await kube.list(kind)
         await this.#replace(items)
         failures = 0
-        for await (const { type, object } of kube.watch(kind, { resourceVersion, signal }))
-          await this.#observe(object, type === 'DELETED')
+        for await (const { type, object } of kube.watch(kind, { resourceVersion, signal })) {
+          const at = objectNameOf(object)
+          // The object stays known until its deletion has been passed on.
+          if (type !== 'DELETED') this.#known.set(queueKeyOf(at), at)
+          await this.#enqueue(at)
+          if (type === 'DELETED') this.#known.delete(queueKeyOf(at))
+        }
       } catch (error) {
         if (signal.aborted) return
         failures++
@@ -89,14 +94,6 @@ class KindInformer {
       await this.#enqueue(at)
     }
     for (const key of [...this.#known.keys()]) if (!present.has(key)) this.#known.delete(key)
-  }
-
-  async #observe(object: KubeObject, isDeleted: boolean): Promise<void> {
-    const at = objectNameOf(object)
-    // The object stays known until its deletion has been passed on.
-    if (!isDeleted) this.#known.set(queueKeyOf(at), at)
-    await this.#enqueue(at)
-    if (isDeleted) this.#known.delete(queueKeyOf(at))
   }
 
   async #enqueue(at: ObjectName): Promise<void> {

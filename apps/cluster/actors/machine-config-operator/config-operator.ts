@@ -107,10 +107,11 @@ export class ConfigOperator implements ResourceController {
   }
 
   async #report(version: string, pools: readonly MachineConfigPool[]): Promise<void> {
-    const { kube, clock, announce } = this.#parts
+    const { kube, clock, behaviours, announce } = this.#parts
     const found = await ensureClusterOperator(kube, CLUSTER_OPERATOR)
     const known = found.status?.versions.find(({ name }) => name === 'operator')?.version
-    const isDone = await this.#requiredPoolsRun(pools)
+    const required = behaviours.has(WAITS_FOR_POOLS) ? pools.filter(isRequired) : []
+    const isDone = (await Promise.all(required.map((pool) => this.#runsRelease(pool)))).every(Boolean)
     const deployed = isDone ? version : known
     const status: NonNullable<ClusterOperator['status']> = {
       versions: deployed === undefined ? [] : [{ name: 'operator', version: deployed }],
@@ -134,20 +135,15 @@ export class ConfigOperator implements ResourceController {
     })
   }
 
-  /** Whether the pools that an upgrade waits for run the release. */
-  async #requiredPoolsRun(pools: readonly MachineConfigPool[]): Promise<boolean> {
-    if (!this.#parts.behaviours.has(WAITS_FOR_POOLS)) return true
-    const required = pools.filter(({ metadata }) => metadata.labels?.[REQUIRED_FOR_UPGRADE] !== undefined)
-    const run = await Promise.all(required.map(async (pool) => isUpdated(pool) && (await this.#rendersRelease(pool))))
-    return run.every(Boolean)
-  }
-
-  /** Whether a pool's configuration is that of the release, and not of the one before. */
-  async #rendersRelease(pool: MachineConfigPool): Promise<boolean> {
+  /** Whether a pool has the configuration of the release, and not that of the one before. */
+  async #runsRelease(pool: MachineConfigPool): Promise<boolean> {
+    if (!isUpdated(pool)) return false
     const wanted = await renderedConfig(pool, this.#parts.kube)
     return wanted !== undefined && wanted.name === pool.spec.configuration?.name
   }
 }
+
+const isRequired = ({ metadata }: MachineConfigPool): boolean => metadata.labels?.[REQUIRED_FOR_UPGRADE] !== undefined
 
 const availableCondition = (version: string, deployed: string | undefined): ConditionChange =>
   deployed === undefined
