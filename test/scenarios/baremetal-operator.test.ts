@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { BareMetalOperator, bmcAccess, wantedHosts, type RequestedHost } from '../../metal3/index.js'
+import { BareMetalOperator, bmcAccess, wantedHosts, type RequestedHost } from '../../baremetal-operator/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { IronicRelease } from '../../base/wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'

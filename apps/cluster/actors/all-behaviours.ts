@@ -1,5 +1,5 @@
-import { BARE_METAL_OPERATOR_BEHAVIOURS } from './baremetal-operator/baremetal-behaviours.js'
-import type { Behaviour } from './behaviours.js'
+import { BARE_METAL_OPERATOR_BEHAVIOURS } from '../../../baremetal-operator/index.js'
+import type { Behaviour } from '../../../base/kubernetes/index.js'
 import * as baremetal from './cluster-baremetal-operator.js'
 import * as version from './cluster-version-operator/cluster-version-behaviours.js'
 import * as machineApi from './machine-api-operator/machine-api-behaviours.js'

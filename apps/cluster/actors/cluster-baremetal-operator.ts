@@ -1,19 +1,23 @@
 import { minutes, type Clock } from '../../../base/runtime/index.js'
-import { conditionOf, kubeTime, withConditions, type ConditionChange } from '../kube/conditions.js'
-import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
-import type { ClusterOperator } from '../kube/kinds/config-kinds.js'
-import type { Condition } from '../kube/object.js'
-import { isRolledOut } from '../site/pods.js'
-import type { ActorParts } from './actor.js'
-import { ensureClusterOperator } from './cluster-operator.js'
 import {
+  conditionOf,
+  kubeTime,
+  withConditions,
+  type ConditionChange,
+  type Deployment,
+  type PodContainer,
+  type ClusterOperator,
+  type Condition,
+  type ActorParts,
   runController,
   watchObject,
   type ReconcileResult,
   type ResourceController,
   type WatchedKind,
-} from './controller.js'
-import type { Behaviour } from './behaviours.js'
+  type Behaviour,
+} from '../../../base/kubernetes/index.js'
+import { isRolledOut } from '../site/pods.js'
+import { ensureClusterOperator } from './cluster-operator.js'
 
 const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 

@@ -1,6 +1,4 @@
-import { apiVersionOf } from '../kube/kinds.js'
-import type { ClusterOperator } from '../kube/kinds/config-kinds.js'
-import type { KubeClient } from '../kube/kube-client.js'
+import { apiVersionOf, type ClusterOperator, type KubeClient } from '../../../base/kubernetes/index.js'
 
 /** The ClusterOperator that an operator reports itself in; creates it if absent. */
 export async function ensureClusterOperator(kube: KubeClient, { name }: { name: string }): Promise<ClusterOperator> {

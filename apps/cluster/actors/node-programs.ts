@@ -7,7 +7,7 @@ import type {
   PowerPoint,
   PowerRequestPoint,
 } from '../../../machine/index.js'
-import type { ActorParts } from './actor.js'
+import type { ActorParts } from '../../../base/kubernetes/index.js'
 import { markUnknown, nodeNameOf, registerNode } from './kubelet.js'
 import { runMachineConfigDaemon } from './machine-config-operator/daemon/machine-config-daemon.js'
 

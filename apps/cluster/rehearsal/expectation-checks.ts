@@ -1,5 +1,4 @@
-import { conditionOf } from '../kube/conditions.js'
-import type { BareMetalHost } from '../kube/kinds/metal3-kinds.js'
+import { conditionOf, type BareMetalHost } from '../../../base/kubernetes/index.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'

@@ -1,7 +1,6 @@
 import { defined } from '../../../base/runtime/index.js'
 import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
-import { apiVersionOf } from '../kube/kinds.js'
-import type { BareMetalProviderSpec } from '../kube/kinds/machine-kinds.js'
+import { apiVersionOf, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
 import type { NewHosts } from './scenario.js'

@@ -1,6 +1,6 @@
 import { defined, errorChain, UserError, type Logger } from '../../../base/runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import type { ActorNotice } from '../actors/actor.js'
+import type { ActorNotice } from '../../../base/kubernetes/index.js'
 import { performStep, actText } from './acts.js'
 import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'

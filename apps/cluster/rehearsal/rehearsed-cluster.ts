@@ -13,12 +13,15 @@ import {
   VirtualClock,
   type Logger,
 } from '../../../base/runtime/index.js'
-import type { ActorParts, ActorNotice } from '../actors/actor.js'
+import {
+  type ActorParts,
+  type ActorNotice,
+  Behaviours,
+  type KubeClient,
+  type BareMetalHost,
+  openKube,
+} from '../../../base/kubernetes/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import { Behaviours } from '../actors/behaviours.js'
-import type { KubeClient } from '../kube/kube-client.js'
-import type { BareMetalHost } from '../kube/kinds/metal3-kinds.js'
-import { openKube } from '../kube/open-kube.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'

@@ -1,9 +1,12 @@
 import { defined, seconds } from '../../../base/runtime/index.js'
-import type { ActorParts } from '../actors/actor.js'
-import { runController } from '../actors/controller.js'
-import { withCondition } from '../kube/conditions.js'
-import type { ObjectName } from '../kube/kube-client.js'
-import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
+import {
+  type ActorParts,
+  runController,
+  withCondition,
+  type ObjectName,
+  type Deployment,
+  type PodContainer,
+} from '../../../base/kubernetes/index.js'
 import type { PodImage, ContainerPuller } from './site-releases.js'
 
 /** A container as a program runs it. */

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { minutes, randomUuid } from '../../../../base/runtime/index.js'
-import { conditionOf } from '../../kube/conditions.js'
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
+import {
+  conditionOf,
+  type ClusterVersion,
+  type ObjectName,
+  type ActorParts,
+  runController,
+  type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
-import type { ActorParts } from '../actor.js'
-import { runController, type ReconcileResult, type ResourceController, type WatchedKind } from '../controller.js'
 import { applyRelease } from './apply-release.js'
 import { loadPayload, type DesiredUpdate, type LoadedPayload, type LoadRefusal } from './load-payload.js'
 import { readVersion } from './release-version.js'

@@ -1,7 +1,6 @@
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import type { ClusterVersion, Behaviours } from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
 import { errorChain } from '../../../../base/runtime/index.js'
-import type { Behaviours } from '../behaviours.js'
 import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
 import { blockedBy, rollbackProblem } from './upgrade-preconditions.js'
 

@@ -1,6 +1,10 @@
 import type { Clock } from '../../../../base/runtime/index.js'
-import { kubeTime, withConditions, type ConditionChange } from '../../kube/conditions.js'
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import {
+  kubeTime,
+  withConditions,
+  type ConditionChange,
+  type ClusterVersion,
+} from '../../../../base/kubernetes/index.js'
 import type { Applied } from './apply-release.js'
 import type { LoadStep, DesiredUpdate } from './load-payload.js'
 

@@ -1,7 +1,6 @@
 import { agentConfig, findLiveImages, openImageService, type ImageService } from '../../../../coreos/index.js'
 import { defined, urlSafeToken, UserError, withClockHeld } from '../../../../base/runtime/index.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
-import type { ActorParts } from '../actor.js'
+import type { PreprovisioningImage, ActorParts } from '../../../../base/kubernetes/index.js'
 import { EMBEDS_THE_AGENT, ONE_IMAGE_A_HOST } from './image-behaviours.js'
 import type { BuiltImage, ImageConfig, ImageStatus } from './image-status.js'
 import { networkKeyfiles } from './network-keyfiles.js'

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js'
+import type { Behaviour } from '../../../../base/kubernetes/index.js'
 
 export const EMBEDS_THE_AGENT: Behaviour = {
   name: 'icc/embeds-the-agent',

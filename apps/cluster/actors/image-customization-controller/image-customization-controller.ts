@@ -1,9 +1,14 @@
 import { defined, errorChain } from '../../../../base/runtime/index.js'
-import { isTrue } from '../../kube/conditions.js'
-import type { Secret } from '../../kube/kinds/core-kinds.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
-import { runController, type ReconcileResult, type ResourceController, type WatchedKind } from '../controller.js'
+import {
+  isTrue,
+  type Secret,
+  type PreprovisioningImage,
+  type ObjectName,
+  runController,
+  type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { HostImages, type ImageCustomizationParts } from './host-images.js'
 import { REMAKES_IMAGES } from './image-behaviours.js'
 import {

@@ -1,6 +1,11 @@
 import { defined, minutes, seconds, type Clock } from '../../../../base/runtime/index.js'
-import { conditionOf, withCondition, withConditions, type ConditionChange } from '../../kube/conditions.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
+import {
+  conditionOf,
+  withCondition,
+  withConditions,
+  type ConditionChange,
+  type PreprovisioningImage,
+} from '../../../../base/kubernetes/index.js'
 
 export type ImageStatus = NonNullable<PreprovisioningImage['status']>
 

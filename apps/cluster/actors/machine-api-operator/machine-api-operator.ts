@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Scope } from '../../../../base/runtime/index.js'
-import { withConditions, type ConditionChange } from '../../kube/conditions.js'
-import type { ActorParts } from '../actor.js'
+import {
+  withConditions,
+  type ConditionChange,
+  type ActorParts,
+  runController,
+  watchObject,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { ensureClusterOperator } from '../cluster-operator.js'
-import { runController, watchObject, type ResourceController, type WatchedKind } from '../controller.js'
 import { MachineSetController } from './machine-sets.js'
 import { MachineController } from './machine-controller.js'
 import { MACHINE_API_OPERATOR } from './machine-api-names.js'

@@ -1,10 +1,14 @@
 import { defined, seconds } from '../../../../base/runtime/index.js'
-import type { KubeNode } from '../../kube/kinds/core-kinds.js'
-import type { KubeMachine } from '../../kube/kinds/machine-kinds.js'
-import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
-import type { ActorParts } from '../actor.js'
-import type { ReconcileResult, ResourceController, WatchedKind } from '../controller.js'
+import type {
+  KubeNode,
+  KubeMachine,
+  BareMetalHost,
+  ObjectName,
+  ActorParts,
+  ReconcileResult,
+  ResourceController,
+  WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { CHOOSES_FREE_HOSTS, DRAINS_BEFORE_DELETION, RELEASES_EMPTY_HOSTS } from './machine-api-behaviours.js'
 import {
   claimHost,

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../../../base/runtime/index.js'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { KubeMachine, MachineSet } from '../../kube/kinds/machine-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
-import type { ActorParts } from '../actor.js'
-import type { ResourceController, WatchedKind } from '../controller.js'
+import {
+  apiVersionOf,
+  type KubeMachine,
+  type MachineSet,
+  type ObjectName,
+  type ActorParts,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { REPLACES_MACHINES } from './machine-api-behaviours.js'
 import { MACHINE_FINALIZER, MACHINE_API_OPERATOR } from './machine-api-names.js'
 

@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import { conditionOf, withConditions, type ConditionChange } from '../../kube/conditions.js'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { ClusterOperator } from '../../kube/kinds/config-kinds.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
-import { createIfAbsent } from '../../kube/kube-refusal.js'
-import type { ActorParts } from '../actor.js'
+import {
+  conditionOf,
+  withConditions,
+  type ConditionChange,
+  apiVersionOf,
+  type ClusterOperator,
+  type MachineConfigPool,
+  createIfAbsent,
+  type ActorParts,
+  watchObject,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { ensureClusterOperator } from '../cluster-operator.js'
-import { watchObject, type ResourceController, type WatchedKind } from '../controller.js'
 import { WAITS_FOR_POOLS } from './machine-config-behaviours.js'
 import {
   CLUSTER_OPERATOR,

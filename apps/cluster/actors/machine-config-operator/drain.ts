@@ -1,6 +1,4 @@
-import type { ObjectName } from '../../kube/kube-client.js'
-import type { ActorParts } from '../actor.js'
-import type { ResourceController, WatchedKind } from '../controller.js'
+import type { ObjectName, ActorParts, ResourceController, WatchedKind } from '../../../../base/kubernetes/index.js'
 import { DRAINS_NODES } from './machine-config-behaviours.js'
 import { DESIRED_DRAIN, LAST_APPLIED_DRAIN, MACHINE_CONFIG_OPERATOR } from './machine-config-names.js'
 import { shortenRendered } from './pools.js'

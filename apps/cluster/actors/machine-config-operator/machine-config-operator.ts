@@ -1,7 +1,6 @@
 import { openInScope } from '../../../../base/runtime/index.js'
 import type { ContainerPuller } from '../../site/site-releases.js'
-import type { ActorParts } from '../actor.js'
-import { runController } from '../controller.js'
+import { type ActorParts, runController } from '../../../../base/kubernetes/index.js'
 import { BootImageController } from './boot-images/boot-image-controller.js'
 import { DrainController } from './drain.js'
 import { ConfigOperator } from './config-operator.js'

@@ -1,6 +1,10 @@
-import { conditionOf, withConditions, type ConditionChange } from '../../kube/conditions.js'
-import type { KubeNode } from '../../kube/kinds/core-kinds.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import {
+  conditionOf,
+  withConditions,
+  type ConditionChange,
+  type KubeNode,
+  type MachineConfigPool,
+} from '../../../../base/kubernetes/index.js'
 import { defined, type Clock } from '../../../../base/runtime/index.js'
 import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './machine-config-names.js'
 

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { KubeNode } from '../../kube/kinds/core-kinds.js'
-import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
-import { createIfAbsent } from '../../kube/kube-refusal.js'
-import type { NewObject } from '../../kube/object.js'
-import type { ActorParts } from '../actor.js'
-import type { ResourceController, WatchedKind } from '../controller.js'
+import {
+  apiVersionOf,
+  type KubeNode,
+  type MachineConfig,
+  type MachineConfigPool,
+  type ObjectName,
+  createIfAbsent,
+  type NewObject,
+  type ActorParts,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './machine-config-behaviours.js'
 import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './machine-config-names.js'
 import { nodesToUpdate, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'

@@ -7,8 +7,7 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../../../ignition/index.js'
-import type { KubeClient } from '../../kube/kube-client.js'
-import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import type { KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */

@@ -1,5 +1,5 @@
 import { defined } from '../../../../../base/runtime/index.js'
-import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine-kinds.js'
+import type { BareMetalProviderSpec, MachineSet } from '../../../../../base/kubernetes/index.js'
 import {
   APPROVED,
   BOOT_IMAGE_VERSION,

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import { withCondition, type ConditionChange } from '../../../kube/conditions.js'
-import type { ClusterVersion } from '../../../kube/kinds/config-kinds.js'
-import type { MachineSet } from '../../../kube/kinds/machine-kinds.js'
-import type { ObjectName } from '../../../kube/kube-client.js'
+import {
+  withCondition,
+  type ConditionChange,
+  type ClusterVersion,
+  type MachineSet,
+  type ObjectName,
+  type ActorParts,
+  watchObject,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../../base/kubernetes/index.js'
 import type { ContainerPuller } from '../../../site/site-releases.js'
-import type { ActorParts } from '../../actor.js'
-import { watchObject, type ResourceController, type WatchedKind } from '../../controller.js'
 import {
   KEEPS_PINNED,
   NAMES_SKEW,

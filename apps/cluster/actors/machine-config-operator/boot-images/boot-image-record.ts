@@ -1,4 +1,4 @@
-import type { KubeClient } from '../../../kube/kube-client.js'
+import type { KubeClient } from '../../../../../base/kubernetes/index.js'
 import { MACHINE_CONFIG_NAMESPACE } from '../machine-config-names.js'
 
 /** Keeps the version of the boot image that the cluster was installed with, and the skew that was found last. */

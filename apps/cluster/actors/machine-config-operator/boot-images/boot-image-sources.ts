@@ -1,7 +1,6 @@
 import { bootImageFor, BUILD_META, compareVersions, STREAM_KIND } from '../../../../../coreos/index.js'
 import { UserError } from '../../../../../base/runtime/index.js'
-import type { KubeClient } from '../../../kube/kube-client.js'
-import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine-kinds.js'
+import type { KubeClient, BareMetalProviderSpec, MachineSet } from '../../../../../base/kubernetes/index.js'
 import type { ContainerPuller } from '../../../site/site-releases.js'
 import { BOOT_IMAGES } from '../machine-config-names.js'
 

@@ -1,6 +1,4 @@
-import { conditionOf } from '../../../kube/conditions.js'
-import type { ClusterVersion } from '../../../kube/kinds/config-kinds.js'
-import type { KubeClient } from '../../../kube/kube-client.js'
+import { conditionOf, type ClusterVersion, type KubeClient } from '../../../../../base/kubernetes/index.js'
 import { isUpdated } from '../pool-nodes.js'
 import { renderedConfig } from '../rendered-config.js'
 

@@ -1,5 +1,5 @@
 import { minutes, seconds } from '../../../../../base/runtime/index.js'
-import type { ReconcileResult } from '../../controller.js'
+import type { ReconcileResult } from '../../../../../base/kubernetes/index.js'
 import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../machine-config-names.js'
 import { DAEMON, describeFailure, updateNode, type DaemonParts } from './update-node.js'
 

@@ -1,9 +1,6 @@
 import { errorChain, minutes, seconds, unlessAborted } from '../../../../../base/runtime/index.js'
 import { type Machine, PullFailure, type RootTree } from '../../../../../machine/index.js'
-import type { KubeNode } from '../../../kube/kinds/core-kinds.js'
-import type { MachineConfig } from '../../../kube/kinds/machine-config-kinds.js'
-import type { ActorParts } from '../../actor.js'
-import type { ReconcileResult } from '../../controller.js'
+import type { KubeNode, MachineConfig, ActorParts, ReconcileResult } from '../../../../../base/kubernetes/index.js'
 import { DETECTS_DRIFT, RETRIES_PULLS, VALIDATES_AFTER_REBOOT } from '../machine-config-behaviours.js'
 import {
   CURRENT_CONFIG,
