@@ -1,19 +1,16 @@
 import { defined, errorChain, sharedAbort } from '../../base/runtime/index.js'
-import type { BareMetalHostManifest, SecretManifest } from '../manifests/manifest-types.js'
+import type { BareMetalHostManifest } from '../manifests/manifest-types.js'
 import type { IronicEndpoint } from '../provisioner/ironic-calls.js'
 import type { WantedHost } from '../manifests/wanted-hosts.js'
 import {
   isSameJson,
-  apiVersionOf,
-  type KubeKind,
-  type KubeKinds,
   type BareMetalHost,
   type BareMetalHostStatus,
-  type NewObject,
   isRefusal,
   type ActorParts,
 } from '../../base/kubernetes/index.js'
 import { STATUS_ANNOTATION } from './annotations.js'
+import { hostObject, objectsBeside, type ManifestObject } from './manifest-objects.js'
 
 /** The `status` of a host, after a change. */
 export interface AppliedHost {
@@ -30,16 +27,13 @@ export interface AppliedHostsParts extends Pick<ActorParts, 'kube' | 'logger'> {
   onChange: (report: AppliedHost) => void
 }
 
-type NewOf<K extends KubeKind> = NewObject<KubeKinds[K]> & { kind: K }
-type NewAny = { [K in KubeKind]: NewOf<K> }[KubeKind]
-
 /** Hosts of files in an API: `kubectl apply --prune` of the files as a whole, each time that they change. */
 export class AppliedHosts implements AsyncDisposable {
   readonly #parts: AppliedHostsParts
   readonly #closing = sharedAbort()
   readonly #watching: Promise<void>
   /** Objects as they were applied last, by kind and name. */
-  #applied = new Map<string, NewAny>()
+  #applied = new Map<string, ManifestObject>()
   #wanted: readonly WantedHost[] = []
   #turn: Promise<void> = Promise.resolve()
 
@@ -69,33 +63,27 @@ export class AppliedHosts implements AsyncDisposable {
   }
 
   /** Objects of the files; a host whose Secrets are missing stays as it was, or comes when they do. */
-  #objects(): NewAny[] {
+  #objects(): ManifestObject[] {
     const managed = this.#wanted.filter(({ host }) => host !== null)
-    const hosts = managed.flatMap(({ name, missingSecrets, manifests }): NewAny[] => {
+    const hosts = managed.flatMap(({ name, missingSecrets, manifests }): ManifestObject[] => {
       const host = hostObject(manifests.host, name)
       if (missingSecrets.length === 0) return [host]
       const known = this.#applied.get(appliedKeyOf(host))
       return known ? [known] : []
     })
-    const others = managed.flatMap(({ name, missingSecrets, manifests }): NewAny[] => {
-      const [namespace = '', own = ''] = name.split('/')
-      const metadata = { name: own, namespace }
-      const { secrets, settings, updates } = manifests
+    const others = managed.flatMap(({ name, missingSecrets, manifests }): ManifestObject[] => {
+      const [namespace = ''] = name.split('/')
       if (missingSecrets.length > 0) {
         const known = [...secretNames(manifests.host)].map((each) => this.#applied.get(`Secret/${namespace}/${each}`))
         return known.filter((each) => each !== undefined)
       }
-      return [
-        ...secrets.map((secret) => secretObject(secret, namespace)),
-        ...(settings ? [makeKubeObject('HostFirmwareSettings', { metadata, spec: { settings } })] : []),
-        ...(updates ? [makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } })] : []),
-      ]
+      return objectsBeside(name, manifests)
     })
     return [...others, ...hosts]
   }
 
   /** Sends what changed since the last time: what the operator wrote meanwhile stays. */
-  async #put(wanted: NewAny, before: NewAny | undefined): Promise<void> {
+  async #put(wanted: ManifestObject, before: ManifestObject | undefined): Promise<void> {
     const { kube } = this.#parts
     const { kind, metadata } = wanted
     const found = await kube.find(kind, metadata)
@@ -118,7 +106,7 @@ export class AppliedHosts implements AsyncDisposable {
   }
 
   /** A host whose node Ironic has deployed already is one that was moved here: its status comes with it. */
-  async #known(wanted: NewAny): Promise<NewAny> {
+  async #known(wanted: ManifestObject): Promise<ManifestObject> {
     if (wanted.kind !== 'BareMetalHost') return wanted
     const { name, namespace, annotations } = wanted.metadata
     const node = await this.#node(`${namespace}~${name}`)
@@ -188,27 +176,8 @@ function reportOf({ metadata, status }: BareMetalHost, isGone: boolean): Applied
   }
 }
 
-const appliedKeyOf = ({ kind, metadata }: NewAny): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
-
-const makeKubeObject = <K extends KubeKind>(kind: K, rest: object): NewOf<K> =>
-  ({ apiVersion: apiVersionOf(kind), kind, ...rest }) as unknown as NewOf<K>
-
-function hostObject({ metadata, spec }: BareMetalHostManifest, key: string): NewOf<'BareMetalHost'> {
-  const [namespace = '', name = ''] = key.split('/')
-  const { annotations } = metadata
-  return makeKubeObject('BareMetalHost', { metadata: { name, namespace, ...defined({ annotations }) }, spec })
-}
-
-/** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */
-function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, namespace: string): NewOf<'Secret'> {
-  const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
-  const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
-  return makeKubeObject('Secret', {
-    metadata: { name: metadata.name, namespace },
-    type: 'Opaque',
-    data: Object.fromEntries([...plain, ...encoded]) as Record<string, string>,
-  })
-}
+const appliedKeyOf = ({ kind, metadata }: ManifestObject): string =>
+  `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
 
 function secretNames({ spec }: BareMetalHostManifest): Set<string> {
   const references = [spec.bmc?.credentialsName, spec.userData?.name, spec.networkData?.name, spec.metaData?.name]

@@ -12,7 +12,7 @@ import { runBareMetalOperator } from './baremetal-operator.js'
  * Records of baremetal-operator 02aa505: its controllers and its Ironic provisioner, which worked over the API that
  * `ironstage up --kube-api` serves, on the same labs and through the same scenes as the actor here.
  */
-const RECORDS = new URL('../../../../test/fixtures/baremetal-operator/', import.meta.url)
+const RECORDS = new URL('../../test/fixtures/baremetal-operator/', import.meta.url)
 
 const RENEW = 'npx jiti test/kit/operator/record-scenes.ts PROGRAM'
 const images = await sceneImages()

@@ -6,8 +6,9 @@ import {
   type DataImage,
   type ObjectName,
   type ActorParts,
-  runController,
   type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
 } from '../../base/kubernetes/index.js'
 import { detachmentOf, isPaused } from './annotations.js'
 import { ownedBy } from './deploy-image.js'
@@ -101,71 +102,72 @@ export interface DataImageParts extends ActorParts {
 }
 
 /** The controller of DataImages: they belong to their host, and go once nothing is attached any more. */
-export function runDataImages(parts: DataImageParts): AsyncDisposable {
-  const seen = new Map<string, string>()
-  const changed = async (at: ObjectName): Promise<ObjectName[]> => {
+export class DataImageController implements ResourceController {
+  readonly name = 'baremetal-operator DataImage'
+  readonly watches: readonly WatchedKind[] = [{ kind: 'DataImage', keysOf: (at) => this.#changed(at) }]
+  readonly #parts: DataImageParts
+  readonly #seen = new Map<string, string>()
+
+  constructor(parts: DataImageParts) {
+    this.#parts = parts
+  }
+
+  async #changed(at: ObjectName): Promise<ObjectName[]> {
     const key = `${at.namespace ?? ''}/${at.name}`
-    const found = await parts.kube.find('DataImage', at)
-    if (!found) return seen.delete(key) ? [at] : []
+    const found = await this.#parts.kube.find('DataImage', at)
+    if (!found) return this.#seen.delete(key) ? [at] : []
     const { uid, generation, deletionTimestamp } = found.metadata
-    const now = JSON.stringify([uid, generation, deletionTimestamp])
-    if (seen.get(key) === now) return []
-    seen.set(key, now)
+    const seen = JSON.stringify([uid, generation, deletionTimestamp])
+    if (this.#seen.get(key) === seen) return []
+    this.#seen.set(key, seen)
     return [at]
   }
-  return runController(
-    {
-      name: 'baremetal-operator DataImage',
-      watches: [{ kind: 'DataImage', keysOf: changed }],
-      reconcile: (at) => reconcile(parts, at),
-    },
-    parts,
-  )
-}
 
-async function reconcile({ kube, calls, clock }: DataImageParts, at: ObjectName): Promise<ReconcileResult> {
-  const image = await kube.find('DataImage', at)
-  if (!image) return undefined
-  const { metadata } = image
-  const { finalizers = [], ownerReferences = [], deletionTimestamp } = metadata
-  const write = (more: Partial<DataImage['metadata']>) =>
-    kube.update<'DataImage'>({ ...image, metadata: { ...metadata, ...more } })
-  const release = async (): Promise<void> => {
-    if (finalizers.includes(DATA_IMAGE_FINALIZER))
-      await write({ finalizers: finalizers.filter((each) => each !== DATA_IMAGE_FINALIZER) })
-  }
-  const host = await kube.find('BareMetalHost', at)
-  if (!host) return release()
-  if (isPaused(host)) return undefined
-  if (!ownerReferences.some(({ uid }) => uid === host.metadata.uid)) {
-    await write({ ownerReferences: [...ownerReferences, ownedBy(host, false)] })
-    return { again: 0 }
-  }
-  if (deletionTimestamp === undefined && !finalizers.includes(DATA_IMAGE_FINALIZER)) {
-    await write({ finalizers: [...finalizers, DATA_IMAGE_FINALIZER] })
-    return { again: 0 }
-  }
-  if (detachmentOf(host)) return deletionTimestamp === undefined ? { again: DATA_IMAGE_DETACHED_DELAY } : release()
-  const status = dataImageStatusOf(image)
-  const { lastReconciled, ...rest } = status
-  const save = () =>
-    kube.updateStatus<'DataImage'>({
-      ...image,
-      status: { ...rest, ...defined({ lastReconciled: lastReconciled || undefined }) },
-    })
-  let isAttached: boolean | undefined
-  try {
-    await calls.readyFor(clock)
-    const path = `/nodes/${host.status?.provisioning.ID ?? ''}`
-    isAttached = await isInserted(calls, await calls.call<ApiNode>('reads the node', 'GET', path))
-  } catch (error) {
-    rest.error = { count: rest.error.count + 1, message: (error as Error).message }
+  async reconcile(at: ObjectName): Promise<ReconcileResult> {
+    const { kube, calls, clock } = this.#parts
+    const image = await kube.find('DataImage', at)
+    if (!image) return undefined
+    const { metadata } = image
+    const { finalizers = [], ownerReferences = [], deletionTimestamp } = metadata
+    const write = (more: Partial<DataImage['metadata']>) =>
+      kube.update<'DataImage'>({ ...image, metadata: { ...metadata, ...more } })
+    const release = async (): Promise<void> => {
+      if (finalizers.includes(DATA_IMAGE_FINALIZER))
+        await write({ finalizers: finalizers.filter((each) => each !== DATA_IMAGE_FINALIZER) })
+    }
+    const host = await kube.find('BareMetalHost', at)
+    if (!host) return release()
+    if (isPaused(host)) return undefined
+    if (!ownerReferences.some(({ uid }) => uid === host.metadata.uid)) {
+      await write({ ownerReferences: [...ownerReferences, ownedBy(host, false)] })
+      return { again: 0 }
+    }
+    if (deletionTimestamp === undefined && !finalizers.includes(DATA_IMAGE_FINALIZER)) {
+      await write({ finalizers: [...finalizers, DATA_IMAGE_FINALIZER] })
+      return { again: 0 }
+    }
+    if (detachmentOf(host)) return deletionTimestamp === undefined ? { again: DATA_IMAGE_DETACHED_DELAY } : release()
+    const status = dataImageStatusOf(image)
+    const { lastReconciled, ...rest } = status
+    const save = () =>
+      kube.updateStatus<'DataImage'>({
+        ...image,
+        status: { ...rest, ...defined({ lastReconciled: lastReconciled || undefined }) },
+      })
+    let isAttached: boolean | undefined
+    try {
+      await calls.readyFor(clock)
+      const path = `/nodes/${host.status?.provisioning.ID ?? ''}`
+      isAttached = await isInserted(calls, await calls.call<ApiNode>('reads the node', 'GET', path))
+    } catch (error) {
+      rest.error = { count: rest.error.count + 1, message: (error as Error).message }
+      await save()
+      return { again: DATA_IMAGE_UPDATE_DELAY }
+    }
+    if (isAttached === undefined) return { again: DATA_IMAGE_UPDATE_DELAY }
+    if (deletionTimestamp !== undefined) return isAttached ? { again: DATA_IMAGE_RETRY_DELAY } : release()
+    rest.error = { count: 0, message: '' }
     await save()
-    return { again: DATA_IMAGE_UPDATE_DELAY }
+    return undefined
   }
-  if (isAttached === undefined) return { again: DATA_IMAGE_UPDATE_DELAY }
-  if (deletionTimestamp !== undefined) return isAttached ? { again: DATA_IMAGE_RETRY_DELAY } : release()
-  rest.error = { count: 0, message: '' }
-  await save()
-  return undefined
 }

@@ -12,8 +12,9 @@ import {
   type ObjectName,
   type Condition,
   type ActorParts,
-  runController,
   type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
 } from '../../base/kubernetes/index.js'
 import { detachmentOf, isPaused } from './annotations.js'
 import { firmwareComponentsOf, type FirmwareItem } from './firmware.js'
@@ -52,29 +53,9 @@ type FirmwareObject = HostFirmwareSettings | HostFirmwareComponents
  * The controllers of HostFirmwareSettings and HostFirmwareComponents: they read what the hardware has, every few minutes,
  * and say whether the spec asks for something else. Hosts go by what they say, however old it is.
  */
-export function runFirmwareReaders(parts: FirmwareReaderParts): AsyncDisposable {
-  const readers = (['HostFirmwareSettings', 'HostFirmwareComponents'] as const).map((kind) => {
-    const reader = new FirmwareReader(parts, kind)
-    return runController(
-      {
-        name: `baremetal-operator ${kind}`,
-        watches: [
-          { kind, keysOf: (at) => reader.changed(kind, at) },
-          { kind: 'BareMetalHost', keysOf: (at) => reader.changed('BareMetalHost', at) },
-        ],
-        reconcile: (at) => reader.reconcile(at),
-      },
-      parts,
-    )
-  })
-  return {
-    [Symbol.asyncDispose]: async () => {
-      for (const reader of readers) await reader[Symbol.asyncDispose]()
-    },
-  }
-}
-
-class FirmwareReader {
+export class FirmwareReader implements ResourceController {
+  readonly name: string
+  readonly watches: readonly WatchedKind[]
   readonly #parts: FirmwareReaderParts
   readonly #kind: FirmwareObject['kind']
   readonly #seen = new Map<string, string>()
@@ -82,10 +63,15 @@ class FirmwareReader {
   constructor(parts: FirmwareReaderParts, kind: FirmwareObject['kind']) {
     this.#parts = parts
     this.#kind = kind
+    this.name = `baremetal-operator ${kind}`
+    this.watches = [
+      { kind, keysOf: (at) => this.#changed(kind, at) },
+      { kind: 'BareMetalHost', keysOf: (at) => this.#changed('BareMetalHost', at) },
+    ]
   }
 
   /** updateEventHandler: only another spec, or another owner, is a reason to look at once. */
-  async changed(kind: FirmwareObject['kind'] | 'BareMetalHost', at: ObjectName): Promise<ObjectName[]> {
+  async #changed(kind: FirmwareObject['kind'] | 'BareMetalHost', at: ObjectName): Promise<ObjectName[]> {
     const key = `${kind}/${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find(kind, at)
     if (!found) return this.#seen.delete(key) ? [at] : []

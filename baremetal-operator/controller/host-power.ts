@@ -5,7 +5,7 @@ import { clearError } from './host-status.js'
 import { serviceHost } from './host-servicing.js'
 
 /** Pause between looks at the power of an idle host. */
-const POWER_CHECK_INTERVAL = 60_000
+export const POWER_CHECK_INTERVAL = 60_000
 
 /** The power follows `online`; a reboot annotation turns it off for a while (manageHostPower of the controller). */
 export async function managePower(pass: HostPass): Promise<Result> {

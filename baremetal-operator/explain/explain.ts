@@ -10,12 +10,14 @@ import {
 } from '../../steps/index.js'
 import type { IronicRelease } from '../../base/wire/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
-import { Unexpected } from '../provisioner/ironic-calls.js'
+import type { BareMetalHost } from '../../base/kubernetes/index.js'
+import { POWER_CHECK_INTERVAL } from '../controller/host-power.js'
+import type { WantedHost } from '../manifests/wanted-hosts.js'
+import { cleanSteps, type RamdiskSource, type RequestedHost } from '../provisioner/host-data-model.js'
+import { Unexpected, type MadeCall } from '../provisioner/ironic-calls.js'
+import { DryRun } from './dry-run.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import type { HostState } from './host-state.js'
-import { cleanSteps, type RequestedHost, type HostStatus, type RamdiskSource } from '../provisioner/host-data-model.js'
-import { BareMetalOperator } from '../provisioner/operator.js'
-import type { WantedHost } from '../manifests/wanted-hosts.js'
 
 export interface ExplainedState {
   state: HostState
@@ -43,20 +45,13 @@ export interface ExplainOptions {
   ramdisk?: RamdiskSource
 }
 
-interface HostPhase {
-  state: HostState
-  why: string
-  act: (operator: BareMetalOperator, host: RequestedHost) => Promise<HostStatus | void>
-}
-
 /**
- * Rehearses the states of a host against a mock Ironic and a simulated machine, and lists the requests that BareMetal
- * Operator makes. The agent's steps do nothing, since their outcome depends on the real hardware.
+ * Runs the controller of BareMetal Operator dry, from a new host to its deletion, against a mock Ironic and a simulated
+ * machine, and lists its requests. The agent's steps do nothing, since their outcome depends on the real hardware.
  */
 export async function explainHost(wanted: WantedHost, options: ExplainOptions = {}): Promise<HostExplanation> {
   const { name, file, document, bmcAddress, host } = wanted
-  const states: ExplainedState[] = []
-  const explanation = (ok: boolean, ...more: string[]): HostExplanation => ({
+  const explanation = (ok: boolean, states: ExplainedState[], ...more: string[]): HostExplanation => ({
     name,
     file,
     document,
@@ -65,7 +60,7 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     states,
     ok,
   })
-  if (!host) return explanation(true, 'without spec.bmc it is unmanaged: no call until its BMC is known')
+  if (!host) return explanation(true, [], 'without spec.bmc it is unmanaged: no call until its BMC is known')
 
   const ironic = { profile: 'metal3', ...defined({ release: options.release }) } as const
   await using lab = await createStagedLab({
@@ -74,28 +69,127 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     findImage: assumedImage,
     disks: 'described',
   })
-  const calls = new ExplainedCalls(wanted.labels)
-  const operator: BareMetalOperator = new BareMetalOperator(lab, {
-    ...defined({ ramdisk: options.ramdisk }),
-    onCall: (call) => {
-      calls.add(call, operator.statusOf(host).id)
-      // BareMetal Operator repeats such a deployment for ever without an error on the host, so the second one ends it.
-      if (calls.deployments > 1) operator.halt()
-    },
-  })
-  for (const phase of phasesOf(wanted, host)) {
-    const { state, why } = phase
-    const explained: ExplainedState = { state, why, calls: calls.begin(), error: null }
-    states.push(explained)
-    const error = await runPhase(phase, operator, host, lab)
-    if (error === undefined) continue
-    const { id } = operator.statusOf(host)
-    explained.error = calls.sentence(error, id)
-    if (state !== 'preparing' || id === undefined) return explanation(false, ...notesOf(wanted, host, options))
-    explained.error += ' (the simulated one; what follows is of hardware that can do it)'
-    await lab.wait(recoverPreparation(lab, id))
+  const life = new ExplainedLife(lab, wanted, host)
+  const ok = await life.run(options)
+  return explanation(ok, life.states, ...notesOf(wanted, host, options))
+}
+
+/** Limit on passes over a host; its whole life takes about fifty. */
+const MAX_PASSES = 2000
+
+/** A host's life under the controller, with the requests of each state. */
+class ExplainedLife {
+  readonly states: ExplainedState[] = []
+  readonly #lab: StagedLab
+  readonly #wanted: WantedHost
+  readonly #host: RequestedHost
+  readonly #calls: ExplainedCalls
+  /** Requests of the present pass. */
+  #made: MadeCall[] = []
+  #node: string | undefined
+  /** Whether the controller only looks at the host now and then. */
+  #isIdle = false
+  #isDeleted = false
+
+  constructor(lab: StagedLab, wanted: WantedHost, host: RequestedHost) {
+    this.#lab = lab
+    this.#wanted = wanted
+    this.#host = host
+    this.#calls = new ExplainedCalls(wanted.labels)
   }
-  return explanation(true, ...notesOf(wanted, host, options))
+
+  /** @returns whether the host came to the end of its life */
+  async run({ ramdisk }: ExplainOptions): Promise<boolean> {
+    const run = await DryRun.open(this.#lab, this.#wanted, { ramdisk, onCall: (call) => this.#made.push(call) })
+    for (let passes = 0; passes < MAX_PASSES; passes++) {
+      const host = await run.host()
+      if (!host) return true
+      if (this.#isSettled(host)) {
+        this.#isDeleted = true
+        await run.delete()
+      }
+      const explained = this.#enter(host)
+      const failure = await failureOf(run.pass().then((pause) => void (this.#isIdle = pause >= POWER_CHECK_INTERVAL)))
+      await this.#explainCalls(host.metadata.uid)
+      const error = failure ?? (await this.#errorOf(await run.host()))
+      if (error === undefined) continue
+      explained.error = this.#calls.sentence(error, this.#node)
+      if (explained.state !== 'preparing' || failure !== undefined) return false
+      explained.error += ' (the simulated one; what follows is of hardware that can do it)'
+      await this.#lab.wait(recoverPreparation(this.#lab, this.#node!))
+      await run.skipPreparation()
+    }
+    throw new Error(`${this.#wanted.name} makes no progress`)
+  }
+
+  /** The state that a host is in; its first pass belongs to the first state, and a pass without a purpose to the next. */
+  #stateOf({ status }: BareMetalHost): HostState {
+    const state = status?.provisioning.state ?? ''
+    if (state === '' || state === 'unmanaged') return 'registering'
+    if (state === 'available' && wantsInstance(this.#wanted, this.#host)) return 'provisioning'
+    if (state === 'powering off before delete' && this.#host.disablePowerOff) return 'deleting'
+    return state
+  }
+
+  #enter(host: BareMetalHost): ExplainedState {
+    const state = this.#stateOf(host)
+    const current = this.states.at(-1)
+    if (current?.state === state) return current
+    const entered: ExplainedState = { state, why: this.#reasonOf(state), calls: this.#calls.begin(), error: null }
+    this.states.push(entered)
+    return entered
+  }
+
+  #reasonOf(state: HostState): string {
+    const isConfigured = cleanSteps(this.#host).length > 0
+    if (state === 'preparing' && isConfigured) return 'RAID, BIOS settings and firmware are set as in the spec'
+    return STATE_REASONS[state]
+  }
+
+  /** Whether a host has come to the state that it stays in, with its power as it is wanted. */
+  #isSettled({ status, spec }: BareMetalHost): boolean {
+    const isSteady = ['available', 'provisioned', 'externally provisioned'].includes(status?.provisioning.state ?? '')
+    return isSteady && this.#isIdle && !this.#isDeleted && status?.poweredOn === spec.online
+  }
+
+  async #explainCalls(uid: string): Promise<void> {
+    this.#node ??= (await this.#lab.client.nodes())[0]?.uuid
+    for (const call of this.#made.splice(0)) this.#calls.add(call, this.#node, uid)
+  }
+
+  /** The error that a host shows. BareMetal Operator repeats a deployment for ever without one, so the second one is one. */
+  async #errorOf(host: BareMetalHost | undefined): Promise<string | undefined> {
+    const shown = host?.status?.errorMessage
+    if (shown) return shown
+    if (this.#calls.deployments <= 1) return undefined
+    const node = await this.#lab.client.node(this.#node!)
+    return `${node.last_error}. BareMetal Operator asks for it again and again, and shows no error on the host`
+  }
+}
+
+const STATE_REASONS: Readonly<Record<HostState, string>> = {
+  registering: 'the node is created, and Ironic checks that its BMC answers',
+  inspecting: 'the ramdisk reports the hardware',
+  preparing: 'there is nothing to configure',
+  available: 'it waits for something to run',
+  'externally provisioned': 'it runs already, and only its power is managed',
+  provisioning: 'spec.image or spec.customDeploy is there',
+  provisioned: 'it runs; its power follows spec.online',
+  deprovisioning: 'spec.image and spec.customDeploy are removed, or the host is deleted',
+  'powering off before delete': 'the host is deleted',
+  deleting: 'the node is deleted',
+}
+
+/** The failure of a pass in a sentence; undefined if it succeeds. */
+async function failureOf(pass: Promise<void>): Promise<string | undefined> {
+  try {
+    await pass
+    return undefined
+  } catch (error) {
+    if (error instanceof Unexpected) return `Ironic answers ${error.status}: ${error.sentence}`
+    if (error instanceof UserError) return error.message
+    throw error
+  }
 }
 
 const wantsInstance = ({ isOnline, isExternal }: WantedHost, { image, customDeploy }: RequestedHost): boolean =>
@@ -117,72 +211,6 @@ function notesOf(wanted: WantedHost, host: RequestedHost, { ramdisk }: ExplainOp
     ...(host.bootMac === undefined ? ['MAC addresses of ports are those of the simulated machine'] : []),
     ...(host.disablePowerOff ? ['power off is disabled: it is not switched off before it goes'] : []),
   ]
-}
-
-function phasesOf(wanted: WantedHost, host: RequestedHost): HostPhase[] {
-  const { isOnline, isExternal, isInspected } = wanted
-  const phase = (state: HostState, why: string, act: HostPhase['act']): HostPhase => ({ state, why, act })
-  const power: HostPhase['act'] = (operator) => (isOnline ? operator.powerOn(host) : operator.powerOff(host))
-  const isInstance = wantsInstance(wanted, host)
-  const before = isExternal
-    ? [
-        phase('externally provisioned', 'it runs already, and only its power is managed', async (operator) =>
-          unlessFailed(await operator.adopt(host), () => power(operator, host)),
-        ),
-      ]
-    : [
-        ...(isInspected
-          ? [phase('inspecting', 'the ramdisk reports the hardware', (operator) => operator.inspect(host))]
-          : []),
-        phase(
-          'preparing',
-          cleanSteps(host).length > 0
-            ? 'RAID, BIOS settings and firmware are set as in the spec'
-            : 'there is nothing to configure',
-          (operator) => operator.prepare(host),
-        ),
-        ...(isInstance ? [] : [phase('available', 'it waits for something to run', power)]),
-      ]
-  const instance = [
-    phase('provisioning', 'spec.image or spec.customDeploy is there', (operator) => operator.provision(host)),
-    phase('provisioned', 'it runs; its power follows spec.online', power),
-    phase('deprovisioning', 'spec.image and spec.customDeploy are removed, or the host is deleted', (operator) =>
-      operator.deprovision(host),
-    ),
-  ]
-  return [
-    phase('registering', 'the node is created, and Ironic checks that its BMC answers', (operator) =>
-      operator.register(host),
-    ),
-    ...before,
-    ...(isInstance ? instance : []),
-    ...(host.disablePowerOff
-      ? []
-      : [phase('powering off before delete', 'the host is deleted', (operator) => operator.powerOff(host))]),
-    phase('deleting', 'the node is deleted', (operator) => operator.delete(host)),
-  ]
-}
-
-const unlessFailed = (status: HostStatus, next: () => Promise<HostStatus | void>) =>
-  status.errorMessage === undefined ? next() : Promise.resolve(status)
-
-/** Runs a phase; returns its error, undefined for a success. */
-async function runPhase(
-  { act }: HostPhase,
-  operator: BareMetalOperator,
-  host: RequestedHost,
-  lab: StagedLab,
-): Promise<string | undefined> {
-  try {
-    const status = await act(operator, host)
-    if (!operator.isHalted) return status?.errorMessage
-    const node = await lab.client.node(operator.statusOf(host).id!)
-    return `${node.last_error}. BareMetal Operator asks for it again and again, and shows no error on the host`
-  } catch (error) {
-    if (error instanceof Unexpected) return `Ironic answers ${error.status}: ${error.sentence}`
-    if (error instanceof UserError) return error.message
-    throw error
-  }
 }
 
 const standardSteps = (): Step[] => standardManagers.flatMap(({ steps }) => steps)

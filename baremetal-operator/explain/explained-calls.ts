@@ -1,5 +1,4 @@
 import type { MadeCall } from '../provisioner/ironic-calls.js'
-import { SOME_UID } from '../provisioner/host-data-model.js'
 import { shownBody, shownSentence, type SecretLabels } from '../manifests/shown-body.js'
 
 /** A request to Ironic, with secrets and the ids of the rehearsal replaced. */
@@ -46,8 +45,9 @@ export class ExplainedCalls {
   }
 
   /** Replaces the ids of this rehearsal in a text. */
-  withoutIds(text: string, node: string | undefined): string {
-    return (node === undefined ? text : text.replaceAll(node, 'NODE')).replaceAll(SOME_UID, 'UID-OF-THE-HOST')
+  withoutIds(text: string, node: string | undefined, uid?: string): string {
+    const anonymous = node === undefined ? text : text.replaceAll(node, 'NODE')
+    return uid === undefined ? anonymous : anonymous.replaceAll(uid, 'UID-OF-THE-HOST')
   }
 
   /** Ironic's error message without secrets. */
@@ -56,8 +56,8 @@ export class ExplainedCalls {
   }
 
   /** @param node id of the host's node, when it has one */
-  add({ why, method, path, headers, body, status, refusal }: MadeCall, node: string | undefined): void {
-    const withoutIds = (text: string) => this.withoutIds(text, node)
+  add({ why, method, path, headers, body, status, refusal }: MadeCall, node: string | undefined, uid: string): void {
+    const withoutIds = (text: string) => this.withoutIds(text, node, uid)
     if ((body as { target?: unknown } | undefined)?.target === 'active') this.#deployments++
     const shownPath = `/v1${withoutIds(path)}`
     const key = `${method} ${shownPath} ${status}`

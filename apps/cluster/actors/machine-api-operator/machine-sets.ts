@@ -34,7 +34,8 @@ export class MachineSetController implements ResourceController {
     if (!set || set.metadata.deletionTimestamp !== undefined) return
     // A selector that is empty selects nothing.
     if (Object.keys(set.spec.selector.matchLabels ?? {}).length === 0) return
-    const machines = (await this.#machinesOf(set)).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const { items } = await this.#listMachines(set)
+    const machines = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     if (behaviours.has(REPLACES_MACHINES)) await this.#syncReplicas(set, machines)
     await this.#updateStatus(set)
   }
@@ -44,12 +45,12 @@ export class MachineSetController implements ResourceController {
     return items.map(({ metadata }) => ({ name: metadata.name, namespace }))
   }
 
-  async #machinesOf({ metadata, spec }: MachineSet): Promise<KubeMachine[]> {
+  #listMachines({ metadata, spec }: MachineSet): Promise<{ items: KubeMachine[] }> {
     const { namespace = '' } = metadata
     const labelSelector = Object.entries(spec.selector.matchLabels ?? {})
       .map(([key, value]) => `${key}=${value}`)
       .join()
-    return (await this.#parts.kube.list('Machine', { namespace, labelSelector })).items
+    return this.#parts.kube.list('Machine', { namespace, labelSelector })
   }
 
   /** Creates the machines that are missing, or deletes those that are too many. */
@@ -98,7 +99,7 @@ export class MachineSetController implements ResourceController {
   }
 
   async #updateStatus(set: MachineSet): Promise<void> {
-    const machines = await this.#machinesOf(set)
+    const { items: machines } = await this.#listMachines(set)
     const running = machines.filter((machine) => machine.status?.phase === 'Running').length
     const status = { replicas: machines.length, readyReplicas: running, availableReplicas: running }
     if (!isDeepStrictEqual(set.status, status)) await this.#parts.kube.updateStatus<'MachineSet'>({ ...set, status })

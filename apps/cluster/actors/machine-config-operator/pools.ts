@@ -40,7 +40,8 @@ export class PoolController implements ResourceController {
     if (!found || found.metadata.deletionTimestamp !== undefined) return
     const pool = await this.#renderConfig(found)
     const nodes = nodesOf(pool, (await kube.list('Node')).items)
-    await this.#updateStatus(pool, nodes)
+    const status = poolStatus(pool, nodes, this.#parts.clock)
+    if (!isDeepStrictEqual(status, pool.status)) await this.#saveStatus(pool, status)
     await this.#updateNodes(pool, nodes)
   }
 
@@ -69,12 +70,10 @@ export class PoolController implements ResourceController {
     return kube.patch('MachineConfigPool', { name: pool.metadata.name }, { spec: { configuration: { name } } })
   }
 
-  async #updateStatus(pool: MachineConfigPool, nodes: readonly KubeNode[]): Promise<void> {
-    const { kube, clock, announce } = this.#parts
-    const status = poolStatus(pool, nodes, clock)
-    if (isDeepStrictEqual(status, pool.status)) return
+  async #saveStatus(pool: MachineConfigPool, status: NonNullable<MachineConfigPool['status']>): Promise<void> {
+    const { kube, announce } = this.#parts
     const saved = await kube.updateStatus<'MachineConfigPool'>({ ...pool, status })
-    if (isUpdated(saved) && !isUpdated(pool) && nodes.length > 0)
+    if (isUpdated(saved) && !isUpdated(pool) && status.machineCount > 0)
       announce({
         actor: MACHINE_CONFIG_OPERATOR,
         does: `counts pool ${pool.metadata.name} as updated`,

@@ -1,12 +1,23 @@
-import type { ApiNode, JsonObject } from '../../base/wire/index.js'
-import type { StagedLab } from '../../lab/index.js'
-import { Calls, Unexpected, type CallsOptions } from './ironic-calls.js'
-import { nodeName, serviceSteps, type RequestedHost, type HostStatus, type RamdiskSource } from './host-data-model.js'
-import { Phases } from './phases.js'
-import { findHostNode, readFirmware, registerHost } from './registration.js'
-import { retryLater, NodeRequests, retrySoon, type HostPassResult } from './node-requests.js'
+import type { ApiNode, JsonObject } from '../../../base/wire/index.js'
+import type { StagedLab } from '../../../lab/index.js'
+import { Calls, Unexpected, type CallsOptions } from '../../../baremetal-operator/provisioner/ironic-calls.js'
+import {
+  nodeName,
+  serviceSteps,
+  type RequestedHost,
+  type HostStatus,
+  type RamdiskSource,
+} from '../../../baremetal-operator/provisioner/host-data-model.js'
+import { Phases } from '../../../baremetal-operator/provisioner/phases.js'
+import { findHostNode, readFirmware, registerHost } from '../../../baremetal-operator/provisioner/registration.js'
+import {
+  retryLater,
+  NodeRequests,
+  retrySoon,
+  type HostPassResult,
+} from '../../../baremetal-operator/provisioner/node-requests.js'
 
-export interface OperatorOptions extends CallsOptions {
+export interface DriverOptions extends CallsOptions {
   /** Default: made-up URLs, since a simulated machine fetches none. */
   ramdisk?: RamdiskSource
 }
@@ -22,10 +33,11 @@ export type HostAction =
   'register' | 'inspect' | 'prepare' | 'provision' | 'deprovision' | 'adopt' | 'power on' | 'power off'
 
 /**
- * The requests of BareMetal Operator's Ironic provisioner. Each pass registers the host when needed, reads the node's
- * state, makes at most one request for a change, and is repeated until the state is the wanted one.
+ * Drives BareMetal Operator's Ironic provisioner without its controller: an action at a time, whatever state the host is in.
+ * Each pass registers the host when needed, reads the node's state, makes at most one request for a change, and is repeated
+ * until the state is the wanted one.
  */
-export class BareMetalOperator {
+export class ProvisionerDriver {
   readonly calls: Calls
   readonly #lab: Pick<StagedLab, 'transport' | 'url' | 'headers' | 'clock' | 'wait'>
   readonly #ramdisk: RamdiskSource
@@ -34,7 +46,7 @@ export class BareMetalOperator {
   readonly #requests: NodeRequests
   #isHalted = false
 
-  constructor(lab: Pick<StagedLab, 'transport' | 'url' | 'headers' | 'clock' | 'wait'>, options: OperatorOptions = {}) {
+  constructor(lab: Pick<StagedLab, 'transport' | 'url' | 'headers' | 'clock' | 'wait'>, options: DriverOptions = {}) {
     this.#lab = lab
     this.#ramdisk = options.ramdisk ?? PLACEHOLDER_RAMDISK
     this.calls = new Calls(lab, options)
