@@ -1,4 +1,6 @@
 import { defined } from '../../base/runtime/index.js'
+import type { ApiNode } from '../../base/wire/index.js'
+import type { RequestedHost } from '../provisioner/host-data-model.js'
 import { MacConflict, readFirmware, registerHost } from '../provisioner/registration.js'
 import type { Secret, CredentialsStatus } from '../../base/kubernetes/index.js'
 import { INSPECT, isInspectionDisabled } from './annotations.js'
@@ -40,29 +42,18 @@ export async function ensureRegistered(pass: HostPass): Promise<Result | undefin
 /** registerHost of the controller; undefined when nothing of the status changed. */
 async function register(pass: HostPass, credentials: Secret): Promise<Result | undefined> {
   const { status, managed, parts, requests, working } = pass
-  const { provisioning } = status
   const hasNewAccount = !isSameAccount(status.triedCredentials, credentials)
   if (hasNewAccount) status.triedCredentials = credentialsStatusOf(credentials)
-  const { scheme, needsMac } = pass.host.bmc
   const image = await ramdiskImageOf(pass)
   if (image && 'error' in image) return pass.fail('registration error', image.error)
+  const host = registeredHost(pass)
+  const unsupported = unsupportedBy(host)
+  if (unsupported !== undefined) return pass.fail('registration error', unsupported)
 
-  const current = currentInstance(managed)
-  const { image: _image, customDeploy: _method, ...rest } = pass.host
-  const host = {
-    ...rest,
-    ...defined({
-      image: current.image?.url ? { url: current.image.url, format: current.image.format ?? '' } : undefined,
-      customDeploy: current.customDeploy,
-    }),
-  }
-  if (host.isInspectedByBmc && host.bmc.driver === 'ipmi')
-    return pass.fail('registration error', `BMC driver ${scheme} does not support fast (out-of-band) inspection`)
-  if (host.bootMode === 'UEFISecureBoot' && host.bmc.driver === 'ipmi')
-    return pass.fail('registration error', `BMC driver ${scheme} does not support secure boot`)
   Object.assign(working, { hasInstance: true, isRetry: pass.hasError('registration error'), hasNewAccount })
-  if (!parts.behaviours.has(REGISTERS_AGAIN) && provisioning.ID !== '' && !(await pass.findNode()))
-    throw new NeedsRegistration(`node ${provisioning.ID} is gone`)
+  const { ID: id } = status.provisioning
+  if (!parts.behaviours.has(REGISTERS_AGAIN) && id !== '' && !(await pass.findNode()))
+    throw new NeedsRegistration(`node ${id} is gone`)
   const hasBuilder = parts.settings.buildsImages
   let found: Awaited<ReturnType<typeof registerHost>>
   try {
@@ -71,6 +62,7 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
     if (error instanceof MacConflict) return pass.fail('registration error', error.message)
     throw error
   }
+  const { scheme, needsMac } = pass.host.bmc
   if ((needsMac || isInspectionDisabled(managed)) && host.bootMac === undefined)
     return pass.fail('registration error', `BMC driver ${scheme} requires a BootMACAddress value`)
   const outcome = 'outcome' in found ? found.outcome : undefined
@@ -84,15 +76,40 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
   const isMissing = hasBuilder && image === null && waitsForDeployImage(managed)
   if (isMissing && isConfigurable(found.provision_state) && parts.behaviours.has(WAITS_FOR_THE_IMAGE))
     return continueAfter(DEPLOY_IMAGE_DELAY, hasNewAccount || hasNewNode)
-  pass.found(found)
+  return completeRegistration(pass, credentials, found)
+}
+
+/** The host as it is registered: with what is installed, not with what the spec wants next. */
+function registeredHost({ host, managed }: HostPass): RequestedHost {
+  const current = currentInstance(managed)
+  const { image: _image, customDeploy: _method, ...rest } = host
+  return {
+    ...rest,
+    ...defined({
+      image: current.image?.url ? { url: current.image.url, format: current.image.format ?? '' } : undefined,
+      customDeploy: current.customDeploy,
+    }),
+  }
+}
+
+/** What the spec asks for and the driver of the BMC cannot do. */
+function unsupportedBy({ bmc, isInspectedByBmc, bootMode }: RequestedHost): string | undefined {
+  if (bmc.driver !== 'ipmi') return undefined
+  if (isInspectedByBmc) return `BMC driver ${bmc.scheme} does not support fast (out-of-band) inspection`
+  return bootMode === 'UEFISecureBoot' ? `BMC driver ${bmc.scheme} does not support secure boot` : undefined
+}
+
+/** Notes what is known of a registered node: profile, firmware, and the account that its BMC takes. */
+async function completeRegistration(pass: HostPass, credentials: Secret, node: ApiNode): Promise<Result | undefined> {
+  const { managed, status, parts } = pass
+  pass.found(node)
   try {
     if (matchProfile(managed)) return continueAfter(0, true)
   } catch (error) {
     return pass.fail('registration error', (error as Error).message)
   }
-  if (managed.metadata.deletionTimestamp === undefined) {
-    await ownFirmwareObjects(pass, await readFirmware(parts.calls, found))
-  }
+  if (managed.metadata.deletionTimestamp === undefined)
+    await ownFirmwareObjects(pass, await readFirmware(parts.calls, node))
   const isVerified = !isSameAccount(status.goodCredentials, credentials)
   if (isVerified) {
     status.goodCredentials = credentialsStatusOf(credentials)

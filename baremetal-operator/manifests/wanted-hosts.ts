@@ -40,6 +40,7 @@ export interface HostManifests {
 const DEFAULT_NAMESPACE = 'metal3'
 
 type ManifestOf<K extends Metal3Manifest['kind']> = ReadManifest & { manifest: Extract<Metal3Manifest, { kind: K }> }
+type HostManifest = ManifestOf<'BareMetalHost'>
 
 /** Reads BareMetalHosts with their Secrets, HostFirmwareSettings and HostFirmwareComponents. */
 export function wantedHosts(files: readonly { name: string; text: string }[]): {
@@ -48,70 +49,84 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
 } {
   const reads = files.map(({ name, text }) => readManifests(name, text))
   const findings = reads.flatMap((read) => read.findings)
-  const all = reads.flatMap((read) => read.manifests)
-  const ofKind = <K extends Metal3Manifest['kind']>(kind: K) =>
-    all.filter((read): read is ManifestOf<K> => read.manifest.kind === kind)
+  const manifests = new ManifestSet(reads.flatMap((read) => read.manifests))
   const hosts: WantedHost[] = []
   /** Files of the hosts, by name. */
   const seen = new Map<string, string>()
-  for (const read of ofKind('BareMetalHost')) {
-    const { metadata } = read.manifest
-    const name = wantedKeyOf(metadata)
+  for (const read of manifests.ofKind('BareMetalHost')) {
+    const name = wantedKeyOf(read.manifest.metadata)
     const other = seen.get(name)
     if (other !== undefined)
       findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already, in ${other}`))
     seen.set(name, read.file)
     const complaints = hostComplaints(read.manifest)
     findings.push(...complaints.map(([path, message]) => read.finding('error', path, message)))
-    if (complaints.length > 0) continue
-    const named = <K extends Metal3Manifest['kind']>(kind: K, own = metadata.name) =>
-      ofKind(kind).find((other) => wantedKeyOf(other.manifest.metadata) === wantedKeyOf({ ...metadata, name: own }))
-    const settings = named('HostFirmwareSettings')?.manifest.spec?.settings
-    const updates = named('HostFirmwareComponents')?.manifest.spec?.updates
-    const host = buildHost(read.manifest, {
-      secret: (secret) => named('Secret', secret)?.manifest as SecretManifest | undefined,
-      onBadSecret: (secret, { path, message }) =>
-        findings.push(
-          named('Secret', secret)!.finding('error', path, `the Secret ${secret} cannot be used: ${message}`),
-        ),
-      ...defined({
-        biosSettings: settings
-          ? Object.entries(settings).map(([key, value]) => ({ name: key, value: `${value}` }))
-          : undefined,
-        firmwareUpdates: updates?.length ? updates : undefined,
-      }),
-    })
-    const { file, document } = read
-    const missingSecrets = secretsOf(read.manifest).filter((secret) => !named('Secret', secret))
-    hosts.push({
-      name,
-      file,
-      document,
-      host,
-      ...manifestStatesOf(read.manifest),
-      labels: secretLabels(read.manifest, host),
-      missingSecrets,
-      manifests: {
-        host: read.manifest,
-        secrets: secretsOf(read.manifest).flatMap((secret) => named('Secret', secret)?.manifest ?? []),
-        ...defined({ settings, updates }),
-      },
-      notes: notesOf(read.manifest, missingSecrets),
-    })
+    if (complaints.length === 0) hosts.push(wantedHost(read, manifests, findings))
   }
   if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
-    for (const { name } of files)
-      findings.push({
-        kind: 'error',
-        file: name,
-        document: null,
-        path: '',
-        line: null,
-        column: null,
-        message: 'there is no BareMetalHost in it',
-      })
+    findings.push(...files.map(({ name }) => withoutHost(name)))
   return { hosts, findings }
 }
+
+/** The manifests of all files. */
+class ManifestSet {
+  readonly #all: readonly ReadManifest[]
+
+  constructor(all: readonly ReadManifest[]) {
+    this.#all = all
+  }
+
+  ofKind<K extends Metal3Manifest['kind']>(kind: K): ManifestOf<K>[] {
+    return this.#all.filter((read): read is ManifestOf<K> => read.manifest.kind === kind)
+  }
+
+  /** The manifest of a name, in the namespace of a host. */
+  beside<K extends Metal3Manifest['kind']>({ manifest }: HostManifest, kind: K, name: string) {
+    const key = wantedKeyOf({ ...manifest.metadata, name })
+    return this.ofKind(kind).find((other) => wantedKeyOf(other.manifest.metadata) === key)
+  }
+}
+
+function wantedHost(read: HostManifest, manifests: ManifestSet, findings: ManifestFinding[]): WantedHost {
+  const { manifest, file, document } = read
+  const { name } = manifest.metadata
+  const secretNamed = (secret: string) => manifests.beside(read, 'Secret', secret)
+  const settings = manifests.beside(read, 'HostFirmwareSettings', name)?.manifest.spec?.settings
+  const updates = manifests.beside(read, 'HostFirmwareComponents', name)?.manifest.spec?.updates
+  const biosSettings = settings && Object.entries(settings).map(([key, value]) => ({ name: key, value: `${value}` }))
+  const host = buildHost(manifest, {
+    secret: (secret) => secretNamed(secret)?.manifest as SecretManifest | undefined,
+    onBadSecret: (secret, { path, message }) =>
+      findings.push(secretNamed(secret)!.finding('error', path, `the Secret ${secret} cannot be used: ${message}`)),
+    ...defined({ biosSettings, firmwareUpdates: updates?.length ? updates : undefined }),
+  })
+  const missingSecrets = secretsOf(manifest).filter((secret) => !secretNamed(secret))
+  return {
+    name: wantedKeyOf(manifest.metadata),
+    file,
+    document,
+    host,
+    ...manifestStatesOf(manifest),
+    labels: secretLabels(manifest, host),
+    missingSecrets,
+    manifests: {
+      host: manifest,
+      secrets: secretsOf(manifest).flatMap((secret) => secretNamed(secret)?.manifest ?? []),
+      ...defined({ settings, updates }),
+    },
+    notes: notesOf(manifest, missingSecrets),
+  }
+}
+
+const withoutHost = (file: string): ManifestFinding => ({
+  kind: 'error',
+  file,
+  document: null,
+  path: '',
+  line: null,
+  column: null,
+  message: 'there is no BareMetalHost in it',
+})
 
 const wantedKeyOf = ({ namespace = DEFAULT_NAMESPACE, name }: { namespace?: string; name: string }) =>
   `${namespace}/${name}`

@@ -33,7 +33,7 @@ export type HostAction =
   'register' | 'inspect' | 'prepare' | 'provision' | 'deprovision' | 'adopt' | 'power on' | 'power off'
 
 /**
- * Drives BareMetal Operator's Ironic provisioner without its controller: an action at a time, whatever state the host is in.
+ * Drives BareMetal Operator's Ironic provisioner without its controller: an action at a time, in any state of the host.
  * Each pass registers the host when needed, reads the node's state, makes at most one request for a change, and is repeated
  * until the state is the wanted one.
  */

@@ -89,7 +89,7 @@ class PreprovisioningImageController implements ResourceController {
       .map(({ metadata }) => ({ name: metadata.name, ...defined({ namespace }) }))
   }
 
-  /** Lets a deleted image go once nobody else needs it. */
+  /** Lets a deleted image go once no other finalizer keeps it. */
   async #release(image: PreprovisioningImage): Promise<void> {
     const { finalizers = [] } = image.metadata
     if (finalizers.length !== 1 || finalizers[0] !== PREPROVISIONING_FINALIZER) return

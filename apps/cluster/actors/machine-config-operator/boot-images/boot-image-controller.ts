@@ -48,9 +48,9 @@ export interface BootImageParts extends ActorParts {
 
 /** Versions of boot images, as far as they are known. */
 interface ImageVersions {
-  /** Of the image that the machine set has now. */
+  /** Version of the image that the machine set has now. */
   present: string | undefined
-  /** Of the image that the cluster was installed with. */
+  /** Version of the image that the cluster was installed with. */
   initial: string | undefined
 }
 
