@@ -29,26 +29,27 @@ const UNREACHABLE: readonly Unreachable[] = [
   // Their labs are in memory, and have neither a state folder nor a cache nor live images.
   {
     commands: /^(deploy|rehearse upgrade|bmh explain|chaos)$/,
-    files: /^(lab\/(errors|state\/state-folder)|runtime\/database\/database-errors|steps\/images\/.*)\.ts$/,
+    files: /^(lab\/(errors|state\/state-folder)|base\/runtime\/database\/database-errors|steps\/images\/.*)\.ts$/,
   },
   { commands: /^(fleet|run|run attach|rehearse upgrade|agent|step run)$/, files: /^lab\/(errors|control\/.*)\.ts$/ },
   // Without options that forbid or allow servers.
-  { commands: /./, files: /^(cli\/options\/(cache-request|resolve-options)|coreos\/download-policy)\.ts$/ },
+  { commands: /./, files: /^(apps\/cli\/options\/(cache-request|resolve-options)|coreos\/download-policy)\.ts$/ },
   // They download nothing.
   { commands: /^cache /, files: /^steps\/images\/download-file\.ts$/ },
   // The URL of the Ironic is known.
-  { commands: /^up$/, files: /^cli\/commands\/ignition-agent\.ts$/ },
+  { commands: /^up$/, files: /^apps\/cli\/commands\/ignition-agent\.ts$/ },
   { commands: /^rehearse upgrade$/, files: /^coreos\/errors\.ts$/ },
   // A run has no image to stage, and no disk to make.
   {
     commands: /^run( attach)?$/,
-    files: /^(targets\/supervised\/upload|runs\/targets\/real-target|machine\/errors|runs\/one-machine)\.ts$/,
+    files:
+      /^(targets\/supervised\/upload|apps\/runs\/targets\/real-target|machine\/errors|apps\/runs\/one-machine)\.ts$/,
   },
   // The contradictions of `run` are those of its own options; attaching names none.
   {
     commands: /^run attach$/,
     files:
-      /^(cli\/commands\/run-hosts-command|hardware-lab\/pipeline\/earlier-run|hardware-lab\/ironic\/host-node)\.ts$/,
+      /^(apps\/cli\/commands\/run-hosts-command|apps\/hardware-lab\/pipeline\/earlier-run|apps\/hardware-lab\/ironic\/host-node)\.ts$/,
   },
 ]
 
@@ -57,7 +58,9 @@ function functionsOfCommands(): Map<string, { file: string; name: string }> {
   const found = new Map<string, { file: string; name: string }>()
   const pieces =
     /usage: '(?<usage>[^']+)'|const root = program\s*\.command\('(?<family>[^']+)'\)|\.command\('(?<word>[^']+)'\)|const \{ (?<name>\w+) \} = await import\('(?<path>[^']+)'\)/g
-  const tables = sourceFiles(root).filter((each) => /^cli\/.*commands?\.ts$|^cli\/command-table\.ts$/.test(each))
+  const tables = sourceFiles(root).filter((each) =>
+    /^apps\/cli\/.*commands?\.ts$|^apps\/cli\/command-table\.ts$/.test(each),
+  )
   for (const file of tables) {
     let family = file.endsWith('images-make-command.ts') ? 'images' : ''
     let words = ''
