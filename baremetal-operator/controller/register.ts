@@ -92,7 +92,7 @@ function registeredHost({ host, managed }: HostPass): RequestedHost {
   }
 }
 
-/** What the spec asks for and the driver of the BMC cannot do. */
+/** Reason why the driver of the BMC cannot do what the spec asks for. */
 function unsupportedBy({ bmc, isInspectedByBmc, bootMode }: RequestedHost): string | undefined {
   if (bmc.driver !== 'ipmi') return undefined
   if (isInspectedByBmc) return `BMC driver ${bmc.scheme} does not support fast (out-of-band) inspection`
