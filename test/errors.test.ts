@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import * as agent from '../agent/index.js'
+import * as baremetalOperator from '../baremetal-operator/index.js'
 import * as bytes from '../base/bytes/index.js'
 import * as cli from '../apps/cli/index.js'
 import * as coreos from '../coreos/index.js'
@@ -10,9 +11,9 @@ import * as fleet from '../apps/fleet/index.js'
 import * as hardwareLab from '../apps/hardware-lab/index.js'
 import * as ignition from '../ignition/index.js'
 import * as ironicMock from '../ironic-mock/index.js'
+import * as kubernetes from '../base/kubernetes/index.js'
 import * as lab from '../lab/index.js'
 import * as machine from '../machine/index.js'
-import * as metal3 from '../metal3/index.js'
 import * as recording from '../apps/recording/index.js'
 import * as registry from '../base/registry/index.js'
 import * as runs from '../apps/runs/index.js'
@@ -24,6 +25,7 @@ import { sourceFiles } from './kit/source-tree.js'
 
 const doors = {
   agent,
+  'baremetal-operator': baremetalOperator,
   bytes,
   cli,
   coreos,
@@ -31,9 +33,9 @@ const doors = {
   'hardware-lab': hardwareLab,
   ignition,
   'ironic-mock': ironicMock,
+  kubernetes,
   lab,
   machine,
-  metal3,
   recording,
   registry,
   runs,

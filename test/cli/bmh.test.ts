@@ -65,7 +65,7 @@ describe('ironstage bmh explain', () => {
       'provisioning: PATCH /v1/nodes/NODE',
       'provisioning: PUT /v1/nodes/NODE/states/provision active',
       'deprovisioning: PUT /v1/nodes/NODE/states/provision deleted',
-      'powering off before delete: PUT /v1/nodes/NODE/states/power soft power off',
+      'powering off before delete: PUT /v1/nodes/NODE/states/power power off',
       'deleting: DELETE /v1/nodes/NODE',
     ])
     expect(calls[0]).toMatchObject({ method: 'GET', path: '/v1/', microversion: null })

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { BareMetalOperator, bmcAccess, wantedHosts, type RequestedHost } from '../../metal3/index.js'
+import { bmcAccess, wantedHosts, type RequestedHost } from '../../baremetal-operator/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { IronicRelease } from '../../base/wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
 import { smallImage } from '../kit/images/rehearsal-image.js'
+import { ProvisionerDriver } from '../kit/operator/provisioner-driver.js'
 
 const account = { username: 'admin', password: 'secret', disableCertificateVerification: true }
 
@@ -19,20 +20,20 @@ const custom = host({ customDeploy: { method: 'install_coreos' }, userData: JSON
 
 const opened = async (release: IronicRelease = 'master') => {
   const lab = await createStagedLab({ ironic: { profile: 'metal3', release }, disks: 'described' })
-  return { lab, operator: new BareMetalOperator(lab) }
+  return { lab, operator: new ProvisionerDriver(lab) }
 }
 
-const nodeOf = (lab: StagedLab, operator: BareMetalOperator, of: RequestedHost) =>
+const nodeOf = (lab: StagedLab, operator: ProvisionerDriver, of: RequestedHost) =>
   lab.client.node(operator.statusOf(of).id!)
 
 /** Through all that comes before an instance. */
-async function prepared(operator: BareMetalOperator, of: RequestedHost): Promise<void> {
+async function prepared(operator: ProvisionerDriver, of: RequestedHost): Promise<void> {
   for (const phase of ['register', 'inspect', 'prepare'] as const)
     expect([phase, (await operator[phase](of)).errorMessage]).toEqual([phase, undefined])
 }
 
 /** The calls without ids, those that only look left out. */
-const asked = ({ calls }: BareMetalOperator): string[] =>
+const asked = ({ calls }: ProvisionerDriver): string[] =>
   calls.made
     .filter((call) => !call.startsWith('GET'))
     .map((call) => call.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID'))
@@ -86,7 +87,7 @@ describe('BareMetal Operator takes a host', () => {
 
   test.each([89, 93, 95, 109, 110])('at 1.%i, where it knows nothing newer', async (newestVersion) => {
     await using lab = await createStagedLab({ ironic: {}, disks: 'described' })
-    const operator = new BareMetalOperator(lab, { newestVersion })
+    const operator = new ProvisionerDriver(lab, { newestVersion })
     if (newestVersion < 95) {
       // It sends disable_power_off with every node, which is refused there: such an Ironic looks ready and is not.
       await expect(operator.register(host())).rejects.toThrow(/^POST \/nodes: 406 /)
@@ -159,7 +160,7 @@ describe('an instance', () => {
     await using server = await imageServer({ '/disk.raw': raw })
     const checksum = createHash('sha256').update(raw).digest('hex')
     await using lab = await createStagedLab({ ironic: { profile: 'metal3' }, disks: 'file' })
-    const operator = new BareMetalOperator(lab)
+    const operator = new ProvisionerDriver(lab)
     const imaged = host({ image: { url: server.url('/disk.raw'), checksum, checksumType: 'sha256', format: 'raw' } })
     await prepared(operator, imaged)
     expect((await operator.provision(imaged)).errorMessage).toBeUndefined()
@@ -206,7 +207,7 @@ describe('an instance', () => {
     [110, 'abort'],
   ])('that waits for its agent is given up when its host is deleted: at 1.%i by %s', async (newestVersion, verb) => {
     await using lab = await createStagedLab({ ironic: {}, disks: 'described' })
-    const operator = new BareMetalOperator(lab, { newestVersion })
+    const operator = new ProvisionerDriver(lab, { newestVersion })
     await prepared(operator, custom)
     const { id } = operator.statusOf(custom)
     lab.faults.add({ match: { node: id!, phase: 'deploy' }, effect: { kind: 'agent-silent' } })
@@ -219,7 +220,7 @@ describe('an instance', () => {
     operator.halt()
     await provisioning
 
-    const next = new BareMetalOperator(lab, { newestVersion })
+    const next = new ProvisionerDriver(lab, { newestVersion })
     await next.delete(custom)
     expect(await lab.client.nodes()).toEqual([])
     expect(next.asked).toContain(verb)

@@ -3,7 +3,7 @@ import { parseIgnition, readIgnition, validateIgnition } from '../../ignition/in
 import { readMetadata } from '../../coreos/index.js'
 import { createLab, installCoreos } from '../../lab/index.js'
 import { UserError } from '../../base/runtime/index.js'
-import { readManifests } from '../../metal3/read-manifests.js'
+import { readManifests } from '../../baremetal-operator/manifests/read-manifests.js'
 
 const TOO_DEEP_MESSAGE = 'is nested more than 500 levels deep'
 const LEVELS = [501, 5000, 9000, 100_000]

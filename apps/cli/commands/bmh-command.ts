@@ -7,7 +7,7 @@ import {
   type ExplainedCall,
   type ExplainOptions,
   type HostExplanation,
-} from '../../../metal3/index.js'
+} from '../../../baremetal-operator/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'

@@ -1,4 +1,5 @@
 import { ERRORS as AGENT } from '../../../agent/index.js'
+import { ERRORS as BAREMETAL_OPERATOR } from '../../../baremetal-operator/index.js'
 import { ERRORS as BYTES } from '../../../base/bytes/index.js'
 import { ERRORS as CLUSTER } from '../../cluster/index.js'
 import { ERRORS as COREOS } from '../../../coreos/index.js'
@@ -6,9 +7,9 @@ import { ERRORS as FLEET } from '../../fleet/index.js'
 import { ERRORS as HARDWARE_LAB } from '../../hardware-lab/index.js'
 import { ERRORS as IGNITION } from '../../../ignition/index.js'
 import { ERRORS as IRONIC } from '../../../ironic-mock/index.js'
+import { ERRORS as KUBERNETES } from '../../../base/kubernetes/index.js'
 import { ERRORS as LAB } from '../../../lab/index.js'
 import { ERRORS as MACHINE } from '../../../machine/index.js'
-import { ERRORS as METAL3 } from '../../../metal3/index.js'
 import { ERRORS as RECORDING } from '../../recording/index.js'
 import { ERRORS as REGISTRY } from '../../../base/registry/index.js'
 import { ERRORS as RUNS } from '../../runs/index.js'
@@ -27,6 +28,7 @@ const CATALOGUES = {
   ...WIRE,
   ...IGNITION,
   ...REGISTRY,
+  ...KUBERNETES,
   ...COREOS,
   ...TARGETS,
   ...STEPS,
@@ -34,7 +36,7 @@ const CATALOGUES = {
   ...AGENT,
   ...IRONIC,
   ...LAB,
-  ...METAL3,
+  ...BAREMETAL_OPERATOR,
   ...RECORDING,
   ...CLUSTER,
   ...RUNS,

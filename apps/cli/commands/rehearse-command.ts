@@ -1,6 +1,6 @@
+import { Behaviours } from '../../../base/kubernetes/index.js'
 import {
   ALL_BEHAVIOURS,
-  Behaviours,
   readOwnRelease,
   readScenario,
   rehearse,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { checkObjectFile, OBJECT_FILE, repairObjectFile, type CheckedObjects } from '../../cluster/index.js'
+import { checkObjectFile, OBJECT_FILE, repairObjectFile, type CheckedObjects } from '../../../base/kubernetes/index.js'
 import {
   checkState,
   exportState,

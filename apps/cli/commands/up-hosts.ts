@@ -1,13 +1,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  manifestFindingLine,
+  wantedHosts,
+  type RamdiskSource,
+  type WantedHost,
   AppliedHosts,
-  Behaviours,
   runBareMetalOperator,
   type AppliedHost,
-  type KubeClient,
-} from '../../cluster/index.js'
-import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../../metal3/index.js'
+} from '../../../baremetal-operator/index.js'
+import { Behaviours, type KubeClient } from '../../../base/kubernetes/index.js'
 import type { Stage } from '../../../lab/index.js'
 import {
   defined,

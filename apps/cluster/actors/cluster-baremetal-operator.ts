@@ -1,11 +1,23 @@
 import { minutes, type Clock } from '../../../base/runtime/index.js'
-import { conditionOf, kubeTime, withCondition } from '../kube/conditions.js'
-import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
-import type { ClusterOperator } from '../kube/kinds/config-kinds.js'
-import type { Condition } from '../kube/object.js'
+import {
+  conditionOf,
+  kubeTime,
+  withConditions,
+  type ConditionChange,
+  type Deployment,
+  type PodContainer,
+  type ClusterOperator,
+  type Condition,
+  type ActorParts,
+  runController,
+  watchObject,
+  type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
+  type Behaviour,
+} from '../../../base/kubernetes/index.js'
 import { isRolledOut } from '../site/pods.js'
-import { runActor, type ActorParts, type Next } from './actor.js'
-import type { Behaviour } from './behaviours.js'
+import { ensureClusterOperator } from './cluster-operator.js'
 
 const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 
@@ -70,6 +82,8 @@ interface Images {
 /** Argument with which BareMetal Operator asks for an image for each host. */
 export const BUILDS_IMAGES = '-build-preprov-image'
 
+/** The operator's account of itself. */
+const CLUSTER_OPERATOR = { name: 'baremetal' }
 const SINGLETON = { name: 'provisioning-configuration' }
 const IMAGES = { name: 'cluster-baremetal-operator-images', namespace: NAMESPACE }
 /** `deploymentRolloutTimeout` (provisioning/baremetal_pod.go). */
@@ -80,54 +94,75 @@ const APPLIED = 'baremetal.openshift.io/applied-at'
 type OperatorReason =
   'SyncingResources' | 'DeployComplete' | 'WaitingForProvisioningCR' | 'InvalidConfiguration' | 'DeployTimedOut'
 
+/** The cluster baremetal operator, which runs the pods of metal3. */
+export const runClusterBaremetalOperator = (parts: BaremetalOperatorParts): AsyncDisposable =>
+  runController(new ProvisioningController(parts), parts)
+
 /**
  * Runs the pods of metal3 as the release asks for them. Differs from the real operator, which applies its Deployments
  * all at once and reports the version before they have rolled out: here the image service is waited for, as the design
  * of the deploy image in the release asks.
  */
-export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): AsyncDisposable {
-  const { kube, clock, behaviours, announce } = parts
+class ProvisioningController implements ResourceController {
+  readonly name = CLUSTER_BAREMETAL_OPERATOR
+  readonly watches: readonly WatchedKind[] = [
+    { kind: 'Provisioning' },
+    watchObject('ConfigMap', IMAGES, SINGLETON),
+    { kind: 'Deployment', keysOf: ({ namespace }) => (namespace === NAMESPACE ? [SINGLETON] : []) },
+    watchObject('ClusterOperator', CLUSTER_OPERATOR, SINGLETON),
+  ]
+  readonly #parts: BaremetalOperatorParts
+
+  constructor(parts: BaremetalOperatorParts) {
+    this.#parts = parts
+  }
+
+  async reconcile(): Promise<ReconcileResult> {
+    const { kube } = this.#parts
+    const version = await this.#ownVersion()
+    const images = await kube.find('ConfigMap', IMAGES)
+    if (version === undefined || !images) return
+    const provisioning = await kube.find('Provisioning', SINGLETON)
+    if (!provisioning) return this.#report('WaitingForProvisioningCR', 'Waiting for Provisioning CR', version)
+    if (provisioning.metadata.annotations?.['provisioning.metal3.io/paused'] !== undefined) return { again: minutes(1) }
+    const named = imagesIn(images.data?.['images.json'])
+    if (typeof named === 'string') return this.#report('InvalidConfiguration', named)
+    return this.#rollOut(named, version)
+  }
 
   /** The release that its own pod belongs to; undefined before there is one. */
-  const ownVersion = async (): Promise<string | undefined> => {
+  async #ownVersion(): Promise<string | undefined> {
+    const { kube } = this.#parts
     const own = await kube.find('Deployment', { name: DEPLOYMENTS.own, namespace: NAMESPACE })
     const env = own?.spec.template.spec.containers.flatMap((container) => container.env ?? []) ?? []
     return env.find(({ name }) => name === 'RELEASE_VERSION')?.value
   }
 
-  const reconcile = async (): Promise<Next> => {
-    const version = await ownVersion()
-    const images = await kube.find('ConfigMap', IMAGES)
-    if (version === undefined || !images) return
-    const provisioning = await kube.find('Provisioning', SINGLETON)
-    if (!provisioning) return report('WaitingForProvisioningCR', 'Waiting for Provisioning CR', version)
-    if (provisioning.metadata.annotations?.['provisioning.metal3.io/paused'] !== undefined) return { again: minutes(1) }
-    const named = imagesIn(images.data?.['images.json'])
-    if (typeof named === 'string') return report('InvalidConfiguration', named)
-    for (const wanted of rollouts(named)) {
-      const current = await applied(wanted, version)
+  /** Applies the Deployments one after another, each once the one before has rolled out. */
+  async #rollOut(images: Images, version: string): Promise<ReconcileResult> {
+    const { clock, behaviours } = this.#parts
+    for (const wanted of this.#rollouts(images)) {
+      const current = await this.#apply(wanted, version)
       if (isRolledOut(current) || !behaviours.has(WAITS_FOR_ROLLOUT)) continue
       const since = clock.now() - Date.parse(current.metadata.annotations?.[APPLIED] ?? '')
       if (since < ROLLOUT_TIMEOUT) {
-        await report('SyncingResources', `waiting for ${wanted.name} to roll out`)
+        await this.#report('SyncingResources', `waiting for ${wanted.name} to roll out`)
         return { again: ROLLOUT_TIMEOUT - since }
       }
-      return report('DeployTimedOut', `${wanted.name} deployment rollout taking too long`)
+      return this.#report('DeployTimedOut', `${wanted.name} deployment rollout taking too long`)
     }
-    return report('DeployComplete', 'metal3 pod is running', version)
+    return this.#report('DeployComplete', 'metal3 pod is running', version)
   }
 
   /** The Deployments in the order of their roll-out. */
-  const rollouts = (images: Images): WantedDeployment[] => {
-    const { imageService, others } = wantedDeployments(images, parts)
-    return behaviours.has(IMAGE_SERVICE_FIRST) ? [...imageService, ...others] : [...others, ...imageService]
+  #rollouts(images: Images): WantedDeployment[] {
+    const { imageService, others } = wantedDeployments(images, this.#parts)
+    return this.#parts.behaviours.has(IMAGE_SERVICE_FIRST) ? [...imageService, ...others] : [...others, ...imageService]
   }
 
   /** Creates a Deployment, or changes it to what is wanted. */
-  const applied = async (
-    { name, strategy, template: wanted }: WantedDeployment,
-    version: string,
-  ): Promise<Deployment> => {
+  async #apply({ name, strategy, template: wanted }: WantedDeployment, version: string): Promise<Deployment> {
+    const { kube, clock, behaviours, announce } = this.#parts
     const at = { name, namespace: NAMESPACE }
     const annotations = { [APPLIED]: kubeTime(clock.now()) }
     const current = await kube.find('Deployment', at)
@@ -156,30 +191,19 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     })
   }
 
-  const report = async (reason: OperatorReason, message: string, version?: string): Promise<void> => {
-    const at = { name: 'baremetal' }
-    const operator =
-      (await kube.find('ClusterOperator', at)) ??
-      (await kube.create<'ClusterOperator'>({
-        apiVersion: 'config.openshift.io/v1',
-        kind: 'ClusterOperator',
-        metadata: at,
-        spec: {},
-      }))
+  async #report(reason: OperatorReason, message: string, version?: string): Promise<void> {
+    const { kube, clock } = this.#parts
+    const operator = await ensureClusterOperator(kube, CLUSTER_OPERATOR)
     const before = operator.status ?? { conditions: [], versions: [] }
     const versions = version === undefined ? before.versions : [{ name: 'operator', version }]
     const status = { conditions: conditionsFor(before.conditions, reason, message, clock), versions }
     if (JSON.stringify(status) === JSON.stringify(operator.status)) return
     await kube.updateStatus<'ClusterOperator'>({ ...operator, status })
-    announceChange(operator, reason, message, version)
+    this.#announceChange(operator, reason, message, version)
   }
 
-  const announceChange = (
-    { status }: ClusterOperator,
-    reason: OperatorReason,
-    message: string,
-    version?: string,
-  ): void => {
+  #announceChange({ status }: ClusterOperator, reason: OperatorReason, message: string, version?: string): void {
+    const { announce } = this.#parts
     const isNews = conditionOf(status?.conditions, 'Progressing')?.message !== message
     if (reason === 'DeployTimedOut' || reason === 'InvalidConfiguration')
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'reports that it is degraded', because: message })
@@ -188,21 +212,6 @@ export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): Asyn
     else if (reason === 'SyncingResources' && isNews)
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'waits', because: message })
   }
-
-  const toSingleton = () => [SINGLETON]
-  return runActor(
-    {
-      name: CLUSTER_BAREMETAL_OPERATOR,
-      watches: [
-        { kind: 'Provisioning' },
-        { kind: 'ConfigMap', keysOf: ({ name }) => (name === IMAGES.name ? [SINGLETON] : []) },
-        { kind: 'Deployment', keysOf: ({ namespace }) => (namespace === NAMESPACE ? [SINGLETON] : []) },
-        { kind: 'ClusterOperator', keysOf: ({ name }) => (name === 'baremetal' ? toSingleton() : []) },
-      ],
-      reconcile,
-    },
-    parts,
-  )
 }
 
 interface WantedDeployment {
@@ -286,12 +295,12 @@ function conditionsFor(
   const broken = reason === 'InvalidConfiguration' || reason === 'DeployTimedOut'
   const progressing = broken || reason === 'SyncingResources'
   const is = (what: boolean): 'True' | 'False' => (what ? 'True' : 'False')
-  const changes: Omit<Condition, 'lastTransitionTime'>[] = [
+  const changes: ConditionChange[] = [
     { type: 'Progressing', status: is(progressing), reason, message: progressing ? message : '' },
     { type: 'Degraded', status: is(broken), reason: broken ? reason : '', message: broken ? message : '' },
     { type: 'Available', status: 'True', reason: broken ? '' : reason, message: progressing ? '' : message },
     { type: 'Upgradeable', status: 'True', reason: '', message: '' },
     { type: 'Disabled', status: 'False', reason: '', message: '' },
   ]
-  return changes.reduce<Condition[]>((all, change) => withCondition(all, change, clock), [...before])
+  return withConditions(before, changes, clock)
 }

@@ -1,8 +1,5 @@
 import type { Machine } from '../../../machine/index.js'
-import { withCondition } from '../kube/conditions.js'
-import type { KubeNode } from '../kube/kinds/core-kinds.js'
-import { isRefusal } from '../kube/kube-refusal.js'
-import type { ActorParts } from './actor.js'
+import { withCondition, type KubeNode, isRefusal, type ActorParts } from '../../../base/kubernetes/index.js'
 
 const KUBELET = 'kubelet'
 

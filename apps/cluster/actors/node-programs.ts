@@ -7,7 +7,7 @@ import type {
   PowerPoint,
   PowerRequestPoint,
 } from '../../../machine/index.js'
-import type { ActorParts } from './actor.js'
+import type { ActorParts } from '../../../base/kubernetes/index.js'
 import { markUnknown, nodeNameOf, registerNode } from './kubelet.js'
 import { runMachineConfigDaemon } from './machine-config-operator/daemon/machine-config-daemon.js'
 
@@ -24,7 +24,6 @@ interface ProgramRun {
   boot: string
   name: string
   ending: AbortController
-  done: Promise<void>
 }
 
 /**
@@ -32,68 +31,88 @@ interface ProgramRun {
  * machine config daemon, from the end of its boot to the loss of power.
  */
 export function runNodePrograms(parts: NodeProgramsParts): AsyncDisposable {
-  const { machines, probe, clock, logger } = parts
-  const runs = new Map<string, ProgramRun>()
-  const silences = new Map<string, AbortController>()
-  const waits = new Set<Promise<void>>()
-
-  const look = (machine: Machine): void => {
-    const id = machine.spec.id
-    const boot = machine.boot()
-    const mayRun = boot?.outcome === 'disk' && machine.os()?.kubelet === 'may start'
-    const run = runs.get(id)
-    if (run && (!mayRun || run.boot !== boot.id)) {
-      runs.delete(id)
-      run.ending.abort()
-      awaitKubelet(run.name)
-    }
-    if (mayRun && !runs.has(id)) start(machine, boot.id)
-  }
-
-  const start = (machine: Machine, boot: string): void => {
-    const ending = new AbortController()
-    const name = nodeNameOf(machine)
-    silences.get(name)?.abort()
-    const done = (async () => {
-      const node = await registerNode(machine, parts)
-      if (!ending.signal.aborted) await runMachineConfigDaemon({ ...parts, machine, node }, ending.signal)
-    })().catch((error: unknown) => {
-      if (!ending.signal.aborted)
-        logger('error', `the programs of ${name} have failed: ${errorChain(error).join(': ')}`, { error })
-    })
-    runs.set(machine.spec.id, { boot, name, ending, done })
-    waits.add(done)
-    void done.finally(() => waits.delete(done))
-  }
-
-  const awaitKubelet = (name: string): void => {
-    const silence = new AbortController()
-    silences.set(name, silence)
-    const { signal } = silence
-    const waiting = (async () => {
-      await clock.sleep(NODE_MONITOR_TIMEOUT, { signal }).catch(() => {})
-      if (!signal.aborted) await markUnknown(name, parts)
-    })().catch((error: unknown) => logger('error', `the state of ${name} cannot be written`, { error }))
-    waits.add(waiting)
-    void waiting.finally(() => waits.delete(waiting))
-  }
-
+  const { machines, probe } = parts
+  const programs = new NodePrograms(parts)
   const attached = probe.attach<BootPoint | PowerPoint | PowerRequestPoint | NodeImagePoint>(
     (point, next) =>
       next().finally(() => {
         const machine = machines.get(point.machine)
-        if (machine) look(machine)
+        if (machine) programs.observe(machine)
       }),
     ['boot', 'power', 'node-image'],
   )
-  for (const machine of machines.list()) look(machine)
-
+  for (const machine of machines.list()) programs.observe(machine)
   return {
     [Symbol.asyncDispose]: async () => {
       attached[Symbol.dispose]()
-      for (const { ending } of runs.values()) ending.abort()
-      for (const silence of silences.values()) silence.abort()
-      await Promise.all(waits)
+      await programs.stop()
     },
+  }
+}
+
+class NodePrograms {
+  readonly #parts: NodeProgramsParts
+  /** Programs that run, by machine. */
+  readonly #runs = new Map<string, ProgramRun>()
+  /** Waits of the node monitor for a kubelet, by node. */
+  readonly #silences = new Map<string, AbortController>()
+  readonly #pending = new Set<Promise<void>>()
+
+  constructor(parts: NodeProgramsParts) {
+    this.#parts = parts
+  }
+
+  /** Starts or ends the programs of a machine whose boot or power may have changed. */
+  observe(machine: Machine): void {
+    const id = machine.spec.id
+    const boot = machine.boot()
+    const mayRun = boot?.outcome === 'disk' && machine.os()?.kubelet === 'may start'
+    const run = this.#runs.get(id)
+    if (run && (!mayRun || run.boot !== boot.id)) {
+      this.#runs.delete(id)
+      run.ending.abort()
+      this.#awaitKubelet(run.name)
+    }
+    if (mayRun && !this.#runs.has(id)) this.#start(machine, boot.id)
+  }
+
+  async stop(): Promise<void> {
+    for (const { ending } of this.#runs.values()) ending.abort()
+    for (const silence of this.#silences.values()) silence.abort()
+    await Promise.all(this.#pending)
+  }
+
+  #start(machine: Machine, boot: string): void {
+    const { logger } = this.#parts
+    const ending = new AbortController()
+    const name = nodeNameOf(machine)
+    this.#silences.get(name)?.abort()
+    const done = (async () => {
+      const node = await registerNode(machine, this.#parts)
+      if (!ending.signal.aborted) await runMachineConfigDaemon({ ...this.#parts, machine, node }, ending.signal)
+    })().catch((error: unknown) => {
+      if (!ending.signal.aborted)
+        logger('error', `the programs of ${name} have failed: ${errorChain(error).join(': ')}`, { error })
+    })
+    this.#runs.set(machine.spec.id, { boot, name, ending })
+    this.#keep(done)
+  }
+
+  /** Marks a node as unknown, unless its kubelet comes back in time. */
+  #awaitKubelet(name: string): void {
+    const { clock, logger } = this.#parts
+    const silence = new AbortController()
+    this.#silences.set(name, silence)
+    const { signal } = silence
+    const waiting = (async () => {
+      await clock.sleep(NODE_MONITOR_TIMEOUT, { signal }).catch(() => {})
+      if (!signal.aborted) await markUnknown(name, this.#parts)
+    })().catch((error: unknown) => logger('error', `the state of ${name} cannot be written`, { error }))
+    this.#keep(waiting)
+  }
+
+  #keep(work: Promise<void>): void {
+    this.#pending.add(work)
+    void work.finally(() => this.#pending.delete(work))
   }
 }

@@ -1,5 +1,4 @@
-import { conditionOf } from '../kube/conditions.js'
-import type { BareMetalHost } from '../kube/kinds/metal3-kinds.js'
+import { conditionOf, type BareMetalHost } from '../../../base/kubernetes/index.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
@@ -10,16 +9,36 @@ export interface CheckResult {
   found?: string
 }
 
+type KeysOfUnion<T> = T extends unknown ? keyof T : never
+/** The member that an expectation is known by. */
+type ExpectationName = Exclude<
+  KeysOfUnion<Expectation>,
+  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since'
+>
+type ExpectationChecks = {
+  readonly [K in ExpectationName]: (
+    expectation: Extract<Expectation, Record<K, unknown>>,
+    cluster: RehearsedCluster,
+  ) => CheckResult | Promise<CheckResult>
+}
+
 /** Looks whether an expectation holds now. */
 export async function checkExpectation(expectation: Expectation, cluster: RehearsedCluster): Promise<CheckResult> {
-  if ('deployImage' in expectation) {
+  const name = Object.keys(expectation).find((key) => key in CHECKS) as ExpectationName | undefined
+  if (name === undefined) throw new Error(`an expectation without a check: ${JSON.stringify(expectation)}`)
+  return CHECKS[name](expectation as never, cluster)
+}
+
+const CHECKS: ExpectationChecks = {
+  deployImage: (expectation, cluster) => {
     const { coreos, version } = cluster.release(expectation.deployImage)
     return everyHost(cluster, expectation, `has the deploy image of ${version} (${coreos})`, async (host) => {
       const image = await cluster.deployImageOf(host)
       return image === coreos ? undefined : `has ${image ?? 'no deploy image'}`
     })
-  }
-  if ('runs' in expectation) {
+  },
+
+  runs: (expectation, cluster) => {
     const { coreos, version } = cluster.release(expectation.runs)
     return everyHost(cluster, expectation, `runs ${version} (${coreos})`, (host) => {
       const os = host.machine.os()
@@ -27,28 +46,31 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
       if (os.booted.version !== coreos) return `runs ${os.booted.version}`
       return os.kubelet === 'may start' ? undefined : `has a kubelet that ${os.kubelet}`
     })
-  }
-  if ('installedFrom' in expectation) {
-    const { version } = cluster.release(expectation.installedFrom)
+  },
+
+  installedFrom: (expectation, cluster) => {
+    const { version, bootImage } = cluster.release(expectation.installedFrom)
     return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object }) => {
       const url = object.status?.provisioning.image?.url
       const of = cluster.releaseOfBootImage(url)
-      return of?.version === version || of?.bootImage === cluster.release(expectation.installedFrom).bootImage
-        ? undefined
-        : `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
+      if (of?.version === version || of?.bootImage === bootImage) return undefined
+      return `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
     })
-  }
-  if ('method' in expectation)
-    return everyHost(cluster, expectation, `was installed by ${INSTALL_METHODS[expectation.method]}`, ({ object }) => {
+  },
+
+  method: (expectation, cluster) =>
+    everyHost(cluster, expectation, `was installed by ${INSTALL_METHODS[expectation.method]}`, ({ object }) => {
       const found = object.status?.provisioning.customDeploy ? 'coreos' : 'qcow2'
       return found === expectation.method ? undefined : `was installed by ${INSTALL_METHODS[found]}`
-    })
-  if ('state' in expectation)
-    return everyHost(cluster, expectation, `is ${expectation.state}`, ({ object }) => {
+    }),
+
+  state: (expectation, cluster) =>
+    everyHost(cluster, expectation, `is ${expectation.state}`, ({ object }) => {
       const state = object.status?.provisioning.state ?? 'unknown'
       return state === expectation.state ? undefined : `is ${state}${errorOf(object)}`
-    })
-  if ('agent' in expectation) {
+    }),
+
+  agent: (expectation, cluster) => {
     const { version, agentImage } = cluster.release(expectation.agent)
     return everyHost(cluster, expectation, `runs the agent of ${version}`, ({ machine }) => {
       const image = machine.lastBoot()?.live?.agent?.image
@@ -56,28 +78,27 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
       const other = image === undefined ? undefined : cluster.releaseOfAgent(image)
       return image === undefined ? 'runs no agent' : `runs ${other ? `that of ${other.version}` : image}`
     })
-  }
-  if ('reboots' in expectation) {
+  },
+
+  reboots: (expectation, cluster) => {
     const { reboots, since } = expectation
     const into = expectation.of === 'spares' ? 'ramdisk' : 'disk'
-    return everyHost(
-      cluster,
-      expectation,
-      `was rebooted ${times(reboots)} since ${since === 'upgrade' ? 'the' : 'its'} ${since}`,
-      ({ machine }) => {
-        const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
-        return found === reboots ? undefined : `was rebooted ${times(found)}`
-      },
-    )
-  }
-  if ('degraded' in expectation)
-    return everyHost(cluster, { of: expectation.degraded }, `is degraded${because(expectation)}`, async ({ name }) => {
+    const expected = `was rebooted ${times(reboots)} since ${since === 'upgrade' ? 'the' : 'its'} ${since}`
+    return everyHost(cluster, expectation, expected, ({ machine }) => {
+      const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
+      return found === reboots ? undefined : `was rebooted ${times(found)}`
+    })
+  },
+
+  degraded: (expectation, cluster) =>
+    everyHost(cluster, { of: expectation.degraded }, `is degraded${because(expectation)}`, async ({ name }) => {
       const node = await cluster.kube.find('Node', { name })
       const { [`${MCD}/state`]: state = 'unknown', [`${MCD}/reason`]: reason = '' } = node?.metadata.annotations ?? {}
       if (state === 'Degraded' && reason.includes(expectation.because ?? '')) return undefined
       return `is ${state}${reason === '' ? '' : `: ${reason}`}`
-    })
-  if ('error' in expectation) {
+    }),
+
+  error: (expectation, cluster) => {
     const { error: wanted } = expectation
     const expected = wanted === 'none' ? 'shows no error' : `shows an error (${wanted})`
     return everyHost(cluster, expectation, expected, ({ object }) => {
@@ -85,15 +106,17 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
       if (wanted === 'none' ? shown === '' : shown.includes(wanted)) return undefined
       return shown === '' ? 'shows no error' : `shows ${object.status?.errorType ?? 'an error'}: ${shown}`
     })
-  }
-  if ('ironic' in expectation)
-    return everyHost(cluster, expectation, `is ${expectation.ironic} in Ironic`, async ({ object }) => {
+  },
+
+  ironic: (expectation, cluster) =>
+    everyHost(cluster, expectation, `is ${expectation.ironic} in Ironic`, async ({ object }) => {
       const node = await nodeInIronic(cluster, object.status?.provisioning.ID ?? '')
       const state = node?.provision_state
       return state === expectation.ironic ? undefined : `is ${state ?? 'unknown to it'}`
-    })
-  if ('network' in expectation)
-    return everyHost(cluster, expectation, 'has a deploy image with its own network settings', ({ name, machine }) => {
+    }),
+
+  network: (expectation, cluster) =>
+    everyHost(cluster, expectation, 'has a deploy image with its own network settings', ({ name, machine }) => {
       const files = machine.boot()?.live?.files ?? []
       const written = files.find(({ path }) => path.endsWith('.nmconnection'))
       const settings = Buffer.from(written?.base64 ?? '', 'base64').toString()
@@ -101,45 +124,34 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
       const own = cluster.addresses.get(name)
       if (own !== undefined && address === own) return undefined
       return address === undefined ? 'runs one without any' : `runs one with ${address} instead of ${own}`
-    })
-  return (await measuredCheck(expectation, cluster)) ?? clusterCheck(expectation, cluster)
-}
+    }),
 
-/** Expectations of what has been measured; undefined for another one. */
-async function measuredCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<CheckResult | undefined> {
-  const { measures } = cluster
-  if ('away' in expectation) {
-    const { away, of } = expectation
-    const found = measures.mostAwaySince(
-      (await cluster.group(of)).map(({ machine }) => machine.spec.id),
-      'upgrade',
-    )
+  away: async ({ away, of }, cluster) => {
+    const machines = (await cluster.group(of)).map(({ machine }) => machine.spec.id)
+    const found = cluster.measures.mostAwaySince(machines, 'upgrade')
     const expects = `at most ${away} of the ${of} ${away === 1 ? 'is' : 'are'} away at once`
     return found <= away ? { expects } : { expects, found: `${found} were` }
-  }
-  if ('workloads' in expectation) {
+  },
+
+  workloads: (_expectation, { measures }) => {
     const expects = 'no node goes down under its workloads'
     const [node] = measures.cutOff
     return node === undefined ? { expects } : { expects, found: `${node} did` }
-  }
-  if ('refusedLogins' in expectation) {
-    const { refusedLogins: most, of } = expectation
-    return everyHost(cluster, { of }, `has a BMC that refused at most ${most} logins`, ({ object }) => {
-      const found = measures.refusedLogins(object.status?.provisioning.ID ?? '')
+  },
+
+  refusedLogins: ({ refusedLogins: most, of }, cluster) =>
+    everyHost(cluster, { of }, `has a BMC that refused at most ${most} logins`, ({ object }) => {
+      const found = cluster.measures.refusedLogins(object.status?.provisioning.ID ?? '')
       return found <= most ? undefined : `has one that refused ${found} logins`
-    })
-  }
-  if ('networkBoots' in expectation) {
-    const { networkBoots: most } = expectation
+    }),
+
+  networkBoots: ({ networkBoots: most }, { measures }) => {
     const found = measures.mostNetworkBoots
     const expects = `at most ${most} hosts boot over the network at once`
     return found <= most ? { expects } : { expects, found: `${found} did` }
-  }
-  return undefined
-}
+  },
 
-async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster): Promise<CheckResult> {
-  if ('upgrade' in expectation) {
+  upgrade: async (expectation, cluster) => {
     const { status } = await cluster.kube.get('ClusterVersion', { name: 'version' })
     const [entry] = status?.history ?? []
     const accepted = conditionOf(status?.conditions, 'ReleaseAccepted')
@@ -156,8 +168,9 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     const expects = `the upgrade is ${expectation.upgrade}${because(expectation)}`
     const isSo = found === expectation.upgrade && message.includes(expectation.because ?? '')
     return isSo ? { expects } : { expects, found: `it is ${found}${message === '' ? '' : `: ${message}`}` }
-  }
-  if ('bootImageOf' in expectation) {
+  },
+
+  bootImageOf: async (expectation, cluster) => {
     const { version, bootImage } = cluster.release(expectation.is)
     const sets = (await cluster.kube.list('MachineSet')).items
     const expects = `machine sets install the boot image of ${version}`
@@ -166,8 +179,9 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
       .find((url) => url !== bootImage)
     if (other === undefined) return { expects }
     return { expects, found: `they install ${cluster.releaseOfBootImage(other)?.version ?? other}` }
-  }
-  if ('refused' in expectation) {
+  },
+
+  refused: (expectation, cluster) => {
     const expects = `the boot image is refused${because(expectation)}`
     const refusal = cluster.notices.findLast(
       ({ actor, does }) => actor.startsWith('machine-config') && /boot image/.test(does),
@@ -175,28 +189,29 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     const text = `${refusal?.does ?? ''} ${refusal?.because ?? ''}`
     if (refusal && text.includes(expectation.because ?? '')) return { expects }
     return { expects, found: refusal ? `the last action was: ${text.trim()}` : 'nothing was done about it' }
-  }
-  if ('pulled' in expectation) {
+  },
+
+  pulled: (expectation, cluster) => {
     const found = cluster.pulls(expectation.pulled, expectation.of)
-    const expects = `the ${expectation.pulled} of ${cluster.release(expectation.of).version} is fetched ${times(expectation.times)}`
+    const { version } = cluster.release(expectation.of)
+    const expects = `the ${expectation.pulled} of ${version} is fetched ${times(expectation.times)}`
     return found === expectation.times ? { expects } : { expects, found: `it was fetched ${times(found)}` }
-  }
-  if ('reached' in expectation) {
+  },
+
+  reached: (_expectation, cluster) => {
     const expects = 'nothing is fetched from outside the site'
     const [first] = cluster.outsideAccesses()
     return first === undefined ? { expects } : { expects, found: `${first} was requested` }
-  }
-  if ('skew' in expectation) {
+  },
+
+  skew: async ({ skew }, cluster) => {
     const found = await cluster.skew()
-    const expects =
-      expectation.skew.length === 0 ? 'all places name the same boot image' : `${expectation.skew.join(' and ')} differ`
-    const isSo =
-      expectation.skew.length === 0
-        ? found.length === 0
-        : expectation.skew.every((place) => found.join(' ').includes(place))
+    const expects = skew.length === 0 ? 'all places name the same boot image' : `${skew.join(' and ')} differ`
+    const isSo = skew.length === 0 ? found.length === 0 : skew.every((place) => found.join(' ').includes(place))
     return isSo ? { expects } : { expects, found: found.length === 0 ? 'no difference was named' : found.join('; ') }
-  }
-  if ('faster' in expectation) {
+  },
+
+  faster: (expectation, cluster) => {
     const one = cluster.measured(expectation.faster)
     const other = cluster.measured(expectation.than)
     const least = expectation.by === undefined ? 0 : cluster.milliseconds(expectation.by)
@@ -205,14 +220,14 @@ async function clusterCheck(expectation: Expectation, cluster: RehearsedCluster)
     return saved >= least && saved > 0
       ? { expects }
       : { expects, found: `it comes ${Math.round(saved / 1000)} s sooner` }
-  }
-  if ('fewerBytes' in expectation) {
+  },
+
+  fewerBytes: (expectation, cluster) => {
     const one = cluster.measured(expectation.fewerBytes)
     const other = cluster.measured(expectation.than)
     const expects = `a worker ${expectation.fewerBytes} pulls fewer bytes`
     return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes instead of ${other.bytes}` }
-  }
-  throw new Error(`an expectation without a check: ${JSON.stringify(expectation)}`)
+  },
 }
 
 const MCD = 'machineconfiguration.openshift.io'

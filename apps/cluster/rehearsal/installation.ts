@@ -1,7 +1,6 @@
 import { defined } from '../../../base/runtime/index.js'
-import { UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
-import { apiVersionOf } from '../kube/kinds.js'
-import type { BareMetalProviderSpec } from '../kube/kinds/machine-kinds.js'
+import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { apiVersionOf, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
 import type { NewHosts } from './scenario.js'
@@ -51,7 +50,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   await waitUntilSettled(cluster, 'spares')
 }
 
-const PINNED = { [UPDATES]: 'None' }
+const PINNED = { [BOOT_IMAGE_UPDATES]: 'None' }
 
 /** Settings with which machines of a role are installed from the boot image of a release. */
 export function providerSpec({ bootImage, sha256, method }: PreparedRelease, role: string): BareMetalProviderSpec {

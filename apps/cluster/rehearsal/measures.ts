@@ -3,7 +3,7 @@ import { attachTo, type PointOf, type Stage } from '../../../lab/index.js'
 import type { BootPoint, Machine, PowerPoint, PowerRequestPoint } from '../../../machine/index.js'
 import type { Clock } from '../../../base/runtime/index.js'
 import { nodeNameOf } from '../actors/kubelet.js'
-import type { KubeClient } from '../kube/kube-client.js'
+import type { KubeClient } from '../../../base/kubernetes/index.js'
 
 /** A computer that stops running its node, or does so again. */
 interface AvailabilityChange {

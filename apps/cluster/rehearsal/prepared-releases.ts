@@ -42,12 +42,14 @@ export async function prepareRelease(
   { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },
 ): Promise<PreparedRelease> {
   const { clock } = site
-  const { version, base, family = 'rhcos', installs: method = 'coreos', own } = wanted
-  const system: CoreosName = family
+  const { version, base, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
   const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
   const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
   const installs = base ?? coreos
-  const file = wanted.metal === undefined ? await madeDisk() : await ownDisk(wanted.metal, clock)
+  const file =
+    wanted.metal === undefined
+      ? await madeDisk({ system, version: installs, method, folder, clock })
+      : await ownDisk(wanted.metal, clock)
   const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${file.name}`
   const server = isMirrored ? site.mirror : site.outside
   const bootImage = server.put(path, file.bytes)
@@ -58,10 +60,9 @@ export async function prepareRelease(
     base: installs,
     inDiskImages: base === undefined,
   })
-  const streamVersion = wanted.installerStream ?? installs
   const small = smallStream({
     stream: `${system}-${version}`,
-    version: streamVersion,
+    version: wanted.installerStream ?? installs,
     baseUrl: new URL('.', bootImage).href,
     modified: new Date(clock.now()).toISOString(),
     generator: 'ironstage',
@@ -85,9 +86,8 @@ export async function prepareRelease(
       agentImage,
       bootImages: JSON.stringify(stream),
       bootimage: own?.bootimage ?? buildOf(system, installs),
-      ...defined({ manifests: own ? own.manifests : undefined }),
       operators: ['machine-api', 'baremetal', 'machine-config'],
-      ...defined({ deployImage: wanted.deployImage }),
+      ...defined({ manifests: own?.manifests, deployImage: wanted.deployImage }),
     },
     clock,
   )
@@ -96,12 +96,20 @@ export async function prepareRelease(
     for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
   if (wanted.damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
   return { version, coreos, installs, bootImage, sha256: sha256Hex(file.bytes), method, agentImage, nodeImage, made }
+}
 
-  async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {
-    const platform = method === 'qcow2' ? 'openstack' : 'metal'
-    const disk = await diskImage({ system, version: installs, platform, folder, clock })
-    return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packDisk(disk) }
-  }
+/** The disk image that machines are installed from, as the method takes it. */
+async function madeDisk(image: {
+  system: CoreosName
+  version: string
+  method: PreparedRelease['method']
+  folder: string
+  clock: Clock
+}): Promise<{ name: string; bytes: Buffer }> {
+  const { method, ...rest } = image
+  const isQcow2 = method === 'qcow2'
+  const disk = await diskImage({ ...rest, platform: isQcow2 ? 'openstack' : 'metal' })
+  return isQcow2 ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packDisk(disk) }
 }
 
 /** A stream of the user's own, with made files in place of those for metal: no published ones are downloaded. */

@@ -1,6 +1,6 @@
 import { defined, errorChain, UserError, type Logger } from '../../../base/runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import type { ActorNotice } from '../actors/actor.js'
+import type { ActorNotice } from '../../../base/kubernetes/index.js'
 import { performStep, actText } from './acts.js'
 import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'
@@ -52,12 +52,7 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     const opened = (cluster.opened = await RehearsedCluster.open(scenario, { ...options, onNotice }))
     const { releases, cluster: wanted } = scenario
     onNotice({ actor: 'administrator', does: `installs ${releases[wanted.release]!.version}` })
-    for (const release of Object.values(releases)) {
-      const left = Object.entries(release.own?.leftOut ?? {}).map(([kind, count]) => `${count} ${kind}`)
-      if (left.length === 0) continue
-      const because = `nothing acts on them here: ${left.sort().join(', ')}`
-      onNotice({ actor: SELF, does: `leaves out manifests of ${release.version}`, because })
-    }
+    for (const notice of leftOutNotices(releases)) onNotice(notice)
     await installCluster(opened)
     for (const step of scenario.steps) {
       signal.throwIfAborted()
@@ -84,9 +79,6 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     await cluster.opened?.[Symbol.asyncDispose]()
   }
   const holds = failures.length === 0
-  const meanings = ALL_BEHAVIOURS.filter((behaviour) => without.includes(behaviour.name)).map(
-    (behaviour) => `without ${behaviour.name}: ${behaviour.says}`,
-  )
   const end: StoryEnd = {
     event: 'end',
     scenario: name,
@@ -94,11 +86,25 @@ export async function rehearse(scenario: Scenario, options: RehearseOptions): Pr
     elapsed: now().elapsed,
     holds,
     checks,
-    failures: holds ? [] : [...failures, ...meanings],
+    failures: holds ? [] : [...failures, ...meaningsOf(without)],
   }
   onLine(end)
   return end
 }
+
+/** Names the manifests of the user's own releases that no actor here acts on. */
+function leftOutNotices(releases: Scenario['releases']): ActorNotice[] {
+  return Object.values(releases).flatMap(({ version, own }) => {
+    const kinds = Object.entries(own?.leftOut ?? {}).map(([kind, count]) => `${count} ${kind}`)
+    if (kinds.length === 0) return []
+    const because = `nothing acts on them here: ${kinds.sort().join(', ')}`
+    return [{ actor: SELF, does: `leaves out manifests of ${version}`, because }]
+  })
+}
+
+/** Consequences that the lack of behaviours has in a real cluster. */
+const meaningsOf = (without: readonly string[]): string[] =>
+  ALL_BEHAVIOURS.filter(({ name }) => without.includes(name)).map(({ name, says }) => `without ${name}: ${says}`)
 
 /** Names of the actors, as people call them. */
 const ACTOR_SHORT_NAMES: Readonly<Record<string, string>> = {

@@ -13,15 +13,18 @@ import {
   VirtualClock,
   type Logger,
 } from '../../../base/runtime/index.js'
-import type { ActorParts, ActorNotice } from '../actors/actor.js'
+import {
+  type ActorParts,
+  type ActorNotice,
+  Behaviours,
+  type KubeClient,
+  type BareMetalHost,
+  openKube,
+} from '../../../base/kubernetes/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import { Behaviours } from '../actors/behaviours.js'
-import type { KubeClient } from '../kube/kube-client.js'
-import type { BareMetalHost } from '../kube/kinds/metal3-kinds.js'
-import { openKube } from '../kube/open-kube.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import { openSite, type Site } from '../site/site.js'
-import { RECORD as SKEW_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-controller.js'
+import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { Measures } from './measures.js'
 import { runOperators } from './rehearsed-operators.js'
@@ -220,7 +223,7 @@ export class RehearsedCluster implements AsyncDisposable {
 
   /** Places whose boot images differ, each with its version, as the machine config operator has found them. */
   async skew(): Promise<string[]> {
-    const record = await this.kube.find('ConfigMap', SKEW_RECORD)
+    const record = await this.kube.find('ConfigMap', BOOT_IMAGE_RECORD)
     const places = JSON.parse(record?.data?.['skew'] ?? '[]') as BootImagePlace[]
     return places.map(({ place, version }) => `${place} has ${version}`)
   }

@@ -4,7 +4,7 @@ import { runClusterVersionOperator } from '../actors/cluster-version-operator/cl
 import { runMachineApiOperator } from '../actors/machine-api-operator/machine-api-operator.js'
 import { runMachineConfigOperator } from '../actors/machine-config-operator/machine-config-operator.js'
 import { runNodePrograms } from '../actors/node-programs.js'
-import type { ActorParts } from '../actors/actor.js'
+import type { ActorParts } from '../../../base/kubernetes/index.js'
 import { metal3Programs } from '../site/metal3-programs.js'
 import { runPods } from '../site/pods.js'
 import type { Site } from '../site/site.js'

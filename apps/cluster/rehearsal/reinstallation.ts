@@ -1,5 +1,5 @@
 import { hours, seconds } from '../../../base/runtime/index.js'
-import { apiVersionOf } from '../kube/kinds.js'
+import { apiVersionOf } from '../../../base/kubernetes/index.js'
 import { connectHosts, providerSpec, ROLE_LABEL } from './installation.js'
 import type { Acted } from './acts.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'

@@ -1,5 +1,5 @@
 import type { BootEntryPoint } from '../../../machine/index.js'
-import { Calls, Unexpected } from '../../../metal3/index.js'
+import { Calls, Unexpected } from '../../../baremetal-operator/index.js'
 import type { ApiNode } from '../../../base/wire/index.js'
 import { BMC_PASSWORD, networkSecretOf } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'

@@ -1,5 +1,5 @@
 import { hours, seconds } from '../../../base/runtime/index.js'
-import { conditionOf } from '../kube/conditions.js'
+import { conditionOf } from '../../../base/kubernetes/index.js'
 import { CURRENT_CONFIG, nodeRoleLabel, STATE } from '../actors/machine-config-operator/machine-config-names.js'
 import type { RehearsedCluster } from './rehearsed-cluster.js'
 import type { WaitedFor } from './scenario.js'

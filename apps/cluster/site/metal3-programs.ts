@@ -1,11 +1,10 @@
 import { copyIso } from '../../../coreos/index.js'
 import { defined, withClockHeld } from '../../../base/runtime/index.js'
 import { PullFailure } from '../../../machine/index.js'
-import type { ActorParts } from '../actors/actor.js'
-import { runBareMetalOperator } from '../actors/baremetal-operator/baremetal-operator.js'
+import type { ActorParts, PodContainer } from '../../../base/kubernetes/index.js'
+import { runBareMetalOperator } from '../../../baremetal-operator/index.js'
 import { BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
-import type { PodContainer } from '../kube/kinds/apps-kinds.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
 import type { Site } from './site.js'
 

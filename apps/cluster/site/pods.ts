@@ -1,8 +1,14 @@
 import { defined, seconds } from '../../../base/runtime/index.js'
-import { runActor, type ActorParts } from '../actors/actor.js'
-import { withCondition } from '../kube/conditions.js'
-import type { ObjectName } from '../kube/kube-client.js'
-import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
+import {
+  type ActorParts,
+  runController,
+  type ResourceController,
+  type WatchedKind,
+  withConditions,
+  type ObjectName,
+  type Deployment,
+  type PodContainer,
+} from '../../../base/kubernetes/index.js'
 import type { PodImage, ContainerPuller } from './site-releases.js'
 
 /** A container as a program runs it. */
@@ -35,52 +41,70 @@ const CONTAINER_START_DELAY = seconds(2)
 
 /** Runs the pods of Deployments, one each: an old one never runs beside the new one. */
 export function runPods(parts: PodsParts): AsyncDisposable {
-  const { kube, clock, registry, programs, announce } = parts
-  const pods = new Map<string, Pod>()
-  let isOver = false
-  const keyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`
+  const pods = new PodController(parts)
+  const running = runController(pods, parts)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      pods.close()
+      await running[Symbol.asyncDispose]()
+      await pods.stopAll()
+    },
+  }
+}
 
-  const stop = async (at: ObjectName): Promise<void> => {
-    const pod = pods.get(keyOf(at))
-    if (!pod) return
-    pods.delete(keyOf(at))
-    if (!isOver) announce({ actor: 'kubelet', does: `stops ${at.name}` })
-    for (const one of pod.running.reverse()) await one[Symbol.asyncDispose]()
+/** Deployment controller and kubelet in one. */
+class PodController implements ResourceController {
+  readonly name = 'kubelet'
+  readonly watches: readonly WatchedKind[] = [{ kind: 'Deployment' }]
+  readonly #parts: PodsParts
+  readonly #pods = new Map<string, Pod>()
+  #isClosed = false
+
+  constructor(parts: PodsParts) {
+    this.#parts = parts
   }
 
-  const report = async (deployment: Deployment, available: boolean, why?: string): Promise<void> => {
-    const { replicas } = deployment.spec
-    const now = available ? replicas : 0
-    const reason = available ? 'MinimumReplicasAvailable' : (why ?? 'MinimumReplicasUnavailable')
-    const conditions = withCondition(
-      withCondition(
-        deployment.status?.conditions,
-        { type: 'Available', status: available ? 'True' : 'False', reason },
-        clock,
-      ),
-      { type: 'Progressing', status: 'True', reason: available ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated' },
-      clock,
-    )
-    const counts = { replicas, updatedReplicas: now, availableReplicas: now }
-    const status = { observedGeneration: deployment.metadata.generation, ...counts, conditions }
-    if (JSON.stringify(deployment.status) !== JSON.stringify(status))
-      await kube.updateStatus<'Deployment'>({ ...deployment, status })
+  /** Pods that are stopped from now on are not announced. */
+  close(): void {
+    this.#isClosed = true
   }
 
-  const pull = async (container: PodContainer, signal: AbortSignal): Promise<RunningContainer> => {
-    const contents = await registry.pull(container.image, signal)
-    await clock.sleep(IMAGE_PULL_DELAY, { signal })
-    return { ...container, contents }
+  async stopAll(): Promise<void> {
+    for (const key of [...this.#pods.keys()]) {
+      const [namespace = '', name = ''] = key.split('/')
+      await this.#stop({ namespace, name })
+    }
   }
 
-  const start = async (at: ObjectName, { spec }: Deployment, signal: AbortSignal): Promise<void> => {
+  async reconcile(at: ObjectName, signal: AbortSignal): Promise<void> {
+    const { kube, announce } = this.#parts
+    const deployment = await kube.find('Deployment', at)
+    if (!deployment || deployment.spec.replicas === 0) return this.#stop(at)
+    if (this.#pods.get(podKeyOf(at))?.template !== JSON.stringify(deployment.spec.template)) {
+      if (deployment.spec.strategy?.type === 'Recreate') await this.#stop(at)
+      try {
+        await this.#start(at, deployment, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        const because = (error instanceof Error && error.message) || undefined
+        announce({ actor: 'kubelet', does: `cannot start ${at.name}`, ...defined({ because }) })
+        await this.#report(deployment, false, 'ErrImagePull')
+        throw error
+      }
+      announce({ actor: 'kubelet', does: `starts ${at.name}` })
+    }
+    await this.#report((await kube.find('Deployment', at)) ?? deployment, true)
+  }
+
+  async #start(at: ObjectName, { spec }: Deployment, signal: AbortSignal): Promise<void> {
+    const { clock, programs } = this.#parts
     const { initContainers = [], containers } = spec.template.spec
     const pod: Pod = { template: JSON.stringify(spec.template), running: [] }
-    const init = await mapInOrder(initContainers, (one) => pull(one, signal))
-    const main = await mapInOrder(containers, (one) => pull(one, signal))
+    const init = await mapInOrder(initContainers, (one) => this.#pull(one, signal))
+    const main = await mapInOrder(containers, (one) => this.#pull(one, signal))
     for (const container of init) await programs.init[container.name]?.(container, signal)
-    if (pods.has(keyOf(at))) await stop(at)
-    pods.set(keyOf(at), pod)
+    if (this.#pods.has(podKeyOf(at))) await this.#stop(at)
+    this.#pods.set(podKeyOf(at), pod)
     await clock.sleep(CONTAINER_START_DELAY, { signal })
     try {
       for (const container of main) {
@@ -88,51 +112,52 @@ export function runPods(parts: PodsParts): AsyncDisposable {
         if (running) pod.running.push(running)
       }
     } catch (error) {
-      await stop(at)
+      await this.#stop(at)
       throw error
     }
   }
 
-  const actor = runActor(
-    {
-      name: 'kubelet',
-      watches: [{ kind: 'Deployment' }],
-      reconcile: async (at, signal) => {
-        const deployment = await kube.find('Deployment', at)
-        if (!deployment || deployment.spec.replicas === 0) return stop(at)
-        if (pods.get(keyOf(at))?.template !== JSON.stringify(deployment.spec.template)) {
-          if (deployment.spec.strategy?.type === 'Recreate') await stop(at)
-          try {
-            await start(at, deployment, signal)
-          } catch (error) {
-            signal.throwIfAborted()
-            const because = error instanceof Error ? error.message : undefined
-            announce({
-              actor: 'kubelet',
-              does: `cannot start ${at.name}`,
-              ...defined({ because: because || undefined }),
-            })
-            await report(deployment, false, 'ErrImagePull')
-            throw error
-          }
-          announce({ actor: 'kubelet', does: `starts ${at.name}` })
-        }
-        await report((await kube.find('Deployment', at)) ?? deployment, true)
-      },
-    },
-    parts,
-  )
-  return {
-    [Symbol.asyncDispose]: async () => {
-      isOver = true
-      await actor[Symbol.asyncDispose]()
-      for (const key of [...pods.keys()]) {
-        const [namespace = '', name = ''] = key.split('/')
-        await stop({ namespace, name })
-      }
-    },
+  async #pull(container: PodContainer, signal: AbortSignal): Promise<RunningContainer> {
+    const { clock, registry } = this.#parts
+    const contents = await registry.pull(container.image, signal)
+    await clock.sleep(IMAGE_PULL_DELAY, { signal })
+    return { ...container, contents }
+  }
+
+  async #stop(at: ObjectName): Promise<void> {
+    const pod = this.#pods.get(podKeyOf(at))
+    if (!pod) return
+    this.#pods.delete(podKeyOf(at))
+    if (!this.#isClosed) this.#parts.announce({ actor: 'kubelet', does: `stops ${at.name}` })
+    for (const one of pod.running.reverse()) await one[Symbol.asyncDispose]()
+  }
+
+  async #report(deployment: Deployment, available: boolean, why?: string): Promise<void> {
+    const { kube, clock } = this.#parts
+    const { replicas } = deployment.spec
+    const now = available ? replicas : 0
+    const reason = available ? 'MinimumReplicasAvailable' : (why ?? 'MinimumReplicasUnavailable')
+    const conditions = withConditions(
+      deployment.status?.conditions,
+      [
+        { type: 'Available', status: available ? 'True' : 'False', reason },
+        { type: 'Progressing', status: 'True', reason: available ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated' },
+      ],
+      clock,
+    )
+    const status = {
+      observedGeneration: deployment.metadata.generation,
+      replicas,
+      updatedReplicas: now,
+      availableReplicas: now,
+      conditions,
+    }
+    if (JSON.stringify(deployment.status) !== JSON.stringify(status))
+      await kube.updateStatus<'Deployment'>({ ...deployment, status })
   }
 }
+
+const podKeyOf = ({ namespace = '', name }: ObjectName): string => `${namespace}/${name}`
 
 /** True if a Deployment's present template runs. */
 export const isRolledOut = ({ metadata, status }: Deployment): boolean =>

@@ -1,6 +1,5 @@
 import { sha256Hex } from '../../../base/bytes/index.js'
-import type { KubeKind, KubeKinds } from '../kube/kinds.js'
-import type { NewObject } from '../kube/object.js'
+import type { KubeKind, KubeKinds, NewObject } from '../../../base/kubernetes/index.js'
 
 /** An object as a release brings it. */
 export type ManifestObject = { [K in KubeKind]: NewObject<KubeKinds[K]> & { kind: K } }[KubeKind]

@@ -6,7 +6,7 @@ import {
   type KubeKind,
   type KubeKinds,
   type ActorNotice,
-} from '../../../apps/cluster/index.js'
+} from '../../../base/kubernetes/index.js'
 import { hours, seededRandom, silent, VirtualClock } from '../../../base/runtime/index.js'
 import { watchUntil } from './watch-until.js'
 

@@ -1,20 +1,22 @@
 import {
-  ALL_BEHAVIOURS,
   apiVersionOf,
   Behaviours,
-  makeRelease,
   openKube,
-  runBareMetalOperator,
+  type ActorParts,
+  type KubeKind,
+  type KubeKinds,
+  type ActorNotice,
+} from '../../../base/kubernetes/index.js'
+import { runBareMetalOperator } from '../../../baremetal-operator/index.js'
+import {
+  ALL_BEHAVIOURS,
+  makeRelease,
   runClusterVersionOperator,
   runMachineApiOperator,
   runMachineConfigOperator,
   runNodePrograms,
-  type ActorParts,
-  type KubeKind,
-  type KubeKinds,
   type SiteRelease,
   type NewRelease,
-  type ActorNotice,
 } from '../../../apps/cluster/index.js'
 import { SiteNetwork } from '../../../apps/cluster/site/site-network.js'
 import { SiteRegistry } from '../../../apps/cluster/site/container-registry.js'

@@ -1,7 +1,7 @@
-import { openKube } from '../../../apps/cluster/kube/open-kube.js'
-import type { BareMetalHost } from '../../../apps/cluster/kube/kinds/metal3-kinds.js'
-import type { NewObject } from '../../../apps/cluster/kube/object.js'
-import { KubeRefusal } from '../../../apps/cluster/kube/kube-refusal.js'
+import { openKube } from '../../../base/kubernetes/open-kube.js'
+import type { BareMetalHost } from '../../../base/kubernetes/kinds/metal3-kinds.js'
+import type { NewObject } from '../../../base/kubernetes/object.js'
+import { KubeRefusal } from '../../../base/kubernetes/kube-refusal.js'
 import { seededRandom, VirtualClock } from '../../../base/runtime/index.js'
 
 /** A Kubernetes API in this process, whose time stands still. */

@@ -1,6 +1,6 @@
 import { defined } from '../../../base/runtime/index.js'
-import type { KubeClient } from '../../../apps/cluster/kube/kube-client.js'
-import type { KubeKind, KubeKinds } from '../../../apps/cluster/kube/kinds.js'
+import type { KubeClient } from '../../../base/kubernetes/kube-client.js'
+import type { KubeKind, KubeKinds } from '../../../base/kubernetes/kinds.js'
 
 /**
  * Watches until an object is as it should be, or the signal aborts.

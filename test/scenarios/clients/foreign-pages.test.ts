@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openKube, serveKube } from '../../../apps/cluster/index.js'
+import { openKube, serveKube } from '../../../base/kubernetes/index.js'
 import { serve } from '../../../lab/index.js'
 import { LabClock, Scope, silent, systemRandom } from '../../../base/runtime/index.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.js'
-import { conditionOf } from '../../../apps/cluster/kube/conditions.js'
+import { conditionOf } from '../../../base/kubernetes/conditions.js'
 import { minutes } from '../../../base/runtime/index.js'
 
 const A = '38.20230718.3.0'

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js'
+import type { Behaviour } from '../../../../base/kubernetes/index.js'
 
 export const WAITS_FOR_OPERATORS: Behaviour = {
   name: 'cvo/waits-for-operators',

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { minutes } from '../../../../base/runtime/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
-import { conditionOf, withCondition } from '../../kube/conditions.js'
-import { runActor } from '../actor.js'
+import { conditionOf, withCondition } from '../../../../base/kubernetes/conditions.js'
+import { runController } from '../../../../base/kubernetes/controllers/controller.js'
 import { SiteNetwork } from '../../site/site-network.js'
 import { SiteRegistry } from '../../site/container-registry.js'
 import { makeRelease, type SiteRelease, type NewRelease } from '../../site/make-site-release.js'
@@ -44,7 +44,7 @@ function operator(name: (typeof OPERATORS)[number], after = minutes(3)): void {
     return pod?.spec.template.spec.containers[0]?.env?.[0]?.value
   }
   running.push(
-    runActor(
+    runController(
       {
         name,
         watches: [

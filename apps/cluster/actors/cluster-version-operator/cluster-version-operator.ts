@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { minutes, randomUuid } from '../../../../base/runtime/index.js'
-import { conditionOf } from '../../kube/conditions.js'
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import {
+  conditionOf,
+  type ClusterVersion,
+  type ObjectName,
+  type ActorParts,
+  runController,
+  type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
-import { runActor, type ActorParts, type Next } from '../actor.js'
 import { applyRelease } from './apply-release.js'
-import { loadPayload, type DesiredUpdate } from './load-payload.js'
+import { loadPayload, type DesiredUpdate, type LoadedPayload, type LoadRefusal } from './load-payload.js'
 import { readVersion } from './release-version.js'
 import {
   emptyStatus,
@@ -27,72 +34,120 @@ export interface VersionOperatorParts extends ActorParts {
   release: string
 }
 
+/** The cluster version operator; it creates the ClusterVersion if absent. */
+export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDisposable {
+  const running = runController(new ClusterVersionController(parts), parts)
+  const creating = createdOnce(parts)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await creating
+      await running[Symbol.asyncDispose]()
+    },
+  }
+}
+
 /**
  * Brings the cluster to the release that its ClusterVersion asks for: pulls the payload, checks that the cluster may have
  * it, applies its manifests in their order, and waits for each operator to report the new version.
  */
-export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDisposable {
-  const { kube, clock, registry, behaviours, announce } = parts
-  const payloads = new Map<string, ReleasePayload>()
+class ClusterVersionController implements ResourceController {
+  readonly name = CLUSTER_VERSION_OPERATOR
+  readonly watches: readonly WatchedKind[] = [
+    { kind: 'ClusterVersion' },
+    { kind: 'ClusterOperator', keysOf: () => [CLUSTER_VERSION_NAME] },
+  ]
+  readonly #parts: VersionOperatorParts
+  /** Payloads that were accepted, by image. */
+  readonly #payloads = new Map<string, ReleasePayload>()
 
-  const reconcile = async (signal: AbortSignal): Promise<Next> => {
+  constructor(parts: VersionOperatorParts) {
+    this.#parts = parts
+  }
+
+  async reconcile(_at: ObjectName, signal: AbortSignal): Promise<ReconcileResult> {
+    const { kube, clock, release } = this.#parts
     const cluster = await kube.find('ClusterVersion', CLUSTER_VERSION_NAME)
     if (!cluster) return
     const before = cluster.status ?? emptyStatus
     const wanted = desiredUpdate(cluster)
-    const isProblem = typeof wanted === 'string'
-    const validated = withValidity(before, isProblem ? wanted : undefined, clock)
-    const observed = { ...validated, observedGeneration: cluster.metadata.generation }
-    const [current] = before.history
-    const installed: DesiredUpdate = { version: '', image: parts.release, force: false }
-    const stays: DesiredUpdate = current ? { ...current, force: false } : installed
-    const update = isProblem ? stays : (wanted ?? stays)
-
-    const known = payloads.get(update.image)
-    const isCurrent = current !== undefined && update.image === current.image
-    const loaded =
-      known && isCurrent ? { payload: known } : await loadPayload(update, cluster, { registry, behaviours, signal })
-    if ('payload' in loaded) {
-      const { payload } = loaded
-      payloads.set(update.image, payload)
-      const accepted = { version: payload.version, image: update.image }
-      if (!isCurrent)
-        announce({
-          actor: CLUSTER_VERSION_OPERATOR,
-          does: `accepts ${payload.version}`,
-          because: 'the payload is verified',
-        })
-      return apply(withRelease(withAcceptance(observed, accepted, undefined, clock), accepted, clock), payload, cluster)
+    const problem = typeof wanted === 'string' ? wanted : undefined
+    const observed = {
+      ...withValidity(before, problem, clock),
+      observedGeneration: cluster.metadata.generation,
     }
-    const refused = withAcceptance(observed, update, loaded, clock)
-    if (conditionOf(before.conditions, 'ReleaseAccepted')?.message !== loaded.message)
+    const update = typeof wanted === 'object' ? wanted : currentUpdate(before, release)
+    const loaded = await this.#load(update, cluster, signal)
+    return 'payload' in loaded
+      ? this.#accept(update, loaded.payload, { cluster, observed })
+      : this.#refuse(update, loaded, { cluster, observed })
+  }
+
+  /** Pulls a payload and checks it; the payload that is applied already is neither pulled nor checked again. */
+  async #load(update: DesiredUpdate, cluster: ClusterVersion, signal: AbortSignal): Promise<LoadedPayload> {
+    const { registry, behaviours } = this.#parts
+    const known = this.#payloads.get(update.image)
+    return known && isCurrent(update, cluster)
+      ? { payload: known }
+      : loadPayload(update, cluster, { registry, behaviours, signal })
+  }
+
+  async #accept(
+    update: DesiredUpdate,
+    payload: ReleasePayload,
+    { cluster, observed }: ObservedVersion,
+  ): Promise<ReconcileResult> {
+    const { clock, announce } = this.#parts
+    this.#payloads.set(update.image, payload)
+    const { version } = payload
+    const accepted = { version, image: update.image }
+    if (!isCurrent(update, cluster))
+      announce({ actor: CLUSTER_VERSION_OPERATOR, does: `accepts ${version}`, because: 'the payload is verified' })
+    const status = withRelease(withAcceptance(observed, accepted, undefined, clock), accepted, clock)
+    return this.#apply(status, payload, cluster)
+  }
+
+  /** Says why a release is refused, and goes on with the present one. */
+  async #refuse(
+    update: DesiredUpdate,
+    refusal: LoadRefusal,
+    { cluster, observed }: ObservedVersion,
+  ): Promise<ReconcileResult> {
+    const { clock, announce } = this.#parts
+    const refused = withAcceptance(observed, update, refusal, clock)
+    if (conditionOf(cluster.status?.conditions, 'ReleaseAccepted')?.message !== refusal.message)
       announce({
         actor: CLUSTER_VERSION_OPERATOR,
         does: `refuses ${update.version || update.image}`,
-        because: reasonIn(loaded.message),
+        because: reasonIn(refusal.message),
       })
-    const goesOn = current && payloads.get(current.image)
-    if (goesOn) await apply(refused, goesOn, cluster)
-    else await save(cluster, refused)
+    const [current] = cluster.status?.history ?? []
+    const present = current && this.#payloads.get(current.image)
+    if (present) await this.#apply(refused, present, cluster)
+    else await this.#save(cluster, refused)
     return { again: RELEASE_RETRY_DELAY }
   }
 
-  const apply = async (status: VersionStatus, payload: ReleasePayload, cluster: ClusterVersion): Promise<Next> => {
-    const saved = await save(cluster, status)
-    const applied = await applyRelease(payload, parts)
+  async #apply(status: VersionStatus, payload: ReleasePayload, cluster: ClusterVersion): Promise<ReconcileResult> {
+    const { clock } = this.#parts
+    const saved = await this.#save(cluster, status)
+    const applied = await applyRelease(payload, this.#parts)
     const next = withProgress(status, applied, clock)
-    await save(saved, next)
-    announceChange(saved.status ?? emptyStatus, next)
+    await this.#save(saved, next)
+    this.#announceChange(saved.status ?? emptyStatus, next)
     const times = applied.waitsFor.flatMap(({ until }) => until ?? [])
     if (times.length > 0) return { again: Math.max(0, Math.min(...times) - clock.now()) }
   }
 
-  const save = async (cluster: ClusterVersion, status: VersionStatus): Promise<ClusterVersion> =>
-    isDeepStrictEqual(cluster.status, status) ? cluster : kube.updateStatus<'ClusterVersion'>({ ...cluster, status })
+  async #save(cluster: ClusterVersion, status: VersionStatus): Promise<ClusterVersion> {
+    if (isDeepStrictEqual(cluster.status, status)) return cluster
+    return this.#parts.kube.updateStatus<'ClusterVersion'>({ ...cluster, status })
+  }
 
-  const announceChange = (before: VersionStatus, after: VersionStatus): void => {
+  #announceChange(before: VersionStatus, after: VersionStatus): void {
+    const { announce } = this.#parts
     const { version } = after.desired
-    const [was, is] = [before, after].map(({ conditions }) => conditionOf(conditions, 'Progressing'))
+    const was = conditionOf(before.conditions, 'Progressing')
+    const is = conditionOf(after.conditions, 'Progressing')
     if (after.history[0]?.state === 'Completed' && before.history[0]?.state !== 'Completed')
       announce({
         actor: CLUSTER_VERSION_OPERATOR,
@@ -106,22 +161,20 @@ export function runClusterVersionOperator(parts: VersionOperatorParts): AsyncDis
         because: waitIn(is.message ?? ''),
       })
   }
+}
 
-  const actor = runActor(
-    {
-      name: CLUSTER_VERSION_OPERATOR,
-      watches: [{ kind: 'ClusterVersion' }, { kind: 'ClusterOperator', keysOf: () => [CLUSTER_VERSION_NAME] }],
-      reconcile: (_at, signal) => reconcile(signal),
-    },
-    parts,
-  )
-  const creating = createdOnce(parts)
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await creating
-      await actor[Symbol.asyncDispose]()
-    },
-  }
+/** A ClusterVersion as it was read, and its status as far as a pass has come. */
+interface ObservedVersion {
+  cluster: ClusterVersion
+  observed: VersionStatus
+}
+
+const isCurrent = ({ image }: DesiredUpdate, { status }: ClusterVersion): boolean => status?.history[0]?.image === image
+
+/** The update to what the cluster runs, or was installed with. */
+function currentUpdate({ history }: VersionStatus, installed: string): DesiredUpdate {
+  const [current] = history
+  return current ? { ...current, force: false } : { version: '', image: installed, force: false }
 }
 
 /** Creates the ClusterVersion of a cluster that has none. */

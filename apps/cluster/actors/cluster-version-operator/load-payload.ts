@@ -1,7 +1,6 @@
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import type { ClusterVersion, Behaviours } from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
 import { errorChain } from '../../../../base/runtime/index.js'
-import type { Behaviours } from '../behaviours.js'
 import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
 import { blockedBy, rollbackProblem } from './upgrade-preconditions.js'
 
@@ -16,7 +15,13 @@ export interface DesiredUpdate {
 /** Steps of loading a payload, as the reason of `ReleaseAccepted` names them. */
 export type LoadStep = 'RetrievePayload' | 'LoadPayload' | 'VerifyPayloadVersion' | 'PreconditionChecks'
 
-export type Loaded = { payload: ReleasePayload } | { step: LoadStep; message: string }
+/** Why a release is not taken. */
+export interface LoadRefusal {
+  step: LoadStep
+  message: string
+}
+
+export type LoadedPayload = { payload: ReleasePayload } | LoadRefusal
 
 /**
  * Pulls a release, and checks that the cluster may have it (cluster-version-operator 6e71933 pkg/cvo/sync_worker.go
@@ -26,10 +31,10 @@ export async function loadPayload(
   update: DesiredUpdate,
   cluster: ClusterVersion,
   { registry, behaviours, signal }: { registry: ContainerPuller; behaviours: Behaviours; signal: AbortSignal },
-): Promise<Loaded> {
+): Promise<LoadedPayload> {
   const { image, force } = update
   const named = (version: string): string => `version=${JSON.stringify(version)} image=${JSON.stringify(image)}`
-  const failed = (step: LoadStep, what: string, failure: string): Loaded => ({
+  const failed = (step: LoadStep, what: string, failure: string): LoadRefusal => ({
     step,
     message: `${what} failed ${named(update.version)} failure=${failure}`,
   })

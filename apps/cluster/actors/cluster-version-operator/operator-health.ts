@@ -1,6 +1,5 @@
 import { minutes, type Clock } from '../../../../base/runtime/index.js'
-import { conditionOf } from '../../kube/conditions.js'
-import type { ClusterOperator } from '../../kube/kinds/config-kinds.js'
+import { conditionOf, type ClusterOperator } from '../../../../base/kubernetes/index.js'
 
 /** Why an operator keeps an upgrade waiting. */
 export interface UnhealthyOperator {

@@ -1,4 +1,4 @@
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import type { ClusterVersion } from '../../../../base/kubernetes/index.js'
 import { isOlder, isSameMinor, readVersion } from './release-version.js'
 
 /** A reason against a release. */

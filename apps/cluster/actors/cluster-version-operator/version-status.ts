@@ -1,12 +1,14 @@
 import type { Clock } from '../../../../base/runtime/index.js'
-import { kubeTime, withCondition } from '../../kube/conditions.js'
-import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
-import type { Condition } from '../../kube/object.js'
+import {
+  kubeTime,
+  withConditions,
+  type ConditionChange,
+  type ClusterVersion,
+} from '../../../../base/kubernetes/index.js'
 import type { Applied } from './apply-release.js'
 import type { LoadStep, DesiredUpdate } from './load-payload.js'
 
 export type VersionStatus = NonNullable<ClusterVersion['status']>
-type ConditionChange = Omit<Condition, 'lastTransitionTime'>
 
 /** Longest history; the first version always stays in it (cluster-version-operator 6e71933 pkg/cvo/status.go MaxHistory). */
 const MAX_VERSION_HISTORY = 100
@@ -14,9 +16,9 @@ const MAX_VERSION_HISTORY = 100
 export const emptyStatus: VersionStatus = { desired: { version: '', image: '' }, history: [], conditions: [] }
 
 /** Sets conditions that do not belong to the release that is applied. */
-const withConditions = (status: VersionStatus, clock: Clock, ...changes: ConditionChange[]): VersionStatus => ({
+const withStatusConditions = (status: VersionStatus, clock: Clock, ...changes: ConditionChange[]): VersionStatus => ({
   ...status,
-  conditions: changes.reduce((all, change) => withCondition(all, change, clock), status.conditions ?? []),
+  conditions: withConditions(status.conditions, changes, clock),
 })
 
 const withoutCondition = (status: VersionStatus, type: string): VersionStatus => ({
@@ -28,7 +30,7 @@ const withoutCondition = (status: VersionStatus, type: string): VersionStatus =>
 export const withValidity = (status: VersionStatus, problem: string | undefined, clock: Clock): VersionStatus =>
   problem === undefined
     ? withoutCondition(status, 'Invalid')
-    : withConditions(status, clock, {
+    : withStatusConditions(status, clock, {
         type: 'Invalid',
         status: 'True',
         reason: 'InvalidClusterVersion',
@@ -42,7 +44,7 @@ export const withAcceptance = (
   refused: { step: LoadStep; message: string } | undefined,
   clock: Clock,
 ): VersionStatus =>
-  withConditions(
+  withStatusConditions(
     status,
     clock,
     refused
@@ -81,7 +83,7 @@ export function withProgress(status: VersionStatus, { done, total, waitsFor }: A
     const [current, ...before] = status.history
     const isDone = current!.state === 'Completed'
     const completed = { ...current!, state: 'Completed' as const, completionTime: kubeTime(clock.now()) }
-    return withConditions(
+    return withStatusConditions(
       { ...status, history: isDone ? status.history : [completed, ...before] },
       clock,
       { type: 'Available', status: 'True', message: `Done applying ${version}` },
@@ -95,7 +97,7 @@ export function withProgress(status: VersionStatus, { done, total, waitsFor }: A
     waitsFor.length > 1 && !failing ? `waiting on ${waitsFor.map(({ operator }) => operator).join(', ')}` : progress
   const share = `${done} of ${total} done (${Math.trunc((done / total) * 100)}% complete)`
   const isNew = !status.conditions?.some(({ type }) => type === 'Available')
-  return withConditions(
+  return withStatusConditions(
     status,
     clock,
     ...(isNew ? [{ type: 'Available', status: 'False' } as const] : []),

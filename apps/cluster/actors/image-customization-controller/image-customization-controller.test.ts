@@ -4,12 +4,13 @@ import { bootNetwork } from '../../../../lab/stage/stage-boot-network.js'
 import { minutes, temporaryFolder, type TemporaryFolder } from '../../../../base/runtime/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
 import { machineOsFolder } from '../../../../test/kit/cluster/machine-os-folder.js'
-import { conditionOf } from '../../kube/conditions.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
+import { conditionOf } from '../../../../base/kubernetes/conditions.js'
+import type { PreprovisioningImage } from '../../../../base/kubernetes/kinds/metal3-kinds.js'
+import * as behaviours from './image-behaviours.js'
 import * as controller from './image-customization-controller.js'
 
 const NAMESPACE = 'openshift-machine-api'
-const BEHAVIOURS = [controller.EMBEDS_THE_AGENT, controller.REMAKES_IMAGES, controller.ONE_IMAGE_A_HOST]
+const BEHAVIOURS = Object.values(behaviours)
 const NMSTATE = `
 interfaces:
   - name: eno1

@@ -1,6 +1,11 @@
 import { defined, minutes, seconds, type Clock } from '../../../../base/runtime/index.js'
-import { conditionOf, withCondition } from '../../kube/conditions.js'
-import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
+import {
+  conditionOf,
+  withCondition,
+  withConditions,
+  type ConditionChange,
+  type PreprovisioningImage,
+} from '../../../../base/kubernetes/index.js'
 
 export type ImageStatus = NonNullable<PreprovisioningImage['status']>
 
@@ -26,11 +31,11 @@ export function withImage(
   { message, clock }: { message: string; clock: Clock },
 ): ImageStatus {
   const ready = image.imageUrl === undefined ? 'False' : 'True'
-  const conditions = withCondition(
-    withCondition(status.conditions, { type: 'Ready', status: ready, reason: SUCCESS, message }, clock),
+  const changes: ConditionChange[] = [
+    { type: 'Ready', status: ready, reason: SUCCESS, message },
     { type: 'Error', status: 'False', reason: SUCCESS, message: '' },
-    clock,
-  )
+  ]
+  const conditions = withConditions(status.conditions, changes, clock)
   return { ...configOf(config), ...image, conditions }
 }
 
@@ -41,11 +46,11 @@ export const notReady = (status: ImageStatus, message: string, clock: Clock): Im
 
 export function withError(status: ImageStatus, reason: ErrorReason, message: string, clock: Clock): ImageStatus {
   const { imageUrl: _, ...rest } = status
-  const conditions = withCondition(
-    withCondition(status.conditions, { type: 'Ready', status: 'False', reason, message: '' }, clock),
+  const changes: ConditionChange[] = [
+    { type: 'Ready', status: 'False', reason, message: '' },
     { type: 'Error', status: 'True', reason, message },
-    clock,
-  )
+  ]
+  const conditions = withConditions(status.conditions, changes, clock)
   return { ...rest, conditions }
 }
 

@@ -1,4 +1,4 @@
-import { readYaml } from '../../kube/read-yaml.js'
+import { readYaml } from '../../../../base/kubernetes/index.js'
 
 /** Network settings of nmstate, as far as they become keyfiles here: Ethernet, addresses, name servers and routes. */
 interface NetworkState {

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js'
+import type { Behaviour } from '../../../../base/kubernetes/index.js'
 
 export const CHOOSES_FREE_HOSTS: Behaviour = {
   name: 'mao/chooses-free-hosts',

@@ -1,9 +1,14 @@
 import { defined, seconds } from '../../../../base/runtime/index.js'
-import type { KubeNode } from '../../kube/kinds/core-kinds.js'
-import type { KubeMachine } from '../../kube/kinds/machine-kinds.js'
-import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
-import { runActor, type ActorParts, type Next } from '../actor.js'
+import type {
+  KubeNode,
+  KubeMachine,
+  BareMetalHost,
+  ObjectName,
+  ActorParts,
+  ReconcileResult,
+  ResourceController,
+  WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { CHOOSES_FREE_HOSTS, DRAINS_BEFORE_DELETION, RELEASES_EMPTY_HOSTS } from './machine-api-behaviours.js'
 import {
   claimHost,
@@ -34,33 +39,50 @@ const PROVISIONED = ['provisioned', 'externally provisioned', 'unmanaged']
  * Makes a machine of a host, and empties the host of a deleted machine: the machine controller of machine-api-operator
  * 9511961 (pkg/controller/machine) with the actuator of cluster-api-provider-baremetal f2b0db1.
  */
-export function runMachineController(parts: ActorParts): AsyncDisposable {
-  const { kube, random, behaviours, announce } = parts
+export class MachineController implements ResourceController {
+  readonly name = `${MACHINE_API_OPERATOR}: machines`
+  readonly watches: readonly WatchedKind[] = [
+    { kind: 'Machine' },
+    { kind: 'BareMetalHost', keysOf: () => this.#allMachines() },
+    { kind: 'Node', keysOf: () => this.#allMachines() },
+  ]
+  readonly #parts: ActorParts
 
-  const reconcile = async (at: ObjectName): Promise<Next> => {
+  constructor(parts: ActorParts) {
+    this.#parts = parts
+  }
+
+  async reconcile(at: ObjectName): Promise<ReconcileResult> {
+    const { kube } = this.#parts
     const machine = await kube.find('Machine', at)
     if (!machine) return
-    if (machine.metadata.deletionTimestamp !== undefined) return remove(machine)
+    if (machine.metadata.deletionTimestamp !== undefined) return this.#remove(machine)
     if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) {
       const finalizers = [...(machine.metadata.finalizers ?? []), MACHINE_FINALIZER]
       await kube.patch('Machine', at, { metadata: { finalizers } })
       return
     }
-    const host = await hostFor(machine)
+    const host = await this.#hostFor(machine)
     if (!host) {
-      await inPhase(machine, 'Provisioning')
+      await this.#setPhase(machine, 'Provisioning')
       return { again: REQUEUE_DELAY }
     }
-    const annotated = await annotate(machine, host)
+    const annotated = await this.#annotate(machine, host)
     if (!PROVISIONED.includes(host.status?.provisioning.state ?? '')) {
-      await inPhase(annotated, annotated.status?.phase ?? 'Provisioning')
+      await this.#setPhase(annotated, annotated.status?.phase ?? 'Provisioning')
       return
     }
-    await provisioned(annotated, host)
+    await this.#linkNode(annotated, host)
+  }
+
+  async #allMachines(): Promise<ObjectName[]> {
+    const { items } = await this.#parts.kube.list('Machine')
+    return items.map(({ metadata: { name, namespace = '' } }) => ({ name, namespace }))
   }
 
   /** The host of a machine: its current host, or else a free one, which this claims. */
-  const hostFor = async (machine: KubeMachine): Promise<BareMetalHost | undefined> => {
+  async #hostFor(machine: KubeMachine): Promise<BareMetalHost | undefined> {
+    const { kube, behaviours } = this.#parts
     const { namespace = '' } = machine.metadata
     const named = machineHostOf(machine)
     if (named) {
@@ -71,9 +93,13 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
       if (!behaviours.has(CHOOSES_FREE_HOSTS)) return undefined
     }
     const { items } = await kube.list('BareMetalHost', { namespace })
-    const own = items.find((host) => isConsumedBy(host, machine))
-    if (own) return own
-    const fitting = items.filter((host) => matchesSelector(host, providerSpecOf(machine)))
+    return items.find((host) => isConsumedBy(host, machine)) ?? this.#claimFree(machine, items)
+  }
+
+  /** Claims one of the free hosts that the machine's selector matches. */
+  async #claimFree(machine: KubeMachine, hosts: readonly BareMetalHost[]): Promise<BareMetalHost | undefined> {
+    const { kube, random, behaviours, announce } = this.#parts
+    const fitting = hosts.filter((host) => matchesSelector(host, providerSpecOf(machine)))
     const free = behaviours.has(CHOOSES_FREE_HOSTS) ? fitting.filter(isFree) : fitting
     if (free.length === 0) {
       if (machine.status?.phase === undefined)
@@ -93,7 +119,8 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     return kube.update<'BareMetalHost'>(claimHost(chosen, machine))
   }
 
-  const annotate = async (machine: KubeMachine, host: BareMetalHost): Promise<KubeMachine> => {
+  async #annotate(machine: KubeMachine, host: BareMetalHost): Promise<KubeMachine> {
+    const { kube } = this.#parts
     const { name, namespace } = host.metadata
     const annotations = {
       [HOST_ANNOTATION]: `${namespace}/${name}`,
@@ -104,14 +131,16 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     return kube.patch('Machine', machine.metadata, { metadata: { annotations } })
   }
 
-  const provisioned = async (machine: KubeMachine, host: BareMetalHost): Promise<void> => {
+  /** Makes machine and node name the host, and each other. */
+  async #linkNode(machine: KubeMachine, host: BareMetalHost): Promise<void> {
+    const { kube } = this.#parts
     const providerID = providerIdOf(host)
     const named =
       machine.spec.providerID === undefined
         ? await kube.patch('Machine', machine.metadata, { spec: { providerID } })
         : machine
-    const node = await nodeOf(named)
-    if (!node) return inPhase(named, 'Provisioned')
+    const node = await this.#nodeOf(named)
+    if (!node) return this.#setPhase(named, 'Provisioned')
     const { name, namespace = '' } = named.metadata
     const annotations = { [MACHINE_ANNOTATION]: `${namespace}/${name}` }
     if (
@@ -119,11 +148,12 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
       node.metadata.annotations?.[MACHINE_ANNOTATION] !== annotations[MACHINE_ANNOTATION]
     )
       await kube.patch('Node', node.metadata, { metadata: { annotations }, spec: { providerID } })
-    await inPhase(named, 'Running', node.metadata.name)
+    await this.#setPhase(named, 'Running', node.metadata.name)
   }
 
   /** The node of a machine: by its provider's id, or by the name of its host, as its addresses have it in a real cluster. */
-  const nodeOf = async (machine: KubeMachine): Promise<KubeNode | undefined> => {
+  async #nodeOf(machine: KubeMachine): Promise<KubeNode | undefined> {
+    const { kube } = this.#parts
     const { providerID } = machine.spec
     const nodes = (await kube.list('Node')).items
     const linked = nodes.find(({ spec }) => providerID !== undefined && spec?.providerID === providerID)
@@ -132,11 +162,12 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     return nodes.find(({ metadata, spec }) => metadata.name === host && spec?.providerID === undefined)
   }
 
-  const inPhase = async (
+  async #setPhase(
     machine: KubeMachine,
     phase: NonNullable<NonNullable<KubeMachine['status']>['phase']>,
     node?: string,
-  ): Promise<void> => {
+  ): Promise<void> {
+    const { kube, announce } = this.#parts
     const { status } = machine
     const nodeRef = node === undefined ? status?.nodeRef : { name: node }
     if (status?.phase === phase && status.nodeRef?.name === nodeRef?.name) return
@@ -150,21 +181,14 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
   }
 
   /** Drains the node, empties the host, deletes the node, and lets the machine go, in this order. */
-  const remove = async (machine: KubeMachine): Promise<Next> => {
+  async #remove(machine: KubeMachine): Promise<ReconcileResult> {
+    const { kube, behaviours } = this.#parts
     if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) return
-    await inPhase(machine, 'Deleting')
-    const node = await nodeOf(machine)
-    const isDrained = machine.metadata.annotations?.[EXCLUDE_DRAINING] !== undefined || !node
-    if (!isDrained && node.spec?.unschedulable !== true && behaviours.has(DRAINS_BEFORE_DELETION)) {
-      announce({
-        actor: MACHINE_API_OPERATOR,
-        does: `drains ${node.metadata.name}`,
-        because: `${machine.metadata.name} is deleted`,
-      })
-      await kube.patch('Node', node.metadata, { spec: { unschedulable: true } })
-    }
+    await this.#setPhase(machine, 'Deleting')
+    const node = await this.#nodeOf(machine)
+    if (node && behaviours.has(DRAINS_BEFORE_DELETION)) await this.#drain(machine, node)
     if (behaviours.has(RELEASES_EMPTY_HOSTS)) {
-      const isEmpty = await emptyHost(machine)
+      const isEmpty = await this.#emptyHost(machine)
       if (!isEmpty) return { again: REQUEUE_DELAY }
     }
     if (node) await kube.delete('Node', node.metadata)
@@ -173,8 +197,20 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     if (finalizers) await kube.patch('Machine', machine.metadata, { metadata: { finalizers } })
   }
 
+  async #drain(machine: KubeMachine, node: KubeNode): Promise<void> {
+    const { kube, announce } = this.#parts
+    if (machine.metadata.annotations?.[EXCLUDE_DRAINING] !== undefined || node.spec?.unschedulable === true) return
+    announce({
+      actor: MACHINE_API_OPERATOR,
+      does: `drains ${node.metadata.name}`,
+      because: `${machine.metadata.name} is deleted`,
+    })
+    await kube.patch('Node', node.metadata, { spec: { unschedulable: true } })
+  }
+
   /** @returns whether the host has let the machine go */
-  const emptyHost = async (machine: KubeMachine): Promise<boolean> => {
+  async #emptyHost(machine: KubeMachine): Promise<boolean> {
+    const { kube, announce } = this.#parts
     const named = machineHostOf(machine)
     const { items } = await kube.list('BareMetalHost', { namespace: machine.metadata.namespace ?? '' })
     const host = named ? await kube.find('BareMetalHost', named) : items.find((one) => isConsumedBy(one, machine))
@@ -195,19 +231,4 @@ export function runMachineController(parts: ActorParts): AsyncDisposable {
     await kube.update<'BareMetalHost'>(releaseHost(host))
     return true
   }
-
-  const allMachines = async () =>
-    (await kube.list('Machine')).items.map(({ metadata: { name, namespace = '' } }) => ({ name, namespace }))
-  return runActor(
-    {
-      name: `${MACHINE_API_OPERATOR}: machines`,
-      watches: [
-        { kind: 'Machine' },
-        { kind: 'BareMetalHost', keysOf: allMachines },
-        { kind: 'Node', keysOf: allMachines },
-      ],
-      reconcile,
-    },
-    parts,
-  )
 }

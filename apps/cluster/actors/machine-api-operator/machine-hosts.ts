@@ -1,7 +1,10 @@
 import { defined } from '../../../../base/runtime/index.js'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { BareMetalProviderSpec, KubeMachine } from '../../kube/kinds/machine-kinds.js'
-import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
+import {
+  apiVersionOf,
+  type BareMetalProviderSpec,
+  type KubeMachine,
+  type BareMetalHost,
+} from '../../../../base/kubernetes/index.js'
 import { HOST_ANNOTATION } from './machine-api-names.js'
 
 // As cluster-api-provider-baremetal f2b0db1 pkg/cloud/baremetal/actuators/machine/actuator.go.

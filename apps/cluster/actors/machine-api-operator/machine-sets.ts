@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../../../base/runtime/index.js'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { KubeMachine, MachineSet } from '../../kube/kinds/machine-kinds.js'
-import type { ObjectName } from '../../kube/kube-client.js'
-import { runActor, type ActorParts } from '../actor.js'
+import {
+  apiVersionOf,
+  type KubeMachine,
+  type MachineSet,
+  type ObjectName,
+  type ActorParts,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { REPLACES_MACHINES } from './machine-api-behaviours.js'
 import { MACHINE_FINALIZER, MACHINE_API_OPERATOR } from './machine-api-names.js'
 
@@ -11,54 +16,74 @@ import { MACHINE_FINALIZER, MACHINE_API_OPERATOR } from './machine-api-names.js'
 const DELETE_FIRST = 'machine.openshift.io/delete-machine'
 
 /** Keeps as many machines as each machine set asks for (machine-api-operator 9511961 pkg/controller/machineset). */
-export function runMachineSetController(parts: ActorParts): AsyncDisposable {
-  const { kube, random, behaviours, announce } = parts
+export class MachineSetController implements ResourceController {
+  readonly name = `${MACHINE_API_OPERATOR}: machine sets`
+  readonly watches: readonly WatchedKind[] = [
+    { kind: 'MachineSet' },
+    { kind: 'Machine', keysOf: ({ namespace = '' }) => this.#allSets(namespace) },
+  ]
+  readonly #parts: ActorParts
 
-  const reconcile = async (at: ObjectName): Promise<void> => {
-    const set = await kube.find('MachineSet', at)
-    if (!set || set.metadata.deletionTimestamp !== undefined) return
-    const labels = set.spec.selector.matchLabels ?? {}
-    // A selector that is empty selects nothing.
-    if (Object.keys(labels).length === 0) return
-    const labelSelector = Object.entries(labels)
-      .map(([key, value]) => `${key}=${value}`)
-      .join()
-    const namespace = at.namespace ?? ''
-    const all = (await kube.list('Machine', { namespace, labelSelector })).items
-    const machines = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    const { replicas } = set.spec
-    if (behaviours.has(REPLACES_MACHINES)) {
-      if (machines.length < replicas) {
-        announce({
-          actor: MACHINE_API_OPERATOR,
-          does: `adds ${formatMachineCount(replicas - machines.length)} to ${at.name}`,
-          because: `it wants ${replicas} and has ${machines.length}`,
-        })
-        for (let each = machines.length; each < replicas; each++) await create(set)
-      } else if (machines.length > replicas) {
-        const going = [...machines].sort(byDeletion).slice(0, machines.length - replicas)
-        announce({
-          actor: MACHINE_API_OPERATOR,
-          does: `removes ${going.map(({ metadata }) => metadata.name).join(' and ')}`,
-          because: `${at.name} wants ${replicas} and has ${machines.length}`,
-        })
-        for (const { metadata } of going) await kube.delete('Machine', { name: metadata.name, namespace })
-      }
-    }
-    const now = (await kube.list('Machine', { namespace, labelSelector })).items
-    const running = now.filter((machine) => machine.status?.phase === 'Running').length
-    const status = { replicas: now.length, readyReplicas: running, availableReplicas: running }
-    if (!isDeepStrictEqual(set.status, status)) await kube.updateStatus<'MachineSet'>({ ...set, status })
+  constructor(parts: ActorParts) {
+    this.#parts = parts
   }
 
-  const create = async ({ metadata, spec }: MachineSet): Promise<void> => {
+  async reconcile(at: ObjectName): Promise<void> {
+    const { kube, behaviours } = this.#parts
+    const set = await kube.find('MachineSet', at)
+    if (!set || set.metadata.deletionTimestamp !== undefined) return
+    // A selector that is empty selects nothing.
+    if (Object.keys(set.spec.selector.matchLabels ?? {}).length === 0) return
+    const { items } = await this.#listMachines(set)
+    const machines = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    if (behaviours.has(REPLACES_MACHINES)) await this.#syncReplicas(set, machines)
+    await this.#updateStatus(set)
+  }
+
+  async #allSets(namespace: string): Promise<ObjectName[]> {
+    const { items } = await this.#parts.kube.list('MachineSet', { namespace })
+    return items.map(({ metadata }) => ({ name: metadata.name, namespace }))
+  }
+
+  #listMachines({ metadata, spec }: MachineSet): Promise<{ items: KubeMachine[] }> {
+    const { namespace = '' } = metadata
+    const labelSelector = Object.entries(spec.selector.matchLabels ?? {})
+      .map(([key, value]) => `${key}=${value}`)
+      .join()
+    return this.#parts.kube.list('Machine', { namespace, labelSelector })
+  }
+
+  /** Creates the machines that are missing, or deletes those that are too many. */
+  async #syncReplicas(set: MachineSet, machines: readonly KubeMachine[]): Promise<void> {
+    const { kube, announce } = this.#parts
+    const { name, namespace = '' } = set.metadata
+    const { replicas } = set.spec
+    if (machines.length < replicas) {
+      announce({
+        actor: MACHINE_API_OPERATOR,
+        does: `adds ${formatMachineCount(replicas - machines.length)} to ${name}`,
+        because: `it wants ${replicas} and has ${machines.length}`,
+      })
+      for (let count = machines.length; count < replicas; count++) await this.#create(set)
+    } else if (machines.length > replicas) {
+      const surplus = [...machines].sort(byDeletion).slice(0, machines.length - replicas)
+      announce({
+        actor: MACHINE_API_OPERATOR,
+        does: `removes ${surplus.map(({ metadata }) => metadata.name).join(' and ')}`,
+        because: `${name} wants ${replicas} and has ${machines.length}`,
+      })
+      for (const { metadata } of surplus) await kube.delete('Machine', { name: metadata.name, namespace })
+    }
+  }
+
+  async #create({ metadata, spec }: MachineSet): Promise<void> {
     const { name, uid, namespace } = metadata
-    await kube.create<'Machine'>({
+    await this.#parts.kube.create<'Machine'>({
       apiVersion: apiVersionOf('Machine'),
       kind: 'Machine',
       spec: spec.template.spec,
       metadata: {
-        name: `${name}-${suffix()}`,
+        name: `${name}-${this.#suffix()}`,
         ...defined({ namespace }),
         labels: { ...spec.template.metadata?.labels, ...spec.selector.matchLabels },
         finalizers: [MACHINE_FINALIZER],
@@ -68,26 +93,17 @@ export function runMachineSetController(parts: ActorParts): AsyncDisposable {
   }
 
   /** Five characters, as Kubernetes appends them to a generateName. */
-  const suffix = (): string => [...random.bytes(5)].map((byte) => 'bcdfghjklmnpqrstvwxz2456789'[byte % 27]!).join('')
+  #suffix(): string {
+    const { random } = this.#parts
+    return [...random.bytes(5)].map((byte) => 'bcdfghjklmnpqrstvwxz2456789'[byte % 27]!).join('')
+  }
 
-  return runActor(
-    {
-      name: `${MACHINE_API_OPERATOR}: machine sets`,
-      watches: [
-        { kind: 'MachineSet' },
-        {
-          kind: 'Machine',
-          keysOf: async ({ namespace = '' }) =>
-            (await kube.list('MachineSet', { namespace })).items.map(({ metadata }) => ({
-              name: metadata.name,
-              namespace,
-            })),
-        },
-      ],
-      reconcile,
-    },
-    parts,
-  )
+  async #updateStatus(set: MachineSet): Promise<void> {
+    const { items: machines } = await this.#listMachines(set)
+    const running = machines.filter((machine) => machine.status?.phase === 'Running').length
+    const status = { replicas: machines.length, readyReplicas: running, availableReplicas: running }
+    if (!isDeepStrictEqual(set.status, status)) await this.#parts.kube.updateStatus<'MachineSet'>({ ...set, status })
+  }
 }
 
 const formatMachineCount = (machines: number): string => (machines === 1 ? 'a machine' : `${machines} machines`)

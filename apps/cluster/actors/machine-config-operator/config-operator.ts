@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import { conditionOf, withCondition } from '../../kube/conditions.js'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { ClusterOperator } from '../../kube/kinds/config-kinds.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
-import type { Condition } from '../../kube/object.js'
-import { isRefusal } from '../../kube/kube-refusal.js'
-import { runActor, type ActorParts } from '../actor.js'
+import {
+  conditionOf,
+  withConditions,
+  type ConditionChange,
+  apiVersionOf,
+  type ClusterOperator,
+  type MachineConfigPool,
+  createIfAbsent,
+  type ActorParts,
+  watchObject,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
+import { ensureClusterOperator } from '../cluster-operator.js'
 import { WAITS_FOR_POOLS } from './machine-config-behaviours.js'
 import {
   CLUSTER_OPERATOR,
@@ -23,21 +30,45 @@ import { isUpdated } from './pool-nodes.js'
 import { renderedConfig } from './rendered-config.js'
 import { templatesOf } from './templates.js'
 
-const CONFIG_OPERATOR_NAME = CLUSTER_OPERATOR
-
 /**
  * Keeps what the controllers work on: the pools, the MachineConfigs of the release's templates, the user data of new
  * machines; and reports the release once the pools that an upgrade needs have become it.
- *
- * @param serverUrl where computers at their first boot reach the machine config server
  */
-export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDisposable {
-  const { kube, clock, behaviours, announce } = parts
+export class ConfigOperator implements ResourceController {
+  readonly name = MACHINE_CONFIG_OPERATOR
+  readonly watches: readonly WatchedKind[] = [
+    watchObject('ConfigMap', OS_IMAGE, CLUSTER_OPERATOR),
+    watchObject('ClusterOperator', CLUSTER_OPERATOR, CLUSTER_OPERATOR),
+    { kind: 'MachineConfigPool', keysOf: () => [CLUSTER_OPERATOR] },
+    { kind: 'MachineConfig', keysOf: () => [CLUSTER_OPERATOR] },
+  ]
+  readonly #parts: ActorParts
+  readonly #serverUrl: string
 
-  const syncTemplates = async (role: Role, version: string): Promise<void> => {
+  /** @param serverUrl where computers at their first boot reach the machine config server */
+  constructor(parts: ActorParts, serverUrl: string) {
+    this.#parts = parts
+    this.#serverUrl = serverUrl
+  }
+
+  async reconcile(): Promise<void> {
+    const { kube } = this.#parts
+    const release = await kube.find('ConfigMap', OS_IMAGE)
+    const version = release?.data?.['releaseVersion']
+    if (version === undefined) return
+    for (const role of ROLES) {
+      await this.#syncUserData(role)
+      await this.#syncTemplates(role, version)
+      await this.#syncPool(role)
+    }
+    await this.#report(version, (await kube.list('MachineConfigPool')).items)
+  }
+
+  async #syncTemplates(role: Role, version: string): Promise<void> {
+    const { kube } = this.#parts
     for (const wanted of templatesOf(role, version)) {
       const current = await kube.find('MachineConfig', wanted.metadata)
-      if (!current) await unlessThere(() => kube.create<'MachineConfig'>(wanted))
+      if (!current) await createIfAbsent(() => kube.create<'MachineConfig'>(wanted))
       else if (
         current.metadata.annotations?.[GENERATED_BY] !== version ||
         !isDeepStrictEqual(current.spec, JSON.parse(JSON.stringify(wanted.spec)))
@@ -50,7 +81,8 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
     }
   }
 
-  const syncPool = async (role: Role): Promise<void> => {
+  async #syncPool(role: Role): Promise<void> {
+    const { kube } = this.#parts
     if (await kube.find('MachineConfigPool', { name: role })) return
     const labels = role === 'master' ? { [REQUIRED_FOR_UPGRADE]: '' } : {}
     await kube.create<'MachineConfigPool'>({
@@ -65,120 +97,81 @@ export function runConfigOperator(parts: ActorParts, serverUrl: string): AsyncDi
   }
 
   /** The pointer that new machines are installed with: it says where their configuration is. */
-  const syncUserData = async (role: Role): Promise<void> => {
+  async #syncUserData(role: Role): Promise<void> {
+    const { kube } = this.#parts
     const at = { name: `${role}-user-data`, namespace: MACHINE_API }
-    const merge = [{ source: `${serverUrl}/config/${role}` }]
+    const merge = [{ source: `${this.#serverUrl}/config/${role}` }]
     // The lowest version of spec 3, which every boot image reads.
     const pointer = JSON.stringify({ ignition: { version: '3.0.0', config: { merge } } })
     const current = await kube.find('Secret', at)
     const userData = Buffer.from(pointer).toString('base64')
     if (!current)
-      await unlessThere(() =>
+      await createIfAbsent(() =>
         kube.create<'Secret'>({ apiVersion: 'v1', kind: 'Secret', metadata: at, type: 'Opaque', data: { userData } }),
       )
     else if (current.data?.['userData'] !== userData) await kube.patch('Secret', at, { data: { userData } })
   }
 
-  const report = async (version: string, pools: readonly MachineConfigPool[]): Promise<void> => {
-    const found =
-      (await kube.find('ClusterOperator', CONFIG_OPERATOR_NAME)) ??
-      (await kube.create<'ClusterOperator'>({
-        apiVersion: apiVersionOf('ClusterOperator'),
-        kind: 'ClusterOperator',
-        metadata: CONFIG_OPERATOR_NAME,
-        spec: {},
-      }))
-    const required = pools.filter(({ metadata }) => metadata.labels?.[REQUIRED_FOR_UPGRADE] !== undefined)
-    const isThere = behaviours.has(WAITS_FOR_POOLS)
-      ? await Promise.all(required.map(async (pool) => isUpdated(pool) && (await rendersRelease(pool))))
-      : []
-    const isDone = isThere.every(Boolean)
-    const before = found.status
-    const known = before?.versions.find(({ name }) => name === 'operator')?.version
-    const at = isDone ? version : known
-    const degraded = pools.filter(({ status }) => conditionOf(status?.conditions, 'Degraded')?.status === 'True')
+  async #report(version: string, pools: readonly MachineConfigPool[]): Promise<void> {
+    const { kube, clock, behaviours, announce } = this.#parts
+    const found = await ensureClusterOperator(kube, CLUSTER_OPERATOR)
+    const known = found.status?.versions.find(({ name }) => name === 'operator')?.version
+    const required = behaviours.has(WAITS_FOR_POOLS) ? pools.filter(isRequired) : []
+    const isDone = (await Promise.all(required.map((pool) => this.#runsRelease(pool)))).every(Boolean)
+    const deployed = isDone ? version : known
     const status: NonNullable<ClusterOperator['status']> = {
-      versions: at === undefined ? [] : [{ name: 'operator', version: at }],
-      conditions: conditionsOf({ isDone, at, version, degraded, before: before?.conditions }),
+      versions: deployed === undefined ? [] : [{ name: 'operator', version: deployed }],
+      conditions: withConditions(
+        found.status?.conditions,
+        [
+          availableCondition(version, deployed),
+          progressingCondition(version, isDone),
+          degradedCondition(version, pools),
+        ],
+        clock,
+      ),
     }
-    if (isDeepStrictEqual(status, before)) return
+    if (isDeepStrictEqual(status, found.status)) return
     await kube.updateStatus<'ClusterOperator'>({ ...found, status })
-    if (at === known) return
-    const because = known === undefined ? 'its controllers run' : 'the control plane runs the release'
-    announce({ actor: MACHINE_CONFIG_OPERATOR, does: `reports ${version}`, because })
+    if (deployed === known) return
+    announce({
+      actor: MACHINE_CONFIG_OPERATOR,
+      does: `reports ${version}`,
+      because: known === undefined ? 'its controllers run' : 'the control plane runs the release',
+    })
   }
 
-  /** True if a pool's configuration is that of the release, and not of the one before. */
-  const rendersRelease = async (pool: MachineConfigPool): Promise<boolean> => {
-    const wanted = await renderedConfig(pool, kube)
+  /** True if a pool has the configuration of the release, and not that of the one before. */
+  async #runsRelease(pool: MachineConfigPool): Promise<boolean> {
+    if (!isUpdated(pool)) return false
+    const wanted = await renderedConfig(pool, this.#parts.kube)
     return wanted !== undefined && wanted.name === pool.spec.configuration?.name
   }
-
-  const conditionsOf = (now: {
-    isDone: boolean
-    at: string | undefined
-    version: string
-    degraded: readonly MachineConfigPool[]
-    before: readonly Condition[] | undefined
-  }): Condition[] => {
-    const { isDone, at, version, degraded } = now
-    const [pool] = degraded
-    const name = pool?.metadata.name ?? ''
-    const why = pool && conditionOf(pool.status?.conditions, 'Degraded')?.message
-    let conditions = now.before
-    for (const condition of [
-      at === undefined
-        ? { type: 'Available', status: 'False' as const, message: `Cluster has not deployed ${version}` }
-        : { type: 'Available', status: 'True' as const, message: `Cluster has deployed [{operator ${at}}]` },
-      isDone
-        ? { type: 'Progressing', status: 'False' as const, message: `Cluster version is ${version}` }
-        : { type: 'Progressing', status: 'True' as const, message: `Working towards ${version}` },
-      pool
-        ? {
-            type: 'Degraded',
-            status: 'True' as const,
-            reason: 'RequiredPoolsFailed',
-            message: `Unable to apply ${version}: error during syncRequiredMachineConfigPools: ${name}: ${why ?? ''}`,
-          }
-        : { type: 'Degraded', status: 'False' as const },
-    ])
-      conditions = withCondition(conditions, condition, clock)
-    return conditions ? [...conditions] : []
-  }
-
-  const reconcile = async (): Promise<void> => {
-    const release = await kube.find('ConfigMap', OS_IMAGE)
-    const version = release?.data?.['releaseVersion']
-    if (version === undefined) return
-    for (const role of ROLES) {
-      await syncUserData(role)
-      await syncTemplates(role, version)
-      await syncPool(role)
-    }
-    const all = (await kube.list('MachineConfigPool')).items
-    await report(version, all)
-  }
-
-  const here = () => [CONFIG_OPERATOR_NAME]
-  return runActor(
-    {
-      name: MACHINE_CONFIG_OPERATOR,
-      watches: [
-        { kind: 'ConfigMap', keysOf: (at) => (at.name === OS_IMAGE.name ? here() : []) },
-        { kind: 'ClusterOperator', keysOf: (at) => (at.name === CONFIG_OPERATOR_NAME.name ? here() : []) },
-        { kind: 'MachineConfigPool', keysOf: here },
-        { kind: 'MachineConfig', keysOf: here },
-      ],
-      reconcile,
-    },
-    parts,
-  )
 }
 
-async function unlessThere(create: () => Promise<unknown>): Promise<void> {
-  try {
-    await create()
-  } catch (error) {
-    if (!isRefusal(error, 409)) throw error
+const isRequired = ({ metadata }: MachineConfigPool): boolean => metadata.labels?.[REQUIRED_FOR_UPGRADE] !== undefined
+
+const availableCondition = (version: string, deployed: string | undefined): ConditionChange =>
+  deployed === undefined
+    ? { type: 'Available', status: 'False', message: `Cluster has not deployed ${version}` }
+    : { type: 'Available', status: 'True', message: `Cluster has deployed [{operator ${deployed}}]` }
+
+const progressingCondition = (version: string, isDone: boolean): ConditionChange =>
+  isDone
+    ? { type: 'Progressing', status: 'False', message: `Cluster version is ${version}` }
+    : { type: 'Progressing', status: 'True', message: `Working towards ${version}` }
+
+function degradedCondition(version: string, pools: readonly MachineConfigPool[]): ConditionChange {
+  for (const { metadata, status } of pools) {
+    const degraded = conditionOf(status?.conditions, 'Degraded')
+    if (degraded?.status !== 'True') continue
+    const failure = `error during syncRequiredMachineConfigPools: ${metadata.name}: ${degraded.message ?? ''}`
+    return {
+      type: 'Degraded',
+      status: 'True',
+      reason: 'RequiredPoolsFailed',
+      message: `Unable to apply ${version}: ${failure}`,
+    }
   }
+  return { type: 'Degraded', status: 'False' }
 }

@@ -1,7 +1,6 @@
 import { bytesSource, serveFiles, type FoundFile } from '../../../../base/bytes/index.js'
 import { dataUrl, mergeIgnition, negotiate, type SpecConfig } from '../../../../ignition/index.js'
-import type { MachineConfig } from '../../kube/kinds/machine-config-kinds.js'
-import type { ActorParts } from '../actor.js'
+import type { MachineConfig, ActorParts } from '../../../../base/kubernetes/index.js'
 import { ENCAPSULATES_CONFIG, NEGOTIATES_IGNITION } from './machine-config-behaviours.js'
 import {
   CURRENT_CONFIG,

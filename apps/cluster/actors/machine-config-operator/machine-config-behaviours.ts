@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js'
+import type { Behaviour } from '../../../../base/kubernetes/index.js'
 
 export const RESPECTS_MAX_UNAVAILABLE: Behaviour = {
   name: 'mco/respects-max-unavailable',

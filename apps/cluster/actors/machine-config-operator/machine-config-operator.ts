@@ -1,10 +1,10 @@
 import { openInScope } from '../../../../base/runtime/index.js'
 import type { ContainerPuller } from '../../site/site-releases.js'
-import type { ActorParts } from '../actor.js'
-import { runBootImageController } from './boot-images/boot-image-controller.js'
-import { runDrainController } from './drain.js'
-import { runConfigOperator } from './config-operator.js'
-import { runPoolController } from './pools.js'
+import { type ActorParts, runController } from '../../../../base/kubernetes/index.js'
+import { BootImageController } from './boot-images/boot-image-controller.js'
+import { DrainController } from './drain.js'
+import { ConfigOperator } from './config-operator.js'
+import { PoolController } from './pools.js'
 import { serveConfigs, type ConfigServer } from './config-server.js'
 
 export interface MachineConfigOperatorParts extends ActorParts {
@@ -20,10 +20,13 @@ export function runMachineConfigOperator(
 ): Promise<AsyncDisposable & { readonly server: ConfigServer }> {
   return openInScope(async (scope) => {
     const server = scope.use(await serveConfigs(parts, parts.port))
-    scope.use(runConfigOperator(parts, server.url))
-    scope.use(runPoolController(parts))
-    scope.use(runDrainController(parts))
-    scope.use(runBootImageController(parts))
+    const controllers = [
+      new ConfigOperator(parts, server.url),
+      new PoolController(parts),
+      new DrainController(parts),
+      new BootImageController(parts),
+    ]
+    for (const controller of controllers) scope.use(runController(controller, parts))
     return { server, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
   })
 }

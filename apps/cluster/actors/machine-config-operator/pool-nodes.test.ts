@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../../../base/runtime/index.js'
-import type { KubeNode } from '../../kube/kinds/core-kinds.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import type { KubeNode } from '../../../../base/kubernetes/kinds/core-kinds.js'
+import type { MachineConfigPool } from '../../../../base/kubernetes/kinds/machine-config-kinds.js'
 import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './machine-config-names.js'
 import { nodesToUpdate, nodesOf, poolStatus } from './pool-nodes.js'
 

@@ -1,6 +1,10 @@
-import { conditionOf, withCondition } from '../../kube/conditions.js'
-import type { KubeNode } from '../../kube/kinds/core-kinds.js'
-import type { MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import {
+  conditionOf,
+  withConditions,
+  type ConditionChange,
+  type KubeNode,
+  type MachineConfigPool,
+} from '../../../../base/kubernetes/index.js'
 import { defined, type Clock } from '../../../../base/runtime/index.js'
 import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './machine-config-names.js'
 
@@ -81,19 +85,17 @@ export function poolStatus(
     reason: isOneDegraded ? `${degraded.length} nodes are reporting degraded status on sync` : '',
     message: reasons.join(', '),
   }
-  let conditions = pool.status?.conditions
-  for (const condition of [
+  const changes: ConditionChange[] = [
     {
       type: 'Updated',
       reason: '',
-      status: all ? ('True' as const) : ('False' as const),
+      status: all ? 'True' : 'False',
       message: all ? `All nodes are updated with ${line}` : '',
     },
     { type: 'Updating', reason: '', ...updating },
     { type: 'NodeDegraded', ...bad },
     { type: 'Degraded', ...bad, reason: '' },
-  ])
-    conditions = withCondition(conditions, condition, clock)
+  ]
   const before = pool.status?.configuration
   const configuration = all ? { name } : before
   return {
@@ -103,7 +105,7 @@ export function poolStatus(
     updatedMachineCount: updated.length,
     unavailableMachineCount: unavailable.length,
     degradedMachineCount: degraded.length,
-    conditions: conditions ?? [],
+    conditions: withConditions(pool.status?.conditions, changes, clock),
   }
 }
 

@@ -1,29 +1,63 @@
 import { isDeepStrictEqual } from 'node:util'
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
-import { isRefusal } from '../../kube/kube-refusal.js'
-import { runActor, type ActorParts } from '../actor.js'
+import {
+  apiVersionOf,
+  type KubeNode,
+  type MachineConfig,
+  type MachineConfigPool,
+  type ObjectName,
+  createIfAbsent,
+  type NewObject,
+  type ActorParts,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../base/kubernetes/index.js'
 import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './machine-config-behaviours.js'
 import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './machine-config-names.js'
 import { nodesToUpdate, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'
-import { renderedConfig } from './rendered-config.js'
+import { renderedConfig, type RenderedConfig } from './rendered-config.js'
 
 /**
  * The controllers of the pools: one renders the MachineConfigs of a pool into one, the other has as many nodes of the pool
  * become it as may be away at a time, and counts how far they are.
  */
-export function runPoolController(parts: ActorParts): AsyncDisposable {
-  const { kube, clock, behaviours, announce } = parts
+export class PoolController implements ResourceController {
+  readonly name = `${MACHINE_CONFIG_OPERATOR}: pools`
+  readonly watches: readonly WatchedKind[] = [
+    { kind: 'MachineConfigPool' },
+    { kind: 'MachineConfig', keysOf: () => this.#allPools() },
+    { kind: 'Node', keysOf: () => this.#allPools() },
+    { kind: 'ConfigMap', keysOf: (at) => (at.name === OS_IMAGE.name ? this.#allPools() : []) },
+  ]
+  readonly #parts: ActorParts
 
-  const allPools = async () =>
-    (await kube.list('MachineConfigPool')).items.map(({ metadata }) => ({ name: metadata.name }))
+  constructor(parts: ActorParts) {
+    this.#parts = parts
+  }
+
+  async reconcile({ name }: ObjectName): Promise<void> {
+    const { kube } = this.#parts
+    const found = await kube.find('MachineConfigPool', { name })
+    if (!found || found.metadata.deletionTimestamp !== undefined) return
+    const pool = await this.#renderConfig(found)
+    const nodes = nodesOf(pool, (await kube.list('Node')).items)
+    const status = poolStatus(pool, nodes, this.#parts.clock)
+    if (!isDeepStrictEqual(status, pool.status)) await this.#saveStatus(pool, status)
+    await this.#updateNodes(pool, nodes)
+  }
+
+  async #allPools(): Promise<ObjectName[]> {
+    const { items } = await this.#parts.kube.list('MachineConfigPool')
+    return items.map(({ metadata }) => ({ name: metadata.name }))
+  }
 
   /** Renders the configuration of a pool, and makes it the one that the pool asks for. */
-  const rendered = async (pool: MachineConfigPool): Promise<MachineConfigPool> => {
+  async #renderConfig(pool: MachineConfigPool): Promise<MachineConfigPool> {
+    const { kube, announce } = this.#parts
     const wanted = await renderedConfig(pool, kube)
     if (!wanted) return pool
-    const { name, spec, releaseVersion } = wanted
-    if (!(await kube.find('MachineConfig', { name }))) await create(name, spec, releaseVersion, pool)
+    const { name, releaseVersion } = wanted
+    if (!(await kube.find('MachineConfig', { name })))
+      await createIfAbsent(() => kube.create<'MachineConfig'>(newRenderedConfig(wanted, pool)))
     if (pool.spec.configuration?.name === name) return pool
     const isFirst = pool.spec.configuration === undefined
     announce({
@@ -36,44 +70,21 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
     return kube.patch('MachineConfigPool', { name: pool.metadata.name }, { spec: { configuration: { name } } })
   }
 
-  const create = async (
-    name: string,
-    spec: MachineConfig['spec'],
-    releaseVersion: string,
-    { metadata }: MachineConfigPool,
-  ): Promise<void> => {
-    const owner = { apiVersion: apiVersionOf('MachineConfigPool'), kind: 'MachineConfigPool', controller: true }
-    try {
-      await kube.create<'MachineConfig'>({
-        apiVersion: apiVersionOf('MachineConfig'),
-        kind: 'MachineConfig',
-        spec,
-        metadata: {
-          name,
-          annotations: { [GENERATED_BY]: releaseVersion },
-          ownerReferences: [{ ...owner, name: metadata.name, uid: metadata.uid }],
-        },
+  async #saveStatus(pool: MachineConfigPool, status: NonNullable<MachineConfigPool['status']>): Promise<void> {
+    const { kube, announce } = this.#parts
+    const saved = await kube.updateStatus<'MachineConfigPool'>({ ...pool, status })
+    if (isUpdated(saved) && !isUpdated(pool) && status.machineCount > 0)
+      announce({
+        actor: MACHINE_CONFIG_OPERATOR,
+        does: `counts pool ${pool.metadata.name} as updated`,
+        because: 'all of its nodes are done',
       })
-    } catch (error) {
-      if (!isRefusal(error, 409)) throw error
-    }
   }
 
-  const reconcile = async (name: string): Promise<void> => {
-    const found = await kube.find('MachineConfigPool', { name })
-    if (!found || found.metadata.deletionTimestamp !== undefined) return
-    const pool = await rendered(found)
-    const nodes = nodesOf(pool, (await kube.list('Node')).items)
-    const status = poolStatus(pool, nodes, clock)
-    if (!isDeepStrictEqual(status, pool.status)) {
-      const saved = await kube.updateStatus<'MachineConfigPool'>({ ...pool, status })
-      if (isUpdated(saved) && !isUpdated(pool) && nodes.length > 0)
-        announce({
-          actor: MACHINE_CONFIG_OPERATOR,
-          does: `counts pool ${name} as updated`,
-          because: 'all of its nodes are done',
-        })
-    }
+  /** Asks as many nodes to become the pool's configuration as may be away at a time. */
+  async #updateNodes(pool: MachineConfigPool, nodes: readonly KubeNode[]): Promise<void> {
+    const { kube, behaviours, announce } = this.#parts
+    const { name } = pool.metadata
     if (pool.spec.paused && behaviours.has(HONOURS_PAUSE)) return
     const most = behaviours.has(RESPECTS_MAX_UNAVAILABLE) ? Math.max(1, pool.spec.maxUnavailable ?? 1) : Infinity
     for (const node of nodesToUpdate(pool, nodes, most)) {
@@ -90,20 +101,29 @@ export function runPoolController(parts: ActorParts): AsyncDisposable {
       )
     }
   }
-
-  return runActor(
-    {
-      name: `${MACHINE_CONFIG_OPERATOR}: pools`,
-      watches: [
-        { kind: 'MachineConfigPool' },
-        ...(['MachineConfig', 'Node'] as const).map((kind) => ({ kind, keysOf: allPools })),
-        { kind: 'ConfigMap', keysOf: (at) => (at.name === OS_IMAGE.name ? allPools() : []) },
-      ],
-      reconcile: ({ name }) => reconcile(name),
-    },
-    parts,
-  )
 }
+
+const newRenderedConfig = (
+  { name, spec, releaseVersion }: RenderedConfig,
+  { metadata }: MachineConfigPool,
+): NewObject<MachineConfig> & { kind: 'MachineConfig' } => ({
+  apiVersion: apiVersionOf('MachineConfig'),
+  kind: 'MachineConfig',
+  spec,
+  metadata: {
+    name,
+    annotations: { [GENERATED_BY]: releaseVersion },
+    ownerReferences: [
+      {
+        apiVersion: apiVersionOf('MachineConfigPool'),
+        kind: 'MachineConfigPool',
+        controller: true,
+        name: metadata.name,
+        uid: metadata.uid,
+      },
+    ],
+  },
+})
 
 /** A rendered configuration's name with the beginning of its hash. */
 export const shortenRendered = (rendered: string): string =>

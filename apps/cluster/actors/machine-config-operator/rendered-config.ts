@@ -7,8 +7,7 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../../../ignition/index.js'
-import type { KubeClient } from '../../kube/kube-client.js'
-import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import type { KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
@@ -48,11 +47,18 @@ function renderedName(pool: string, spec: MachineConfigSpec): string {
   return `rendered-${pool}-${createHash('md5').update(JSON.stringify(spec)).digest('hex')}`
 }
 
+/** The MachineConfigs of a pool, merged into one. */
+export interface RenderedConfig {
+  name: string
+  spec: MachineConfigSpec
+  releaseVersion: string
+}
+
 /** Configuration of a pool by the objects that are there; undefined while they are of two releases. */
 export async function renderedConfig(
   { metadata, spec }: MachineConfigPool,
   kube: KubeClient,
-): Promise<{ name: string; spec: MachineConfigSpec; releaseVersion: string } | undefined> {
+): Promise<RenderedConfig | undefined> {
   const release = await kube.find('ConfigMap', OS_IMAGE)
   const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
   const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})

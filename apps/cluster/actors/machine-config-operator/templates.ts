@@ -1,6 +1,4 @@
-import { apiVersionOf } from '../../kube/kinds.js'
-import type { MachineConfig } from '../../kube/kinds/machine-config-kinds.js'
-import type { NewObject } from '../../kube/object.js'
+import { apiVersionOf, type MachineConfig, type NewObject } from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, nodeRoleLabel, ROLE, type Role } from './machine-config-names.js'
 import { OWN_SPEC } from './rendered-config.js'
 

@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defined } from '../../../../../base/runtime/index.js'
-import { conditionOf, withCondition } from '../../../kube/conditions.js'
-import type { ClusterVersion } from '../../../kube/kinds/config-kinds.js'
-import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine-kinds.js'
+import {
+  withCondition,
+  type ConditionChange,
+  type ClusterVersion,
+  type MachineSet,
+  type ObjectName,
+  type ActorParts,
+  watchObject,
+  type ResourceController,
+  type WatchedKind,
+} from '../../../../../base/kubernetes/index.js'
 import type { ContainerPuller } from '../../../site/site-releases.js'
-import { runActor, type ActorParts } from '../../actor.js'
 import {
   KEEPS_PINNED,
   NAMES_SKEW,
@@ -12,252 +18,188 @@ import {
   UPDATES_BOOT_IMAGES,
   WITHHOLDS_BOOT_IMAGES,
 } from '../machine-config-behaviours.js'
+import { BOOT_IMAGES, CLUSTER_OPERATOR, MACHINE_API, MACHINE_CONFIG_OPERATOR } from '../machine-config-names.js'
 import {
-  BOOT_IMAGES,
-  CLUSTER_OPERATOR,
-  MACHINE_API,
-  MACHINE_CONFIG_OPERATOR,
-  MACHINE_CONFIG_NAMESPACE,
-} from '../machine-config-names.js'
-import { isUpdated } from '../pool-nodes.js'
-import { renderedConfig } from '../rendered-config.js'
+  approvedByRelease,
+  approvedImage,
+  imageFileName,
+  isPinned,
+  presentImage,
+  BOOT_IMAGE_REFUSED,
+  withApprovedImage,
+  type ApprovedImage,
+} from './approved-image.js'
+import { initialVersion, writeRecord } from './boot-image-record.js'
 import {
-  APPROVED,
-  machineSetArchitecture,
   isOlder,
+  machineSetArchitecture,
   offeredImage,
   payloadVersion,
-  providerSpecOf,
   skewOf,
-  UPDATES,
-  BOOT_IMAGE_VERSION,
   versionOfSet,
   type BootImagePlace,
   type OfferedImage,
 } from './boot-image-sources.js'
-
-/** Why a boot image was not taken, or was put back: an annotation of the machine set. */
-export const REFUSED = 'machineconfiguration.openshift.io/boot-image-refused'
-/** Keeps the version of the boot image that the cluster was installed with, and the skew that was found last. */
-export const RECORD = { name: 'boot-image-record', namespace: MACHINE_CONFIG_NAMESPACE }
+import { pendingUpgrade } from './pending-upgrade.js'
 
 export interface BootImageParts extends ActorParts {
   registry: ContainerPuller
 }
 
-type Approved = Pick<BareMetalProviderSpec, 'image' | 'customDeploy'>
+/** Versions of boot images, as far as they are known. */
+interface ImageVersions {
+  /** Version of the image that the machine set has now. */
+  present: string | undefined
+  /** Version of the image that the cluster was installed with. */
+  initial: string | undefined
+}
+
 const BOOT_IMAGES_NAME = { name: 'boot-images' }
-const ACTOR = MACHINE_CONFIG_OPERATOR
-const METHOD = 'install_coreos'
 
 /**
  * Gives machine sets the boot image of the release, but only once the upgrade to it is complete and every node runs it: a
  * new machine must not be newer than the cluster that it joins. After pkg/controller/bootimage of
  * machine-config-operator 7ff337a, which does so for clouds and is content with the ClusterVersion.
  */
-export function runBootImageController(parts: BootImageParts): AsyncDisposable {
-  const { kube, registry, clock, behaviours, announce } = parts
+export class BootImageController implements ResourceController {
+  readonly name = `${MACHINE_CONFIG_OPERATOR}: boot images`
+  readonly watches: readonly WatchedKind[] = [
+    { kind: 'ClusterVersion', keysOf: () => [BOOT_IMAGES_NAME] },
+    { kind: 'MachineConfigPool', keysOf: () => [BOOT_IMAGES_NAME] },
+    { kind: 'MachineConfig', keysOf: () => [BOOT_IMAGES_NAME] },
+    { kind: 'MachineSet', keysOf: () => [BOOT_IMAGES_NAME] },
+    watchObject('ClusterOperator', CLUSTER_OPERATOR, BOOT_IMAGES_NAME),
+    watchObject('ConfigMap', BOOT_IMAGES, BOOT_IMAGES_NAME),
+  ]
+  readonly #parts: BootImageParts
 
-  /** Why boot images are not replaced now; undefined when they may be. */
-  const unfinished = async (cluster: ClusterVersion | undefined): Promise<string | undefined> => {
-    const [current] = cluster?.status?.history ?? []
-    if (!cluster || !current) return 'the cluster is being installed'
-    const { version = '', image = '' } = cluster.spec.desiredUpdate ?? {}
-    const isAsked =
-      (version !== '' && version !== current.version) || (version === '' && image !== '' && image !== current.image)
-    const isRefused = conditionOf(cluster.status?.conditions, 'ReleaseAccepted')?.status === 'False'
-    const target = isAsked && !isRefused ? version || 'another release' : current.version
-    const incomplete = `the upgrade to ${target} is not complete`
-    if (current.state !== 'Completed' || (isAsked && !isRefused)) return incomplete
-    for (const pool of (await kube.list('MachineConfigPool')).items) {
-      const wanted = await renderedConfig(pool, kube)
-      const isThere = isUpdated(pool) && (!wanted || wanted.name === pool.spec.configuration?.name)
-      if (!isThere) return `${incomplete}: pool ${pool.metadata.name} is not updated`
-    }
-    return undefined
+  constructor(parts: BootImageParts) {
+    this.#parts = parts
   }
 
-  /** The version that the cluster was installed with, which is the oldest that it may install. */
-  const initialVersion = async (version: string | undefined): Promise<string | undefined> => {
-    const found = (await kube.find('ConfigMap', RECORD))?.data?.['initial']
-    if (found !== undefined || version === undefined) return found
-    await record({ initial: version })
-    return version
+  async reconcile(_at: ObjectName, signal: AbortSignal): Promise<void> {
+    const { kube, behaviours } = this.#parts
+    const cluster = await kube.find('ClusterVersion', { name: 'version' })
+    const pending = await pendingUpgrade(cluster, kube)
+    for (const set of (await kube.list('MachineSet')).items)
+      if (set.metadata.deletionTimestamp === undefined) await this.#reconcileSet(set, pending)
+    if (pending === undefined && behaviours.has(NAMES_SKEW)) await this.#reportSkew(cluster!, signal)
   }
 
-  const record = async (data: Record<string, string | null>): Promise<void> => {
-    const found = await kube.find('ConfigMap', RECORD)
-    if (found) {
-      const isNew = Object.entries(data).some(([key, value]) => (found.data?.[key] ?? null) !== value)
-      if (isNew) await kube.patch('ConfigMap', RECORD, { data })
-      return
-    }
-    const there = Object.entries(data).filter((entry): entry is [string, string] => entry[1] !== null)
-    if (there.length === 0) return
-    await kube.create<'ConfigMap'>({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: RECORD,
-      data: Object.fromEntries(there),
-    })
-  }
-
-  const isPinned = (set: MachineSet): boolean => {
-    const { annotations = {} } = set.metadata
-    if (annotations[UPDATES] === 'None') return true
-    return annotations[APPROVED] === undefined && providerSpecOf(set).customDeploy?.method !== METHOD
-  }
-
-  const reconcileSet = async (set: MachineSet, waitsFor: string | undefined): Promise<void> => {
+  async #reconcileSet(set: MachineSet, pending: string | undefined): Promise<void> {
+    const { kube, behaviours } = this.#parts
     if (isPinned(set) && behaviours.has(KEEPS_PINNED)) return
     const offered = await offeredImage(kube, machineSetArchitecture(set))
-    const known = offered ? [offered] : []
-    const version = versionOfSet(set, known)
-    const initial = await initialVersion(version ?? offered?.version)
-    const text = set.metadata.annotations?.[APPROVED]
-    const approved = text === undefined ? undefined : (JSON.parse(text) as Approved)
-    const has = approvedImageOf(set)
-    if (waitsFor !== undefined && behaviours.has(WITHHOLDS_BOOT_IMAGES)) {
-      if (!approved) return take(set, has, version, undefined)
-      if (isDeepStrictEqual(approved, has)) return
-      return putBack(set, approved, `the boot image ${version ?? bootImageNameOf(has)} is withheld: ${waitsFor}`)
-    }
-    if (!offered || !behaviours.has(UPDATES_BOOT_IMAGES)) return
-    const wanted = approvedBy(offered)
+    const present = versionOfSet(set, offered ? [offered] : [])
+    const initial = await initialVersion(kube, present ?? offered?.version)
+    if (pending !== undefined && behaviours.has(WITHHOLDS_BOOT_IMAGES)) await this.#withhold(set, present, pending)
+    else if (offered && behaviours.has(UPDATES_BOOT_IMAGES)) await this.#offer(set, offered, { present, initial })
+  }
+
+  /** Keeps the image that a machine set had before the upgrade. */
+  async #withhold(set: MachineSet, version: string | undefined, pending: string): Promise<void> {
+    const present = presentImage(set)
+    const approved = approvedImage(set)
+    if (!approved) await this.#approve(set, present, version)
+    else if (!isDeepStrictEqual(approved, present))
+      await this.#putBack(set, approved, `the boot image ${version ?? imageFileName(present)} is withheld: ${pending}`)
+  }
+
+  /** Gives a machine set the image of the release, or takes away another that it was given. */
+  async #offer(set: MachineSet, offered: OfferedImage, versions: ImageVersions): Promise<void> {
+    const { behaviours, announce } = this.#parts
+    const { present, initial } = versions
+    const has = presentImage(set)
+    const approved = approvedImage(set)
+    const wanted = approvedByRelease(offered)
+    const isApproved = isDeepStrictEqual(approved, has)
     if (isDeepStrictEqual(wanted, has)) {
-      if (!isDeepStrictEqual(approved, has)) await take(set, has, offered.version, undefined)
+      if (!isApproved) await this.#approve(set, has, offered.version)
       return
     }
-    if (approved && !isDeepStrictEqual(approved, has) && isDeepStrictEqual(approved, wanted)) {
-      const why = initial !== undefined && version !== undefined && isOlder(version, initial)
-      const older = `${version} is older than ${initial}, which the cluster was installed with`
-      if (why && !behaviours.has(REFUSES_OLDER_BOOT_IMAGES)) return
-      return putBack(
-        set,
-        approved,
-        why ? older : `${version ?? bootImageNameOf(has)} is not the boot image of the release`,
-      )
+    if (approved && !isApproved && isDeepStrictEqual(approved, wanted)) {
+      if (!isOlderThan(present, initial))
+        await this.#putBack(set, approved, `${present ?? imageFileName(has)} is not the boot image of the release`)
+      else if (behaviours.has(REFUSES_OLDER_BOOT_IMAGES))
+        await this.#putBack(set, approved, olderThanInstalled(present, initial))
+      return
     }
-    if (initial !== undefined && isOlder(offered.version, initial) && behaviours.has(REFUSES_OLDER_BOOT_IMAGES))
-      return refuse(set, `${offered.version} is older than ${initial}, which the cluster was installed with`)
+    if (isOlderThan(offered.version, initial) && behaviours.has(REFUSES_OLDER_BOOT_IMAGES))
+      return this.#refuse(set, olderThanInstalled(offered.version, initial))
     announce({
-      actor: ACTOR,
+      actor: MACHINE_CONFIG_OPERATOR,
       does: `gives machine set ${set.metadata.name} the boot image ${offered.version}`,
       because: 'the upgrade is complete: every node runs the release',
     })
-    await take(set, wanted, offered.version, undefined)
+    await this.#approve(set, wanted, offered.version)
   }
 
-  /** Makes an image and a method those of a machine set. */
-  const take = async (
-    set: MachineSet,
-    { image, customDeploy }: Approved,
-    version: string | undefined,
-    refused?: string,
-  ) => {
-    const before = providerSpecOf(set)
-    const approved: Approved = defined({ image, customDeploy })
-    const { image: _image, customDeploy: _method, ...rest } = before
-    const { [REFUSED]: _, ...annotations } = set.metadata.annotations ?? {}
-    await kube.update<'MachineSet'>({
-      ...set,
-      metadata: {
-        ...set.metadata,
-        annotations: {
-          ...annotations,
-          [APPROVED]: JSON.stringify(approved),
-          ...defined({ [BOOT_IMAGE_VERSION]: version, [REFUSED]: refused }),
-        },
-      },
-      spec: {
-        ...set.spec,
-        template: {
-          ...set.spec.template,
-          spec: { ...set.spec.template.spec, providerSpec: { value: { ...rest, ...approved } } },
-        },
-      },
+  async #approve(set: MachineSet, image: ApprovedImage, version: string | undefined): Promise<void> {
+    await this.#parts.kube.update<'MachineSet'>(withApprovedImage(set, image, { version }))
+  }
+
+  async #putBack(set: MachineSet, approved: ApprovedImage, why: string): Promise<void> {
+    const { kube, announce } = this.#parts
+    announce({
+      actor: MACHINE_CONFIG_OPERATOR,
+      does: `reverts the boot image of machine set ${set.metadata.name}`,
+      because: why,
     })
+    await kube.update<'MachineSet'>(withApprovedImage(set, approved, { refused: why }))
   }
 
-  const putBack = async (set: MachineSet, approved: Approved, why: string): Promise<void> => {
-    announce({ actor: ACTOR, does: `reverts the boot image of machine set ${set.metadata.name}`, because: why })
-    await take(set, approved, undefined, why)
-  }
-
-  const refuse = async ({ metadata }: MachineSet, why: string): Promise<void> => {
-    if (metadata.annotations?.[REFUSED] === why) return
-    announce({ actor: ACTOR, does: `refuses the boot image for machine set ${metadata.name}`, because: why })
+  async #refuse({ metadata }: MachineSet, why: string): Promise<void> {
+    const { kube, announce } = this.#parts
+    if (metadata.annotations?.[BOOT_IMAGE_REFUSED] === why) return
+    announce({
+      actor: MACHINE_CONFIG_OPERATOR,
+      does: `refuses the boot image for machine set ${metadata.name}`,
+      because: why,
+    })
     const { name, namespace = MACHINE_API } = metadata
-    await kube.patch('MachineSet', { name, namespace }, { metadata: { annotations: { [REFUSED]: why } } })
+    await kube.patch('MachineSet', { name, namespace }, { metadata: { annotations: { [BOOT_IMAGE_REFUSED]: why } } })
   }
 
-  /** Compares what the sources say, once nothing is under way. */
-  const reportSkew = async (
-    sets: readonly MachineSet[],
-    cluster: ClusterVersion,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const offered = await offeredImage(kube, 'x86_64')
-    const built = await payloadVersion(registry, cluster.status!.desired.image, signal)
-    const places: BootImagePlace[] = [
-      ...(offered ? [{ place: 'coreos-bootimages', version: offered.version }] : []),
-      ...(built === undefined ? [] : [{ place: 'release payload', version: built }]),
-      ...sets
-        .filter((set) => !isPinned(set))
-        .flatMap((set) => {
-          const version = versionOfSet(set, offered ? [offered] : [])
-          return version === undefined ? [] : [{ place: `machine set ${set.metadata.name}`, version }]
-        }),
-    ]
-    const sentence = skewOf(places)
-    await record({ skew: sentence === undefined ? null : JSON.stringify(places) })
+  /** Compares the versions of all places, and reports a difference in the ClusterOperator. */
+  async #reportSkew(cluster: ClusterVersion, signal: AbortSignal): Promise<void> {
+    const { kube, clock, announce } = this.#parts
+    const places = await this.#places(cluster, signal)
+    const skew = skewOf(places)
+    await writeRecord(kube, { skew: skew === undefined ? null : JSON.stringify(places) })
     const operator = await kube.find('ClusterOperator', CLUSTER_OPERATOR)
     if (!operator?.status) return
-    const condition =
-      sentence === undefined
-        ? { type: 'BootImageUpdateDegraded', status: 'False' as const, reason: 'AsExpected' }
-        : { type: 'BootImageUpdateDegraded', status: 'True' as const, reason: 'BootImageSkew', message: sentence }
-    const conditions = withCondition(operator.status.conditions, condition, clock)
+    const conditions = withCondition(operator.status.conditions, skewCondition(skew), clock)
     if (isDeepStrictEqual(conditions, operator.status.conditions)) return
     await kube.updateStatus<'ClusterOperator'>({ ...operator, status: { ...operator.status, conditions } })
-    if (sentence !== undefined) announce({ actor: ACTOR, does: 'reports different boot images', because: sentence })
+    if (skew !== undefined)
+      announce({ actor: MACHINE_CONFIG_OPERATOR, does: 'reports different boot images', because: skew })
   }
 
-  const reconcile = async (signal: AbortSignal): Promise<void> => {
-    const cluster = await kube.find('ClusterVersion', { name: 'version' })
-    const waitsFor = await unfinished(cluster)
-    for (const set of (await kube.list('MachineSet')).items)
-      if (set.metadata.deletionTimestamp === undefined) await reconcileSet(set, waitsFor)
-    if (waitsFor === undefined && behaviours.has(NAMES_SKEW))
-      await reportSkew((await kube.list('MachineSet')).items, cluster!, signal)
+  /** The places that name a version of the boot image. */
+  async #places(cluster: ClusterVersion, signal: AbortSignal): Promise<BootImagePlace[]> {
+    const { kube, registry } = this.#parts
+    const { items: sets } = await kube.list('MachineSet')
+    const offered = await offeredImage(kube, 'x86_64')
+    const built = await payloadVersion(registry, cluster.status!.desired.image, signal)
+    const places: BootImagePlace[] = []
+    if (offered) places.push({ place: 'coreos-bootimages', version: offered.version })
+    if (built !== undefined) places.push({ place: 'release payload', version: built })
+    for (const set of sets) {
+      if (isPinned(set)) continue
+      const version = versionOfSet(set, offered ? [offered] : [])
+      if (version !== undefined) places.push({ place: `machine set ${set.metadata.name}`, version })
+    }
+    return places
   }
-
-  const here = () => [BOOT_IMAGES_NAME]
-  return runActor(
-    {
-      name: `${MACHINE_CONFIG_OPERATOR}: boot images`,
-      watches: [
-        ...(['ClusterVersion', 'MachineConfigPool', 'MachineConfig', 'MachineSet'] as const).map((kind) => ({
-          kind,
-          keysOf: here,
-        })),
-        { kind: 'ClusterOperator', keysOf: (at) => (at.name === CLUSTER_OPERATOR.name ? here() : []) },
-        { kind: 'ConfigMap', keysOf: (at) => (at.name === BOOT_IMAGES.name ? here() : []) },
-      ],
-      reconcile: (_at, signal) => reconcile(signal),
-    },
-    parts,
-  )
 }
 
-const approvedImageOf = (set: MachineSet): Approved => {
-  const { image, customDeploy } = providerSpecOf(set)
-  return defined({ image, customDeploy })
-}
+const isOlderThan = (version: string | undefined, initial: string | undefined): boolean =>
+  version !== undefined && initial !== undefined && isOlder(version, initial)
 
-const approvedBy = ({ url, checksum }: OfferedImage): Approved => ({
-  image: { url, checksum, checksumType: 'sha256' },
-  customDeploy: { method: METHOD },
-})
+const olderThanInstalled = (version: string | undefined, initial: string | undefined): string =>
+  `${version} is older than ${initial}, which the cluster was installed with`
 
-const bootImageNameOf = ({ image }: Approved): string => image?.url?.split('/').at(-1) ?? 'without a name'
+const skewCondition = (skew: string | undefined): ConditionChange =>
+  skew === undefined
+    ? { type: 'BootImageUpdateDegraded', status: 'False', reason: 'AsExpected' }
+    : { type: 'BootImageUpdateDegraded', status: 'True', reason: 'BootImageSkew', message: skew }

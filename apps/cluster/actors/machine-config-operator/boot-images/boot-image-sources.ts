@@ -1,7 +1,6 @@
 import { bootImageFor, BUILD_META, compareVersions, STREAM_KIND } from '../../../../../coreos/index.js'
 import { UserError } from '../../../../../base/runtime/index.js'
-import type { KubeClient } from '../../../kube/kube-client.js'
-import type { BareMetalProviderSpec, MachineSet } from '../../../kube/kinds/machine-kinds.js'
+import type { KubeClient, BareMetalProviderSpec, MachineSet } from '../../../../../base/kubernetes/index.js'
 import type { ContainerPuller } from '../../../site/site-releases.js'
 import { BOOT_IMAGES } from '../machine-config-names.js'
 
@@ -21,7 +20,7 @@ export interface BootImagePlace {
 }
 
 /** `None` pins the boot image of a machine set: in a real cluster a selection mode of the MachineConfiguration object. */
-export const UPDATES = 'machineconfiguration.openshift.io/boot-image-updates'
+export const BOOT_IMAGE_UPDATES = 'machineconfiguration.openshift.io/boot-image-updates'
 /** The image and the method that a managed machine set had last: what an image that is set too early is replaced by. */
 export const APPROVED = 'machineconfiguration.openshift.io/approved-boot-image'
 /** Version of that image. */

@@ -1,5 +1,5 @@
 import { minutes, seconds } from '../../../../../base/runtime/index.js'
-import type { Next } from '../../actor.js'
+import type { ReconcileResult } from '../../../../../base/kubernetes/index.js'
 import { DESIRED_CONFIG, LAST_APPLIED_DRAIN } from '../machine-config-names.js'
 import { DAEMON, describeFailure, updateNode, type DaemonParts } from './update-node.js'
 
@@ -36,7 +36,7 @@ export async function runMachineConfigDaemon(parts: DaemonParts, signal: AbortSi
   for (let failures = 0; !signal.aborted;) {
     isDue = false
     wake = new AbortController()
-    let next: Next
+    let next: ReconcileResult
     try {
       next = await updateNode(parts, signal)
       failures = 0

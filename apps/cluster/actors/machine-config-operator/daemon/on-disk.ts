@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { dataUrlBytes, type SpecConfig, type SpecResource } from '../../../../../ignition/index.js'
 import type { RootTree } from '../../../../../machine/index.js'
-import type { MachineConfig } from '../../../kube/kinds/machine-config-kinds.js'
+import type { MachineConfig } from '../../../../../base/kubernetes/index.js'
 import { SYSTEMD } from '../machine-config-names.js'
 import { ignitionOf } from '../rendered-config.js'
 

@@ -1,8 +1,6 @@
 import { errorChain, minutes, seconds, unlessAborted } from '../../../../../base/runtime/index.js'
 import { type Machine, PullFailure, type RootTree } from '../../../../../machine/index.js'
-import type { KubeNode } from '../../../kube/kinds/core-kinds.js'
-import type { MachineConfig } from '../../../kube/kinds/machine-config-kinds.js'
-import type { ActorParts, Next } from '../../actor.js'
+import type { KubeNode, MachineConfig, ActorParts, ReconcileResult } from '../../../../../base/kubernetes/index.js'
 import { DETECTS_DRIFT, RETRIES_PULLS, VALIDATES_AFTER_REBOOT } from '../machine-config-behaviours.js'
 import {
   CURRENT_CONFIG,
@@ -34,7 +32,7 @@ export interface DaemonParts extends ActorParts {
 }
 
 /** Does the next thing that brings a computer to the configuration that its Node object asks for. */
-export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promise<Next> {
+export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promise<ReconcileResult> {
   const { kube, machine, behaviours, announce, node: name } = parts
   const node = await kube.find('Node', { name })
   const tree = machine.rootFiles()

@@ -1,0 +1,47 @@
+import { runController, type ActorParts } from '../../base/kubernetes/index.js'
+import { sharedAbort } from '../../base/runtime/index.js'
+import { Calls, type CallsOptions, type IronicEndpoint } from '../provisioner/ironic-calls.js'
+import { DataImageController } from './data-image.js'
+import { FirmwareReader } from './firmware-reader.js'
+import { HostController } from './host-controller.js'
+import type { OperatorSettings } from './host-pass.js'
+
+export interface BareMetalOperatorParts extends ActorParts {
+  ironic: IronicEndpoint
+  settings?: Partial<OperatorSettings>
+  /** Options of the requests to Ironic. */
+  calls?: Omit<CallsOptions, 'signal'>
+}
+
+export interface RunningBareMetalOperator extends AsyncDisposable {
+  readonly calls: Calls
+  /** Provisioning verbs that were requested, in order. */
+  readonly asked: readonly string[]
+}
+
+/** Runs BareMetal Operator on the BareMetalHosts of an API, and one Ironic. */
+export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBareMetalOperator {
+  const closing = sharedAbort()
+  const calls = new Calls(parts.ironic, { ...parts.calls, signal: closing.signal })
+  // Calls of the other controllers come at times of their own, and are none of the hosts'.
+  const { onCall: _hosts, ...options } = parts.calls ?? {}
+  const others = { ...parts, calls: new Calls(parts.ironic, { ...options, signal: closing.signal }) }
+  const hosts = new HostController(parts, calls)
+  const controllers = [
+    hosts,
+    new FirmwareReader(others, 'HostFirmwareSettings'),
+    new FirmwareReader(others, 'HostFirmwareComponents'),
+    new DataImageController(others),
+  ]
+  const running = controllers.map((controller) => runController(controller, parts))
+  return {
+    calls,
+    asked: hosts.asked,
+    [Symbol.asyncDispose]: async () => {
+      // A controller that ends takes a request that is cut off for no failure.
+      const ended = running.map((each) => each[Symbol.asyncDispose]())
+      closing.abort()
+      await Promise.all(ended)
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { apiVersionOf, type KubeKind, type KubeKinds, type NewObject } from '../../base/kubernetes/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { BareMetalHostManifest, SecretManifest } from '../manifests/manifest-types.js'
+import type { HostManifests } from '../manifests/wanted-hosts.js'
+
+type NewOf<K extends KubeKind> = NewObject<KubeKinds[K]> & { kind: K }
+/** An object of a manifest, as it is created. */
+export type ManifestObject = { [K in KubeKind]: NewOf<K> }[KubeKind]
+
+/** Secrets and firmware of a host. @param key `NAMESPACE/NAME` */
+export function objectsBeside(key: string, { secrets, settings, updates }: HostManifests): ManifestObject[] {
+  const [namespace = '', name = ''] = key.split('/')
+  const metadata = { name, namespace }
+  const objects: ManifestObject[] = secrets.map((secret) => secretObject(secret, namespace))
+  if (settings) objects.push(makeKubeObject('HostFirmwareSettings', { metadata, spec: { settings } }))
+  if (updates) objects.push(makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } }))
+  return objects
+}
+
+const makeKubeObject = <K extends KubeKind>(kind: K, rest: object): NewOf<K> =>
+  ({ apiVersion: apiVersionOf(kind), kind, ...rest }) as unknown as NewOf<K>
+
+export function hostObject({ metadata, spec }: BareMetalHostManifest, key: string): NewOf<'BareMetalHost'> {
+  const [namespace = '', name = ''] = key.split('/')
+  const { annotations } = metadata
+  return makeKubeObject('BareMetalHost', { metadata: { name, namespace, ...defined({ annotations }) }, spec })
+}
+
+/** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */
+export function secretObject(
+  { metadata, data = {}, stringData = {} }: SecretManifest,
+  namespace: string,
+): NewOf<'Secret'> {
+  const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
+  const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
+  return makeKubeObject('Secret', {
+    metadata: { name: metadata.name, namespace },
+    type: 'Opaque',
+    data: Object.fromEntries([...plain, ...encoded]) as Record<string, string>,
+  })
+}

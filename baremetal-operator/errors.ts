@@ -1,0 +1,15 @@
+import { defineCatalogue } from '../base/runtime/index.js'
+
+declare module '../base/runtime/error.js' {
+  interface ErrorCatalogues {
+    baremetalOperator: typeof ERRORS
+  }
+}
+
+/** Error codes of `baremetal-operator/`, each with its sentence and usual remedy. */
+export const ERRORS = defineCatalogue({
+  'ironic-not-ready': {
+    sentence: 'Ironic is not ready',
+    remedy: 'wait for Ironic to start, or read its log',
+  },
+})

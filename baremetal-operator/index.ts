@@ -1,0 +1,12 @@
+/** BareMetal Operator: its manifests, its Ironic provisioner, its controllers. */
+export { type AppliedHost, AppliedHosts } from './controller/applied-hosts.js'
+export { BARE_METAL_OPERATOR_BEHAVIOURS } from './controller/baremetal-behaviours.js'
+export { runBareMetalOperator } from './controller/baremetal-operator.js'
+export { ERRORS } from './errors.js'
+export { explainHost, type ExplainOptions, type HostExplanation } from './explain/explain.js'
+export type { ExplainedCall } from './explain/explained-calls.js'
+export { manifestFindingLine } from './manifests/read-manifests.js'
+export { type WantedHost, wantedHosts } from './manifests/wanted-hosts.js'
+export { bmcAccess } from './provisioner/bmc-access.js'
+export { type RequestedHost, ramdiskSource, type RamdiskSource } from './provisioner/host-data-model.js'
+export { Calls, Unexpected } from './provisioner/ironic-calls.js'

@@ -1,0 +1,142 @@
+import type { ErrorObject } from 'ajv'
+import { LineCounter, parseAllDocuments } from 'yaml'
+import { MANIFEST_SCHEMAS, type ManifestKind } from '../../base/kubernetes/index.js'
+import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
+import { SchemaCompiler } from '../../base/schemas/index.js'
+import type { Metal3Manifest } from './manifest-types.js'
+
+/** An error or a note about a manifest file. */
+export interface ManifestFinding {
+  kind: 'error' | 'note'
+  file: string
+  /** Counted from 1; null for the file as a whole. */
+  document: number | null
+  /** As in `spec.raid.hardwareRAIDVolumes[0].level`; empty for the document itself. */
+  path: string
+  line: number | null
+  column: number | null
+  message: string
+}
+
+/** One document of a file. */
+export interface ReadManifest {
+  file: string
+  document: number
+  manifest: Metal3Manifest
+  /** Makes a finding with the line and column of `path`. */
+  finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
+}
+
+const manifestSchemas = new SchemaCompiler({
+  formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
+})
+
+/** Reads the Kubernetes objects of a file: valid ones of known kinds, and findings for the rest. */
+export function readManifests(file: string, text: string): { manifests: ReadManifest[]; findings: ManifestFinding[] } {
+  const manifests: ReadManifest[] = []
+  const findings: ManifestFinding[] = []
+  const lines = new LineCounter()
+  const whole = (message: string): ManifestFinding => ({
+    kind: 'error',
+    file,
+    document: null,
+    path: '',
+    line: null,
+    column: null,
+    message,
+  })
+  const parsed = readOrExplain(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))
+  if ('problem' in parsed) return { manifests, findings: [whole(parsed.problem)] }
+  const { value: documents } = parsed
+  if (!Array.isArray(documents)) return { manifests, findings }
+  for (const [index, document] of documents.entries()) {
+    const finding: ReadManifest['finding'] = (kind, path, message) => {
+      const { line = null, col: column = null } = yamlPlace(document, path, lines) ?? {}
+      return { kind, file, document: index + 1, path: pathText(path), line, column, message }
+    }
+    if (document.errors.length > 0) {
+      for (const { message, pos } of document.errors) {
+        const { line, col } = lines.linePos(pos[0])
+        const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
+        findings.push({ ...finding('error', [], `this is not YAML: ${reason}`), line, column: col })
+      }
+      continue
+    }
+    const read = readOrExplain(() => {
+      const value = readNested('', 'it', () => document.toJS() as unknown)
+      checkNesting(value, 'it')
+      return value
+    })
+    if ('problem' in read) {
+      findings.push(finding('error', [], read.problem))
+      continue
+    }
+    const { value } = read
+    if (value === null) continue
+    const kind = manifestKindOf(value)
+    if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
+    else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], `a ${kind} causes no call and is ignored`))
+    else {
+      const check = manifestSchemas.check<Metal3Manifest>(MANIFEST_SCHEMAS[kind])
+      if (check.accepts(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
+      else
+        for (const [path, message] of schemaComplaints(check.errors())) findings.push(finding('error', path, message))
+    }
+  }
+  return { manifests, findings }
+}
+
+/** Result of `read`, or the message of its UserError. */
+function readOrExplain<T>(read: () => T): { value: T } | { problem: string } {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof UserError) return { problem: error.message }
+    throw error
+  }
+}
+
+const manifestKindOf = (value: unknown): string | undefined =>
+  typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string'
+    ? value.kind
+    : undefined
+
+const isManifestKind = (kind: string): kind is ManifestKind => Object.hasOwn(MANIFEST_SCHEMAS, kind)
+
+const pathText = (path: readonly (string | number)[]): string =>
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
+    '',
+  )
+
+function schemaComplaints(errors: readonly ErrorObject[]): [path: (string | number)[], message: string][] {
+  return errors.map((error) => {
+    const path = pointerParts(error.instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const params = error.params as Record<string, unknown>
+    switch (error.keyword) {
+      case 'additionalProperties':
+        return [[...path, params['additionalProperty'] as string], 'this field is not known']
+      case 'required':
+        return [path, `the field ${params['missingProperty'] as string} is missing`]
+      case 'enum':
+        return [path, `it must be one of ${(params['allowedValues'] as string[]).join(', ')}`]
+      case 'const':
+        return [path, `it must be ${JSON.stringify(params['allowedValue'])}`]
+      case 'type':
+        return [path, `it must be of type ${[params['type']].flat().join(' or ')}`]
+      case 'pattern':
+        return [path, `it must look like ${params['pattern'] as string}`]
+      case 'format':
+        return [path, `it must be a ${params['format'] as string}`]
+      default:
+        return [path, `it ${error.message ?? 'is wrong'}`]
+    }
+  })
+}
+
+/** `host.yaml: document 2, spec.online (line 4 col 3): it must be of type boolean` */
+export function manifestFindingLine({ kind, file, document, path, line, column, message }: ManifestFinding): string {
+  const where = [document === null ? '' : `document ${document}`, path].filter((part) => part !== '').join(', ')
+  const place = line === null ? '' : ` (line ${line} col ${column})`
+  return [file, ...(kind === 'note' ? ['note'] : []), ...(where === '' ? [] : [`${where}${place}`]), message].join(': ')
+}

@@ -1,0 +1,41 @@
+/** The Kubernetes API that operators share, in this process or over HTTP; and what runs their controllers. */
+export { ERRORS } from './errors.js'
+export { type ConditionChange, conditionOf, isTrue, kubeTime, withCondition, withConditions } from './conditions.js'
+export type { ActorNotice, ActorParts } from './controllers/actor.js'
+export { type Behaviour, Behaviours } from './controllers/behaviours.js'
+export {
+  type ReconcileResult,
+  type ResourceController,
+  type WatchedKind,
+  runController,
+  watchObject,
+} from './controllers/controller.js'
+export { serveKube } from './http/kube-server.js'
+export { type KubeKind, type KubeKinds, apiVersionOf } from './kinds.js'
+export type { Deployment, PodContainer } from './kinds/apps-kinds.js'
+export type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
+export type { KubeNode, Secret } from './kinds/core-kinds.js'
+export type { MachineConfig, MachineConfigPool } from './kinds/machine-config-kinds.js'
+export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/machine-kinds.js'
+export type {
+  BareMetalHost,
+  BareMetalHostStatus,
+  CredentialsStatus,
+  DataImage,
+  FirmwareComponent,
+  FirmwareSchema,
+  HostErrorType,
+  HostFirmwareComponents,
+  HostFirmwareSettings,
+  HostImageSpec,
+  PreprovisioningImage,
+  ProvisioningState,
+} from './kinds/metal3-kinds.js'
+export { MANIFEST_SCHEMAS, type ManifestKind } from './kinds/metal3-schemas.js'
+export type { KubeClient, ObjectName } from './kube-client.js'
+export { copyJson, isSameJson } from './kube-json.js'
+export { createIfAbsent, isRefusal } from './kube-refusal.js'
+export { type CheckedObjects, OBJECT_FILE, checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
+export type { Condition, KubeObject, NewObject } from './object.js'
+export { type Kube, openKube } from './open-kube.js'
+export { readYaml } from './read-yaml.js'

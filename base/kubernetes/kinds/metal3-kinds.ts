@@ -1,0 +1,157 @@
+import type { Condition, KubeObject } from '../object.js'
+
+/** Image that a host is to get. */
+export interface HostImageSpec {
+  url?: string
+  checksum?: string
+  checksumType?: string
+  format?: string
+}
+
+/** A host, as BareMetal Operator has it. `metal3-schemas.ts` has the schema of its spec. */
+export interface BareMetalHost extends KubeObject<'BareMetalHost'> {
+  spec: {
+    online: boolean
+    bmc?: { address: string; credentialsName: string; disableCertificateVerification?: boolean }
+    bootMACAddress?: string
+    consumerRef?: { apiVersion?: string; kind?: string; name?: string; namespace?: string }
+    customDeploy?: { method: string }
+    image?: HostImageSpec
+    userData?: { name?: string; namespace?: string }
+    [field: string]: unknown
+  }
+  status?: BareMetalHostStatus
+}
+
+/** `status.provisioning.state`; empty for a host that was not looked at yet. */
+export type ProvisioningState =
+  | ('' | 'unmanaged' | 'registering' | 'inspecting' | 'preparing' | 'available' | 'provisioning' | 'provisioned')
+  | ('externally provisioned' | 'deprovisioning' | 'powering off before delete' | 'deleting')
+
+export type HostErrorType =
+  | ('detach error' | 'provisioned registration error' | 'registration error' | 'inspection error')
+  | ('preparation error' | 'provisioning error' | 'power management error' | 'servicing error')
+
+/** A Secret as it was when the BMC was asked with it. */
+export interface CredentialsStatus {
+  credentials?: { name: string; namespace: string }
+  credentialsVersion?: string
+}
+
+/** RFC 3339; null for what has not happened. */
+export interface OperationTimes {
+  start: string | null
+  end: string | null
+}
+
+/** `status` of a host: apis/metal3.io/v1alpha1/baremetalhost_types.go of baremetal-operator. */
+export interface BareMetalHostStatus {
+  errorMessage: string
+  errorType?: HostErrorType
+  errorCount: number
+  operationalStatus: '' | 'OK' | 'discovered' | 'error' | 'delayed' | 'detached' | 'servicing'
+  poweredOn: boolean
+  provisioning: {
+    /** UUID of the node. */
+    ID: string
+    state: ProvisioningState
+    bootMode?: string
+    image?: HostImageSpec
+    customDeploy?: { method: string }
+    rootDeviceHints?: object
+    raid?: object
+  }
+  hardware?: object
+  hardwareProfile?: string
+  goodCredentials?: CredentialsStatus
+  triedCredentials?: CredentialsStatus
+  operationHistory?: Partial<Record<'register' | 'inspect' | 'provision' | 'deprovision', OperationTimes>>
+  provisioningFailCount?: number
+  lastAttemptedImage?: HostImageSpec
+  lastUpdated?: string
+  conditions?: Condition[]
+}
+
+export interface HostFirmwareSettings extends KubeObject<'HostFirmwareSettings'> {
+  spec: { settings: Record<string, string | number> }
+  status?: {
+    settings: Record<string, string>
+    /** The FirmwareSchema of the settings. */
+    schema?: { name: string; namespace: string }
+    /** `Valid`, `ChangeDetected`. */
+    conditions?: Condition[]
+    lastUpdated?: string
+  }
+}
+
+export interface FirmwareComponent {
+  component: string
+  initialVersion: string
+  currentVersion?: string
+  lastVersionFlashed?: string
+  updatedAt: string | null
+}
+
+export interface HostFirmwareComponents extends KubeObject<'HostFirmwareComponents'> {
+  spec: { updates: { component: string; url: string }[] }
+  status?: {
+    updates?: { component: string; url: string }[]
+    components?: FirmwareComponent[]
+    lastUpdated?: string
+    /** `Valid`, `ChangeDetected`. */
+    conditions?: Condition[]
+  }
+}
+
+/** Hardware of an inspected host, for as long as the host is there. */
+export interface HardwareData extends KubeObject<'HardwareData'> {
+  spec: { hardware?: object }
+}
+
+/** Values that a BIOS takes; hosts with the same BIOS share one. */
+export interface FirmwareSchema extends KubeObject<'FirmwareSchema'> {
+  spec: { hardwareVendor?: string; hardwareModel?: string; schema: Record<string, object> }
+}
+
+type UpdatePolicy = 'onPreparing' | 'onReboot'
+
+/** True if a host that is provisioned is serviced when it is turned on again. */
+export interface HostUpdatePolicy extends KubeObject<'HostUpdatePolicy'> {
+  spec: { firmwareSettings?: UpdatePolicy; firmwareUpdates?: UpdatePolicy }
+}
+
+/** An image in the virtual drive of a host, beside the system that it runs. */
+export interface DataImage extends KubeObject<'DataImage'> {
+  spec: { url: string }
+  status?: {
+    lastReconciled?: string
+    attachedImage?: { url: string }
+    error?: { count: number; message: string }
+  }
+}
+
+/** The deploy image of a host, which the image customization controller makes. */
+export interface PreprovisioningImage extends KubeObject<'PreprovisioningImage'> {
+  spec: { architecture?: string; networkDataName?: string; acceptFormats?: ('iso' | 'initrd')[] }
+  status?: {
+    architecture?: string
+    format?: 'iso' | 'initrd'
+    imageUrl?: string
+    kernelUrl?: string
+    extraKernelParams?: string
+    networkData?: { name?: string; version?: string }
+    /** `Ready`, `Error`. */
+    conditions?: Condition[]
+  }
+}
+
+/** Settings of the services that cluster-baremetal-operator runs. There is one, named `provisioning-configuration`. */
+export interface Provisioning extends KubeObject<'Provisioning'> {
+  spec: {
+    provisioningNetwork?: 'Managed' | 'Unmanaged' | 'Disabled'
+    provisioningOSDownloadURL?: string
+    preProvisioningOSDownloadURLs?: { isoURL?: string; kernelURL?: string; initramfsURL?: string; rootfsURL?: string }
+    watchAllNamespaces?: boolean
+  }
+  status?: { conditions?: Condition[]; readyReplicas?: number }
+}
