@@ -13,7 +13,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] =
       check: 'only look at the hosts, after booting their live systems; no disk is written',
       'state-dir': 'state folder of the run (default: FILE with .state in place of .yaml)',
       faults: 'with --rehearse: YAML or JSON file of faults, as in docs/control.md; match.machine is the host',
-      seed: 'with --rehearse: decides when faults of some probability strike (default: 1)',
+      seed: 'with --rehearse: random seed for faults with a probability (default: 1)',
     },
     load: async () => {
       const { run } = await import('./commands/run-hosts-command.js')

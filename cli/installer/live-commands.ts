@@ -14,7 +14,7 @@ const DIRECTORY = ['-C, --directory <path>', 'extract to this folder (default: p
 
 /**
  * Adds `iso` and `pxe`: coreos-installer's commands for live images, with its options, and with its words and exit codes
- * when something fails.
+ * when something fails. Why their options are not in the table: `installer-syntax.ts`.
  */
 export function addLiveCommands(program: Command, addAction: AddAction): void {
   addIso(program, addAction)
