@@ -2,12 +2,12 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { COMMAND_OPTIONS, INSTALLER_COMMANDS } from '../../cli/index.js'
-import { temporaryFolder } from '../../runtime/index.js'
+import { COMMAND_OPTIONS, INSTALLER_COMMANDS } from '../../apps/cli/index.js'
+import { temporaryFolder } from '../../base/runtime/index.js'
 import { allCommands } from '../kit/commands/all-commands.js'
 import { command } from '../kit/commands/command.js'
 
-const TABLE = fileURLToPath(new URL('../../cli/options/table/', import.meta.url))
+const TABLE = fileURLToPath(new URL('../../apps/cli/options/table', import.meta.url))
 
 /** Commands whose options are those of the table; the installer's are the written exception. */
 const tableCommands = allCommands().filter(({ path, runs }) => runs && !INSTALLER_COMMANDS.includes(path[0]!))
