@@ -90,7 +90,7 @@ describe('ironstage images serve', () => {
   })
 
   test.each<[string, string[], string]>([
-    ['no image', BASE, 'there is no live image to serve'],
+    ['no image', BASE, 'no live image was given'],
     ['no Ironic', ['--live-iso', REHEARSAL_LIVE_ISO], 'the agent has no Ironic to go to'],
     ['a kernel alone', ['--live-kernel', REHEARSAL_LIVE_ISO, ...BASE], 'only some of kernel, initramfs and rootfs'],
     ['two ways to say it', ['--live-kernel', 'k', '--live-image', '.', ...BASE], 'both say which live image there is'],

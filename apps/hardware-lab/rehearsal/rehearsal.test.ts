@@ -132,7 +132,7 @@ test('after a failed canary, and after too many failures, no other host is writt
   expect(runs.rehearsal.machine('node-1').firstBoot()).toBeUndefined()
   const limited = await runs.run({ parallel: 1, maxFailures: 1 })
   expect(outcomes(limited)).toEqual({ 'node-1': 'ok', 'node-2': 'failed in steps', 'node-3': 'skipped' })
-  expect(limited.hosts[2]!.why).toBe('not begun, since 1 hosts have failed')
+  expect(limited.hosts[2]!.why).toBe('not started: 1 host failed')
   expect(limited.changes.map(({ host, kind }) => `${host} ${kind}`)).toEqual(['node-2 still failing'])
 })
 
