@@ -1,3 +1,4 @@
+import { countText } from '../../base/runtime/index.js'
 import type { Readable } from 'node:stream'
 import { reportFailure } from './failure.js'
 import { Printer, type Output } from './output/printer.js'
@@ -92,7 +93,7 @@ function openText(resources: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of resources.flatMap((one) => RESOURCE_NAMES[one] ?? []))
     counts.set(name, (counts.get(name) ?? 0) + 1)
-  const texts = [...counts].map(([name, count]) => `${count} ${name}${count === 1 ? '' : 's'}`)
+  const texts = [...counts].map(([name, count]) => countText(count, name))
   return texts.length === 0 ? 'a computation' : texts.join(', ')
 }
 

@@ -1,6 +1,7 @@
 import { sha256Hex } from '../../../base/bytes/index.js'
 import { join } from 'node:path'
 import {
+  countText,
   inParallel,
   makeFolder,
   seconds,
@@ -161,7 +162,7 @@ class HostQueue implements AsyncDisposable {
       if (isEnded(run.state)) return
       const failed = this.runs.filter(({ state }) => state.outcome === 'failed').length
       if (failed >= (this.#options.maxFailures ?? Infinity))
-        return run.skip(`not started: ${failed} ${failed === 1 ? 'host' : 'hosts'} failed`)
+        return run.skip(`not started: ${countText(failed, 'host')} failed`)
       // Hosts under way are past this check.
       if (this.#stopping !== 'no') return
       await run.run(afterTable, this.#options.signal)
