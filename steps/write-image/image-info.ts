@@ -12,8 +12,8 @@ export interface ImageInfo {
   urls: string[]
   /** Format according to Ironic; null lets the image's bytes decide. */
   format: 'raw' | 'qcow2' | null
-  /** Expected digest, or the URL of a list of digests. */
-  checksum: { algorithm: ChecksumAlgorithm; digest: string } | { list: string }
+  /** Expected digest, or the URL of a file of digests; the length of the digest says the algorithm if Ironic does not. */
+  checksum: { algorithm: ChecksumAlgorithm; digest: string } | { url: string; algorithm: ChecksumAlgorithm | null }
 }
 
 interface Raw {
@@ -77,16 +77,19 @@ function checksumOf(
   if (name && value) {
     const algorithm = (['md5', 'sha1', 'sha256', 'sha512'] as const).find((known) => known === name.toLowerCase())
     if (!algorithm) throw new StepError(`image_info has the os_hash_algo ${name}, which is not known`)
-    return { algorithm: checkAlgorithm(algorithm, rules), digest: checkHexDigest(value) }
+    checkAlgorithm(algorithm, rules)
+    return isUrl(value) ? { url: value, algorithm } : { algorithm, digest: checkHexDigest(value) }
   }
   if (!checksum)
     throw new StepError('image_info has no checksum, or os_hash_algo and os_hash_value, to verify the image by')
-  if (/^(https?|file):\/\//.test(checksum)) return { list: checksum }
+  if (isUrl(checksum)) return { url: checksum, algorithm: null }
   const digest = checkHexDigest(checksum)
   const algorithm = algorithmOf(digest)
   if (!algorithm) throw new StepError('image_info has a checksum of an unknown length')
   return { algorithm: checkAlgorithm(algorithm, rules), digest }
 }
+
+const isUrl = (checksum: string): boolean => /^(https?|file):\/\//.test(checksum)
 
 /** Algorithm of a digest, from its length, since a list of checksums does not name it. */
 export const algorithmOf = (digest: string): ChecksumAlgorithm | undefined =>

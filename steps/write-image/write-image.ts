@@ -7,8 +7,9 @@ import { readPartitions } from '../hardware/read-partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type ImageRules, type StepContext } from '../sdk/step.js'
+import { digestInFile } from './checksum-file.js'
 import { readConfigDrive, writeConfigDrive } from './write-config-drive.js'
-import { algorithmOf, checkAlgorithm, readImageInfo, type ImageInfo } from './image-info.js'
+import { algorithmOf, checkAlgorithm, readImageInfo, type ChecksumAlgorithm, type ImageInfo } from './image-info.js'
 import { fetchSmall, stageImage, type StagedImage } from './image-source.js'
 import { isQcow2, openQcow2, type DiskContents } from './qcow2.js'
 import { writeContents } from './write-contents.js'
@@ -89,7 +90,7 @@ async function verifyImage(
   location: string,
 ): Promise<void> {
   const { algorithm, digest } =
-    'list' in image.checksum ? await fromList(context, image.checksum.list, image.urls) : image.checksum
+    'url' in image.checksum ? await fetchDigest(context, image.checksum, image.urls[0]!) : image.checksum
   const found = await staged.digest(algorithm)
   if (found === digest) return
   throw new StepError(
@@ -99,36 +100,20 @@ async function verifyImage(
   )
 }
 
-/** Finds the digest in a list: lines `DIGEST  NAME`, `DIGEST *NAME` and `SHA256 (NAME) = DIGEST`, or a single digest. */
-async function fromList(context: StepContext, url: string, images: readonly string[]) {
-  const text = (
-    await fetchSmall(context, url).catch((cause: unknown) => {
-      throw new StepError(`the checksum could not be fetched: ${errorChain(cause).join(': ')}`, {
-        type: 'ImageDownloadError',
-        cause,
-      })
+async function fetchDigest(
+  context: StepContext,
+  { url, algorithm: named }: { url: string; algorithm: ChecksumAlgorithm | null },
+  image: string,
+): Promise<{ algorithm: ChecksumAlgorithm; digest: string }> {
+  const bytes = await fetchSmall(context, url).catch((cause: unknown) => {
+    throw new StepError(`the checksum could not be fetched: ${errorChain(cause).join(': ')}`, {
+      type: 'ImageDownloadError',
+      cause,
     })
-  ).toString()
-  const names = images.map((image) => decodeURIComponent(new URL(image).pathname.split('/').at(-1) ?? ''))
-  const lines = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'))
-  const single = lines.length === 1 && /^[0-9a-f]+$/i.test(lines[0]!) ? lines[0] : undefined
-  const digest =
-    single ??
-    lines
-      .map((line) => /^([0-9a-f]{32,})\s+\*?(?:.*\/)?([^/]+)$/i.exec(line) ?? reversed(line))
-      .find((match) => match && names.includes(match[2]!))?.[1]
-  const algorithm = digest && algorithmOf(digest)
-  if (!digest || !algorithm)
-    throw new StepError(`${url} has no checksum for ${names.join(' or ')}`, { type: 'ImageChecksumError' })
-  return { algorithm: checkAlgorithm(algorithm, context.images), digest: digest.toLowerCase() }
-}
-
-function reversed(line: string): [string, string, string] | null {
-  const match = /^\w+ \((?:.*\/)?([^/]+)\) = ([0-9a-f]{32,})$/i.exec(line)
-  return match ? [match[0], match[2]!, match[1]!] : null
+  })
+  const digest = digestInFile(bytes.toString(), url, image)
+  const algorithm = named ?? checkAlgorithm(algorithmOf(digest)!, context.images)
+  return { algorithm, digest }
 }
 
 /** Detects the format from the image's bytes, and refuses one that differs from Ironic's: a disguised image is an attack. */

@@ -33,6 +33,8 @@ beforeAll(async () => {
   served.set('/disk.raw', raw)
   served.set('/disk.qcow2', qcow2Image(raw, { compressed: true }))
   served.set('/SUMS', Buffer.from(`${sha256(Buffer.from('x'))}  other\n${sha256(raw)} *disk.raw\n`))
+  served.set('/disk.raw.sha256', Buffer.from(`${sha256(raw)}\n`))
+  served.set('/SUMS512', Buffer.from(`${createHash('sha512').update(raw).digest('hex')}  disk.raw\n`))
   served.set('/BSD', Buffer.from(`SHA256 (disk.raw) = ${sha256(raw)}\n`))
   server = createServer((request, response) => {
     const bytes = served.get(request.url ?? '')
@@ -116,6 +118,11 @@ describe('write_image', () => {
   test.each([
     ['sha512', () => ({ os_hash_algo: 'sha512', os_hash_value: createHash('sha512').update(raw).digest('hex') })],
     ['in the field checksum', () => ({ os_hash_value: null, checksum: sha256(raw).toUpperCase() })],
+    ['at the URL of os_hash_value', () => ({ os_hash_value: `${base}/disk.raw.sha256` })],
+    [
+      'of another algorithm at the URL of os_hash_value',
+      () => ({ os_hash_algo: 'sha512', os_hash_value: `${base}/SUMS512` }),
+    ],
     ['in a list', () => ({ os_hash_value: null, checksum: `${base}/SUMS` })],
     ['in a list in BSD form', () => ({ os_hash_value: null, checksum: `${base}/BSD` })],
   ])('verifies a checksum %s', async (_, checksum) => {
@@ -166,8 +173,8 @@ describe('write_image', () => {
       'a list without it',
       '/disk.qcow2',
       () => ({ os_hash_value: null, checksum: `${base}/SUMS` }),
-      'ImageChecksumError',
-      /no checksum for disk.qcow2/,
+      'ImageDownloadError',
+      /^Download of image \S+SUMS failed: Checksum file does not contain name disk.qcow2$/,
     ],
     ['no image', '/disk.raw', () => ({ urls: [`${base}/missing`] }), 'ImageDownloadError', /HTTP status 404/],
     ['a disguise', '/disk.qcow2', () => ({ disk_format: 'raw' }), 'ImageWriteError', /declared as raw, but is qcow2/],
