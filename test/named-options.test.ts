@@ -56,19 +56,13 @@ const UNREACHABLE: readonly Unreachable[] = [
 /** The function of each command, by its words: `const { up } = await import('./commands/up.js')` stands beside them. */
 function functionsOfCommands(): Map<string, { file: string; name: string }> {
   const found = new Map<string, { file: string; name: string }>()
-  const pieces =
-    /usage: '(?<usage>[^']+)'|const root = program\s*\.command\('(?<family>[^']+)'\)|\.command\('(?<word>[^']+)'\)|const \{ (?<name>\w+) \} = await import\('(?<path>[^']+)'\)/g
-  const tables = sourceFiles(root).filter((each) =>
-    /^apps\/cli\/.*commands?\.ts$|^apps\/cli\/command-table\.ts$/.test(each),
-  )
+  const pieces = /usage: '(?<usage>[^']+)'|const \{ (?<name>\w+) \} = await import\('(?<path>[^']+)'\)/g
+  const tables = sourceFiles(root).filter((file) => /^apps\/cli\/.*(commands|command-table)\.ts$/.test(file))
   for (const file of tables) {
-    let family = file.endsWith('images-make-command.ts') ? 'images' : ''
     let words = ''
     for (const { groups = {} } of readFileSync(join(root, file), 'utf8').matchAll(pieces)) {
-      const { usage, word, name, path } = groups
-      if (groups['family'] !== undefined) family = groups['family']
-      else if (usage !== undefined) words = usage.replace(/ \[?[A-Z].*$/, '')
-      else if (word !== undefined) words = `${family} ${word}`.trim()
+      const { usage, name, path } = groups
+      if (usage !== undefined) words = usage.replace(/ \[?[A-Z].*$/, '')
       else found.set(words, { file: join(dirname(file), path!.replace(/\.js$/, '.ts')), name: name! })
     }
   }
@@ -91,7 +85,7 @@ function isThere(words: string, { file, text, option }: NamedOption): boolean {
 
 test('the functions of all commands are found', () => {
   const running = known.filter(({ runs }) => runs).map(({ path }) => path.join(' '))
-  // Commands on live images have a table of their own.
+  // Commands on live images have coreos-installer's own options.
   expect(running.filter((words) => !functions.has(words) && !/^(iso|pxe) /.test(words))).toEqual([])
   const found = texts
     .from('apps/cli/commands/run-hosts-command.ts', 'run')

@@ -10,7 +10,6 @@ import { groupCommands } from './help-groups.js'
 import { printing, Stopped, type Environment, type RawEnvironment } from './environment.js'
 import { reportFailure } from './failure.js'
 import { addLiveCommands } from './installer/live-commands.js'
-import { addMetadataCommands } from './streams/metadata-commands.js'
 import type { AddAction } from './command-action.js'
 import { addTableCommands, type PerformWork } from './table-commands.js'
 import { ToolCommand } from './tool-command.js'
@@ -80,7 +79,6 @@ export function makeCommandLine(environment: Environment, perform: PerformWork):
   if (environment.argv[0] === 'run') program.enablePositionalOptions()
   addTableCommands(program, environment, perform)
   addLiveCommands(program, addAction)
-  addMetadataCommands(program, addAction)
   program
     .command(COREOS_INSTALLER)
     .description(

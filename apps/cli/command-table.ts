@@ -3,6 +3,8 @@ import { HARDWARE_LAB_COMMANDS } from './hardware-lab-commands.js'
 import { LAB_COMMANDS } from './lab-commands.js'
 import * as takes from './options/option-lists.js'
 import type { CommandOptionName } from './options/resolve-options.js'
+import { RELEASE_COMMANDS } from './streams/release-commands.js'
+import { STREAM_COMMANDS } from './streams/stream-commands.js'
 
 /** Commands that only have commands below them. */
 export const COMMAND_FAMILIES = {
@@ -16,6 +18,10 @@ export const COMMAND_FAMILIES = {
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',
   run: 'install the machines of a hardware lab from a hosts file',
+  stream: 'work on stream, release and build metadata of CoreOS',
+  'boot-image': 'make and describe boot images of machines and clouds',
+  release: 'make and describe releases of a cluster in container images',
+  'machine-os': 'make, copy and verify the CoreOS image of a release',
 } as const
 
 export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
@@ -131,6 +137,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     usage: 'cache prune',
     description: 'delete images beyond --cache-size, and unfinished downloads',
     options: takes.CACHE_PRUNE_OPTIONS,
+    descriptions: { all: 'delete all images that are not in use' },
     load: async () => {
       const { cachePrune } = await import('./commands/cache-command.js')
       return (options, { environment }) => cachePrune(options, environment)
@@ -230,11 +237,14 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     usage: 'rehearse upgrade [SCENARIO|FILE...]',
     description: 'rehearse an upgrade of a cluster and check the outcome',
     options: takes.REHEARSE_OPTIONS,
+    descriptions: { all: 'rehearse every scenario' },
     load: async () => {
       const { rehearseUpgrade } = await import('./commands/rehearse-command.js')
       return (options, { environment, operands }) => rehearseUpgrade(options, environment, operands)
     },
   }),
+  ...STREAM_COMMANDS,
+  ...RELEASE_COMMANDS,
   ...LAB_COMMANDS,
   ...HARDWARE_LAB_COMMANDS,
   defineCommand({

@@ -1,3 +1,4 @@
+import { countText } from '../../base/runtime/index.js'
 import type { Readable } from 'node:stream'
 import { reportFailure } from './failure.js'
 import { Printer, type Output } from './output/printer.js'
@@ -35,9 +36,9 @@ export const printing = (raw: RawEnvironment): Environment => ({
   stderr: new Printer(raw.stderr),
 })
 
-const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const
+const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGPIPE: 13, SIGTERM: 15 } as const
 /** SIGPIPE stands for a closed standard output. */
-type StopSignal = keyof typeof NUMBERS
+type StopSignal = keyof typeof SIGNAL_NUMBERS
 
 /** The signal that asked the program to stop. */
 export class Stopped extends Error {
@@ -48,7 +49,7 @@ export class Stopped extends Error {
 
   /** The exit code that a shell reports for a program ended by the signal. */
   get exitCode(): number {
-    return 128 + NUMBERS[this.signal]
+    return 128 + SIGNAL_NUMBERS[this.signal]
   }
 }
 
@@ -92,8 +93,55 @@ function openText(resources: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const name of resources.flatMap((one) => RESOURCE_NAMES[one] ?? []))
     counts.set(name, (counts.get(name) ?? 0) + 1)
-  const texts = [...counts].map(([name, count]) => `${count} ${name}${count === 1 ? '' : 's'}`)
+  const texts = [...counts].map(([name, count]) => countText(count, name))
   return texts.length === 0 ? 'a computation' : texts.join(', ')
+}
+
+/** Turns signals into an abort, and ends a process that does not stop in time. */
+class ProcessStop {
+  readonly #controller = new AbortController()
+  readonly #messages: Printer
+  #began = false
+  #interrupted: (() => boolean) | undefined
+
+  constructor(messages: Printer) {
+    this.#messages = messages
+    // The kernel ends any process at a signal that it has no handler for, but not the first one of a container.
+    if (process.pid === 1)
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.stop(new Stopped(signal)))
+  }
+
+  get stopped(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** From now on a signal asks the command to stop. */
+  begin(): void {
+    if (this.#began) return
+    this.#began = true
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const)
+      process.on(signal, () => {
+        if (signal === 'SIGINT' && this.#interrupted?.() === true) return
+        this.stop(new Stopped(signal))
+      })
+  }
+
+  onInterrupt(handler: () => boolean): Disposable {
+    this.#interrupted = handler
+    return { [Symbol.dispose]: () => void (this.#interrupted = undefined) }
+  }
+
+  stop(reason: Stopped): void {
+    if (this.stopped.aborted || !this.#began) process.exit(reason.exitCode)
+    this.#controller.abort(reason)
+    setTimeout(() => {
+      if (reason.signal !== 'SIGPIPE')
+        this.#messages.line(
+          `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}`,
+        )
+      process.exit(reason.exitCode)
+    }, COMMAND_STOP_TIMEOUT)
+  }
 }
 
 export function processEnvironment(): ProcessEnvironment {
@@ -101,27 +149,13 @@ export function processEnvironment(): ProcessEnvironment {
   const messages = new Printer(stderr)
   // The exit code stays this one when the process has nothing left to wait for before its command has ended.
   process.exitCode = UNSETTLED
-  const controller = new AbortController()
-  const stopped = controller.signal
-  let began = false
-  let interrupted: (() => boolean) | undefined
+  const signals = new ProcessStop(messages)
+  const { stopped } = signals
   let unwritten: Error | undefined
-
-  const stop = (reason: Stopped) => {
-    if (stopped.aborted || !began) process.exit(reason.exitCode)
-    controller.abort(reason)
-    setTimeout(() => {
-      if (reason.signal !== 'SIGPIPE')
-        messages.line(
-          `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}`,
-        )
-      process.exit(reason.exitCode)
-    }, COMMAND_STOP_TIMEOUT)
-  }
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (unwritten) return
     unwritten = error
-    if (error.code === 'EPIPE') return stop(new Stopped('SIGPIPE'))
+    if (error.code === 'EPIPE') return signals.stop(new Stopped('SIGPIPE'))
     messages.line(`ironstage: standard output cannot be written (${error.message.replace(/^\w+: |, \w+$/g, '')})`)
     process.exit(1)
   })
@@ -133,19 +167,6 @@ export function processEnvironment(): ProcessEnvironment {
     process.exit(1)
   }
   process.on('uncaughtException', (error) => stray(error))
-
-  const begin = () => {
-    if (began) return
-    began = true
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const)
-      process.on(signal, () => {
-        if (signal === 'SIGINT' && interrupted?.() === true) return
-        stop(new Stopped(signal))
-      })
-  }
-  // The kernel ends any process at a signal that it has no handler for, but not the first one of a container.
-  if (process.pid === 1)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(new Stopped(signal)))
   return {
     argv: process.argv.slice(2),
     variables: process.env,
@@ -153,11 +174,8 @@ export function processEnvironment(): ProcessEnvironment {
     stderr,
     stdin: process.stdin,
     stopped,
-    begin,
-    onInterrupt: (handler) => {
-      interrupted = handler
-      return { [Symbol.dispose]: () => void (interrupted = undefined) }
-    },
+    begin: () => signals.begin(),
+    onInterrupt: (handler) => signals.onInterrupt(handler),
     onStrayError: (handler) => {
       const before = stray
       stray = handler
@@ -165,7 +183,7 @@ export function processEnvironment(): ProcessEnvironment {
     },
     end: async (code) => {
       process.exitCode = code
-      if (stopped.aborted) process.exit(unwritten ? 128 + NUMBERS.SIGPIPE : code)
+      if (stopped.aborted) process.exit(unwritten ? 128 + SIGNAL_NUMBERS.SIGPIPE : code)
       stopped.addEventListener('abort', () => process.exit((stopped.reason as Stopped).exitCode))
       await Promise.all([stdout, stderr].map((output) => new Promise((resolve) => output.write('', resolve))))
       // A resource that is still open by then was forgotten, and must not keep the process.

@@ -14,8 +14,9 @@ const HELP_GROUPS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const EPILOGUE = `
-Every command and subcommand has --help, which names the environment variables
-(IRONSTAGE_PORT) and configuration keys (--config) of its options.
+Every command and subcommand has --help, which names the environment variable of
+each option (IRONSTAGE_PORT); its key in a file of --config has the same words
+(port). iso, pxe and coreos-installer have only coreos-installer's own options.
 Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
 
 First steps: ironstage deploy, or ironstage up --nodes 3`

@@ -1,5 +1,7 @@
 /** The `ironstage` command. */
 export { printing, type RawEnvironment, Stopped } from './environment.js'
 export { ERRORS } from './errors.js'
+export { INSTALLER_COMMANDS } from './installer/installer-syntax.js'
+export { COMMAND_OPTIONS } from './options/option-table.js'
 export { makeCommandLine, runCommandLine } from './cli-program.js'
 export { ToolCommand } from './tool-command.js'

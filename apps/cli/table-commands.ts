@@ -1,8 +1,16 @@
-import { Option } from 'commander'
+import { Option, type Command } from 'commander'
+import type { ConfigFile } from '../../base/runtime/index.js'
 import type { ConfigFormat, TableCommand } from './command-shape.js'
 import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
-import { COMMAND_OPTIONS, variableOf, type CommandOptionName } from './options/option-table.js'
+import {
+  COMMAND_OPTIONS,
+  flagOf,
+  variableOf,
+  type CommandOptionName,
+  type CommandOptionValues,
+} from './options/option-table.js'
+import type { CommandOptionShape } from './options/table/option-shape.js'
 import { resolveOptions } from './options/resolve-options.js'
 import { secretsOnCommandLine, withSecretsOfFiles } from './options/secret-options.js'
 import { COMMAND_FAMILIES, COMMAND_TABLE } from './command-table.js'
@@ -13,41 +21,77 @@ export type PerformWork = (work: () => Promise<number>) => Promise<void>
 
 /** Adds the commands whose options are those of the table. */
 export function addTableCommands(program: ToolCommand, environment: Environment, perform: PerformWork): void {
-  for (const own of COMMAND_TABLE) addTableCommand(program, own, environment, perform)
+  for (const row of COMMAND_TABLE) addTableCommand(program, row, environment, perform)
 }
 
 function addTableCommand(
   program: ToolCommand,
-  { usage, description, options: names, descriptions = {}, config, load }: TableCommand<CommandOptionName>,
+  row: TableCommand<CommandOptionName>,
   environment: Environment,
   perform: PerformWork,
 ): void {
-  const words = usage.split(' ')
-  const operand = /^\[?[A-Z]/.test(words.at(-1)!) ? words.pop() : undefined
-  const name = words.pop()!
-  const [family] = words as (keyof typeof COMMAND_FAMILIES)[]
-  const under =
-    family === undefined
-      ? program
-      : (program.commands.find((one) => one.name() === family) ??
-        program.command(family).description(COMMAND_FAMILIES[family]))
-  const command = under.command(name).description(description)
+  const { words, operands } = wordsOf(row.usage)
+  const name = words.at(-1)!
+  const command = parentOf(program, words).command(name).description(row.description)
   // A command with others below it leaves their options to them.
   if (Object.hasOwn(COMMAND_FAMILIES, name)) command.enablePositionalOptions()
-  if (operand !== undefined) command.argument(operand.startsWith('[') ? operand : `<${operand}>`)
-  for (const option of names) command.addOption(asFlag(option, descriptions[option]))
-  command.addOption(configFlag(config))
+  addOperands(command, operands, row.operands)
+  for (const option of row.options) command.addOption(asFlag(option, row.descriptions?.[option]))
+  command.addOption(configFlag(row.config))
   command.action(async () => {
-    const { IRONSTAGE_CONFIG, ...variables } = environment.variables
-    const { config: flag, ...flags } = renameFlags(command.opts())
-    const named = [flag ?? (IRONSTAGE_CONFIG || [])].flat() as string[]
-    const { own, ini } = config ? await configFiles(named, config.of) : { own: named[0], ini: [] }
-    const resolved = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
-    const options = await withSecretsOfFiles(resolved)
-    for (const warning of secretsOnCommandLine(flags)) environment.stderr.line(`warning: ${warning}`)
-    const action = await load()
+    const { options, ini } = await readOptions(command, row, environment)
+    const action = await row.load()
     await perform(() => action(options, { environment, operands: command.args, configFiles: ini }))
   })
+}
+
+/** The words of a command, and its operands: `ignition merge FILE...`. */
+function wordsOf(usage: string): { words: string[]; operands: string[] } {
+  const parts = usage.split(' ')
+  const isOperand = (part: string): boolean => /^\[?[A-Z]/.test(part)
+  return { words: parts.filter((part) => !isOperand(part)), operands: parts.filter(isOperand) }
+}
+
+/** The command that another one is below: the program, or a family of commands. */
+function parentOf(program: ToolCommand, words: readonly string[]): Command {
+  if (words.length === 1) return program
+  const family = words[0] as keyof typeof COMMAND_FAMILIES
+  const known = program.commands.find((command) => command.name() === family)
+  return known ?? program.command(family).description(COMMAND_FAMILIES[family])
+}
+
+function addOperands(
+  command: Command,
+  operands: readonly string[],
+  descriptions: Readonly<Record<string, string>> = {},
+): void {
+  const isOptional = (operand: string): boolean => operand.startsWith('[')
+  // Commander has no optional operand before a required one: the command tells them apart by their number.
+  const optionalFirst = operands.some((operand, index) => isOptional(operand) && index < operands.length - 1)
+  for (const operand of operands) {
+    const name = operand.replace(/[[\]]/g, '')
+    const form = optionalFirst || isOptional(operand) ? `[${name}]` : `<${name}>`
+    command.argument(form, descriptions[name.replace('...', '')])
+  }
+  if (optionalFirst) command.usage(`[options] ${operands.join(' ')}`)
+}
+
+/** The options of a command from its arguments, the environment and a file, and other configuration files that it takes. */
+async function readOptions(
+  command: Command,
+  { options: names, required = [], config }: TableCommand<CommandOptionName>,
+  environment: Environment,
+): Promise<{ options: CommandOptionValues<CommandOptionName>; ini: ConfigFile[] }> {
+  const { IRONSTAGE_CONFIG, ...variables } = environment.variables
+  const { config: flag, ...flags } = namedFlags(command.opts(), names)
+  const named = [flag ?? (IRONSTAGE_CONFIG || [])].flat() as string[]
+  const { own, ini } = config ? await configFiles(named, config.of) : { own: named[0], ini: [] }
+  const resolved = await resolveOptions(names, own === undefined ? flags : { ...flags, config: own }, variables)
+  for (const name of required as readonly CommandOptionName[])
+    if (resolved[name] === undefined) command.error(`required option '${asFlag(name).flags}' not specified`)
+  const options = await withSecretsOfFiles(resolved)
+  for (const warning of secretsOnCommandLine(flags)) environment.stderr.line(`warning: ${warning}`)
+  return { options, ini }
 }
 
 function configFlag(format: ConfigFormat | undefined): Option {
@@ -60,19 +104,27 @@ function configFlag(format: ConfigFormat | undefined): Option {
   )
 }
 
-function asFlag(name: CommandOptionName, own: string | undefined): Option {
-  const { description, schema, ...rest } = COMMAND_OPTIONS[name]
-  const flag = `${'short' in rest ? `-${rest.short}, ` : ''}--${name}${'value' in rest ? ` <${rest.value}>` : ''}`
-  const text = `${own ?? description} (${variableOf(name)})`
+function asFlag(name: CommandOptionName, own?: string): Option {
+  const { short, value, description, schema }: CommandOptionShape = COMMAND_OPTIONS[name]
+  const flag = flagOf(name)
+  const form = `${short === undefined ? '' : `-${short}, `}--${flag}${value === undefined ? '' : ` <${value}>`}`
+  const elsewhere = flag === name ? variableOf(name) : `${variableOf(name)}, key ${name}`
+  const text = `${own ?? description} (${elsewhere})`
   // Items of a repeated list are collected; they are checked with everything else.
-  return schema.type === 'array' ? new ListOption(flag, text) : new Option(flag, text)
+  return schema.type === 'array' ? new ListOption(form, text) : new Option(form, text)
 }
 
-/** Commander names `--append-karg` `appendKarg`, and `--no-cache` `cache`, which is true when the flag is absent. */
-const renameFlags = (flags: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(flags).map(([key, value]) => {
-      const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-      return value === false ? [`no-${name}`, true] : [name, value]
-    }),
-  )
+/**
+ * Options by their names in the table. Commander names `--append-karg` `appendKarg`, and `--no-cache` `cache`, which is
+ * true when the flag is absent.
+ */
+function namedFlags(flags: Record<string, unknown>, names: readonly CommandOptionName[]): Record<string, unknown> {
+  const nameOf = new Map<string, string>(names.map((name) => [flagOf(name), name]))
+  const named: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(flags)) {
+    const word = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const flag = value === false ? `no-${word}` : word
+    named[nameOf.get(flag) ?? flag] = value === false ? true : value
+  }
+  return named
+}

@@ -1,4 +1,5 @@
 import { Command, Help, Option } from 'commander'
+import { INSTALLER_COMMANDS } from './installer/installer-syntax.js'
 import { usageError } from './usage-error.js'
 
 /** An option that may be given several times, one value each. Any other option may be given once. */
@@ -28,9 +29,9 @@ export class ToolCommand extends Command {
     return super.addOption(option)
   }
 
-  /** True for the commands of coreos-installer, whose options take empty values. */
+  /** Options of coreos-installer take empty values. */
   private get takesEmptyValues(): boolean {
-    return ['iso', 'pxe'].includes(this.path[1] ?? '')
+    return INSTALLER_COMMANDS.includes(this.path[1] ?? '')
   }
 
   /** The command's words, from the program down. */

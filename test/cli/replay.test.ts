@@ -111,7 +111,7 @@ test('replay compares with an Ironic; a cut recording is taken when asked for', 
     code: 1,
     stdout: '#1 GET /v1/nodes: body.more is new: 1\n1 call, 1 difference\n',
     stderr: expect.stringMatching(
-      /^warn: \d+.ndjson ends in the middle of a line; the 1 exchanges before it are used\n/,
+      /^warn: \d+.ndjson ends in the middle of a line; only what is before that is used: 1 exchange\n/,
     ) as string,
   })
   const recording = recordingOf(NODES)

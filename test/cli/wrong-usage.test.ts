@@ -94,8 +94,8 @@ const WRONG: Wrong[] = [
   },
   {
     argv: 'stream convert --to strem x',
-    says: "option '--to <KIND>' argument 'strem' is invalid. Allowed choices are release, stream, index, config-map (ironstage stream convert)",
-    remedy: 'ironstage stream convert --help',
+    says: '--to is "strem", which is not one of release, stream, index, config-map',
+    remedy: '--to stream',
   },
   { argv: 'deploy --config /nowhere.yaml', says: 'the config file /nowhere.yaml cannot be read', remedy: /YAML/ },
   {

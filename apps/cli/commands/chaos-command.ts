@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { chaos as play, chaosTest, faultsYaml, journalOf, type ChaosReport } from '../../../lab/index.js'
-import { defined, durationText, makeFolder, readDuration } from '../../../base/runtime/index.js'
+import { countText, defined, durationText, makeFolder, readDuration } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { fileUnwritableError, writeOutput } from '../output/write-output.js'
 import { faultsIn } from './fault-command.js'
@@ -46,17 +46,19 @@ function lengthOf(text: string): number {
 function formatChaosReport(report: ChaosReport, files: readonly string[]): string[] {
   const { plan, violations, strikes, deployments, active, shortest } = report
   const lines = [
-    `seed ${plan.seed}: ${count(plan.nodes.length, 'node')}, ${durationText(plan.duration)} of lab time`,
-    `${count(plan.faults.length, 'fault')} struck ${count(strikes, 'time')}; ` +
-      `${count(deployments, 'deployment')} requested, ${count(active, 'time')} active`,
+    `seed ${plan.seed}: ${countText(plan.nodes.length, 'node')}, ${durationText(plan.duration)} of lab time`,
+    `${countText(plan.faults.length, 'fault')} struck ${countText(strikes, 'time')}; ` +
+      `${countText(deployments, 'deployment')} requested, ${countText(active, 'time')} active`,
   ]
   if (violations.length === 0) return [...lines, 'all invariants held']
   for (const { invariant, node, seen, at } of violations)
     lines.push(`${invariant}: ${node === null ? '' : `${node}: `}${seen} (after ${durationText(at)})`)
   if (shortest) {
     const { runs, violation } = shortest
-    const left = count(shortest.plan.faults.length, 'fault')
-    lines.push(`shrunk to ${left} and ${count(shortest.plan.actions.length, 'wish', 'es')} in ${count(runs, 'run')}`)
+    const left = countText(shortest.plan.faults.length, 'fault')
+    lines.push(
+      `shrunk to ${left} and ${countText(shortest.plan.actions.length, 'wish', 'es')} in ${countText(runs, 'run')}`,
+    )
     if (files.length === 0)
       lines.push(
         '',
@@ -70,8 +72,6 @@ function formatChaosReport(report: ChaosReport, files: readonly string[]): strin
 }
 
 const linesIn = (file: string): string[] => file.trimEnd().split('\n')
-
-const count = (number: number, what: string, plural = 's'): string => `${number} ${what}${number === 1 ? '' : plural}`
 
 /** Writes what a failure needs to be looked at. */
 async function writeChaosReport(report: ChaosReport, folder: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../base/bytes/index.js'
 import { addressForBmcs, isEveryAddress } from '../../../lab/index.js'
 import { agentConfig, openImageService, type LiveUrls } from '../../../coreos/index.js'
-import { systemClock, systemRandom, urlSafeToken } from '../../../base/runtime/index.js'
+import { systemClock, systemRandom, urlSafeToken, type Clock } from '../../../base/runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { liveImagesOf } from '../installer/live-image-options.js'
@@ -10,12 +10,12 @@ import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { IMAGES_SERVE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
+type ImagesServeOptions = CommandOptionValues<(typeof IMAGES_SERVE_OPTIONS)[number]>
+
 /** `ironstage images serve`: serves live images whose config starts the agent, until a signal stops it. */
-export async function imagesServe(
-  options: CommandOptionValues<(typeof IMAGES_SERVE_OPTIONS)[number]>,
-  environment: Environment,
-): Promise<number> {
+export async function imagesServe(options: ImagesServeOptions, environment: Environment): Promise<number> {
   const { stdout, stopped, variables } = environment
+  const { host = '127.0.0.1', json = false } = options
   const clock = systemClock()
   const files = await liveImagesOf(options, clock)
   if (!files)
@@ -24,22 +24,7 @@ export async function imagesServe(
       'name one with --live-iso FILE, or a folder of them with --live-image DIR',
       'live-files',
     )
-  const { host = '127.0.0.1', 'public-url': publicUrl } = options
   const agent = await agentOptionsOf(options, variables)
-  const publicHost =
-    publicUrl === undefined && isEveryAddress(host)
-      ? await addressForBmcs(
-          agent.ironicUrls.flatMap((urls) => urls.split(',')),
-          clock,
-        )
-      : host
-  if (publicHost === undefined)
-    throw usageError(
-      'this host has no address that BMCs can reach',
-      'name the URL by which machines reach the images, with --public-url',
-      'public-url',
-    )
-  const json = options.json ?? false
   await using images = await openImageService({
     files,
     config: JSON.stringify(agentConfig(agent)),
@@ -48,7 +33,7 @@ export async function imagesServe(
     host,
     port: options['image-port'] ?? 0,
     allowedHosts: options['allowed-host'],
-    ...(publicUrl === undefined ? { publicHost } : { publicUrl: publicUrl.replace(/\/+$/, '') }),
+    ...(await publicAddress(host, options, agent.ironicUrls, clock)),
     clock,
     random: systemRandom,
     logger: logTo(environment, json),
@@ -66,15 +51,40 @@ export async function imagesServe(
   ])
   if (json) stdout.json({ event: 'ready', url: images.url, images: served })
   else {
-    const lines = served.flatMap(({ architecture, node, ...urls }) => imageLines(node ?? `all, ${architecture}`, urls))
-    const reach =
-      publicUrl === undefined && isLoopback(host)
-        ? ['Only programs on this host can fetch them: a BMC needs --host 0.0.0.0 or --public-url.']
-        : []
-    stdout.lines([`Live images are served at ${images.url}.`, ...reach, '', ...lines])
+    const isHidden = options['public-url'] === undefined && isLoopback(host)
+    stdout.lines([
+      `Live images are served at ${images.url}.`,
+      ...(isHidden ? ['Only programs on this host can fetch them: a BMC needs --host 0.0.0.0 or --public-url.'] : []),
+      '',
+      ...served.flatMap(({ architecture, node, ...urls }) => imageLines(node ?? `all, ${architecture}`, urls)),
+    ])
   }
   await stopAsked(stopped)
   return 0
+}
+
+/**
+ * The address in the URLs of the images: `--public-url`, or the one that is listened on; for every address of this host,
+ * the one from which Ironic is reached.
+ */
+async function publicAddress(
+  host: string,
+  { 'public-url': publicUrl }: ImagesServeOptions,
+  ironicUrls: readonly string[],
+  clock: Clock,
+): Promise<{ publicUrl: string } | { publicHost: string }> {
+  if (publicUrl !== undefined) return { publicUrl: publicUrl.replace(/\/+$/, '') }
+  if (!isEveryAddress(host)) return { publicHost: host }
+  const publicHost = await addressForBmcs(
+    ironicUrls.flatMap((urls) => urls.split(',')),
+    clock,
+  )
+  if (publicHost !== undefined) return { publicHost }
+  throw usageError(
+    'this host has no address that BMCs can reach',
+    'name the URL by which machines reach the images, with --public-url',
+    'public-url',
+  )
 }
 
 /** Settings that make Ironic boot these images, as lines for a person. */

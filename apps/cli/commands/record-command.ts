@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { selfSigned } from '../../../agent/index.js'
 import { openRecorder, type RecorderCounts } from '../../recording/index.js'
 import type { UserError } from '../../../base/runtime/index.js'
-import { defined, systemClock, systemRandom } from '../../../base/runtime/index.js'
+import { countText, defined, systemClock, systemRandom } from '../../../base/runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { accessBy } from '../options/https-trust.js'
 import type { RECORD_OPTIONS } from '../options/option-lists.js'
@@ -72,7 +72,7 @@ function endText({ recorded, failed, cut, lost }: RecorderCounts, file: string):
     cut > 0 ? `${cut} with a body beyond the limit` : '',
     lost > 0 ? `${lost} were not recorded` : '',
   ].filter(Boolean)
-  return `${recorded} exchange${recorded === 1 ? '' : 's'} recorded in ${file}${more.map((one) => `, ${one}`).join('')}`
+  return `${countText(recorded, 'exchange')} recorded in ${file}${more.map((one) => `, ${one}`).join('')}`
 }
 
 const missingOptionError = (flag: string, what: string, remedy: string): UserError =>

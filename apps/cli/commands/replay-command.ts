@@ -15,10 +15,7 @@ import { usageError } from '../usage-error.js'
 /** An answer may take as long as the slowest command that Ironic waits for. */
 const REPLAY_ANSWER_TIMEOUT = seconds(300)
 
-/**
- * `ironstage replay RECORDING`: plays a recording against another Ironic. Exits with 1 if that Ironic answers
- * differently.
- */
+/** `ironstage replay RECORDING`: plays a recording against another Ironic. Exits with 1 if that Ironic answers differently. */
 export async function replay(
   options: CommandOptionValues<(typeof REPLAY_OPTIONS)[number]>,
   environment: Environment,

@@ -66,31 +66,21 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   })
   if (throughIronic !== undefined) checkForIronic(hosts)
   if (plan) {
-    const lines = runPlanText(hosts, {
-      parallel,
-      ...defined({ canary, ironic: throughIronic }),
-    })
+    const lines = runPlanText(hosts, { parallel, ...defined({ canary, ironic: throughIronic }) })
     environment.stdout.either(options.json, { event: 'plan', lines }, lines)
     return 0
   }
   for (const report of [options.html, options.junit]) if (report !== undefined) await checkReport(report)
-  const folder = await RunFolder.open(stateFolder(options, path))
+  const folder = await openRunFolder(options, environment, path, json)
+  if (!folder) return 0
   const { rehearse = false } = options
-  // A rehearsal would forget its machines otherwise.
-  await refuseRunning(folder)
-  const nothing = options.resume ? await nothingToResume(folder) : undefined
-  if (nothing !== undefined) {
-    environment.stdout.either(json, { event: 'nothing-to-resume', why: nothing }, nothing)
-    return 0
-  }
-  await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
   const times = await expectedTimes(folder, { rehearsed: rehearse, throughIronic: throughIronic !== undefined })
   const clock = systemClock()
   const view = runView(environment, { json, times, clock })
   const isCheck = options.check ?? false
   const stages = stageNames({ throughIronic: throughIronic !== undefined, isCheck })
   const follower = new RunFollower({ isRehearsal: rehearse, isCheck, stages })
-  let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
+  using ctrlC = stopByCtrlC(environment, follower)
   const shared = {
     file: path,
     folder,
@@ -109,10 +99,45 @@ export async function run(options: RunCommandOptions, environment: Environment, 
       follower.see(event)
       view.show(event)
     },
-    stopping: () => wish,
+    stopping: ctrlC.stopping,
   }
-  using _ = environment.onInterrupt?.(() => {
-    // Without a terminal there is no user who would ask again.
+  const finish = (report: RunReport) => finished(report, { view, options, folder, environment })
+  const running = rehearse
+    ? rehearsed(options, environment, { file, hosts, shared, follower, finish })
+    : onRealHosts(options, environment, { file, hosts, shared, follower, finish, throughIronic })
+  return await untilStopped(running, view, environment, { path, folder })
+}
+
+/** The folder of the run; null when `--resume` finds nothing to resume, which is then printed. */
+async function openRunFolder(
+  options: RunCommandOptions,
+  { stdout }: Environment,
+  path: string,
+  json: boolean,
+): Promise<RunFolder | null> {
+  const folder = await RunFolder.open(stateFolder(options, path))
+  // A rehearsal would forget its machines otherwise.
+  await refuseRunning(folder)
+  const why = options.resume ? await nothingToResume(folder) : undefined
+  if (why !== undefined) {
+    stdout.either(json, { event: 'nothing-to-resume', why }, why)
+    return null
+  }
+  await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
+  return folder
+}
+
+/** How a run ends that the user has asked to stop. */
+type StopWish = 'no' | 'after the hosts' | 'after the stage'
+
+/**
+ * Ctrl-C on a terminal: the first lets the run finish the hosts under way, the second only their stages; the third is left
+ * to the process, which leaves at once.
+ */
+function stopByCtrlC(environment: Environment, follower: RunFollower): Disposable & { stopping: () => StopWish } {
+  let wish: StopWish = 'no'
+  const handler = environment.onInterrupt?.(() => {
+    // Without a terminal there is no user to press it again.
     if (!environment.stdout.isTTY || wish === 'after the stage' || follower.isOver) return false
     wish = wish === 'no' ? 'after the hosts' : 'after the stage'
     environment.stderr.line(
@@ -122,11 +147,10 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     )
     return true
   })
-  const finish = (report: RunReport) => finished(report, { view, options, folder, environment })
-  const running = rehearse
-    ? rehearsed(options, environment, { file, hosts, shared, follower, finish })
-    : onRealHosts(options, environment, { file, hosts, shared, follower, finish, throughIronic })
-  return await untilStopped(running, view, environment, { path, folder })
+  return {
+    stopping: () => wish,
+    [Symbol.dispose]: () => handler?.[Symbol.dispose](),
+  }
 }
 
 type SharedRunOptions = Omit<RunHostsOptions, 'hosts' | 'locks' | 'access'>

@@ -4,6 +4,7 @@ import { defined, systemClock, systemRandom, UserError, readNamedText, readJson 
 import type { HardwareManager, Step } from '../../../steps/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
 import type { Environment } from '../environment.js'
+import type { Printer } from '../output/printer.js'
 import { readOneMachine } from '../options/hardware-file.js'
 import { makeCacheRequest } from '../options/cache-request.js'
 import { logTo } from '../output/command-log.js'
@@ -49,26 +50,12 @@ async function offeredSteps(files: readonly string[] = []): Promise<Offered[]> {
   return managers.flatMap((manager) => manager.steps.map((step) => ({ step, manager })))
 }
 
-/** `ironstage step run NAME`: one step on a simulated machine, with no Ironic. */
+/** `ironstage step run NAME`: one step on a simulated or real machine, with no Ironic. */
 export async function stepRun(options: StepRunCommandOptions, environment: Environment, name: string): Promise<number> {
   const real = realTarget(options)
+  checkStepRunOptions(options, real !== null)
   const { stdout, stopped } = environment
   const { 'state-dir': stateDir, machine: id, json = false, plan = false } = options
-  if ((stateDir === undefined) !== (id === undefined))
-    throw usageError(
-      '--state-dir and --machine go together',
-      'name a state folder and one of its machines, or neither for a new machine',
-    )
-  if (real && id !== undefined) throw usageError('--machine is for a simulated machine', 'leave it out')
-  for (const [name, isUsed] of [
-    ['--target', real !== null],
-    ['--machine', id !== undefined],
-  ] as const)
-    if (isUsed && options.hardware !== undefined)
-      throw usageError(
-        `--hardware is for a new simulated machine, and ${name} names another one`,
-        `leave out --hardware or ${name}`,
-      )
   const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
   const managers = await loadManagers(options.steps ?? [])
   const args = await readArgs(options.args, environment)
@@ -80,11 +67,6 @@ export async function stepRun(options: StepRunCommandOptions, environment: Envir
   }
   const images = await makeCacheRequest(options, environment)
   await using on = real ? await openFor({ ...real, images }, environment, clock, json) : undefined
-  const say = (event: object, text: string | null) => {
-    if (json) stdout.json(event)
-    else if (text !== null) stdout.line(text)
-  }
-  let percent = -Infinity
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const { value, seconds } = await runStep({
     step: name,
@@ -98,23 +80,44 @@ export async function stepRun(options: StepRunCommandOptions, environment: Envir
     clock,
     random: systemRandom,
     logger: logTo(environment, json),
-    onEvent: (event) => {
-      if (event.event === 'stage') percent = -Infinity
-      if (event.event === 'percent' && !json) {
-        // Programs report their percentage many times a second.
-        const { percent: now } = event
-        if (now === percent || (now < percent + 10 && now !== 100)) return
-        percent = now
-      }
-      say(event, eventText(name, event))
-    },
+    onEvent: json ? (event) => stdout.json(event) : eventLines(name, stdout),
   })
-  say(
-    { event: 'result', step: name, plan, seconds, result: value },
-    plan ? `${name} is planned; nothing was written` : `${name} is done, ${Math.round(seconds * 1000)} ms`,
-  )
+  const done = plan ? `${name} is planned; nothing was written` : `${name} is done, ${Math.round(seconds * 1000)} ms`
+  stdout.either(json, { event: 'result', step: name, plan, seconds, result: value }, done)
   if (!json && value !== null) stdout.document(value)
   return 0
+}
+
+/** @throws UserError (usage) for options that do not go together */
+function checkStepRunOptions(options: StepRunCommandOptions, isReal: boolean): void {
+  const { 'state-dir': stateDir, machine, hardware } = options
+  if ((stateDir === undefined) !== (machine === undefined))
+    throw usageError(
+      '--state-dir and --machine go together',
+      'name a state folder and one of its machines, or neither for a new machine',
+    )
+  if (isReal && machine !== undefined) throw usageError('--machine is for a simulated machine', 'leave it out')
+  const other = isReal ? '--target' : machine === undefined ? undefined : '--machine'
+  if (other !== undefined && hardware !== undefined)
+    throw usageError(
+      `--hardware is for a new simulated machine, and ${other} names another one`,
+      `leave out --hardware or ${other}`,
+    )
+}
+
+/** Prints the events of a step for people: of its percentage, which programs report many times a second, each tenth. */
+function eventLines(step: string, stdout: Printer): (event: StepRunEvent) => void {
+  let percent = -Infinity
+  return (event) => {
+    if (event.event === 'stage') percent = -Infinity
+    if (event.event === 'percent') {
+      const { percent: now } = event
+      if (now === percent || (now < percent + 10 && now !== 100)) return
+      percent = now
+    }
+    const text = eventText(step, event)
+    if (text !== null) stdout.line(text)
+  }
 }
 
 function eventText(step: string, event: StepRunEvent): string | null {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   defined,
   errorChain,
@@ -9,17 +8,10 @@ import {
   systemRandom,
   type ConfigFile,
 } from '../../../base/runtime/index.js'
-import {
-  entryLine,
-  openOnSavedPort,
-  serve,
-  type LabEvent,
-  type LiveImagesRequest,
-  type ServedLab,
-} from '../../../lab/index.js'
+import { entryLine, serve, type LabEvent, type LiveImagesRequest, type ServedLab } from '../../../lab/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
-import { OBJECT_FILE, openObjectFile, openKube, serveKube } from '../../../base/kubernetes/index.js'
+import { openKube } from '../../../base/kubernetes/index.js'
 import { ramdiskSource, type RamdiskSource, type AppliedHost } from '../../../baremetal-operator/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -28,7 +20,6 @@ import { faultsIn } from './fault-command.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { makeCacheRequest } from '../options/cache-request.js'
-import { readTextFile } from '../options/input-files.js'
 import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
 import { logTo } from '../output/command-log.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
@@ -37,6 +28,7 @@ import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
 import { serveBmcs } from './up-bmcs.js'
 import { readyLines } from './up-ready.js'
+import { kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
 import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -44,15 +36,16 @@ import { usageError } from '../usage-error.js'
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
 
 /** `ironstage up`: serves until a signal stops it. */
+// eslint-disable-next-line max-lines-per-function -- a linear script: what is opened here is closed at its end, in reverse
 export async function up(
   options: UpOptions,
   environment: Environment,
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
-  const { stdout, stopped } = environment
-  const logger = logTo(environment, options.json ?? false)
-  using _ = containStrayErrors(environment, logger)
+  const { stdout } = environment
   const json = options.json ?? false
+  const logger = logTo(environment, json)
+  using _ = containStrayErrors(environment, logger)
   const say: Say = (event, text) => stdout.either(json, event, text)
   const clock = new LabClock({ mode: clockMode(options) })
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
@@ -62,49 +55,19 @@ export async function up(
   const kubeToken = await kubeTokenOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   await using served = await serve({
-    ironic: ironicOf(options, configFiles),
-    ...defined({ host: options.host, port: options.port }),
-    allowedHosts: options['allowed-host'],
-    nodes: options.nodes ?? 0,
-    ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
-    ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
-    stateDir: options['state-dir'] ?? null,
-    realistic: options.realistic ?? false,
-    imageCache: await makeCacheRequest(options, environment),
-    ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined, liveImages }),
+    ...(await labRequest(options, environment, configFiles)),
+    ...defined({ liveImages }),
     clock,
     random: systemRandom,
     logger,
     onEvent: watching.onEvent,
-    page: isDashboardServed(options),
   })
   const uiUrl = dashboardUrl(served.url, options)
   for (const fault of faults) served.stage.faults.add(fault)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
   const kube = openKube({ clock, random: systemRandom, ...defined({ file: objectFile }) })
-  const kubePort = options['kube-api']
-  const { tls } = served.stage
-  const openKubeApi = (port: number) =>
-    serveKube({
-      store: kube.store,
-      port,
-      allowedHosts: options['allowed-host'],
-      clock,
-      logger,
-      ...defined({ token: kubeToken, tls: tls ?? undefined }),
-    })
-  await using kubeApi =
-    kubePort === undefined
-      ? undefined
-      : await (kubePort === 0
-          ? openOnSavedPort(
-              'kube-port',
-              'kubectl no longer finds its API; give it the new address',
-              { folder: served.folder, logger },
-              openKubeApi,
-            )
-          : openKubeApi(kubePort))
+  await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
     ipmi: options['ipmi-port'],
@@ -113,22 +76,13 @@ export async function up(
   })
   letGarbageGrow()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
-  const { images } = served.stage
   const ready = {
     event: 'ready',
     ironic_url: served.url,
     environment: variables,
-    ...defined({ ui_url: uiUrl || undefined, kube_api_url: kubeApi ? kubeApi.url : undefined }),
+    ...defined({ ui_url: uiUrl || undefined, kube_api_url: kubeApi?.url }),
     ...bmcs.event,
-    ...defined({
-      images: images
-        ? {
-            url: images.url,
-            live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
-            ramdisk: images.oldRamdisk,
-          }
-        : undefined,
-    }),
+    ...defined({ images: servedImages(served) }),
   }
   say(ready, [
     ...readyLines(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }),
@@ -144,20 +98,51 @@ export async function up(
       kube: kube.client,
       stage: served.stage,
       files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
-      ramdisk: servedRamdisk(images) ?? ramdiskSource(environment.variables),
+      ramdisk: servedRamdisk(served.stage.images) ?? ramdiskSource(environment.variables),
       clock,
       random: systemRandom,
       logger,
-      signal: stopped,
+      signal: environment.stopped,
       onChange: (report) => say(hostEvent(report), hostText(report)),
       onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
     })
-  await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
-  if (!json)
-    stdout.line(
-      `ironstage stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`,
-    )
+  const why = await untilStopped(options, environment)
+  if (!json) stdout.line(`ironstage stops: ${why}`)
   return 0
+}
+
+/** The lab that the options describe. */
+async function labRequest(options: UpOptions, environment: Environment, configFiles: readonly ConfigFile[]) {
+  return {
+    ironic: ironicOf(options, configFiles),
+    ...defined({ host: options.host, port: options.port }),
+    allowedHosts: options['allowed-host'],
+    nodes: options.nodes ?? 0,
+    ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
+    ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
+    stateDir: options['state-dir'] ?? null,
+    realistic: options.realistic ?? false,
+    imageCache: await makeCacheRequest(options, environment),
+    ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined }),
+    page: isDashboardServed(options),
+  }
+}
+
+/** The live images that the lab serves, as programs read them; undefined if it serves none. */
+function servedImages({ stage: { images } }: ServedLab): object | undefined {
+  if (!images) return undefined
+  return {
+    url: images.url,
+    live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
+    ramdisk: images.oldRamdisk,
+  }
+}
+
+/** Resolves when a signal, or the end of standard input, stops the command, with the reason as a person reads it. */
+async function untilStopped(options: UpOptions, environment: Environment): Promise<string> {
+  const { stopped } = environment
+  await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
+  return stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'
 }
 
 /** @throws UserError (usage) for two of the options that say how time passes */
@@ -245,44 +230,6 @@ const environmentBlock = ({ url, authStrategy, caFile }: ServedLab): Record<stri
   OS_AUTH_TYPE: authStrategy === 'noauth' ? 'none' : authStrategy,
   ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
 })
-
-/** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
-function kubeLines(url: string, caFile: string | null, tokenFile: string | undefined): string[] {
-  const isSecure = url.startsWith('https:')
-  const kubectl = [
-    `kubectl --server ${url}`,
-    ...(caFile === null ? [] : [`--certificate-authority ${caFile}`]),
-    ...(tokenFile === undefined ? [] : [`--token "$(cat ${tokenFile})"`]),
-  ].join(' ')
-  return [
-    `  BareMetalHosts for kubectl, at ${url}:`,
-    `    ${kubectl} apply -f hosts.yaml`,
-    `    ${kubectl} get bmh -A -w`,
-    ...(tokenFile !== undefined && !isSecure ? ['  kubectl sends a token over https alone: --tls serves that'] : []),
-    '',
-  ]
-}
-
-/** The token of `--kube-token`. */
-async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions): Promise<string | undefined> {
-  if (file === undefined) return undefined
-  if (port === undefined)
-    throw usageError(
-      '--kube-token is the token of --kube-api',
-      'serve the API with --kube-api PORT, or leave out --kube-token',
-    )
-  const token = (await readTextFile(file, 'file with the token')).trim()
-  if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw usageError(
-    `${file} has no token: one word of printable characters`,
-    `make one: openssl rand -hex 32 > ${file}`,
-    'option-file',
-  )
-}
-
-/** Objects of `--kube-api` in the state folder, which this process has locked by now. */
-const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions, onLoss: (sentence: string) => void) =>
-  port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, OBJECT_FILE), onLoss)
 
 interface NodeWatch {
   onEvent: (event: LabEvent) => void

@@ -11,10 +11,12 @@ const OUTPUT = [
 ] as const
 const KEYFILE = ['-k, --keyfile <path>', 'NetworkManager keyfile'] as const
 const DIRECTORY = ['-C, --directory <path>', 'extract to this folder (default: print them)'] as const
+const INITRD = ['[initrd]', 'initramfs (default: standard input)'] as const
+const WRAP_OUTPUT = ['-o, --output <path>', 'write to a file (default: standard output)'] as const
 
 /**
  * Adds `iso` and `pxe`: coreos-installer's commands for live images, with its options, and with its words and exit codes
- * when something fails.
+ * when something fails. Why their options are not in the table: `installer-syntax.ts`.
  */
 export function addLiveCommands(program: Command, addAction: AddAction): void {
   addIso(program, addAction)
@@ -40,8 +42,11 @@ const pxeAction =
     return live(([path], options, command) => work(pxe)(path, options, command))
   }
 
+/** Adds a command below `iso`, which takes the ISO first. */
+type AddIsoCommand = <O extends object>(command: Command, work: Parameters<typeof isoAction<O>>[0]) => void
+
 function addIso(program: Command, addAction: AddAction): void {
-  const onIso = <O extends object>(command: Command, work: Parameters<typeof isoAction<O>>[0]): void =>
+  const onIso: AddIsoCommand = (command, work) =>
     addAction(command.argument('<ISO>', 'CoreOS live ISO'), isoAction(work))
   const root = program.command('iso').description('customise a CoreOS live ISO, as coreos-installer does')
   const customize = addCustomizeOptions(
@@ -55,7 +60,20 @@ function addIso(program: Command, addAction: AddAction): void {
     .option('-f, --force', 'replace earlier customisations')
     .option(...OUTPUT)
   onIso(customize, (iso) => iso.isoCustomize)
+  addIsoIgnition(root, onIso)
+  addIsoNetwork(root, onIso)
+  addIsoKargs(root, onIso)
+  addIsoExtract(root, onIso)
+  onIso(
+    root
+      .command('reset')
+      .description('restore the published ISO')
+      .option(...OUTPUT),
+    (iso) => iso.isoReset,
+  )
+}
 
+function addIsoIgnition(root: Command, onIso: AddIsoCommand): void {
   const ignition = root.command('ignition').description('the Ignition config in an ISO')
   const embed = ignition.command('embed').description('embed a config')
   onIso(
@@ -73,7 +91,9 @@ function addIso(program: Command, addAction: AddAction): void {
       .option(...OUTPUT),
     (iso) => iso.ignitionRemove,
   )
+}
 
+function addIsoNetwork(root: Command, onIso: AddIsoCommand): void {
   const network = root.command('network').description('the network settings in an ISO')
   onIso(
     network
@@ -98,7 +118,9 @@ function addIso(program: Command, addAction: AddAction): void {
       .option(...OUTPUT),
     (iso) => iso.networkRemove,
   )
+}
 
+function addIsoKargs(root: Command, onIso: AddIsoCommand): void {
   const kargs = root.command('kargs').description('the kernel arguments of an ISO')
   onIso(
     kargs
@@ -121,7 +143,9 @@ function addIso(program: Command, addAction: AddAction): void {
     kargs.command('show').description('print the kernel arguments').option('-d, --default', 'print the default ones'),
     (iso) => iso.kargsShow,
   )
+}
 
+function addIsoExtract(root: Command, onIso: AddIsoCommand): void {
   const extract = root.command('extract').description('files of an ISO')
   onIso(
     extract
@@ -139,19 +163,10 @@ function addIso(program: Command, addAction: AddAction): void {
     (iso) => iso.extractMinimalIso,
   )
   extract.commands.at(-1)!.argument('[OUTPUT_ISO]', 'file to write (default: -)')
-  onIso(
-    root
-      .command('reset')
-      .description('restore the published ISO')
-      .option(...OUTPUT),
-    (iso) => iso.isoReset,
-  )
 }
 
 function addPxe(program: Command, addAction: AddAction): void {
   const root = program.command('pxe').description('customise CoreOS for PXE, as coreos-installer does')
-  const initrd = ['[initrd]', 'initramfs (default: standard input)'] as const
-  const wrapOutput = ['-o, --output <path>', 'write to a file (default: standard output)'] as const
   addAction(
     addCustomizeOptions(root.command('customize').description('customise what an initramfs does when it boots'))
       .argument('<path>', 'CoreOS live initramfs')
@@ -160,13 +175,19 @@ function addPxe(program: Command, addAction: AddAction): void {
       (pxe) => (path, options: Parameters<typeof pxe.pxeCustomize>[1], live) => pxe.pxeCustomize(path!, options, live),
     ),
   )
+  addPxeIgnition(root, addAction)
+  addPxeNetwork(root, addAction)
+  addPxeBoot(root, addAction)
+}
+
+function addPxeIgnition(root: Command, addAction: AddAction): void {
   const ignition = root.command('ignition').description('an Ignition config for PXE')
   addAction(
     ignition
       .command('wrap')
       .description('wrap a config in an archive to append to an initramfs')
       .option('-i, --ignition-file <path>', 'Ignition config (default: standard input)')
-      .option(...wrapOutput),
+      .option(...WRAP_OUTPUT),
     pxeAction(
       (pxe) => (_, options: Parameters<typeof pxe.pxeIgnitionWrap>[0], live) => pxe.pxeIgnitionWrap(options, live),
     ),
@@ -175,16 +196,19 @@ function addPxe(program: Command, addAction: AddAction): void {
     ignition
       .command('unwrap')
       .description('print the config')
-      .argument(...initrd),
+      .argument(...INITRD),
     pxeAction((pxe) => pxe.pxeIgnitionUnwrap),
   )
+}
+
+function addPxeNetwork(root: Command, addAction: AddAction): void {
   const network = root.command('network').description('network settings for PXE')
   addAction(
     network
       .command('wrap')
       .description('wrap NetworkManager keyfiles in an archive to append to an initramfs')
       .addOption(repeatableOption(...KEYFILE).makeOptionMandatory())
-      .option(...wrapOutput),
+      .option(...WRAP_OUTPUT),
     pxeAction(
       (pxe) => (_, options: Parameters<typeof pxe.pxeNetworkWrap>[0], live) => pxe.pxeNetworkWrap(options, live),
     ),
@@ -193,10 +217,14 @@ function addPxe(program: Command, addAction: AddAction): void {
     network
       .command('unwrap')
       .description('print or extract the keyfiles')
-      .argument(...initrd)
+      .argument(...INITRD)
       .option(...DIRECTORY),
     pxeAction((pxe) => pxe.pxeNetworkUnwrap),
   )
+}
+
+/** Commands for booting the live system from the network: ironstage's own, in the form of those beside them. */
+function addPxeBoot(root: Command, addAction: AddAction): void {
   const sources = (command: Command): Command =>
     command
       .option('--rootfs-url <URL>', 'the root filesystem')

@@ -1,6 +1,15 @@
 import { AGENT_CONFIG_SHAPES } from './table/agent-config-shapes.js'
+import { IMAGE_CACHE_SHAPES, PUBLISHED_SHAPES, REGISTRY_SHAPES } from './table/fetch-shapes.js'
+import { FLEET_SHAPES } from './table/fleet-shapes.js'
+import { HARDWARE_LAB_SHAPES } from './table/hardware-lab-shapes.js'
+import { namesOf } from './table/option-shape.js'
+import { RELEASE_SHAPES } from './table/stream-shapes.js'
+import { UP_SHAPES } from './table/up-shapes.js'
 
-/** The options of each command. They are apart from the commands' code, so that help loads none of it. */
+/**
+ * The options of each command, apart from the commands' code, so that help loads none of it. A part of the table whose
+ * options all belong to one command, or to one kind of command, is taken whole.
+ */
 
 /** Options of every command that takes a real target. */
 export const REAL_TARGET_OPTIONS = [
@@ -19,61 +28,58 @@ export const REAL_TARGET_OPTIONS = [
 ] as const
 
 /** Options of every command that fetches images. */
-export const IMAGE_CACHE_OPTIONS = ['cache-dir', 'cache-as', 'cache-size', 'no-cache', 'image-ca', 'image-key'] as const
+export const IMAGE_CACHE_OPTIONS = namesOf(IMAGE_CACHE_SHAPES)
 
 /** Options of every command that takes a stream of a release in a registry. */
-export const REGISTRY_OPTIONS = ['authfile', 'mirrors'] as const
+export const REGISTRY_OPTIONS = namesOf(REGISTRY_SHAPES)
 
 export const LIVE_IMAGE_OPTIONS = ['live-iso', 'live-kernel', 'live-initramfs', 'live-rootfs', 'live-image'] as const
 
-export const AGENT_CONFIG_OPTIONS = Object.keys(AGENT_CONFIG_SHAPES) as (keyof typeof AGENT_CONFIG_SHAPES)[]
+export const AGENT_CONFIG_OPTIONS = namesOf(AGENT_CONFIG_SHAPES)
 
 /** Settings of the agent in live images; the environment has the others. */
 const AGENT_FLAGS = [
-  ...(['template', 'agent-image', 'agent-registry', 'insecure-registry', 'pull-secret', 'ssh-key'] as const),
-  ...(['ip-options', 'keyfile', 'agent-option'] as const),
+  'template',
+  'agent-image',
+  'agent-registry',
+  'insecure-registry',
+  'pull-secret',
+  'ssh-key',
+  'ip-options',
+  'keyfile',
+  'agent-option',
 ] as const
 
+/** A new option of `up` alone needs only its row in `UP_SHAPES`. */
 export const UP_OPTIONS = [
-  ...([
-    'profile',
-    'ironic-release',
-    'set',
-    'host',
-    'allowed-host',
-    'port',
-    'htpasswd',
-    'tls',
-    'tls-cert',
-    'tls-key',
-  ] as const),
-  ...([
-    'nodes',
-    'hosts',
-    'watch',
-    'kube-api',
-    'kube-token',
-    'redfish-port',
-    'ipmi-port',
-    'hardware',
-    'bmc-user',
-    'bmc-password',
-    'bmc-password-file',
-    'state-dir',
-    'speed',
-    'clock',
-    'faults',
-    'realistic',
-    'steps',
-    'verbose',
-    'open',
-    'no-ui',
-    'stop-with-stdin',
-    'json',
-  ] as const),
+  ...namesOf(UP_SHAPES),
+  'ironic-release',
+  'host',
+  'allowed-host',
+  'port',
+  'tls',
+  'tls-cert',
+  'tls-key',
+  'nodes',
+  'redfish-port',
+  'ipmi-port',
+  'hardware',
+  'bmc-user',
+  'bmc-password',
+  'bmc-password-file',
+  'state-dir',
+  'speed',
+  'faults',
+  'realistic',
+  'steps',
+  'open',
+  'no-ui',
+  'stop-with-stdin',
+  'json',
   ...IMAGE_CACHE_OPTIONS,
   ...LIVE_IMAGE_OPTIONS,
-  ...(['image-port', ...AGENT_FLAGS] as const),
+  'image-port',
+  ...AGENT_FLAGS,
 ] as const
 
 export const DEPLOY_OPTIONS = [
@@ -156,7 +162,12 @@ export const CACHE_VERIFY_OPTIONS = ['cache-dir', 'json'] as const
 
 export const IMAGES_SERVE_OPTIONS = [
   ...LIVE_IMAGE_OPTIONS,
-  ...(['host', 'allowed-host', 'image-port', 'public-url', 'node', 'json'] as const),
+  'host',
+  'allowed-host',
+  'image-port',
+  'public-url',
+  'node',
+  'json',
   ...AGENT_CONFIG_OPTIONS,
 ] as const
 
@@ -165,97 +176,180 @@ export const IGNITION_MERGE_OPTIONS = ['spec', 'follow'] as const
 export const IGNITION_TRANSLATE_OPTIONS = ['spec'] as const
 export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 
-export const REHEARSE_OPTIONS = [
-  ...(['all', 'list', 'without', 'seed', 'json', 'image-ca'] as const),
-  ...REGISTRY_OPTIONS,
-] as const
+export const REHEARSE_OPTIONS = ['all', 'list', 'without', 'seed', 'json', 'image-ca', ...REGISTRY_OPTIONS] as const
 
 export const FLEET_OPTIONS = [
-  ...([
-    'count',
-    'systems',
-    'hardware',
-    'disks',
-    'redfish-host',
-    'redfish-port',
-    'ipmi-port',
-    'tls',
-    'tls-cert',
-    'tls-key',
-    'user',
-    'password-file',
-    'agent-port',
-    'advertise',
-    'allowed-host',
-    'control-port',
-    'open',
-    'no-ui',
-    'notifier-port',
-    'ironic-url',
-    'enroll',
-    'node-driver',
-    'boot-interface',
-    'driver-info',
-    'hosts-out',
-    'ipxe-url',
-    'media-ca',
-    'boot-time',
-    'disk-time',
-    'power-time',
-    'speed',
-    'seed',
-    'state-dir',
-    'steps',
-  ] as const),
+  ...namesOf(FLEET_SHAPES),
+  'hardware',
+  'redfish-port',
+  'ipmi-port',
+  'tls',
+  'tls-cert',
+  'tls-key',
+  'allowed-host',
+  'open',
+  'no-ui',
+  'ironic-url',
+  'speed',
+  'seed',
+  'state-dir',
+  'steps',
   ...IMAGE_CACHE_OPTIONS,
-  ...(['stop-with-stdin', 'json'] as const),
+  'stop-with-stdin',
+  'json',
 ] as const
 
 export const CHAOS_OPTIONS = ['nodes', 'duration', 'seed', 'faults', 'out', 'no-shrink', 'json'] as const
 
 export const RECORD_OPTIONS = [
-  ...([
-    'upstream',
-    'output',
-    'force',
-    'host',
-    'allowed-host',
-    'port',
-    'agents',
-    'body-limit',
-    'mask',
-    'ca',
-    'insecure',
-    'json',
-  ] as const),
+  'upstream',
+  'output',
+  'force',
+  'host',
+  'allowed-host',
+  'port',
+  'agents',
+  'body-limit',
+  'mask',
+  'ca',
+  'insecure',
+  'json',
 ] as const
 export const REPLAY_OPTIONS = [
-  ...(['as', 'host'] as const),
-  ...(['against', 'known', 'partial', 'wait', 'secret-values', 'ca', 'insecure', 'json'] as const),
+  'as',
+  'host',
+  'against',
+  'known',
+  'partial',
+  'wait',
+  'secret-values',
+  'ca',
+  'insecure',
+  'json',
 ] as const
 export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const
 
 export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const
 
 export const RUN_OPTIONS = [
-  ...(['only', 'parallel', 'max-failures', 'plan', 'check', 'resume', 'restart', 'state-dir'] as const),
-  ...([
-    'rehearse',
-    'faults',
-    'seed',
-    'through-ironic',
-    'serve-image',
-    'junit',
-    'html',
-    'open',
-    'no-ui',
-    'json',
-  ] as const),
+  ...namesOf(HARDWARE_LAB_SHAPES),
+  'plan',
+  'check',
+  'state-dir',
+  'faults',
+  'seed',
+  'open',
+  'no-ui',
+  'json',
   ...IMAGE_CACHE_OPTIONS,
 ] as const
 export const RUN_INIT_OPTIONS = ['force'] as const
 export const RUN_ATTACH_OPTIONS = [
-  ...(['state-dir', 'parallel', 'serve-image', 'junit', 'html', 'open', 'no-ui', 'json'] as const),
+  'state-dir',
+  'parallel',
+  'serve-image',
+  'junit',
+  'html',
+  'open',
+  'no-ui',
+  'json',
   ...IMAGE_CACHE_OPTIONS,
 ] as const
 export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'bmc-password-file', 'out', 'force', 'json'] as const
+
+/** Options of commands that read published metadata and files. */
+export const PUBLISHED_OPTIONS = [...IMAGE_CACHE_OPTIONS, ...REGISTRY_OPTIONS, ...namesOf(PUBLISHED_SHAPES)] as const
+/** Options of commands that read a release in a registry and no published files. */
+export const RELEASE_OPTIONS = [...REGISTRY_OPTIONS, 'image-ca', 'insecure-fetch'] as const
+
+export const STREAM_VALIDATE_OPTIONS = ['insecure-fetch', 'older-stream', 'json'] as const
+export const STREAM_CONVERT_OPTIONS = [
+  'to',
+  'target-metadata',
+  'stream-name',
+  'builds-url',
+  'no-signatures',
+  'release-version',
+  'output',
+] as const
+export const STREAM_LOOKUP_OPTIONS = [
+  'architecture',
+  'platform',
+  'format',
+  'file',
+  'cloud',
+  'region',
+  'field',
+  'pin',
+  'pin-sha256',
+  'json',
+  ...PUBLISHED_OPTIONS,
+] as const
+export const STREAM_DIFF_OPTIONS = ['json', ...PUBLISHED_OPTIONS] as const
+export const STREAM_PRINT_OPTIONS = PUBLISHED_OPTIONS
+export const STREAM_PUBLISH_OPTIONS = ['json', ...PUBLISHED_OPTIONS] as const
+export const STREAM_SERVE_OPTIONS = ['host', 'stream-port', 'json'] as const
+
+export const DOWNLOAD_OPTIONS = [
+  'stream',
+  'architecture',
+  'platform',
+  'format',
+  'directory',
+  'decompress',
+  'json',
+  ...PUBLISHED_OPTIONS,
+] as const
+
+export const IMAGES_MAKE_OPTIONS = [
+  'version',
+  'arch',
+  'system-name',
+  'directory',
+  'images-url',
+  'force',
+  'json',
+] as const
+
+export const BOOT_IMAGE_GENERATE_OPTIONS = [
+  'stream',
+  'architecture',
+  'builds-url',
+  'live-ignition',
+  'directory',
+  'runtime',
+  ...PUBLISHED_OPTIONS,
+] as const
+export const BOOT_IMAGE_INFO_OPTIONS = ['builds-url', 'json', ...RELEASE_OPTIONS] as const
+
+export const RELEASE_WRITE_OPTIONS = ['version', ...namesOf(RELEASE_SHAPES), 'json', ...RELEASE_OPTIONS] as const
+export const RELEASE_INFO_OPTIONS = ['json', ...RELEASE_OPTIONS] as const
+
+export const MACHINE_OS_BUILD_OPTIONS = [
+  'stream',
+  'architectures',
+  'coreos-version',
+  'json',
+  ...PUBLISHED_OPTIONS,
+] as const
+export const MACHINE_OS_COPY_ISO_OPTIONS = ['source', 'kargs', 'fips', 'json'] as const
+export const MACHINE_OS_COPY_PXE_OPTIONS = ['source', 'initrd-only', 'json'] as const
+export const MACHINE_OS_COPY_METAL_OPTIONS = [
+  'source',
+  'kargs',
+  'fips',
+  'all',
+  'pxe',
+  'image-build',
+  'coreos-version',
+  'architecture',
+  'json',
+] as const
+export const MACHINE_OS_VERIFY_OPTIONS = [
+  'stream',
+  'coreos-version',
+  'build',
+  'container',
+  'json',
+  ...PUBLISHED_OPTIONS,
+] as const

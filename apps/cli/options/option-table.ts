@@ -11,16 +11,25 @@ import { REHEARSAL_SHAPES } from './table/rehearsal-shapes.js'
 import { SERVER_SHAPES } from './table/server-shapes.js'
 import { STEP_SHAPES } from './table/step-shapes.js'
 import { TARGET_SHAPES } from './table/target-shapes.js'
+import { IMAGE_CACHE_SHAPES, PUBLISHED_SHAPES, REGISTRY_SHAPES } from './table/fetch-shapes.js'
+import { MACHINE_OS_SHAPES } from './table/machine-os-shapes.js'
+import { RELEASE_SHAPES, STREAM_SHAPES } from './table/stream-shapes.js'
+import { UP_SHAPES } from './table/up-shapes.js'
 import type { CommandOptionShape } from './table/option-shape.js'
 
 /**
  * Every option of every command, once: flag `--name`, environment variable `IRONSTAGE_NAME`, config key `name`.
- * Precedence: flag, environment, config file, default.
+ * Precedence: flag, environment, config file, default. A flag that means something else in another command is a row with
+ * a name of its own, since a variable and a config key are set for all commands at once.
  */
 export const COMMAND_OPTIONS = {
+  ...UP_SHAPES,
   ...SERVER_SHAPES,
   ...TARGET_SHAPES,
   ...INSTALLATION_SHAPES,
+  ...IMAGE_CACHE_SHAPES,
+  ...REGISTRY_SHAPES,
+  ...PUBLISHED_SHAPES,
   ...AGENT_SHAPES,
   ...STEP_SHAPES,
   ...IGNITION_SHAPES,
@@ -31,6 +40,9 @@ export const COMMAND_OPTIONS = {
   ...CONTROL_SHAPES,
   ...HARDWARE_LAB_SHAPES,
   ...FLEET_SHAPES,
+  ...STREAM_SHAPES,
+  ...RELEASE_SHAPES,
+  ...MACHINE_OS_SHAPES,
 } as const satisfies Record<string, CommandOptionShape>
 
 export type CommandOptionName = keyof typeof COMMAND_OPTIONS
@@ -49,3 +61,9 @@ export type CommandOptionValues<N extends CommandOptionName> = {
 
 /** `append-karg` -> `IRONSTAGE_APPEND_KARG` */
 export const variableOf = (name: CommandOptionName): string => `IRONSTAGE_${name.toUpperCase().replaceAll('-', '_')}`
+
+/** The flag of an option, without `--`. */
+export function flagOf(name: CommandOptionName): string {
+  const { flag = name }: CommandOptionShape = COMMAND_OPTIONS[name]
+  return flag
+}

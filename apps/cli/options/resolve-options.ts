@@ -1,7 +1,13 @@
 import type { ErrorObject } from 'ajv'
 import type { SchemaCheck } from '../../../base/schemas/index.js'
 import { defined, nearestWord, UserError, readNamedText, readNested } from '../../../base/runtime/index.js'
-import { COMMAND_OPTIONS, variableOf, type CommandOptionName, type CommandOptionValues } from './option-table.js'
+import {
+  COMMAND_OPTIONS,
+  flagOf,
+  variableOf,
+  type CommandOptionName,
+  type CommandOptionValues,
+} from './option-table.js'
 import type { CommandOptionShape } from './table/option-shape.js'
 import { SECRET_VARIABLES } from './secret-source.js'
 import { usageError } from '../usage-error.js'
@@ -10,7 +16,7 @@ export { COMMAND_OPTIONS, variableOf, type CommandOptionName, type CommandOption
 
 interface OptionSource {
   /** For messages: `--port`, `IRONSTAGE_PORT`, `port in lab.yaml`. */
-  label: (name: string) => string
+  label: (name: CommandOptionName) => string
   values: Record<string, unknown>
 }
 
@@ -30,7 +36,7 @@ export async function resolveOptions<N extends CommandOptionName>(
   const sources = [
     ...(configFile === undefined ? [] : [await configSource(configFile, names)]),
     environmentSource(variables, names),
-    { label: (name: string) => `--${name}`, values: ownFlags },
+    { label: (name: CommandOptionName) => `--${flagOf(name)}`, values: ownFlags },
   ]
   const resolved: Record<string, unknown> = {}
   for (const source of sources)
@@ -84,7 +90,7 @@ function environmentSource(
       )
     if (value !== '') values[name] = value
   }
-  return { label: (name) => variableOf(name as CommandOptionName), values }
+  return { label: variableOf, values }
 }
 
 const optionChecks = new Map<CommandOptionName, SchemaCheck<{ value: unknown }>>()
@@ -156,7 +162,7 @@ function remedyFor(name: CommandOptionName, value: unknown, error: ErrorObject |
   const words = error?.keyword === 'enum' ? (error.params as { allowedValues: string[] }).allowedValues : []
   const shape: CommandOptionShape = COMMAND_OPTIONS[name]
   const better = (typeof value === 'string' ? nearestWord(value, words) : undefined) ?? words[0] ?? shape.example
-  return `--${name}${shape.value === undefined ? '' : ` ${better ?? shape.value}`}`
+  return `--${flagOf(name)}${shape.value === undefined ? '' : ` ${better ?? shape.value}`}`
 }
 
 function describeOptionError(error: ErrorObject): string {

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/runtime/index.js'
 import {
   COMPARED_HEADERS,
   groupDifferences,
@@ -32,7 +33,9 @@ export class DifferenceReport {
   about({ name, isCut, missing, exchanges }: Recording): void {
     const { stderr } = this.#environment
     if (isCut)
-      stderr.line(`warn: ${name} ends in the middle of a line; the ${exchanges.length} exchanges before it are used`)
+      stderr.line(
+        `warn: ${name} ends in the middle of a line; only what is before that is used: ${countText(exchanges.length, 'exchange')}`,
+      )
     if (missing.length > 0) stderr.line(`warn: ${name} lacks exchanges ${ranges(missing)}, which were not written`)
   }
 
@@ -64,7 +67,9 @@ export class DifferenceReport {
       stdout.line(`#${first.seq} ${first.call}: ${sentenceOf(first)}${more}`)
     }
     for (const { where } of unused) stdout.line(`known and not seen: ${where}`)
-    stdout.line(`${count(calls, 'call')}, ${count(fresh.length, 'difference')}${known > 0 ? `, ${known} known` : ''}`)
+    stdout.line(
+      `${countText(calls, 'call')}, ${countText(fresh.length, 'difference')}${known > 0 ? `, ${known} known` : ''}`,
+    )
     return fresh.length > 0 ? 1 : 0
   }
 
@@ -72,8 +77,6 @@ export class DifferenceReport {
     this.#environment.stdout.json(event)
   }
 }
-
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
 
 /** `#3, #5 to #9 and 12 more` */
 function ranges(numbers: readonly number[]): string {

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/runtime/index.js'
 import {
   runReportLines,
   tableLines,
@@ -43,7 +44,7 @@ function linesOf(event: RunEvent): string[] {
   switch (event.event) {
     case 'run':
       return [
-        `run ${event.id}${event.resumed ? ' continues' : ''}: ${event.hosts.length} hosts, state in ${event.state_dir}`,
+        `run ${event.id}${event.resumed ? ' continues' : ''}: ${countText(event.hosts.length, 'host')}, state in ${event.state_dir}`,
       ]
     case 'dashboard':
       return [`the dashboard is at ${event.url}`]

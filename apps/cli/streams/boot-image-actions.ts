@@ -13,37 +13,41 @@ import {
 import { isImagePlace, parsePlace } from '../../../base/registry/index.js'
 import { generateBootImage } from '../../runs/index.js'
 import { defined, silent, systemClock } from '../../../base/runtime/index.js'
-import type { GenerateFlags, InfoFlags } from './boot-image-commands.js'
 import type { Environment } from '../environment.js'
 import { fetchProgress } from '../output/fetch-progress.js'
-import type { FetchFlags } from './fetch-options.js'
-import { besideStream, fetchingOf, downloadPolicyOf, imagesFor, streamFor } from './fetching.js'
+import { makeCacheRequest } from '../options/cache-request.js'
+import type { BOOT_IMAGE_GENERATE_OPTIONS, BOOT_IMAGE_INFO_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import { besideStream, downloadPolicyOf, imagesFor, streamFor, type PublishedOptions } from './fetching.js'
 import { readInputs, refuseButane } from '../options/input-files.js'
 import { hostArchitecture } from './host-architecture.js'
 import { usageError } from '../usage-error.js'
 
+type GenerateOptions = CommandOptionValues<(typeof BOOT_IMAGE_GENERATE_OPTIONS)[number]>
+
 /** `ironstage boot-image info RELEASE`: exit code 1 when the sources of the release differ. */
 export async function bootImageReport(
-  release: string,
-  { json, baseUrl, ...flags }: InfoFlags,
+  options: CommandOptionValues<(typeof BOOT_IMAGE_INFO_OPTIONS)[number]>,
   environment: Environment,
+  release: string,
 ): Promise<number> {
-  const files = await releaseAt(release, flags, environment)
-  const info = bootImageInfo(await readReleaseImage(files), baseUrl === undefined ? {} : { baseUrl })
+  const { json, 'builds-url': baseUrl } = options
+  const files = await releaseAt(release, options, environment)
+  const info = bootImageInfo(await readReleaseImage(files), defined({ baseUrl }))
   environment.stdout.either(json, info, infoText(info))
   return info.drift.length === 0 ? 0 : 1
 }
 
 /** `ironstage boot-image generate [RELEASE] PLATFORM` */
 export async function bootImageGenerate(
+  options: GenerateOptions,
+  environment: Environment,
   release: string | undefined,
   platform: string,
-  flags: GenerateFlags,
-  environment: Environment,
 ): Promise<number> {
-  refuseRuntime(flags.runtime)
-  const { architecture = hostArchitecture(), directory, ignition, baseUrl } = flags
-  const stream = await readBootStream(release, { ...flags, ...defined({ baseUrl }) }, environment)
+  refuseRuntime(options.runtime ?? 'published')
+  const { architecture = hostArchitecture(), directory, 'live-ignition': ignition } = options
+  const stream = await readBootStream(release, options, environment)
   const image = bootImageFor(stream, architecture, platform)
   if (image.kind === 'amis') {
     environment.stdout.contents(documentText({ amis: image.amis }))
@@ -54,14 +58,14 @@ export async function bootImageGenerate(
     return 0
   }
   const { paths, kargs } = await generateBootImage(image, {
-    ...downloadPolicyOf(flags),
+    ...downloadPolicyOf(options),
     folder: directory ?? '.',
-    cache: await fetchingOf(flags, environment),
+    cache: await makeCacheRequest(options, environment),
     clock: systemClock(),
     logger: silent,
     signal: environment.stopped,
     ...fetchProgress(environment.stderr),
-    ...(release === undefined ? besideStream(flags.stream ?? '') : {}),
+    ...(release === undefined ? besideStream(options.stream ?? '') : {}),
     ...defined({ ignition: ignition === undefined ? undefined : await readIgnitionFile(ignition, environment) }),
   })
   for (const path of paths) environment.stdout.line(path)
@@ -71,21 +75,21 @@ export async function bootImageGenerate(
 
 async function readBootStream(
   release: string | undefined,
-  flags: GenerateFlags,
+  options: GenerateOptions,
   environment: Environment,
 ): Promise<StreamMetadata> {
-  if (release === undefined) return streamFor(flags.stream ?? 'stable', flags, environment)
-  const image = await readReleaseImage(await releaseAt(release, flags, environment))
-  const built = streamOfBuilds(image, flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl })
+  if (release === undefined) return streamFor(options.stream ?? 'stable', options, environment)
+  const image = await readReleaseImage(await releaseAt(release, options, environment))
+  const built = streamOfBuilds(image, defined({ baseUrl: options['builds-url'] }))
   const stream = built ?? image.bootImages?.stream
   if (stream) return stream
   throw usageError(`${release} has no boot images`, 'name another release', 'release-image')
 }
 
 /** A release in a registry, in an OCI layout, or unpacked into a folder. */
-async function releaseAt(release: string, flags: FetchFlags, environment: Environment): Promise<ReleaseFiles> {
+async function releaseAt(release: string, options: PublishedOptions, environment: Environment): Promise<ReleaseFiles> {
   if (!isImagePlace(release)) return releaseFolder(release, systemClock())
-  return openRelease(await imagesFor(flags, environment), parsePlace(release))
+  return openRelease(await imagesFor(options, environment), parsePlace(release))
 }
 
 /** The document allows three ways to build images; published images need none of them. */

@@ -29,15 +29,19 @@ import {
   type Clock,
 } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
-import type { ImagesMakeFlags } from './images-make-command.js'
+import type { IMAGES_MAKE_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 import { usageError } from '../usage-error.js'
 
+type ImagesMakeOptions = CommandOptionValues<(typeof IMAGES_MAKE_OPTIONS)[number]> & { version: string }
+
 /** `ironstage images make`: images of a version, and their stream metadata. */
-export async function imagesMake(flags: ImagesMakeFlags, environment: Environment): Promise<number> {
-  const { version, arch = ['x86_64'], directory, force = false } = flags
-  const name = systemOfVersion(version, flags.name)
+export async function imagesMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
+  const { version, arch = ['x86_64'], directory = '.', force = false, json } = options
+  // The table has checked the word.
+  const name = systemOfVersion(version, options['system-name'] as CoreosName | undefined)
   const architectures = [...new Set(arch)].map(liveArchitectureOf)
-  const baseUrl = folderUrl(flags.baseUrl)
+  const baseUrl = folderUrl(options['images-url'] ?? 'https://images.invalid/')
   const clock = systemClock()
   const names = architectures.map((architecture) => fileNames(name, version, architecture))
   const paths = [...names.flatMap((one) => Object.values(one)), STREAM_FILE].map((file) => join(directory, file))
@@ -72,7 +76,7 @@ export async function imagesMake(flags: ImagesMakeFlags, environment: Environmen
   for (const path of paths) {
     const whole = join(folder.path, path.slice(join(directory, '/').length))
     await writing(path, () => (force ? rename(whole, path) : link(whole, path)))
-    environment.stdout.either(flags.json, { path }, `${path}`)
+    environment.stdout.either(json, { path }, `${path}`)
   }
   return 0
 }

@@ -14,30 +14,38 @@ import { parsePlace, type ImagePlace } from '../../../base/registry/index.js'
 import { UserError, readNamedText } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'
+import type { RELEASE_INFO_OPTIONS, RELEASE_WRITE_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 import { imagesFor } from './fetching.js'
-import type { ReleaseInfoFlags, WriteFlags } from './release-commands.js'
 import { usageError } from '../usage-error.js'
 
+type ReleaseWriteOptions = CommandOptionValues<(typeof RELEASE_WRITE_OPTIONS)[number]> & { version: string }
+type ReleaseInfoOptions = CommandOptionValues<(typeof RELEASE_INFO_OPTIONS)[number]>
+
 /** `ironstage release write DEST`: nothing is written before all parts fit together. */
-export async function releaseWrite(dest: string, flags: WriteFlags, environment: Environment): Promise<number> {
-  const { version, json = false } = flags
+export async function releaseWrite(
+  options: ReleaseWriteOptions,
+  environment: Environment,
+  dest: string,
+): Promise<number> {
+  const { version, json = false } = options
   const place = destination(dest)
-  const images = await imagesFor(flags, environment)
-  const operators = parseNamedImages(flags.operator, '--operator')
-  const components = [...parseNamedImages(flags.component, '--component'), ...operators]
+  const images = await imagesFor(options, environment)
+  const operators = parseNamedImages(options.operator, '--operator')
+  const components = [...parseNamedImages(options.component, '--component'), ...operators]
   const known = new Map(components.map(({ name, pullspec }) => [name, pullspec]))
-  const manifests = await manifestFiles(flags.manifest ?? [])
+  const manifests = await manifestFiles(options.manifest ?? [])
   for (const operator of operators)
     manifests.push(...(await operatorManifests(images, operator, { version, components: known })))
-  const parts = { version, manifests, components, repository: repositoryOf(place, flags.repository) }
+  const parts = { version, manifests, components, repository: repositoryOf(place, options.repository) }
   const read = async <T>(
     files: readonly string[] | undefined,
     document: { read(bytes: Uint8Array, name: string): T },
   ) => (await readInputs(files ?? [], environment, 'metadata')).map(({ name, bytes }) => document.read(bytes, name))
   const made = makeRelease({
     ...parts,
-    streams: await read(flags.stream, STREAM_KIND),
-    builds: await read(flags.build, BUILD_META),
+    streams: await read(options['release-streams'], STREAM_KIND),
+    builds: await read(options['release-builds'], BUILD_META),
   })
   // A tag cannot have the plus sign of a version.
   const tag = place.tag ?? version.replaceAll('+', '_')
@@ -98,8 +106,12 @@ async function manifestFiles(paths: readonly string[]): Promise<NamedManifest[]>
 }
 
 /** `ironstage release info RELEASE` */
-export async function releaseInfo(named: string, flags: ReleaseInfoFlags, environment: Environment): Promise<number> {
-  const release = await openRelease(await imagesFor(flags, environment), parsePlace(named))
+export async function releaseInfo(
+  options: ReleaseInfoOptions,
+  environment: Environment,
+  named: string,
+): Promise<number> {
+  const release = await openRelease(await imagesFor(options, environment), parsePlace(named))
   const { pullspec, version, image, architectures, references, metadata } = release
   const components = Object.fromEntries(pullspecsOf(references))
   const facts = {
@@ -112,7 +124,7 @@ export async function releaseInfo(named: string, flags: ReleaseInfoFlags, enviro
     components,
     manifests: [...(await release.manifests()).keys()],
   }
-  environment.stdout.either(flags.json, facts, factsText(facts))
+  environment.stdout.either(options.json, facts, factsText(facts))
   return 0
 }
 

@@ -1,114 +1,115 @@
-import { Option, type Command } from 'commander'
-import { addFetchOptions, type FetchFlags } from './fetch-options.js'
-import type { AddAction } from '../command-action.js'
-import type { ConvertFlags, DiffFlags, PublishFlags, ValidateFlags } from './stream-actions.js'
-import type { LookupFlags } from './stream-offers.js'
-import type { ServeFlags } from './stream-serve.js'
+import { defineCommand, type TableCommand } from '../command-shape.js'
+import * as takes from '../options/option-lists.js'
+import type { CommandOptionName } from '../options/resolve-options.js'
 
-const STREAM_OPERAND = [
-  '<STREAM>',
-  'name, URL or file of a stream, or a release as in oci:DIR or quay.io/REPO:TAG; #rhel-9 behind it names one of several',
-] as const
-const JSON_FLAG = ['--json', 'print JSON'] as const
+const STREAM =
+  'name, URL or file of a stream, or a release as in oci:DIR or quay.io/REPO:TAG; ' +
+  'with #rhel-9 behind it, one of several streams'
 
-/** Adds `stream` and its commands. */
-export function addStreamCommands(program: Command, addAction: AddAction): void {
-  const root = program.command('stream').description('work on stream, release and build metadata of CoreOS')
-  addAction(
-    root
-      .command('validate')
-      .description('check metadata against its schema and for contradictions')
-      .argument('<FILE...>', 'stream, release, index or build metadata, or a coreos-bootimages ConfigMap; - for stdin')
-      .option('--insecure', 'let http pass')
-      .option('--after <FILE>', 'refuse a stream that is older than this one')
-      .option(...JSON_FLAG),
-    async () => {
+/** Commands for metadata, and for the files that it lists. */
+export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
+  defineCommand({
+    usage: 'stream validate FILE...',
+    description: 'check metadata against its schema and for contradictions',
+    operands: {
+      FILE: 'stream, release, index or build metadata, or a coreos-bootimages ConfigMap; - for standard input',
+    },
+    options: takes.STREAM_VALIDATE_OPTIONS,
+    descriptions: { 'insecure-fetch': 'accept http' },
+    load: async () => {
       const { streamValidate } = await import('./stream-actions.js')
-      return ([files], flags: ValidateFlags, environment) => streamValidate(files as string[], flags, environment)
+      return (options, { environment, operands }) => streamValidate(options, environment, operands)
     },
-  )
-  addAction(
-    root
-      .command('convert')
-      .description('convert builds to a release, builds and releases to a stream or an index, streams to a ConfigMap')
-      .argument('<FILE...>', 'meta.json, release.json or stream metadata; - for standard input')
-      .addOption(
-        new Option('--to <KIND>', 'what to make')
-          .choices(['release', 'stream', 'index', 'config-map'])
-          .default('stream'),
-      )
-      .option('--target <FILE>', 'a stream whose other architectures stay, or an index whose releases do')
-      .option('--name <NAME>', 'name of the stream')
-      .option('--base-url <URL>', "where builds are published (default: Fedora's)")
-      .option('--no-signatures', 'nothing is signed')
-      .option('--release-version <VERSION>', 'of OpenShift, for a ConfigMap')
-      .option('-o, --output <FILE>', 'write to a file'),
-    async () => {
+  }),
+  defineCommand({
+    usage: 'stream convert FILE...',
+    description: 'convert builds to a release, builds and releases to a stream or an index, streams to a ConfigMap',
+    operands: { FILE: 'meta.json, release.json or stream metadata; - for standard input' },
+    options: takes.STREAM_CONVERT_OPTIONS,
+    descriptions: { output: 'write to a file (default: standard output)' },
+    load: async () => {
       const { streamConvert } = await import('./stream-actions.js')
-      return ([files], flags: ConvertFlags, environment) => streamConvert(files as string[], flags, environment)
+      return (options, { environment, operands }) => streamConvert(options, environment, operands)
     },
-  )
-  addAction(
-    addFetchOptions(root.command('lookup').description('find a file or a cloud image; without arguments, list all'))
-      .argument(...STREAM_OPERAND)
-      .option('-a, --architecture <ARCH>', 'as uname -m says', 'x86_64')
-      .option('-p, --platform <NAME>', 'metal, openstack, qemu ...', 'metal')
-      .option('-f, --format <NAME>', 'raw.gz, iso, pxe ...')
-      .addOption(
-        new Option('--file <NAME>', 'of a format with several').choices(['disk', 'kernel', 'initramfs', 'rootfs']),
-      )
-      .addOption(
-        new Option('--cloud <NAME>', 'whose image').choices(['aws', 'aliyun', 'ibmcloud', 'powervs']).default('aws'),
-      )
-      .option('--region <NAME>', 'region of the cloud')
-      .option('--field <NAME>', 'print this alone: location, sha256, release, image ...')
-      .option('--pin <DATE>', 'the copy of this date of a published stream, as in streams/stream-4.8')
-      .option('--pin-sha256 <DIGEST>', 'what the copy must be')
-      .option(...JSON_FLAG),
-    async () => {
+  }),
+  defineCommand({
+    usage: 'stream lookup STREAM',
+    description: 'find a file or a cloud image; without --format and --region, list all',
+    operands: { STREAM },
+    options: takes.STREAM_LOOKUP_OPTIONS,
+    descriptions: {
+      architecture: 'architecture as uname -m prints it (default: x86_64)',
+      format: 'format of the image: raw.gz, iso, pxe ...',
+    },
+    load: async () => {
       const { streamLookup } = await import('./stream-offers.js')
-      return ([stream], flags: LookupFlags, environment) => streamLookup(stream as string, flags, environment)
+      return (options, { environment, operands: [stream = ''] }) => streamLookup(options, environment, stream)
     },
-  )
-  addAction(
-    addFetchOptions(root.command('diff').description('show the differences of two copies of a stream'))
-      .argument('<STREAM>', STREAM_OPERAND[1])
-      .argument('<OTHER>', 'another')
-      .option(...JSON_FLAG),
-    async () => {
+  }),
+  defineCommand({
+    usage: 'stream diff STREAM OTHER',
+    description: 'show the differences of two copies of a stream',
+    operands: { STREAM, OTHER: 'the other copy' },
+    options: takes.STREAM_DIFF_OPTIONS,
+    load: async () => {
       const { streamDiff } = await import('./stream-actions.js')
-      return (operands, flags: DiffFlags, environment) => streamDiff(operands as string[], flags, environment)
+      return (options, { environment, operands }) => streamDiff(options, environment, operands)
     },
-  )
-  addAction(
-    addFetchOptions(root.command('print').description('print stream metadata as JSON')).argument(...STREAM_OPERAND),
-    async () => {
+  }),
+  defineCommand({
+    usage: 'stream print STREAM',
+    description: 'print stream metadata as JSON',
+    operands: { STREAM },
+    options: takes.STREAM_PRINT_OPTIONS,
+    load: async () => {
       const { streamPrint } = await import('./stream-actions.js')
-      return ([stream], flags: FetchFlags, environment) => streamPrint(stream as string, flags, environment)
+      return (options, { environment, operands: [stream = ''] }) => streamPrint(options, environment, stream)
     },
-  )
-  addAction(
-    addFetchOptions(root.command('publish').description('publish a stream beside its dated copies, which never change'))
-      .argument(...STREAM_OPERAND)
-      .argument('<SHELF>', 'folder and name, as in dependencies/rhcos/stream-4.8')
-      .option(...JSON_FLAG),
-    async () => {
+  }),
+  defineCommand({
+    usage: 'stream publish STREAM SHELF',
+    description: 'publish a stream beside its dated copies, which never change',
+    operands: { STREAM, SHELF: 'folder and name, as in dependencies/rhcos/stream-4.8' },
+    options: takes.STREAM_PUBLISH_OPTIONS,
+    load: async () => {
       const { streamPublish } = await import('./stream-actions.js')
-      return ([stream, shelf], flags: PublishFlags, environment) =>
-        streamPublish(stream as string, shelf as string, flags, environment)
+      return (options, { environment, operands: [stream = '', shelf = ''] }) =>
+        streamPublish(options, environment, stream, shelf)
     },
-  )
-  addAction(
-    root
-      .command('serve')
-      .description('serve streams and their files over HTTP, with ranges')
-      .argument('<DIR>', 'streams/NAME.json, dependencies/rhcos/stream-X.Y.json, and files by their paths elsewhere')
-      .option('--host <ADDRESS>', 'address to listen on', '127.0.0.1')
-      .option('--port <PORT>', 'port to listen on; 0 picks a free one', '0')
-      .option(...JSON_FLAG),
-    async () => {
+  }),
+  defineCommand({
+    usage: 'stream serve DIR',
+    description: 'serve streams and their files over HTTP, with ranges',
+    operands: { DIR: 'streams/NAME.json, dependencies/rhcos/stream-X.Y.json, and files by their original paths' },
+    options: takes.STREAM_SERVE_OPTIONS,
+    load: async () => {
       const { streamServe } = await import('./stream-serve.js')
-      return ([folder], flags: ServeFlags, environment) => streamServe(folder as string, flags, environment)
+      return (options, { environment, operands: [folder = ''] }) => streamServe(options, environment, folder)
     },
-  )
-}
+  }),
+  defineCommand({
+    usage: 'download',
+    description: 'fetch files of CoreOS, checked by digest and signature',
+    options: takes.DOWNLOAD_OPTIONS,
+    descriptions: { stream: 'name, URL or file of the stream (default: stable)' },
+    load: async () => {
+      const { download } = await import('./download-actions.js')
+      return (options, { environment }) => download(options, environment)
+    },
+  }),
+  defineCommand({
+    usage: 'images make',
+    description: 'make small images of a version of CoreOS: live ISO, files for PXE, disk image, stream.json',
+    options: takes.IMAGES_MAKE_OPTIONS,
+    required: ['version'],
+    descriptions: {
+      version: 'version of the images, such as 44.20260707.3.1 or 9.6.20260112-0',
+      directory: 'folder to write to, created if missing (default: the current one)',
+      force: 'replace existing files',
+    },
+    load: async () => {
+      const { imagesMake } = await import('./images-make-actions.js')
+      return (options, { environment }) => imagesMake(options, environment)
+    },
+  }),
+]

@@ -11,35 +11,25 @@ import {
 } from '../../../coreos/index.js'
 import { columnLines, defined, systemClock } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
-import type { FetchFlags } from './fetch-options.js'
 import { streamFor } from './fetching.js'
+import type { STREAM_LOOKUP_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
 import { usageError } from '../usage-error.js'
 
-export interface LookupFlags extends FetchFlags {
-  architecture: string
-  platform: string
-  format?: string
-  file?: ImageFileName
-  cloud: RegionalCloud
-  region?: string
-  field?: string
-  pin?: string
-  pinSha256?: string
-  json?: boolean
-}
+type LookupOptions = CommandOptionValues<(typeof STREAM_LOOKUP_OPTIONS)[number]>
 
 /** `ironstage stream lookup STREAM`: one file or cloud image, or a list of what there is. */
-export async function streamLookup(named: string, flags: LookupFlags, environment: Environment): Promise<number> {
+export async function streamLookup(options: LookupOptions, environment: Environment, named: string): Promise<number> {
   const { stdout } = environment
-  const stream = await lookedIn(named, flags, environment)
-  if (flags.format === undefined && flags.region === undefined) {
+  const stream = await lookedIn(named, options, environment)
+  if (options.format === undefined && options.region === undefined) {
     const rows = offers(stream)
-    stdout.either(flags.json, rows, formatOffers(rows))
+    stdout.either(options.json, rows, formatOffers(rows))
     return 0
   }
-  const found = foundIn(stream, flags)
-  const { field } = flags
-  if (field === undefined && flags.json) stdout.json(found)
+  const found = foundIn(stream, options)
+  const { field, json } = options
+  if (field === undefined && json) stdout.json(found)
   else if (field === undefined) stdout.document(found)
   else if (Object.hasOwn(found, field)) stdout.line(String(found[field]))
   else throw usageError(`there is no ${field}`, `there is ${Object.keys(found).join(', ')}`, 'stream-artifact')
@@ -47,16 +37,19 @@ export async function streamLookup(named: string, flags: LookupFlags, environmen
 }
 
 /** A dated copy is named by its folder, as in `streams/stream-4.8`. */
-async function lookedIn(named: string, flags: LookupFlags, environment: Environment): Promise<StreamMetadata> {
-  const { pin, pinSha256 } = flags
-  if (pin === undefined && pinSha256 === undefined) return streamFor(named, flags, environment)
+async function lookedIn(named: string, options: LookupOptions, environment: Environment): Promise<StreamMetadata> {
+  const { pin, 'pin-sha256': sha256 } = options
+  if (pin === undefined && sha256 === undefined) return streamFor(named, options, environment)
   const shelf = { folder: dirname(named), name: basename(named), clock: systemClock() }
-  const wanted = defined({ date: pin, sha256: pinSha256 })
+  const wanted = defined({ date: pin, sha256 })
   return (await pinnedStream(shelf, wanted)).stream
 }
 
-function foundIn(stream: StreamMetadata, flags: LookupFlags): Record<string, unknown> {
-  const { architecture, platform, format, file = 'disk', cloud, region } = flags
+function foundIn(stream: StreamMetadata, options: LookupOptions): Record<string, unknown> {
+  const { architecture = 'x86_64', platform = 'metal', format, region } = options
+  // The table has checked the words.
+  const file = (options.file ?? 'disk') as ImageFileName
+  const cloud = (options.cloud ?? 'aws') as RegionalCloud
   if (region !== undefined) return { ...cloudImage(stream, architecture, cloud, region) }
   const release = releaseOf(stream, architecture, platform)
   if (file === 'disk') return { ...streamDisk(stream, architecture, platform, format ?? ''), release }

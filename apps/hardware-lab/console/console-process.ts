@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { onAbort, startFailure, type Clock } from '../../../base/runtime/index.js'
 
 /** A program that prints the console of a machine, for as long as it runs. */
@@ -35,53 +35,67 @@ export async function* programLines(
   const failure = startFailure(child)
   if (failure) await failure
   child.stdin.on('error', () => {})
-  const chunks: string[] = []
-  let ended = false
-  let wake = () => {}
-  const push = (bytes: Buffer) => {
-    chunks.push(bytes.toString('utf8'))
-    wake()
-  }
-  using _ = onAbort(signal, () => {
-    ended = true
-    wake()
-  })
-  child.stdout.on('data', push)
-  child.stderr.on('data', push)
-  let problem: Error | undefined
-  child.once('error', (error) => {
-    problem = error
-    ended = true
-    wake()
-  })
-  child.once('close', () => {
-    ended = true
-    wake()
-  })
+  const output = new ProgramOutput(child)
+  using _ = onAbort(signal, () => output.end())
   try {
-    let rest = ''
-    for (;;) {
-      const chunk = chunks.shift()
-      if (chunk === undefined) {
-        if (ended) break
-        await new Promise<void>((resolve) => (wake = resolve))
-        continue
-      }
-      const lines = (rest + chunk).split(/\r*\n|\r/)
-      rest = lines.pop()!
-      while (rest.length > MAX_CONSOLE_LINE_LENGTH) {
-        lines.push(rest.slice(0, MAX_CONSOLE_LINE_LENGTH))
-        rest = rest.slice(MAX_CONSOLE_LINE_LENGTH)
-      }
-      for (const line of lines) yield cleaned(line)
-    }
-    if (rest !== '') yield cleaned(rest)
-    if (problem && !signal.aborted) throw problem
+    yield* linesIn(output.chunks())
+    if (output.problem && !signal.aborted) throw output.problem
   } finally {
     await endGroup(child, clock)
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     child.unref()
   }
+}
+
+/** Text that a program prints on either output, in the order in which it came. */
+class ProgramOutput {
+  readonly #chunks: string[] = []
+  #ended = false
+  #wake = () => {}
+  /** Why the program could not be run. */
+  problem: Error | undefined
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (bytes: Buffer) => {
+        this.#chunks.push(bytes.toString('utf8'))
+        this.#wake()
+      })
+    child.once('error', (error) => {
+      this.problem = error
+      this.end()
+    })
+    child.once('close', () => this.end())
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake()
+  }
+
+  async *chunks(): AsyncGenerator<string> {
+    for (;;) {
+      const chunk = this.#chunks.shift()
+      if (chunk !== undefined) yield chunk
+      else if (this.#ended) return
+      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+}
+
+/** Whole lines; an unfinished one comes last. */
+async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + chunk).split(/\r*\n|\r/)
+    rest = lines.pop()!
+    while (rest.length > MAX_CONSOLE_LINE_LENGTH) {
+      lines.push(rest.slice(0, MAX_CONSOLE_LINE_LENGTH))
+      rest = rest.slice(MAX_CONSOLE_LINE_LENGTH)
+    }
+    for (const line of lines) yield cleaned(line)
+  }
+  if (rest !== '') yield cleaned(rest)
 }
 
 async function endGroup(child: ChildProcess, clock: Clock): Promise<void> {

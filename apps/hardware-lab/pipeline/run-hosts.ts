@@ -1,6 +1,7 @@
 import { sha256Hex } from '../../../base/bytes/index.js'
 import { join } from 'node:path'
 import {
+  countText,
   inParallel,
   makeFolder,
   seconds,
@@ -32,15 +33,15 @@ export interface RunHostsOptions {
   /** Folder of locks that runs with other state folders see too; null for machines that only this run has. */
   locks: string | null
   parallel: number
-  /** Failed hosts after which no other is begun. */
+  /** Failed hosts after which no other is started. */
   maxFailures?: number
   /** Host that goes first, alone. */
   canary?: string
   /** Only looks at the hosts. */
   checkOnly?: boolean
-  /** Goes on with the run that was begun in the folder. */
+  /** Continues the unfinished run in the folder. */
   resume?: boolean
-  /** Begins anew over a run that has not ended. */
+  /** Discards the unfinished run in the folder. */
   restart?: boolean
   rehearsed?: boolean
   managersOf?: (host: Host) => Promise<readonly HardwareManager[] | undefined>
@@ -65,7 +66,7 @@ export interface RunHostsOptions {
  * @throws UserError for a run that cannot begin or go on; the signal's reason
  */
 export async function runHosts(options: RunHostsOptions): Promise<RunReport> {
-  const { hosts, folder, clock, random, onEvent, signal, checkOnly = false } = options
+  const { folder, clock, onEvent, signal, checkOnly = false } = options
   using own = await tryLock(folder.lock, 'exclusive')
   if (!own) throw runningElsewhere(folder)
   const { record, states } = await openRun(options)
@@ -77,83 +78,103 @@ export async function runHosts(options: RunHostsOptions): Promise<RunReport> {
     resumed: options.resume ?? false,
     state_dir: folder.path,
   })
-  const stopping = options.stopping ?? (() => 'no')
   await using locks = new HostLocks(options.locks)
-  const runs: HostRun[] = []
-  try {
+  await using queue = new HostQueue(options)
+  await queue.open(record.id, states, locks)
+  // A host whose disk was begun is past the table.
+  await queue.advance(
+    queue.runs.filter((run) => !isDiskBegun(run)),
+    false,
+  )
+  signal.throwIfAborted()
+  onEvent({ event: 'table', rows: queue.runs.map(({ state }) => tableRowOf(state)) })
+  if (!checkOnly) await queue.install()
+  signal.throwIfAborted()
+  const isOver = checkOnly || queue.runs.every(({ state }) => isEnded(state))
+  const ended: HostsRunRecord = { ...record, endedAt: isOver ? clock.now() : null }
+  const report = await reportOf(
+    ended,
+    queue.runs.map(({ state }) => state),
+    folder,
+    checkOnly,
+  )
+  if (checkOnly) await folder.write('run.json', JSON.stringify(ended, null, 2))
+  else if (isOver) await folder.end(ended, report)
+  return report
+}
+
+/** The hosts of a run, and when each may go on. */
+class HostQueue implements AsyncDisposable {
+  readonly runs: HostRun[] = []
+  readonly #options: RunHostsOptions
+
+  constructor(options: RunHostsOptions) {
+    this.#options = options
+  }
+
+  get #stopping(): 'no' | 'after the hosts' | 'after the stage' {
+    return this.#options.stopping?.() ?? 'no'
+  }
+
+  /** Skips a host that another run has locked. */
+  async open(runId: string, states: ReadonlyMap<string, HostRunState>, locks: HostLocks): Promise<void> {
+    const { hosts, folder, access, ironic = null, every = seconds(2), clock, random, logger, onEvent } = this.#options
     for (const host of hosts) {
       const state = states.get(host.name)!
-      const managers = await options.managersOf?.(host)
-      const { access, every = seconds(2), logger } = options
       const run = new HostRun({
         host,
         state,
         folder,
         access,
-        runId: record.id,
-        ironic: options.ironic ?? null,
-        managers,
+        runId,
+        ironic,
+        managers: await this.#options.managersOf?.(host),
         every,
         clock,
         random,
         logger,
         onEvent,
-        stopping: () => stopping() === 'after the stage',
+        stopping: () => this.#stopping === 'after the stage',
       })
-      runs.push(run)
+      this.runs.push(run)
       if (!(await locks.take(host)) && !isEnded(state)) await run.skip('another run works on it: its lock is taken')
     }
-    const tooMany = () => {
-      const failed = runs.filter(({ state }) => state.outcome === 'failed').length
-      return failed >= (options.maxFailures ?? Infinity)
+  }
+
+  /** Writes the disks: the canary alone, then all others unless it fails. */
+  async install(): Promise<void> {
+    const canary = this.runs.find(({ host }) => host.name === this.#options.canary)
+    if (canary) {
+      await this.advance([canary], true)
+      if (canary.state.outcome === 'failed')
+        for (const run of this.runs)
+          if (!isEnded(run.state)) await run.skip(`not started: the canary ${canary.host.name} failed`)
     }
-    const all = async (some: readonly HostRun[], afterTable: boolean) => {
-      await inParallel(some, options.parallel, async (run) => {
-        if (isEnded(run.state)) return
-        if (tooMany())
-          return run.skip(`not started: ${options.maxFailures} host${options.maxFailures === 1 ? '' : 's'} failed`)
-        // Hosts under way are past this check.
-        if (stopping() !== 'no') return
-        await run.run(afterTable, signal)
-      })
-    }
-    // A host whose disk was begun is past the table.
-    const isDiskBegun = ({ state }: HostRun) => (state.stages.steps ?? state.stages.clean) !== undefined
-    await all(
-      runs.filter((run) => !isDiskBegun(run)),
-      false,
+    await this.advance(
+      this.runs.filter((run) => run !== canary),
+      true,
     )
-    signal.throwIfAborted()
-    onEvent({ event: 'table', rows: runs.map(({ state }) => tableRowOf(state)) })
-    if (!checkOnly) {
-      const canary = runs.find(({ host }) => host.name === options.canary)
-      if (canary) {
-        await all([canary], true)
-        if (canary.state.outcome === 'failed')
-          for (const run of runs)
-            if (!isEnded(run.state)) await run.skip(`not started: the canary ${canary.host.name} failed`)
-      }
-      await all(
-        runs.filter((run) => run !== canary),
-        true,
-      )
-    }
-    signal.throwIfAborted()
-    const isOver = checkOnly || runs.every(({ state }) => isEnded(state))
-    const ended: HostsRunRecord = { ...record, endedAt: isOver ? clock.now() : null }
-    const report = await reportOf(
-      ended,
-      runs.map(({ state }) => state),
-      folder,
-      checkOnly,
-    )
-    if (checkOnly) await folder.write('run.json', JSON.stringify(ended, null, 2))
-    else if (isOver) await folder.end(ended, report)
-    return report
-  } finally {
-    for (const run of runs) await run[Symbol.asyncDispose]()
+  }
+
+  /** Takes hosts up to the table, or past it; none is started after too many failures, or when the run is to stop. */
+  async advance(runs: readonly HostRun[], afterTable: boolean): Promise<void> {
+    await inParallel(runs, this.#options.parallel, async (run) => {
+      if (isEnded(run.state)) return
+      const failed = this.runs.filter(({ state }) => state.outcome === 'failed').length
+      if (failed >= (this.#options.maxFailures ?? Infinity))
+        return run.skip(`not started: ${countText(failed, 'host')} failed`)
+      // Hosts under way are past this check.
+      if (this.#stopping !== 'no') return
+      await run.run(afterTable, this.#options.signal)
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const run of this.runs) await run[Symbol.asyncDispose]()
   }
 }
+
+const isDiskBegun = ({ state }: HostRun): boolean => (state.stages.steps ?? state.stages.clean) !== undefined
 
 const isEnded = ({ outcome }: HostRunState): boolean =>
   outcome === 'ok' || outcome === 'failed' || outcome === 'skipped'

@@ -1,7 +1,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bootNetwork, machineControl, type Fault, type MachineControl, type RunProgress } from '../../../lab/index.js'
-import { openMachines, type Machine, type MachinePace, NO_PACE } from '../../../machine/index.js'
+import { openMachines, type Machine, type Machines, type MachinePace, NO_PACE } from '../../../machine/index.js'
 import { createRedfishService } from '../../../bmc/redfish/index.js'
 import {
   defined,
@@ -37,7 +37,7 @@ export interface HostsRehearsalOptions {
   /** Folder for the machines, so that another process can go on; a temporary one of the caller else. */
   folder: string
   pace?: MachinePace
-  /** Decides when faults of some probability strike. */
+  /** Random seed for faults with a probability. */
   seed?: number
   /** How far the run is, for the control API. */
   run?: () => RunProgress
@@ -65,32 +65,13 @@ export function openRehearsal(options: HostsRehearsalOptions): Promise<Rehearsal
 }
 
 async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): Promise<Rehearsal> {
-  const { hosts, folder, clock, random, logger, faults, seed = 1 } = options
+  const { hosts, folder, clock, random, logger } = options
   await makeFolder(folder, 0o700)
   const fronts = new Map<string, SshFront>()
   const probe = new Probe()
   const breakage = new AbortController()
-  const control = machineControl({
-    probe,
-    clock,
-    logger,
-    seed,
-    machines: () => machines,
-    links: true,
-    page: true,
-    spec: (number) => makeHostMachine(hosts[number - 1]!, number - 1),
-    source: { kind: 'boot order' },
-    made: () => Promise.resolve(),
-    setAccount: () => {},
-    ...defined({ run: options.run }),
-  })
-  scope.onClose(() => control.end())
-  scope.use(
-    control.journal.listen((entry) => {
-      if (entry.kind === 'fault' && entry.what === 'struck')
-        logger('info', `${entry.fault} (${entry.effect}) strikes ${entry.machine ?? 'the lab'}`)
-    }),
-  )
+  // The control API refers to the machines, which report to its probe.
+  const control = openControl(options, { probe, scope, machines: () => machines })
   const addresses = await SavedAddresses.read(join(folder, 'addresses.json'))
   // Machines that were booting when the process before was killed go on at once, and fetch it.
   const medium = scope.use(await serveLiveMedium(join(folder, 'live.iso'), addresses, { clock, random, logger }))
@@ -118,15 +99,74 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
     fronts.set(host.name, scope.use(front))
   }
   // A fault names machines and disks that are there.
-  for (const fault of faults) control.faults.add(fault)
+  for (const fault of options.faults) control.faults.add(fault)
   const account = { username: 'rehearsal', password: urlSafeToken(random) }
-  // A dark BMC is one BMC: faults tell them apart by the name that they know from Ironic's nodes.
-  const ofBmcs = new Probe({ outer: probe, extend: (point) => ({ ...point, node: point['machine'] }) })
+  const dispatch = bmcsOf(machines, account, probe, options)
+  const service = scope.use(
+    await addresses.open('the Redfish service of the BMCs', (port) =>
+      serveHttp({ dispatch: hangingUp(dispatch), port, clock, logger }),
+    ),
+  )
+  await addresses.save()
+  const sshConfig = await writeSshConfig(folder, userKey.private)
+  return {
+    broken: breakage.signal,
+    control,
+    machine: (host) => machines.get(host)!,
+    hosts: hosts.map((host) => rehearsed(host, service.url, account, medium.isoUrl)),
+    access: accessTo({ machines, fronts, account, sshConfig }, options),
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
+
+/** Faults, journal and control API of the machines. */
+function openControl(
+  { hosts, clock, logger, seed = 1, run }: HostsRehearsalOptions,
+  { probe, scope, machines }: { probe: Probe; scope: Scope; machines: () => Machines },
+): MachineControl {
+  const control = machineControl({
+    probe,
+    clock,
+    logger,
+    seed,
+    machines,
+    links: true,
+    page: true,
+    spec: (number) => makeHostMachine(hosts[number - 1]!, number - 1),
+    source: { kind: 'boot order' },
+    made: () => Promise.resolve(),
+    setAccount: () => {},
+    ...defined({ run }),
+  })
+  scope.onClose(() => control.end())
+  scope.use(
+    control.journal.listen((entry) => {
+      if (entry.kind === 'fault' && entry.what === 'struck')
+        logger('info', `${entry.fault} (${entry.effect}) strikes ${entry.machine ?? 'the lab'}`)
+    }),
+  )
+  return control
+}
+
+/** The account that all BMCs of a rehearsal have. */
+interface RehearsalAccount {
+  username: string
+  password: string
+}
+
+/** The Redfish service of the machines. */
+function bmcsOf(
+  machines: Machines,
+  account: RehearsalAccount,
+  probe: Probe,
+  { clock, random, logger }: HostsRehearsalOptions,
+): Dispatch {
   const { dispatch } = createRedfishService({
     machines,
     clock,
     random,
-    probe: ofBmcs,
+    // A dark BMC is one BMC: faults tell them apart by the name that they know from Ironic's nodes.
+    probe: new Probe({ outer: probe, extend: (point) => ({ ...point, node: point['machine'] }) }),
     logger,
     accounts: {
       of: () => account,
@@ -134,22 +174,37 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
       set: () => {},
     },
   })
-  const service = scope.use(
-    await addresses.open('the Redfish service of the BMCs', (port) =>
-      serveHttp({ dispatch: hangingUp(dispatch), port, clock, logger }),
-    ),
-  )
-  await addresses.save()
+  return dispatch
+}
+
+/** Writes the configuration and the key with which users reach the systems; returns the path of the former. */
+async function writeSshConfig(folder: string, privateKey: string): Promise<string> {
   const sshConfig = join(folder, 'ssh-config')
   const keyFile = join(folder, 'key')
   await rm(keyFile, { force: true })
-  await writeFile(keyFile, userKey.private, { mode: 0o600 })
+  await writeFile(keyFile, privateKey, { mode: 0o600 })
   await chmod(keyFile, 0o600)
   await writeFile(sshConfig, `Host *\n  IdentityFile "${keyFile}"\n  IdentitiesOnly yes\n`, { mode: 0o600 })
+  return sshConfig
+}
 
-  const secrets = new KnownSecrets()
-  secrets.add(account.password)
-  const parts = (signal: AbortSignal) => ({ folder: options.file.folder, variables: options.variables, signal })
+interface RehearsedLab {
+  machines: Machines
+  /** By the names of the hosts. */
+  fronts: ReadonlyMap<string, SshFront>
+  account: RehearsalAccount
+  /** Path of the file of {@link writeSshConfig}. */
+  sshConfig: string
+}
+
+/** Access to the simulated lab, by the protocols of a real one. */
+function accessTo(
+  { machines, fronts, account, sshConfig }: RehearsedLab,
+  { file, folder, variables, clock, random, logger }: HostsRehearsalOptions,
+): HostAccess {
+  const known = new KnownSecrets()
+  known.add(account.password)
+  const parts = (signal: AbortSignal) => ({ folder: file.folder, variables, signal })
   const ssh: HostAccess['ssh'] = (host) => {
     const front = fronts.get(host.name)!
     return Promise.resolve({
@@ -163,24 +218,17 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
     })
   }
   return {
-    broken: breakage.signal,
-    control,
-    machine: (host) => machines.get(host)!,
-    hosts: hosts.map((host) => rehearsed(host, service.url, account, medium.isoUrl)),
-    access: {
-      ssh,
-      bmcAccount: () => Promise.resolve(account),
-      mask: (text) => secrets.mask(text),
-      openConsole: (host, signal) => {
-        const isCaptured = host.console !== undefined || ['sol', 'redfish'].includes(host.bmc?.console ?? '')
-        return Promise.resolve(isCaptured ? simulatedConsole(machines.get(host.name)!, clock, signal) : null)
-      },
-      ignition: (host, signal) => ignitionOf(host, parts(signal)),
-      openBmc: (host, signal) =>
-        openBmc(host, { ...parts(signal), known: secrets, clock, random, logger, every: MACHINE_POLL_INTERVAL }),
-      openTarget: async (host, { signal }) => openRehearsedTarget(host, await ssh(host), { clock, signal }),
+    ssh,
+    bmcAccount: () => Promise.resolve(account),
+    mask: (text) => known.mask(text),
+    openConsole: (host, signal) => {
+      const isCaptured = host.console !== undefined || ['sol', 'redfish'].includes(host.bmc?.console ?? '')
+      return Promise.resolve(isCaptured ? simulatedConsole(machines.get(host.name)!, clock, signal) : null)
     },
-    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+    ignition: (host, signal) => ignitionOf(host, parts(signal)),
+    openBmc: (host, signal) =>
+      openBmc(host, { ...parts(signal), known, clock, random, logger, every: MACHINE_POLL_INTERVAL }),
+    openTarget: async (host, { signal }) => openRehearsedTarget(host, await ssh(host), { clock, signal }),
   }
 }
 
@@ -188,7 +236,7 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
 export const MACHINE_POLL_INTERVAL = 50
 
 /** The host with addresses of the simulated lab. Its image is the small one in the live system. */
-function rehearsed(host: Host, url: string, account: { username: string; password: string }, iso: string): Host {
+function rehearsed(host: Host, url: string, account: RehearsalAccount, iso: string): Host {
   const { image: _, 'image-sha256': __, ...rest } = host
   const bmc = {
     redfish: url,

@@ -36,7 +36,7 @@ export async function openRehearsedTarget(
 }
 
 async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clock: Clock): Promise<RealTarget> {
-  const executor = executorOver(shell, clock)
+  const executor = new OperationExecutor(shell, clock)
   const name = `rehearsal of ${host.name}`
   const { serial, wwn, 'by-id': byId, name: kernelName } = host.disk
   const base = {
@@ -110,11 +110,40 @@ class Link {
   }
 }
 
-function executorOver(shell: SshShell, clock: Clock): Executor {
-  const link = new Link(clock)
-  const lines = async function* (operation: MachineOperation): AsyncGenerator<OperationLine> {
-    link.ready()
-    const channel = await shell.open(OPERATION_LINE, { stdin: Buffer.from(JSON.stringify(operation)) })
+/** Runs commands in a rehearsed system: each operation is a line of JSON over SSH, and so are its answers. */
+class OperationExecutor implements Executor {
+  readonly #link: Link
+
+  constructor(
+    private readonly shell: SshShell,
+    clock: Clock,
+  ) {
+    this.#link = new Link(clock)
+  }
+
+  start({ stdin, ...command }: TargetCommand): Promise<RunningCommand> {
+    const input = stdin === undefined ? {} : { stdin: Buffer.from(stdin).toString('base64') }
+    return this.#follow({ do: 'start', command: { ...command, ...input } })
+  }
+
+  attach(id: string, offset: number): Promise<RunningCommand> {
+    return this.#follow({ do: 'attach', id, offset })
+  }
+
+  readonly files: Executor['files'] = {
+    read: async (path) => Buffer.from((await this.#value({ do: 'read', path })) as string, 'base64'),
+    write: async (path, bytes, { mode } = {}) => {
+      const encoded = Buffer.from(bytes).toString('base64')
+      await this.#value({ do: 'write', path, bytes: encoded, ...defined({ mode }) })
+    },
+    remove: async (path) => void (await this.#value({ do: 'remove', path })),
+    exists: async (path) => (await this.#value({ do: 'exists', path })) === true,
+    list: async (path) => (await this.#value({ do: 'list', path })) as string[],
+  }
+
+  async *#lines(operation: MachineOperation): AsyncGenerator<OperationLine> {
+    this.#link.ready()
+    const channel = await this.shell.open(OPERATION_LINE, { stdin: Buffer.from(JSON.stringify(operation)) })
     let rest = ''
     for await (const bytes of channel.stdout) {
       const parts = (rest + Buffer.from(bytes).toString('utf8')).split('\n')
@@ -123,21 +152,25 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     }
     await channel.exit
   }
-  const value = async (operation: MachineOperation): Promise<unknown> => {
+
+  /** The answer of an operation that has one, asked for again after a lost link. */
+  async #value(operation: MachineOperation): Promise<unknown> {
     for (;;) {
       try {
-        for await (const line of lines(operation)) {
-          link.works()
+        for await (const line of this.#lines(operation)) {
+          this.#link.works()
           if ('error' in line) throw operationError(line)
           if ('value' in line) return line.value
         }
-        throw new LinkLost(`the answer of ${shell.name} is incomplete`)
+        throw new LinkLost(`the answer of ${this.shell.name} is incomplete`)
       } catch (error) {
-        await link.again(error)
+        await this.#link.again(error)
       }
     }
   }
-  const follow = async (first: MachineOperation): Promise<RunningCommand> => {
+
+  /** A command whose output is read to its end; after a lost link from where it was. */
+  async #follow(first: MachineOperation): Promise<RunningCommand> {
     let id = ''
     let offset = 0
     const { promise: exit, resolve: ends } = deferred<CommandExit>()
@@ -146,8 +179,8 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     const pump = async () => {
       for (let operation = first; ;) {
         try {
-          for await (const line of lines(operation)) {
-            link.works()
+          for await (const line of this.#lines(operation)) {
+            this.#link.works()
             if ('error' in line) throw operationError(line)
             if ('started' in line) {
               id = line.started
@@ -158,10 +191,10 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
               chunks.push({ stream: line.stream, bytes })
             } else if ('exit' in line) return ends(line.exit)
           }
-          throw new LinkLost(`the answer of ${shell.name} is incomplete`)
+          throw new LinkLost(`the answer of ${this.shell.name} is incomplete`)
         } catch (error) {
           try {
-            await link.again(error)
+            await this.#link.again(error)
           } catch (final) {
             if (id === '') return reject(final as Error)
             return ends({ kind: 'unknown', why: final instanceof Error ? final.message : String(final) })
@@ -174,28 +207,11 @@ function executorOver(shell: SshShell, clock: Clock): Executor {
     await confirmed
     return {
       id,
-      target: shell.name,
+      target: this.shell.name,
       output: chunks.all,
       exit,
-      cancel: async () => void (await value({ do: 'cancel', id })),
+      cancel: async () => void (await this.#value({ do: 'cancel', id })),
     }
-  }
-  return {
-    start: ({ stdin, ...command }: TargetCommand) => {
-      const input = stdin === undefined ? {} : { stdin: Buffer.from(stdin).toString('base64') }
-      return follow({ do: 'start', command: { ...command, ...input } })
-    },
-    attach: (id, offset) => follow({ do: 'attach', id, offset }),
-    files: {
-      read: async (path) => Buffer.from((await value({ do: 'read', path })) as string, 'base64'),
-      write: async (path, bytes, { mode } = {}) => {
-        const encoded = Buffer.from(bytes).toString('base64')
-        await value({ do: 'write', path, bytes: encoded, ...defined({ mode }) })
-      },
-      remove: async (path) => void (await value({ do: 'remove', path })),
-      exists: async (path) => (await value({ do: 'exists', path })) === true,
-      list: async (path) => (await value({ do: 'list', path })) as string[],
-    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/runtime/index.js'
 import { deviceOf, sshUrlOf } from '../hosts/host-names.js'
 import type { Host } from '../hosts/host.js'
 import { nodeNameOf } from '../ironic/host-node.js'
@@ -11,7 +12,7 @@ export function runPlanText(
 ): string[] {
   const { parallel, canary, ironic } = options
   return [
-    `plan for ${hosts.length} host${hosts.length === 1 ? '' : 's'}, ${parallel} at a time${canary === undefined ? '' : `, ${canary} first`}; nothing was contacted, read or written`,
+    `plan for ${countText(hosts.length, 'host')}, ${parallel} at a time${canary === undefined ? '' : `, ${canary} first`}; nothing was contacted, read or written`,
     ...hosts.flatMap((host) => [
       `${host.name}`,
       ...planOf(host, ironic).map(([what, text]) => `  ${what.padEnd(9)} ${text}`),

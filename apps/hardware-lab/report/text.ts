@@ -1,4 +1,4 @@
-import { elapsedText, sizeText, wrapWords } from '../../../base/runtime/index.js'
+import { countText, elapsedText, sizeText, wrapWords } from '../../../base/runtime/index.js'
 import type { TableRow } from '../pipeline/run-events.js'
 import type { HostRunReport, RunReport, MethodReport } from './run-report.js'
 
@@ -57,7 +57,7 @@ export function runReportLines(report: RunReport): string[] {
           '',
         ]),
     ...bothWaysText(report),
-    `${hosts.length} hosts: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not started; ${elapsedText(report.seconds * 1000)}`,
+    `${countText(hosts.length, 'host')}: ${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} not started; ${elapsedText(report.seconds * 1000)}`,
   ]
 }
 

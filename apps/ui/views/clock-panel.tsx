@@ -14,7 +14,6 @@ const jump = () => runWithNotice(async () => seeClock(await makeLabClient().adva
 /** Lab time: how it passes, and its way forward. */
 export function ClockPanel() {
   const [, tick] = useState(0)
-  const [by, setBy] = useState('31m')
   const report = clock.value
   useEffect(() => repeatEvery(500, () => tick((count) => count + 1)), [])
   useKeys(
@@ -29,7 +28,6 @@ export function ClockPanel() {
     [],
   )
   if (!report) return null
-  const isPaused = report.mode === 'manual'
   return (
     <section class="panel" aria-label="Clock">
       <div class="clock">
@@ -37,58 +35,72 @@ export function ClockPanel() {
           {dateText(labTime(report))}{' '}
           <span class="quiet">UTC, lab time; {lengthText(report.elapsed)} since it began</span>
         </p>
-        <div class="tools">
-          <button
-            aria-pressed={isPaused}
-            disabled={isFleet.value}
-            onClick={() => void setMode(isPaused ? 'real' : 'manual')}
-          >
-            {isPaused ? '▶ Run' : '❚❚ Pause'}
-          </button>
-          <div class="choice many" role="group" aria-label="Speed">
-            {SPEEDS.map((mode) => (
-              <button key={mode} aria-pressed={report.mode === mode} onClick={() => void setMode(mode)}>
-                {mode === 'real' ? 'real time' : mode}
-              </button>
-            ))}
-            <button
-              aria-pressed={report.mode === 'auto'}
-              disabled={isFleet.value}
-              title="jumps over every wait as soon as nothing is in progress"
-              onClick={() => void setMode('auto')}
-            >
-              auto
-            </button>
-          </div>
-        </div>
-        {!isFleet.value && (
-          <div class="tools">
-            <button onClick={() => void jump()}>Jump to the next event</button>
-            <div class="choice many" role="group" aria-label="Advance">
-              {CLOCK_STEPS.map((length) => (
-                <button key={length} aria-label={`Advance by ${length}`} onClick={() => void advanceClock(length)}>
-                  +{length}
-                </button>
-              ))}
-            </div>
-            <form
-              class="tools"
-              onSubmit={(event) => {
-                event.preventDefault()
-                void advanceClock(by)
-              }}
-            >
-              <input
-                aria-label="Length of lab time"
-                class="short"
-                value={by}
-                onInput={({ currentTarget }) => setBy(currentTarget.value)}
-              />
-              <button>Advance</button>
-            </form>
-          </div>
-        )}
+        <SpeedButtons mode={report.mode} />
+        {!isFleet.value && <ForwardButtons />}
       </div>
     </section>
+  )
+}
+
+/** How time passes. The clock of a fleet is that of others too: it never stands still. */
+function SpeedButtons({ mode }: { mode: string }) {
+  const isPaused = mode === 'manual'
+  return (
+    <div class="tools">
+      <button
+        aria-pressed={isPaused}
+        disabled={isFleet.value}
+        onClick={() => void setMode(isPaused ? 'real' : 'manual')}
+      >
+        {isPaused ? '▶ Run' : '❚❚ Pause'}
+      </button>
+      <div class="choice many" role="group" aria-label="Speed">
+        {SPEEDS.map((speed) => (
+          <button key={speed} aria-pressed={mode === speed} onClick={() => void setMode(speed)}>
+            {speed === 'real' ? 'real time' : speed}
+          </button>
+        ))}
+        <button
+          aria-pressed={mode === 'auto'}
+          disabled={isFleet.value}
+          title="jumps over every wait as soon as nothing is in progress"
+          onClick={() => void setMode('auto')}
+        >
+          auto
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** Moves time forward: to the next event, or by a length. */
+function ForwardButtons() {
+  const [by, setBy] = useState('31m')
+  return (
+    <div class="tools">
+      <button onClick={() => void jump()}>Jump to the next event</button>
+      <div class="choice many" role="group" aria-label="Advance">
+        {CLOCK_STEPS.map((length) => (
+          <button key={length} aria-label={`Advance by ${length}`} onClick={() => void advanceClock(length)}>
+            +{length}
+          </button>
+        ))}
+      </div>
+      <form
+        class="tools"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void advanceClock(by)
+        }}
+      >
+        <input
+          aria-label="Length of lab time"
+          class="short"
+          value={by}
+          onInput={({ currentTarget }) => setBy(currentTarget.value)}
+        />
+        <button>Advance</button>
+      </form>
+    </div>
   )
 }

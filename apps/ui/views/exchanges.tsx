@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { atMostEvery, pauseFor } from '../browser.js'
 import { goToRoute, currentRoute } from '../parts/navigation.js'
-import { useKeys } from '../parts/page-keys.js'
+import { useKeys, type Key } from '../parts/page-keys.js'
 import { makeLabClient, connectionState, sentenceOf } from '../state/page-connection.js'
 import { isFleet, rows } from '../state/lab-state.js'
 import { isCall, PARTIES, selectedCalls, withMore, type ShownExchange, type CallFilter } from '../state/exchanges.js'
@@ -23,27 +23,13 @@ const MAX_DIAGRAM_ARROWS = 80
 /** The calls between clients, Ironic, agents and BMCs, as they come. */
 export function ExchangesView() {
   const { query } = currentRoute.value
-  const filter: CallFilter = {
-    node: query['node'] ?? '',
-    party: query['party'] ?? '',
-    route: query['route'] ?? '',
-    status: query['status'] ?? '',
-    isWithoutReads: query['reads'] !== 'all',
-  }
+  const filter = callFilterOf(query)
   const isDiagram = query['as'] === 'diagram'
-  const [calls, setCalls] = useState<readonly ShownExchange[]>([])
-  const [problem, setProblem] = useState<string | null>(null)
-  // A list that moves cannot be read.
-  const [held, setHeld] = useState<readonly ShownExchange[] | null>(null)
-  const isLive = connectionState.value.kind === 'live'
   const isOfMachine = isFleet.value || rows.get(filter.node)?.isNode === false
   const subject = filter.node === '' ? {} : isOfMachine ? { machine: filter.node } : { node: filter.node }
-  useEffect(() => {
-    if (!isLive) return undefined
-    const controller = new AbortController()
-    void followExchanges(subject, controller.signal, setCalls, setProblem)
-    return () => controller.abort()
-  }, [filter.node, isLive])
+  const { calls, problem } = useCalls(filter.node, subject)
+  // A list that moves cannot be read.
+  const [held, setHeld] = useState<readonly ShownExchange[] | null>(null)
   const listed = held ?? calls
   const following = selectedCalls(listed, filter)
   const { older, isBusy, isAll, more } = useEarlier(subject, filter, listed[0], following.length)
@@ -53,21 +39,11 @@ export function ExchangesView() {
   const change = (more: Record<string, string>): void =>
     goToRoute({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
   const pick = (id: number | null): void => change({ call: id === null ? '' : String(id) })
-  useKeys(() => {
-    const step = (by: number) => () => {
-      const newest = [...shown].reverse()
-      const at = newest.findIndex(({ id }) => id === picked?.id)
-      const next = newest[at < 0 ? 0 : at + by]
-      if (next) pick(next.id)
-    }
-    return [
-      { key: 'j', does: 'next call in the list', act: step(1) },
-      { key: 'k', does: 'previous call in the list', act: step(-1) },
-      { key: 'd', does: 'list or diagram', act: () => change({ as: isDiagram ? '' : 'diagram' }) },
-      { key: 'x', does: 'close the call', act: () => pick(null) },
-      { key: 'h', does: 'pause the list, or resume it', act: hold },
-    ]
-  }, [shown, picked?.id, isDiagram, held])
+  const draw = (as: ExchangeForm): void => change({ as: as === 'diagram' ? as : '' })
+  useKeys(
+    () => exchangeKeys({ shown, picked, pick, hold, switchForm: () => draw(isDiagram ? 'list' : 'diagram') }),
+    [shown, picked?.id, isDiagram, held],
+  )
   return (
     <>
       <div class="tools">
@@ -79,50 +55,9 @@ export function ExchangesView() {
         <button aria-pressed={held !== null} title="pauses the list while you read (h)" onClick={hold}>
           Hold
         </button>
-        <div class="choice" role="group" aria-label="Shown as">
-          <button aria-pressed={!isDiagram} onClick={() => change({ as: '' })}>
-            List
-          </button>
-          <button aria-pressed={isDiagram} onClick={() => change({ as: 'diagram' })}>
-            Diagram
-          </button>
-        </div>
+        <FormChoice form={isDiagram ? 'diagram' : 'list'} choose={draw} />
       </div>
-      <div class="tools exchange-filter">
-        <Text label={isFleet.value ? 'Machine' : 'Node'} value={filter.node} onChange={(node) => change({ node })} />
-        <Text label="Route" value={filter.route} onChange={(text) => change({ route: text })} />
-        <label>
-          Party{' '}
-          <select value={filter.party} onChange={({ currentTarget }) => change({ party: currentTarget.value })}>
-            <option value="">any</option>
-            {PARTIES.map((party) => (
-              <option key={party} value={party}>
-                {party}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Status{' '}
-          <select value={filter.status} onChange={({ currentTarget }) => change({ status: currentTarget.value })}>
-            <option value="">any</option>
-            <option value="failed">failed</option>
-            {['2', '4', '5'].map((first) => (
-              <option key={first} value={first}>
-                {first}xx
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <input
-            type="checkbox"
-            checked={!filter.isWithoutReads}
-            onChange={({ currentTarget }) => change({ reads: currentTarget.checked ? 'all' : '' })}
-          />{' '}
-          reads of clients
-        </label>
-      </div>
+      <CallFilterInputs filter={filter} change={change} />
       {problem !== null && <p class="error-text">{problem}</p>}
       {shown.length === 0 && (
         <p class="empty">{isBusy ? 'Loading earlier calls …' : 'No matching calls. New calls appear live.'}</p>
@@ -142,6 +77,109 @@ export function ExchangesView() {
         </button>
       )}
     </>
+  )
+}
+
+type ExchangeForm = 'list' | 'diagram'
+
+const callFilterOf = (query: Readonly<Record<string, string>>): CallFilter => ({
+  node: query['node'] ?? '',
+  party: query['party'] ?? '',
+  route: query['route'] ?? '',
+  status: query['status'] ?? '',
+  isWithoutReads: query['reads'] !== 'all',
+})
+
+/** The last calls of a node, a machine or all, as they come while the page is connected. */
+function useCalls(node: string, subject: ExchangeSubject): { calls: readonly ShownExchange[]; problem: string | null } {
+  const [calls, setCalls] = useState<readonly ShownExchange[]>([])
+  const [problem, setProblem] = useState<string | null>(null)
+  const isLive = connectionState.value.kind === 'live'
+  useEffect(() => {
+    if (!isLive) return undefined
+    const controller = new AbortController()
+    void followExchanges(subject, controller.signal, setCalls, setProblem)
+    return () => controller.abort()
+  }, [node, isLive])
+  return { calls, problem }
+}
+
+interface ExchangeActions {
+  shown: readonly ShownExchange[]
+  picked: ShownExchange | null
+  pick: (id: number | null) => void
+  /** Holds the list, or lets it go on. */
+  hold: () => void
+  /** From the list to the diagram, or back. */
+  switchForm: () => void
+}
+
+function exchangeKeys({ shown, picked, pick, hold, switchForm }: ExchangeActions): readonly Key[] {
+  const step = (by: number) => () => {
+    const newest = [...shown].reverse()
+    const at = newest.findIndex(({ id }) => id === picked?.id)
+    const next = newest[at < 0 ? 0 : at + by]
+    if (next) pick(next.id)
+  }
+  return [
+    { key: 'j', does: 'next call in the list', act: step(1) },
+    { key: 'k', does: 'previous call in the list', act: step(-1) },
+    { key: 'd', does: 'list or diagram', act: switchForm },
+    { key: 'x', does: 'close the call', act: () => pick(null) },
+    { key: 'h', does: 'pause the list, or resume it', act: hold },
+  ]
+}
+
+function FormChoice({ form, choose }: { form: ExchangeForm; choose: (form: ExchangeForm) => void }) {
+  return (
+    <div class="choice" role="group" aria-label="Shown as">
+      <button aria-pressed={form === 'list'} onClick={() => choose('list')}>
+        List
+      </button>
+      <button aria-pressed={form === 'diagram'} onClick={() => choose('diagram')}>
+        Diagram
+      </button>
+    </div>
+  )
+}
+
+function CallFilterInputs({ filter, change }: { filter: CallFilter; change: (query: Record<string, string>) => void }) {
+  return (
+    <div class="tools exchange-filter">
+      <Text label={isFleet.value ? 'Machine' : 'Node'} value={filter.node} onChange={(node) => change({ node })} />
+      <Text label="Route" value={filter.route} onChange={(text) => change({ route: text })} />
+      <label>
+        Party{' '}
+        <select value={filter.party} onChange={({ currentTarget }) => change({ party: currentTarget.value })}>
+          <option value="">any</option>
+          {PARTIES.map((party) => (
+            <option key={party} value={party}>
+              {party}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Status{' '}
+        <select value={filter.status} onChange={({ currentTarget }) => change({ status: currentTarget.value })}>
+          <option value="">any</option>
+          <option value="failed">failed</option>
+          {['2', '4', '5'].map((first) => (
+            <option key={first} value={first}>
+              {first}xx
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={!filter.isWithoutReads}
+          onChange={({ currentTarget }) => change({ reads: currentTarget.checked ? 'all' : '' })}
+        />{' '}
+        reads of clients
+      </label>
+    </div>
   )
 }
 

@@ -30,7 +30,6 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
   const [problem, setProblem] = useState<string | null>(null)
   const choice = FAULT_CHOICES.kinds.find((one) => one.kind === kind)!
   const set = (name: string, value: string): void => setTexts({ ...texts, [name]: value })
-  const conditions = conditionsFor(choice, texts, FAULT_CHOICES)
   const document = useMemo(() => {
     try {
       return faultOf(choice, texts, FAULT_CHOICES)
@@ -54,61 +53,9 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
   }
   return (
     <form class="fault-form" aria-label="New fault" onSubmit={(event) => void add(event)}>
-      <fieldset>
-        <legend>Effect</legend>
-        <label>
-          Effect
-          <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
-            {FAULT_CHOICES.kinds.map((one) => (
-              <option key={one.kind}>{one.kind}</option>
-            ))}
-          </select>
-        </label>
-        {choice.members.map((member) => (
-          <MemberInput
-            key={`${kind}.${member.name}`}
-            member={member}
-            value={texts[`effect.${member.name}`] ?? ''}
-            onInput={(value) => set(`effect.${member.name}`, value)}
-          />
-        ))}
-      </fieldset>
-      <fieldset>
-        <legend>Conditions: all must hold</legend>
-        {conditions.map((name) => (
-          <label key={name}>
-            {name}
-            <ConditionInput
-              {...{ name, choice, texts }}
-              value={texts[`match.${name}`] ?? ''}
-              onInput={(value) => set(`match.${name}`, value)}
-            />
-          </label>
-        ))}
-      </fieldset>
-      <fieldset>
-        <legend>When</legend>
-        {(
-          [
-            ['times', 'how often; empty: until it is lifted'],
-            ['after', 'matches that pass before it'],
-            ['probability', 'above 0, at most 1'],
-            ['from', 'lab time since the start: 10m'],
-            ['to', '1h'],
-            ['label', 'any text'],
-          ] as const
-        ).map(([name, hint]) => (
-          <label key={name}>
-            {name}
-            <input
-              placeholder={hint}
-              value={texts[name] ?? ''}
-              inputMode={name === 'times' || name === 'after' ? 'numeric' : undefined}
-              onInput={({ currentTarget }) => set(name, currentTarget.value)}
-            />
-          </label>
-        ))}
-      </fieldset>
+      <EffectInputs choice={choice} setKind={setKind} texts={texts} set={set} />
+      <ConditionInputs choice={choice} texts={texts} set={set} />
+      <TimeInputs texts={texts} set={set} />
       {problem !== null && (
         <p role="alert" class="error-text">
           {problem}
@@ -127,6 +74,90 @@ export function FaultForm({ onDone }: { onDone: () => void }) {
         </details>
       )}
     </form>
+  )
+}
+
+/** The texts of the form, and how one is changed. */
+interface TextsProps {
+  texts: FormTexts
+  set: (name: string, value: string) => void
+}
+
+function EffectInputs({
+  choice,
+  setKind,
+  texts,
+  set,
+}: TextsProps & { choice: FaultChoice; setKind: (kind: string) => void }) {
+  return (
+    <fieldset>
+      <legend>Effect</legend>
+      <label>
+        Effect
+        <select value={choice.kind} onChange={({ currentTarget }) => setKind(currentTarget.value)}>
+          {FAULT_CHOICES.kinds.map(({ kind }) => (
+            <option key={kind}>{kind}</option>
+          ))}
+        </select>
+      </label>
+      {choice.members.map((member) => (
+        <MemberInput
+          key={`${choice.kind}.${member.name}`}
+          member={member}
+          value={texts[`effect.${member.name}`] ?? ''}
+          onInput={(value) => set(`effect.${member.name}`, value)}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+function ConditionInputs({ choice, texts, set }: TextsProps & { choice: FaultChoice }) {
+  return (
+    <fieldset>
+      <legend>Conditions: all must hold</legend>
+      {conditionsFor(choice, texts, FAULT_CHOICES).map((name) => (
+        <label key={name}>
+          {name}
+          <ConditionInput
+            name={name}
+            choice={choice}
+            texts={texts}
+            value={texts[`match.${name}`] ?? ''}
+            onInput={(value) => set(`match.${name}`, value)}
+          />
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Members of a fault that say when it strikes, each with a hint. */
+const TIME_MEMBERS = [
+  ['times', 'how often; empty: until it is lifted'],
+  ['after', 'matches that pass before it'],
+  ['probability', 'above 0, at most 1'],
+  ['from', 'lab time since the start: 10m'],
+  ['to', '1h'],
+  ['label', 'any text'],
+] as const
+
+function TimeInputs({ texts, set }: TextsProps) {
+  return (
+    <fieldset>
+      <legend>When</legend>
+      {TIME_MEMBERS.map(([name, hint]) => (
+        <label key={name}>
+          {name}
+          <input
+            placeholder={hint}
+            value={texts[name] ?? ''}
+            inputMode={name === 'times' || name === 'after' ? 'numeric' : undefined}
+            onInput={({ currentTarget }) => set(name, currentTarget.value)}
+          />
+        </label>
+      ))}
+    </fieldset>
   )
 }
 

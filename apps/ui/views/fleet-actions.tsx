@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { countText } from '../parts/count-text.js'
 import { runWithNotice, showNotice } from '../parts/notices.js'
 import { callIronic, makeLabClient } from '../state/page-connection.js'
 import { readRows, rows } from '../state/lab-state.js'
@@ -57,11 +58,14 @@ export function FleetActions() {
 export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly FleetRow[]) => void }) {
   const [count, setCount] = useState(3)
   const add = () =>
-    runWithNotice(async () => {
-      await makeLabClient().enroll({ count })
-      await readRows()
-      onAdded(rows.list())
-    }, `Added ${count} machines.`)
+    runWithNotice(
+      async () => {
+        await makeLabClient().enroll({ count })
+        await readRows()
+        onAdded(rows.list())
+      },
+      `Added ${countText(count, 'machine')}.`,
+    )
   return (
     <section class="empty">
       <h2>This lab has no machines yet</h2>

@@ -1,9 +1,11 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { countText } from '../parts/count-text.js'
 import { oncePerFrame } from '../browser.js'
 import { sinceText } from '../parts/clock-texts.js'
 import { goToRoute } from '../parts/navigation.js'
 import { colours } from '../parts/theme.js'
-import { cellAfter, cellAt, gridLayout, scrolledTo, type CellSize } from '../state/grid-layout.js'
+import { useWidth } from '../parts/width.js'
+import { cellAfter, cellAt, gridLayout, scrolledTo, type CellSize, type GridLayout } from '../state/grid-layout.js'
 import { rows as allRows } from '../state/lab-state.js'
 import type { FleetRow } from '../state/fleet-rows.js'
 import { drawCells, paintBox } from './fleet-drawing.js'
@@ -28,70 +30,37 @@ function labelOf(row: FleetRow, faults: readonly string[]): string {
   return words.filter((word) => word !== null && word !== '').join(', ')
 }
 
+interface FleetGridProps {
+  rows: readonly FleetRow[]
+  size: CellSize
+  version: number
+}
+
 /** Every machine as a cell of a drawing. A listbox over it has the names and the keys. */
-export function FleetGrid({ rows, size, version }: { rows: readonly FleetRow[]; size: CellSize; version: number }) {
+export function FleetGrid({ rows, size, version }: FleetGridProps) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
   const [active, setActive] = useState(0)
   const [hasFocus, setHasFocus] = useState(false)
   const paints = useMemo(paintBox, [colours.value])
+  const chosen = selectedMachines.value
+  const draw = useRef(() => {})
+  const drawSoon = useMemo(() => oncePerFrame(() => draw.current()), [])
+  const width = useWidth(box, drawSoon)
   const layout = useMemo(() => gridLayout(rows.length, width, size), [rows.length, width, size])
   const at = Math.max(0, Math.min(active, rows.length - 1))
-  const chosen = selectedMachines.value
-
-  const draw = useRef(() => {})
   draw.current = () => {
     if (!box.current || !canvas.current || width === 0) return
     const { scrollTop: top, clientHeight: height } = box.current
-    drawCells(
-      canvas.current,
-      {
-        rows,
-        layout,
-        selected: chosen,
-        active: at,
-        hasFocus,
-        isStruck: (id) => allRows.struckBy(id).length > 0,
-      },
-      { top, width, height },
-      paints,
-    )
+    const isStruck = (id: string): boolean => allRows.struckBy(id).length > 0
+    const cells = { rows, layout, selected: chosen, active: at, hasFocus, isStruck }
+    drawCells(canvas.current, cells, { top, width, height }, paints)
   }
-  const drawSoon = useMemo(() => oncePerFrame(() => draw.current()), [])
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => {
-      setWidth(box.current!.clientWidth)
-      drawSoon()
-    })
-    observer.observe(box.current!)
-    return () => observer.disconnect()
-  }, [])
   useEffect(drawSoon, [rows, version, layout, chosen, at, hasFocus, paints])
-
-  const moveTo = (index: number): void => {
-    setActive(index)
-    const top = Math.floor(index / layout.columns) * layout.cellHeight
-    const { scrollTop, clientHeight } = box.current!
-    box.current!.scrollTop = scrolledTo(scrollTop, clientHeight, top, top + layout.cellHeight)
-  }
-  const pressed = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return
-    const next = cellAfter(event.key, layout, rows.length, at)
-    const row = rows[at]
-    if (next !== null) moveTo(next)
-    else if (event.key === 'Enter' && row) openRow(row)
-    else if (event.key === ' ' && row) toggleSelection(row.id)
-    else return
-    event.preventDefault()
-    event.stopPropagation()
-  }
   const cellOf = (event: MouseEvent): number | null => {
     const { left, top } = box.current!.getBoundingClientRect()
     return cellAt(layout, rows.length, event.clientX - left, event.clientY - top + box.current!.scrollTop)
   }
-  const from = Math.max(0, at - NEIGHBOURS)
-  const neighbours = rows.slice(from, at + NEIGHBOURS + 1)
   return (
     <div
       ref={box}
@@ -99,10 +68,10 @@ export function FleetGrid({ rows, size, version }: { rows: readonly FleetRow[]; 
       role="listbox"
       tabIndex={0}
       aria-multiselectable="true"
-      aria-label={`${rows.length} machines`}
+      aria-label={countText(rows.length, 'machine')}
       aria-activedescendant={rows.length > 0 ? `cell-${at}` : undefined}
       onScroll={drawSoon}
-      onKeyDown={pressed}
+      onKeyDown={(event) => pressInGrid(event, { box: box.current!, layout, rows, at, setActive })}
       onFocus={() => setHasFocus(true)}
       onBlur={() => setHasFocus(false)}
       onMouseMove={(event) => {
@@ -120,29 +89,63 @@ export function FleetGrid({ rows, size, version }: { rows: readonly FleetRow[]; 
     >
       <canvas ref={canvas} aria-hidden="true" style={{ width: `${width}px` }} />
       <div role="presentation" class="cells" style={{ height: `${layout.height}px` }}>
-        {width > 0 &&
-          neighbours.map((row, offset) => {
-            const index = from + offset
-            return (
-              <div
-                key={row.id}
-                id={`cell-${index}`}
-                role="option"
-                class="cell"
-                aria-selected={chosen.has(row.id)}
-                aria-setsize={rows.length}
-                aria-posinset={index + 1}
-                aria-label={labelOf(row, allRows.struckBy(row.id))}
-                style={{
-                  left: `${(index % layout.columns) * layout.cellWidth}px`,
-                  top: `${Math.floor(index / layout.columns) * layout.cellHeight}px`,
-                  width: `${layout.cellWidth}px`,
-                  height: `${layout.cellHeight}px`,
-                }}
-              />
-            )
-          })}
+        {width > 0 && <CellOptions rows={rows} layout={layout} at={at} />}
       </div>
     </div>
+  )
+}
+
+interface ActiveCell {
+  box: HTMLElement
+  layout: GridLayout
+  rows: readonly FleetRow[]
+  /** Index of the active cell. */
+  at: number
+  setActive: (index: number) => void
+}
+
+/** Moves the active cell, opens or selects its machine. */
+function pressInGrid(event: KeyboardEvent, { box, layout, rows, at, setActive }: ActiveCell): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const next = cellAfter(event.key, layout, rows.length, at)
+  const row = rows[at]
+  if (next !== null) {
+    setActive(next)
+    const top = Math.floor(next / layout.columns) * layout.cellHeight
+    box.scrollTop = scrolledTo(box.scrollTop, box.clientHeight, top, top + layout.cellHeight)
+  } else if (event.key === 'Enter' && row) openRow(row)
+  else if (event.key === ' ' && row) toggleSelection(row.id)
+  else return
+  event.preventDefault()
+  event.stopPropagation()
+}
+
+/** The cells around the active one, as options of the listbox. */
+function CellOptions({ rows, layout, at }: { rows: readonly FleetRow[]; layout: GridLayout; at: number }) {
+  const from = Math.max(0, at - NEIGHBOURS)
+  return (
+    <>
+      {rows.slice(from, at + NEIGHBOURS + 1).map((row, offset) => {
+        const index = from + offset
+        return (
+          <div
+            key={row.id}
+            id={`cell-${index}`}
+            role="option"
+            class="cell"
+            aria-selected={selectedMachines.value.has(row.id)}
+            aria-setsize={rows.length}
+            aria-posinset={index + 1}
+            aria-label={labelOf(row, allRows.struckBy(row.id))}
+            style={{
+              left: `${(index % layout.columns) * layout.cellWidth}px`,
+              top: `${Math.floor(index / layout.columns) * layout.cellHeight}px`,
+              width: `${layout.cellWidth}px`,
+              height: `${layout.cellHeight}px`,
+            }}
+          />
+        )
+      })}
+    </>
   )
 }

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { oncePerFrame } from '../browser.js'
 import { sinceText } from '../parts/clock-texts.js'
@@ -17,27 +18,14 @@ const FLEET_COLUMNS = ['Name', 'State', 'For', 'Step', 'Power', 'Faults', 'Error
 /** Every machine as a row. Only the rows that are seen are in the document. */
 export function FleetTable({ rows }: { rows: readonly FleetRow[] }) {
   const box = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ top: 0, height: 600 })
+  const { top, height } = useScrolledPart(box)
   const [active, setActive] = useState(0)
-  const chosen = selectedMachines.value
-  useLayoutEffect(() => {
-    const see = oncePerFrame(() => {
-      if (box.current) setView({ top: box.current.scrollTop, height: box.current.clientHeight })
-    })
-    const observer = new ResizeObserver(see)
-    observer.observe(box.current!)
-    box.current!.addEventListener('scroll', see, { passive: true })
-    return () => observer.disconnect()
-  }, [])
-  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - BEYOND)
-  const shown = rows.slice(first, Math.ceil((view.top + view.height) / ROW_HEIGHT) + BEYOND)
+  const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - BEYOND)
+  const shown = rows.slice(first, Math.ceil((top + height) / ROW_HEIGHT) + BEYOND)
   const at = Math.min(active, rows.length - 1)
   const moveTo = (index: number): void => {
     setActive(index)
-    const top = index * ROW_HEIGHT
-    const { scrollTop, clientHeight } = box.current!
-    const room = clientHeight - 2 * ROW_HEIGHT
-    box.current!.scrollTop = top < scrollTop ? top : top > scrollTop + room ? top - room : scrollTop
+    showRow(box.current!, index)
   }
   const pressed = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== box.current) return
@@ -49,7 +37,6 @@ export function FleetTable({ rows }: { rows: readonly FleetRow[] }) {
     else return
     event.preventDefault()
   }
-  const areAll = rows.length > 0 && rows.every(({ id }) => chosen.has(id))
   return (
     <div
       ref={box}
@@ -61,67 +48,99 @@ export function FleetTable({ rows }: { rows: readonly FleetRow[] }) {
       tabIndex={0}
       onKeyDown={pressed}
     >
-      <div role="row" aria-rowindex={1} class="line head">
-        <span role="columnheader">
-          <input
-            type="checkbox"
-            aria-label="Select all"
-            checked={areAll}
-            onChange={() => selectMachines(areAll ? [] : rows.map(({ id }) => id))}
-          />
-        </span>
-        {FLEET_COLUMNS.map((title) => (
-          <span role="columnheader" key={title} class={`column-${title.toLowerCase()}`}>
-            {title}
-          </span>
+      <HeadLine rows={rows} />
+      <div role="rowgroup" class="lines" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
+        {shown.map((row, offset) => (
+          <Line key={row.id} row={row} index={first + offset} isActive={first + offset === at} />
         ))}
       </div>
-      <div role="rowgroup" class="lines" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
-        {shown.map((row, offset) => {
-          const index = first + offset
-          const faults = allRows.struckBy(row.id)
-          return (
-            <div
-              key={row.id}
-              role="row"
-              aria-rowindex={index + 2}
-              class={`line ${index === at ? 'at' : ''} ${chosen.has(row.id) ? 'chosen' : ''}`}
-              style={{ top: `${index * ROW_HEIGHT}px` }}
-            >
-              <span role="cell">
-                <input
-                  type="checkbox"
-                  aria-label={`Select ${row.name}`}
-                  checked={chosen.has(row.id)}
-                  onChange={() => toggleSelection(row.id)}
-                />
-              </span>
-              <span role="cell" class="column-name">
-                <a href={formatRoute({ view: row.isNode ? 'nodes' : 'machines', ident: row.name })}>{row.name}</a>
-              </span>
-              <span role="cell" class="column-state">
-                <Mark look={row.look} /> {row.state}
-                {row.isInMaintenance && <span class="tag">maintenance</span>}
-              </span>
-              <span role="cell" class="column-for">
-                {sinceText(row.since)}
-              </span>
-              <span role="cell" class="column-step">
-                {row.target === null ? '' : row.step}
-              </span>
-              <span role="cell" class="column-power">
-                {row.power?.replace('power ', '')}
-              </span>
-              <span role="cell" class="column-faults">
-                {faults.join(' ')}
-              </span>
-              <span role="cell" class="column-error" title={row.error ?? ''}>
-                {row.error ?? row.waitsFor}
-              </span>
-            </div>
-          )
-        })}
-      </div>
+    </div>
+  )
+}
+
+/** The part of a box that is seen, in pixels. */
+function useScrolledPart(box: RefObject<HTMLElement | null>): { top: number; height: number } {
+  const [part, setPart] = useState({ top: 0, height: 600 })
+  useLayoutEffect(() => {
+    const see = oncePerFrame(() => {
+      if (box.current) setPart({ top: box.current.scrollTop, height: box.current.clientHeight })
+    })
+    const observer = new ResizeObserver(see)
+    observer.observe(box.current!)
+    box.current!.addEventListener('scroll', see, { passive: true })
+    return () => observer.disconnect()
+  }, [])
+  return part
+}
+
+/** Scrolls no further than a row needs to be seen. */
+function showRow(box: HTMLElement, index: number): void {
+  const top = index * ROW_HEIGHT
+  const { scrollTop, clientHeight } = box
+  const room = clientHeight - 2 * ROW_HEIGHT
+  box.scrollTop = top < scrollTop ? top : top > scrollTop + room ? top - room : scrollTop
+}
+
+function HeadLine({ rows }: { rows: readonly FleetRow[] }) {
+  const areAll = rows.length > 0 && rows.every(({ id }) => selectedMachines.value.has(id))
+  return (
+    <div role="row" aria-rowindex={1} class="line head">
+      <span role="columnheader">
+        <input
+          type="checkbox"
+          aria-label="Select all"
+          checked={areAll}
+          onChange={() => selectMachines(areAll ? [] : rows.map(({ id }) => id))}
+        />
+      </span>
+      {FLEET_COLUMNS.map((title) => (
+        <span role="columnheader" key={title} class={`column-${title.toLowerCase()}`}>
+          {title}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function Line({ row, index, isActive }: { row: FleetRow; index: number; isActive: boolean }) {
+  const isChosen = selectedMachines.value.has(row.id)
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      class={`line ${isActive ? 'at' : ''} ${isChosen ? 'chosen' : ''}`}
+      style={{ top: `${index * ROW_HEIGHT}px` }}
+    >
+      <span role="cell">
+        <input
+          type="checkbox"
+          aria-label={`Select ${row.name}`}
+          checked={isChosen}
+          onChange={() => toggleSelection(row.id)}
+        />
+      </span>
+      <span role="cell" class="column-name">
+        <a href={formatRoute({ view: row.isNode ? 'nodes' : 'machines', ident: row.name })}>{row.name}</a>
+      </span>
+      <span role="cell" class="column-state">
+        <Mark look={row.look} /> {row.state}
+        {row.isInMaintenance && <span class="tag">maintenance</span>}
+      </span>
+      <span role="cell" class="column-for">
+        {sinceText(row.since)}
+      </span>
+      <span role="cell" class="column-step">
+        {row.target === null ? '' : row.step}
+      </span>
+      <span role="cell" class="column-power">
+        {row.power?.replace('power ', '')}
+      </span>
+      <span role="cell" class="column-faults">
+        {allRows.struckBy(row.id).join(' ')}
+      </span>
+      <span role="cell" class="column-error" title={row.error ?? ''}>
+        {row.error ?? row.waitsFor}
+      </span>
     </div>
   )
 }

@@ -1,6 +1,8 @@
+import type { RefObject } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
+import { countText } from '../parts/count-text.js'
 import { browserSettings } from '../browser.js'
-import { useKeys } from '../parts/page-keys.js'
+import { useKeys, type Key } from '../parts/page-keys.js'
 import { goToRoute, currentRoute } from '../parts/navigation.js'
 import { saveReport } from '../parts/save-report.js'
 import { Mark } from '../parts/shapes.js'
@@ -35,69 +37,17 @@ export function FleetView() {
     browserSettings.set('fleet', next)
     setForm(next)
   }
-  useKeys(
-    () => [
-      { key: '/', does: 'filter by text', act: () => text.current?.focus() },
-      { key: 'g', does: 'grid or table', act: () => setForm((now) => (now === 'grid' ? 'table' : 'grid')) },
-      {
-        key: 'f',
-        does: 'only machines with an error',
-        act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }),
-      },
-      {
-        key: 'j',
-        does: 'next machine; k: previous machine',
-        act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
-      },
-      { key: 'a', does: 'select all shown machines', act: () => selectMachines(filteredNow().map(({ id }) => id)) },
-      { key: 'Escape', does: 'select nothing', act: () => selectMachines([]) },
-    ],
-    [],
-  )
-  if (all.length === 0 && isRun.value)
-    return (
-      <p class="empty">
-        The hosts of <a href="#/run">the run</a> are real, so this page shows no details of them.
-      </p>
-    )
-  if (all.length === 0)
-    return connectionState.value.kind === 'live' ? <EmptyFleet onAdded={() => {}} /> : <p class="empty">Loading …</p>
+  useKeys(() => fleetKeys(text, () => setForm((now) => (now === 'grid' ? 'table' : 'grid'))), [])
+  if (all.length === 0) return <NoMachines />
   return (
     <div class="fleet">
       <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
       <Problems all={all} />
       <Counts all={all} filter={filter} refine={refine} />
       <div class="tools">
-        <input
-          ref={text}
-          type="search"
-          aria-label="Filter by text"
-          placeholder="Name, state, step, error"
-          value={filter.text}
-          onInput={({ currentTarget }) => refine({ text: currentTarget.value })}
-        />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={filter.error !== ''}
-            onChange={({ currentTarget }) => refine({ error: currentTarget.checked ? 'any' : '' })}
-          />
-          with an error
-        </label>
-        <label>
-          Fault{' '}
-          <select value={filter.fault} onChange={({ currentTarget }) => refine({ fault: currentTarget.value })}>
-            <option value="">any or none</option>
-            <option value="any">struck by any</option>
-            {faults.value.map(({ id, label, effect }) => (
-              <option key={id} value={id}>
-                {id}: {label ?? effect.kind}
-              </option>
-            ))}
-          </select>
-        </label>
+        <FilterInputs filter={filter} refine={refine} text={text} />
         <span class="quiet" role="status">
-          {shown.length === all.length ? `${all.length} machines` : `${shown.length} of ${all.length}`}
+          {shown.length === all.length ? countText(all.length, 'machine') : `${shown.length} of ${all.length}`}
         </span>
         {!isEverything(filter) && <button onClick={() => refine(EVERYTHING)}>Show all</button>}
         <button onClick={() => selectMachines(selectedMachines.value.size > 0 ? [] : shown.map(({ id }) => id))}>
@@ -105,25 +55,8 @@ export function FleetView() {
         </button>
         <span class="space" />
         {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
-        <div class="choice" role="group" aria-label="Shown as">
-          <button aria-pressed={form === 'grid'} onClick={() => choose('grid')}>
-            Grid
-          </button>
-          <button aria-pressed={form === 'table'} onClick={() => choose('table')}>
-            Table
-          </button>
-        </div>
-        {form === 'grid' && (
-          <label>
-            Cells{' '}
-            <select value={size} onChange={({ currentTarget }) => setSize(currentTarget.value as CellSize)}>
-              <option value="auto">by number</option>
-              <option value="small">small</option>
-              <option value="medium">medium</option>
-              <option value="large">large</option>
-            </select>
-          </label>
-        )}
+        <FormChoice form={form} choose={choose} />
+        {form === 'grid' && <CellSizes size={size} choose={setSize} />}
       </div>
       <FleetActions />
       {shown.length === 0 ? (
@@ -137,18 +70,102 @@ export function FleetView() {
   )
 }
 
+const fleetKeys = (text: RefObject<HTMLInputElement | null>, switchForm: () => void): readonly Key[] => [
+  { key: '/', does: 'filter by text', act: () => text.current?.focus() },
+  { key: 'g', does: 'grid or table', act: switchForm },
+  { key: 'f', does: 'only machines with an error', act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }) },
+  {
+    key: 'j',
+    does: 'next machine; k: previous machine',
+    act: () => document.querySelector<HTMLElement>('.grid, .table-box')?.focus(),
+  },
+  { key: 'a', does: 'select all shown machines', act: () => selectMachines(filteredNow().map(({ id }) => id)) },
+  { key: 'Escape', does: 'select nothing', act: () => selectMachines([]) },
+]
+
+/** In place of a fleet that has no machines, or none yet. */
+function NoMachines() {
+  if (isRun.value)
+    return (
+      <p class="empty">
+        The hosts of <a href="#/run">the run</a> are real, so this page shows no details of them.
+      </p>
+    )
+  if (connectionState.value.kind === 'live') return <EmptyFleet onAdded={() => {}} />
+  return <p class="empty">Loading …</p>
+}
+
+interface FilterProps {
+  filter: Filter
+  refine: (change: Partial<Filter>) => void
+}
+
+function FilterInputs({ filter, refine, text }: FilterProps & { text: RefObject<HTMLInputElement | null> }) {
+  return (
+    <>
+      <input
+        ref={text}
+        type="search"
+        aria-label="Filter by text"
+        placeholder="Name, state, step, error"
+        value={filter.text}
+        onInput={({ currentTarget }) => refine({ text: currentTarget.value })}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={filter.error !== ''}
+          onChange={({ currentTarget }) => refine({ error: currentTarget.checked ? 'any' : '' })}
+        />
+        with an error
+      </label>
+      <label>
+        Fault{' '}
+        <select value={filter.fault} onChange={({ currentTarget }) => refine({ fault: currentTarget.value })}>
+          <option value="">any or none</option>
+          <option value="any">struck by any</option>
+          {faults.value.map(({ id, label, effect }) => (
+            <option key={id} value={id}>
+              {id}: {label ?? effect.kind}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
+  )
+}
+
+function FormChoice({ form, choose }: { form: FleetForm; choose: (form: FleetForm) => void }) {
+  return (
+    <div class="choice" role="group" aria-label="Shown as">
+      <button aria-pressed={form === 'grid'} onClick={() => choose('grid')}>
+        Grid
+      </button>
+      <button aria-pressed={form === 'table'} onClick={() => choose('table')}>
+        Table
+      </button>
+    </div>
+  )
+}
+
+function CellSizes({ size, choose }: { size: CellSize; choose: (size: CellSize) => void }) {
+  return (
+    <label>
+      Cells{' '}
+      <select value={size} onChange={({ currentTarget }) => choose(currentTarget.value as CellSize)}>
+        <option value="auto">by number</option>
+        <option value="small">small</option>
+        <option value="medium">medium</option>
+        <option value="large">large</option>
+      </select>
+    </label>
+  )
+}
+
 const filteredNow = () => filterRows(rows.list(), filterIn(currentRoute.peek()), (id) => rows.struckBy(id))
 
 /** The states that there are; each is a filter. */
-function Counts({
-  all,
-  filter,
-  refine,
-}: {
-  all: Parameters<typeof countsOf>[0]
-  filter: Filter
-  refine: (change: Partial<Filter>) => void
-}) {
+function Counts({ all, filter, refine }: FilterProps & { all: Parameters<typeof countsOf>[0] }) {
   return (
     <div class="counts" role="group" aria-label="States">
       {countsOf(all).map(({ state, count, look }) => {

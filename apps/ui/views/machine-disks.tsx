@@ -60,62 +60,80 @@ function Disk({ disk }: { disk: DiskDrawing }) {
           </rect>
         ))}
       </svg>
-      <svg
-        class="writes"
-        viewBox={`0 0 ${DRAWING_WIDTH} 14`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Writes to ${name}: ${written.map(({ by, length }) => `${by} ${bytesText(length)}`).join('; ') || 'none'}`}
-      >
-        {written
-          .filter(({ offset }) => offset < end)
-          .map(({ offset, length, by, at, boot: inBoot }) => (
-            <rect
-              key={offset}
-              class={inBoot === lastRun?.boot ? 'fresh' : 'old'}
-              x={(offset / end) * DRAWING_WIDTH}
-              y={0}
-              width={Math.max(2, (length / end) * DRAWING_WIDTH)}
-              height={14}
-            >
-              <title>
-                {by} wrote {bytesText(length)} at {bytesText(offset)}, {clockText(at)}
-              </title>
-            </rect>
-          ))}
-      </svg>
-      <ul class="disk-legend">
-        {partitions.map(({ number, changed, filesystem }, index) => (
-          <li key={number}>
-            <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
-              <rect class={`part-${index % 5}`} width="10" height="10" />
-            </svg>{' '}
-            {words[index]}
-            {filesystem?.label && ` (${filesystem.label})`}
-            {changed > 0 && <span class="tag">{bytesText(changed)} changed</span>}
-          </li>
-        ))}
-      </ul>
+      <WritesDrawing disk={disk} end={end} />
+      <PartitionLegend disk={disk} words={words} />
       {lastRun && (
         <p class="quiet">
           The last boot that wrote changed {bytesText(lastRun.bytes)}, until {clockText(lastRun.at)}.
         </p>
       )}
       {written.length > 0 && <WritesTable disk={disk} />}
-      {boot && (
-        <dl class="terms">
-          <dt>System</dt>
-          <dd>{boot.title ?? 'unknown'}</dd>
-          <dt>Kernel</dt>
-          <dd class="mono">{boot.kernelArguments.join(' ')}</dd>
-          <dt>Next boot</dt>
-          <dd>
-            {boot.firstBoot ? 'a first boot: Ignition will run' : 'Ignition does not run again'}
-            {boot.firstBoot && boot.ignition && `, with a config of ${bytesText(boot.ignition.size)}`}
-          </dd>
-        </dl>
-      )}
+      {boot && <BootFacts boot={boot} />}
     </div>
+  )
+}
+
+/** The writes up to an offset, those of the last boot apart. */
+function WritesDrawing({ disk: { name, written, lastRun }, end }: { disk: DiskDrawing; end: number }) {
+  return (
+    <svg
+      class="writes"
+      viewBox={`0 0 ${DRAWING_WIDTH} 14`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`Writes to ${name}: ${written.map(({ by, length }) => `${by} ${bytesText(length)}`).join('; ') || 'none'}`}
+    >
+      {written
+        .filter(({ offset }) => offset < end)
+        .map(({ offset, length, by, at, boot }) => (
+          <rect
+            key={offset}
+            class={boot === lastRun?.boot ? 'fresh' : 'old'}
+            x={(offset / end) * DRAWING_WIDTH}
+            y={0}
+            width={Math.max(2, (length / end) * DRAWING_WIDTH)}
+            height={14}
+          >
+            <title>
+              {by} wrote {bytesText(length)} at {bytesText(offset)}, {clockText(at)}
+            </title>
+          </rect>
+        ))}
+    </svg>
+  )
+}
+
+function PartitionLegend({ disk: { partitions }, words }: { disk: DiskDrawing; words: readonly string[] }) {
+  return (
+    <ul class="disk-legend">
+      {partitions.map(({ number, changed, filesystem }, index) => (
+        <li key={number}>
+          <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+            <rect class={`part-${index % 5}`} width="10" height="10" />
+          </svg>{' '}
+          {words[index]}
+          {filesystem?.label && ` (${filesystem.label})`}
+          {changed > 0 && <span class="tag">{bytesText(changed)} changed</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The system on a disk, and its next boot. */
+function BootFacts({ boot }: { boot: NonNullable<DiskDrawing['boot']> }) {
+  return (
+    <dl class="terms">
+      <dt>System</dt>
+      <dd>{boot.title ?? 'unknown'}</dd>
+      <dt>Kernel</dt>
+      <dd class="mono">{boot.kernelArguments.join(' ')}</dd>
+      <dt>Next boot</dt>
+      <dd>
+        {boot.firstBoot ? 'a first boot: Ignition will run' : 'Ignition does not run again'}
+        {boot.firstBoot && boot.ignition && `, with a config of ${bytesText(boot.ignition.size)}`}
+      </dd>
+    </dl>
   )
 }
 

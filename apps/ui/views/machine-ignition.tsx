@@ -26,33 +26,7 @@ export function MachineIgnition({ machine }: { machine: MachineReport }) {
     <section class="panel" aria-label="Ignition">
       <h2>Ignition and the system's journal</h2>
       {!firstBoot && <p class="quiet">The system on the disk has had no first boot.</p>}
-      {firstBoot && (
-        <>
-          {firstBoot.failure !== null ? (
-            <p class="error-text">
-              Failed{firstBoot.failedStage !== null && ` in its stage ${firstBoot.failedStage}`}: {firstBoot.failure}
-            </p>
-          ) : (
-            <p>
-              Applied a config of version {firstBoot.ignitionVersion ?? 'none'} on {firstBoot.disk}.
-            </p>
-          )}
-          <dl class="terms">
-            {firstBoot.hostname !== null && <Term name="Host name" values={[firstBoot.hostname]} />}
-            <Term
-              name="Users"
-              values={firstBoot.users.map(({ name, sshKeyFingerprints: keys }) => [name, ...keys].join(' '))}
-            />
-            <Term name="Files" values={firstBoot.files} />
-            <Term name="Units" values={firstBoot.units} />
-            <Term name="Fetched" values={firstBoot.fetched} />
-            <Term
-              name="Planned disks"
-              values={firstBoot.plannedDiskChanges.map(({ section, device, what }) => `${section} ${device}: ${what}`)}
-            />
-          </dl>
-        </>
-      )}
+      {firstBoot && <FirstBootFacts firstBoot={firstBoot} />}
       {lines.length > 0 && (
         <>
           <label>
@@ -65,6 +39,36 @@ export function MachineIgnition({ machine }: { machine: MachineReport }) {
         </>
       )}
     </section>
+  )
+}
+
+function FirstBootFacts({ firstBoot }: { firstBoot: NonNullable<MachineReport['firstBoot']> }) {
+  return (
+    <>
+      {firstBoot.failure !== null ? (
+        <p class="error-text">
+          Failed{firstBoot.failedStage !== null && ` in its stage ${firstBoot.failedStage}`}: {firstBoot.failure}
+        </p>
+      ) : (
+        <p>
+          Applied a config of version {firstBoot.ignitionVersion ?? 'none'} on {firstBoot.disk}.
+        </p>
+      )}
+      <dl class="terms">
+        {firstBoot.hostname !== null && <Term name="Host name" values={[firstBoot.hostname]} />}
+        <Term
+          name="Users"
+          values={firstBoot.users.map(({ name, sshKeyFingerprints: keys }) => [name, ...keys].join(' '))}
+        />
+        <Term name="Files" values={firstBoot.files} />
+        <Term name="Units" values={firstBoot.units} />
+        <Term name="Fetched" values={firstBoot.fetched} />
+        <Term
+          name="Planned disks"
+          values={firstBoot.plannedDiskChanges.map(({ section, device, what }) => `${section} ${device}: ${what}`)}
+        />
+      </dl>
+    </>
   )
 }
 

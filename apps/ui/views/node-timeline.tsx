@@ -1,7 +1,9 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { NodeTimeline } from '../../../lab/index.js'
 import { wallTime } from '../browser.js'
 import { clockText, dateText, lengthText } from '../parts/clock-texts.js'
+import { useWidth } from '../parts/width.js'
 import { lookOf } from '../state/looks.js'
 import {
   clustersOf,
@@ -31,43 +33,17 @@ const TICK_ROOM = 30
 /** The past of a node as a picture: states and steps as spans, all else as marks. */
 export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
   const box = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(0)
-  const [chosen, setChosen] = useState<TimeSpan | null>(null)
+  const width = useWidth(box)
   const [isWall, setIsWall] = useState(false)
   const [picked, setPicked] = useState<Cluster | null>(null)
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(box.current!.clientWidth))
-    observer.observe(box.current!)
-    return () => observer.disconnect()
-  }, [])
-  const whole = wholeSpan(timeline)
-  const span = chosen ?? whole
   const room = Math.max(1, width - LABELS_WIDTH)
+  const { span, zoom, move, showAll } = useSpan(timeline, box, room)
   const x = (time: number): number => LABELS_WIDTH + positionOfTime(time, span) * room
-  const zoom = (factor: number, around = (span.from + span.to) / 2): void => {
-    const next = zoomSpan(span, factor, around, whole)
-    setChosen(next.to - next.from >= (whole.to - whole.from) * 0.999 ? null : next)
-  }
   const present = useMemo(() => ({ lab: Date.parse(timeline.now), wall: wallTime() }), [timeline])
   const shownTime = useMemo(
     () => (isWall ? wallTimes(timeline.walls, present) : (time: number) => time),
     [timeline, isWall, present],
   )
-  const wheel = useRef((_event: WheelEvent) => {})
-  wheel.current = (event) => {
-    if (!event.ctrlKey && !event.shiftKey) return
-    event.preventDefault()
-    const { left } = box.current!.getBoundingClientRect()
-    const around = span.from + ((event.clientX - left - LABELS_WIDTH) / room) * (span.to - span.from)
-    if (event.ctrlKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, around)
-    else setChosen(moveSpan(span, event.deltaY > 0 ? 0.1 : -0.1, whole))
-  }
-  useEffect(() => {
-    const own = (event: WheelEvent): void => wheel.current(event)
-    const { current } = box
-    current!.addEventListener('wheel', own, { passive: false })
-    return () => current!.removeEventListener('wheel', own)
-  }, [])
   const clusters = clustersOf(timeline.marks, span, MIN_CLUSTER_WIDTH / room)
   return (
     <section class="panel" aria-label="Timeline">
@@ -78,21 +54,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
           {timeline.isCut ? '; the journal no longer has earlier ones' : ''}
         </span>
         <span class="space" />
-        <div class="choice many" role="group" aria-label="Zoom">
-          <button aria-label="Zoom in" onClick={() => zoom(0.5)}>
-            +
-          </button>
-          <button aria-label="Zoom out" onClick={() => zoom(2)}>
-            −
-          </button>
-          <button aria-label="Earlier" onClick={() => setChosen(moveSpan(span, -0.3, whole))}>
-            ←
-          </button>
-          <button aria-label="Later" onClick={() => setChosen(moveSpan(span, 0.3, whole))}>
-            →
-          </button>
-          <button onClick={() => setChosen(null)}>All</button>
-        </div>
+        <ZoomButtons zoom={zoom} move={move} showAll={showAll} />
         <button
           aria-pressed={isWall}
           title="show this computer's time instead of the lab's"
@@ -117,6 +79,65 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
         <EventList timeline={timeline} shownTime={shownTime} />
       </details>
     </section>
+  )
+}
+
+interface SpanMoves {
+  zoom: (factor: number, around?: number) => void
+  /** By a part of the span. */
+  move: (part: number) => void
+  showAll: () => void
+}
+
+/** The part of the timeline that is shown; the wheel moves it with Shift and zooms it with Ctrl. */
+function useSpan(
+  timeline: NodeTimeline,
+  box: RefObject<HTMLElement | null>,
+  room: number,
+): SpanMoves & { span: TimeSpan } {
+  const [chosen, setChosen] = useState<TimeSpan | null>(null)
+  const whole = wholeSpan(timeline)
+  const span = chosen ?? whole
+  const zoom = (factor: number, around = (span.from + span.to) / 2): void => {
+    const next = zoomSpan(span, factor, around, whole)
+    setChosen(next.to - next.from >= (whole.to - whole.from) * 0.999 ? null : next)
+  }
+  const move = (part: number): void => setChosen(moveSpan(span, part, whole))
+  const wheel = useRef((_event: WheelEvent) => {})
+  wheel.current = (event) => {
+    if (!event.ctrlKey && !event.shiftKey) return
+    event.preventDefault()
+    const { left } = box.current!.getBoundingClientRect()
+    const around = span.from + ((event.clientX - left - LABELS_WIDTH) / room) * (span.to - span.from)
+    if (event.ctrlKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, around)
+    else move(event.deltaY > 0 ? 0.1 : -0.1)
+  }
+  useEffect(() => {
+    const own = (event: WheelEvent): void => wheel.current(event)
+    const { current } = box
+    current!.addEventListener('wheel', own, { passive: false })
+    return () => current!.removeEventListener('wheel', own)
+  }, [])
+  return { span, zoom, move, showAll: () => setChosen(null) }
+}
+
+function ZoomButtons({ zoom, move, showAll }: SpanMoves) {
+  return (
+    <div class="choice many" role="group" aria-label="Zoom">
+      <button aria-label="Zoom in" onClick={() => zoom(0.5)}>
+        +
+      </button>
+      <button aria-label="Zoom out" onClick={() => zoom(2)}>
+        −
+      </button>
+      <button aria-label="Earlier" onClick={() => move(-0.3)}>
+        ←
+      </button>
+      <button aria-label="Later" onClick={() => move(0.3)}>
+        →
+      </button>
+      <button onClick={showAll}>All</button>
+    </div>
   )
 }
 

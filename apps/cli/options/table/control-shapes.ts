@@ -9,18 +9,11 @@ export const CONTROL_SHAPES = {
     description: 'the ironstage to control (default: OS_ENDPOINT, IRONIC_ENDPOINT, else http://127.0.0.1:6385)',
     schema: { type: 'string', pattern: '^https?://.' },
   },
-  clock: {
-    value: 'MODE',
-    example: 'manual',
-    description: 'how time passes: real, xN, manual (stands still until advanced) or auto (jumps over waits)',
-    schema: { type: 'string', pattern: '^(real|manual|auto|x[0-9]+(\\.[0-9]+)?)$' },
-  },
   faults: {
     value: 'FILE',
     description: 'YAML or JSON file with the initial faults, as in docs/control.md',
     schema: OPTION_TEXT_SCHEMA,
   },
-  verbose: { description: 'print requests, commands and steps as they happen', schema: FLAG },
   match: {
     value: 'KEY=VALUE',
     example: 'node=node-3',
@@ -88,5 +81,6 @@ export const CONTROL_SHAPES = {
     description: 'write the exchanges into this file as an HTTP archive',
     schema: OPTION_TEXT_SCHEMA,
   },
+  all: { description: 'all of them', schema: FLAG },
   lab: { description: "describe ironstage's control API instead of Ironic's", schema: FLAG },
 } as const satisfies Record<string, CommandOptionShape>

@@ -1,4 +1,6 @@
 export interface CommandOptionShape {
+  /** The flag without `--`, where another command has an option of that name with another meaning. */
+  flag?: string
   /** The value's name in the help. Flags have none. */
   value?: string
   /** A letter for `-x`. */
@@ -18,3 +20,7 @@ export const WORDS = { type: 'array', items: { type: 'string', minLength: 1, pat
 export const KARGS = { type: 'array', items: { type: 'string', minLength: 1, pattern: '^[^\\u0000\\r\\n]+$' } } as const
 export const SIZE = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)? ?([KMGT]i?B|B)?$' } as const
 export const ABSOLUTE_PATH = { type: 'string', pattern: '^/.' } as const
+
+/** Names of the options in a part of the table, in its order. */
+export const namesOf = <S extends Record<string, CommandOptionShape>>(shapes: S): readonly (keyof S & string)[] =>
+  Object.keys(shapes)

@@ -3,7 +3,6 @@ import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape 
 
 /** Options of `rehearse` and `chaos`. */
 export const REHEARSAL_SHAPES = {
-  all: { description: 'rehearse every scenario', schema: FLAG },
   list: { description: 'list the scenarios and the behaviours of their actors', schema: FLAG },
   without: {
     value: 'BEHAVIOUR',

@@ -1,7 +1,7 @@
-import { PROFILE_WORDS, RELEASE_WORDS } from '../value-words.js'
+import { RELEASE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
-/** Options of the API server and its simulated machines. */
+/** Options of the API server and its simulated machines that other commands have too. */
 export const SERVER_SHAPES = {
   host: {
     value: 'ADDRESS',
@@ -27,18 +27,6 @@ export const SERVER_SHAPES = {
     description: 'simulated machines to start with, each with a node in enroll and its ports (default: 0)',
     schema: { type: 'integer', minimum: 0, maximum: 10_000 },
   },
-  hosts: {
-    value: 'PATH',
-    description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
-    schema: OPTION_TEXT_SCHEMA,
-  },
-  watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
-  'kube-api': {
-    value: 'PORT',
-    example: '8001',
-    description: 'serve BareMetalHosts and other kinds for kubectl on this port of 127.0.0.1; 0 picks a free one',
-    schema: { type: 'integer', minimum: 0, maximum: 65535 },
-  },
   'redfish-port': {
     value: 'PORT',
     example: '8000',
@@ -52,32 +40,10 @@ export const SERVER_SHAPES = {
       'serve the BMCs of the machines by IPMI too: machine-1 on this UDP port, the next ones on those after it; 0 picks free ones',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
-  'kube-token': {
-    value: 'FILE',
-    description: 'file with the token that clients of --kube-api have to send (default: no token)',
-    schema: OPTION_TEXT_SCHEMA,
-  },
-  profile: {
-    value: PROFILE_WORDS.join('|'),
-    description: "default settings: Metal3's or Ironic's own (default: metal3)",
-    schema: { type: 'string', enum: [...PROFILE_WORDS] },
-  },
   'ironic-release': {
     value: 'RELEASE',
     description: `Ironic release to behave as: ${RELEASE_WORDS.join(', ')} (default: master)`,
     schema: { type: 'string', enum: [...RELEASE_WORDS] },
-  },
-  set: {
-    value: 'OPTION=VALUE',
-    example: 'conductor.automated_clean=false',
-    description: 'Ironic option, as in conductor.automated_clean=false; may be repeated',
-    schema: { type: 'array', items: { type: 'string', pattern: '^[^=]+=' } },
-  },
-  htpasswd: {
-    value: 'FILE',
-    description:
-      'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
-    schema: OPTION_TEXT_SCHEMA,
   },
   tls: {
     description: 'serve HTTPS; creates a certificate unless --tls-cert names one',

@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { defined, type Clock, type Logger } from '../../../base/runtime/index.js'
+import { openOnSavedPort, type ServedLab } from '../../../lab/index.js'
+import { OBJECT_FILE, openObjectFile, serveKube } from '../../../base/kubernetes/index.js'
+import { readTextFile } from '../options/input-files.js'
+import type { UP_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import { usageError } from '../usage-error.js'
+
+type KubeApiOptions = Pick<
+  CommandOptionValues<(typeof UP_OPTIONS)[number]>,
+  'kube-api' | 'kube-token' | 'state-dir' | 'allowed-host'
+>
+
+export interface KubeApiParts {
+  served: ServedLab
+  store: Parameters<typeof serveKube>[0]['store']
+  token: string | undefined
+  clock: Clock
+  logger: Logger
+}
+
+/** Serves the API of `--kube-api`, with the lab's certificate; undefined without that option. */
+export async function serveKubeApi(options: KubeApiOptions, { served, store, token, clock, logger }: KubeApiParts) {
+  const { 'kube-api': kubePort, 'allowed-host': allowedHosts } = options
+  if (kubePort === undefined) return undefined
+  const { folder, stage } = served
+  const open = (port: number) =>
+    serveKube({
+      store,
+      port,
+      allowedHosts,
+      clock,
+      logger,
+      ...defined({ token, tls: stage.tls ?? undefined }),
+    })
+  if (kubePort !== 0) return open(kubePort)
+  const onLoss = 'kubectl no longer finds its API; give it the new address'
+  return openOnSavedPort('kube-port', onLoss, { folder, logger }, open)
+}
+
+/** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
+export function kubeLines(url: string, caFile: string | null, tokenFile: string | undefined): string[] {
+  const isSecure = url.startsWith('https:')
+  const kubectl = [
+    `kubectl --server ${url}`,
+    ...(caFile === null ? [] : [`--certificate-authority ${caFile}`]),
+    ...(tokenFile === undefined ? [] : [`--token "$(cat ${tokenFile})"`]),
+  ].join(' ')
+  return [
+    `  BareMetalHosts for kubectl, at ${url}:`,
+    `    ${kubectl} apply -f hosts.yaml`,
+    `    ${kubectl} get bmh -A -w`,
+    ...(tokenFile !== undefined && !isSecure ? ['  kubectl sends a token over https alone: --tls serves that'] : []),
+    '',
+  ]
+}
+
+/** The token of `--kube-token`. */
+export async function kubeTokenOf({
+  'kube-token': file,
+  'kube-api': port,
+}: KubeApiOptions): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  if (port === undefined)
+    throw usageError(
+      '--kube-token is the token of --kube-api',
+      'serve the API with --kube-api PORT, or leave out --kube-token',
+    )
+  const token = (await readTextFile(file, 'file with the token')).trim()
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw usageError(
+    `${file} has no token: one word of printable characters`,
+    `make one: openssl rand -hex 32 > ${file}`,
+    'option-file',
+  )
+}
+
+/** Objects of `--kube-api` in the state folder, which this process has locked by now. */
+export const objectFileOf = (
+  { 'kube-api': port, 'state-dir': folder }: KubeApiOptions,
+  onLoss: (sentence: string) => void,
+) => (port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, OBJECT_FILE), onLoss))

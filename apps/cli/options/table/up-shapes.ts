@@ -1,0 +1,47 @@
+import { PROFILE_WORDS } from '../value-words.js'
+import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
+
+/** Options of `up` that no other command has: a row here is one of them. */
+export const UP_SHAPES = {
+  profile: {
+    value: PROFILE_WORDS.join('|'),
+    description: "default settings: Metal3's or Ironic's own (default: metal3)",
+    schema: { type: 'string', enum: [...PROFILE_WORDS] },
+  },
+  set: {
+    value: 'OPTION=VALUE',
+    example: 'conductor.automated_clean=false',
+    description: 'Ironic option, as in conductor.automated_clean=false; may be repeated',
+    schema: { type: 'array', items: { type: 'string', pattern: '^[^=]+=' } },
+  },
+  htpasswd: {
+    value: 'FILE',
+    description:
+      'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  hosts: {
+    value: 'PATH',
+    description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
+  'kube-api': {
+    value: 'PORT',
+    example: '8001',
+    description: 'serve BareMetalHosts and other kinds for kubectl on this port of 127.0.0.1; 0 picks a free one',
+    schema: { type: 'integer', minimum: 0, maximum: 65535 },
+  },
+  'kube-token': {
+    value: 'FILE',
+    description: 'file with the token that clients of --kube-api have to send (default: no token)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  clock: {
+    value: 'MODE',
+    example: 'manual',
+    description: 'how time passes: real, xN, manual (stands still until advanced) or auto (jumps over waits)',
+    schema: { type: 'string', pattern: '^(real|manual|auto|x[0-9]+(\\.[0-9]+)?)$' },
+  },
+  verbose: { description: 'print requests, commands and steps as they happen', schema: FLAG },
+} as const satisfies Record<string, CommandOptionShape>
