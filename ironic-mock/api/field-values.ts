@@ -1,4 +1,4 @@
-import { formatClientValue, ironicErrors, type JsonObject, type TableField } from '../../wire/index.js'
+import { formatClientValue, ironicErrors, type JsonObject, type TableField } from '../../base/wire/index.js'
 import { parseBoolean } from './formats.js'
 
 /** Fields of a request as they are stored: defaults for null, booleans from words. */

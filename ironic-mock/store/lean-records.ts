@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type NodeRecord,
   type PortRecord,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 
 // Each kind of record that stays in memory begins as a copy of one model, so that V8 describes the fields of all of them
 // once. A record that is put together from others gets a description of its own, which is as large as its values; reading

@@ -1,6 +1,6 @@
 import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
-import { VirtualClock, defined, type Clock, type Probe, type Scope } from '../../runtime/index.js'
-import { ConnectionFailed, type Dispatch } from '../../wire/index.js'
+import { VirtualClock, defined, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
+import { ConnectionFailed, type Dispatch } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../lab-events.js'
 import type { LabFaults } from '../faults/fault.js'

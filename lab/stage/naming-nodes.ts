@@ -1,5 +1,5 @@
-import { silent, type Logger } from '../../runtime/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+import { silent, type Logger } from '../../base/runtime/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 
 interface Known {
   node: (uuid: string) => Readonly<NodeRecord> | undefined

@@ -11,7 +11,7 @@ import {
   withoutRepeats,
   type Clock,
   type Scope,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import {
   InProcessTransport,
   IronicClient,
@@ -21,7 +21,7 @@ import {
   type NodeRecord,
   type TlsOptions,
   type Transport,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { openAccess } from './stage-access.js'
 import { toAgentsOf } from './agent-addresses.js'
 import { Agents, stepNames } from './agents.js'

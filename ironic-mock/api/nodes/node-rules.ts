@@ -1,4 +1,4 @@
-import { ironicErrors, NODE_FIELDS, SINCE, type Microversion } from '../../../wire/index.js'
+import { ironicErrors, NODE_FIELDS, SINCE, type Microversion } from '../../../base/wire/index.js'
 import { isHostName, isLogicalName, isUuid } from '../formats.js'
 
 /** Path segments below /v1/nodes, in the order of upstream's refusal. */

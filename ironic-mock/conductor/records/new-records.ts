@@ -1,4 +1,4 @@
-import { NODE_DEFAULTS, PORT_DEFAULTS, type NodeRecord, type PortRecord } from '../../../wire/index.js'
+import { NODE_DEFAULTS, PORT_DEFAULTS, type NodeRecord, type PortRecord } from '../../../base/wire/index.js'
 import type { NodeInterfaces } from '../../drivers/hardware-types.js'
 import type { NewNode, NewPort } from '../core/conductor.js'
 
