@@ -64,18 +64,8 @@ export { InProcessTransport } from './in-process-transport.js'
 export { askAgain, isIronicAway } from './ironic/ask-again.js'
 export { type ApiNode, type ApiPort, IronicClient, IronicRefused, ironicSentence } from './ironic/ironic-client.js'
 export { IronicError, ironicErrorBody, ironicErrors } from './ironic/errors.js'
-export {
-  type VersionedField,
-  NODE_DERIVED_FIELDS,
-  NODE_FIELDS,
-  NODE_LIST_FIELDS,
-  PATCHABLE_NODE_FIELDS,
-  PATCHABLE_PORT_FIELDS,
-  PORT_DERIVED_FIELDS,
-  PORT_FIELDS,
-  PORT_LIST_FIELDS,
-  STATES_FIELDS,
-} from './ironic/node-port-fields.js'
+export type { TableField, VersionedField } from './ironic/field-table.js'
+export type { JsonSchema } from './ironic/json-schema.js'
 export {
   formatMicroversion,
   LATER_ROOT_RESOURCES,
@@ -89,6 +79,17 @@ export {
   VERSION_HEADER,
 } from './ironic/microversion.js'
 export { networkDataSchema } from './ironic/network-data.js'
+export {
+  NODE_DEFAULTS,
+  NODE_DERIVED_FIELDS,
+  NODE_FIELDS,
+  NODE_LIST_FIELDS,
+  NODE_RECORD_FIELDS,
+  nodeSchema,
+  PATCHABLE_NODE_FIELDS,
+  patchedNodeSchema,
+  STATES_FIELDS,
+} from './ironic/node-fields.js'
 export type {
   BiosSettingRecord,
   FirmwareComponentRecord,
@@ -109,6 +110,16 @@ export {
 export type { CallArgSchema, CallArgs, DocumentOf, IronicOperation } from './ironic/ironic-operation.js'
 export { IRONIC_OPERATIONS, type OperationId, type OperationOf } from './ironic/operations/index.js'
 export { LOGICAL_DISK_PROPERTIES, raidConfigSchema } from './ironic/raid.js'
+export {
+  PATCHABLE_PORT_FIELDS,
+  PORT_DEFAULTS,
+  PORT_DERIVED_FIELDS,
+  PORT_FIELDS,
+  PORT_LIST_FIELDS,
+  PORT_RECORD_FIELDS,
+  PORT_REQUEST_FIELDS,
+  portSchema,
+} from './ironic/port-fields.js'
 export { IRONIC_RELEASES, type IronicRelease } from './ironic/ironic-releases.js'
 export { PATCHABLE, RESOURCE_FIELDS } from './ironic/resource-fields.js'
 export {
@@ -144,16 +155,12 @@ export type {
 export {
   deployStepsSchema,
   inspectionDataSchema,
-  type JsonSchema,
   type PatchOperation,
   localLinkConnectionSchema,
   MEDIA_DEVICES,
   type MediaDevice,
-  nodeSchema,
   orderedStepsSchema,
-  patchedNodeSchema,
   patchSchema,
-  portSchema,
 } from './ironic/ironic-schemas.js'
 export { traitSchema } from './ironic/traits.js'
 export { Mounts } from './mounts.js'

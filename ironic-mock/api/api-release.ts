@@ -5,9 +5,8 @@ import {
   PATCHABLE,
   PATCHABLE_NODE_FIELDS,
   PATCHABLE_PORT_FIELDS,
-  PORT_FIELDS,
+  PORT_REQUEST_FIELDS,
   RESOURCE_FIELDS,
-  SINCE,
   type VersionedField,
   type JsonSchema,
   type Microversion,
@@ -23,8 +22,7 @@ type VersionedResource = 'node' | 'port' | 'portgroup' | 'runbook'
 const VERSIONED_FIELDS: Readonly<Record<VersionedResource, readonly Pick<VersionedField<string>, 'name' | 'since'>[]>> =
   {
     node: NODE_FIELDS,
-    // Only in requests, never in answers.
-    port: [...PORT_FIELDS, { name: 'node_ident', since: SINCE.portNodeIdent }],
+    port: PORT_REQUEST_FIELDS,
     portgroup: [...RESOURCE_FIELDS.portgroup.own, ...RESOURCE_FIELDS.portgroup.derived],
     runbook: [...RESOURCE_FIELDS.runbook.own, ...RESOURCE_FIELDS.runbook.derived],
   }

@@ -4,8 +4,8 @@ import {
   localLinkConnectionSchema,
   PATCHABLE_PORT_FIELDS,
   PORT_FIELDS,
+  PORT_REQUEST_FIELDS,
   portSchema,
-  SINCE,
   formatClientValue,
   type JsonObject,
   type Microversion,
@@ -15,17 +15,10 @@ import {
   type PatchOperation,
 } from '../../base/wire/index.js'
 import type { Records } from '../store/record-store.js'
-import { isMac, isUuid, parseBoolean } from './formats.js'
+import { readFieldValues } from './field-values.js'
+import { isMac, isUuid } from './formats.js'
 import { patchRecord } from './resource-patch.js'
 import { checkDocument } from './api-schema.js'
-
-/** Fields whose microversion upstream checks in a patch; it accepts others from clients too old to see them. */
-const REFUSED = ['pxe_enabled', 'local_link_connection', 'portgroup_uuid', 'physical_network', 'is_smartnic']
-const SINCE_FIELD = new Map<string, Microversion>([
-  ...PORT_FIELDS.map(({ name, since }): [string, Microversion] => [name, since]),
-  ['portgroup_uuid', 24],
-  ['node_ident', SINCE.portNodeIdent],
-])
 
 /**
  * Refuses fields newer than the client's microversion.
@@ -33,8 +26,9 @@ const SINCE_FIELD = new Map<string, Microversion>([
  * @param patch whether the fields are those of a patch, of which upstream checks only some
  */
 export function refuseNewerPortFields(names: readonly string[], version: Microversion, patch = false): void {
-  for (const name of names)
-    if ((SINCE_FIELD.get(name) ?? 1) > version && (!patch || REFUSED.includes(name))) throw ironicErrors.notAcceptable()
+  for (const { name, since, refusedInPatch } of PORT_REQUEST_FIELDS)
+    if (since > version && names.includes(name) && (!patch || refusedInPatch !== false))
+      throw ironicErrors.notAcceptable()
 }
 
 /** Refuses members of a link that are newer than the client. */
@@ -44,27 +38,9 @@ export function refuseNewerLink(link: unknown, version: Microversion): void {
   if ('vtep-logical-switch' in link && (version < 90 || version >= 105)) throw ironicErrors.notAcceptable()
 }
 
-const BOOLEANS = ['pxe_enabled', 'is_smartnic', 'available_for_dynamic_portgroup']
-const PORT_DEFAULTS: JsonObject = {
-  pxe_enabled: true,
-  is_smartnic: false,
-  available_for_dynamic_portgroup: true,
-  extra: {},
-  local_link_connection: {},
-}
-
 /** Fields of a new port as they are stored: address in lower case, booleans from words, defaults for nulls. */
 export function newPortFields(fields: JsonObject): JsonObject {
-  const out: JsonObject = { ...fields }
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === null) {
-      if (Object.hasOwn(PORT_DEFAULTS, name)) out[name] = structuredClone(PORT_DEFAULTS[name])
-    } else if (BOOLEANS.includes(name)) {
-      const flag = parseBoolean(value)
-      if (flag === undefined) throw ironicErrors.notBoolean(name, formatClientValue(value))
-      out[name] = flag
-    }
-  }
+  const out = readFieldValues(fields, PORT_FIELDS)
   if (typeof out.address === 'string') {
     if (!isMac(out.address)) throw ironicErrors.expected('valid MAC address', 'address', out.address)
     out.address = out.address.toLowerCase()

@@ -5,7 +5,7 @@ import {
   PORT_DERIVED_FIELDS,
   PORT_FIELDS,
   SINCE,
-  type VersionedField,
+  type TableField,
   type JsonObject,
   type Microversion,
   type NodeRecord,
@@ -19,8 +19,8 @@ import { maskInstanceInfo, maskSecrets } from './mask-answers.js'
 export const shownTime = (time: string | null): string | null => (time === null ? null : `${time}+00:00`)
 
 interface Shape<Name extends string, Derived extends string> {
-  readonly fields: readonly VersionedField<Name>[]
-  readonly derived: readonly VersionedField<Derived>[]
+  readonly fields: readonly TableField<Name>[]
+  readonly derived: readonly TableField<Derived>[]
 }
 
 const nodeShape = { fields: NODE_FIELDS, derived: NODE_DERIVED_FIELDS }
@@ -60,8 +60,8 @@ export function checkRequestedFields(
 export function checkSortKey(resource: 'node' | 'port', key: string, version: Microversion): void {
   if (key === 'id' || (resource === 'node' && SORT_COLUMNS.includes(key))) return
   const { fields } = resource === 'node' ? nodeShape : portShape
-  const field = (fields as readonly VersionedField<string>[]).find(({ name }) => name === key)
-  if (field?.kind === 'object' || (field && key === 'traits')) throw ironicErrors.notSortable(key)
+  const field = (fields as readonly TableField<string>[]).find(({ name }) => name === key)
+  if (field?.kind === 'object' || field?.sortable === false) throw ironicErrors.notSortable(key)
   if (!field) throw ironicErrors.sortKey(key)
   if (field.since > version) throw ironicErrors.notAcceptable()
 }
@@ -86,7 +86,7 @@ export function renderNode(node: NodeRecord, { links, version, host, fields, rec
     version,
     fields,
     links: links.pair(path),
-    value: (name) => nodeValue(node, name, version),
+    value: (field) => nodeValue(node, field, version),
     derivedValue: (name) => {
       switch (name) {
         case 'conductor':
@@ -105,16 +105,13 @@ export function renderNode(node: NodeRecord, { links, version, host, fields, rec
   })
 }
 
-function nodeValue(node: NodeRecord, name: NodeField, version: Microversion): unknown {
-  switch (name) {
-    case 'driver_info':
-      return maskSecrets(node.driver_info)
-    case 'driver_internal_info':
-      return maskSecrets(node.driver_internal_info)
-    case 'instance_info':
-      return maskInstanceInfo(node.instance_info)
-    case 'provision_state':
-      return shownProvisionState(node.provision_state, version)
+function nodeValue(node: NodeRecord, { name, secrets }: TableField<NodeField>, version: Microversion): unknown {
+  if (name === 'provision_state') return shownProvisionState(node.provision_state, version)
+  switch (secrets) {
+    case 'by name':
+      return maskSecrets(node[name] as JsonObject)
+    case 'of an instance':
+      return maskInstanceInfo(node[name] as JsonObject)
     default:
       return node[name]
   }
@@ -140,7 +137,7 @@ export function renderPort(
     version,
     fields,
     links: links.pair(`ports/${port.uuid}`),
-    value: (name) => (name === 'local_link_connection' ? shownLink(port, version) : port[name]),
+    value: ({ name }) => (name === 'local_link_connection' ? shownLink(port, version) : port[name]),
     derivedValue: () => portgroup,
   })
 }
@@ -158,14 +155,15 @@ function render<Name extends string, Derived extends string>(
     version: Microversion
     fields: readonly string[] | undefined
     links: [ResourceLink, ResourceLink]
-    value: (name: Name) => unknown
+    value: (field: TableField<Name>) => unknown
     derivedValue: (name: Derived) => unknown
   },
 ): JsonObject {
   const plan = planned(shape, options.version, options.fields)
   const out: JsonObject = {}
-  for (const { name, kind } of plan.own) {
-    const value = options.value(name)
+  for (const field of plan.own) {
+    const { name, kind } = field
+    const value = options.value(field)
     out[name] = kind === 'time' ? shownTime(value as string | null) : kind === 'object' ? (value ?? {}) : value
   }
   out.links = options.links
@@ -174,8 +172,8 @@ function render<Name extends string, Derived extends string>(
 }
 
 interface Plan<Name extends string, Derived extends string> {
-  readonly own: readonly VersionedField<Name>[]
-  readonly derived: readonly VersionedField<Derived>[]
+  readonly own: readonly TableField<Name>[]
+  readonly derived: readonly TableField<Derived>[]
 }
 
 /** Plans for all fields, by shape and microversion; the items of a list share one. */
@@ -205,7 +203,7 @@ function plan<Name extends string, Derived extends string>(
   version: Microversion,
   requested: readonly string[] | undefined,
 ): Plan<Name, Derived> {
-  const wanted = <Each extends string>(all: readonly VersionedField<Each>[]) =>
+  const wanted = <Each extends string>(all: readonly TableField<Each>[]) =>
     all.filter(({ name, since }) => since <= version && (requested === undefined || requested.includes(name)))
   const order = (name: string) => {
     const leading = LEADING.indexOf(name)

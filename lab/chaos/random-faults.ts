@@ -1,5 +1,6 @@
 import { defined, minutes, seconds, randomUniform, type Random } from '../../base/runtime/index.js'
-import type { Fault, FaultEffect, FaultMatch } from '../faults/fault.js'
+import type { Fault, FaultMatch } from '../faults/fault.js'
+import type { FaultEffect } from '../faults/fault-effects.js'
 
 /** One of some values. */
 export const pickRandom = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!

@@ -1,7 +1,7 @@
 import { defined, packageVersion } from '../../base/runtime/index.js'
 import type { ControlOperation, TypedSchema } from './control-operation.js'
 import { CONTROL_OPERATIONS } from './control-operations.js'
-import { arraySchema } from './control-schemas.js'
+import { arraySchema } from './schema-forms.js'
 
 /** Version of the control API: a number that grows when something is taken away or changed. */
 export const CONTROL_VERSION = 1

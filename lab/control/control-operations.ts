@@ -1,17 +1,15 @@
 import {
   ADVANCE,
-  closedObjectSchema,
   CLOCK,
   ENROLL,
   ENTRY_SCHEMA,
   FAULT,
   FAULT_REPORT,
   JOURNAL_QUERY,
-  arraySchema,
   MODE,
-  openObjectSchema,
   POWER,
 } from './control-schemas.js'
+import { arraySchema, closedObjectSchema, openObjectSchema } from './schema-forms.js'
 import type { LiveUrls } from '../../coreos/index.js'
 import type { InstalledFile } from '../installed-files.js'
 import type { LabMachine } from '../lab.js'

@@ -1,7 +1,6 @@
-import { DURATION_PATTERN, defined } from '../../base/runtime/index.js'
 import { PROVISION_STATES } from '../../base/wire/index.js'
-import { POINTS } from '../faults/check-fault.js'
-import type { FaultKind, FaultReport } from '../faults/fault.js'
+import type { FaultReport } from '../faults/fault.js'
+import { effectFacts, FAULT_KINDS } from '../faults/fault-effects.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
 import type { ClockReport } from './clock-control.js'
 import type {
@@ -13,37 +12,8 @@ import type {
   PowerRequest,
 } from './documents.js'
 import type { NewDisk } from '../../machine/index.js'
-import { typedSchema, type TypedSchema, type TypeOf } from './control-operation.js'
-
-const textSchema = (description: string): TypedSchema<string> => ({ type: 'string', minLength: 1, description })
-const countSchema = (description: string, minimum = 0): TypedSchema => ({ type: 'integer', minimum, description })
-
-export const closedObjectSchema = (
-  properties: Readonly<Record<string, TypedSchema>>,
-  required: readonly string[] = [],
-): TypedSchema => ({
-  type: 'object',
-  additionalProperties: false,
-  properties,
-  ...defined({ required: required.length > 0 ? required : undefined }),
-})
-
-export const openObjectSchema = <Properties extends Readonly<Record<string, TypedSchema>>>(
-  properties: Properties,
-): TypedSchema<{ [Name in keyof Properties]: TypeOf<Properties[Name]> }> => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-})
-
-export const arraySchema = <Type>(items: TypedSchema<Type>): TypedSchema<Type[]> => ({ type: 'array', items })
-
-const DURATION: TypedSchema = {
-  type: ['string', 'number'],
-  pattern: DURATION_PATTERN,
-  minimum: 0,
-  description: 'a length of lab time: 31m, 90s, 1h30m, or a number of milliseconds',
-}
+import { typedSchema, type TypedSchema } from './control-operation.js'
+import { closedObjectSchema, countSchema, DURATION, openObjectSchema, textSchema } from './schema-forms.js'
 
 export const MATCH = closedObjectSchema({
   node: textSchema("a node's uuid or name"),
@@ -63,41 +33,13 @@ export const MATCH = closedObjectSchema({
   ),
 })
 
-interface Members {
-  properties: Record<string, TypedSchema>
-  required?: string[]
-}
-
-/** Members of effects beyond their kind. */
-const MEMBERS: Partial<Record<FaultKind, Members>> = {
-  'bmc-busy': { properties: { retryAfter: countSchema('seconds of Retry-After', 1) } },
-  'bmc-dark': { properties: { for: DURATION }, required: ['for'] },
-  'exit-code': {
-    properties: { code: { type: 'integer', minimum: 0, maximum: 255 }, stderr: { type: 'string' } },
-    required: ['code'],
-  },
-  'disk-error': { properties: { at: countSchema('byte at which the medium is broken') }, required: ['at'] },
-  status: { properties: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {} }, required: ['status'] },
-  'connection-reset': { properties: { when: { enum: ['before', 'after'] } } },
-  'slow-body': { properties: { bytesPerSecond: countSchema('pace of the body', 1) }, required: ['bytesPerSecond'] },
-  repeat: { properties: { times: { type: 'integer', minimum: 2, maximum: 100 } } },
-  'pull-error': {
-    properties: { reason: textSchema('not-found, unauthorized, timeout, or the sentence of a registry') },
-  },
-  'partitions-late': { properties: { for: DURATION }, required: ['for'] },
-  'link-cut': { properties: { for: DURATION }, required: ['for'] },
-  delay: { properties: { for: DURATION }, required: ['for'] },
-}
-
-export const effectMembers = (kind: FaultKind): Partial<Members> => MEMBERS[kind] ?? {}
-
 const EFFECT: TypedSchema = {
   type: 'object',
   required: ['kind'],
-  properties: { kind: { enum: Object.keys(POINTS), description: 'docs/control.md shows each' } },
-  oneOf: Object.keys(POINTS).map((kind) => {
-    const { properties = {}, required = [] } = effectMembers(kind as FaultKind)
-    return closedObjectSchema({ kind: { const: kind }, ...properties }, ['kind', ...required])
+  properties: { kind: { enum: FAULT_KINDS, description: 'docs/control.md shows each' } },
+  oneOf: FAULT_KINDS.map((kind) => {
+    const { members = {}, required = [] } = effectFacts(kind)
+    return closedObjectSchema({ kind: { const: kind }, ...members }, ['kind', ...required])
   }),
 }
 

@@ -1,6 +1,7 @@
 import type { HardwareFleet } from '../../machine/index.js'
 import type { PowerState, ProvisionState } from '../../base/wire/index.js'
-import type { Fault, FaultEffect } from '../faults/fault.js'
+import type { Fault } from '../faults/fault.js'
+import type { FaultEffect } from '../faults/fault-effects.js'
 import type { ClockReport } from './clock-control.js'
 
 /** A length of lab time: `31m`, `90s`, `1h30m`, or a number of milliseconds. */

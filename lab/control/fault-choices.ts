@@ -1,9 +1,11 @@
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../base/wire/index.js'
-import { ASKED, CONDITIONS, ON_LINKS, POINTS } from '../faults/check-fault.js'
-import type { FaultKind, FaultMatch } from '../faults/fault.js'
+import { CONDITIONS } from '../faults/check-fault.js'
+import { EXCHANGE_PARTIES } from '../faults/exchange-parties.js'
+import type { FaultMatch } from '../faults/fault.js'
+import { effectFacts, FAULT_KINDS, type FaultKind } from '../faults/fault-effects.js'
 import type { PointKind } from '../points.js'
 import type { TypedSchema } from './control-operation.js'
-import { effectMembers, MATCH } from './control-schemas.js'
+import { MATCH } from './control-schemas.js'
 
 /** An input of a form: a member of an effect. */
 export interface EffectMember {
@@ -28,23 +30,21 @@ const propertiesOf = (schema: TypedSchema) => schema['properties'] as Readonly<R
 
 /** The faults that a form can offer, as data: nothing that {@link checkFault} would refuse by its kind. */
 export const FAULT_CHOICES = {
-  kinds: (Object.keys(POINTS) as FaultKind[])
-    .filter((kind) => !ON_LINKS.includes(kind))
-    .map((kind): FaultChoice => {
-      const { properties: members = {}, required = [] } = effectMembers(kind)
-      const acts = (points: readonly PointKind[]) => points.some((point) => POINTS[kind].includes(point))
-      const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
-      return {
-        kind,
-        members: Object.entries(members).map(([name, schema]) => ({
-          name,
-          schema,
-          isRequired: required.includes(name),
-        })),
-        conditions: [...ANYWHERE, ...own],
-        asked: ASKED[kind] ?? ['ironic', 'agent', 'images'],
-      }
-    }),
+  kinds: FAULT_KINDS.filter((kind) => effectFacts(kind).only !== 'links').map((kind): FaultChoice => {
+    const { members = {}, required = [], points, exchanges } = effectFacts(kind)
+    const acts = (at: readonly PointKind[]) => at.some((point) => points.includes(point))
+    const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
+    return {
+      kind,
+      members: Object.entries(members).map(([name, schema]) => ({
+        name,
+        schema,
+        isRequired: required.includes(name),
+      })),
+      conditions: [...ANYWHERE, ...own],
+      asked: exchanges ? EXCHANGE_PARTIES[exchanges].to : ['ironic', 'agent', 'images'],
+    }
+  }),
   /** Conditions that select by different things: no fault can match two of them at once. */
   apart: Object.entries(CONDITIONS).map(([name, points]) => ({ name, points })),
   states: [...PROVISION_STATES] as readonly string[],

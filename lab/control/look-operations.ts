@@ -5,7 +5,7 @@ import type { ShownFile } from './machine-files.js'
 import type { ConsoleEvent } from './follow-console.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
 import type { RunProgress } from './run-document.js'
-import { arraySchema, openObjectSchema } from './control-schemas.js'
+import { arraySchema, openObjectSchema } from './schema-forms.js'
 
 const OBJECT = { type: 'object' }
 

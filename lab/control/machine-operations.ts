@@ -1,7 +1,8 @@
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { MachineReport } from './machine-report.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
-import { CABLE, NEW_DISK, MACHINES_TO_ADD, REIMAGING, POWER, arraySchema, openObjectSchema } from './control-schemas.js'
+import { CABLE, NEW_DISK, MACHINES_TO_ADD, REIMAGING, POWER } from './control-schemas.js'
+import { arraySchema, openObjectSchema } from './schema-forms.js'
 
 export const MACHINE_SCHEMA = typedSchema<MachineReport>({
   type: 'object',

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/runtime/index.js'
-import { OF_AGENTS, ON_LINKS } from './check-fault.js'
 import type { Fault } from './fault.js'
+import { effectFacts } from './fault-effects.js'
 import type { FaultContext } from './faults.js'
 import { unknownName } from './known-names.js'
 
@@ -15,9 +15,10 @@ export function checkFaultNames({ match, effect, between }: Fault, context: Faul
   const { node, machine, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
-  if (ON_LINKS.includes(effect.kind) && context.links !== true)
+  const { only } = effectFacts(effect.kind)
+  if (only === 'links' && context.links !== true)
     throw never('no machine here is reached by SSH', 'use it with ironstage run --rehearse --faults')
-  if (OF_AGENTS.includes(effect.kind) && context.hasAgents === false)
+  if (only === 'agents' && context.hasAgents === false)
     throw never(
       'no machine here has an agent that answers to an Ironic',
       'use one at BMCs, commands, disks, power or SSH connections',

@@ -1,4 +1,5 @@
 import type { ProvisionState } from '../../base/wire/index.js'
+import type { FaultEffect } from './fault-effects.js'
 
 /** Where a {@link Fault} strikes: all conditions must hold. */
 export interface FaultMatch {
@@ -29,71 +30,6 @@ export interface FaultMatch {
   /** A call of a BMC: `read power`, `set power`, `set boot`, `read firmware`, `change firmware`, `read hardware` ... */
   bmc?: string
 }
-
-/** How a {@link Fault} strikes. */
-export type FaultEffect =
-  /** Nothing gets through between the agent and Ironic, in either direction. */
-  | { kind: 'agent-silent' }
-  /** The agent is started again, on the same boot; what it began goes on where a restarted agent can follow it. */
-  | { kind: 'agent-restart' }
-  /** The machine loses its power. */
-  | { kind: 'power-loss' }
-  /** The BMC does not answer. */
-  | { kind: 'bmc-silent' }
-  /** The call is carried out; after it, the BMC does not answer for `ms` of lab time, as while it starts again. */
-  | { kind: 'bmc-dark'; ms: number }
-  /**
-   * The BMC has too much to do: it answers 503, over Redfish with `Retry-After` in seconds, 30 by default, over IPMI with
-   * the completion code C0h. On `sign in`
-   * it has as many sessions as it takes.
-   */
-  | { kind: 'bmc-busy'; retryAfter?: number }
-  /** The BMC reports success without carrying out the call. */
-  | { kind: 'bmc-lies' }
-  /** The program does not run; it ends with this exit code after printing `stderr`. */
-  | { kind: 'exit-code'; code: number; stderr?: string }
-  /** The disk's medium is broken at byte `at`: what touches it fails with EIO. */
-  | { kind: 'disk-error'; at: number }
-  /** Writing fails with ENOSPC. */
-  | { kind: 'disk-full' }
-  /** The disk reports a write as done without doing it. */
-  | { kind: 'disk-lies' }
-  /**
-   * The kernel and udev show the partitions of a table that was written only after `ms` of lab time: until then programs find
-   * none, though the bytes are there. A boot finds those that are on the disk.
-   */
-  | { kind: 'partitions-late'; ms: number }
-  /** The exchange is not carried out; this is the answer. */
-  | { kind: 'status'; status: number; body?: unknown }
-  /** The connection is reset: before the request is carried out, or after it with the answer lost. Default `before`. */
-  | { kind: 'connection-reset'; when?: 'before' | 'after' }
-  /** No answer comes, until the fault is lifted. */
-  | { kind: 'hang' }
-  /** The connection is closed in the middle of the answer's body. */
-  | { kind: 'truncated-body' }
-  /** The answer's body is no whole document; of a file, it has wrong bytes and its right length. */
-  | { kind: 'malformed-body' }
-  /** The answer's body comes at this pace. */
-  | { kind: 'slow-body'; bytesPerSecond: number }
-  /** The request is carried out this often, as by a client that tries again too soon. Default 2. */
-  | { kind: 'repeat'; times?: number }
-  /** The agent shows a token that is not its own. */
-  | { kind: 'wrong-token' }
-  /** The agent names an address at which it does not listen. */
-  | { kind: 'stale-agent-url' }
-  /** Ironic's answers about nodes have an empty `last_error`. */
-  | { kind: 'empty-last-error' }
-  /** The container of the agent cannot be pulled. Default `not-found`; any other text is the registry's own sentence. */
-  | { kind: 'pull-error'; reason?: 'not-found' | 'unauthorized' | 'timeout' | (string & {}) }
-  /**
-   * The SSH connection to a system is cut `ms` after a command on it began; the command goes on. Only the machines of
-   * `ironstage run --rehearse` have such links.
-   */
-  | { kind: 'link-cut'; ms: number }
-  /** Matching exchanges, calls of BMCs, commands, pulls and disk accesses take this much longer. */
-  | { kind: 'delay'; ms: number }
-
-export type FaultKind = FaultEffect['kind']
 
 /** Something that goes wrong in a lab. */
 export interface Fault {

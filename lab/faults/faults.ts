@@ -14,10 +14,9 @@ import { checkFault, pointsOf } from './check-fault.js'
 import { checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, LabFaults } from './fault.js'
-import { canActAt, isOver } from './effect-points.js'
-import { bmcAt, machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
+import { machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
 import type { MachinePhase } from './phase.js'
-import { applyEffect } from './apply-effect.js'
+import { applyEffect, canActAt, canLast, isOver, lastsAt } from './apply-effect.js'
 
 /** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
 export interface FaultContext {
@@ -97,10 +96,10 @@ export class ActiveFault {
     this.#ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
   }
 
-  /** True if it can strike no more. A BMC may still be dark because of it. */
+  /** Whether it can strike no more, and none of its strikes can still have an effect. */
   get isSpent(): boolean {
     const { times = Infinity, effect } = this.fault
-    return this.struck >= times && effect.kind !== 'bmc-dark'
+    return this.struck >= times && !canLast(effect)
   }
 
   report(): FaultReport {
@@ -268,17 +267,13 @@ export class FaultInjector implements LabFaults {
     const { fault } = active
     const { effect, times = Infinity, after = 0, probability = 1, between } = fault
     const { clock } = this.#context
-    // A dark BMC answers no call at all: not only those of the name that made it so.
-    if (effect.kind === 'bmc-dark' && point.kind === 'bmc') {
-      const until = active.dark.get(bmcAt(point, this.#context)) ?? 0
-      if (clock.now() < until) return true
-    }
+    if (lastsAt(active, point, this.#context)) return true
     if (!this.#matches(fault, point) || isOver(effect, point, clock)) return false
     if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
     if (active.struck >= times || active.passed++ < after) return false
     if (probability < 1 && active.random.next() >= probability) return false
     active.struck++
-    if (effect.kind === 'bmc-dark') this.#dark.add(active)
+    if (canLast(effect)) this.#dark.add(active)
     this.#struck.set(point, active.id)
     this.#onStrike(active.report(), point)
     if (active.isSpent && this.#index.remove(active)) this.#watch()

@@ -1,54 +1,26 @@
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
+import { transportOf } from './disk-transports.js'
 
 /**
  * Names that Linux gives hardware by its position in the spec's lists. All programs and files of the machine take them
  * from here, so that they agree.
  */
 export interface DiskNames {
-  /** Host, channel, target, LUN of the SCSI layer; null for NVMe. */
+  /** Host, channel, target, LUN of the SCSI layer; null for a disk that is not of it. */
   hctl: string | null
   /** Name in /dev/disk/by-path. */
   byPath: string
   /** Names in /dev/disk/by-id. */
   byId: string[]
-  /** `ID_BUS` of udev. */
-  bus: 'ata' | 'scsi' | 'usb' | 'nvme'
 }
 
 export function diskNames(spec: MachineSpec, disk: DiskSpec): DiskNames {
   const index = spec.disks.indexOf(disk)
-  const hctl = `${index}:0:0:0`
-  const model = disk.model.trim().replaceAll(/\s+/g, '_')
-  const wwn = `wwn-${disk.wwn}`
-  switch (disk.transport) {
-    case 'sata':
-      return {
-        hctl,
-        byPath: `pci-0000:00:1f.2-ata-${index + 1}`,
-        byId: [`ata-${model}_${disk.serial}`, wwn],
-        bus: 'ata',
-      }
-    case 'sas':
-      return {
-        hctl,
-        byPath: `pci-0000:03:00.0-sas-phy${index}-lun-0`,
-        byId: [`scsi-3${disk.wwn.replace(/^0x/, '')}`, wwn],
-        bus: 'scsi',
-      }
-    case 'usb':
-      return {
-        hctl,
-        byPath: `pci-0000:00:14.0-usb-0:${index + 1}:1.0-scsi-0:0:0:0`,
-        byId: [`usb-${disk.vendor.trim()}_${model}_${disk.serial}-0:0`],
-        bus: 'usb',
-      }
-    case 'nvme':
-      return {
-        hctl: null,
-        byPath: `pci-0000:${(0x40 + index).toString(16)}:00.0-nvme-1`,
-        byId: [`nvme-${model}_${disk.serial}`, `nvme-${disk.wwn}`],
-        bus: 'nvme',
-      }
+  const transport = transportOf(disk)
+  return {
+    hctl: transport.isScsi ? `${index}:0:0:0` : null,
+    byPath: transport.byPath(index),
+    byId: transport.byId(disk),
   }
 }
 

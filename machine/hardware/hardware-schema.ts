@@ -1,3 +1,5 @@
+import { DISK_TRANSPORTS } from './disk-transports.js'
+
 /**
  * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. A test compares
  * `docs/hardware.md`, which documents it, and `docs/hardware.schema.json`, its copy for editors, with it.
@@ -45,7 +47,7 @@ const DISK = hardwareRecordSchema({
     description: 'world wide name; default: one that follows from the machine and the position',
   },
   rotational: hardwareFlagSchema('true for a hard disk, false for an SSD'),
-  transport: hardwareChoiceSchema(['sata', 'nvme', 'sas', 'usb'], 'how the disk is attached'),
+  transport: hardwareChoiceSchema(Object.keys(DISK_TRANSPORTS), 'how the disk is attached'),
   sectorSize: hardwareChoiceSchema([512, 4096], 'logical sector size in bytes'),
   secureErase: hardwareChoiceSchema(
     [true, false, 'frozen'],

@@ -1,5 +1,6 @@
 import { defined } from '../../base/runtime/index.js'
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
+import { DISK_TRANSPORTS } from './disk-transports.js'
 
 /** Hardware of a simulated machine, where it differs from the default machine. */
 export interface MachineHardware extends Partial<
@@ -51,11 +52,15 @@ function nicAt({ nics: [first, second] }: MachineSpec, index: number): NicSpec {
 
 /** The first disk is like the default machine's first, all others like its second. */
 function diskAt({ disks: [first, second] }: MachineSpec, index: number, { transport }: Partial<DiskSpec>): DiskSpec {
-  const nvme = transport === 'nvme' ? { model: 'ISTAGE NVMe', vendor: '', rotational: false } : {}
+  const { defaults, kernelName } = DISK_TRANSPORTS[transport ?? 'sata']
   const wwn = `0x${(BigInt(first!.wwn) + BigInt(index)).toString(16)}`
   const serial = first!.serial.replace(/.$/, letter('A', index))
-  const name = transport === 'nvme' ? `nvme${index}n1` : `sd${letter('a', index)}`
-  return { ...(index === 0 ? first! : { ...second!, serial }), ...nvme, name, wwn }
+  return {
+    ...(index === 0 ? first! : { ...second!, serial }),
+    ...defaults,
+    name: kernelName(index),
+    wwn,
+  }
 }
 
 const hexByte = (value: number): string => value.toString(16).padStart(2, '0')

@@ -1,6 +1,7 @@
 import { sha256Hex } from '../../base/bytes/index.js'
 import { uuidOf } from '../../base/runtime/index.js'
 import { normalPath, parentPath, type TreeNode } from '../file-tree.js'
+import { transportOf } from '../hardware/disk-transports.js'
 import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames } from '../hardware/hardware-names.js'
 import type { Boot } from '../machine.js'
 import type { MachineSpec } from '../machine-spec.js'
@@ -149,7 +150,7 @@ function buses(tree: TreeBuilder, spec: MachineSpec): void {
   }
   const hub = { idVendor: '1d6b', idProduct: '0002', manufacturer: 'Linux', product: 'xHCI Host Controller' }
   files('/sys/bus/usb/devices/usb1', { ...hub, busnum: '1', devnum: '1' })
-  for (const [index, disk] of spec.disks.filter(({ transport }) => transport === 'usb').entries())
+  for (const [index, disk] of spec.disks.filter((each) => transportOf(each).bus === 'usb').entries())
     files(`/sys/bus/usb/devices/1-${index + 1}`, {
       manufacturer: disk.vendor,
       product: disk.model,
@@ -169,7 +170,7 @@ function block(tree: TreeBuilder, spec: MachineSpec, disk: MachineSpec['disks'][
     // In units of 512 bytes, independent of the sector size.
     size: String(disk.size / 512),
     ro: '0',
-    removable: disk.transport === 'usb' ? '1' : '0',
+    removable: transportOf(disk).isRemovable ? '1' : '0',
     'device/model': disk.model,
     'device/vendor': disk.vendor,
     'queue/rotational': disk.rotational ? '1' : '0',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFaults, type Fault } from '../../lab/index.js'
-import { ON_LINKS, POINTS } from '../../lab/faults/check-fault.js'
+import { readFaults } from '../../lab/index.js'
+import { effectFacts, FAULT_KINDS, type FaultKind } from '../../lab/faults/fault-effects.js'
 import { hostsYaml } from '../kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../kit/hardware-lab/rehearsed-run.js'
 import { seenWith } from '../kit/faults/seen-with.js'
@@ -57,7 +57,7 @@ const live = () => ({
 
 describe('docs/faults.md', () => {
   test('has every effect', () => {
-    expect(sections.map(({ kind }) => kind).sort()).toEqual(Object.keys(POINTS).sort())
+    expect(sections.map(({ kind }) => kind).sort()).toEqual([...FAULT_KINDS].sort())
   })
 
   test('link-cut looks as shown, on a host of a rehearsed run', async () => {
@@ -72,7 +72,7 @@ describe('docs/faults.md', () => {
     expect(`${seen.join('\n')}\nstruck ${struck.length} times\n`).toBe(shown)
   })
 
-  test.each(sections.filter(({ kind }) => !ON_LINKS.includes(kind as Fault['effect']['kind'])))(
+  test.each(sections.filter(({ kind }) => effectFacts(kind as FaultKind).only !== 'links'))(
     '$kind looks as shown, is counted, is in the journal, and the node deploys without it',
     async (section) => {
       const { kind, body, shown } = section

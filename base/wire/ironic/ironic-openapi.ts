@@ -1,7 +1,7 @@
 import { defined } from '../../runtime/index.js'
 import { formatMicroversion, MAX_MICROVERSION, MIN_MICROVERSION, type Microversion } from './microversion.js'
 import type { IronicOperation } from './ironic-operation.js'
-import type { JsonSchema } from './ironic-schemas.js'
+import type { JsonSchema } from './json-schema.js'
 
 type OpenApiNode = Readonly<Record<string, unknown>>
 

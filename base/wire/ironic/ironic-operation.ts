@@ -1,5 +1,5 @@
 import type { Microversion } from './microversion.js'
-import type { JsonSchema, SchemaOf } from './ironic-schemas.js'
+import type { JsonSchema, SchemaOf } from './json-schema.js'
 
 /**
  * Type of an argument, in the query, in the path or as a member of a body: a JSON schema of one of these forms.

@@ -1,74 +1,13 @@
-import { networkDataSchema } from './network-data.js'
-import { DRIVER_INTERFACES, type JsonObject } from './node.js'
+import { nullableText, type JsonSchema, type SchemaOf } from './json-schema.js'
+import type { JsonObject } from './node.js'
 import { traitSchema } from './traits.js'
 import { STEP_INTERFACES } from '../step-kinds.js'
-
-/** A JSON schema (draft 7) as plain data; ajv compiles it where it is used, OpenAPI can be printed from it. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
-
-declare const accepted: unique symbol
-/** A schema that carries the type of the documents that it accepts; only the compiler sees it. */
-export type SchemaOf<Document> = JsonSchema & { readonly [accepted]?: Document }
 
 /** An operation of a PATCH, as in RFC 6902. */
 export interface PatchOperation {
   readonly op: 'add' | 'replace' | 'remove'
   readonly path: string
   readonly value?: unknown
-}
-
-const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
-const nodeTextSchema = nullable('string')
-const nodeObjectSchema = nullable('object')
-/** Ironic takes `"yes"` for true and refuses unknown words by name (ironic 39.0.0 common/args.py boolean). */
-const boolean: JsonSchema = { type: ['string', 'boolean', 'null'] }
-
-const interfaces = Object.fromEntries(DRIVER_INTERFACES.map((name) => [`${name}_interface`, nodeTextSchema]))
-
-const networkData: JsonSchema = {
-  anyOf: [{ type: 'null' }, { type: 'object', additionalProperties: false }, networkDataSchema],
-}
-
-/** Schema of a new node; a patched node is checked against it too. */
-export const nodeSchema: SchemaOf<JsonObject> = {
-  type: 'object',
-  properties: {
-    automated_clean: boolean,
-    ...interfaces,
-    boot_mode: nodeTextSchema,
-    chassis_uuid: nodeTextSchema,
-    conductor_group: nodeTextSchema,
-    console_enabled: boolean,
-    description: nullable('string', { maxLength: 4096 }),
-    disable_power_off: boolean,
-    driver: { type: 'string' },
-    driver_info: nodeObjectSchema,
-    extra: nodeObjectSchema,
-    instance_info: nodeObjectSchema,
-    instance_name: nullable('string', { minLength: 1, maxLength: 255 }),
-    instance_uuid: nodeTextSchema,
-    lessee: nodeTextSchema,
-    maintenance: boolean,
-    name: nodeTextSchema,
-    network_data: networkData,
-    owner: nodeTextSchema,
-    parent_node: nullable('string', { maxLength: 36 }),
-    properties: nodeObjectSchema,
-    resource_class: nullable('string', { maxLength: 80 }),
-    retired: boolean,
-    retired_reason: nodeTextSchema,
-    secure_boot: boolean,
-    shard: nodeTextSchema,
-    uuid: nodeTextSchema,
-  },
-  required: ['driver'],
-  additionalProperties: false,
-}
-
-/** `protected` cannot be set at creation, only by a patch. */
-export const patchedNodeSchema: JsonSchema = {
-  ...nodeSchema,
-  properties: { ...(nodeSchema.properties as JsonSchema), protected: boolean, protected_reason: nodeTextSchema },
 }
 
 const localLink = (required: string[], networkTypes: string[]): JsonSchema => ({
@@ -95,30 +34,6 @@ export const localLinkConnectionSchema: JsonSchema = {
     localLink(['port_id', 'vtep-logical-switch', 'vtep-physical-switch'], EITHER),
     { type: 'object', additionalProperties: false },
   ],
-}
-
-export const portSchema: SchemaOf<JsonObject> = {
-  type: 'object',
-  properties: {
-    address: { type: 'string' },
-    available_for_dynamic_portgroup: { type: 'boolean' },
-    category: nullable('string', { maxLength: 80 }),
-    description: nullable('string', { maxLength: 255 }),
-    extra: nodeObjectSchema,
-    is_smartnic: boolean,
-    local_link_connection: nodeObjectSchema,
-    name: nodeTextSchema,
-    node_ident: { type: 'string' },
-    node_uuid: { type: 'string' },
-    physical_network: nullable('string', { maxLength: 64 }),
-    portgroup_uuid: nodeTextSchema,
-    pxe_enabled: boolean,
-    uuid: nodeTextSchema,
-    vendor: nullable('string', { maxLength: 32 }),
-  },
-  required: ['address'],
-  oneOf: [{ required: ['node_ident'] }, { required: ['node_uuid'] }],
-  additionalProperties: false,
 }
 
 export const patchSchema: SchemaOf<PatchOperation[]> = {
@@ -184,8 +99,8 @@ export const inspectionDataSchema: SchemaOf<JsonObject> = {
     inventory: {
       type: 'object',
       properties: {
-        bmc_address: nodeTextSchema,
-        bmc_v6address: nodeTextSchema,
+        bmc_address: nullableText,
+        bmc_v6address: nullableText,
         interfaces: {
           type: 'array',
           minItems: 1,

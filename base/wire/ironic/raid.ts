@@ -1,4 +1,4 @@
-import type { JsonSchema } from './ironic-schemas.js'
+import type { JsonSchema } from './json-schema.js'
 
 const IRONIC_RAID_LEVELS = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0']
 

@@ -1,4 +1,4 @@
-import type { VersionedField } from './node-port-fields.js'
+import type { VersionedField } from './field-table.js'
 import type { ResourceKind, ResourceRecords } from './ironic-resources.js'
 
 /** Form of a resource in answers, with its fields in the answers' order. */

@@ -1,11 +1,8 @@
 import { STEP_INTERFACES } from '../step-kinds.js'
 import type { JsonObject } from './node.js'
-import type { JsonSchema, SchemaOf } from './ironic-schemas.js'
+import { booleanOrWord, nullable, nullableObject, nullableText, type JsonSchema, type SchemaOf } from './json-schema.js'
 import { traitSchema } from './traits.js'
 
-const nullable = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, 'null'], ...more })
-const recordTextSchema = nullable('string')
-const recordObjectSchema = nullable('object')
 const uuidSchema = { type: 'string', format: 'uuid' } as const
 
 const document = <Document = JsonObject>(
@@ -20,23 +17,23 @@ const document = <Document = JsonObject>(
 
 export const portgroupSchema = document(
   {
-    address: recordTextSchema,
+    address: nullableText,
     category: nullable('string', { maxLength: 80 }),
-    extra: recordObjectSchema,
-    mode: recordTextSchema,
-    name: recordTextSchema,
+    extra: nullableObject,
+    mode: nullableText,
+    name: nullableText,
     node_uuid: { type: 'string' },
     physical_network: nullable('string', { maxLength: 64 }),
-    properties: recordObjectSchema,
-    standalone_ports_supported: { type: ['string', 'boolean', 'null'] },
-    uuid: recordTextSchema,
+    properties: nullableObject,
+    standalone_ports_supported: booleanOrWord,
+    uuid: nullableText,
   },
   ['node_uuid'],
 )
 
 export const chassisSchema = document({
-  uuid: recordTextSchema,
-  extra: recordObjectSchema,
+  uuid: nullableText,
+  extra: nullableObject,
   description: nullable('string', { maxLength: 255 }),
 })
 
@@ -44,24 +41,24 @@ const allocationProperties = {
   candidate_nodes: nullable('array', {
     items: { anyOf: [uuidSchema, { type: 'string', minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9-._~]+$' }] },
   }),
-  extra: recordObjectSchema,
-  name: recordTextSchema,
-  owner: recordTextSchema,
+  extra: nullableObject,
+  name: nullableText,
+  owner: nullableText,
   resource_class: nullable('string', { maxLength: 80 }),
   traits: nullable('array', { items: traitSchema }),
-  uuid: recordTextSchema,
+  uuid: nullableText,
 }
 /** Before 1.58 without `node`, which backfills. */
 export const allocationWithoutNodeSchema = document(allocationProperties)
-export const allocationSchema = document({ ...allocationProperties, node: recordTextSchema })
+export const allocationSchema = document({ ...allocationProperties, node: nullableText })
 
 export const volumeConnectorSchema = document(
   {
     connector_id: { type: 'string' },
-    extra: recordObjectSchema,
+    extra: nullableObject,
     node_uuid: { type: 'string' },
     type: { type: 'string' },
-    uuid: recordTextSchema,
+    uuid: nullableText,
   },
   ['connector_id', 'node_uuid', 'type'],
 )
@@ -69,12 +66,12 @@ export const volumeConnectorSchema = document(
 export const volumeTargetSchema = document(
   {
     boot_index: { type: 'integer' },
-    extra: recordObjectSchema,
+    extra: nullableObject,
     node_uuid: { type: 'string' },
-    properties: recordObjectSchema,
+    properties: nullableObject,
     volume_id: { type: 'string' },
     volume_type: { type: 'string' },
-    uuid: recordTextSchema,
+    uuid: nullableText,
   },
   ['boot_index', 'node_uuid', 'volume_id', 'volume_type'],
 )
@@ -100,10 +97,10 @@ export const templateStepSchema = document({ ...stepProperties, priority: record
 export const deployTemplateSchema = document(
   {
     description: nullable('string', { maxLength: 255 }),
-    extra: recordObjectSchema,
+    extra: nullableObject,
     name: traitSchema,
     steps: { type: 'array', items: templateStepSchema, minItems: 1 },
-    uuid: recordTextSchema,
+    uuid: nullableText,
   },
   ['steps', 'name'],
 )
@@ -114,11 +111,11 @@ export const runbookStepSchema = document({ ...stepProperties, order: recordCoun
   'order',
 ])
 const runbookProperties = {
-  uuid: recordTextSchema,
+  uuid: nullableText,
   name: traitSchema,
   steps: { type: 'array', items: runbookStepSchema, minItems: 1 },
   disable_ramdisk: nullable('boolean'),
-  extra: recordObjectSchema,
+  extra: nullableObject,
   public: nullable('boolean'),
   owner: nullable('string', { maxLength: 255 }),
 }
@@ -205,7 +202,7 @@ export const inspectionRuleSchema = document(
     phase: nullable('string', { maxLength: 16 }),
     priority: { type: 'integer', minimum: 0 },
     sensitive: nullable('boolean'),
-    uuid: recordTextSchema,
+    uuid: nullableText,
   },
   ['actions'],
 )
@@ -224,7 +221,7 @@ export const eventsSchema = document(
           status: { type: 'string' },
           device_id: nullable('string', { format: 'uuid' }),
           'binding:host_id': nullable('string', { format: 'uuid' }),
-          'binding:vnic_type': recordTextSchema,
+          'binding:vnic_type': nullableText,
         },
         ['event', 'port_id', 'mac_address', 'status'],
       ),

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './ironic-schemas.js'
+import type { JsonSchema } from './json-schema.js'
 
 /** The standard traits (os-traits 3.9) by their common beginnings; a trait is `BEGINNING_REST`. */
 const STANDARD: Readonly<Record<string, string>> = {

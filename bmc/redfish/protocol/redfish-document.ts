@@ -1,4 +1,4 @@
-import { SCHEMA_VERSIONS, type SchemaName } from './schema-versions.js'
+import { SCHEMA_VERSIONS, type CollectionName, type SchemaName } from './schema-versions.js'
 
 /** A resource or another JSON object. */
 export type RedfishDocument = Record<string, unknown>
@@ -29,9 +29,9 @@ const encoded = (part: string): string => (PLAIN.test(part) ? part : encodeURICo
 const PLAIN = /^[\w.~:-]*$/
 
 /** `#ComputerSystem.v1_20_0.ComputerSystem`; without a version for a collection. */
-export function odataTypeOf(name: string): string {
-  const version = (SCHEMA_VERSIONS as Readonly<Record<string, string>>)[name]
-  return version === undefined ? `#${name}.${name}` : `#${name}.v${version.replaceAll('.', '_')}.${name}`
+export function odataTypeOf(name: SchemaName | CollectionName): string {
+  const version = SCHEMA_VERSIONS.get(name)
+  return version === undefined ? `#${name}.${name}` : `#${name}.${version}.${name}`
 }
 
 /** The members that every resource begins with. The id is the last part of the path. */
@@ -44,7 +44,7 @@ export const resourceHead = (type: SchemaName, path: readonly string[], name: st
 
 /** A collection of references. */
 export const makeCollection = (
-  type: string,
+  type: CollectionName,
   path: readonly string[],
   name: string,
   members: readonly (Reference | RedfishDocument)[],

@@ -6,6 +6,7 @@ import {
   enabledStatus,
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
+import type { CollectionName } from '../protocol/schema-versions.js'
 import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
 const pathTo = ({ spec }: Machine, ...more: string[]): string[] => ['Chassis', spec.id, 'NetworkAdapters', ...more]
@@ -62,7 +63,7 @@ function portOf(call: MachineCall): RedfishDocument | undefined {
 
 const ADAPTERS_ROOT = '/Chassis/{machine}/NetworkAdapters'
 
-const nicResource = (type: string, name: string) => (call: MachineCall) => {
+const nicResource = (type: CollectionName, name: string) => (call: MachineCall) => {
   const nic = nicOf(call)
   if (!nic) return undefined
   const path = pathTo(call.machine, nic.name, name)

@@ -10,6 +10,8 @@ import {
 import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
 import { reset, RESET_TYPES } from './system-resources.js'
+import { NETWORK_ADAPTER_RESOURCES } from './adapter-resources.js'
+import { SENSOR_RESOURCES } from './sensor-resources.js'
 
 function chassisOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
   const { spec, firmware } = machine
@@ -58,4 +60,6 @@ export const CHASSIS_RESOURCES: readonly RedfishResource[] = [
     },
   }),
   ofMachine('/Chassis/{machine}/Actions/Chassis.Reset', { reads: 'set power', post: reset('Chassis.Reset') }),
+  ...NETWORK_ADAPTER_RESOURCES,
+  ...SENSOR_RESOURCES,
 ]

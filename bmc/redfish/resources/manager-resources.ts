@@ -11,6 +11,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { VIRTUAL_MEDIA_RESOURCES } from './virtual-media-resources.js'
 
 /** A date with time and offset. The form alone would let a thirteenth month through. */
 const DATE_TIME_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
@@ -105,4 +106,5 @@ export const MANAGER_RESOURCES: readonly RedfishResource[] = [
       machine.firmware.signal('bmc reset', { warm: body['ResetType'] === 'GracefulRestart' })
     },
   }),
+  ...VIRTUAL_MEDIA_RESOURCES,
 ]

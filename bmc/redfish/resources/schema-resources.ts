@@ -1,43 +1,8 @@
 import { makeCollection, resourceHead, referenceTo } from '../protocol/redfish-document.js'
 import { ofService, type RedfishResource } from '../protocol/resource.js'
-import { SCHEMA_VERSIONS } from '../protocol/schema-versions.js'
+import { COLLECTION_SCHEMAS, SCHEMA_VERSIONS } from '../protocol/schema-versions.js'
 
 const PUBLISHED = 'http://redfish.dmtf.org/schemas/v1'
-
-/** Collections have a schema without a version. */
-const COLLECTIONS = [
-  'BootOption',
-  'Certificate',
-  'Chassis',
-  'ComputerSystem',
-  'Drive',
-  'EthernetInterface',
-  'EventDestination',
-  'JsonSchemaFile',
-  'LogEntry',
-  'LogService',
-  'Manager',
-  'ManagerAccount',
-  'Memory',
-  'MessageRegistryFile',
-  'NetworkAdapter',
-  'NetworkDeviceFunction',
-  'Port',
-  'Processor',
-  'Role',
-  'SecureBootDatabase',
-  'Sensor',
-  'Session',
-  'SimpleStorage',
-  'SoftwareInventory',
-  'Storage',
-  'StorageController',
-  'Task',
-  'VirtualMedia',
-  'Volume',
-].map((name) => `${name}Collection`)
-
-const formatSchemaVersion = (version: string): string => `v${version.replaceAll('.', '_')}`
 
 function metadata(): string {
   const reference = (name: string, namespaces: readonly string[]) =>
@@ -53,13 +18,11 @@ function metadata(): string {
     '    <edmx:Include Namespace="RedfishExtensions.v1_0_0" Alias="Redfish"/>',
     '  </edmx:Reference>',
     ...['Message', 'Settings', 'Resource'].map((name) => reference(name, [name])),
-    ...Object.entries(SCHEMA_VERSIONS).map(([name, version]) =>
-      reference(name, [name, `${name}.${formatSchemaVersion(version)}`]),
-    ),
-    ...COLLECTIONS.map((name) => reference(name, [name])),
+    ...[...SCHEMA_VERSIONS].map(([name, version]) => reference(name, [name, `${name}.${version}`])),
+    ...COLLECTION_SCHEMAS.map((name) => reference(name, [name])),
     '  <edmx:DataServices>',
     '    <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Service">',
-    `      <EntityContainer Name="Service" Extends="ServiceRoot.${formatSchemaVersion(SCHEMA_VERSIONS.ServiceRoot)}.ServiceContainer"/>`,
+    `      <EntityContainer Name="Service" Extends="ServiceRoot.${SCHEMA_VERSIONS.get('ServiceRoot')}.ServiceContainer"/>`,
     '    </Schema>',
     '  </edmx:DataServices>',
     '</edmx:Edmx>',
@@ -67,7 +30,7 @@ function metadata(): string {
   ].join('\n')
 }
 
-const SCHEMA_NAMES: readonly string[] = [...Object.keys(SCHEMA_VERSIONS), ...COLLECTIONS]
+const SCHEMA_NAMES: readonly string[] = [...SCHEMA_VERSIONS.keys(), ...COLLECTION_SCHEMAS]
 
 /** The schemas that resources follow: named here, published by DMTF. */
 export const SCHEMA_RESOURCES: readonly RedfishResource[] = [
@@ -99,8 +62,8 @@ export const SCHEMA_RESOURCES: readonly RedfishResource[] = [
     get: ({ params }) => {
       const name = params['schema']!
       if (!SCHEMA_NAMES.includes(name)) return undefined
-      const version = (SCHEMA_VERSIONS as Readonly<Record<string, string>>)[name]
-      const file = version === undefined ? name : `${name}.${formatSchemaVersion(version)}`
+      const version = SCHEMA_VERSIONS.get(name)
+      const file = version === undefined ? name : `${name}.${version}`
       return {
         ...resourceHead('JsonSchemaFile', ['JsonSchemas', name], `${name} Schema`),
         Languages: ['en'],

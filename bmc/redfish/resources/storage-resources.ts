@@ -1,4 +1,4 @@
-import type { DiskSpec, Machine } from '../../../machine/index.js'
+import { transportOf, type DiskSpec, type Machine } from '../../../machine/index.js'
 import { defined, randomUuid } from '../../../base/runtime/index.js'
 import { dellParts } from '../idrac/idrac-service.js'
 import {
@@ -34,10 +34,10 @@ interface Controller {
   hasVolumes: boolean
 }
 
-/** SATA and SAS disks are behind a RAID controller, NVMe disks behind one that makes no volumes. */
+/** Most disks are behind a RAID controller, NVMe disks behind one that makes no volumes. */
 function controllersOf({ spec: { disks } }: Machine): Controller[] {
-  const nvme = disks.filter(({ transport }) => transport === 'nvme')
-  const others = disks.filter(({ transport }) => transport !== 'nvme')
+  const nvme = disks.filter((disk) => !transportOf(disk).isBehindRaid)
+  const others = disks.filter((disk) => transportOf(disk).isBehindRaid)
   return [
     ...(others.length > 0 ? [{ id: 'RAID.1', name: 'RAID controller', disks: others, hasVolumes: true }] : []),
     ...(nvme.length > 0 ? [{ id: 'NVMe.1', name: 'NVMe controller', disks: nvme, hasVolumes: false }] : []),
@@ -47,14 +47,12 @@ function controllersOf({ spec: { disks } }: Machine): Controller[] {
 const controllerOf = ({ machine, params }: MachineCall): Controller | undefined =>
   controllersOf(machine).find(({ id }) => id === params['storage'])
 
-const DRIVE_PROTOCOLS = { sata: 'SATA', sas: 'SAS', nvme: 'NVMe', usb: 'USB' } as const
-
 const pathTo = ({ spec }: Machine, ...more: string[]): string[] => ['Systems', spec.id, 'Storage', ...more]
 
 const abilitiesOf = ({ disks, hasVolumes }: Controller): RedfishDocument => ({
   SpeedGbps: 12,
   SupportedControllerProtocols: ['PCIe'],
-  SupportedDeviceProtocols: [...new Set(disks.map(({ transport }) => DRIVE_PROTOCOLS[transport]))],
+  SupportedDeviceProtocols: [...new Set(disks.map((disk) => transportOf(disk).protocol))],
   ...defined({ SupportedRAIDTypes: hasVolumes ? Object.values(RAID_TYPES) : undefined }),
 })
 
@@ -112,7 +110,7 @@ function driveOf(call: MachineCall): RedfishDocument | undefined {
     CapacityBytes: disk.size,
     BlockSizeBytes: disk.sectorSize,
     MediaType: disk.rotational ? 'HDD' : 'SSD',
-    Protocol: DRIVE_PROTOCOLS[disk.transport],
+    Protocol: transportOf(disk).protocol,
     Identifiers: [{ DurableName: naa, DurableNameFormat: 'NAA' }],
     Revision: '1.0',
     IndicatorLED: indicatorOf(call.machine, 'drive', disk.name),

@@ -18,9 +18,13 @@ import {
   type RedfishOutcome,
   type RedfishResource,
 } from '../protocol/resource.js'
-import { CPU_MODELS } from './processor-resources.js'
+import { PROCESSOR_RESOURCES, CPU_MODELS } from './processor-resources.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
-import { bootCheck, bootOf, changeBoot } from './boot-resources.js'
+import { BOOT_RESOURCES, bootCheck, bootOf, changeBoot } from './boot-resources.js'
+import { BIOS_RESOURCES } from './bios-resources.js'
+import { SECURE_BOOT_RESOURCES } from './secure-boot-resources.js'
+import { ETHERNET_RESOURCES } from './ethernet-resources.js'
+import { STORAGE_RESOURCES } from './storage-resources.js'
 
 function systemDocumentOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
   const { spec, firmware } = machine
@@ -163,4 +167,10 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
     reads: 'set power',
     post: reset('ComputerSystem.Reset'),
   }),
+  ...BOOT_RESOURCES,
+  ...BIOS_RESOURCES,
+  ...SECURE_BOOT_RESOURCES,
+  ...ETHERNET_RESOURCES,
+  ...STORAGE_RESOURCES,
+  ...PROCESSOR_RESOURCES,
 ]

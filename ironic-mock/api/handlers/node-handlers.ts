@@ -1,6 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
 import {
   ironicErrors,
+  NODE_FIELDS,
   NODE_LIST_FIELDS,
   SINCE,
   formatClientValue,
@@ -10,13 +11,14 @@ import {
 } from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import type { NewNode } from '../../conductor/core/conductor.js'
+import { readFieldValues } from '../field-values.js'
 import { findCallNode } from '../nodes/find-node.js'
 import { JsonText } from '../json-text.js'
 import { nextPage, readFields, readPaging, readSelection } from '../listing.js'
 import { nodeQuery, type NodeFilters } from '../nodes/node-filters.js'
 import { nodeTexts } from '../nodes/node-texts.js'
 import { checkPatch, patchNode, type NodePatchRequest } from '../nodes/node-patch.js'
-import { checkDescription, checkNodeName, checkUuid, normalizeNode, refuseNewerFields } from '../nodes/node-rules.js'
+import { checkDescription, checkNodeName, checkUuid, refuseNewerFields } from '../nodes/node-rules.js'
 import type { Records } from '../../store/record-store.js'
 import { renderNode } from '../render-node.js'
 
@@ -93,7 +95,7 @@ function readNewNode(document: JsonObject, version: Microversion, { store }: Bac
   checkDescription(document.description, 'create')
   for (const name of ['uuid', 'instance_uuid', 'chassis_uuid']) checkUuid(name, document[name])
   if (typeof document.owner === 'string') throw ironicErrors.ownerAtCreation()
-  const { chassis_uuid, ...fields } = normalizeNode(document)
+  const { chassis_uuid, ...fields } = readFieldValues(document, NODE_FIELDS)
   // An interface of null counts as absent.
   for (const [name, value] of Object.entries(fields)) if (value === null) delete fields[name]
   if (version < SINCE.enrollState) fields.provision_state = 'available'

@@ -3,6 +3,7 @@ import {
   IronicError,
   ironicErrors,
   networkDataSchema,
+  NODE_FIELDS,
   PATCHABLE_NODE_FIELDS,
   patchedNodeSchema,
   pythonRepr,
@@ -17,8 +18,9 @@ import {
 import type { DriverDescription } from '../../conductor/core/conductor.js'
 import { UPDATE_ALLOWED } from '../../conductor/core/transitions.js'
 import type { NodePatch } from '../../store/store.js'
+import { readFieldValues } from '../field-values.js'
 import { applyPatch } from '../json-patch.js'
-import { checkDescription, checkNodeName, checkUuid, normalizeNode, refuseNewerFields } from './node-rules.js'
+import { checkDescription, checkNodeName, checkUuid, refuseNewerFields } from './node-rules.js'
 import { checkDocument, schemaProblem } from '../api-schema.js'
 
 /** States in which interfaces may change outside maintenance, and a resource class that is set. */
@@ -78,7 +80,7 @@ export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatc
   checkUuid('chassis_uuid', chassis)
 
   const cleared = interfaceFields.filter((name) => fields[name] === null)
-  const after = normalizeNode(fields) as NodePatch & { driver: string }
+  const after = readFieldValues(fields, NODE_FIELDS) as NodePatch & { driver: string }
   after.chassis_id = chassis === null ? null : request.chassisId(formatClientValue(chassis))
   fillInterfaces(node, after, request)
   const changed = (name: keyof NodePatch) => JSON.stringify(after[name]) !== JSON.stringify(node[name])

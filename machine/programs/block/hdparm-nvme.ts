@@ -1,3 +1,4 @@
+import { transportOf } from '../../hardware/disk-transports.js'
 import type { DiskSpec } from '../../machine-spec.js'
 import { findBlockNode, type BlockNode } from './block-nodes.js'
 import type { ProgramMachine, Process } from '../machine-program.js'
@@ -6,7 +7,7 @@ import { defineTool, ToolFailure } from '../tool.js'
 /** Duration of an erasure that a disk reports; a paced disk also takes it. */
 const ERASE_MINUTES = 2
 
-const canErase = ({ secureErase, transport }: DiskSpec) => secureErase ?? transport === 'nvme'
+const canErase = (disk: DiskSpec) => disk.secureErase ?? transportOf(disk).canEraseByDefault
 
 async function diskAt(inside: ProgramMachine, path: string | undefined): Promise<BlockNode | undefined> {
   const node = path === undefined ? undefined : await findBlockNode(inside, path)
@@ -44,7 +45,7 @@ export const hdparm = defineTool(
     }
     const { disk } = node
     const enabled = inside.files.exists(passwordFile(disk.name))
-    if (disk.transport !== 'sata') {
+    if (transportOf(disk).erasure !== 'ata security') {
       stderr('HDIO_DRIVE_CMD(identify) failed: Inappropriate ioctl for device\n')
       return 25
     }
@@ -85,7 +86,8 @@ export const nvme = defineTool(
   async (process, options) => {
     const [verb, path] = options.rest
     const node = await diskAt(process.inside, path)
-    if (node?.disk.transport !== 'nvme') throw new ToolFailure(`${path ?? ''}: No such file or directory`)
+    if (!node || transportOf(node.disk).erasure !== 'nvme format')
+      throw new ToolFailure(`${path ?? ''}: No such file or directory`)
     switch (verb) {
       case 'id-ctrl': {
         // Bit 1 of OACS: Format NVM. Bit 2 of FNA: cryptographic erase.

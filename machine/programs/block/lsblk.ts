@@ -1,4 +1,5 @@
 import { alignColumns, ownMember } from '../../../base/runtime/index.js'
+import { transportOf } from '../../hardware/disk-transports.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'
@@ -22,7 +23,7 @@ const LSBLK_COLUMNS: Readonly<Record<string, LsblkColumn>> = {
   PATH: (node) => `/dev/${node.name}`,
   PKNAME: (node) => (node.kind === 'part' ? node.disk.name : null),
   'MAJ:MIN': (node, inside) => majorMinor(node, inside),
-  RM: (node) => node.disk.transport === 'usb',
+  RM: (node) => transportOf(node.disk).isRemovable,
   SIZE: (node, _, raw) => (raw ? node.length : humanSize(node.length)),
   START: (node) => (node.kind === 'part' ? node.offset / 512 : null),
   RO: () => false,
@@ -43,7 +44,7 @@ const LSBLK_COLUMNS: Readonly<Record<string, LsblkColumn>> = {
   PARTN: (node) => node.number,
   MODEL: ofDisk((node) => node.disk.model),
   // sysfs pads vendors to eight characters, and lsblk prints them so.
-  VENDOR: ofDisk((node) => (node.disk.transport === 'nvme' ? null : node.disk.vendor.padEnd(8))),
+  VENDOR: ofDisk((node) => (transportOf(node.disk).isScsi ? node.disk.vendor.padEnd(8) : null)),
   SERIAL: ofDisk((node) => node.disk.serial),
   WWN: (node) => node.disk.wwn || null,
   HCTL: ofDisk((node, inside) => diskNames(inside.spec, node.disk).hctl),
@@ -56,8 +57,8 @@ const LSBLK_COLUMNS: Readonly<Record<string, LsblkColumn>> = {
   'MIN-IO': () => 4096,
   'OPT-IO': () => 0,
   ALIGNMENT: () => 0,
-  HOTPLUG: (node) => node.disk.transport === 'usb',
-  SUBSYSTEMS: (node) => (node.disk.transport === 'nvme' ? 'block:nvme:pci' : 'block:scsi:pci'),
+  HOTPLUG: (node) => transportOf(node.disk).isRemovable,
+  SUBSYSTEMS: (node) => transportOf(node.disk).subsystems,
   OWNER: () => 'root',
   GROUP: () => 'disk',
   MODE: () => 'brw-rw----',
@@ -210,12 +211,11 @@ function formatCell(cell: LsblkCell): string {
   return String(cell)
 }
 
-/** SCSI disks have 16 minors each; NVMe namespaces live in the extended block range. */
+/** Disks have 16 minors each. */
 function majorMinor(node: BlockNode, inside: ProgramMachine): string {
   if (/^md/.test(node.disk.name)) return node.kind === 'raid' ? `9:${node.name.slice(2)}` : `259:${node.number!}`
   const index = inside.spec.disks.indexOf(node.disk)
-  const major = node.disk.transport === 'nvme' ? 259 : 8
-  return `${major}:${index * 16 + (node.number ?? 0)}`
+  return `${transportOf(node.disk).major}:${index * 16 + (node.number ?? 0)}`
 }
 
 /** A size as util-linux prints it: powers of 1024, one decimal when it is not zero. */

@@ -1,3 +1,4 @@
+import { transportOf } from '../../hardware/disk-transports.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { DiskSpec } from '../../machine-spec.js'
@@ -40,17 +41,18 @@ type Property = [string, string | number | null | undefined | false]
 
 function hardwareProperties(inside: ProgramMachine, disk: DiskSpec): Property[] {
   const names = diskNames(inside.spec, disk)
+  const { bus, isScsi } = transportOf(disk)
   return [
-    ['ID_ATA', names.bus === 'ata' && '1'],
-    ['ID_ATA_ROTATION_RATE_RPM', names.bus === 'ata' && (disk.rotational ? '7200' : '0')],
-    ['ID_BUS', names.bus],
+    ['ID_ATA', bus === 'ata' && '1'],
+    ['ID_ATA_ROTATION_RATE_RPM', bus === 'ata' && (disk.rotational ? '7200' : '0')],
+    ['ID_BUS', bus],
     ['ID_TYPE', 'disk'],
     ['ID_MODEL', disk.model.trim().replaceAll(/\s+/g, '_')],
-    ['ID_VENDOR', names.bus !== 'ata' && names.bus !== 'nvme' && disk.vendor.trim()],
+    ['ID_VENDOR', isScsi && bus !== 'ata' && disk.vendor.trim()],
     ['ID_SERIAL', serial(disk.model, disk.serial)],
     ['ID_SERIAL_SHORT', disk.serial],
     ['ID_WWN', disk.wwn],
-    ['ID_WWN_WITH_EXTENSION', disk.transport !== 'nvme' && disk.wwn],
+    ['ID_WWN_WITH_EXTENSION', isScsi && disk.wwn],
     ['ID_PATH', names.byPath],
     ['ID_PATH_TAG', names.byPath.replaceAll(/[^A-Za-z0-9-]+/g, '_')],
   ]

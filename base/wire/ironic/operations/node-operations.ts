@@ -1,5 +1,6 @@
 import { arg, type IronicOperation } from '../ironic-operation.js'
-import { nodeSchema, patchSchema } from '../ironic-schemas.js'
+import { patchSchema } from '../ironic-schemas.js'
+import { nodeSchema } from '../node-fields.js'
 import { pagingByUuid, fieldSelection } from './list-arguments.js'
 
 export const nodeFilters = {

@@ -1,5 +1,6 @@
 import { arg, type IronicOperation } from '../ironic-operation.js'
-import { patchSchema, portSchema } from '../ironic-schemas.js'
+import { patchSchema } from '../ironic-schemas.js'
+import { portSchema } from '../port-fields.js'
 import { pagingByUuid, fieldSelection } from './list-arguments.js'
 
 const portFilters = {

@@ -1,6 +1,7 @@
 import { arg, type IronicOperation } from '../ironic-operation.js'
 import { portgroupSchema, queryObjectSchema } from '../resource-schemas.js'
-import { patchSchema, type JsonSchema } from '../ironic-schemas.js'
+import { patchSchema } from '../ironic-schemas.js'
+import type { JsonSchema } from '../json-schema.js'
 import {
   checkedList,
   checkedOne,

@@ -1,7 +1,8 @@
 import { arg, type IronicOperation } from '../ironic-operation.js'
 import { traitListSchema } from '../resource-schemas.js'
 import type { JsonObject } from '../node.js'
-import { patchSchema, type SchemaOf } from '../ironic-schemas.js'
+import { patchSchema } from '../ironic-schemas.js'
+import type { SchemaOf } from '../json-schema.js'
 import { fieldsOnly, pagingByName, fieldSelection, hiddenResource } from './list-arguments.js'
 
 const { reading, writing } = hiddenResource('runbooks', 'pecan')
