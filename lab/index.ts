@@ -91,7 +91,8 @@ export type { AgentAddresses } from './stage/agent-addresses.js'
 export { Agents } from './stage/agents.js'
 export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './stage/stage-registry.js'
 export type { LabSnapshots, LabSnapshot, Snapshots } from './snapshots/snapshot.js'
-export { CONDUCTOR_HOST, composeStage, type Stage } from './stage/stage.js'
+export { CONDUCTOR_HOST } from './stage/stage-ironic.js'
+export { composeStage, type Stage } from './stage/stage.js'
 export type { StageOptions } from './stage/stage-options.js'
 export {
   type CheckedDatabase,
