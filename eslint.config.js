@@ -2,10 +2,16 @@ import { dirname, relative, resolve } from 'node:path'
 import tseslint from 'typescript-eslint'
 import { plainWords } from './scripts/plain-words.js'
 
-/** A room is a folder of the root; others import it by its door, `index.js`. Which room may import which says the compiler. */
+/** Folders of rooms. Any other folder of the root is a room. */
+const FLOORS = ['base', 'bmc', 'apps']
+
+/** Others import a room by its door, `index.js`. Which room may import which says the compiler. */
 const doors = {
   create: (context) => {
-    const room = (file) => relative(import.meta.dirname, file).split('/')[0]
+    const room = (file) => {
+      const folders = relative(import.meta.dirname, file).split('/')
+      return folders.slice(0, FLOORS.includes(folders[0]) ? 2 : 1).join('/')
+    }
     const check = ({ source }) => {
       if (!source?.value?.startsWith('.')) return
       const target = resolve(dirname(context.filename), source.value)
@@ -28,7 +34,7 @@ const ambient = [
   { object: 'Date', property: 'now', message: 'Take the time from a Clock (runtime).' },
   { object: 'performance', property: 'now', message: 'Take the time from a Clock (runtime).' },
   { object: 'process', property: 'hrtime', message: 'Take the time from a Clock (runtime).' },
-  { object: 'process', property: 'env', message: 'The environment is read in cli/ and handed down.' },
+  { object: 'process', property: 'env', message: 'The environment is read in apps/cli/ and handed down.' },
   { object: 'Math', property: 'random', message: 'Take randomness from a Random (runtime).' },
   { object: 'AbortSignal', property: 'timeout', message: 'Use clock.sleep and an AbortController (runtime).' },
   ...[
@@ -71,7 +77,7 @@ const ambientDate = {
   message: 'Take the time from a Clock (runtime): new Date(clock.now()).',
 }
 
-/** Text from outside reaches a terminal only through the Printer of cli/output, which makes it harmless. */
+/** Text from outside reaches a terminal only through the Printer of apps/cli/output, which makes it harmless. */
 const directOutput = [
   "MemberExpression[property.name='write'][object.object.name='process'][object.property.name=/^std(out|err)$/]",
   "VariableDeclarator[init.name='process'] Property[key.name=/^std(out|err)$/]",
@@ -79,7 +85,7 @@ const directOutput = [
   'Literal[value=/^\\x2fdev\\x2f(stdout|stderr|tty|fd\\x2f[12])$/]',
 ].map((selector) => ({
   selector,
-  message: 'Print with environment.stdout or environment.stderr (cli/output/printer.ts).',
+  message: 'Print with environment.stdout or environment.stderr (apps/cli/output/printer.ts).',
 }))
 
 /** One thing a line. */
@@ -136,7 +142,7 @@ export default tseslint.config(
   },
   {
     // The adapters: the one place where each ambient thing is touched.
-    files: ['runtime/system-*.ts', 'cli/environment.ts', 'ui/browser.ts'],
+    files: ['base/runtime/system-*.ts', 'apps/cli/environment.ts', 'apps/ui/browser.ts'],
     rules: {
       'no-restricted-properties': 'off',
       'no-restricted-globals': 'off',

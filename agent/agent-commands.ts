@@ -1,6 +1,6 @@
-import { Mutex, unlessAborted, randomUuid, type Logger, type Random } from '../runtime/index.js'
+import { Mutex, unlessAborted, randomUuid, type Logger, type Random } from '../base/runtime/index.js'
 import type { Target } from '../targets/index.js'
-import { agentErrors, type CommandRequest } from '../wire/index.js'
+import { agentErrors, type CommandRequest } from '../base/wire/index.js'
 import type { CommandRunner } from './command-runner.js'
 import { CommandWaiters } from './command-waiters.js'
 import type { AgentEvent } from './agent-events.js'

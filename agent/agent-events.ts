@@ -1,4 +1,4 @@
-import type { CommandError, CommandStatus, JsonObject, LookupAnswer, TlsIdentity } from '../wire/index.js'
+import type { CommandError, CommandStatus, JsonObject, LookupAnswer, TlsIdentity } from '../base/wire/index.js'
 import type { Closing, CommandRecord } from './agent-phases.js'
 
 /** Purpose of the agent's timer. */

@@ -1,4 +1,4 @@
-import { defined, isObject } from '../runtime/index.js'
+import { defined, isObject } from '../base/runtime/index.js'
 import { StepError, type HardwareManager, type Step } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import {
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ManagerVersions,
   type StepKind,
-} from '../wire/index.js'
+} from '../base/wire/index.js'
 import { type CommandContext } from './extensions/extension.js'
 
 /** Error of a manager that does not handle this hardware after all; the next one is tried. */

@@ -1,5 +1,5 @@
 import type { ImageRules } from '../steps/index.js'
-import type { CommandError, CommandStatus, JsonObject, TlsIdentity } from '../wire/index.js'
+import type { CommandError, CommandStatus, JsonObject, TlsIdentity } from '../base/wire/index.js'
 
 /** An accepted command, from its start to the end of the boot. */
 export interface CommandRecord {

@@ -8,10 +8,10 @@ import {
   unlessAborted,
   withFields,
   type Logger,
-} from '../runtime/index.js'
-import { FILE_URL_PATHS } from '../bytes/index.js'
+} from '../base/runtime/index.js'
+import { FILE_URL_PATHS } from '../base/bytes/index.js'
 import { readHardware, rootDeviceHints } from '../steps/index.js'
-import { ConnectionFailed, type Dispatch, type JsonObject } from '../wire/index.js'
+import { ConnectionFailed, type Dispatch, type JsonObject } from '../base/wire/index.js'
 import type { Agent, AgentOptions } from './agent-options.js'
 import { agentDispatch } from './http/api.js'
 import { CommandRunner } from './command-runner.js'

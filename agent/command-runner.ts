@@ -7,10 +7,10 @@ import {
   type Clock,
   type Logger,
   type Probe,
-} from '../runtime/index.js'
+} from '../base/runtime/index.js'
 import { StepError, type ImageRules, type StepProgress } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
-import { AgentError, probedDownloads, type Inventory, type JsonObject } from '../wire/index.js'
+import { AgentError, probedDownloads, type Inventory, type JsonObject } from '../base/wire/index.js'
 import {
   ManagersChanged,
   type CommandContext,

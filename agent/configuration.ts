@@ -1,5 +1,5 @@
-import { UserError, defined, type ConfigFile } from '../runtime/index.js'
-import type { ClientTls } from '../wire/index.js'
+import { UserError, defined, type ConfigFile } from '../base/runtime/index.js'
+import type { ClientTls } from '../base/wire/index.js'
 import type { CertificateCurve } from './http/agent-certificate.js'
 import { readOptions } from './ipa-options.js'
 import type { AgentConfig } from './agent-phases.js'

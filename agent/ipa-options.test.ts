@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseIni, userError } from '../runtime/index.js'
+import { parseIni, userError } from '../base/runtime/index.js'
 import { AgentScene } from '../test/kit/agent-scene.js'
 import { clientTls, readAgentSettings } from './configuration.js'
 import { IPA_OPTIONS, readOptions } from './ipa-options.js'

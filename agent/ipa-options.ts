@@ -11,7 +11,7 @@ import {
   yesOrNo,
   type ConfigFile,
   type SettingParser,
-} from '../runtime/index.js'
+} from '../base/runtime/index.js'
 import { CURVES, type CertificateCurve } from './http/agent-certificate.js'
 
 interface AgentOptionShape<T> extends SettingParser<T> {

@@ -1,4 +1,4 @@
-import { checkNesting, defined } from '../runtime/index.js'
+import { checkNesting, defined } from '../base/runtime/index.js'
 import {
   AGENT_VERSION,
   ConnectionFailed,
@@ -13,7 +13,7 @@ import {
   type InspectionBody,
   type Transport,
   type WireResponse,
-} from '../wire/index.js'
+} from '../base/wire/index.js'
 import type { AgentEvent } from './agent-events.js'
 import type { SavedState } from './agent-phases.js'
 

@@ -1,5 +1,5 @@
 import type { ImageRules } from '../steps/index.js'
-import type { LookupAnswer } from '../wire/index.js'
+import type { LookupAnswer } from '../base/wire/index.js'
 import type { TlsRules } from './agent-phases.js'
 
 /** Configuration that Ironic sends with the node. */

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import { errorChain, type Clock } from '../runtime/index.js'
+import { errorChain, type Clock } from '../base/runtime/index.js'
 import { runToEnd } from '../steps/index.js'
 import type { TargetCommand, Target } from '../targets/index.js'
-import { makeTar, type ArchiveEntry } from '../bytes/index.js'
+import { makeTar, type ArchiveEntry } from '../base/bytes/index.js'
 
 /** Commands whose output is collected, with the file names of IPA's archives (recording agent-api-direct). */
 const SOURCES: readonly { name: string; argv: TargetCommand['argv'] }[] = [

@@ -1,5 +1,5 @@
 import { rootDeviceHints } from '../steps/index.js'
-import { MASKED_TOKEN, MIN_AGENT_TOKEN_LENGTH, type LookupAnswer } from '../wire/index.js'
+import { MASKED_TOKEN, MIN_AGENT_TOKEN_LENGTH, type LookupAnswer } from '../base/wire/index.js'
 import type { AgentEffect, Moment } from './agent-events.js'
 import { imageRules, tlsRules } from './ironic-rules.js'
 import type { AgentPace } from './pace.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import type { AgentEvent, AgentEffect } from './agent-events.js'
 import { toWire } from './http/api.js'
 import { readSavedState } from './saved-state.js'

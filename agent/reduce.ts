@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { agentErrors, HEARTBEAT_VERSION, lowerVersion, type LookupAnswer } from '../wire/index.js'
+import { agentErrors, HEARTBEAT_VERSION, lowerVersion, type LookupAnswer } from '../base/wire/index.js'
 import type { AgentEvent, Moment, Wake } from './agent-events.js'
 import {
   afterInspection,

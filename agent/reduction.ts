@@ -1,4 +1,4 @@
-import type { AgentError } from '../wire/index.js'
+import type { AgentError } from '../base/wire/index.js'
 import type { AgentEffect } from './agent-events.js'
 import type { AgentPace } from './pace.js'
 import type { AgentConfig, AgentState } from './agent-phases.js'

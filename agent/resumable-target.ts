@@ -1,5 +1,5 @@
-import { defined } from '../runtime/index.js'
-import { sha256Hex } from '../bytes/index.js'
+import { defined } from '../base/runtime/index.js'
+import { sha256Hex } from '../base/bytes/index.js'
 import type { TargetCommand, Target } from '../targets/index.js'
 
 /**

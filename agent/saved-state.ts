@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { COMMAND_STATUSES } from '../wire/index.js'
+import { COMMAND_STATUSES } from '../base/wire/index.js'
 import type { SavedState } from './agent-phases.js'
 
 const savedTextSchema = { type: 'string' }

@@ -1,6 +1,6 @@
 import { mirroredUrl } from './metadata/mirror.js'
-import { isLoopback } from '../bytes/index.js'
-import { UserError } from '../runtime/index.js'
+import { isLoopback } from '../base/bytes/index.js'
+import { UserError } from '../base/runtime/index.js'
 
 /** Servers from which published files may be downloaded. */
 export interface DownloadPolicy {

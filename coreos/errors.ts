@@ -1,6 +1,6 @@
-import { defineCatalogue } from '../runtime/index.js'
+import { defineCatalogue } from '../base/runtime/index.js'
 
-declare module '../runtime/error.js' {
+declare module '../base/runtime/error.js' {
   interface ErrorCatalogues {
     coreos: typeof ERRORS
   }

@@ -1,4 +1,4 @@
-import { DecodeError, FormatError } from '../bytes/index.js'
+import { DecodeError, FormatError } from '../base/bytes/index.js'
 
 const SYSTEM_ERRORS: Record<string, string> = {
   ENOENT: 'No such file or directory (os error 2)',

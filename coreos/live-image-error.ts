@@ -1,4 +1,4 @@
-import { FormatError } from '../bytes/index.js'
+import { FormatError } from '../base/bytes/index.js'
 
 /** A live image, or a request about one, that coreos-installer refuses. The message is coreos-installer's. */
 export class LiveImageError extends FormatError {

@@ -1,4 +1,4 @@
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import type { IgnitionConfig, IgnitionFile } from './config.js'
 import { dataUrl, dataUrlBytes } from './data-url.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
-import { UserError } from '../runtime/index.js'
+import { UserError } from '../base/runtime/index.js'
 import { dataUrl, dataUrlBytes } from './data-url.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import { parseIgnition } from './parse.js'

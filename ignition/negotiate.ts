@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError } from '../base/runtime/index.js'
 import { acceptedVersion, IGNITION_TYPE } from './accept.js'
 import type { ReadConfig } from './read-spec.js'
 import type { SpecConfig } from './spec/config-types.js'

@@ -1,4 +1,4 @@
-import { checkNesting, isObject, UserError } from '../runtime/index.js'
+import { checkNesting, isObject, UserError } from '../base/runtime/index.js'
 import { butaneVariant } from './butane.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import type { IgnitionConfig } from './config.js'

@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError } from '../base/runtime/index.js'
 import { findingLine } from './findings.js'
 import type { SpecConfig } from './spec/config-types.js'
 import type { SpecVersion } from './spec/spec-versions.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import { dataUrl } from './data-url.js'
 import { MAX_RESOURCE_BYTES, type FetchResource } from './resource-bytes.js'
 import { mergeAll, renderIgnition } from './render-config.js'

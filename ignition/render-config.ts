@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError } from '../base/runtime/index.js'
 import { mergeIgnition } from './merge.js'
 import { maskConfigLine, readIgnition, type ReadConfig } from './read-spec.js'
 import { describeResource, resourceBytes, type FetchResource } from './resource-bytes.js'

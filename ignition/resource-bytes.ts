@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import { UserError, defined } from '../runtime/index.js'
+import { UserError, defined } from '../base/runtime/index.js'
 import { readDataUrl } from './rules/data-url-syntax.js'
 import type { SpecResource } from './spec/config-types.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../runtime/index.js'
+import { UserError } from '../base/runtime/index.js'
 import { SPEC_VERSIONS, type SpecVersion } from './spec/spec-versions.js'
 import { translateIgnition } from './translate.js'
 import { validateIgnition } from './validate-config.js'

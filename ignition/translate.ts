@@ -1,4 +1,4 @@
-import { UserError, defined } from '../runtime/index.js'
+import { UserError, defined } from '../base/runtime/index.js'
 import type { SpecConfig } from './spec/config-types.js'
 import type { StructValue, ConfigValue } from './spec/decode.js'
 import { ignitionSpecOf, type FieldType, type Struct } from './spec/spec.js'

@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH, isNestedDeeper } from '../runtime/index.js'
+import { MAX_JSON_DEPTH, isNestedDeeper } from '../base/runtime/index.js'
 import { Findings, type IgnitionFinding } from './findings.js'
 import { Places } from './json/place.js'
 import { JsonSyntaxError, readJson, type JsonNode } from './json/read-json.js'

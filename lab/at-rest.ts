@@ -1,5 +1,5 @@
 import { STABLE_STATES } from '../ironic-mock/index.js'
-import type { NodeRecord, ProvisionState } from '../wire/index.js'
+import type { NodeRecord, ProvisionState } from '../base/wire/index.js'
 
 const AT_REST: ReadonlySet<ProvisionState> = new Set(STABLE_STATES)
 

@@ -72,7 +72,7 @@ export type {
 } from './lab.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
 export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
-export { accountProblem as ipmiAccountProblem } from '../ipmi/index.js'
+export { accountProblem as ipmiAccountProblem } from '../bmc/ipmi/index.js'
 export type { BmcAccount } from './bmcs/bmc-accounts.js'
 export { serveControl } from './control/serve-control.js'
 export { type MachineControl, machineControl } from './control/machine-control.js'

@@ -1,5 +1,5 @@
 import type { FirstBoot } from '../machine/index.js'
-import type { NodeRecord } from '../wire/index.js'
+import type { NodeRecord } from '../base/wire/index.js'
 
 /** Something that happened in a lab. */
 export type LabEvent =

@@ -1,5 +1,11 @@
-import { defined, withClockHeld, hours, ClockIdleError, unlessAborted, type Clock } from '../runtime/index.js'
-import { ConnectionFailed, streamToSend, type Dispatch, type NodeRecord, type WireResponse } from '../wire/index.js'
+import { defined, withClockHeld, hours, ClockIdleError, unlessAborted, type Clock } from '../base/runtime/index.js'
+import {
+  ConnectionFailed,
+  streamToSend,
+  type Dispatch,
+  type NodeRecord,
+  type WireResponse,
+} from '../base/wire/index.js'
 import { isAtRest } from './at-rest.js'
 import type { LabEvents } from './lab-events.js'
 

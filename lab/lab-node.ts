@@ -1,6 +1,6 @@
 import type { Machine } from '../machine/index.js'
-import { UserError, defined } from '../runtime/index.js'
-import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../wire/index.js'
+import { UserError, defined } from '../base/runtime/index.js'
+import { ironicErrors, type ApiNode, type NodeRecord, type ProvisionState } from '../base/wire/index.js'
 import { isAtRest } from './at-rest.js'
 import { findNodeMachine } from './bmcs/bmcs.js'
 import type { DeployRequest, Lab, LabNode } from './lab.js'

@@ -1,5 +1,5 @@
 import { MASKED_IGNITION } from '../ignition/index.js'
-import { withoutPasswords } from '../bytes/index.js'
+import { withoutPasswords } from '../base/bytes/index.js'
 import { isSecret } from '../ironic-mock/index.js'
 
 const SECRET_KEY = /(password|passphrase|secret|token|private_?key)$/i

@@ -1,5 +1,5 @@
 import type { AgentCommandPoint } from '../agent/index.js'
-import type { IpmiPoint } from '../ipmi/index.js'
+import type { IpmiPoint } from '../bmc/ipmi/index.js'
 import type {
   BootPoint,
   CommandPoint,
@@ -12,9 +12,9 @@ import type {
   PowerRequestPoint,
   PullPoint,
 } from '../machine/index.js'
-import type { RedfishPoint } from '../redfish/index.js'
-import type { Interceptor, Probe } from '../runtime/index.js'
-import type { ExchangePoint } from '../wire/index.js'
+import type { RedfishPoint } from '../bmc/redfish/index.js'
+import type { Interceptor, Probe } from '../base/runtime/index.js'
+import type { ExchangePoint } from '../base/wire/index.js'
 import type { BmcPoint } from './bmcs/bmcs.js'
 
 /** Probe point around a command that comes over a link to a machine. */

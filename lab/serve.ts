@@ -1,7 +1,15 @@
 import { IPA_PACE } from '../agent/index.js'
-import { isLoopback } from '../bytes/index.js'
+import { isLoopback } from '../base/bytes/index.js'
 import { readIronicConfig, type IronicConfigRequest, type ServiceSettings } from '../ironic-mock/index.js'
-import { LabClock, defined, openInScope, UserError, type Clock, type Logger, type Random } from '../runtime/index.js'
+import {
+  LabClock,
+  defined,
+  openInScope,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../base/runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { BmcAccount } from './bmcs/bmc-accounts.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ClockIdleError, VirtualClock } from '../runtime/index.js'
+import { ClockIdleError, VirtualClock } from '../base/runtime/index.js'
 import { createStagedLab, installCoreos } from './create-lab.js'
 import { sharedWait } from './shared-wait.js'
 

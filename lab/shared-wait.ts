@@ -1,4 +1,4 @@
-import type { VirtualClock } from '../runtime/index.js'
+import type { VirtualClock } from '../base/runtime/index.js'
 import type { Lab } from './lab.js'
 
 interface Waiter {

@@ -1,4 +1,4 @@
-import { errorChain, type Clock, type Logger } from '../runtime/index.js'
+import { errorChain, type Clock, type Logger } from '../base/runtime/index.js'
 import type { Machine, MachinePower } from './machine.js'
 
 /** Power commands of a BMC that may be under way at a time: one that is carried out, and one that waits for its end. */

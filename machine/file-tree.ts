@@ -1,4 +1,4 @@
-import { LazyMap } from '../runtime/index.js'
+import { LazyMap } from '../base/runtime/index.js'
 
 /** Files of the running ramdisk, in memory until the next boot. Paths are absolute; errors have a `code` as those of node:fs. */
 export interface FileTree {

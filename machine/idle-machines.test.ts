@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { Probe, seededRandom, silent, VirtualClock } from '../runtime/index.js'
+import { Probe, seededRandom, silent, VirtualClock } from '../base/runtime/index.js'
 import { defaultMachineSpec, NO_PACE, openMachines } from './index.js'
 
 const MACHINES = 300

@@ -1,4 +1,4 @@
-import { withClockHeld } from '../runtime/index.js'
+import { withClockHeld } from '../base/runtime/index.js'
 import type { FileInstallation } from './programs/coreos-installer/standalone.js'
 
 export type { FileInstallation }

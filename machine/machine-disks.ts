@@ -8,7 +8,7 @@ import {
   type Logger,
   type Probe,
   type TemporaryFolder,
-} from '../runtime/index.js'
+} from '../base/runtime/index.js'
 import type { SimulatedDisk } from './disk/block-device.js'
 import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
 import { FileBacked } from './disk/file-backed.js'

@@ -1,5 +1,5 @@
-import type { HttpThrough } from '../bytes/index.js'
-import type { Clock, Logger, Probe, Random } from '../runtime/index.js'
+import type { HttpThrough } from '../base/bytes/index.js'
+import type { Clock, Logger, Probe, Random } from '../base/runtime/index.js'
 import type { StageAsset } from '../targets/index.js'
 import type { MachineRecord } from './machine-record.js'
 import type { BootNetwork } from './live/boot-network.js'

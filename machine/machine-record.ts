@@ -1,4 +1,4 @@
-import { LazyMap, defined } from '../runtime/index.js'
+import { LazyMap, defined } from '../base/runtime/index.js'
 import type { Boot, FirstBoot, MachinePower } from './machine.js'
 import type { MachineBootSource, MachineSpec } from './machine-spec.js'
 import type { FirmwareState } from './hardware/firmware-state.js'

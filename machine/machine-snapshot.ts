@@ -1,4 +1,4 @@
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import type { TakenDisk } from './machine-disks.js'
 import type { MachineState } from './machine-record.js'
 import type { MachineSnapshot } from './machine.js'

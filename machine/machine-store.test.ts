@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { systemClock } from '../runtime/index.js'
+import { systemClock } from '../base/runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { MACHINE_DATABASE, openMachineStore } from './machine-store.js'
 

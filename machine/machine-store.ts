@@ -7,7 +7,7 @@ import {
   UserError,
   type Clock,
   type DatabaseForm,
-} from '../runtime/index.js'
+} from '../base/runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { ERRORS } from './errors.js'
 import type { MachineSpec } from './machine-spec.js'

@@ -1,5 +1,5 @@
 import type { AgentOnCoreos } from '../coreos/index.js'
-import type { ConfigFile } from '../runtime/index.js'
+import type { ConfigFile } from '../base/runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import type { NewDisk } from './hardware/changed-hardware.js'
 import type { WrittenFile } from './live/live-ignition.js'

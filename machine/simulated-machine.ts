@@ -1,4 +1,4 @@
-import { errorChain, LazyMap, Mutex, sharedAbort, randomUuid } from '../runtime/index.js'
+import { errorChain, LazyMap, Mutex, sharedAbort, randomUuid } from '../base/runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'

@@ -1,6 +1,6 @@
-import { maskedAddress } from '../bytes/index.js'
-import { UserError, defined, ownMember } from '../runtime/index.js'
-import type { JsonObject } from '../wire/index.js'
+import { maskedAddress } from '../base/bytes/index.js'
+import { UserError, defined, ownMember } from '../base/runtime/index.js'
+import type { JsonObject } from '../base/wire/index.js'
 
 /** Driver, interfaces and `driver_info` that BareMetal Operator derives from `spec.bmc`. */
 export interface BmcAccess {

@@ -1,5 +1,5 @@
 import type { FindImage } from '../ironic-mock/index.js'
-import { UserError, defined } from '../runtime/index.js'
+import { UserError, defined } from '../base/runtime/index.js'
 import {
   defineStep,
   managersWith,
@@ -8,7 +8,7 @@ import {
   type Step,
   type StepContext,
 } from '../steps/index.js'
-import type { IronicRelease } from '../wire/index.js'
+import type { IronicRelease } from '../base/wire/index.js'
 import { createStagedLab, type StagedLab } from '../lab/index.js'
 import { Unexpected } from './metal3-calls.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'

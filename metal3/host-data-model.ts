@@ -1,5 +1,5 @@
-import { defined } from '../runtime/index.js'
-import type { ApiNode, JsonObject, RequestedStep } from '../wire/index.js'
+import { defined } from '../base/runtime/index.js'
+import type { ApiNode, JsonObject, RequestedStep } from '../base/wire/index.js'
 import type { BmcAccess } from './bmc-access.js'
 
 /** The parts of a BareMetalHost's `spec` that lead to requests to Ironic. */

@@ -1,5 +1,5 @@
-import { defined } from '../runtime/index.js'
-import type { JsonObject } from '../wire/index.js'
+import { defined } from '../base/runtime/index.js'
+import type { JsonObject } from '../base/wire/index.js'
 import { bmcAccess } from './bmc-access.js'
 import type { RequestedHost, HostImage, HostRaid } from './host-data-model.js'
 import { isCoreosImage } from './manifest-rules.js'

@@ -1,4 +1,4 @@
-import { UserError } from '../runtime/index.js'
+import { UserError } from '../base/runtime/index.js'
 import { bmcAccess, type BmcAccess } from './bmc-access.js'
 import type { BareMetalHostManifest, DeviceHints, HostImageManifest } from './manifest-types.js'
 

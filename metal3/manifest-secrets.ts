@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
-import { isObject, readNested } from '../runtime/index.js'
-import type { JsonObject } from '../wire/index.js'
+import { isObject, readNested } from '../base/runtime/index.js'
+import type { JsonObject } from '../base/wire/index.js'
 import type { SecretManifest } from './manifest-types.js'
 
 /** Values of a Secret by key; null for a value that is not base64. */

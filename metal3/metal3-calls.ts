@@ -1,5 +1,5 @@
-import { UserError, defined, type Clock } from '../runtime/index.js'
-import { ironicSentence } from '../wire/index.js'
+import { UserError, defined, type Clock } from '../base/runtime/index.js'
+import { ironicSentence } from '../base/wire/index.js'
 import type { Stage } from '../lab/index.js'
 
 /** Milliseconds for which an Ironic that was ready counts as ready. */

@@ -1,4 +1,4 @@
-import type { ApiNode, JsonObject } from '../wire/index.js'
+import type { ApiNode, JsonObject } from '../base/wire/index.js'
 import type { Calls } from './metal3-calls.js'
 
 /** Result of a pass over a host: done, repeat after `again` milliseconds, or an error for the host's status. */

@@ -1,4 +1,4 @@
-import type { ApiNode, JsonObject } from '../wire/index.js'
+import type { ApiNode, JsonObject } from '../base/wire/index.js'
 import type { StagedLab } from '../lab/index.js'
 import { Calls, Unexpected, type CallsOptions } from './metal3-calls.js'
 import { nodeName, serviceSteps, type RequestedHost, type HostStatus, type RamdiskSource } from './host-data-model.js'

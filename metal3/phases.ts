@@ -1,5 +1,5 @@
-import { defined } from '../runtime/index.js'
-import type { ApiNode, JsonObject } from '../wire/index.js'
+import { defined } from '../base/runtime/index.js'
+import type { ApiNode, JsonObject } from '../base/wire/index.js'
 import {
   capabilitiesWith,
   cleanSteps,

@@ -1,5 +1,5 @@
-import { defined } from '../runtime/index.js'
-import type { ApiNode } from '../wire/index.js'
+import { defined } from '../base/runtime/index.js'
+import type { ApiNode } from '../base/wire/index.js'
 import { Unexpected } from './metal3-calls.js'
 import type { RequestedHost, HostStatus } from './host-data-model.js'
 import { retryAtOnce, retryLater, retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LineCounter, parseAllDocuments } from 'yaml'
-import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../runtime/index.js'
+import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../base/runtime/index.js'
 import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
 import type { Metal3Manifest } from './manifest-types.js'
 

@@ -1,4 +1,4 @@
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import { maskedText } from '../lab/index.js'
 import type { RequestedHost } from './host-data-model.js'
 import { secretLabel } from './manifest-host.js'

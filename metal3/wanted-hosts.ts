@@ -1,4 +1,4 @@
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import type { RequestedHost } from './host-data-model.js'
 import { secretLabels, type SecretLabels } from './shown-body.js'
 import { buildHost } from './manifest-host.js'

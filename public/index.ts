@@ -15,7 +15,7 @@ export {
   type Logger,
   type MovableClock,
   type SleepOptions,
-} from '../runtime/index.js'
+} from '../base/runtime/index.js'
 export {
   createLab,
   installCoreos,
@@ -77,4 +77,4 @@ export {
   type PowerState,
   type ProvisionState,
   type RequestedStep,
-} from '../wire/index.js'
+} from '../base/wire/index.js'

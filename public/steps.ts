@@ -51,4 +51,4 @@ export {
   type InventoryInterface,
   type StepInterface,
   type StepKind,
-} from '../wire/index.js'
+} from '../base/wire/index.js'

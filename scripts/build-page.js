@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { carriedBanner } from './carried-packages.js'
 
-// Makes the dashboard of ui/: the few files of dist/page/ that a browser loads.
+// Makes the dashboard of apps/ui/: the few files of dist/page/ that a browser loads.
 
 const root = join(import.meta.dirname, '..')
 const made = join(root, 'dist/page/index.html')
@@ -12,7 +12,7 @@ if (isFresh()) process.exit()
 
 const { build } = await import('vite')
 await build({
-  root: join(root, 'ui'),
+  root: join(root, 'apps/ui'),
   configFile: false,
   // Names of files are relative: a proxy may serve the page below another path.
   base: './',
@@ -83,7 +83,7 @@ function isFresh() {
   const below = (folder) => readdirSync(join(root, folder), { recursive: true }).map((path) => join(root, folder, path))
   const inputs = [
     ...[import.meta.filename, join(import.meta.dirname, 'carried-packages.js'), join(root, 'package-lock.json')],
-    ...below('ui').filter((path) => !/\.test\.ts$/.test(path)),
+    ...below('apps/ui').filter((path) => !/\.test\.ts$/.test(path)),
     ...below('dist/lab/control').filter((path) => path.endsWith('.js')),
   ]
   return inputs.every((path) => statSync(path).mtimeMs < since)

@@ -25,6 +25,9 @@ const ENTRIES = {
 /** Packages with native code or WebAssembly, which find their files by path; and large ones that are loaded on first use. */
 const SEPARATE = ['@bokuweb/zstd-wasm', 'ext2fs', 'jiti', 'libsql', 'lzma-native', 'msw', 'node-pty', 'openpgp', 'ssh2']
 
+/** Where rooms are. */
+const ROOM_FOLDERS = ['', 'base', 'bmc', 'apps']
+
 // Processes may run from the bundle meanwhile, and load parts of it later: it is written only when there is a change.
 if (isFresh()) process.exit()
 
@@ -37,7 +40,7 @@ await write(ENTRIES, {
 // The command and the threads of a lab are CommonJS: only of that can Node 20 take code that V8 has compiled before, and
 // without import().
 await write(
-  { command: built('cli/main.js'), 'lab-worker': built('lab/threads/lab-worker.js') },
+  { command: built('apps/cli/main.js'), 'lab-worker': built('lab/threads/lab-worker.js') },
   {
     format: 'cjs',
     dynamicImportInCjs: false,
@@ -69,7 +72,9 @@ function isFresh() {
   const made = built('bundle/ironstage.js')
   if (!existsSync(made)) return false
   // The page is no part of the bundle. What else is below dist/: the bundle, a record of the type check, and rooms that a rename has left behind.
-  const rooms = readdirSync(built('')).filter((room) => room !== 'ui' && existsSync(join(root, room, 'tsconfig.json')))
+  const rooms = ROOM_FOLDERS.flatMap((folder) => readdirSync(built(folder)).map((name) => join(folder, name))).filter(
+    (room) => room !== 'apps/ui' && existsSync(join(root, room, 'tsconfig.json')),
+  )
   const modules = rooms.flatMap((room) =>
     readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scriptedTarget } from '../test/kit/scripted-target.js'
-import type { AdvertisedStep, StepKind } from '../wire/index.js'
+import type { AdvertisedStep, StepKind } from '../base/wire/index.js'
 import { containerHardwareManager, standardManagers } from './hardware-managers.js'
 
 type Recorded = Record<StepKind, Record<string, AdvertisedStep[]>>

@@ -1,4 +1,4 @@
-import type { HttpThrough } from '../bytes/index.js'
+import type { HttpThrough } from '../base/bytes/index.js'
 
 /** An image that a step wants the programs of its target to read. */
 export interface ImageAsset {

@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/index.js'
+import type { Clock } from '../base/runtime/index.js'
 import type { StageAsset } from './asset.js'
 
 /** Name of a run of a command on its target. */

@@ -1,4 +1,4 @@
-import { defined } from '../runtime/index.js'
+import { defined } from '../base/runtime/index.js'
 import type { TargetCommand, Executor, TargetFiles, RunningCommand, RunId, Target } from './executor.js'
 
 /** A change that a step would have made. */

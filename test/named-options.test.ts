@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { KEYS_OF_OPTIONS } from '../hardware-lab/index.js'
+import { KEYS_OF_OPTIONS } from '../apps/hardware-lab/index.js'
 import { allCommands } from './kit/commands/all-commands.js'
 import { ReachableTexts, type NamedOption } from './kit/messages/named-options.js'
 import { sourceFiles } from './kit/source-tree.js'
@@ -29,26 +29,27 @@ const UNREACHABLE: readonly Unreachable[] = [
   // Their labs are in memory, and have neither a state folder nor a cache nor live images.
   {
     commands: /^(deploy|rehearse upgrade|bmh explain|chaos)$/,
-    files: /^(lab\/(errors|state\/state-folder)|runtime\/database\/database-errors|steps\/images\/.*)\.ts$/,
+    files: /^(lab\/(errors|state\/state-folder)|base\/runtime\/database\/database-errors|steps\/images\/.*)\.ts$/,
   },
   { commands: /^(fleet|run|run attach|rehearse upgrade|agent|step run)$/, files: /^lab\/(errors|control\/.*)\.ts$/ },
   // Without options that forbid or allow servers.
-  { commands: /./, files: /^(cli\/options\/(cache-request|resolve-options)|coreos\/download-policy)\.ts$/ },
+  { commands: /./, files: /^(apps\/cli\/options\/(cache-request|resolve-options)|coreos\/download-policy)\.ts$/ },
   // They download nothing.
   { commands: /^cache /, files: /^steps\/images\/download-file\.ts$/ },
   // The URL of the Ironic is known.
-  { commands: /^up$/, files: /^cli\/commands\/ignition-agent\.ts$/ },
+  { commands: /^up$/, files: /^apps\/cli\/commands\/ignition-agent\.ts$/ },
   { commands: /^rehearse upgrade$/, files: /^coreos\/errors\.ts$/ },
   // A run has no image to stage, and no disk to make.
   {
     commands: /^run( attach)?$/,
-    files: /^(targets\/supervised\/upload|runs\/targets\/real-target|machine\/errors|runs\/one-machine)\.ts$/,
+    files:
+      /^(targets\/supervised\/upload|apps\/runs\/targets\/real-target|machine\/errors|apps\/runs\/one-machine)\.ts$/,
   },
   // The contradictions of `run` are those of its own options; attaching names none.
   {
     commands: /^run attach$/,
     files:
-      /^(cli\/commands\/run-hosts-command|hardware-lab\/pipeline\/earlier-run|hardware-lab\/ironic\/host-node)\.ts$/,
+      /^(apps\/cli\/commands\/run-hosts-command|apps\/hardware-lab\/pipeline\/earlier-run|apps\/hardware-lab\/ironic\/host-node)\.ts$/,
   },
 ]
 
@@ -57,7 +58,9 @@ function functionsOfCommands(): Map<string, { file: string; name: string }> {
   const found = new Map<string, { file: string; name: string }>()
   const pieces =
     /usage: '(?<usage>[^']+)'|const root = program\s*\.command\('(?<family>[^']+)'\)|\.command\('(?<word>[^']+)'\)|const \{ (?<name>\w+) \} = await import\('(?<path>[^']+)'\)/g
-  const tables = sourceFiles(root).filter((each) => /^cli\/.*commands?\.ts$|^cli\/command-table\.ts$/.test(each))
+  const tables = sourceFiles(root).filter((each) =>
+    /^apps\/cli\/.*commands?\.ts$|^apps\/cli\/command-table\.ts$/.test(each),
+  )
   for (const file of tables) {
     let family = file.endsWith('images-make-command.ts') ? 'images' : ''
     let words = ''
@@ -90,10 +93,12 @@ test('the functions of all commands are found', () => {
   const running = known.filter(({ runs }) => runs).map(({ path }) => path.join(' '))
   // Commands on live images have a table of their own.
   expect(running.filter((words) => !functions.has(words) && !/^(iso|pxe) /.test(words))).toEqual([])
-  const found = texts.from('cli/commands/run-hosts-command.ts', 'run').map(({ option, file }) => `${option} of ${file}`)
+  const found = texts
+    .from('apps/cli/commands/run-hosts-command.ts', 'run')
+    .map(({ option, file }) => `${option} of ${file}`)
   // In the file of the command, and rooms below.
-  expect(found).toContain('--seed of cli/commands/run-hosts-command.ts')
-  expect(found).toContain('--resume of hardware-lab/pipeline/earlier-run.ts')
+  expect(found).toContain('--seed of apps/cli/commands/run-hosts-command.ts')
+  expect(found).toContain('--resume of apps/hardware-lab/pipeline/earlier-run.ts')
 })
 
 test.each([...functions])('each option that a message of %s names is there', (words, { file, name }) => {

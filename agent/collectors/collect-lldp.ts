@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { Target } from '../../targets/index.js'
 
 /** A type and its value in hexadecimal, as received. */

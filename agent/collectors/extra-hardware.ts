@@ -1,6 +1,6 @@
 import { runToEnd } from '../../steps/index.js'
 import type { Target } from '../../targets/index.js'
-import type { InspectionBody } from '../../wire/index.js'
+import type { InspectionBody } from '../../base/wire/index.js'
 
 /**
  * Output of `hardware-detect` (of the project hardware): a list of lists of four, from which Ironic makes its extra

@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import { AgentError } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import { AgentError } from '../../base/wire/index.js'
 import { type CommandValidation } from './extension.js'
 
 const MD5_DIGITS = 32

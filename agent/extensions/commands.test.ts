@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { defineStep, runCommand, StepError } from '../../steps/index.js'
-import type { CommandResult, StepKind } from '../../wire/index.js'
+import type { CommandResult, StepKind } from '../../base/wire/index.js'
 import { AgentScene, testManager, testStep } from '../../test/kit/agent-scene.js'
 import { exited } from '../../test/kit/fake-target.js'
 

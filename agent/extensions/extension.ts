@@ -1,8 +1,14 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import type { Clock, Logger } from '../../runtime/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
+import type { Clock, Logger } from '../../base/runtime/index.js'
 import type { ImageRules, StepProgress } from '../../steps/index.js'
 import type { Target } from '../../targets/index.js'
-import { AgentError, type CommandError, type CommandStatus, type Inventory, type JsonObject } from '../../wire/index.js'
+import {
+  AgentError,
+  type CommandError,
+  type CommandStatus,
+  type Inventory,
+  type JsonObject,
+} from '../../base/wire/index.js'
 import type { Managers } from '../agent-managers.js'
 import type { Closing, CommandRecord } from '../agent-phases.js'
 

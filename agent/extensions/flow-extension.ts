@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import { AgentError } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import { AgentError } from '../../base/wire/index.js'
 import { type Extension, type CommandValidation } from './extension.js'
 
 type Flow = readonly Readonly<Record<string, unknown>>[]

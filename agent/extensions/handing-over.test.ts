@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { StepError } from '../../steps/index.js'
 import { AgentScene, PEERS_STEPS, testManager, testStep } from '../../test/kit/agent-scene.js'
 import { exited } from '../../test/kit/fake-target.js'
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 
 const all = ['power', 'reboot', 'hand-over', 'efi-variables'] as const
 

@@ -1,6 +1,6 @@
-import { errorChain } from '../../runtime/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import { bootMode, chooseRootDevice, createBootEntry, listBlockDevices } from '../../steps/index.js'
-import { AgentError } from '../../wire/index.js'
+import { AgentError } from '../../base/wire/index.js'
 import type { CommandContext, Extension } from './extension.js'
 
 /** Values of a missing boot partition: the disk holds a whole image, with its own boot loader. */

@@ -1,4 +1,4 @@
-import { agentErrors } from '../../wire/index.js'
+import { agentErrors } from '../../base/wire/index.js'
 import type { Extension, ExtensionCommand } from './extension.js'
 import { flowExtension } from './flow-extension.js'
 import { imageExtension } from './image-extension.js'

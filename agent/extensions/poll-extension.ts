@@ -1,5 +1,5 @@
-import { errorChain } from '../../runtime/index.js'
-import { AgentError, parseLookupAnswer } from '../../wire/index.js'
+import { errorChain } from '../../base/runtime/index.js'
+import { AgentError, parseLookupAnswer } from '../../base/wire/index.js'
 import type { Extension } from './extension.js'
 
 /** Extension `poll`: for a conductor that polls the agent, instead of waiting for its calls. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { errorChain, isObject } from '../../runtime/index.js'
+import { errorChain, isObject } from '../../base/runtime/index.js'
 import { StepError } from '../../steps/index.js'
-import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../wire/index.js'
+import { AgentError, pythonRepr, type AgentErrorType, type JsonObject, type StepKind } from '../../base/wire/index.js'
 import { type CommandContext, type Extension, ManagersChanged } from './extension.js'
 import { managerStep } from '../agent-managers.js'
 

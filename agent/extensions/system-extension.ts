@@ -1,5 +1,5 @@
 import { runToEnd } from '../../steps/index.js'
-import { AgentError } from '../../wire/index.js'
+import { AgentError } from '../../base/wire/index.js'
 import type { Extension } from './extension.js'
 
 /** Extension `system`. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { seededRandom, systemClock } from '../../runtime/index.js'
+import { seededRandom, systemClock } from '../../base/runtime/index.js'
 import { selfSigned } from './agent-certificate.js'
 
 /** Heartbeats of a real ironic-python-agent 13.0.0 over TLS, distilled from the recording agent-tls. */

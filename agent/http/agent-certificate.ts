@@ -1,8 +1,8 @@
 import { createSign, generateKeyPair } from 'node:crypto'
 import { isIP } from 'node:net'
 import { promisify } from 'node:util'
-import { withClockHeld, systemClock, type Clock, type Random } from '../../runtime/index.js'
-import type { TlsIdentity } from '../../wire/index.js'
+import { withClockHeld, systemClock, type Clock, type Random } from '../../base/runtime/index.js'
+import type { TlsIdentity } from '../../base/wire/index.js'
 import {
   bitString,
   derContextual,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { HardwareManager, Step } from '../../steps/index.js'
-import type { AdvertisedStep, GetStepsResult, Inventory, StepKind } from '../../wire/index.js'
+import type { AdvertisedStep, GetStepsResult, Inventory, StepKind } from '../../base/wire/index.js'
 import { AgentScene, PEERS_STEPS, testStep } from '../../test/kit/agent-scene.js'
 import { ask, TOKEN } from '../../test/kit/fake-ironic.js'
 import { exited } from '../../test/kit/fake-target.js'

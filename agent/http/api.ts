@@ -1,4 +1,4 @@
-import { checkNesting, isObject } from '../../runtime/index.js'
+import { checkNesting, isObject } from '../../base/runtime/index.js'
 import { STATUS_CODES } from 'node:http'
 import { unescape } from 'node:querystring'
 import {
@@ -15,7 +15,7 @@ import {
   type Dispatch,
   type WireRequest,
   type WireResponse,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { rootDocument, versionDocument } from './api-documents.js'
 import type { CommandRecord } from '../agent-phases.js'
 

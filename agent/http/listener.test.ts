@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock, type Logger } from '../../runtime/index.js'
+import { systemClock, type Logger } from '../../base/runtime/index.js'
 import { AgentScene } from '../../test/kit/agent-scene.js'
 import { TOKEN } from '../../test/kit/fake-ironic.js'
 import { AgentListener } from './listener.js'

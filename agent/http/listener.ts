@@ -1,5 +1,5 @@
-import { authority, bracketHost } from '../../bytes/index.js'
-import { defined, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { authority, bracketHost } from '../../base/bytes/index.js'
+import { defined, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
 import {
   ConnectionFailed,
   Mounts,
@@ -8,7 +8,7 @@ import {
   type HttpServer,
   type TlsIdentity,
   type TlsOptions,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import type { AgentTlsServer } from '../agent-options.js'
 import { bodyRefused } from './api.js'
 import { selfSigned } from './agent-certificate.js'

@@ -1,11 +1,11 @@
-import { errorChain } from '../../runtime/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import type { AgentTlsServer } from '../agent-options.js'
 import type { AgentSettings } from '../configuration.js'
 import type { AgentEvent } from '../agent-events.js'
 import { IronicLink } from '../ironic-link.js'
 import type { SavedState } from '../agent-phases.js'
 import type { TargetFacts } from '../target-facts.js'
-import type { Transport } from '../../wire/index.js'
+import type { Transport } from '../../base/wire/index.js'
 
 /** Version assumed of an Ironic that never sent one. */
 const ASSUMED_IRONIC_VERSION = '1.1'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { agentConfig } from './agent-config.js'
 import { agentOf } from './agent-in-config.js'
 import { validateIgnition, type SpecConfig } from '../../ignition/index.js'

@@ -1,4 +1,4 @@
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 import { maskConfigLine, findingLine, type SpecConfig, validateIgnition } from '../../ignition/index.js'
 import { checkOptions } from './agent-option-checks.js'
 import { confFile, otherFiles } from './agent-files.js'

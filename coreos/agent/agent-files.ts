@@ -1,5 +1,5 @@
-import { defined } from '../../runtime/index.js'
-import { maskedAddresses } from '../../bytes/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { maskedAddresses } from '../../base/bytes/index.js'
 import type { SpecFile } from '../../ignition/index.js'
 import type { AgentConfigOptions, AgentTls } from './coreos-agent-options.js'
 import { AGENT_CONF, AUTH_FILE } from './agent-unit.js'

@@ -1,4 +1,4 @@
-import type { ConfigFile } from '../../runtime/index.js'
+import type { ConfigFile } from '../../base/runtime/index.js'
 import type { SpecConfig, SpecUnit } from '../../ignition/index.js'
 import {
   agentConfigOf,

@@ -1,4 +1,4 @@
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 import { sshKeyFingerprint } from '../../ignition/index.js'
 import type { AgentConfigOptions } from './coreos-agent-options.js'
 

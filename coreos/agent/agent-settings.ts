@@ -1,4 +1,4 @@
-import { parseIni, UserError, type ConfigFile } from '../../runtime/index.js'
+import { parseIni, UserError, type ConfigFile } from '../../base/runtime/index.js'
 import { splitWords } from './command-words.js'
 import type { PodmanCommand } from './podman-command.js'
 import { decodeWrittenText, type FileAt } from './written-files.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { parseIni, UserError } from '../../runtime/index.js'
+import { parseIni, UserError } from '../../base/runtime/index.js'
 import { agentConfig } from './agent-config.js'
 import { agentOf } from './agent-in-config.js'
 import { renderIgnition, type SpecConfig } from '../../ignition/index.js'

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
-import { maskedAddress } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { maskedAddress } from '../../base/bytes/index.js'
+import { UserError } from '../../base/runtime/index.js'
 
 /** Default ports of Ironic and of the former ironic-inspector. */
 const PORTS = { ironic: 6385, inspector: 5050 } as const

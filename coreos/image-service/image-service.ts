@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isIPv6 } from 'node:net'
-import { openInScope } from '../../runtime/index.js'
+import { openInScope } from '../../base/runtime/index.js'
 import {
   bytesSource,
   type FileServerOptions,
@@ -8,7 +8,7 @@ import {
   type ConditionalHeaders,
   type Representation,
   serveFiles,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import { IGNITION_TYPE, negotiate, readIgnition } from '../../ignition/index.js'
 import { liveKernelArguments } from '../live/live-kernel-arguments.js'
 import { shortDigest, openLiveImage, type LiveImageFiles, type LiveSet } from './live-files.js'

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined, during, withClockHeld, UserError, type Clock } from '../../runtime/index.js'
-import { type ByteSource, openFileSource, sha256Hex } from '../../bytes/index.js'
+import { defined, during, withClockHeld, UserError, type Clock } from '../../base/runtime/index.js'
+import { type ByteSource, openFileSource, sha256Hex } from '../../base/bytes/index.js'
 import { openLiveIso, type LiveIso } from '../live/live-iso.js'
 import { pxeFiles } from '../live/pxe-files.js'
 

@@ -1,4 +1,4 @@
-import { bytesSource, makeCpio, type Representation } from '../../bytes/index.js'
+import { bytesSource, makeCpio, type Representation } from '../../base/bytes/index.js'
 import { shortDigest } from './live-files.js'
 
 /** Fixed modification time, since these files never change. */

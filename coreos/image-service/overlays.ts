@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/index.js'
-import { followedBy, overlaySource, type Representation } from '../../bytes/index.js'
+import type { Clock } from '../../base/runtime/index.js'
+import { followedBy, overlaySource, type Representation } from '../../base/bytes/index.js'
 import { IGNITION_FILE } from '../live/contents.js'
 import { wrapFiles } from '../live/initramfs.js'
 import { shortDigest, type BaseFile, type LiveSet } from './live-files.js'

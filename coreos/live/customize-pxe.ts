@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/index.js'
-import { followedBy, type ByteSource } from '../../bytes/index.js'
+import type { Clock } from '../../base/runtime/index.js'
+import { followedBy, type ByteSource } from '../../base/bytes/index.js'
 import { IGNITION_FILE, isKeyfile } from './contents.js'
 import { customize, type Customization, type Customized } from './customize.js'
 import { parseFeatures, type OsFeatures } from './features.js'

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 import { parseIgnition } from '../../ignition/index.js'
 import { normalConsole } from './console.js'
 import { consoleNote } from './console-note.js'

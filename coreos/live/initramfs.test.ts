@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { liveInitramfs } from '../../test/kit/images/live-iso.js'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { keyfilesIn } from './contents.js'
-import { makeCpio } from '../../bytes/archives/cpio.js'
+import { makeCpio } from '../../base/bytes/archives/cpio.js'
 import { readInitramfs, wrapFiles, type InitramfsLimits } from './initramfs.js'
-import { compressXz } from '../../bytes/compression/xz-writer.js'
+import { compressXz } from '../../base/bytes/compression/xz-writer.js'
 import { failureText } from '../installer-failure.js'
-import { FormatError } from '../../bytes/format-error.js'
+import { FormatError } from '../../base/bytes/format-error.js'
 
 const clock = systemClock()
 const archive = (path: string, text: string) => makeCpio([{ path, bytes: Buffer.from(text) }])

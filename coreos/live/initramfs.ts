@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import {
   type ArchiveFile,
   ByteReader,
@@ -11,7 +11,7 @@ import {
   streamFrom,
   streamSource,
   compressXz,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Limits for reading: a few bytes of xz can decompress to any number of bytes. */

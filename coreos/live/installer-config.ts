@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { readNested } from '../../runtime/index.js'
+import { readNested } from '../../base/runtime/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Fields of coreos-installer's config file, in the order in which coreos-installer writes them. */

@@ -1,5 +1,5 @@
 import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
-import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../bytes/index.js'
+import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../base/bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Limit for a metadata file; real images have a few hundred bytes. */

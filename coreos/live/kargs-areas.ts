@@ -1,4 +1,4 @@
-import type { ByteSource, IsoFilesystem, Patch } from '../../bytes/index.js'
+import type { ByteSource, IsoFilesystem, Patch } from '../../base/bytes/index.js'
 import { findOptional, jsonCheck, readJsonFile } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 

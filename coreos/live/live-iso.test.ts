@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isoImage, LIVE_KARGS, liveFiles, type LiveFiles } from '../../test/kit/images/live-iso.js'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { IGNITION_FILE, keyfileFiles } from './contents.js'
-import { bytesSource, overlaySource, streamSource, type ByteSource, type Patch } from '../../bytes/byte-source.js'
+import { bytesSource, overlaySource, streamSource, type ByteSource, type Patch } from '../../base/bytes/byte-source.js'
 import { openLiveIso } from './live-iso.js'
 import { pxeFiles } from './pxe-files.js'
 import { failureText } from '../installer-failure.js'
-import { FormatError } from '../../bytes/format-error.js'
+import { FormatError } from '../../base/bytes/format-error.js'
 
 const clock = systemClock()
 const open = (image: Buffer) => openLiveIso(bytesSource(image), clock)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import {
   ByteReader,
   type ByteSource,
@@ -10,7 +10,7 @@ import {
   sliceSource,
   streamSource,
   decompressXz,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import { KARGS_INFO, type KargsInfo } from './kargs-areas.js'
 import type { LiveIso } from './live-iso.js'
 import { findOptional } from './json-file.js'

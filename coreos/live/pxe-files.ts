@@ -1,4 +1,4 @@
-import type { ByteSource, IsoFilesystem } from '../../bytes/index.js'
+import type { ByteSource, IsoFilesystem } from '../../base/bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 const FOLDER = 'IMAGES/PXEBOOT'

@@ -1,4 +1,4 @@
-import { ownMember } from '../../runtime/index.js'
+import { ownMember } from '../../base/runtime/index.js'
 import { osImages, type BuildMeta } from '../metadata/build-meta.js'
 import type { StreamMetadata } from '../metadata/stream-metadata.js'
 import { liveFiles } from '../metadata/stream-lookup.js'

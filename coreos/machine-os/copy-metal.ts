@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withClockHeld, replaceLink } from '../../runtime/index.js'
+import { withClockHeld, replaceLink } from '../../base/runtime/index.js'
 import { copyIso, type CopyOptions } from './copy-iso.js'
 import { copyPxe } from './copy-pxe.js'
 import { prefixOf, shippedStream, storedIsos, type OsVersion } from './image-content.js'

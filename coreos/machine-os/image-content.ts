@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withClockHeld, UserError, type Clock } from '../../runtime/index.js'
+import { withClockHeld, UserError, type Clock } from '../../base/runtime/index.js'
 import { STREAM_KIND, type StreamMetadata } from '../metadata/stream-metadata.js'
 import { ERRORS } from '../errors.js'
 

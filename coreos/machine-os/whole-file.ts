@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
-import { withClockHeld, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../base/runtime/index.js'
 
 /** Writes a file completely or not at all. Returns the digest of the written bytes. */
 export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<string> {

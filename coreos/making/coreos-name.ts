@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { parseVersion } from '../metadata/coreos-versions.js'
 
 /** Short names of the systems. */

@@ -1,5 +1,5 @@
-import { defined } from '../../runtime/index.js'
-import { makeCpio } from '../../bytes/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { makeCpio } from '../../base/bytes/index.js'
 
 /** Architectures of which CoreOS has live images. */
 export const LIVE_ARCHITECTURES = ['x86_64', 'aarch64', 'ppc64le', 's390x'] as const

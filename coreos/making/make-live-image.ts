@@ -1,4 +1,4 @@
-import { writeIso } from '../../bytes/index.js'
+import { writeIso } from '../../base/bytes/index.js'
 import { COREOS_SYSTEMS, type CoreosName } from './coreos-name.js'
 import { liveTree, type LiveArchitecture, type LiveTree } from './live-tree.js'
 

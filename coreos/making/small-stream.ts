@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { StreamArtifact } from '../metadata/artifact.js'
 import type { StreamMetadata, StreamArchitecture } from '../metadata/stream-metadata.js'
 

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { FILE_NAMES, type StreamArtifact, type ImageFileName } from './artifact.js'
 import type { StreamMetadata } from './stream-metadata.js'
 import { findArchitecture, imageFormat, releaseOf } from './stream-lookup.js'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
-import { checkNesting, defined, readNested, UserError } from '../../runtime/index.js'
+import { checkNesting, defined, readNested, UserError } from '../../base/runtime/index.js'
 import {
   documentKind,
   documentText,

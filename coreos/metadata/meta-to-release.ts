@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 import type { StreamArtifact, ImageFileName } from './artifact.js'
 import type { BuildArtifact, BuildContainer, BuildMeta } from './build-meta.js'
 import type { ContainerImage, PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release-metadata.js'

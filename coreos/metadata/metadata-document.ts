@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
-import { checkNesting, pointerParts, UserError } from '../../runtime/index.js'
+import { checkNesting, pointerParts, UserError } from '../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 
 /** A kind of JSON document with its schema. */

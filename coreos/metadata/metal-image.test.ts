@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { errorChain, systemClock, userError } from '../../runtime/index.js'
+import { errorChain, systemClock, userError } from '../../base/runtime/index.js'
 import { fileServer, type FileServer } from '../../test/kit/images/image-files.js'
-import { HttpClient } from '../../bytes/index.js'
+import { HttpClient } from '../../base/bytes/index.js'
 import { imageOfStream } from './metal-image.js'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64))

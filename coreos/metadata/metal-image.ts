@@ -1,5 +1,5 @@
-import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
-import { checkNesting, UserError, defined } from '../../runtime/index.js'
+import { FetchFailure, maskedUrl, type HttpClient } from '../../base/bytes/index.js'
+import { checkNesting, UserError, defined } from '../../base/runtime/index.js'
 import type { StreamArtifact } from './artifact.js'
 import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
 import { ERRORS } from '../errors.js'

@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { FILE_NAMES, type StreamArtifact, type ImageFormat } from './artifact.js'
 import type { StreamMetadata } from './stream-metadata.js'
 

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { checkNesting, readNested, UserError } from '../../runtime/index.js'
+import { checkNesting, readNested, UserError } from '../../base/runtime/index.js'
 import { BUILD_META, type BuildMeta } from './build-meta.js'
 import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
 import type { DocumentKind } from './metadata-document.js'

@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { formatSchema, type ImageFormat } from './artifact.js'
 import {
   documentKind,

@@ -1,4 +1,4 @@
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 import { FILE_NAMES, type ImageFormat } from './artifact.js'
 import type { PlatformMedia, CoreosRelease, ReleaseArchitecture } from './release-metadata.js'
 import type {

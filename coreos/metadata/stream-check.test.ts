@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { fedoraStream, rhelStream } from '../../test/kit/streams.js'
 import { mirroredUrl, relocateStream } from './mirror.js'
 import { readMetadata, schemaProblems } from './read-metadata.js'

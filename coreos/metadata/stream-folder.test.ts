@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { rhelStream } from '../../test/kit/streams.js'
 import { pinnedStream, publishStream, type StreamFolder } from './stream-folder.js'
 

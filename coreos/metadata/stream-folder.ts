@@ -1,7 +1,14 @@
-import { sha256Hex } from '../../bytes/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withClockHeld, makeFolder, replaceLink, UserError, type Clock, readNamedText } from '../../runtime/index.js'
+import {
+  withClockHeld,
+  makeFolder,
+  replaceLink,
+  UserError,
+  type Clock,
+  readNamedText,
+} from '../../base/runtime/index.js'
 import { documentText } from './metadata-document.js'
 import { STREAM_KIND, type StreamMetadata } from './stream-metadata.js'
 import { compareVersions } from './coreos-versions.js'

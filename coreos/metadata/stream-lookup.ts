@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import type { StreamArtifact, ImageFileName, ImageFormat } from './artifact.js'
 import type { RegionImage, RegionObject, StreamMetadata, StreamArchitecture } from './stream-metadata.js'
 

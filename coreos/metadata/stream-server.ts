@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import { bytesSource, fileRepresentation, type FoundFile, serveFiles, sha256Hex } from '../../bytes/index.js'
-import { withClockHeld, UserError, type Clock, type Logger, type Random, readNamedFile } from '../../runtime/index.js'
+import { bytesSource, fileRepresentation, type FoundFile, serveFiles, sha256Hex } from '../../base/bytes/index.js'
+import {
+  withClockHeld,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+  readNamedFile,
+} from '../../base/runtime/index.js'
 import { documentText } from './metadata-document.js'
 import { relocateStream } from './mirror.js'
 import { STREAM_KIND } from './stream-metadata.js'

@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
-import { isDigest, makeImage, parseReference, type MadeImage } from '../../registry/index.js'
-import { defined, readNested, UserError } from '../../runtime/index.js'
+import { isDigest, makeImage, parseReference, type MadeImage } from '../../base/registry/index.js'
+import { defined, readNested, UserError } from '../../base/runtime/index.js'
 import { COREOS_SYSTEMS } from '../making/coreos-name.js'
 import type { BuildMeta } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'

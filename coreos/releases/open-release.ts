@@ -6,8 +6,8 @@ import {
   type ImagePlace,
   type Images,
   type OpenedImage,
-} from '../../registry/index.js'
-import { readNested, UserError } from '../../runtime/index.js'
+} from '../../base/registry/index.js'
+import { readNested, UserError } from '../../base/runtime/index.js'
 import {
   pullspecsOf,
   IMAGE_REFERENCES,

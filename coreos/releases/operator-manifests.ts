@@ -1,5 +1,5 @@
-import { parseReference, type Images } from '../../registry/index.js'
-import { literalPattern, UserError } from '../../runtime/index.js'
+import { parseReference, type Images } from '../../base/registry/index.js'
+import { literalPattern, UserError } from '../../base/runtime/index.js'
 import { pullspecsOf, IMAGE_REFERENCES } from './image-references.js'
 import type { NamedManifest } from './make-release.js'
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withClockHeld, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../base/runtime/index.js'
 import { BOOT_IMAGE, CONFIG_MAP, CONTENT, type ReleaseFiles } from './release-files.js'
 
 /** A release that is unpacked into a folder: `machine-os-content/ARCH/bootimage.json` and `release-manifests/`. */

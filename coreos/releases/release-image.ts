@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { withClockHeld, makeFolder, UserError, type Clock } from '../../runtime/index.js'
+import { withClockHeld, makeFolder, UserError, type Clock } from '../../base/runtime/index.js'
 import { BUILD_META, osImages, type BuildMeta, type OsImages } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
 import { documentText } from '../metadata/metadata-document.js'

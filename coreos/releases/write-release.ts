@@ -1,4 +1,4 @@
-import { putImage, type ImagePlace, type Images } from '../../registry/index.js'
+import { putImage, type ImagePlace, type Images } from '../../base/registry/index.js'
 import type { MadeRelease } from './make-release.js'
 import { CONTENT } from './release-files.js'
 

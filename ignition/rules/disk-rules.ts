@@ -1,4 +1,4 @@
-import { ownMember } from '../../runtime/index.js'
+import { ownMember } from '../../base/runtime/index.js'
 import type { ConfigPath, Findings } from '../findings.js'
 import type { SpecDisk, SpecFilesystem, SpecPartition, SpecRaid } from '../spec/config-types.js'
 import { atLeast, type SpecVersion } from '../spec/spec-versions.js'

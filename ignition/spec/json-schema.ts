@@ -1,5 +1,5 @@
 import type { SchemaObject } from 'ajv'
-import { isObject } from '../../runtime/index.js'
+import { isObject } from '../../base/runtime/index.js'
 import type { SpecConfig } from './config-types.js'
 import { ignitionSpecOf, type FieldType, type Struct } from './spec.js'
 import type { SpecVersion } from './spec-versions.js'

@@ -12,7 +12,7 @@ import {
   type JsonSchema,
   type Microversion,
   type IronicOperation,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import type { Arguments } from './read-arguments.js'
 import { Router } from './router.js'
 import { checkDocument } from './api-schema.js'

@@ -8,7 +8,7 @@ import {
   patchSchema,
   portSchema,
   type JsonSchema,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { schemaProblem } from './api-schema.js'
 
 const mac = { address: '52:54:00:cc:00:03' }

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { pointerParts } from '../../runtime/index.js'
-import { ironicErrors, pythonRepr, formatClientValue, type JsonSchema } from '../../wire/index.js'
+import { pointerParts } from '../../base/runtime/index.js'
+import { ironicErrors, pythonRepr, formatClientValue, type JsonSchema } from '../../base/wire/index.js'
 import { isMac, isUuid } from './formats.js'
 import { isValidWithoutAjv } from './quick-check.js'
 

@@ -1,4 +1,4 @@
-import type { BodyLimits, IronicOperation } from '../../wire/index.js'
+import type { BodyLimits, IronicOperation } from '../../base/wire/index.js'
 import type { ServiceSettings } from '../config/service-options.js'
 
 export const KIB = 1024

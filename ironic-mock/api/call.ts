@@ -1,5 +1,5 @@
-import type { Clock, Logger } from '../../runtime/index.js'
-import type { CallArgs, DocumentOf, Microversion, OperationId, OperationOf } from '../../wire/index.js'
+import type { Clock, Logger } from '../../base/runtime/index.js'
+import type { CallArgs, DocumentOf, Microversion, OperationId, OperationOf } from '../../base/wire/index.js'
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'

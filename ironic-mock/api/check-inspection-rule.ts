@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import {
   IronicError,
   RULE_ACTIONS,
@@ -6,8 +6,8 @@ import {
   formatClientValue,
   type JsonObject,
   type RuleOperator,
-} from '../../wire/index.js'
-import type { InspectionRuleRecord } from '../../wire/index.js'
+} from '../../base/wire/index.js'
+import type { InspectionRuleRecord } from '../../base/wire/index.js'
 
 interface RuleClause {
   op: string

@@ -1,4 +1,4 @@
-import { formatClientValue } from '../../wire/index.js'
+import { formatClientValue } from '../../base/wire/index.js'
 /** `8e5f755a-f88c-4e8f-8bcb-f0f8b41a8218`, in either case. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 

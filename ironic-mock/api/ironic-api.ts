@@ -7,7 +7,7 @@ import {
   type Clock,
   type Logger,
   type Random,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import {
   answerOfBytes,
   formatMicroversion,
@@ -26,7 +26,7 @@ import {
   type OperationId,
   type WireRequest,
   type WireResponse,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { SERVICE_DEFAULTS, type ServiceSettings } from '../config/service-options.js'
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'

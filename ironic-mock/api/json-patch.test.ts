@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PatchOperation } from '../../wire/index.js'
+import type { PatchOperation } from '../../base/wire/index.js'
 import { applyPatch } from './json-patch.js'
 
 const document = () => ({ extra: { deep: { a: { b: 1 } }, list: [1, 2] }, name: 'x', properties: {} })

@@ -1,4 +1,4 @@
-import { ironicErrors, pythonRepr, type JsonObject, type PatchOperation } from '../../wire/index.js'
+import { ironicErrors, pythonRepr, type JsonObject, type PatchOperation } from '../../base/wire/index.js'
 
 /** Thrown for an operation that cannot be applied, in python-jsonpatch's words. */
 class PatchConflict extends Error {}

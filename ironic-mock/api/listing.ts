@@ -1,5 +1,5 @@
-import { defined } from '../../runtime/index.js'
-import { ironicErrors, SINCE, formatClientValue, type JsonObject, type Microversion } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { ironicErrors, SINCE, formatClientValue, type JsonObject, type Microversion } from '../../base/wire/index.js'
 import { checkRequestedFields, checkSortKey } from './render-node.js'
 
 /** Longest page of lists without `[api]max_limit`, which the API sets for every call. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { isSecret } from '../conductor/records/secret-keys.js'
 
 const IRONIC_MASK = '******'

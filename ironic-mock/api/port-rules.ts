@@ -13,7 +13,7 @@ import {
   type PortgroupRecord,
   type PortRecord,
   type PatchOperation,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import type { Records } from '../store/record-store.js'
 import { isMac, isUuid, parseBoolean } from './formats.js'
 import { patchRecord } from './resource-patch.js'

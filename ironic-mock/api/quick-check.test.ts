@@ -8,7 +8,7 @@ import {
   patchedNodeSchema,
   type JsonSchema,
   type IronicOperation,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { isMac, isUuid } from './formats.js'
 import { isValidWithoutAjv } from './quick-check.js'
 

@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import type { JsonSchema } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import type { JsonSchema } from '../../base/wire/index.js'
 import { isMac, isUuid } from './formats.js'
 
 /** Whether a value is valid. */

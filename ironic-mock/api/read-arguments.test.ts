@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, type IronicOperation, type OperationId } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation, type OperationId } from '../../base/wire/index.js'
 import { readArguments } from './read-arguments.js'
 
 const read = (id: OperationId, query = '', body?: unknown) => {

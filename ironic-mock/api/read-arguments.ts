@@ -1,4 +1,4 @@
-import { isNestedDeeper, isObject } from '../../runtime/index.js'
+import { isNestedDeeper, isObject } from '../../base/runtime/index.js'
 import {
   ironicErrors,
   IronicError,
@@ -6,7 +6,7 @@ import {
   formatClientValue,
   type CallArgSchema,
   type IronicOperation,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { KIB, largestOf, tooLarge, type BodyLimitSettings } from './body-limits.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 

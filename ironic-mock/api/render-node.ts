@@ -10,7 +10,7 @@ import {
   type Microversion,
   type NodeRecord,
   type PortRecord,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import type { Records } from '../store/record-store.js'
 import type { ResourceLink, Links } from './api-links.js'
 import { maskInstanceInfo, maskSecrets } from './mask-answers.js'

@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ResourceKind,
   type ResourceRecords,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import type { ResourceQuery } from '../store/store.js'
 import type { Backend, IronicApiCall } from './call.js'
 import { isLogicalName, isUuid } from './formats.js'

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type JsonSchema,
   type PatchOperation,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 import { applyPatch } from './json-patch.js'
 import { checkDocument } from './api-schema.js'

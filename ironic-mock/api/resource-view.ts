@@ -6,7 +6,7 @@ import {
   type Microversion,
   type ResourceKind,
   type ResourceRecords,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import type { Links } from './api-links.js'
 import { maskSecrets } from './mask-answers.js'
 import { shownTime } from './render-node.js'

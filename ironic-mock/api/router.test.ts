@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, type IronicOperation } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation } from '../../base/wire/index.js'
 import { Router } from './router.js'
 
 const router = new Router()

@@ -1,4 +1,4 @@
-import { IRONIC_OPERATIONS, type IronicOperation } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation } from '../../base/wire/index.js'
 
 /** Route of a path: its operations by method, and the values of its `{names}`. */
 export interface ApiRoute {

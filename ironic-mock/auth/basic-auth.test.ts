@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashSync } from 'bcryptjs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { defined, silent, systemClock, userError } from '../../runtime/index.js'
+import { defined, silent, systemClock, userError } from '../../base/runtime/index.js'
 import type { Guard } from '../api/ironic-api.js'
-import { basicAuthorization } from '../../bytes/index.js'
+import { basicAuthorization } from '../../base/bytes/index.js'
 import { basicAuth } from './basic-auth.js'
 
 /** Sentences, shapes and routes of Ironic 39.0.0's middleware, as recorded. */

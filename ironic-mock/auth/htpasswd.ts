@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { withClockHeld, readNamedText, systemRandom, type Clock } from '../../runtime/index.js'
+import { withClockHeld, readNamedText, systemRandom, type Clock } from '../../base/runtime/index.js'
 import { PasswordComparisons } from './password-comparisons.js'
 
 /**

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { packageFile } from '../../runtime/index.js'
+import { packageFile } from '../../base/runtime/index.js'
 
 /** Thrown when more passwords wait for their comparison than will be compared soon. */
 export class TooManyPasswords extends Error {

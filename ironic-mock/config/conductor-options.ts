@@ -1,4 +1,4 @@
-import { anyText, choiceSetting, wordList, yesOrNo, type SettingParser } from '../../runtime/index.js'
+import { anyText, choiceSetting, wordList, yesOrNo, type SettingParser } from '../../base/runtime/index.js'
 import { INSPECTION_HOOKS, UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { userError } from '../../runtime/index.js'
+import { userError } from '../../base/runtime/index.js'
 import { UPSTREAM_CONF } from '../conductor/core/conductor-conf.js'
 import { enabledTypes } from '../drivers/enabled.js'
 import { HARDWARE_TYPES } from '../drivers/hardware-types.js'

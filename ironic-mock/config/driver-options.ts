@@ -1,5 +1,5 @@
-import { anyText, wordList } from '../../runtime/index.js'
-import { DRIVER_INTERFACES, type DriverInterface } from '../../wire/index.js'
+import { anyText, wordList } from '../../base/runtime/index.js'
+import { DRIVER_INTERFACES, type DriverInterface } from '../../base/wire/index.js'
 import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
 import { confOption, type IronicOption } from './option.js'
 

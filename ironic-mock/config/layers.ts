@@ -1,4 +1,4 @@
-import { defined, parseIni, readSetting, UserError, type ConfigFile } from '../../runtime/index.js'
+import { defined, parseIni, readSetting, UserError, type ConfigFile } from '../../base/runtime/index.js'
 import type { IronicOption } from './option.js'
 
 /** One source of options: a profile, a file, or single assignments. */

@@ -1,5 +1,5 @@
 import { normalize } from 'node:path'
-import { amountSetting, defined, wordList, type SettingParser } from '../../runtime/index.js'
+import { amountSetting, defined, wordList, type SettingParser } from '../../base/runtime/index.js'
 
 /** An option of Ironic, with its section and name in `ironic.conf`. */
 export interface IronicOption<T> extends SettingParser<T> {

@@ -1,11 +1,11 @@
-import { defined, ownMember } from '../../runtime/index.js'
+import { defined, ownMember } from '../../base/runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IRONIC_RELEASES,
   type DriverInterface,
   type IronicRelease,
   type Microversion,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
 import { UPSTREAM_CONF, type ConductorConf } from '../conductor/core/conductor-conf.js'
 import type { DriverSettings } from '../drivers/enabled.js'

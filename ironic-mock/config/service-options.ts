@@ -1,4 +1,4 @@
-import { anyText, patternSetting, choiceSetting, portNumber, yesOrNo } from '../../runtime/index.js'
+import { anyText, patternSetting, choiceSetting, portNumber, yesOrNo } from '../../base/runtime/index.js'
 import { confOption, wholeNumberSetting, type IronicOption } from './option.js'
 
 /** Settings of the API service: address, access, limits. */

@@ -1,5 +1,5 @@
-import { errorChain } from '../../runtime/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+import { errorChain } from '../../base/runtime/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 import { BmcError } from './bmc-error.js'
 import { implementationOf } from './hardware-types.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject, MediaDevice } from '../../wire/index.js'
+import type { JsonObject, MediaDevice } from '../../base/wire/index.js'
 
 export type BootMode = 'uefi' | 'bios'
 export type BiosValue = string | number | boolean

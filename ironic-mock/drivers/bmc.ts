@@ -1,5 +1,5 @@
 import type { BmcHardware } from './bmc-hardware.js'
-import type { NodeRecord, PortRecord, PowerState } from '../../wire/index.js'
+import type { NodeRecord, PortRecord, PowerState } from '../../base/wire/index.js'
 
 /** Source of the next boot of a machine. */
 export type BootSource =

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readIso } from '../../test/kit/images/read-iso.js'
 import { completeConfigDrive, configDriveImage } from './config-drive-image.js'
-import { writeIso } from '../../bytes/iso9660/write-iso9660.js'
+import { writeIso } from '../../base/bytes/iso9660/write-iso9660.js'
 
 const AT = Date.UTC(2026, 1, 3, 4, 5, 6)
 const iso = (configdrive: unknown) => gunzipSync(Buffer.from(configDriveImage(configdrive, AT)!, 'base64'))

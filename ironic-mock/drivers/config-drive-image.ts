@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
-import { defined } from '../../runtime/index.js'
-import type { JsonObject, NodeRecord } from '../../wire/index.js'
-import { writeIso } from '../../bytes/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { JsonObject, NodeRecord } from '../../base/wire/index.js'
+import { writeIso } from '../../base/bytes/index.js'
 
 /** Completes a config drive that is an object: the uuid and name of the node are added where its metadata has none. */
 export function completeConfigDrive({ uuid, name }: Pick<NodeRecord, 'uuid' | 'name'>, parts: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeNodeRecord } from '../conductor/records/new-records.js'
-import type { JsonObject, NodeRecord } from '../../wire/index.js'
+import type { JsonObject, NodeRecord } from '../../base/wire/index.js'
 import { bootModeOf, capabilitiesOf } from './deploy/agent-checks.js'
 import { deployProblem, imageSourceProblem } from './deploy-requirements.js'
 import { chooseInterfaces, hardwareType } from './hardware-types.js'

@@ -1,4 +1,4 @@
-import { formatClientValue, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { formatClientValue, type NodeRecord, type PortRecord } from '../../base/wire/index.js'
 import { isUuid } from '../api/formats.js'
 import { pythonText } from './deploy/agent-checks.js'
 import type { DeployCandidate } from './deploy/deploy-interface.js'

@@ -1,5 +1,5 @@
-import { UserError } from '../../runtime/index.js'
-import { DRIVER_INTERFACES, type DriverInterface } from '../../wire/index.js'
+import { UserError } from '../../base/runtime/index.js'
+import { DRIVER_INTERFACES, type DriverInterface } from '../../base/wire/index.js'
 import type { HardwareType } from './hardware-types.js'
 
 /**

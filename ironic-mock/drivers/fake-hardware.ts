@@ -1,4 +1,4 @@
-import { IronicError, type ArgsInfo, type JsonObject } from '../../wire/index.js'
+import { IronicError, type ArgsInfo, type JsonObject } from '../../base/wire/index.js'
 import { deployInterfacesOf } from './deploy/deploy-interfaces.js'
 import { AGENT_PROPERTIES, GENERIC_BOOT } from './generic.js'
 import { vendorMethod, type HardwareType } from './hardware-type.js'

@@ -1,5 +1,12 @@
-import { defined } from '../../runtime/index.js'
-import type { ArgsInfo, DriverInterface, JsonObject, NodeRecord, StepInterface, StepKind } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type {
+  ArgsInfo,
+  DriverInterface,
+  JsonObject,
+  NodeRecord,
+  StepInterface,
+  StepKind,
+} from '../../base/wire/index.js'
 import type { BmcError } from './bmc-error.js'
 import type { Indicators } from './bmc-hardware.js'
 

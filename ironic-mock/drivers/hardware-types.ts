@@ -1,4 +1,10 @@
-import { DRIVER_INTERFACES, IronicError, pythonRepr, type DriverInterface, type NodeRecord } from '../../wire/index.js'
+import {
+  DRIVER_INTERFACES,
+  IronicError,
+  pythonRepr,
+  type DriverInterface,
+  type NodeRecord,
+} from '../../base/wire/index.js'
 import { FAKE_HARDWARE } from './fake-hardware.js'
 import type { HardwareType, ImplementationKinds, Implementations } from './hardware-type.js'
 import { IDRAC } from './idrac.js'

@@ -1,4 +1,4 @@
-import { IronicError, formatClientValue } from '../../wire/index.js'
+import { IronicError, formatClientValue } from '../../base/wire/index.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import { vendorMethod, type HardwareType } from './hardware-type.js'
 

@@ -1,4 +1,4 @@
-import { IronicError, type NodeRecord } from '../../wire/index.js'
+import { IronicError, type NodeRecord } from '../../base/wire/index.js'
 import { COMMON_BOOT_DEVICES } from './generic.js'
 import type { FixedAnswers, ManagementCall } from './hardware-type.js'
 import { HARDWARE_TYPES, implementationOf } from './hardware-types.js'

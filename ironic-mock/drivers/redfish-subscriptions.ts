@@ -1,4 +1,4 @@
-import { IronicError, pythonRepr, formatClientValue, type JsonObject } from '../../wire/index.js'
+import { IronicError, pythonRepr, formatClientValue, type JsonObject } from '../../base/wire/index.js'
 import { vendorMethod, type VendorMethod } from './hardware-type.js'
 
 const subscriptionError = (sentence: string): IronicError => new IronicError(400, sentence)

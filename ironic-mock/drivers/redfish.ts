@@ -1,5 +1,5 @@
-import { maskedAddress } from '../../bytes/index.js'
-import { formatClientValue, type ArgsInfo, type NodeRecord } from '../../wire/index.js'
+import { maskedAddress } from '../../base/bytes/index.js'
+import { formatClientValue, type ArgsInfo, type NodeRecord } from '../../base/wire/index.js'
 import type { BmcError } from './bmc-error.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import type { BootImplementation, HardwareType, InterfaceStep } from './hardware-type.js'

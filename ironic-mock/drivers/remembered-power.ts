@@ -1,4 +1,4 @@
-import type { NodeRecord, PowerState } from '../../wire/index.js'
+import type { NodeRecord, PowerState } from '../../base/wire/index.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
 import { implementationOf } from './hardware-types.js'
 

@@ -1,4 +1,4 @@
-import type { NodeRecord, PortRecord } from '../../wire/index.js'
+import type { NodeRecord, PortRecord } from '../../base/wire/index.js'
 import { HARDWARE_TYPES, implementationOf } from './hardware-types.js'
 
 /** Reason why the node's power cannot be controlled; undefined when it can be. */

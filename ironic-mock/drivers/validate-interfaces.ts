@@ -1,4 +1,4 @@
-import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../wire/index.js'
+import { DRIVER_INTERFACES, type DriverInterface, type NodeRecord, type PortRecord } from '../../base/wire/index.js'
 import type { InterfaceValidation } from '../conductor/core/conductor.js'
 import { bootProblem, inspectProblem, powerProblem, describeUnsupported } from './requirements.js'
 

@@ -1,4 +1,4 @@
-import { IronicError, formatClientValue, type JsonObject, type NodeRecord } from '../../wire/index.js'
+import { IronicError, formatClientValue, type JsonObject, type NodeRecord } from '../../base/wire/index.js'
 import type { ShownVendorMethod, VendorMethod } from './hardware-type.js'
 import { HARDWARE_TYPES, implementationOf } from './hardware-types.js'
 

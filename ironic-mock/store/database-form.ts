@@ -1,5 +1,5 @@
-import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../runtime/index.js'
-import { PROVISION_STATES } from '../../wire/index.js'
+import { jsonProblem, type DatabaseForm, type Row, type TableForm } from '../../base/runtime/index.js'
+import { PROVISION_STATES } from '../../base/wire/index.js'
 import { makeNodeRecord, newPort } from '../conductor/records/new-records.js'
 import { OLDER_VERSIONS, PAGE_SIZE, SCHEMA_VERSION, TABLES } from './table-schema.js'
 

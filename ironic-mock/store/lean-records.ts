@@ -1,4 +1,4 @@
-import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
+import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
 
 // Each kind of record that stays in memory is made by one literal here, so that V8 describes the fields of all of them
 // once. A record that spreads others gets a description of its own, which is as large as its values; reading a field of

@@ -1,5 +1,5 @@
-import { jsonInOnePiece, shareText } from '../../runtime/index.js'
-import type { NodeListKind } from '../../wire/index.js'
+import { jsonInOnePiece, shareText } from '../../base/runtime/index.js'
+import type { NodeListKind } from '../../base/wire/index.js'
 import { Records, type NodeEntry } from './record-store.js'
 import type { StoredInventory, StoreRows } from './store-rows.js'
 import type { HistoryEntry } from './store.js'

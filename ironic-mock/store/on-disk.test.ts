@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readMark, replaceMark, VirtualClock } from '../../runtime/index.js'
+import { readMark, replaceMark, VirtualClock } from '../../base/runtime/index.js'
 import { openStore } from './open-store.js'
 import { emptyState } from './store-state.js'
 import { writeOlderIronic } from '../../test/kit/older-database.js'

@@ -1,4 +1,4 @@
-import { isDiskFull, openDatabase, type Clock } from '../../runtime/index.js'
+import { isDiskFull, openDatabase, type Clock } from '../../base/runtime/index.js'
 import type {
   NodeRecord,
   NodeLists,
@@ -6,7 +6,7 @@ import type {
   ResourceKind,
   ResourceRecords,
   NodeListKind,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { MemoryRows } from './memory-rows.js'
 import { copyRecord, type NodeEntry, Records } from './record-store.js'
 import type { StoredInventory, StoreRows } from './store-rows.js'

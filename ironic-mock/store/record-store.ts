@@ -1,4 +1,4 @@
-import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import { leanNode, leanPort } from './lean-records.js'
 import { emptyTables, RESOURCE_KINDS, type ResourceTable } from './store-resources.js'
 import type { Revision, StoredEffect } from './store.js'

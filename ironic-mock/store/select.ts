@@ -1,4 +1,4 @@
-import type { NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import type { ResourceTable } from './store-resources.js'
 import type { NodeQuery, PortQuery, ResourceQuery } from './store.js'
 import type { NodeEntry, Records } from './record-store.js'

@@ -1,6 +1,6 @@
 import type Database from 'libsql'
-import { rowSum, type SealedDatabase } from '../../runtime/index.js'
-import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import { rowSum, type SealedDatabase } from '../../base/runtime/index.js'
+import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import { IRONIC_DATABASE } from './database-form.js'
 import { NodeEntry, Records, parseObject, type NodeColumns } from './record-store.js'
 import type { StoredInventory, StoreRows } from './store-rows.js'

@@ -1,4 +1,4 @@
-import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 
 type Keys = readonly (readonly [field: string, value: string | null])[]
 

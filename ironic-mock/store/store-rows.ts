@@ -1,4 +1,4 @@
-import type { JsonObject, NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { JsonObject, NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import type { NodeEntry, Records } from './record-store.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
 import type { NodeTexts } from './store-state.js'

@@ -1,4 +1,4 @@
-import type { NodeListKind } from '../../wire/index.js'
+import type { NodeListKind } from '../../base/wire/index.js'
 import { Records } from './record-store.js'
 import { RESOURCE_KINDS } from './store-resources.js'
 import type { StoreRows } from './store-rows.js'

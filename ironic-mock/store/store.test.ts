@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AT, databaseFiles, node, open as openAt, port } from '../../test/kit/store-records.js'
-import { VirtualClock } from '../../runtime/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+import { VirtualClock } from '../../base/runtime/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 
 const { file } = databaseFiles()
 

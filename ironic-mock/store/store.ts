@@ -7,7 +7,7 @@ import type {
   ResourceKind,
   ResourceRecords,
   NodeListKind,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 
 /** Counts the commits of one node; a commit that expects another revision is refused. */
 export type Revision = number

@@ -1,4 +1,4 @@
-import type { ResourceKind, ResourceRecords } from '../../wire/index.js'
+import type { ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import type { Records } from './record-store.js'
 import { ownerNodeOf, uniqueKeys } from './store-resources.js'
 import type { StoreRows } from './store-rows.js'

@@ -1,4 +1,4 @@
-import type { NodeListKind, NodeRecord, PortRecord } from '../../wire/index.js'
+import type { NodeListKind, NodeRecord, PortRecord } from '../../base/wire/index.js'
 import { NodeEntry, type Records } from './record-store.js'
 import { ResourceWriter } from './write-resources.js'
 import type { StoreRows } from './store-rows.js'

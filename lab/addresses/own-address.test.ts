@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { addressForBmcs } from './own-address.js'
 
 test('the address for BMCs is one of this host that other hosts can reach, for any Ironic', async () => {

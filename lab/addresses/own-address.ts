@@ -3,8 +3,8 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { isLoopback } from '../../bytes/index.js'
-import { during, withClockHeld, UserError, type Clock } from '../../runtime/index.js'
+import { isLoopback } from '../../base/bytes/index.js'
+import { during, withClockHeld, UserError, type Clock } from '../../base/runtime/index.js'
 
 const REMEDY = 'say how Ironic reaches this host: advertise_host in a config file, or ipa-advertise-host'
 

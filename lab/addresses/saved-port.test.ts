@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { serve } from '../serve.js'
-import { seededRandom, systemClock } from '../../runtime/index.js'
+import { seededRandom, systemClock } from '../../base/runtime/index.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-ports-'))
 const start = (stateDir: string, warnings: string[] = []) =>

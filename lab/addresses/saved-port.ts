@@ -1,4 +1,4 @@
-import { userError, type Logger } from '../../runtime/index.js'
+import { userError, type Logger } from '../../base/runtime/index.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 interface SavedPortOptions {

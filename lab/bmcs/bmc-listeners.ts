@@ -1,4 +1,4 @@
-import { Probe } from '../../runtime/index.js'
+import { Probe } from '../../base/runtime/index.js'
 import type { OutsideRequests } from '../snapshots/outside-requests.js'
 import { redfishAccounts } from './redfish-accounts.js'
 import { listenForIpmi, type IpmiListener, type IpmiListenOptions } from './serve-ipmi.js'

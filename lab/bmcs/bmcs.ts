@@ -1,9 +1,9 @@
-import { maskedAddress } from '../../bytes/index.js'
-import { Mutex, UserError, type Probe } from '../../runtime/index.js'
+import { maskedAddress } from '../../base/bytes/index.js'
+import { Mutex, UserError, type Probe } from '../../base/runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareType } from '../../ironic-mock/index.js'
-import { formatClientValue } from '../../wire/index.js'
-import type { JsonObject, NodeRecord, PortRecord } from '../../wire/index.js'
+import { formatClientValue } from '../../base/wire/index.js'
+import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
 import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
 import { machineHardware } from './machine-bmc-hardware.js'
 

@@ -1,6 +1,6 @@
-import { basicAuthorization, HttpClient } from '../../bytes/index.js'
-import type { FetchFirmware } from '../../redfish/index.js'
-import { defined, seconds, type Clock } from '../../runtime/index.js'
+import { basicAuthorization, HttpClient } from '../../base/bytes/index.js'
+import type { FetchFirmware } from '../../bmc/redfish/index.js'
+import { defined, seconds, type Clock } from '../../base/runtime/index.js'
 
 /** Milliseconds of wall time that a server may be silent. */
 const FIRMWARE_SERVER_TIMEOUT = seconds(30)

@@ -1,6 +1,6 @@
 import type { MachineSpec } from '../../machine/index.js'
-import { isSameSecret } from '../../runtime/index.js'
-import type { RedfishCredentials, RedfishAccounts } from '../../redfish/index.js'
+import { isSameSecret } from '../../base/runtime/index.js'
+import type { RedfishCredentials, RedfishAccounts } from '../../bmc/redfish/index.js'
 import type { BmcAccounts } from './bmc-accounts.js'
 
 /** The accounts of a lab's BMCs for their Redfish services: the same as Ironic's drivers use. */

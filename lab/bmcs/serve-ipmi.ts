@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
-import { serveIpmi, type IpmiAddress, type IpmiParts } from '../../ipmi/index.js'
-import { silent, systemRandom, userError, UserError, type Logger } from '../../runtime/index.js'
+import { serveIpmi, type IpmiAddress, type IpmiParts } from '../../bmc/ipmi/index.js'
+import { silent, systemRandom, userError, UserError, type Logger } from '../../base/runtime/index.js'
 import type { Machine } from '../../machine/index.js'
 import type { SavedPorts } from '../addresses/saved-port.js'
 

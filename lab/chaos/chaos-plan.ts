@@ -1,4 +1,4 @@
-import { minutes, seededRandom, randomUniform } from '../../runtime/index.js'
+import { minutes, seededRandom, randomUniform } from '../../base/runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import { pickRandom, randomFault } from './random-faults.js'
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { defined, durationText } from '../../runtime/index.js'
+import { defined, durationText } from '../../base/runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { InvariantViolation } from './invariants.js'
 import type { ChaosPlan } from './chaos-plan.js'

@@ -1,4 +1,4 @@
-import { defined, minutes, UserError } from '../../runtime/index.js'
+import { defined, minutes, UserError } from '../../base/runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { InvariantViolation } from './invariants.js'

@@ -1,4 +1,4 @@
-import type { NodeRecord } from '../../wire/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 import { findNodeMachine } from '../bmcs/bmcs.js'
 import type { StagedLab } from '../create-lab.js'
 import type { LabEvent } from '../lab-events.js'

@@ -1,5 +1,5 @@
-import { seconds } from '../../runtime/index.js'
-import { ConnectionFailed, IronicRefused, type ApiNode, type IronicClient } from '../../wire/index.js'
+import { seconds } from '../../base/runtime/index.js'
+import { ConnectionFailed, IronicRefused, type ApiNode, type IronicClient } from '../../base/wire/index.js'
 import { findNodeMachine } from '../bmcs/bmcs.js'
 import { installCoreos, type StagedLab } from '../create-lab.js'
 import type { ChaosAction, NodeGoal } from './chaos-plan.js'

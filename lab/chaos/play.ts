@@ -1,5 +1,5 @@
-import { hours, minutes, seconds } from '../../runtime/index.js'
-import { ConnectionFailed, IronicClient, type Transport } from '../../wire/index.js'
+import { hours, minutes, seconds } from '../../base/runtime/index.js'
+import { ConnectionFailed, IronicClient, type Transport } from '../../base/wire/index.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import { enroll } from '../enroll.js'
 import type { JournalEntry } from '../journal/entry.js'

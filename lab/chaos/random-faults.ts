@@ -1,4 +1,4 @@
-import { defined, minutes, seconds, randomUniform, type Random } from '../../runtime/index.js'
+import { defined, minutes, seconds, randomUniform, type Random } from '../../base/runtime/index.js'
 import type { Fault, FaultEffect, FaultMatch } from '../faults/fault.js'
 
 /** One of some values. */

@@ -1,5 +1,5 @@
-import { callerSentence, type CallerRefusal } from '../../bytes/index.js'
-import type { WireResponse } from '../../wire/index.js'
+import { callerSentence, type CallerRefusal } from '../../base/bytes/index.js'
+import type { WireResponse } from '../../base/wire/index.js'
 
 /** Paths that are the lab's own, not Ironic's. */
 const OWN_PATHS = /^\/(_lab|metrics)(?:[/?]|$)/

@@ -7,8 +7,8 @@ import {
   VirtualClock,
   durationText,
   type Clock,
-} from '../../runtime/index.js'
-import type { NodeRecord, ProvisionState } from '../../wire/index.js'
+} from '../../base/runtime/index.js'
+import type { NodeRecord, ProvisionState } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import { ERRORS } from '../errors.js'
 

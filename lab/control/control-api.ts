@@ -1,6 +1,13 @@
 import { BmcError, type Guard } from '../../ironic-mock/index.js'
-import { checkNesting, errorChain, UserError, userError, type ErrorCode, type Logger } from '../../runtime/index.js'
-import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../wire/index.js'
+import {
+  checkNesting,
+  errorChain,
+  UserError,
+  userError,
+  type ErrorCode,
+  type Logger,
+} from '../../base/runtime/index.js'
+import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../base/wire/index.js'
 import { routeOf } from '../faults/check-fault.js'
 import { Checks } from './request-checks.js'
 import { isAnswer, type ControlHandler, type ControlOperation } from './control-operation.js'

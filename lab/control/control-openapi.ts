@@ -1,4 +1,4 @@
-import { defined, packageVersion } from '../../runtime/index.js'
+import { defined, packageVersion } from '../../base/runtime/index.js'
 import type { ControlOperation, TypedSchema } from './control-operation.js'
 import { CONTROL_OPERATIONS } from './control-operations.js'
 import { arraySchema } from './control-schemas.js'

@@ -1,4 +1,4 @@
-import type { WireRequest, WireResponse } from '../../wire/index.js'
+import type { WireRequest, WireResponse } from '../../base/wire/index.js'
 
 declare const DESCRIBED: unique symbol
 

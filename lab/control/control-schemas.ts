@@ -1,5 +1,5 @@
-import { DURATION_PATTERN, defined } from '../../runtime/index.js'
-import { PROVISION_STATES } from '../../wire/index.js'
+import { DURATION_PATTERN, defined } from '../../base/runtime/index.js'
+import { PROVISION_STATES } from '../../base/wire/index.js'
 import { POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultReport } from '../faults/fault.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'

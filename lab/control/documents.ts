@@ -1,5 +1,5 @@
 import type { HardwareFleet } from '../../machine/index.js'
-import type { PowerState, ProvisionState } from '../../wire/index.js'
+import type { PowerState, ProvisionState } from '../../base/wire/index.js'
 import type { Fault, FaultEffect } from '../faults/fault.js'
 import type { ClockReport } from './clock-control.js'
 

@@ -1,5 +1,5 @@
-import { UserError } from '../../runtime/index.js'
-import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import { UserError } from '../../base/runtime/index.js'
+import { answerOfStream, type WireResponse } from '../../base/wire/index.js'
 import type { JournalEntry } from '../journal/entry.js'
 import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
 

@@ -1,4 +1,4 @@
-import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../wire/index.js'
+import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../base/wire/index.js'
 import { ASKED, CONDITIONS, ON_LINKS, POINTS } from '../faults/check-fault.js'
 import type { FaultKind, FaultMatch } from '../faults/fault.js'
 import type { PointKind } from '../points.js'

@@ -1,4 +1,4 @@
-import { checkNesting, defined, readDuration, UserError } from '../../runtime/index.js'
+import { checkNesting, defined, readDuration, UserError } from '../../base/runtime/index.js'
 import type { Fault } from '../faults/fault.js'
 import { Checks } from './request-checks.js'
 import { FAULT } from './control-schemas.js'

@@ -1,4 +1,4 @@
-import type { Transport } from '../../wire/index.js'
+import type { Transport } from '../../base/wire/index.js'
 
 /** A `fetch` of documents for a {@link LabClient} that goes over a transport, with its certificates. */
 export function fetchBy(transport: Transport): typeof fetch {

@@ -1,6 +1,6 @@
 import type { Machine } from '../../machine/index.js'
-import { systemClock, type Probe } from '../../runtime/index.js'
-import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import { systemClock, type Probe } from '../../base/runtime/index.js'
+import { answerOfStream, type WireResponse } from '../../base/wire/index.js'
 import { maskedText } from '../masking.js'
 import { attachTo } from '../points.js'
 

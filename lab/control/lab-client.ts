@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { ControlOperation } from './control-operation.js'
 import { CONTROL_OPERATIONS } from './control-operations.js'
 import { readEvents } from './read-events.js'

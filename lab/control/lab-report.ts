@@ -1,6 +1,6 @@
 import type { Machine } from '../../machine/index.js'
-import { packageVersion, systemClock } from '../../runtime/index.js'
-import type { WireResponse } from '../../wire/index.js'
+import { packageVersion, systemClock } from '../../base/runtime/index.js'
+import type { WireResponse } from '../../base/wire/index.js'
 import { pageHeaders } from '../html/html-page.js'
 import { nodeDetails, type ReportSource } from '../report/collect.js'
 import { labReportHtml, nodesToShow } from '../report/lab-html.js'

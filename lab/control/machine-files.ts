@@ -1,5 +1,5 @@
 import { bootFiles, type BootFile, type Machine } from '../../machine/index.js'
-import { UserError, defined, type Clock } from '../../runtime/index.js'
+import { UserError, defined, type Clock } from '../../base/runtime/index.js'
 import { installedFiles } from '../installed-files.js'
 import { maskedText } from '../masking.js'
 import { ERRORS } from '../errors.js'

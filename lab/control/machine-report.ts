@@ -1,6 +1,6 @@
 import type { DiskSpec, Machine, MachineBootSource, MachineSpec, NicSpec } from '../../machine/index.js'
-import { UserError } from '../../runtime/index.js'
-import type { Transport } from '../../wire/index.js'
+import { UserError } from '../../base/runtime/index.js'
+import type { Transport } from '../../base/wire/index.js'
 import { maskedText } from '../masking.js'
 
 /** A machine as the lab's API shows it. */

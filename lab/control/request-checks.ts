@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { schemaProblem, UserError } from '../../runtime/index.js'
+import { schemaProblem, UserError } from '../../base/runtime/index.js'
 
 /** Schemas, compiled when they are first used. */
 export class Checks {

@@ -1,5 +1,5 @@
 import { controlRefusal } from './caller-refusal.js'
-import { serveHttp, type HttpServer, type HttpServerOptions } from '../../wire/index.js'
+import { serveHttp, type HttpServer, type HttpServerOptions } from '../../base/wire/index.js'
 
 /** Serves the control API of a fleet or run: on loopback alone, since it asks for no password. */
 export const serveControl = (

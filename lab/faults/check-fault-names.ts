@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { OF_AGENTS, ON_LINKS } from './check-fault.js'
 import type { Fault } from './fault.js'
 import type { FaultContext } from './faults.js'

@@ -1,5 +1,5 @@
-import { hours, UserError } from '../../runtime/index.js'
-import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../wire/index.js'
+import { hours, UserError } from '../../base/runtime/index.js'
+import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../base/wire/index.js'
 import type { PointKind } from '../points.js'
 import type { Fault, FaultKind, FaultMatch } from './fault.js'
 

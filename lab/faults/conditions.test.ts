@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { minutes } from '../../runtime/index.js'
-import type { IronicRefused } from '../../wire/index.js'
+import { minutes } from '../../base/runtime/index.js'
+import type { IronicRefused } from '../../base/wire/index.js'
 import { createLab, createStagedLab, type StagedLab } from '../create-lab.js'
 import type { Lab } from '../lab.js'
 import type { Fault } from './fault.js'

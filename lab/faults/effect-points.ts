@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/index.js'
-import type { Parties } from '../../wire/index.js'
+import type { Clock } from '../../base/runtime/index.js'
+import type { Parties } from '../../base/wire/index.js'
 import type { LabPoint } from '../points.js'
 import type { Fault } from './fault.js'
 import { isOverHttp, machineIn } from './fault-points.js'

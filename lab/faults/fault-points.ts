@@ -1,5 +1,5 @@
-import type { IpmiPoint } from '../../ipmi/index.js'
-import type { RedfishPoint } from '../../redfish/index.js'
+import type { IpmiPoint } from '../../bmc/ipmi/index.js'
+import type { RedfishPoint } from '../../bmc/redfish/index.js'
 import type { LabPoint, PointOf } from '../points.js'
 import { beginsWith, routeOf } from './check-fault.js'
 

@@ -1,4 +1,4 @@
-import type { ProvisionState } from '../../wire/index.js'
+import type { ProvisionState } from '../../base/wire/index.js'
 
 /** Where a {@link Fault} strikes: all conditions must hold. */
 export interface FaultMatch {

@@ -7,8 +7,8 @@ import {
   type Clock,
   type Probe,
   type SeededRandom,
-} from '../../runtime/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+} from '../../base/runtime/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 import { attachTo, type LabPoint, type PointKind } from '../points.js'
 import { checkFault, pointsOf } from './check-fault.js'
 import { checkFaultNames } from './check-fault-names.js'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/index.js'
-import { answerOfStream, ConnectionFailed, streamToSend, type WireResponse } from '../../wire/index.js'
+import type { Clock } from '../../base/runtime/index.js'
+import { answerOfStream, ConnectionFailed, streamToSend, type WireResponse } from '../../base/wire/index.js'
 
 type Side = 'client' | 'server'
 

@@ -1,6 +1,6 @@
-import type { FileBody } from '../../bytes/index.js'
-import type { Clock } from '../../runtime/index.js'
-import { answerOfFile, ConnectionFailed, fileBody, fileOf, type WireResponse } from '../../wire/index.js'
+import type { FileBody } from '../../base/bytes/index.js'
+import type { Clock } from '../../base/runtime/index.js'
+import { answerOfFile, ConnectionFailed, fileBody, fileOf, type WireResponse } from '../../base/wire/index.js'
 import { CUT_OFF } from './faulty-answers.js'
 
 /** Changes the body of a file's answer, and no other answer. */

@@ -1,9 +1,9 @@
 import { AGENT_COMMANDS } from '../../agent/index.js'
-import { IPMI_CALLS } from '../../ipmi/index.js'
+import { IPMI_CALLS } from '../../bmc/ipmi/index.js'
 import { INSTALLED_PROGRAMS } from '../../machine/index.js'
-import { REDFISH_CALLS } from '../../redfish/index.js'
-import { nearestWord } from '../../runtime/index.js'
-import { PROVISION_STATES, type ProvisionState } from '../../wire/index.js'
+import { REDFISH_CALLS } from '../../bmc/redfish/index.js'
+import { nearestWord } from '../../base/runtime/index.js'
+import { PROVISION_STATES, type ProvisionState } from '../../base/wire/index.js'
 import { phaseOf, MACHINE_PHASES } from './phase.js'
 import type { FaultMatch } from './fault.js'
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { CommandPoint } from '../../machine/index.js'
-import { Probe } from '../../runtime/index.js'
+import { Probe } from '../../base/runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
 import { FaultInjector, type FaultContext } from './faults.js'
 

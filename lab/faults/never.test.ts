@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
 import { defineStep } from '../../steps/index.js'
 import type { Fault } from './fault.js'

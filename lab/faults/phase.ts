@@ -1,4 +1,4 @@
-import type { ProvisionState } from '../../wire/index.js'
+import type { ProvisionState } from '../../base/wire/index.js'
 import type { FaultMatch } from './fault.js'
 
 /**

@@ -1,4 +1,4 @@
-import { visibleText } from '../../runtime/index.js'
+import { visibleText } from '../../base/runtime/index.js'
 
 /** A piece of HTML. Only {@link markup} makes one, so that no value gets into a page as it is. */
 export class Html {

@@ -1,5 +1,5 @@
-import { FetchFailure, HttpClient, maskedUrl } from '../../bytes/index.js'
-import { UserError, defined, type Clock } from '../../runtime/index.js'
+import { FetchFailure, HttpClient, maskedUrl } from '../../base/bytes/index.js'
+import { UserError, defined, type Clock } from '../../base/runtime/index.js'
 import { IGNITION_TYPE, MAX_RESOURCE_BYTES, NEWEST_STABLE, type FetchResource } from '../../ignition/index.js'
 
 /**

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { decodedFile, FetchFailure, HttpClient, isLoopback } from '../../bytes/index.js'
-import { userError, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import { decodedFile, FetchFailure, HttpClient, isLoopback } from '../../base/bytes/index.js'
+import { userError, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
 import type { ImageAsset, StageAsset } from '../../targets/index.js'
 import {
   ImageCache,

@@ -1,4 +1,4 @@
-import type { HttpThrough } from '../../bytes/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
 import {
   agentConfig,
   openImageService,
@@ -8,8 +8,8 @@ import {
   type LiveUrls,
 } from '../../coreos/index.js'
 import { bootsIso, type DeployImages, type StoreView } from '../../ironic-mock/index.js'
-import { defined, urlSafeToken, type Clock, type Logger, type Random } from '../../runtime/index.js'
-import { formatClientValue, type NodeRecord } from '../../wire/index.js'
+import { defined, urlSafeToken, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
+import { formatClientValue, type NodeRecord } from '../../base/wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 

@@ -1,4 +1,4 @@
-import { packageFile } from '../../runtime/index.js'
+import { packageFile } from '../../base/runtime/index.js'
 
 /** Rehearsal image of ironstage: a metal image in CoreOS's layout, of a few KiB. */
 export const REHEARSAL_IMAGE = packageFile('images/coreos-metal.raw.xz')

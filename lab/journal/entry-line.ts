@@ -1,4 +1,4 @@
-import { visibleLine } from '../../runtime/index.js'
+import { visibleLine } from '../../base/runtime/index.js'
 import type { BmcEntry, JournalEntry, StepEntry } from './entry.js'
 
 /** An entry in one line for people, also with line breaks of clients and programs in it: `12:00:31.250  node-3  PUT /v1/nodes/node-3/states/provision 202  (fault-1)` */

@@ -1,4 +1,4 @@
-import type { ProvisionState, StepKind } from '../../wire/index.js'
+import type { ProvisionState, StepKind } from '../../base/wire/index.js'
 
 /** The members of all entries. */
 export interface EntryHead {

@@ -1,4 +1,4 @@
-import { defined, packageVersion } from '../../runtime/index.js'
+import { defined, packageVersion } from '../../base/runtime/index.js'
 import type { ExchangeEntry, JournalEntry, JournalMessage } from './entry.js'
 
 /** Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time. */

@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein'
-import { AGENT_OPERATIONS, formatMicroversion, IRONIC_OPERATIONS, type Microversion } from '../../wire/index.js'
+import { AGENT_OPERATIONS, formatMicroversion, IRONIC_OPERATIONS, type Microversion } from '../../base/wire/index.js'
 import { beginsWith, routeOf } from '../faults/check-fault.js'
 import type { NearMiss } from './entry.js'
 

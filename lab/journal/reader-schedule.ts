@@ -1,4 +1,4 @@
-import { onAbort, systemClock } from '../../runtime/index.js'
+import { onAbort, systemClock } from '../../base/runtime/index.js'
 
 /** Milliseconds of wall time after which a reader that waits for entries is woken without one. */
 const JOURNAL_KEEPALIVE_INTERVAL = 15_000

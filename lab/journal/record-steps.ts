@@ -1,5 +1,5 @@
-import { seconds } from '../../runtime/index.js'
-import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../wire/index.js'
+import { seconds } from '../../base/runtime/index.js'
+import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../base/wire/index.js'
 import type { LabEvent } from '../lab-events.js'
 import type { StepEntry } from './entry.js'
 

@@ -1,6 +1,12 @@
-import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { CommandEnd } from '../../machine/index.js'
-import { fileOf, VERSION_HEADER, type ExchangePoint, type NodeRecord, type WireResponse } from '../../wire/index.js'
+import {
+  fileOf,
+  VERSION_HEADER,
+  type ExchangePoint,
+  type NodeRecord,
+  type WireResponse,
+} from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import type { FaultReport } from '../faults/fault.js'
 import { machineIn, nodeIn } from '../faults/fault-points.js'

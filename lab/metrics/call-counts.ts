@@ -1,5 +1,5 @@
 import type { Histogram } from 'prom-client'
-import { IRONIC_OPERATIONS } from '../../wire/index.js'
+import { IRONIC_OPERATIONS } from '../../base/wire/index.js'
 import { CONTROL_OPERATIONS } from '../control/control-operations.js'
 import { routeOf } from '../faults/check-fault.js'
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
-import { packageFile } from '../../runtime/index.js'
-import type { WireResponse } from '../../wire/index.js'
+import { packageFile } from '../../base/runtime/index.js'
+import type { WireResponse } from '../../base/wire/index.js'
 import { withPage } from './dashboard-page.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'page-'))

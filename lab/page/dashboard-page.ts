@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFile } from '../../runtime/index.js'
-import type { Dispatch, WireResponse } from '../../wire/index.js'
+import { packageFile } from '../../base/runtime/index.js'
+import type { Dispatch, WireResponse } from '../../base/wire/index.js'
 
 /** Where the dashboard is served, beside the control API that it calls. */
 export const PAGE_PATH = '/_lab/ui'

@@ -1,5 +1,5 @@
 import type { DiskDrawing } from '../../machine/index.js'
-import { userError } from '../../runtime/index.js'
+import { userError } from '../../base/runtime/index.js'
 import type { MachineReport } from '../control/machine-report.js'
 import type { JournalEntry } from '../journal/entry.js'
 import type { LabMachine } from '../lab.js'

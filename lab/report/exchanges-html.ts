@@ -1,5 +1,5 @@
 import { markup, type Html } from '../html/html.js'
-import { elapsedText, sizeText } from '../../runtime/index.js'
+import { elapsedText, sizeText } from '../../base/runtime/index.js'
 import { htmlBadge, htmlTable } from '../html/parts.js'
 import type { ExchangeEntry, JournalEntry, JournalMessage } from '../journal/entry.js'
 import { entryLine } from '../journal/entry-line.js'

@@ -1,4 +1,11 @@
-import { LabClock, systemClock, UserError, type Mover, type Probe, type VirtualClock } from '../../runtime/index.js'
+import {
+  LabClock,
+  systemClock,
+  UserError,
+  type Mover,
+  type Probe,
+  type VirtualClock,
+} from '../../base/runtime/index.js'
 import { stillClock } from '../stage/stage-keeper.js'
 import type { Input, LoggedInput, InstantInput, HistoryPosition } from './lab-input.js'
 import { ERRORS } from '../errors.js'

@@ -1,6 +1,6 @@
 import type { MachineBootSource, MachineSpec } from '../../machine/index.js'
 import type { TargetCommand } from '../../targets/index.js'
-import type { OutgoingRequest, WireRequest } from '../../wire/index.js'
+import type { OutgoingRequest, WireRequest } from '../../base/wire/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { FaultChange } from '../faults/fault.js'
 import type { DeployRequest } from '../lab.js'

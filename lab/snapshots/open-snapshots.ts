@@ -1,6 +1,6 @@
 import type { Machine, Machines } from '../../machine/index.js'
-import { VirtualClock, type Clock } from '../../runtime/index.js'
-import { ConnectionFailed, IronicClient, type Dispatch, type Transport } from '../../wire/index.js'
+import { VirtualClock, type Clock } from '../../base/runtime/index.js'
+import { ConnectionFailed, IronicClient, type Dispatch, type Transport } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Agents } from '../stage/agents.js'
 import type { Connections } from '../stage/connections.js'

@@ -1,5 +1,5 @@
-import { UserError } from '../../runtime/index.js'
-import type { Dispatch } from '../../wire/index.js'
+import { UserError } from '../../base/runtime/index.js'
+import type { Dispatch } from '../../base/wire/index.js'
 import type { ServerName } from './lab-input.js'
 import type { Inputs } from './inputs.js'
 import { isOfLab } from './perform.js'

@@ -1,6 +1,6 @@
 import type { Machine, Machines } from '../../machine/index.js'
-import { defined, unlessAborted, UserError } from '../../runtime/index.js'
-import type { Dispatch, Transport, WireRequest, WireResponse } from '../../wire/index.js'
+import { defined, unlessAborted, UserError } from '../../base/runtime/index.js'
+import type { Dispatch, Transport, WireRequest, WireResponse } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { LabFaults } from '../faults/fault.js'
 import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'

@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import type { LoggedInput, HistoryPosition } from './lab-input.js'
 import type { LabFingerprint } from './snapshots.js'
 

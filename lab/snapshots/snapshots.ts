@@ -1,4 +1,12 @@
-import { LabClock, Mutex, UserError, defined, type Clock, type Mover, type SeededRandom } from '../../runtime/index.js'
+import {
+  LabClock,
+  Mutex,
+  UserError,
+  defined,
+  type Clock,
+  type Mover,
+  type SeededRandom,
+} from '../../base/runtime/index.js'
 import type { Events } from '../lab-events.js'
 import type { Journal } from '../journal/journal.js'
 import { stillClock, type StageKeeper, type StageState } from '../stage/stage-keeper.js'

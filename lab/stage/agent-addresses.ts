@@ -1,13 +1,13 @@
 import type { AgentListener, AgentTlsServer } from '../../agent/index.js'
 import type { Machine, Machines } from '../../machine/index.js'
-import { Probe, type Point, type ProbePoint, type Random } from '../../runtime/index.js'
+import { Probe, type Point, type ProbePoint, type Random } from '../../base/runtime/index.js'
 import {
   ConnectionFailed,
   probeTransport,
   type Dispatch,
   type InProcessTransport,
   type Transport,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 
 /** URLs of agents, and their listeners. */
 export interface AgentAddresses {

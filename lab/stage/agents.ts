@@ -5,11 +5,19 @@ import {
   type AgentCommandProgress,
   type AgentTlsServer,
 } from '../../agent/index.js'
-import type { ConfigFile } from '../../runtime/index.js'
+import type { ConfigFile } from '../../base/runtime/index.js'
 import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
-import { Probe, defined, errorChain, withFields, type Clock, type Logger, type Random } from '../../runtime/index.js'
+import {
+  Probe,
+  defined,
+  errorChain,
+  withFields,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../base/runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../steps/index.js'
-import { probeTransport, type Transport } from '../../wire/index.js'
+import { probeTransport, type Transport } from '../../base/wire/index.js'
 import { attachTo } from '../points.js'
 import { cabledFrom, type AgentAddresses } from './agent-addresses.js'
 

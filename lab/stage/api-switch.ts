@@ -1,4 +1,4 @@
-import type { Dispatch } from '../../wire/index.js'
+import type { Dispatch } from '../../base/wire/index.js'
 
 /** Entry of the API, which exists before the API itself, and while Ironic is stopped. */
 export interface ApiSwitch {

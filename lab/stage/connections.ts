@@ -1,7 +1,7 @@
 import { AgentListener } from '../../agent/index.js'
 import { bodyLimitsOf, ironicRefusal, type ServiceSettings } from '../../ironic-mock/index.js'
 import { hostname } from 'node:os'
-import { defined, systemRandom, type Clock, type Scope } from '../../runtime/index.js'
+import { defined, systemRandom, type Clock, type Scope } from '../../base/runtime/index.js'
 import {
   HttpTransport,
   InProcessTransport,
@@ -9,7 +9,7 @@ import {
   type Dispatch,
   type HttpServer,
   type Transport,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import { callerRefusal } from '../control/caller-refusal.js'
 import { OutsideRequests } from '../snapshots/outside-requests.js'

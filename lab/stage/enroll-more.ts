@@ -1,6 +1,6 @@
 import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.js'
-import { defined } from '../../runtime/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 import { makeIdentities, seedIsUsed, type MachineIdentity } from './identities.js'
 
 /** Machines that a caller of the control API adds to a lab. */

@@ -1,5 +1,5 @@
 import type { MachineSpec } from '../../machine/index.js'
-import { seededRandom, UserError, randomUuid } from '../../runtime/index.js'
+import { seededRandom, UserError, randomUuid } from '../../base/runtime/index.js'
 
 /** Values by which a machine and its node differ from others. */
 export interface MachineIdentity {

@@ -1,6 +1,6 @@
 import type { Conductor, Ironic, IronicState } from '../../ironic-mock/index.js'
-import { Mutex } from '../../runtime/index.js'
-import type { Dispatch } from '../../wire/index.js'
+import { Mutex } from '../../base/runtime/index.js'
+import type { Dispatch } from '../../base/wire/index.js'
 import type { CurrentDatabase } from './stage-database.js'
 import type { ApiSwitch } from './api-switch.js'
 import type { ReservationGate } from './reservation-gate.js'

@@ -19,8 +19,8 @@ import {
   type Logger,
   readNamedText,
   readNested,
-} from '../../runtime/index.js'
-import { MAX_MICROVERSION, type Microversion } from '../../wire/index.js'
+} from '../../base/runtime/index.js'
+import { MAX_MICROVERSION, type Microversion } from '../../base/wire/index.js'
 import type { StageCore } from './stage-core.js'
 import type { StageOptions } from './stage-options.js'
 

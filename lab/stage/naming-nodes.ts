@@ -1,4 +1,4 @@
-import { silent, type Logger } from '../../runtime/index.js'
+import { silent, type Logger } from '../../base/runtime/index.js'
 import type { ReservationGate } from './reservation-gate.js'
 import type { CurrentDatabase } from './stage-database.js'
 

@@ -1,5 +1,5 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import { defined, type Probe } from '../../runtime/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
+import { defined, type Probe } from '../../base/runtime/index.js'
 import {
   probedDispatch,
   probedDownloads,
@@ -9,7 +9,7 @@ import {
   type Dispatch,
   type Transport,
   type WireRequest,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 
 /**
  * The requests that the lab's own agents and client have under way. Each passes the probe where it is sent, so that a fault

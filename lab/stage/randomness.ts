@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { keyedRandom, systemRandom, type Random, type SeededRandom } from '../../runtime/index.js'
+import { keyedRandom, systemRandom, type Random, type SeededRandom } from '../../base/runtime/index.js'
 
 /** The random sequences of a stage, whose positions can be stored in a snapshot. */
 export interface Randomness {

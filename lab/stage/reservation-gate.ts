@@ -1,5 +1,5 @@
 import type { StoreView } from '../../ironic-mock/index.js'
-import type { Transport } from '../../wire/index.js'
+import type { Transport } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 
 /**

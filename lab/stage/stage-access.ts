@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { selfSigned } from '../../agent/index.js'
-import { basicAuthorization } from '../../bytes/index.js'
+import { basicAuthorization } from '../../base/bytes/index.js'
 import { basicAuth, type Guard, type ServiceSettings } from '../../ironic-mock/index.js'
 import {
   defined,
@@ -19,8 +19,8 @@ import {
   type Scope,
   temporaryFolder,
   readNamedText,
-} from '../../runtime/index.js'
-import type { TlsIdentity, TlsOptions } from '../../wire/index.js'
+} from '../../base/runtime/index.js'
+import type { TlsIdentity, TlsOptions } from '../../base/wire/index.js'
 import { isEveryAddress } from '../addresses/own-address.js'
 import type { StateFolder } from '../state/state-folder.js'
 

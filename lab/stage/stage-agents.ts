@@ -1,5 +1,5 @@
 import { PROMPT_PACE, type AgentCommandProgress } from '../../agent/index.js'
-import { defined, withFields } from '../../runtime/index.js'
+import { defined, withFields } from '../../base/runtime/index.js'
 import type { LabEvent } from '../lab-events.js'
 import { Agents } from './agents.js'
 import type { Connections } from './connections.js'

@@ -2,7 +2,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
-import { systemClock, systemRandom } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../base/runtime/index.js'
 import { bootNetwork } from './stage-boot-network.js'
 
 const clock = systemClock()

@@ -1,7 +1,7 @@
-import { basicAuthorization, contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../bytes/index.js'
-import { bytesSource, type ByteSource } from '../../bytes/index.js'
+import { basicAuthorization, contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../base/bytes/index.js'
+import { bytesSource, type ByteSource } from '../../base/bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
-import { defined, seconds, type Clock } from '../../runtime/index.js'
+import { defined, seconds, type Clock } from '../../base/runtime/index.js'
 
 /** Milliseconds of wall time that a server may be silent. */
 const BOOT_SERVER_TIMEOUT = seconds(30)

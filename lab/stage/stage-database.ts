@@ -1,5 +1,5 @@
 import { emptyState, openStore, type Store, type StoreState, type StoreView } from '../../ironic-mock/index.js'
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import { observedStore } from './observed-store.js'
 
 type Whole = Store & StoreView

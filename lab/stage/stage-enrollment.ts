@@ -1,5 +1,5 @@
 import type { MachineSpec, Machines } from '../../machine/index.js'
-import { InProcessTransport, IronicClient, type Dispatch, type Transport } from '../../wire/index.js'
+import { InProcessTransport, IronicClient, type Dispatch, type Transport } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { enroll } from '../enroll.js'
 import type { DeployRequest } from '../lab.js'

@@ -7,7 +7,7 @@ import {
   type Mover,
   type Probe,
   type VirtualClock,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import type { Agents } from './agents.js'
 import type { CurrentDatabase } from './stage-database.js'
 import type { ApiSwitch } from './api-switch.js'

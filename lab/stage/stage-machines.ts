@@ -1,5 +1,5 @@
 import { NO_PACE, openMachines, type Machines } from '../../machine/index.js'
-import { defined, withFields } from '../../runtime/index.js'
+import { defined, withFields } from '../../base/runtime/index.js'
 import { simulatedStaging } from '../images/image-staging.js'
 import type { Agents } from './agents.js'
 import type { Connections } from './connections.js'

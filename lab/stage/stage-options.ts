@@ -1,7 +1,7 @@
 import type { AgentPace } from '../../agent/index.js'
 import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic-mock/index.js'
 import type { HardwareFleet, MachinePace } from '../../machine/index.js'
-import type { Clock, Logger, Random } from '../../runtime/index.js'
+import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { BmcAccount } from '../bmcs/bmc-accounts.js'
 import type { Events } from '../lab-events.js'

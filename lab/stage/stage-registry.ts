@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../bytes/index.js'
-import { defined, minutes, type Clock } from '../../runtime/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
+import { defined, minutes, type Clock } from '../../base/runtime/index.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from '../../machine/index.js'
 
 /** A node image: a base, and a cluster's additions. */

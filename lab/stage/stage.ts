@@ -1,6 +1,6 @@
 import type { Conductor, Store } from '../../ironic-mock/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
-import { defined, LateBound, openInScope, type Clock, type Probe, type Scope } from '../../runtime/index.js'
+import { defined, LateBound, openInScope, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
 import {
   IronicRefused,
   type Dispatch,
@@ -8,7 +8,7 @@ import {
   type NodeRecord,
   type TlsOptions,
   type Transport,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
 import type { LabFaults } from '../faults/fault.js'

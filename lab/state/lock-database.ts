@@ -9,7 +9,7 @@ import {
   selectAll,
   type DatabaseForm,
   type Row,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 
 /** Prefix of the names of BMC accounts, whose values are JSON. */
 export const BMC_ACCOUNT = 'bmc-account '

@@ -23,7 +23,7 @@ import {
   type DatabaseForm,
   type Row,
   type TableForm,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 
 /** Readable contents of a database. */
 export interface Salvage {

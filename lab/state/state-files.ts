@@ -15,7 +15,7 @@ import {
   type DatabaseForm,
   type Row,
   type Seal,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import { maskValue } from '../masking.js'
 import { bothCopies, copyAll, LOCK_DATABASE, lockRow, secondCopyIn, valuesIn } from './lock-database.js'
 import { checkedVersion, lockStateFolder, writeVersion, type LockedFolder } from './state-folder.js'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { openStateFolder, stateFolderError } from './state-folder.js'
 
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-folder-'))

@@ -11,7 +11,7 @@ import {
   replaceFile,
   UserError,
   withoutLog,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import {
   addColumns,
   bothCopies,

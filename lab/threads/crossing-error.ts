@@ -1,5 +1,5 @@
-import { ClockIdleError, UserError, defined, type ErrorCode } from '../../runtime/index.js'
-import { IronicError, IronicRefused } from '../../wire/index.js'
+import { ClockIdleError, UserError, defined, type ErrorCode } from '../../base/runtime/index.js'
+import { IronicError, IronicRefused } from '../../base/wire/index.js'
 
 /** An error on its path between two threads, which keep neither the class nor the fields of one. */
 export interface CrossingError {

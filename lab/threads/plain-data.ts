@@ -1,4 +1,4 @@
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 
 /** Objects that are known to be data. Thousands of nodes have the same steps. */
 const DATA = new WeakSet<object>()

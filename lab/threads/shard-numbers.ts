@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 
 /** Number of the shard, from 1, that has the node of this number, from 1. */
 export const shardOf = (node: number, size: number): number => Math.ceil(node / size)

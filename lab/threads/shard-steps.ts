@@ -1,4 +1,4 @@
-import { minutes, ClockIdleError, seconds } from '../../runtime/index.js'
+import { minutes, ClockIdleError, seconds } from '../../base/runtime/index.js'
 import type { LabEvent } from '../lab-events.js'
 import type { Question, RoundReport } from './thread-messages.js'
 import type { Thread } from './thread.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { VirtualClock } from '../../runtime/index.js'
-import { ClockIdleError, defined, sharedAbort } from '../../runtime/index.js'
+import type { VirtualClock } from '../../base/runtime/index.js'
+import { ClockIdleError, defined, sharedAbort } from '../../base/runtime/index.js'
 import { IPA_PACE } from '../../agent/index.js'
 import { createStagedLab, type StagedLab } from '../create-lab.js'
 import type { StagedNode } from '../lab-node.js'

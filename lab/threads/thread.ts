@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { packageFile, systemClock, seconds, UserError } from '../../runtime/index.js'
+import { packageFile, systemClock, seconds, UserError } from '../../base/runtime/index.js'
 import { unpackError } from './crossing-error.js'
 import type { ShardAnswer, Question, Request, Round, RoundReport, ThreadSettings } from './thread-messages.js'
 import { shardFailed } from './shard-numbers.js'

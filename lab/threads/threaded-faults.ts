@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { checkFault } from '../faults/check-fault.js'
 import type { AddedFault, Fault, LabFaults } from '../faults/fault.js'
 import { checkData } from './plain-data.js'

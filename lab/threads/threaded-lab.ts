@@ -1,5 +1,5 @@
-import { defined, openInScope, type Scope, UserError } from '../../runtime/index.js'
-import type { ApiNode, IronicClient } from '../../wire/index.js'
+import { defined, openInScope, type Scope, UserError } from '../../base/runtime/index.js'
+import type { ApiNode, IronicClient } from '../../base/wire/index.js'
 import { Events, type LabEvents, type LabEventListener } from '../lab-events.js'
 import type { EnrollOptions, LabOptions, ThreadedLab, ThreadedLabOptions, ThreadedNode } from '../lab.js'
 import { checkData } from './plain-data.js'

@@ -1,5 +1,5 @@
 import type { NodeDeadline } from '../../ironic-mock/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 import type { AwaitedEvent } from './timeline.js'
 
 const WAITED: Readonly<Record<string, string>> = {

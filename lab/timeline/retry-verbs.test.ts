@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PROVISION_STATES } from '../../wire/index.js'
+import { PROVISION_STATES } from '../../base/wire/index.js'
 import { PROVISION_VERBS } from '../../ironic-mock/conductor/core/transitions.js'
 import { RETRY_VERBS, retryText } from './retry-verbs.js'
 

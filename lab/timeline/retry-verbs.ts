@@ -1,4 +1,4 @@
-import type { ProvisionState } from '../../wire/index.js'
+import type { ProvisionState } from '../../base/wire/index.js'
 
 /** Targets of `PUT /v1/nodes/X/states/provision` after a failure. */
 export type RetryVerb =

@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { BootOption, BootOverride } from '../hardware/boot-override.js'
 import type { MachineFirmware } from '../hardware/machine-firmware.js'
 import type { LiveMedium } from '../live/live-boot.js'

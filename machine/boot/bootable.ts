@@ -1,4 +1,4 @@
-import { type Clock, errorChain, type Logger } from '../../runtime/index.js'
+import { type Clock, errorChain, type Logger } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
 import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import { readLayout, type DiskLayout } from '../disk/disk-partitions.js'

@@ -1,4 +1,4 @@
-import { randomUuid } from '../../runtime/index.js'
+import { randomUuid } from '../../base/runtime/index.js'
 import { findBootable, type Bootable } from './bootable.js'
 import { firstBoot, type DiskBoot } from './first-boot.js'
 import type { BootingMachine } from '../machine-parts.js'

@@ -1,6 +1,6 @@
-import type { HttpThrough } from '../../bytes/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
 import { createHash } from 'node:crypto'
-import { errorChain, type Clock, type Probe, type Random } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe, type Random } from '../../base/runtime/index.js'
 import { parseIgnition, summarizeIgnition, type IgnitionConfig } from '../../ignition/index.js'
 import { FIRST_BOOT_FLAG, type Bootable } from './bootable.js'
 import type { SimulatedDisk } from '../disk/block-device.js'

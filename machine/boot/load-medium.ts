@@ -1,4 +1,4 @@
-import { randomUniform } from '../../runtime/index.js'
+import { randomUniform } from '../../base/runtime/index.js'
 import { NO_NETWORK } from '../live/boot-network.js'
 import { bootLive, type LiveMedium, type LiveOutcome } from '../live/live-boot.js'
 import { missingDriver } from '../live/live-version.js'

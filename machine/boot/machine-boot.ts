@@ -1,4 +1,4 @@
-import { defined, errorChain } from '../../runtime/index.js'
+import { defined, errorChain } from '../../base/runtime/index.js'
 import type { Bootable } from './bootable.js'
 import { bootDisk, findOnDisks, type DiskBootEnd } from './disk-boot.js'
 import { loadMedium, selfTest } from './load-medium.js'

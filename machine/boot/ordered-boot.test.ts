@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writeIso } from '../../bytes/index.js'
+import { writeIso } from '../../base/bytes/index.js'
 import { bootScene, CD, GRUB, ironicIso, KERNEL_ARGUMENTS, type BootScene } from '../../test/kit/fleet/boot-scene.js'
 import { NO_PACE } from '../machine.js'
 

@@ -1,4 +1,4 @@
-import { defined, type Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume, type VolumeStat } from './boot-volume.js'
 import { readLayout } from './disk-partitions.js'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { imagePath } from '../../test/kit/installer.js'
 import { withBootVolume } from './boot-volume.js'
 import { describedDisk, type AdoptingDevice } from './described-disk.js'

@@ -1,5 +1,5 @@
 import type { ExtDisk } from 'ext2fs/lib/libext2fs.js'
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { EXT, ExtError, loadExt, type ExtFilesystem, type LoadedExt } from './ext-library.js'
 import { filesystemFinding } from './filesystem-damage.js'

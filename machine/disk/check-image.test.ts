@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemClock, UserError } from '../../runtime/index.js'
+import { systemClock, UserError } from '../../base/runtime/index.js'
 import { imagePath, readImage } from '../../test/kit/installer.js'
 import { checkMetalImage } from './check-image.js'
 import { readContents } from './described-disk.js'
 import { imageCache } from './image-contents.js'
-import { readXzIndex } from '../../bytes/compression/xz-index.js'
+import { readXzIndex } from '../../base/bytes/compression/xz-index.js'
 
 const clock = systemClock()
 const folder = mkdtempSync(join(tmpdir(), 'ironstage-images-'))

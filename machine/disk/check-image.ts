@@ -1,4 +1,4 @@
-import { UserError, type Clock } from '../../runtime/index.js'
+import { UserError, type Clock } from '../../base/runtime/index.js'
 import {
   type Compression,
   DecodeError,
@@ -7,7 +7,7 @@ import {
   readXzIndex,
   detectCompression,
   TRAILING_DATA,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import { readContents } from './described-disk.js'
 import { recogniseFilesystem, SUPERBLOCK_AREA_BYTES } from './filesystem-probe.js'
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'

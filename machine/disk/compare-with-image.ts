@@ -1,6 +1,6 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 import { bootRange, forgetDisk, imageBlocks } from './image-blocks.js'
 
 const COMPARED_BLOCK_BYTES = 4096

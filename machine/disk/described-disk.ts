@@ -1,6 +1,6 @@
 import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
-import { bufferOf, isZero } from '../../bytes/index.js'
+import { bufferOf, isZero } from '../../base/bytes/index.js'
 import { copyPart, PAGE, storedPage, type StoredPage, ZERO_PAGE } from './stored-page.js'
 
 export { PAGE }

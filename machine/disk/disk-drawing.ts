@@ -1,4 +1,4 @@
-import { errorChain, type Clock } from '../../runtime/index.js'
+import { errorChain, type Clock } from '../../base/runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
 import type { SimulatedDisk } from './block-device.js'
 import { inspectDisk, type DiskReport } from './inspect-disk.js'

@@ -1,4 +1,4 @@
-import { Mutex, type Clock } from '../../runtime/index.js'
+import { Mutex, type Clock } from '../../base/runtime/index.js'
 
 /**
  * Allows one mount at a time: the library is one WebAssembly instance with 16 MiB of memory, and its calls suspend. A

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { ExtDisk, ExtLibrary } from 'ext2fs/lib/libext2fs.js'
-import { loadPackage } from '../../runtime/index.js'
+import { loadPackage } from '../../base/runtime/index.js'
 
 /** Flags of {@link ExtFilesystem.open}, and kinds of files, as the library has them. */
 export const EXT = {

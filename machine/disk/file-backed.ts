@@ -1,6 +1,14 @@
 import { rm, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { during, withClockHeld, makeFolder, UserError, standsStill, type Clock, Mutex } from '../../runtime/index.js'
+import {
+  during,
+  withClockHeld,
+  makeFolder,
+  UserError,
+  standsStill,
+  type Clock,
+  Mutex,
+} from '../../base/runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
 import type { SimulatedDisk } from './block-device.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'

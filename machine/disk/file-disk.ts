@@ -1,9 +1,9 @@
 import { ftruncateSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { withClockHeld, isDiskFull, type Clock } from '../../runtime/index.js'
+import { withClockHeld, isDiskFull, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
-import { bufferOf, isZero, zeroRuns } from '../../bytes/index.js'
+import { bufferOf, isZero, zeroRuns } from '../../base/bytes/index.js'
 
 /** Bytes for which one flag records whether there may be data. */
 const CHUNK = 1024 * 1024

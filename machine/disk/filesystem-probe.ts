@@ -1,6 +1,6 @@
 import type { SimulatedDisk } from './block-device.js'
 import { MD_SUPERBLOCK_LENGTH, MD_SUPERBLOCK_OFFSET, parseMdSuperblock } from './md-superblock.js'
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 
 export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap' | 'linux_raid_member'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../runtime/index.js'
+import type { Random } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { buildGpt, HEADER_SIZE, readGuid, type GptBytes, type NewPartition } from './gpt.js'
 

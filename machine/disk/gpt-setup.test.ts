@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom, VirtualClock } from '../../runtime/index.js'
+import { seededRandom, VirtualClock } from '../../base/runtime/index.js'
 import { imagePath, insideWith, runInstaller } from '../../test/kit/installer.js'
 import { compareWithImage } from './compare-with-image.js'
 import { describedDisk } from './described-disk.js'

@@ -1,7 +1,7 @@
-import { randomUuid, type Random } from '../../runtime/index.js'
+import { randomUuid, type Random } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { buildGpt, readGpt } from './gpt.js'
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 
 /** The disk GUID in every CoreOS image. */
 const UNINITIALIZED = '00000000-0000-4000-a000-000000000001'

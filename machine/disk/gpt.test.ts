@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../runtime/index.js'
+import { seededRandom } from '../../base/runtime/index.js'
 import { describedDisk } from './described-disk.js'
 import { buildGpt, gptSectorSize, NotAGpt, parseGpt, readGpt } from './gpt.js'
 import { writeFreshGpt } from './fresh-gpt.js'

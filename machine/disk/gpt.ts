@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { SimulatedDisk } from './block-device.js'
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 
 /** Sizes of the UEFI specification, 5.3; 128 entries is what every tool writes. */
 export const HEADER_SIZE = 92

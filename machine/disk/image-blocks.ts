@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/index.js'
-import { decodedFile } from '../../bytes/index.js'
+import type { Clock } from '../../base/runtime/index.js'
+import { decodedFile } from '../../base/bytes/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'

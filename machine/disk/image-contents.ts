@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { withClockHeld, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../base/runtime/index.js'
 import {
   bufferOf,
   type Compression,
@@ -8,7 +8,7 @@ import {
   fileSource,
   isZero,
   detectCompression,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import { PAGE, type ImageContents } from './described-disk.js'
 import { gptSectorSize, NotAGpt, parseGpt } from './gpt.js'
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { hasXzProgram, readXzIndex, unxzByProgram } from '../../bytes/index.js'
-import type { Clock } from '../../runtime/index.js'
+import { hasXzProgram, readXzIndex, unxzByProgram } from '../../base/bytes/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { bootRange, forgetDisk, MIB } from './image-blocks.js'
 

@@ -1,6 +1,6 @@
-import { sha256Hex } from '../../bytes/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
 import { kernelWords } from '../../coreos/index.js'
-import { UserError, type Clock } from '../../runtime/index.js'
+import { UserError, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { VolumeError, withBootVolume, type BootVolume } from './boot-volume.js'
 import type { FilesystemType } from './filesystem-probe.js'

@@ -1,7 +1,7 @@
 import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import type { MdLevel } from './md-superblock.js'
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 
 /** The data range of a member: bytes from the beginning of its device. */
 export interface MdMember {

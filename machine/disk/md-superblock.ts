@@ -1,4 +1,4 @@
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 
 /** Level of an array as the superblock numbers it. */
 export type MdLevel = 0 | 1 | 5 | 6 | 10

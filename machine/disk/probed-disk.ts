@@ -1,4 +1,4 @@
-import type { Probe } from '../../runtime/index.js'
+import type { Probe } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { canAdopt, type AdoptingDevice, type ImageContents } from './described-disk.js'
 

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../bytes/index.js'
+import { bufferOf } from '../../base/bytes/index.js'
 
 /** Bytes of a page, the unit that is stored, shared and copied. */
 export const PAGE = 4096

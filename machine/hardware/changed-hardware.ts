@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import type { DiskSpec, MachineSpec } from '../machine-spec.js'
 import { checkSpec } from './check-spec.js'
 

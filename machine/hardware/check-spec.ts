@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import type { MachineSpec } from '../machine-spec.js'
 
 /** Bytes of a disk. */

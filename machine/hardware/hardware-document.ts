@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { defined, parseSize, pointerParts, UserError } from '../../runtime/index.js'
+import { defined, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
 import { identityIn, type HardwareFleet } from './hardware-fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'

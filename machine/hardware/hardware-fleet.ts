@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import type { MachineHardware } from './machine-hardware.js'
 
 /** Consecutive machines with the same hardware. */

@@ -1,5 +1,5 @@
-import { maskedUrl } from '../../bytes/index.js'
-import { UserError, defined } from '../../runtime/index.js'
+import { maskedUrl } from '../../base/bytes/index.js'
+import { UserError, defined } from '../../base/runtime/index.js'
 import { BmcLog, type BmcLogPoint, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'

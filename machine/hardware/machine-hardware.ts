@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 
 /** Hardware of a simulated machine, where it differs from the default machine. */

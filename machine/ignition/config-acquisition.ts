@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { maskedUrl } from '../../bytes/index.js'
-import { errorChain, minutes, UserError } from '../../runtime/index.js'
+import { maskedUrl } from '../../base/bytes/index.js'
+import { errorChain, minutes, UserError } from '../../base/runtime/index.js'
 import {
   atLeast,
   findingLine,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { Devices } from './devices.js'
 import type { IgnitionLog } from './ignition-log.js'
 

@@ -1,4 +1,4 @@
-import { seconds } from '../../runtime/index.js'
+import { seconds } from '../../base/runtime/index.js'
 import type { SpecConfig, SpecFilesystem, SpecLuks, SpecRaid } from '../../ignition/index.js'
 import type { Device } from './devices.js'
 import type { DisksWork } from './disk-plan.js'

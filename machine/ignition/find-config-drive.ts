@@ -1,4 +1,4 @@
-import { FormatError, readIso9660, sliceSource, type ByteSource } from '../../bytes/index.js'
+import { FormatError, readIso9660, sliceSource, type ByteSource } from '../../base/bytes/index.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
 import { readLayoutOfBadDisk, type DiskPartition } from '../disk/disk-partitions.js'
 

@@ -1,8 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import { rootCertificates } from 'node:tls'
-import { FetchFailure, HttpClient, type HttpLimits, type HttpThrough, type ProxySettings } from '../../bytes/index.js'
+import {
+  FetchFailure,
+  HttpClient,
+  type HttpLimits,
+  type HttpThrough,
+  type ProxySettings,
+} from '../../base/bytes/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
-import { defined, type Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../base/runtime/index.js'
 
 /** Settings for requests of a machine's Ignition. */
 export interface HttpSettings {

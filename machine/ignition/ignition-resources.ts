@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import { maskedUrl, withoutPasswords, type HttpThrough } from '../../bytes/index.js'
-import { minutes, type Clock, type Probe } from '../../runtime/index.js'
+import { maskedUrl, withoutPasswords, type HttpThrough } from '../../base/bytes/index.js'
+import { minutes, type Clock, type Probe } from '../../base/runtime/index.js'
 import {
   dataUrlBytes,
   hashMismatch,

@@ -1,5 +1,5 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import type { Clock, Probe } from '../../runtime/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
+import type { Clock, Probe } from '../../base/runtime/index.js'
 import type { SpecConfig } from '../../ignition/index.js'
 import type { RootTree } from '../root/root-tree.js'
 import { AccountTools } from './account-tools.js'

@@ -5,9 +5,9 @@ import {
   detectCompression,
   type ByteSource,
   type IsoFilesystem,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import { readInitramfs } from '../../coreos/index.js'
-import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
+import { errorChain, type Clock, type ConfigFile } from '../../base/runtime/index.js'
 import { GRUB_MENUS, grubEntry, ISOLINUX_MENUS, isolinuxEntry, type MenuEntry } from '../network/boot-menu.js'
 import { kernelParameters, namesIronic } from './kernel-parameters.js'
 import type { LiveImage } from './live-image.js'

@@ -1,4 +1,4 @@
-import type { ByteSource, HttpThrough } from '../../bytes/index.js'
+import type { ByteSource, HttpThrough } from '../../base/bytes/index.js'
 
 /** How a machine reaches the media that it boots from: its BMC for virtual media, its firmware for PXE. */
 export interface BootNetwork {

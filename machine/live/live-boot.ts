@@ -1,5 +1,5 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
+import { errorChain, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { LiveBoot } from '../machine.js'
 import type { BootNetwork, MediaAccess } from './boot-network.js'
 import { runLiveIgnition } from './live-ignition.js'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { Probe, systemClock } from '../../runtime/index.js'
+import { Probe, systemClock } from '../../base/runtime/index.js'
 import { runLiveIgnition } from './live-ignition.js'
 
 test('Ignition in a live system retries a failed request, and uses the proxy of its config', async () => {

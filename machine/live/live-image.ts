@@ -1,6 +1,6 @@
 import { IGNITION_FILE, openLiveIso, readInitramfs } from '../../coreos/index.js'
-import { type ByteSource, FormatError, maskedUrl, readIso9660 } from '../../bytes/index.js'
-import { errorChain, type Clock, type ConfigFile } from '../../runtime/index.js'
+import { type ByteSource, FormatError, maskedUrl, readIso9660 } from '../../base/bytes/index.js'
+import { errorChain, type Clock, type ConfigFile } from '../../base/runtime/index.js'
 import { agentIso } from './agent-iso.js'
 import type { BootNetwork, MediaAccess } from './boot-network.js'
 import { kernelParameters, namesIronic } from './kernel-parameters.js'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { bytesSource, writeIso } from '../../bytes/index.js'
-import { VirtualClock } from '../../runtime/index.js'
+import { bytesSource, writeIso } from '../../base/bytes/index.js'
+import { VirtualClock } from '../../base/runtime/index.js'
 import { removableParameters, type RemovableMedium } from './removable-parameters.js'
 
 /** Made by the commands that Ironic's create_vfat_image runs: mkfs -t vfat -n ir-vfd-dev, and mcopy of parameters.txt. */

@@ -1,5 +1,5 @@
-import { maskedUrl } from '../../bytes/index.js'
-import { errorChain } from '../../runtime/index.js'
+import { maskedUrl } from '../../base/bytes/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import { FatVolume } from '../disk/fat-volume.js'
 import type { MediaAccess } from './boot-network.js'
 import { kernelParameters } from './kernel-parameters.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { agentConfig, agentOf, type AgentOnCoreos } from '../../coreos/index.js'
-import { Probe, VirtualClock } from '../../runtime/index.js'
+import { Probe, VirtualClock } from '../../base/runtime/index.js'
 import { startAgentUnit } from './run-agent-unit.js'
 
 const template = (template: 'today' | 'original'): AgentOnCoreos =>

@@ -1,5 +1,5 @@
 import type { AgentOnCoreos } from '../../coreos/index.js'
-import { errorChain, type Clock, type Probe } from '../../runtime/index.js'
+import { errorChain, type Clock, type Probe } from '../../base/runtime/index.js'
 
 /** Probe point before a machine pulls an image. An interceptor that throws makes the pull fail. */
 export interface PullPoint {

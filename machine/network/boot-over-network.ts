@@ -1,5 +1,5 @@
-import type { ByteSource } from '../../bytes/index.js'
-import { errorChain, type Clock } from '../../runtime/index.js'
+import type { ByteSource } from '../../base/bytes/index.js'
+import { errorChain, type Clock } from '../../base/runtime/index.js'
 import type { BootNetwork } from '../live/boot-network.js'
 import { grubEntry, isolinuxEntry } from './boot-menu.js'
 import type { FirmwareFacts } from './ipxe-settings.js'

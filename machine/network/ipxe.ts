@@ -1,5 +1,5 @@
-import { maskedUrl } from '../../bytes/index.js'
-import { errorChain, type Clock } from '../../runtime/index.js'
+import { maskedUrl } from '../../base/bytes/index.js'
+import { errorChain, type Clock } from '../../base/runtime/index.js'
 import { IpxeSettings, type FirmwareFacts } from './ipxe-settings.js'
 
 /** Where a boot script leads. */

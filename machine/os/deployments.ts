@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../bytes/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
 import { newFile, type RootTree } from '../root/root-tree.js'
 import { parentFolderOf } from '../root/root-tree.js'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { Bootable } from '../boot/bootable.js'
 import { withBootVolume } from '../disk/boot-volume.js'
 import { deployFiles, titleOf } from './deployments.js'

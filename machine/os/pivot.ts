@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../bytes/index.js'
-import { minutes, seconds, type Clock, type Probe } from '../../runtime/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
+import { minutes, seconds, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { RootTree } from '../root/root-tree.js'
 import { deployFiles, type OsDeployment, type OsState } from './deployments.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from './machine-registry.js'

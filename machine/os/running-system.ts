@@ -1,4 +1,4 @@
-import { errorChain, Mutex } from '../../runtime/index.js'
+import { errorChain, Mutex } from '../../base/runtime/index.js'
 import type { BootingMachine } from '../machine-parts.js'
 import type { Bootable } from '../boot/bootable.js'
 import { withBootVolume } from '../disk/boot-volume.js'

@@ -1,4 +1,4 @@
-import { shareText } from '../../runtime/index.js'
+import { shareText } from '../../base/runtime/index.js'
 
 /** A line of a machine's journal. */
 export interface JournalLine {

@@ -1,4 +1,4 @@
-import { withClockHeld } from '../../runtime/index.js'
+import { withClockHeld } from '../../base/runtime/index.js'
 import { blkid } from './block/blkid.js'
 import { dd } from './block/dd.js'
 import { efibootmgr } from './system/efibootmgr.js'

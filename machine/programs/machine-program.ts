@@ -1,5 +1,5 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import type { Clock, LazyMap, Random } from '../../runtime/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
+import type { Clock, LazyMap, Random } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
 import type { FileTree } from '../file-tree.js'
 import type { Boot, MachinePace } from '../machine.js'

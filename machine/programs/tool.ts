@@ -1,4 +1,4 @@
-import { errorChain } from '../../runtime/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import type { Process, MachineProgram } from './machine-program.js'
 
 /**

@@ -1,4 +1,4 @@
-import { errorChain, randomUuid, LazyMap, sharedAbort } from '../../runtime/index.js'
+import { errorChain, randomUuid, LazyMap, sharedAbort } from '../../base/runtime/index.js'
 import type { TargetCommand, CommandExit, TargetFiles, RunningCommand } from '../../targets/index.js'
 import { MemoryFileTree } from '../file-tree.js'
 import type { Boot } from '../machine.js'

@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../bytes/index.js'
-import { uuidOf } from '../../runtime/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
+import { uuidOf } from '../../base/runtime/index.js'
 import { normalPath, parentPath, type TreeNode } from '../file-tree.js'
 import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames } from '../hardware/hardware-names.js'
 import type { Boot } from '../machine.js'

@@ -1,5 +1,5 @@
 import type { Executor, Target } from '../../targets/index.js'
-import type { LazyMap } from '../../runtime/index.js'
+import type { LazyMap } from '../../base/runtime/index.js'
 import type { MachineParts } from '../machine-parts.js'
 import { stagedIn } from './staged-files.js'
 

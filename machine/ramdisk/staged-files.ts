@@ -1,5 +1,5 @@
-import type { HttpThrough } from '../../bytes/index.js'
-import { defined, type LazyMap } from '../../runtime/index.js'
+import type { HttpThrough } from '../../base/bytes/index.js'
+import { defined, type LazyMap } from '../../base/runtime/index.js'
 import type { StageAsset } from '../../targets/index.js'
 
 /** Files of this process by their path in the machine. */

@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { Lab } from '../../lab/index.js'
 
 /** The members of undici's `DispatchOptions` that a request is made of. */

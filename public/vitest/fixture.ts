@@ -1,5 +1,5 @@
 import { createLab, type Lab, type LabOptions } from '../../lab/index.js'
-import type { Clock, MovableClock } from '../../runtime/index.js'
+import type { Clock, MovableClock } from '../../base/runtime/index.js'
 import { journalText } from './journal-text.js'
 
 /** Options of {@link ironstage}. */

@@ -1,4 +1,4 @@
-import { visibleLine } from '../../runtime/index.js'
+import { visibleLine } from '../../base/runtime/index.js'
 import { entryLine, type LabJournal } from '../../lab/index.js'
 
 /** Columns of a terminal. */

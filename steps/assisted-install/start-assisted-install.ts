@@ -1,4 +1,4 @@
-import { seconds } from '../../runtime/index.js'
+import { seconds } from '../../base/runtime/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'

@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { StepError } from '../sdk/step.js'
 
 /**

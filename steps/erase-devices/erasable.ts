@@ -1,5 +1,5 @@
-import { isObject, type Logger } from '../../runtime/index.js'
-import { HintError, type JsonObject } from '../../wire/index.js'
+import { isObject, type Logger } from '../../base/runtime/index.js'
+import { HintError, type JsonObject } from '../../base/wire/index.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
 import { compileHints } from '../hardware/find-by-hints.js'
 import { StepError, type StepContext } from '../sdk/step.js'

@@ -1,5 +1,5 @@
-import { errorChain } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { errorChain } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { deletableArrays, deleteArray, listRaidArrays } from '../hardware/software-raid.js'
 import { runCommand } from '../sdk/run-command.js'

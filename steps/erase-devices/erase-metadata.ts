@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { readPartitions } from '../hardware/read-partitions.js'
 import { runCommand } from '../sdk/run-command.js'

@@ -1,4 +1,4 @@
-import { errorChain, isObject } from '../../runtime/index.js'
+import { errorChain, isObject } from '../../base/runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { programJson } from '../hardware/program-json.js'
 import { runToEnd, runCommand } from '../sdk/run-command.js'

@@ -1,4 +1,4 @@
-import { defined, during } from '../../runtime/index.js'
+import { defined, during } from '../../base/runtime/index.js'
 import type { Executor, Target } from '../../targets/index.js'
 import { runToEnd, runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'

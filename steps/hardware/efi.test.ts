@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { silent } from '../../runtime/index.js'
+import { silent } from '../../base/runtime/index.js'
 import { scriptedTarget, type Script } from '../../test/kit/scripted-target.js'
 import { createBootEntry, parseBootCsv, parseBootMenu } from './efi.js'
 

@@ -1,4 +1,4 @@
-import { seconds, type Clock, type Logger } from '../../runtime/index.js'
+import { seconds, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { CommandFailed, runToEnd, runCommand } from '../sdk/run-command.js'
 import { StepError } from '../sdk/step.js'

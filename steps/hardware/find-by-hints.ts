@@ -1,4 +1,4 @@
-import { parseRootDeviceHints, satisfiesHints, type HintedDevice, type JsonObject } from '../../wire/index.js'
+import { parseRootDeviceHints, satisfiesHints, type HintedDevice, type JsonObject } from '../../base/wire/index.js'
 import type { BlockDevice } from './block-devices.js'
 
 /**

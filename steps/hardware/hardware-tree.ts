@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import type { Inventory } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import type { Inventory } from '../../base/wire/index.js'
 import type { Executor } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
 import { sysText } from './block-devices.js'

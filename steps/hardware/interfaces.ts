@@ -1,4 +1,4 @@
-import type { InventoryInterface } from '../../wire/index.js'
+import type { InventoryInterface } from '../../base/wire/index.js'
 import type { Executor } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
 import { sysNames, sysText } from './block-devices.js'

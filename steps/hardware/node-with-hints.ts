@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import type { StepSurroundings } from '../sdk/step.js'
 import { rootDeviceHints } from './root-device.js'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../../runtime/index.js'
+import { isObject } from '../../base/runtime/index.js'
 
 /** Parses a program's JSON output; undefined for any other text. */
 export function programJson(text: string): unknown {

@@ -1,4 +1,4 @@
-import type { Inventory, InventoryDisk } from '../../wire/index.js'
+import type { Inventory, InventoryDisk } from '../../base/wire/index.js'
 import type { Target } from '../../targets/index.js'
 import { StepError } from '../sdk/step.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'

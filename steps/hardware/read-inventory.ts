@@ -1,5 +1,5 @@
-import { defined } from '../../runtime/index.js'
-import type { Inventory, InventoryCpu, InventoryDisk } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { Inventory, InventoryCpu, InventoryDisk } from '../../base/wire/index.js'
 import type { Executor, Target } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
 import { findBmc } from './find-bmc.js'

@@ -1,4 +1,4 @@
-import { during } from '../../runtime/index.js'
+import { during } from '../../base/runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { runCommand } from '../sdk/run-command.js'
 import { lsblkListing } from './lsblk-listing.js'

@@ -1,4 +1,4 @@
-import type { Logger } from '../../runtime/index.js'
+import type { Logger } from '../../base/runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { runToEnd, printCommand, type FinishedCommand } from '../sdk/run-command.js'
 

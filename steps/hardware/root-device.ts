@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import { HintError, pythonRepr, type JsonObject } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import { HintError, pythonRepr, type JsonObject } from '../../base/wire/index.js'
 import { StepError } from '../sdk/step.js'
 import type { BlockDevice } from './block-devices.js'
 import { findByHints } from './find-by-hints.js'

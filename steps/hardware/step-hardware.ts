@@ -1,4 +1,4 @@
-import type { Inventory, JsonObject } from '../../wire/index.js'
+import type { Inventory, JsonObject } from '../../base/wire/index.js'
 import type { Target } from '../../targets/index.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { bootMode } from './boot-mode.js'

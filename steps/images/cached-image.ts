@@ -1,5 +1,5 @@
-import type { HttpClientOptions } from '../../bytes/index.js'
-import type { Clock, Logger } from '../../runtime/index.js'
+import type { HttpClientOptions } from '../../base/bytes/index.js'
+import type { Clock, Logger } from '../../base/runtime/index.js'
 import type { ImageRecord } from './cache-folder.js'
 
 export interface ImageCacheOptions extends Omit<HttpClientOptions, 'clock'> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
-import { UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { FetchFailure, maskedUrl, type HttpClient } from '../../base/bytes/index.js'
+import { UserError, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { ImageAsset } from '../../targets/index.js'
 import { fetchSignature } from './fetch-signature.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'

@@ -1,5 +1,5 @@
-import { digestOfFile, isZero, readParts } from '../../bytes/index.js'
-import { withClockHeld, type Clock } from '../../runtime/index.js'
+import { digestOfFile, isZero, readParts } from '../../base/bytes/index.js'
+import { withClockHeld, type Clock } from '../../base/runtime/index.js'
 import { fileOf, type CacheFolder, type ImageRecord } from './cache-folder.js'
 import { SharedWork } from './shared-work.js'
 import { DIGEST_BLOCK_BYTES, blocksDigest } from './transcode.js'

@@ -9,8 +9,8 @@ import {
   type HttpClient,
   maskedUrl,
   unsatisfiedSize,
-} from '../../bytes/index.js'
-import { defined, withClockHeld, seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
+} from '../../base/bytes/index.js'
+import { defined, withClockHeld, seconds, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
 import { KIND_BYTES, refusePages } from './image-kind.js'
 import { ERRORS } from '../errors.js'
 

@@ -1,5 +1,5 @@
-import { FetchFailure, maskedUrl, type HttpClient } from '../../bytes/index.js'
-import { seconds, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { FetchFailure, maskedUrl, type HttpClient } from '../../base/bytes/index.js'
+import { seconds, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { ImageAsset } from '../../targets/index.js'
 import { signatureUrlOf } from './signature-url.js'
 

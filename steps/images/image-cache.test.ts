@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { errorChain, seededRandom, sharedAbort, userError, VirtualClock, type Clock } from '../../runtime/index.js'
+import { errorChain, seededRandom, sharedAbort, userError, VirtualClock, type Clock } from '../../base/runtime/index.js'
 import {
   contentsOf,
   cutAfter,
@@ -23,7 +23,7 @@ import {
 import type { ImageAsset } from '../../targets/asset.js'
 import type { ImageCacheOptions } from './cached-image.js'
 import { ImageCache } from './image-cache.js'
-import { tryLock } from '../../runtime/index.js'
+import { tryLock } from '../../base/runtime/index.js'
 
 const MIB = 2 ** 20
 const RAW = Buffer.concat([Buffer.alloc(3 * MIB), Buffer.from(seededRandom(1).bytes(MIB / 4)), Buffer.alloc(MIB)])

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 
 export const wrongDigest = (shownUrl: string, wanted: string, found: string): UserError =>
   new UserError('image-digest', `${shownUrl} is not the image that was asked for`, {

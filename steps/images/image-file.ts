@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { withClockHeld, type Clock } from '../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../base/runtime/index.js'
 import { imageKind, KIND_BYTES, type ImageKind } from './image-kind.js'
 import { imageDamagedError } from './image-errors.js'
 

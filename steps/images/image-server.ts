@@ -1,5 +1,5 @@
-import { fileRepresentation, type FoundFile, serveFiles, type StreamedRepresentation } from '../../bytes/index.js'
-import type { Clock, Logger, Random } from '../../runtime/index.js'
+import { fileRepresentation, type FoundFile, serveFiles, type StreamedRepresentation } from '../../base/bytes/index.js'
+import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 
 /** An image that is checked while it streams. */
 export interface CheckedStream {

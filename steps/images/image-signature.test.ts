@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { errorChain, seededRandom, silent, systemClock, userError } from '../../runtime/index.js'
+import { errorChain, seededRandom, silent, systemClock, userError } from '../../base/runtime/index.js'
 import { contentsOf, fileServer, page, status, type FileServer } from '../../test/kit/images/image-files.js'
 import { ImageCache } from './image-cache.js'
 

@@ -1,4 +1,4 @@
-import { defined, withClockHeld, importPackage, UserError, type Clock } from '../../runtime/index.js'
+import { defined, withClockHeld, importPackage, UserError, type Clock } from '../../base/runtime/index.js'
 import { SIGNING_KEYS } from './signing-keys.js'
 
 /** Signer of an image. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { errorChain, seededRandom, silent, systemClock, userError } from '../../runtime/index.js'
+import { errorChain, seededRandom, silent, systemClock, userError } from '../../base/runtime/index.js'
 import {
   contentsOf,
   cutAfter,

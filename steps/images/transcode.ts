@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
-import { withClockHeld, type Clock } from '../../runtime/index.js'
-import { isZero, loadZstd, zeroRuns } from '../../bytes/index.js'
+import { withClockHeld, type Clock } from '../../base/runtime/index.js'
+import { isZero, loadZstd, zeroRuns } from '../../base/bytes/index.js'
 
 /** Bytes of an image per frame: compressed without a pause, and the memory that a reader needs; whole blocks. */
 const FRAME = 2 * 2 ** 20

@@ -1,5 +1,5 @@
-import { defined, errorChain } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { defined, errorChain } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { withMounted, withMountedForWriting } from '../hardware/mounted.js'
 import { partitionPath, readPartitions } from '../hardware/read-partitions.js'

@@ -1,6 +1,6 @@
-import { maskedUrl, sha256Hex } from '../../bytes/index.js'
+import { maskedUrl, sha256Hex } from '../../base/bytes/index.js'
 import { MASKED_IGNITION, summarizeIgnition } from '../../ignition/index.js'
-import { errorChain } from '../../runtime/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { listBlockDevices, sysText, type BlockDevice } from '../hardware/block-devices.js'
 import { bootMode } from '../hardware/boot-mode.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import type { InstallCoreosArgs } from './args.js'
 import { installerArgv } from './argv.js'
 import { resolveInput, type InstallInput } from './install-input.js'

@@ -1,6 +1,6 @@
 import { parseIgnition, withHostname, type IgnitionConfig } from '../../ignition/index.js'
-import { isObject, UserError } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { isObject, UserError } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { StepError } from '../sdk/step.js'
 import type { InstallCoreosArgs } from './args.js'
 import { checkIgnition } from './check-ignition.js'

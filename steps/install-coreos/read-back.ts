@@ -1,4 +1,4 @@
-import { during, type Logger } from '../../runtime/index.js'
+import { during, type Logger } from '../../base/runtime/index.js'
 import type { Target } from '../../targets/index.js'
 import { withMounted } from '../hardware/mounted.js'
 import { readPartitions } from '../hardware/read-partitions.js'

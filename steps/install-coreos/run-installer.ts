@@ -1,5 +1,5 @@
-import { withoutPasswords } from '../../bytes/index.js'
-import { seconds, userError } from '../../runtime/index.js'
+import { withoutPasswords } from '../../base/bytes/index.js'
+import { seconds, userError } from '../../base/runtime/index.js'
 import type { TargetCommand } from '../../targets/index.js'
 import { fullDiskReason } from '../sdk/disk-full.js'
 import { runToEnd, printCommand } from '../sdk/run-command.js'

@@ -1,5 +1,5 @@
-import { maskedUrl } from '../../bytes/index.js'
-import { errorChain, userError } from '../../runtime/index.js'
+import { maskedUrl } from '../../base/bytes/index.js'
+import { errorChain, userError } from '../../base/runtime/index.js'
 import type { StagedAsset } from '../../targets/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import type { InstallInput } from './install-input.js'

@@ -1,4 +1,4 @@
-import { errorChain } from '../../runtime/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import { listBlockDevices, type BlockDevice } from '../hardware/block-devices.js'
 import { bootMode } from '../hardware/boot-mode.js'
 import { partitionPath, readPartitions } from '../hardware/read-partitions.js'

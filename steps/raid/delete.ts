@@ -1,4 +1,4 @@
-import { isObject } from '../../runtime/index.js'
+import { isObject } from '../../base/runtime/index.js'
 import { eraseMetadata } from '../erase-devices/erase-metadata.js'
 import { listBlockDevices } from '../hardware/block-devices.js'
 import { diskOf, readPartitions } from '../hardware/read-partitions.js'

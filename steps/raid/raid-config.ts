@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
 import { StepError } from '../sdk/step.js'
 

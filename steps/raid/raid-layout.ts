@@ -1,4 +1,4 @@
-import { HintError, type JsonObject } from '../../wire/index.js'
+import { HintError, type JsonObject } from '../../base/wire/index.js'
 import { compileHints } from '../hardware/find-by-hints.js'
 import type { BlockDevice } from '../hardware/block-devices.js'
 import { StepError } from '../sdk/step.js'

@@ -1,5 +1,5 @@
-import { isObject } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { isObject } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { createVolumes } from './create.js'

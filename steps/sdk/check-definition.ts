@@ -1,5 +1,5 @@
-import { UserError } from '../../runtime/index.js'
-import { STEP_INTERFACES } from '../../wire/index.js'
+import { UserError } from '../../base/runtime/index.js'
+import { STEP_INTERFACES } from '../../base/wire/index.js'
 
 /** A definition; one from JavaScript or unchecked TypeScript may lack any of its fields. */
 interface Definition {

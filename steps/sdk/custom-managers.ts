@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { standardManagers } from '../hardware-managers.js'
 import type { HardwareManager, Step } from './step.js'
 

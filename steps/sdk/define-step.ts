@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
-import { defined } from '../../runtime/index.js'
-import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } from '../../base/wire/index.js'
 import type { ArgsOf, ArgsSchema } from './arg-types.js'
 import { checkDefinition } from './check-definition.js'
 import { stepHardware } from '../hardware/step-hardware.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { exited, FakeTarget } from '../../test/kit/fake-target.js'
 import { stepContext } from '../../test/kit/step-context.js'
 import { runInstaller } from '../install-coreos/run-installer.js'

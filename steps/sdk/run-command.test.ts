@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scriptedTarget } from '../../test/kit/scripted-target.js'
-import { errorChain } from '../../runtime/index.js'
+import { errorChain } from '../../base/runtime/index.js'
 import { LineSplitter } from './line-splitter.js'
 import { runToEnd, runCommand, printCommand } from './run-command.js'
 

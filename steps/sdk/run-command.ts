@@ -1,5 +1,5 @@
-import { withoutPasswords } from '../../bytes/index.js'
-import { knownInAllCopies, unlessAborted, UserError } from '../../runtime/index.js'
+import { withoutPasswords } from '../../base/bytes/index.js'
+import { knownInAllCopies, unlessAborted, UserError } from '../../base/runtime/index.js'
 import type { TargetCommand, Executor, CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
 import { LineSplitter } from './line-splitter.js'
 

@@ -1,5 +1,5 @@
-import { ownMember } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { ownMember } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
 import { StepError, type ImageRules } from '../sdk/step.js'
 

@@ -10,7 +10,7 @@ import {
   maskedUrl,
   type FileAnswer,
   type HttpLimits,
-} from '../../bytes/index.js'
+} from '../../base/bytes/index.js'
 import {
   defined,
   errorChain,
@@ -20,7 +20,7 @@ import {
   temporaryFolder,
   type Clock,
   readNamedFile,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import type { ChecksumAlgorithm } from './image-info.js'
 

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { defined, errorChain } from '../../runtime/index.js'
+import { defined, errorChain } from '../../base/runtime/index.js'
 import { partitionPath, readPartitions } from '../hardware/read-partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'

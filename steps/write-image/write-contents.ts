@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { runCommand } from '../sdk/run-command.js'
 import type { StepContext } from '../sdk/step.js'
 import type { DiskContents } from './qcow2.js'

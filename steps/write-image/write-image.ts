@@ -1,5 +1,5 @@
-import { errorChain } from '../../runtime/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import { errorChain } from '../../base/runtime/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { defineStep } from '../sdk/define-step.js'
 import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { chooseWritableRoot } from '../hardware/writable-root.js'

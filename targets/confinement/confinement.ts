@@ -1,4 +1,4 @@
-import { UserError, type Logger } from '../../runtime/index.js'
+import { UserError, type Logger } from '../../base/runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
 import { findFiltering, type SyscallFiltering } from './filter-loader.js'

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock, systemRandom } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../base/runtime/index.js'
 import type { TargetCapability } from '../executor.js'
 import { runToEnd } from '../../steps/sdk/run-command.js'
 import { localShell } from '../supervised/local-shell.js'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { UserError, defined, type Clock } from '../../runtime/index.js'
+import { UserError, defined, type Clock } from '../../base/runtime/index.js'
 import type { TargetCapability, TargetCommand, DiskPolicy, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
 import { RECORD_FOLDERS } from '../supervised/supervised-files.js'

@@ -1,4 +1,4 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { CellNeeds } from '../confinement/needs.js'
 import type { TargetCapability } from '../executor.js'
 

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 
 /** Name of the one disk that a real target may write. */
 export type DiskSelector =

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { defined, isObject } from '../../runtime/index.js'
+import { defined, isObject } from '../../base/runtime/index.js'
 import type { TargetCommand, Executor, OutputChunk, RunningCommand } from '../executor.js'
 
 /** Devices that a listing may show. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { shellWord } from '../supervised/shell-words.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { ERRORS } from '../errors.js'

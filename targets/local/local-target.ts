@@ -8,7 +8,7 @@ import {
   type Logger,
   type Random,
   type Scope,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import type { TargetCapability } from '../executor.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { defined, withClockHeld, UserError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, withClockHeld, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
 import { CLEANUP_TIMEOUT } from '../supervised/unfinished-runs.js'

@@ -1,5 +1,5 @@
-import { bracketHost, withoutPasswords } from '../../bytes/index.js'
-import { UserError } from '../../runtime/index.js'
+import { bracketHost, withoutPasswords } from '../../base/bytes/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 
 /** An SSH address; absent parts may come from `~/.ssh/config`. */

@@ -1,4 +1,4 @@
-import { UserError, wildcardPattern } from '../../runtime/index.js'
+import { UserError, wildcardPattern } from '../../base/runtime/index.js'
 import { ssh2Constants } from './ssh2.js'
 
 type Constants = ReturnType<typeof ssh2Constants>

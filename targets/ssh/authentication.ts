@@ -1,5 +1,5 @@
 import type { AnyAuthMethod, AuthHandlerMiddleware, AuthenticationType, Prompt } from 'ssh2'
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { SshHostSettings } from './host-settings.js'
 import type { SecretSource } from './ssh-secrets.js'
 import { agentsByKey, keysOfFiles } from './user-keys.js'

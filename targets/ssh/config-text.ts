@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { withClockHeld, UserError, wildcardPattern, type Clock, readNamedText } from '../../runtime/index.js'
+import { withClockHeld, UserError, wildcardPattern, type Clock, readNamedText } from '../../base/runtime/index.js'
 
 const MAX_INCLUDE_DEPTH = 16
 

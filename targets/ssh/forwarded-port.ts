@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { errorChain, Scope, type Clock, type Logger } from '../../runtime/index.js'
+import { errorChain, Scope, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { SshConnection } from './ssh-connection.js'
 
 export interface ForwardParts {

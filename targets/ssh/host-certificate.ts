@@ -1,4 +1,4 @@
-import { ownMember } from '../../runtime/index.js'
+import { ownMember } from '../../base/runtime/index.js'
 import { knownHostPattern, keyType } from './known-hosts.js'
 import { loadSsh2 } from './ssh2.js'
 

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { certificateFault, type HostCertificate } from './host-certificate.js'
 import {
   formatFingerprint,

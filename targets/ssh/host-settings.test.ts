@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { errorChain, systemClock } from '../../runtime/index.js'
+import { errorChain, systemClock } from '../../base/runtime/index.js'
 import { Home } from '../../test/kit/ssh-host.js'
 import { parseJump, parseSshTarget, shownAddress, type SshAddress } from './address.js'
 import { parsePins } from './host-keys.js'

@@ -1,6 +1,6 @@
 import SSHConfig from 'ssh-config'
 import { join } from 'node:path'
-import { seconds, UserError, type Clock } from '../../runtime/index.js'
+import { seconds, UserError, type Clock } from '../../base/runtime/index.js'
 import { parseJump, type SshAddress } from './address.js'
 import { algorithmsOf, type Algorithms } from './algorithms.js'
 import { configText } from './config-text.js'

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Home, newKey, SshHost, type SshHostOptions } from '../../test/kit/ssh-host.js'
-import { errorChain, systemClock, systemRandom, UserError, VirtualClock, type Logger } from '../../runtime/index.js'
+import {
+  errorChain,
+  systemClock,
+  systemRandom,
+  UserError,
+  VirtualClock,
+  type Logger,
+} from '../../base/runtime/index.js'
 import { runToEnd } from '../../steps/sdk/run-command.js'
 import { LinkLost, type LoginShell } from '../supervised/login-shell.js'
 import { localShell } from '../supervised/local-shell.js'

@@ -1,4 +1,4 @@
-import { sharedAbort, UserError, type Clock } from '../../runtime/index.js'
+import { sharedAbort, UserError, type Clock } from '../../base/runtime/index.js'
 import { NoRoom, type Channel, type SshConnection } from './ssh-connection.js'
 
 /** Channels per connection: sshd allows ten by default (MaxSessions), and a few stay free for short commands. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Client, ClientChannel } from 'ssh2'
-import { unlessAborted, UserError, type Clock } from '../../runtime/index.js'
+import { unlessAborted, UserError, type Clock } from '../../base/runtime/index.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { shownAddress } from './address.js'
 import { preferringKnown } from './algorithms.js'

@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 
 /** Identity of a machine and of its boot; null for values that cannot be read. */
 export interface HostIdentity {

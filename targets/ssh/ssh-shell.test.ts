@@ -14,7 +14,7 @@ import {
   replyAfterRetries,
   why,
 } from '../../test/kit/ssh-scene.js'
-import { errorChain, seededRandom, systemRandom } from '../../runtime/index.js'
+import { errorChain, seededRandom, systemRandom } from '../../base/runtime/index.js'
 import { runCommand } from '../../steps/sdk/run-command.js'
 import { LinkLost, type LoginShell } from '../supervised/login-shell.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'

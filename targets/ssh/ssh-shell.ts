@@ -10,7 +10,7 @@ import {
   silent as noLogger,
   sharedAbort,
   readNamedText,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import { limitedText } from '../supervised/output-limits.js'
 import { LinkLost, type LoginShell, type ShellChannel } from '../supervised/login-shell.js'
 import { Silence } from '../supervised/silence.js'

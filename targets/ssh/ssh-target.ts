@@ -1,4 +1,4 @@
-import { defined, delaySignal, openInScope, UserError, type Scope } from '../../runtime/index.js'
+import { defined, delaySignal, openInScope, UserError, type Scope } from '../../base/runtime/index.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'

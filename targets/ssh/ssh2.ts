@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Ssh2 from 'ssh2'
 import type Constants from 'ssh2/lib/protocol/constants.js'
-import { loadPackage } from '../../runtime/index.js'
+import { loadPackage } from '../../base/runtime/index.js'
 
 const require = createRequire(import.meta.url)
 

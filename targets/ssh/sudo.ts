@@ -1,4 +1,4 @@
-import { seconds, UserError, type Clock, type Random } from '../../runtime/index.js'
+import { seconds, UserError, type Clock, type Random } from '../../base/runtime/index.js'
 import { OUTPUT_LIMITS, tooMuch } from '../supervised/output-limits.js'
 import type { Channel } from './ssh-connection.js'
 import { ERRORS } from '../errors.js'

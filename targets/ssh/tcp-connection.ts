@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { errorChain, UserError, userError, minutes, type Clock } from '../../runtime/index.js'
+import { errorChain, UserError, userError, minutes, type Clock } from '../../base/runtime/index.js'
 import { LinkLost } from '../supervised/login-shell.js'
 import { shownAddress } from './address.js'
 import type { Authentication } from './authentication.js'

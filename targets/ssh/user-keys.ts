@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { BaseAgent, OpenSSHAgent, ParsedKey } from 'ssh2'
-import { withClockHeld, type Clock, readNamedFile, readNamedText } from '../../runtime/index.js'
+import { withClockHeld, type Clock, readNamedFile, readNamedText } from '../../base/runtime/index.js'
 import { certifiedKey } from './user-certificate.js'
 import type { SshHostSettings } from './host-settings.js'
 import type { SecretSource } from './ssh-secrets.js'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import ssh2, { type AuthContext, type ParsedKey } from 'ssh2'
-import { errorChain, silent, systemClock, systemRandom } from '../../runtime/index.js'
+import { errorChain, silent, systemClock, systemRandom } from '../../base/runtime/index.js'
 import { Home, newKey, SshHost } from '../../test/kit/ssh-host.js'
 import { parseSshTarget } from './address.js'
 import { NO_PINS, parsePins } from './host-keys.js'

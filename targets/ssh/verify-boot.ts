@@ -1,4 +1,4 @@
-import { defined, minutes, seconds, UserError, userError, type Clock, type Logger } from '../../runtime/index.js'
+import { defined, minutes, seconds, UserError, userError, type Clock, type Logger } from '../../base/runtime/index.js'
 import { waitText } from '../supervised/conversation.js'
 import { limitedText } from '../supervised/output-limits.js'
 import { LinkLost } from '../supervised/login-shell.js'

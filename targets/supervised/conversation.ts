@@ -6,7 +6,7 @@ import {
   type Clock,
   type Logger,
   type Random,
-} from '../../runtime/index.js'
+} from '../../base/runtime/index.js'
 import { LinkLost, type LoginShell } from './login-shell.js'
 import { drainStream, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './answer-records.js'

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { startFailure, type Clock } from '../../runtime/index.js'
+import { startFailure, type Clock } from '../../base/runtime/index.js'
 import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
 
 /**

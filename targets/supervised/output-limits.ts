@@ -1,4 +1,4 @@
-import { sizeText, UserError } from '../../runtime/index.js'
+import { sizeText, UserError } from '../../base/runtime/index.js'
 
 const MIB = 2 ** 20
 

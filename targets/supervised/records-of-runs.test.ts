@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock, systemRandom } from '../../runtime/index.js'
+import { systemClock, systemRandom } from '../../base/runtime/index.js'
 import { runToEnd } from '../../steps/sdk/run-command.js'
 import { localShell } from './local-shell.js'
 import { SupervisedExecutor } from './supervised-executor.js'

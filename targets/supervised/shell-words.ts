@@ -1,4 +1,4 @@
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 
 /** Quotes a word for any POSIX shell. */
 export function shellWord(word: string): string {

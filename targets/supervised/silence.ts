@@ -1,4 +1,4 @@
-import { seconds, type Clock, type Logger } from '../../runtime/index.js'
+import { seconds, type Clock, type Logger } from '../../base/runtime/index.js'
 
 export interface SilenceParts {
   /** Name of the silent target. */

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../bytes/index.js'
+import { sha256Hex } from '../../base/bytes/index.js'
 import type { TargetCommand, Executor, TargetFiles, OutputChunk, RunningCommand, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
 import { taggedLines } from './tagged-lines.js'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import type { TargetFiles } from '../executor.js'
 import type { Conversation } from './conversation.js'
 import { OUTPUT_LIMITS } from './output-limits.js'

@@ -1,4 +1,4 @@
-import { errorChain, sizeText, UserError } from '../../runtime/index.js'
+import { errorChain, sizeText, UserError } from '../../base/runtime/index.js'
 import type { CommandExit, OutputChunk, RunningCommand, RunId } from '../executor.js'
 import { TargetRebooted, type Conversation } from './conversation.js'
 import { ERRORS } from '../errors.js'

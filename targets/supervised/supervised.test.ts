@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom, systemClock, systemRandom } from '../../runtime/index.js'
+import { seededRandom, systemClock, systemRandom } from '../../base/runtime/index.js'
 import type { Executor } from '../executor.js'
 import { runToEnd } from '../../steps/sdk/run-command.js'
 import { cutAtRandom, runsOverCuts } from '../../test/kit/cut-shell.js'
@@ -175,7 +175,7 @@ test('a run outlives the process that started it, and the next process finds its
   // Starts the run from another process, which is killed at once.
   const body = join(place, 'launch.mjs')
   const dist = new URL('../../dist/targets/supervised/', import.meta.url).href
-  const runtime = new URL('../../dist/runtime/index.js', import.meta.url).href
+  const runtime = new URL('../../dist/base/runtime/index.js', import.meta.url).href
   if (!existsSync(new URL(`${dist}supervised-executor.js`))) return
   await writeFile(
     body,

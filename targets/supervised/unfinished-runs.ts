@@ -1,4 +1,4 @@
-import type { Logger } from '../../runtime/index.js'
+import type { Logger } from '../../base/runtime/index.js'
 
 /** Time for cleanup on a target after the command is stopped, in milliseconds. */
 export const CLEANUP_TIMEOUT = 800

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { seededRandom, systemClock, systemRandom } from '../../runtime/index.js'
+import { seededRandom, systemClock, systemRandom } from '../../base/runtime/index.js'
 import { cutAtRandom } from '../../test/kit/cut-shell.js'
 import { localShell } from './local-shell.js'
 import type { LoginShell } from './login-shell.js'

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
-import { withClockHeld, UserError, type Clock } from '../../runtime/index.js'
+import { withClockHeld, UserError, type Clock } from '../../base/runtime/index.js'
 import type { Conversation } from './conversation.js'
 import { taggedLines } from './tagged-lines.js'
 import { shellWord } from './shell-words.js'

@@ -1,5 +1,5 @@
 import { composeStage } from '../../lab/index.js'
-import { seededRandom, systemClock } from '../../runtime/index.js'
+import { seededRandom, systemClock } from '../../base/runtime/index.js'
 
 /** A lab's process reports where it listens, then on each message the processor time that it has used. */
 export type Reported = { readonly url: string } | { readonly milliseconds: number }

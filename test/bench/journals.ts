@@ -4,7 +4,7 @@ import { randomPlan } from '../../lab/chaos/chaos-plan.js'
 import { REALISTIC_MACHINES } from '../../lab/realistic-pace.js'
 import { IPA_PACE } from '../../agent/index.js'
 import type { DiskSpec } from '../../machine/index.js'
-import { minutes } from '../../runtime/index.js'
+import { minutes } from '../../base/runtime/index.js'
 import type { Outcome } from './measure.js'
 import { liveThrough } from './staged.js'
 

@@ -1,5 +1,5 @@
 import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type MachineSpec } from '../../machine/index.js'
-import { Probe, seededRandom, silent, type Scope } from '../../runtime/index.js'
+import { Probe, seededRandom, silent, type Scope } from '../../base/runtime/index.js'
 import { clock } from './measure.js'
 
 /** A simulated machine that has booted the ramdisk, for as long as the scope is open. */

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import type { Row } from './rows.js'
 
 export const clock = systemClock()

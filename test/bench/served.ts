@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { HttpTransport, IronicClient } from '../../wire/index.js'
+import { HttpTransport, IronicClient } from '../../base/wire/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { clock, median, timed, type Measured } from './measure.js'
 import { deploySteps } from './staged.js'

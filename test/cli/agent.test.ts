@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
-import { seededRandom, systemClock } from '../../runtime/index.js'
-import { HttpTransport, type Inventory } from '../../wire/index.js'
+import { seededRandom, systemClock } from '../../base/runtime/index.js'
+import { HttpTransport, type Inventory } from '../../base/wire/index.js'
 import { command } from '../kit/commands/command.js'
 
 const TOKEN = 'T'.repeat(43)

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
-import { HttpTransport, IronicClient } from '../../wire/index.js'
+import { systemClock } from '../../base/runtime/index.js'
+import { HttpTransport, IronicClient } from '../../base/wire/index.js'
 import { command } from '../kit/commands/command.js'
 
 /** Accounts of BMCs under `ironstage up`, through restarts on one state folder. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inspectDisk } from '../../machine/index.js'
-import { VirtualClock } from '../../runtime/index.js'
+import { VirtualClock } from '../../base/runtime/index.js'
 import { command } from '../kit/commands/command.js'
 import { imagePath } from '../kit/installer.js'
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { inspectDisk } from '../../machine/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 import { command } from '../kit/commands/command.js'
 
 const image = fileURLToPath(new URL('../../images/coreos-metal.raw.xz', import.meta.url))

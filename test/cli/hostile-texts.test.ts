@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { command, type CommandOptions, type CommandRun } from '../kit/commands/command.js'
 
 /** Sets the title, clears the screen, colours by C1, turns the direction, and begins a line of its own. */

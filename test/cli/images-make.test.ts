@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bytesSource } from '../../bytes/index.js'
+import { bytesSource } from '../../base/bytes/index.js'
 import { checkStream, openLiveIso, readMetadata, type StreamMetadata } from '../../coreos/index.js'
 import { inspectDisk } from '../../machine/index.js'
-import { systemClock, temporaryFolder, type TemporaryFolder } from '../../runtime/index.js'
+import { systemClock, temporaryFolder, type TemporaryFolder } from '../../base/runtime/index.js'
 import { command } from '../kit/commands/command.js'
 
 const clock = systemClock()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { temporaryFolder } from '../../runtime/index.js'
+import { temporaryFolder } from '../../base/runtime/index.js'
 
 /** The built command beside packages of which npm has left one out. */
 

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { IRONIC_OPERATIONS, IRONIC_RELEASES, type IronicOperation } from '../../wire/index.js'
+import { IRONIC_OPERATIONS, IRONIC_RELEASES, type IronicOperation } from '../../base/wire/index.js'
 import { command } from '../kit/commands/command.js'
 
 interface Document {

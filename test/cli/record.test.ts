@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readRecording } from '../../recording/index.js'
+import { readRecording } from '../../apps/recording/index.js'
 import { command } from '../kit/commands/command.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 

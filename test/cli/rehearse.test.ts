@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ALL_BEHAVIOURS, STORIES } from '../../cluster/index.js'
+import { ALL_BEHAVIOURS, STORIES } from '../../apps/cluster/index.js'
 import { command } from '../kit/commands/command.js'
 
 async function rehearsal(...args: string[]) {

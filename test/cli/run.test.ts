@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tryLock } from '../../runtime/index.js'
+import { tryLock } from '../../base/runtime/index.js'
 import { hostsYaml } from '../kit/hardware-lab/hosts-yaml.js'
 import { command } from '../kit/commands/command.js'
 

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { allCommands } from '../kit/commands/all-commands.js'
 import { command } from '../kit/commands/command.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
+import { roomOf } from '../kit/source-tree.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -25,15 +26,15 @@ function loadedBy(file: string, loaded = new Set<string>()): Set<string> {
 const withoutComments = (text: string): string => text.replace(/\/\*[^]*?\*\//g, '')
 
 test('the definitions of all commands need no room but cli and runtime', () => {
-  const loaded = [...loadedBy(join(root, 'cli/main.ts'))].map((name) =>
-    name.startsWith('/') ? relative(root, name).split('/')[0] : name,
+  const loaded = [...loadedBy(join(root, 'apps/cli/main.ts'))].map((name) =>
+    name.startsWith('/') ? roomOf(relative(root, name)) : name,
   )
   expect([...new Set(loaded)].filter((name) => !name!.startsWith('node:')).sort()).toEqual([
-    'cli',
+    'apps/cli',
+    'base/runtime',
     'commander',
     'fastest-levenshtein',
     'pure-rand',
-    'runtime',
   ])
 })
 
@@ -60,7 +61,7 @@ test.each([[['--version']], [['--help']], [['deploy', '--help']], [['deploy', '-
     const modules = modulesOf(files.map((url) => fileURLToPath(url)))
     expect(
       modules.filter((path) =>
-        /dist\/(?!cli|runtime)|node_modules\/(?!commander|fastest-levenshtein|pure-rand)/.test(path),
+        /dist\/(?!apps\/cli|base\/runtime)|node_modules\/(?!commander|fastest-levenshtein|pure-rand)/.test(path),
       ),
     ).toEqual([])
     expect(modules.length).toBeGreaterThan(10)

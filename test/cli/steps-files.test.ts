@@ -113,7 +113,7 @@ describe('a file of steps', () => {
     await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'package.json'), '{"name": "our-steps", "type": "module", "exports": "./index.js"}')
     await writeFile(join(folder, 'index.js'), `${from}export const packed = ${made('packed')}`)
-    const { loadManagers } = await import('../../runs/index.js')
+    const { loadManagers } = await import('../../apps/runs/index.js')
     const [custom] = await loadManagers(['our-steps'], dir)
     expect(custom!.steps.map(({ name }) => name)).toEqual(['packed'])
     await expect(loadManagers(['other-steps'], dir)).rejects.toThrow(/neither a steps file nor a package other-steps/)

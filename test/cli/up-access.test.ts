@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashSync } from 'bcryptjs'
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
-import { HttpTransport, type ClientTls } from '../../wire/index.js'
+import { systemClock } from '../../base/runtime/index.js'
+import { HttpTransport, type ClientTls } from '../../base/wire/index.js'
 import { command } from '../kit/commands/command.js'
 
 /** Access to `ironstage up`, its certificate, and the configuration that it reads. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../runtime/index.js'
-import { HttpTransport, IronicClient } from '../../wire/index.js'
+import { systemClock } from '../../base/runtime/index.js'
+import { HttpTransport, IronicClient } from '../../base/wire/index.js'
 import { UpProcess } from '../kit/commands/up-process.js'
 
 /** A step whose error comes from an event handler, a timer or a promise, and one that works. */

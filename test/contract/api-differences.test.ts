@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab } from '../../lab/index.js'
-import { defined, hours } from '../../runtime/index.js'
+import { defined, hours } from '../../base/runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 

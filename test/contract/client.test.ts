@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Scope, systemClock } from '../../runtime/index.js'
-import { HttpTransport, IronicClient, IronicRefused, serveHttp } from '../../wire/index.js'
+import { Scope, systemClock } from '../../base/runtime/index.js'
+import { HttpTransport, IronicClient, IronicRefused, serveHttp } from '../../base/wire/index.js'
 import { openStage } from './stage.js'
 
 const quick = { every: 5, timeout: 5000 }

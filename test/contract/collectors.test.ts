@@ -4,9 +4,9 @@ import { parseDmi } from '../../agent/collectors/dmi.js'
 import { parseTlvs } from '../../agent/collectors/collect-lldp.js'
 import { Managers } from '../../agent/agent-managers.js'
 import { defaultMachineSpec, NO_PACE, openMachines, type MachineSpec } from '../../machine/index.js'
-import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { Probe, seededRandom, silent, systemClock } from '../../base/runtime/index.js'
 import { readHardware } from '../../steps/index.js'
-import type { InspectionBody } from '../../wire/index.js'
+import type { InspectionBody } from '../../base/wire/index.js'
 
 /** Runs collectors on a simulated machine that has booted its ramdisk. */
 async function collected(collectors: string[], change: Partial<MachineSpec> = {}): Promise<InspectionBody> {

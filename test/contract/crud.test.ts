@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ProvisionState } from '../../wire/index.js'
+import type { ProvisionState } from '../../base/wire/index.js'
 import { readRecording, type Recording } from './recording.js'
 import { replay, type ReplayOptions } from './replay.js'
 import { settled } from './settled.js'

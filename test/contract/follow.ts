@@ -1,4 +1,4 @@
-import type { NodeRecord, WireResponse } from '../../wire/index.js'
+import type { NodeRecord, WireResponse } from '../../base/wire/index.js'
 import { differences, type ConformsOptions } from './conforms.js'
 import type { LifecycleExchange, LifecycleRecording, Look } from './lifecycle-recording.js'
 import type { LifecycleStage, Seen } from './lifecycle-stage.js'

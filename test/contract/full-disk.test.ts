@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '../../ironic-mock/index.js'
-import { defined, systemClock } from '../../runtime/index.js'
+import { defined, systemClock } from '../../base/runtime/index.js'
 import { openStage } from './stage.js'
 
 test('a full disk is 507 with what to do; what was answered before is kept, and reading goes on', async () => {

@@ -1,9 +1,9 @@
 import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../lab/index.js'
-import type { ApiNode, NodeRecord, WireResponse } from '../../wire/index.js'
-import { isExchange, type ExchangePoint } from '../../wire/index.js'
+import type { ApiNode, NodeRecord, WireResponse } from '../../base/wire/index.js'
+import { isExchange, type ExchangePoint } from '../../base/wire/index.js'
 import { IPA_PACE } from '../../agent/index.js'
 import { NO_PACE } from '../../machine/index.js'
-import { defined, minutes, seconds, type VirtualClock } from '../../runtime/index.js'
+import { defined, minutes, seconds, type VirtualClock } from '../../base/runtime/index.js'
 
 /** An exchange of ours, between Ironic and an agent. */
 export interface Seen {

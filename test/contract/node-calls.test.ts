@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
-import { ironicSentence, type JsonObject } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { ironicSentence, type JsonObject } from '../../base/wire/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 

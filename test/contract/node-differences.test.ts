@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
-import { ironicSentence } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { ironicSentence } from '../../base/wire/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 

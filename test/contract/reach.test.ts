@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { NodePatch } from '../../ironic-mock/index.js'
 import { FUZZ_BASE } from '../kit/fuzz/index.js'
 import { openStage, type Stage } from './stage.js'

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { composeStage, type Stage } from '../../lab/index.js'
-import { serveHttp } from '../../wire/index.js'
-import { systemClock } from '../../runtime/index.js'
+import { serveHttp } from '../../base/wire/index.js'
+import { systemClock } from '../../base/runtime/index.js'
 
 /** Bytes that no HTTP client sends. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { IRONIC_RELEASES, IronicClient, InProcessTransport, type IronicRelease } from '../../wire/index.js'
-import { defined, systemClock } from '../../runtime/index.js'
+import { IRONIC_RELEASES, IronicClient, InProcessTransport, type IronicRelease } from '../../base/wire/index.js'
+import { defined, systemClock } from '../../base/runtime/index.js'
 import { SERVICE_DEFAULTS } from '../../ironic-mock/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'

@@ -1,5 +1,5 @@
-import { defined } from '../../runtime/index.js'
-import type { Dispatch, WireResponse } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { Dispatch, WireResponse } from '../../base/wire/index.js'
 import type { RecordedExchange, Recording, Shape } from './recording.js'
 
 export const BASE = 'http://ironic.test:6385'

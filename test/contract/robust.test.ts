@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
-import { IRONIC_OPERATIONS } from '../../wire/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { IRONIC_OPERATIONS } from '../../base/wire/index.js'
 import { BASE } from './replay.js'
 import { openStage } from './stage.js'
 

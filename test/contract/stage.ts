@@ -1,4 +1,4 @@
-import { Probe, seededRandom, silent, systemClock, type Clock } from '../../runtime/index.js'
+import { Probe, seededRandom, silent, systemClock, type Clock } from '../../base/runtime/index.js'
 import {
   createIronicApi,
   HARDWARE_TYPES,
@@ -10,7 +10,7 @@ import {
   type StoreView,
   type IronicApiOptions,
 } from '../../ironic-mock/index.js'
-import { IronicClient, InProcessTransport, type Dispatch } from '../../wire/index.js'
+import { IronicClient, InProcessTransport, type Dispatch } from '../../base/wire/index.js'
 
 /** `[DEFAULT]enabled_deploy_interfaces` of the recorded Ironic. */
 const DEPLOY = ['custom-agent', 'direct', 'fake', 'noop', 'ramdisk']

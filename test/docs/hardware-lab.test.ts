@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { STAGE_NAMES, HOSTS_SCHEMA } from '../../hardware-lab/hosts/hosts-schema.js'
+import { STAGE_NAMES, HOSTS_SCHEMA } from '../../apps/hardware-lab/hosts/hosts-schema.js'
 
 const run = promisify(execFile)
 const page = fileURLToPath(new URL('../../docs/hardware-lab.md', import.meta.url))

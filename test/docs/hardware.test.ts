@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { describe, expect, test } from 'vitest'
-import { readHardware } from '../../cli/options/hardware-file.js'
+import { readHardware } from '../../apps/cli/options/hardware-file.js'
 import { createStagedLab } from '../../lab/index.js'
 import { HARDWARE_SCHEMA } from '../../machine/index.js'
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { COMPARED_HEADERS, VARYING_FIELDS } from '../../recording/index.js'
+import { COMPARED_HEADERS, VARYING_FIELDS } from '../../apps/recording/index.js'
 import { command, type CommandRun } from '../kit/commands/command.js'
 import { blocks, words } from '../kit/guides/guide.js'
 

@@ -1,7 +1,7 @@
-import { seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+import { seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
 import { StepError, type HardwareManager, type Step } from '../../steps/index.js'
 import { startAgent, type Agent, type AgentOptions } from '../../agent/index.js'
-import type { CommandList, CommandResult, Inventory, StepKind } from '../../wire/index.js'
+import type { CommandList, CommandResult, Inventory, StepKind } from '../../base/wire/index.js'
 import { ask, FakeIronic, TOKEN } from './fake-ironic.js'
 import { FakeTarget } from './fake-target.js'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import type { BuildMeta } from '../../coreos/index.js'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')

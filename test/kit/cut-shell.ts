@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { randomUniform, type Clock, type Random } from '../../runtime/index.js'
+import { randomUniform, type Clock, type Random } from '../../base/runtime/index.js'
 import { LinkLost, SupervisedExecutor, type LoginShell, type SupervisedOptions } from '../../targets/index.js'
 
 /** A login shell whose link is cut at random moments, a number of times. */

@@ -1,5 +1,5 @@
 import { defaultMachineSpec, NO_PACE, openMachines, type Machines, type MachineSpec } from '../../machine/index.js'
-import { Probe, seededRandom, silent, type Clock } from '../../runtime/index.js'
+import { Probe, seededRandom, silent, type Clock } from '../../base/runtime/index.js'
 
 /** The account of the BMC of each machine, unless a test changes it. */
 export const ADMIN = { username: 'admin', password: 'secret-1' }

@@ -1,5 +1,5 @@
 import { format, resolveConfig } from 'prettier'
-import { LISTED_ERRORS } from '../../cli/commands/errors-command.js'
+import { LISTED_ERRORS } from '../../apps/cli/commands/errors-command.js'
 
 /** `docs/errors.md`: the codes of all errors, as Markdown. */
 export async function errorsPage(): Promise<string> {

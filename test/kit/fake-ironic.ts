@@ -1,11 +1,11 @@
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import {
   ConnectionFailed,
   type Dispatch,
   type OutgoingRequest,
   type Transport,
   type WireResponse,
-} from '../../wire/index.js'
+} from '../../base/wire/index.js'
 
 export type Call = 'inspect' | 'root' | 'lookup' | 'heartbeat'
 

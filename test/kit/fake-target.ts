@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/index.js'
+import type { Clock } from '../../base/runtime/index.js'
 import type { TargetCapability, TargetCommand, CommandExit, RunningCommand, Target } from '../../targets/index.js'
 
 /** A program of a {@link FakeTarget}. */

@@ -2,7 +2,7 @@ import { Devices } from '../../machine/ignition/devices.js'
 import { runIgnition } from '../../machine/ignition/run-ignition.js'
 import { baseRoot } from '../../machine/root/base-root.js'
 import { recordsOf, type RootRecord } from '../../machine/root/root-records.js'
-import { Probe, systemClock } from '../../runtime/index.js'
+import { Probe, systemClock } from '../../base/runtime/index.js'
 
 /** The root filesystem after Ignition, and its journal as `[severity]: message`. */
 export interface IgnitionRunResult {

@@ -6,6 +6,6 @@ const root = join(import.meta.dirname, '../..')
 
 /** Tests start the command from the bundle: it is made again when what `tsc -b` has built is newer. */
 export default function setup(): void {
-  if (!existsSync(join(root, 'dist/cli/main.js'))) return
+  if (!existsSync(join(root, 'dist/apps/cli/main.js'))) return
   execFileSync(process.execPath, [join(root, 'scripts/bundle.js')], { stdio: 'inherit' })
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { LazyMap, seededRandom, systemClock, type Clock } from '../../runtime/index.js'
+import { LazyMap, seededRandom, systemClock, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../machine/disk/block-device.js'
 import { describedDisk } from '../../machine/disk/described-disk.js'
 import type { MachineSpec } from '../../machine/machine-spec.js'

@@ -1,7 +1,7 @@
 import { makeNodeRecord } from '../../ironic-mock/conductor/records/new-records.js'
 import type { NodeInterfaces } from '../../ironic-mock/drivers/hardware-types.js'
 import type { DriverDescription } from '../../ironic-mock/index.js'
-import { DRIVER_INTERFACES, type NodeRecord } from '../../wire/index.js'
+import { DRIVER_INTERFACES, type NodeRecord } from '../../base/wire/index.js'
 
 const interfaces = Object.fromEntries(
   DRIVER_INTERFACES.map((kind) => [`${kind}_interface`, 'fake']),

@@ -9,7 +9,7 @@ import {
   type StagedNode,
   type StagedLabOptions,
 } from '../../lab/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { configdrive, imageServer } from './deployed.js'
 import { smallImage } from './images/rehearsal-image.js'
 import { isoImage, liveFiles } from './images/live-iso.js'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { defaultMachineSpec } from '../../machine/hardware/default-spec.js'
 import { NO_PACE, type Machine, type Machines } from '../../machine/machine.js'
 import { openMachines } from '../../machine/machines.js'
-import { Probe, defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, systemClock } from '../../base/runtime/index.js'
 
 /** Runs a command line on a machine. */
 export async function run(machine: Machine, line: string, stdin?: Uint8Array) {

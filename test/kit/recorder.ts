@@ -9,8 +9,8 @@ import {
   type RecordingExchange,
   type CallRecorder,
   type RecorderOptions,
-} from '../../recording/index.js'
-import { systemClock, systemRandom, temporaryFolder } from '../../runtime/index.js'
+} from '../../apps/recording/index.js'
+import { systemClock, systemRandom, temporaryFolder } from '../../base/runtime/index.js'
 
 export const clock = systemClock()
 export const identity = (address: string) => selfSigned({ hostname: 'test', address, random: systemRandom, clock })

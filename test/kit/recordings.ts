@@ -1,5 +1,5 @@
-import { defined } from '../../runtime/index.js'
-import { FORMAT_VERSION, type RecordingExchange, type Recording } from '../../recording/index.js'
+import { defined } from '../../base/runtime/index.js'
+import { FORMAT_VERSION, type RecordingExchange, type Recording } from '../../apps/recording/index.js'
 
 const START = Date.parse('2026-11-23T10:00:00Z')
 

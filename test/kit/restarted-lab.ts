@@ -10,8 +10,8 @@ import {
   type Stage,
   type StageOptions,
 } from '../../lab/index.js'
-import { VirtualClock } from '../../runtime/index.js'
-import { seededRandom } from '../../runtime/index.js'
+import { VirtualClock } from '../../base/runtime/index.js'
+import { seededRandom } from '../../base/runtime/index.js'
 
 /** One life of a lab on a state folder, as a process would lead it. */
 export interface Life extends Stage {

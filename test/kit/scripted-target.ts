@@ -1,4 +1,4 @@
-import { VirtualClock, type Clock } from '../../runtime/index.js'
+import { VirtualClock, type Clock } from '../../base/runtime/index.js'
 import type { TargetCapability, TargetCommand, CommandExit, OutputChunk, Target } from '../../targets/index.js'
 
 /** The result of a scripted program. Text is its stdout. */

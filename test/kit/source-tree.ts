@@ -43,5 +43,11 @@ export function importCircles(graph: ReadonlyMap<string, readonly string[]>): st
   return circles.sort((a, b) => b.length - a.length)
 }
 
-/** The room of a file: the first folder of its path. */
-export const roomOf = (file: string): string => file.split(sep)[0]!
+/** Folders of rooms. Any other folder of the root is a room. */
+const FLOORS = new Set(['base', 'bmc', 'apps'])
+
+/** The room of a file, such as `steps` or `base/wire`. */
+export function roomOf(file: string): string {
+  const folders = file.split(sep)
+  return folders.slice(0, FLOORS.has(folders[0]!) ? 2 : 1).join('/')
+}

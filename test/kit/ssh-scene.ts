@@ -1,6 +1,6 @@
 import ssh2, { type ParsedKey } from 'ssh2'
 import { afterEach, beforeEach } from 'vitest'
-import { errorChain, silent, systemClock, systemRandom } from '../../runtime/index.js'
+import { errorChain, silent, systemClock, systemRandom } from '../../base/runtime/index.js'
 import { parseSshTarget } from '../../targets/ssh/address.js'
 import { parsePins } from '../../targets/ssh/host-keys.js'
 import { formatFingerprint } from '../../targets/ssh/known-hosts.js'

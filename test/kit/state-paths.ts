@@ -1,5 +1,5 @@
 import { TRANSITIONS, UNSTABLE_STATES } from '../../ironic-mock/index.js'
-import type { NodeRecord, ProvisionState } from '../../wire/index.js'
+import type { NodeRecord, ProvisionState } from '../../base/wire/index.js'
 
 /** Follows nodes from state to state. */
 export class StatePaths {

@@ -1,4 +1,4 @@
-import { silent } from '../../runtime/index.js'
+import { silent } from '../../base/runtime/index.js'
 import { stepHardware, type StepContext } from '../../steps/index.js'
 import type { Target } from '../../targets/index.js'
 

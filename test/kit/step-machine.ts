@@ -6,9 +6,9 @@ import {
   type Machine,
   type MachineSpec,
 } from '../../machine/index.js'
-import { Probe, defined, seededRandom, silent, VirtualClock } from '../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
 import { runCommand, type Step } from '../../steps/index.js'
-import type { JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import { stepContext, type RecordingContext } from './step-context.js'
 
 export const GIB = 2 ** 30

@@ -6,8 +6,8 @@ import { makeNodeRecord, newPort } from '../../ironic-mock/conductor/records/new
 import { chooseInterfaces, hardwareType } from '../../ironic-mock/drivers/hardware-types.js'
 import { openStore } from '../../ironic-mock/store/open-store.js'
 import type { NewResource } from '../../ironic-mock/store/store.js'
-import { VirtualClock } from '../../runtime/index.js'
-import type { NodeRecord, PortRecord } from '../../wire/index.js'
+import { VirtualClock } from '../../base/runtime/index.js'
+import type { NodeRecord, PortRecord } from '../../base/wire/index.js'
 
 /** When every record below was made. */
 export const AT = '2026-01-01T00:00:00.000000'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import type { FetchFailureCode } from '../../bytes/index.js'
+import type { FetchFailureCode } from '../../base/bytes/index.js'
 
 /** Serves one connection after the request's header has arrived. `body` is the requested file. */
 type Script = (socket: Socket, body: Buffer, at: { url: string; elsewhere: string }) => void

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { hash } from 'bcryptjs'
 import { selfSigned } from '../../agent/index.js'
-import { defined, systemClock, systemRandom } from '../../runtime/index.js'
+import { defined, systemClock, systemRandom } from '../../base/runtime/index.js'
 import { cachedPeer } from './peer-cache.js'
 import { debianFolder } from './peers.js'
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { pythonPeer, tool } from './peers.js'
 import { REAL_PEER_TIMEOUT } from './limits.js'
 

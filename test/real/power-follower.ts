@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Machine, MachineBootSource } from '../../machine/index.js'
-import type { ApiNode } from '../../wire/index.js'
+import type { ApiNode } from '../../base/wire/index.js'
 
 export interface PowerFollowerOptions {
   machine: Pick<Machine, 'power' | 'setPower' | 'setBoot'>

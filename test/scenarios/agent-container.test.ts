@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StagedLab } from '../../lab/index.js'
-import { isExchange } from '../../wire/index.js'
+import { isExchange } from '../../base/wire/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { liveServers } from '../kit/live-lab.js'
 

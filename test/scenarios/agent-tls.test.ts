@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom, systemClock } from '../../runtime/index.js'
+import { seededRandom, systemClock } from '../../base/runtime/index.js'
 import { installCoreos } from '../../lab/index.js'
 import { StagedNode } from '../../lab/lab-node.js'
 import type { StageOptions } from '../../lab/stage/stage-options.js'

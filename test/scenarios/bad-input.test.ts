@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type EnrollOptions, type StagedLab } from '../../lab/index.js'
-import type { RequestedStep } from '../../wire/index.js'
+import type { RequestedStep } from '../../base/wire/index.js'
 import { testImages, type TestImages } from '../kit/images/bad-images.js'
 import { configdrive, GIB, ignition, imageServer, partitionsOf, readDisk } from '../kit/deployed.js'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { BareMetalOperator, bmcAccess, wantedHosts, type RequestedHost } from '../../metal3/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
-import type { IronicRelease } from '../../wire/index.js'
+import type { IronicRelease } from '../../base/wire/index.js'
 import { ignition, imageServer } from '../kit/deployed.js'
 import { smallImage } from '../kit/images/rehearsal-image.js'
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { writeIso } from '../../bytes/index.js'
+import { writeIso } from '../../base/bytes/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import { metalImage, qcow2Image, type Machine } from '../../machine/index.js'
-import { minutes, systemClock, temporaryFolder } from '../../runtime/index.js'
+import { minutes, systemClock, temporaryFolder } from '../../base/runtime/index.js'
 import { configdrive, imageServer, machineOf } from '../kit/deployed.js'
 import { smallImage } from '../kit/images/rehearsal-image.js'
 

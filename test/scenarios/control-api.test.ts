@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { createLab, installCoreos, type Lab } from '../../lab/index.js'
 import { ignition } from '../kit/deployed.js'
 import { pageCall } from '../kit/api/page-call.js'

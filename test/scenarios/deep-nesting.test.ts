@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseIgnition, readIgnition, validateIgnition } from '../../ignition/index.js'
 import { readMetadata } from '../../coreos/index.js'
 import { createLab, installCoreos } from '../../lab/index.js'
-import { UserError } from '../../runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { readManifests } from '../../metal3/read-manifests.js'
 
 const TOO_DEEP_MESSAGE = 'is nested more than 500 levels deep'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
-import { defined, minutes } from '../../runtime/index.js'
-import { isExchange, type JsonObject, type RequestedStep } from '../../wire/index.js'
+import { defined, minutes } from '../../base/runtime/index.js'
+import { isExchange, type JsonObject, type RequestedStep } from '../../base/wire/index.js'
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
 
 const step = (name: string, priority: number, args: JsonObject = {}): RequestedStep => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
-import { minutes, seconds } from '../../runtime/index.js'
+import { minutes, seconds } from '../../base/runtime/index.js'
 import { ignition, machineOf, partitionsOf, readDisk } from '../kit/deployed.js'
 
 const deploy_steps = [installCoreos({ ignition })]

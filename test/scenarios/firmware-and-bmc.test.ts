@@ -2,9 +2,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { createStagedLab, openStateFolder, composeStage, type StagedLab, type StagedNode } from '../../lab/index.js'
-import { ironicSentence, type JsonObject, type RequestedStep } from '../../wire/index.js'
+import { ironicSentence, type JsonObject, type RequestedStep } from '../../base/wire/index.js'
 
 /** A call as any client makes it. */
 const caller =

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LabClient, REHEARSAL_IMAGE } from '../../lab/index.js'
-import type { ApiNode, JsonObject } from '../../wire/index.js'
+import type { ApiNode, JsonObject } from '../../base/wire/index.js'
 import { FleetProcess } from '../kit/fleet/fleet-process.js'
 import { redfishIronic, type RedfishIronic } from '../kit/fleet/redfish-ironic.js'
 

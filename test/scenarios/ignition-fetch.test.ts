@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
 import { selfSigned } from '../../agent/index.js'
 import { IgnitionLog } from '../../machine/ignition/ignition-log.js'
-import { proxyFor } from '../../bytes/index.js'
+import { proxyFor } from '../../base/bytes/index.js'
 import { proxiesOf } from '../../machine/ignition/http-request.js'
 import { Resources } from '../../machine/ignition/ignition-resources.js'
-import { Probe, systemClock, systemRandom } from '../../runtime/index.js'
+import { Probe, systemClock, systemRandom } from '../../base/runtime/index.js'
 import { ServersOfTest } from '../kit/servers-of-test.js'
 
 const servers = new ServersOfTest()

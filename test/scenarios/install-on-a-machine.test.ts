@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultMachineSpec, NO_PACE, openMachines, type Machine, type MachineSpec } from '../../machine/index.js'
-import { Probe, seededRandom, silent, systemClock } from '../../runtime/index.js'
+import { Probe, seededRandom, silent, systemClock } from '../../base/runtime/index.js'
 import type { StepError } from '../../steps/index.js'
 import {
   eraseDevices,

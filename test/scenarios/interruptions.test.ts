@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab, type LabEvent, type StagedNode } from '../../lab/index.js'
-import { hours, minutes, seconds } from '../../runtime/index.js'
+import { hours, minutes, seconds } from '../../base/runtime/index.js'
 import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
 
 const deploy_steps = [installCoreos({ ignition })]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
-import type { NodeRecord } from '../../wire/index.js'
+import type { NodeRecord } from '../../base/wire/index.js'
 import { configdrive, ignition } from '../kit/deployed.js'
 
 const MACS = ['52:54:00:aa:bb:01', '52:54:00:aa:bb:02']

@@ -1,7 +1,7 @@
 import { defaultMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
-import { isExchange } from '../../wire/index.js'
+import { isExchange } from '../../base/wire/index.js'
 import { configdrive, ignition, machineOf } from '../kit/deployed.js'
 
 const deploy_steps = [installCoreos({ ignition })]

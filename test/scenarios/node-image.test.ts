@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { minutes } from '../../runtime/index.js'
+import { minutes } from '../../base/runtime/index.js'
 import { createStagedLab, installCoreos, type StagedLab, type StagedNode, type RegistryFault } from '../../lab/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { labFolder } from '../kit/restarted-lab.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
-import { minutes } from '../../runtime/index.js'
+import { minutes } from '../../base/runtime/index.js'
 import { machineOf } from '../kit/deployed.js'
 
 /** RAID is left to the agent, so that there is a service step in the ramdisk. */

@@ -8,9 +8,9 @@ import {
   replayClient,
   sentenceOf,
   type Recording,
-} from '../../recording/index.js'
-import { defined, seededRandom, silent, systemClock } from '../../runtime/index.js'
-import { HttpTransport } from '../../wire/index.js'
+} from '../../apps/recording/index.js'
+import { defined, seededRandom, silent, systemClock } from '../../base/runtime/index.js'
+import { HttpTransport } from '../../base/wire/index.js'
 import { recording, type Stage } from '../kit/recorder.js'
 
 const clock = systemClock()

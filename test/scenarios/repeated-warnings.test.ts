@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createStagedLab, installCoreos } from '../../lab/index.js'
-import type { Logger } from '../../runtime/index.js'
+import type { Logger } from '../../base/runtime/index.js'
 import { ignition } from '../kit/deployed.js'
-import { minutes } from '../../runtime/index.js'
+import { minutes } from '../../base/runtime/index.js'
 
 test('an agent whose token a failed deployment has dropped says so once, with the name of its node', async () => {
   const logged: { level: Parameters<Logger>[0]; message: string; node: unknown }[] = []

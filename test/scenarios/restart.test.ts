@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { installCoreos, type LabEvent } from '../../lab/index.js'
-import type { ProvisionState } from '../../wire/index.js'
+import type { ProvisionState } from '../../base/wire/index.js'
 import { configdrive, ignition, readDisk } from '../kit/deployed.js'
 import { labFolder, type Life } from '../kit/restarted-lab.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLab, createStagedLab, installCoreos } from '../../lab/index.js'
-import { minutes } from '../../runtime/index.js'
+import { minutes } from '../../base/runtime/index.js'
 import { ignition, partitionsOf } from '../kit/deployed.js'
 
 test('a node whose agent goes silent fails its deployment after the callback timeout', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defined } from '../../runtime/index.js'
+import { defined } from '../../base/runtime/index.js'
 import {
   containerHardwareManager,
   coreosHardwareManager,

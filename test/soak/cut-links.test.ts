@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { seededRandom, systemClock, systemRandom } from '../../runtime/index.js'
+import { seededRandom, systemClock, systemRandom } from '../../base/runtime/index.js'
 import { localShell } from '../../targets/index.js'
 import { cutAtRandom, runsOverCuts } from '../kit/cut-shell.js'
 

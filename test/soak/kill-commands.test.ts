@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../runtime/index.js'
+import { seededRandom } from '../../base/runtime/index.js'
 import { killAtRandom, rehearsed } from '../kit/command-kills/kill-at-random.js'
 
 /** Commands are ended at random moments, by SIGTERM and SIGKILL: what stays behind when the next one has run. */

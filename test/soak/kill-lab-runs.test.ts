@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../runtime/index.js'
+import { seededRandom } from '../../base/runtime/index.js'
 import { labOfTests } from '../real/lab/lab-of-tests.js'
 
 /** `ironstage run` over six real hosts is killed at one random moment, and goes on: each time from the beginning. Needs root. */

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { seededRandom, systemClock, randomUniform } from '../../runtime/index.js'
+import { seededRandom, systemClock, randomUniform } from '../../base/runtime/index.js'
 import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { tool } from '../real/peers.js'
 

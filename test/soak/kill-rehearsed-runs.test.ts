@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom, randomUniform } from '../../runtime/index.js'
+import { seededRandom, randomUniform } from '../../base/runtime/index.js'
 import { atStage, goesOnAfterKill, REHEARSED_STAGES } from '../kit/hardware-lab/killed-runs.js'
 
 /** `ironstage run --rehearse` is killed, and goes on in another process. */

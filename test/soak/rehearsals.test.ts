@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ALL_BEHAVIOURS, rehearse, STORIES } from '../../cluster/index.js'
-import { silent } from '../../runtime/index.js'
+import { ALL_BEHAVIOURS, rehearse, STORIES } from '../../apps/cluster/index.js'
+import { silent } from '../../base/runtime/index.js'
 
 const plays = (name: string, without: readonly string[] = []) =>
   rehearse(

@@ -9,7 +9,7 @@ import {
   formatClientValue,
   type AllocationRecord,
   type JsonObject,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NewAllocation } from '../../conductor/core/conductor.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'

@@ -1,5 +1,12 @@
-import { defined } from '../../../runtime/index.js'
-import { chassisSchema, IronicError, ironicErrors, NODE_LIST_FIELDS, PATCHABLE, SINCE } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import {
+  chassisSchema,
+  IronicError,
+  ironicErrors,
+  NODE_LIST_FIELDS,
+  PATCHABLE,
+  SINCE,
+} from '../../../base/wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { IronicApiCall, HandlersOf } from '../call.js'
 import { readSelection } from '../listing.js'

@@ -1,4 +1,4 @@
-import { ironicErrors, type JsonObject } from '../../../wire/index.js'
+import { ironicErrors, type JsonObject } from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import { renderPage } from '../listing.js'
 import { shownTime } from '../render-node.js'

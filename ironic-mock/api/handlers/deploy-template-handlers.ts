@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   deployTemplateSchema,
   IronicError,
@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type JsonSchema,
   type PatchOperation,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import { applyPatch } from '../json-patch.js'

@@ -1,4 +1,10 @@
-import { ironicErrors, SINCE, type DriverInterface, type JsonObject, type Microversion } from '../../../wire/index.js'
+import {
+  ironicErrors,
+  SINCE,
+  type DriverInterface,
+  type JsonObject,
+  type Microversion,
+} from '../../../base/wire/index.js'
 import type { IronicApiCall, HandlersOf } from '../call.js'
 import type { DriverDescription } from '../../conductor/core/conductor.js'
 

@@ -1,5 +1,5 @@
-import { defined } from '../../../runtime/index.js'
-import { inspectionRuleSchema, ironicErrors, pythonRepr, formatClientValue } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import { inspectionRuleSchema, ironicErrors, pythonRepr, formatClientValue } from '../../../base/wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { HandlersOf } from '../call.js'
 import { checkRule, storedRule } from '../check-inspection-rule.js'

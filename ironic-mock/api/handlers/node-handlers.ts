@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   ironicErrors,
   NODE_LIST_FIELDS,
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type Microversion,
   type NodeRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import type { NewNode } from '../../conductor/core/conductor.js'
 import { findCallNode } from '../nodes/find-node.js'

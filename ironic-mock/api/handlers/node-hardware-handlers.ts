@@ -7,7 +7,7 @@ import {
   type MediaDevice,
   type Microversion,
   type NodeRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import { UNSTABLE_STATES } from '../../conductor/core/transitions.js'
 import type { HandlersOf } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type Microversion,
   type NodeRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 import type { HistoryEntry } from '../../store/store.js'
 import { findCallNode } from '../nodes/find-node.js'

@@ -6,7 +6,7 @@ import {
   type FirmwareComponentRecord,
   type JsonObject,
   type Microversion,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'
 import type { Links } from '../api-links.js'

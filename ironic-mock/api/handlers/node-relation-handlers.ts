@@ -1,4 +1,4 @@
-import { ironicErrors } from '../../../wire/index.js'
+import { ironicErrors } from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'
 import { isLogicalName, isUuid } from '../formats.js'

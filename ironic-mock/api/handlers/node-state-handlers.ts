@@ -6,7 +6,7 @@ import {
   STATES_FIELDS,
   type DriverInterface,
   type JsonObject,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'
 import { isUuid } from '../formats.js'

@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError, traitSchema } from '../../../wire/index.js'
+import { ironicErrors, IronicError, traitSchema } from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'
 import { checkDocument } from '../api-schema.js'

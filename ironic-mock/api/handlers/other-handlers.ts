@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors } from '../../../wire/index.js'
+import { IronicError, ironicErrors } from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 
 const misplaced = () => {

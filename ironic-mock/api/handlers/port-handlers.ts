@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -9,7 +9,7 @@ import {
   formatClientValue,
   type JsonObject,
   type PortRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NewPort } from '../../conductor/core/conductor.js'
 import type { PortQuery } from '../../store/store.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'

@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -7,7 +7,7 @@ import {
   formatClientValue,
   type PortgroupRecord,
   type PatchOperation,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { ResourceQuery } from '../../store/store.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'

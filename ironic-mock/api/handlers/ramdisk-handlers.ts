@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError, SINCE, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { ironicErrors, IronicError, SINCE, type JsonObject, type NodeRecord } from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import type { Heartbeat } from '../../conductor/core/conductor.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../../conductor/core/transitions.js'

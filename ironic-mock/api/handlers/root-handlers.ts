@@ -5,7 +5,7 @@ import {
   ROOT_RESOURCES,
   type JsonObject,
   type Microversion,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { HandlersOf } from '../call.js'
 import type { Links } from '../api-links.js'
 

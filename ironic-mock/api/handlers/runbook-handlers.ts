@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -12,7 +12,7 @@ import {
   type RunbookRecord,
   type RunbookStep,
   type PatchOperation,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'

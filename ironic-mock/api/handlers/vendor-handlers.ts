@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError, LOGICAL_DISK_PROPERTIES } from '../../../wire/index.js'
+import { ironicErrors, IronicError, LOGICAL_DISK_PROPERTIES } from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall, HandlersOf, Reply } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'
 

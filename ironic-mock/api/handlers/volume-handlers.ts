@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   IronicError,
   PATCHABLE,
@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type PatchOperation,
   type JsonSchema,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NewFields } from '../../conductor/core/conductor.js'
 import type { ResourcePatch } from '../../store/store.js'
 import type { Backend, IronicApiCall, HandlersOf } from '../call.js'

@@ -1,4 +1,4 @@
-import { ironicErrors, SINCE, type Microversion, type NodeRecord } from '../../../wire/index.js'
+import { ironicErrors, SINCE, type Microversion, type NodeRecord } from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall } from '../call.js'
 import { isLogicalName, isUuid } from '../formats.js'
 

@@ -1,4 +1,4 @@
-import { literalPattern } from '../../../runtime/index.js'
+import { literalPattern } from '../../../base/runtime/index.js'
 import {
   formatMicroversion,
   ironicErrors,
@@ -8,7 +8,7 @@ import {
   type Microversion,
   type NodeRecord,
   type ProvisionState,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NodeQuery } from '../../store/store.js'
 import type { Backend, IronicApiCall } from '../call.js'
 import type { PagingArgs } from '../listing.js'

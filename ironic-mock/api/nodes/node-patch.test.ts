@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { NodeRecord, PatchOperation } from '../../../wire/index.js'
+import type { NodeRecord, PatchOperation } from '../../../base/wire/index.js'
 import { checkPatch, patchNode, type NodePatchRequest } from './node-patch.js'
 import { aNode, someDrivers } from '../../../test/kit/ironic-records.js'
 

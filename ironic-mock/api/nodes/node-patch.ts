@@ -13,7 +13,7 @@ import {
   type NodeRecord,
   type ProvisionState,
   type PatchOperation,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { DriverDescription } from '../../conductor/core/conductor.js'
 import { UPDATE_ALLOWED } from '../../conductor/core/transitions.js'
 import type { NodePatch } from '../../store/store.js'

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type Microversion,
   type NodeRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import { isHostName, isLogicalName, isUuid, parseBoolean } from '../formats.js'
 
 /** Path segments below /v1/nodes, in the order of upstream's refusal. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PROVISION_STATES, type NodeRecord, type RunbookRecord } from '../../../wire/index.js'
+import { PROVISION_STATES, type NodeRecord, type RunbookRecord } from '../../../base/wire/index.js'
 import { PROVISION_VERBS } from '../../conductor/core/transitions.js'
 import { checkProvision, type ProvisionArgs } from './provision.js'
 import { aNode } from '../../../test/kit/ironic-records.js'

@@ -1,4 +1,4 @@
-import { ownMember } from '../../../runtime/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
 import {
   deployStepsSchema,
   formatMicroversion,
@@ -13,7 +13,7 @@ import {
   type Microversion,
   type NodeRecord,
   type RunbookRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { ProvisionRequest } from '../../conductor/core/conductor.js'
 import { TRANSITIONS, PROVISION_VERBS } from '../../conductor/core/transitions.js'
 import { runbookArgs } from './runbook-arguments.js'

@@ -1,4 +1,4 @@
-import { IronicError, raidConfigSchema, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { IronicError, raidConfigSchema, type JsonObject, type NodeRecord } from '../../../base/wire/index.js'
 import { describeUnsupported } from '../../drivers/requirements.js'
 import { schemaProblem } from '../api-schema.js'
 

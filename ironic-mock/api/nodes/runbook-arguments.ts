@@ -1,4 +1,10 @@
-import { IronicError, pythonRepr, type Microversion, type NodeRecord, type RunbookRecord } from '../../../wire/index.js'
+import {
+  IronicError,
+  pythonRepr,
+  type Microversion,
+  type NodeRecord,
+  type RunbookRecord,
+} from '../../../base/wire/index.js'
 import { runbookSteps } from '../../conductor/steps/runbook-steps.js'
 import type { ProvisionArgs } from './provision.js'
 

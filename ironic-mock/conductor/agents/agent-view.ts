@@ -1,4 +1,4 @@
-import type { JsonObject, NodeRecord, PortRecord } from '../../../wire/index.js'
+import type { JsonObject, NodeRecord, PortRecord } from '../../../base/wire/index.js'
 
 const MASK = '******'
 const SECRET_NAME_PATTERN = /pass|secret|token|snmp_auth_key|snmp_priv_key/i

@@ -1,5 +1,5 @@
-import { formatClientValue } from '../../../wire/index.js'
-import type { NodeRecord } from '../../../wire/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { NodeRecord } from '../../../base/wire/index.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { parseTimestamp } from '../core/timestamps.js'
 import type { NodeTask } from '../core/node-task.js'

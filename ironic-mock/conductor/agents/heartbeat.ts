@@ -1,5 +1,5 @@
-import { defined } from '../../../runtime/index.js'
-import { IronicError, ironicErrors } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import { IronicError, ironicErrors } from '../../../base/wire/index.js'
 import type { Heartbeat } from '../core/conductor.js'
 import { cleanFailed } from '../flows/clean/cleaning-failure.js'
 import { CLEANING } from '../flows/clean/cleaning-steps.js'

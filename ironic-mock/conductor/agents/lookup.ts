@@ -1,4 +1,4 @@
-import { ironicErrors, type JsonObject } from '../../../wire/index.js'
+import { ironicErrors, type JsonObject } from '../../../base/wire/index.js'
 import { fastTrackEnabled } from './fast-track.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { LOOKUP_STATES, LOOKUP_STATES_FAST_TRACK } from '../core/transitions.js'

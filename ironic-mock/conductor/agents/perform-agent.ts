@@ -15,8 +15,8 @@ import {
   type RequestedStep,
   type StepKind,
   type Transport,
-} from '../../../wire/index.js'
-import { defined, type Clock } from '../../../runtime/index.js'
+} from '../../../base/wire/index.js'
+import { defined, type Clock } from '../../../base/runtime/index.js'
 import { configDriveImage } from '../../drivers/config-drive-image.js'
 import { agentNode, agentPorts } from './agent-view.js'
 import { commandError, echoesStep } from '../steps/agent-progress.js'

@@ -1,5 +1,5 @@
-import { HttpClient, withoutPasswords } from '../../../bytes/index.js'
-import { withClockHeld, withinLimit, type Clock } from '../../../runtime/index.js'
+import { HttpClient, withoutPasswords } from '../../../base/bytes/index.js'
+import { withClockHeld, withinLimit, type Clock } from '../../../base/runtime/index.js'
 import type { ApiCall } from '../inspection/rule-actions.js'
 
 /**

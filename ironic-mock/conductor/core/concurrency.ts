@@ -1,5 +1,5 @@
-import { ownMember } from '../../../runtime/index.js'
-import { IronicError, type ProvisionState } from '../../../wire/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
+import { IronicError, type ProvisionState } from '../../../base/wire/index.js'
 import type { Records } from '../../store/record-store.js'
 import type { ConductorConf } from './conductor-conf.js'
 import { PROVISION_VERBS } from './transitions.js'

@@ -1,5 +1,5 @@
-import { FILE_URL_PATHS } from '../../../bytes/index.js'
-import { minutes, seconds } from '../../../runtime/index.js'
+import { FILE_URL_PATHS } from '../../../base/bytes/index.js'
+import { minutes, seconds } from '../../../base/runtime/index.js'
 import { UPSTREAM_INSPECTION, type InspectionConf } from '../inspection/inspection-conf.js'
 import type { ShaCryptAlgorithm } from '../flows/rescue/sha-crypt.js'
 

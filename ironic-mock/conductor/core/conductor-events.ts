@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import type { Heartbeat, ProvisionRequest } from './conductor.js'
 import type { HardwareRequest } from '../hardware/hardware-request.js'
 import type { Job, EffectOutcome, PowerTarget } from './effects.js'

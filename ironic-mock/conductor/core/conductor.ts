@@ -5,7 +5,7 @@ import type {
   PortRecord,
   ResourceKind,
   ResourceRecords,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { NodePatch, ResourcePatch } from '../../store/store.js'
 import type { HardwareCalls } from '../hardware/hardware-calls.js'
 import type { NetworkCalls } from '../records/network-calls.js'

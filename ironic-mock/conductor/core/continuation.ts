@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import type { HardwareRequest } from '../hardware/hardware-request.js'
 
 /** The inventory of an inspection, and the plugin data that the agent posted or the BMC reported. */

@@ -1,4 +1,4 @@
-import { pythonRepr } from '../../../wire/index.js'
+import { pythonRepr } from '../../../base/wire/index.js'
 import { timeOutCleaning } from '../flows/clean/cleaning-failure.js'
 import { deployFailed } from '../flows/deploy/deployment-failure.js'
 import type { DeadlineKind } from './conductor-events.js'

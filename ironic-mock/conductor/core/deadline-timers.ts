@@ -1,4 +1,4 @@
-import { seconds, TimerHeap, type Clock, type Due } from '../../../runtime/index.js'
+import { seconds, TimerHeap, type Clock, type Due } from '../../../base/runtime/index.js'
 
 /** Lower bound of every time limit: one that re-arms itself for the present would pass for ever without time passing. */
 export const MIN_DEADLINE_DELAY = seconds(1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
-import type { JsonObject } from '../../../wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import { detectDeployInterface } from '../flows/verify/autodetect-interface.js'
 import { UPSTREAM_CONF, type ConductorConf } from './conductor-conf.js'
 

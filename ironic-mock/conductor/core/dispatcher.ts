@@ -8,8 +8,8 @@ import {
   type Clock,
   type Logger,
   type Random,
-} from '../../../runtime/index.js'
-import { ironicErrors, type NodeRecord } from '../../../wire/index.js'
+} from '../../../base/runtime/index.js'
+import { ironicErrors, type NodeRecord } from '../../../base/wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import { DanglingReference, Duplicate, StaleRevision, type Store, type StoredEffect } from '../../store/store.js'
 import { commitOf, WAITING_HEARTBEAT } from './reaction-commit.js'

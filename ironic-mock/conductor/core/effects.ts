@@ -8,7 +8,7 @@ import type {
   StepInterface,
   StepKind,
   AdvertisedStep,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { Continuation } from './continuation.js'
 import type { BootSource } from '../../drivers/bmc.js'
 import type { BmcChange, HardwareReport, SystemReport } from '../../drivers/bmc-hardware.js'

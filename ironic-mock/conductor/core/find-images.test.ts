@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../../runtime/index.js'
+import { VirtualClock } from '../../../base/runtime/index.js'
 import { findImages } from './find-images.js'
 
 const signal = new AbortController().signal

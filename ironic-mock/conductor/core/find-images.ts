@@ -9,8 +9,8 @@ import {
   isFileUrl,
   withoutPasswords,
   type HttpThrough,
-} from '../../../bytes/index.js'
-import { defined, withClockHeld, seconds, type Clock } from '../../../runtime/index.js'
+} from '../../../base/bytes/index.js'
+import { defined, withClockHeld, seconds, type Clock } from '../../../base/runtime/index.js'
 
 /** Image at a URL, as far as Ironic checks it before an agent gets the URL. */
 export interface FoundImage {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { howMany } from '../../../test/kit/how-many.js'
-import { seededRandom } from '../../../runtime/index.js'
-import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
+import { seededRandom } from '../../../base/runtime/index.js'
+import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../base/wire/index.js'
 
 let folder: string
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'ironstage-kill-'))))

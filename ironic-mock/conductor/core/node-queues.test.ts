@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { systemClock } from '../../../runtime/index.js'
+import { systemClock } from '../../../base/runtime/index.js'
 import { NodeQueues } from './node-queues.js'
 
 test('a queue that is empty is entered at once; others wait in the order in which they came', async () => {

@@ -1,4 +1,4 @@
-import { withClockHeld, type Clock } from '../../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../../base/runtime/index.js'
 
 /**
  * Queues of the changes of nodes, first come, first served. Of many writers that try again at once one wins, and all

@@ -1,4 +1,4 @@
-import { withoutPasswords } from '../../../bytes/index.js'
+import { withoutPasswords } from '../../../base/bytes/index.js'
 import type {
   DeployTemplateRecord,
   IronicError,
@@ -9,7 +9,7 @@ import type {
   RunbookRecord,
   NodeLists,
   NodeListKind,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { Deadline, NodePatch } from '../../store/store.js'
 import type { DeployImages } from '../flows/deploy/deploy-image-urls.js'
 import type { Continuation, FlowMemos, FlowName } from './continuation.js'

@@ -1,6 +1,12 @@
-import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../../runtime/index.js'
-import type { HttpThrough } from '../../../bytes/index.js'
-import { ironicErrors, probedDownloads, type JsonObject, type NodeRecord, type Transport } from '../../../wire/index.js'
+import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../../base/runtime/index.js'
+import type { HttpThrough } from '../../../base/bytes/index.js'
+import {
+  ironicErrors,
+  probedDownloads,
+  type JsonObject,
+  type NodeRecord,
+  type Transport,
+} from '../../../base/wire/index.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
 import { findImages, type FindImage } from './find-images.js'

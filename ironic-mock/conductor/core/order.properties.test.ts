@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { minutes, seconds } from '../../../runtime/index.js'
+import { minutes, seconds } from '../../../base/runtime/index.js'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import {
   CommandFailure,
@@ -10,7 +10,7 @@ import {
 } from '../../../test/kit/conductor/scripted-machine.js'
 import { brokenInvariants } from '../../../test/kit/fuzz/invariants.js'
 import { howMany } from '../../../test/kit/how-many.js'
-import { IronicError, type JsonObject } from '../../../wire/index.js'
+import { IronicError, type JsonObject } from '../../../base/wire/index.js'
 import type { ConductorConf } from './conductor-conf.js'
 import { UNSTABLE_STATES, PROVISION_VERBS } from './transitions.js'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { draws } from '../../../test/kit/conductor/draws.js'
 import { howMany } from '../../../test/kit/how-many.js'
 import { NodeModel } from '../../../test/kit/conductor/node-model.js'
-import { IronicError, type NodeRecord } from '../../../wire/index.js'
+import { IronicError, type NodeRecord } from '../../../base/wire/index.js'
 import { UPSTREAM_CONF, type ConductorConf } from './conductor-conf.js'
 import { TRANSITIONS } from './transitions.js'
 

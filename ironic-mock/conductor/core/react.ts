@@ -22,7 +22,7 @@ import { recover } from './restart.js'
 import { deadlinePassed } from './deadline-passed.js'
 import { NodeTask, type Reaction, type Situation } from './node-task.js'
 import { applyVerb } from './verbs.js'
-import { ironicErrors } from '../../../wire/index.js'
+import { ironicErrors } from '../../../base/wire/index.js'
 
 /**
  * Computes the reaction to an event: changes of the node, the job that follows, deadlines, history. A pure function, since

@@ -1,5 +1,5 @@
-import { defined, randomUuid, type Clock, type Random } from '../../../runtime/index.js'
-import type { NodeRecord, PortRecord } from '../../../wire/index.js'
+import { defined, randomUuid, type Clock, type Random } from '../../../base/runtime/index.js'
+import type { NodeRecord, PortRecord } from '../../../base/wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Commit, HistoryEntry, StoredEffect } from '../../store/store.js'
 import { newPort } from '../records/new-records.js'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
-import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
+import { IronicError, type JsonObject, type NodeRecord, type ProvisionState } from '../../../base/wire/index.js'
 
 /**
  * Recording of a real Ironic with a `fake-hardware` node and a real agent, reduced to what is the same in every run: the

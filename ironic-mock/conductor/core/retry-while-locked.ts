@@ -1,5 +1,5 @@
-import type { Clock } from '../../../runtime/index.js'
-import { IronicError } from '../../../wire/index.js'
+import type { Clock } from '../../../base/runtime/index.js'
+import { IronicError } from '../../../base/wire/index.js'
 import type { ConductorConf } from './conductor-conf.js'
 
 const isLocked = (error: unknown): boolean =>

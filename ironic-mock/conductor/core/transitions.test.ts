@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PROVISION_STATES, type ProvisionState } from '../../../wire/index.js'
+import { PROVISION_STATES, type ProvisionState } from '../../../base/wire/index.js'
 import { STABLE_STATES, TRANSITIONS, PROVISION_VERBS, transition, type TransitionEvent } from './transitions.js'
 
 const EVENTS = [...new Set(Object.values(TRANSITIONS).flatMap((row) => Object.keys(row.on)))] as TransitionEvent[]

@@ -1,4 +1,4 @@
-import type { ProvisionState } from '../../../wire/index.js'
+import type { ProvisionState } from '../../../base/wire/index.js'
 
 /** Events that move a node between provision states: verbs of the API, and results of the conductor's work. */
 export type TransitionEvent =

@@ -1,5 +1,5 @@
-import { ownMember } from '../../../runtime/index.js'
-import { IronicError, ironicErrors, type JsonObject } from '../../../wire/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
+import { IronicError, ironicErrors, type JsonObject } from '../../../base/wire/index.js'
 import { startAdoption } from '../flows/verify/adoption.js'
 import { abortCleaning } from '../flows/clean/cleaning-failure.js'
 import { startManualCleaning, startProvide } from '../flows/clean/cleaning.js'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/index.js'
+import type { Clock } from '../../../base/runtime/index.js'
 
 /**
  * Lets the event loop run before a retry. Two parties that retry in microtasks would keep it from sockets, signals and

@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
+import { IronicError, ironicErrors, type NodeRecord } from '../../../base/wire/index.js'
 import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import type { BootDevice } from '../../drivers/hardware-type.js'

@@ -1,4 +1,4 @@
-import type { BiosSettingRecord, FirmwareComponentRecord, JsonObject, MediaDevice } from '../../../wire/index.js'
+import type { BiosSettingRecord, FirmwareComponentRecord, JsonObject, MediaDevice } from '../../../base/wire/index.js'
 import type { BootMode, Indicators, VirtualMedium } from '../../drivers/bmc-hardware.js'
 import type { ShownVendorMethod } from '../../drivers/hardware-type.js'
 

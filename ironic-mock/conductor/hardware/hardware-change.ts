@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors, pythonRepr } from '../../../wire/index.js'
+import { IronicError, ironicErrors, pythonRepr } from '../../../base/wire/index.js'
 import type { BmcChange } from '../../drivers/bmc-hardware.js'
 import type { ManagementCall } from '../../drivers/hardware-type.js'
 import { managementProblem } from '../../drivers/management.js'

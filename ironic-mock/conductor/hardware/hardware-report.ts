@@ -1,5 +1,5 @@
-import { formatClientValue } from '../../../wire/index.js'
-import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../../../wire/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { BiosSettingRecord, FirmwareComponentRecord, NodeRecord } from '../../../base/wire/index.js'
 import type { BiosAttribute, FirmwareVersion, HardwareReport } from '../../drivers/bmc-hardware.js'
 import { readsBios, readsFirmware, readsModes } from '../../drivers/management.js'
 import type { EffectBody } from '../core/effects.js'

@@ -1,4 +1,4 @@
-import type { MediaDevice } from '../../../wire/index.js'
+import type { MediaDevice } from '../../../base/wire/index.js'
 import type { BmcChange, BootMode } from '../../drivers/bmc-hardware.js'
 
 /** A change of the hardware that runs after the client was answered; its error goes to `last_error`. */

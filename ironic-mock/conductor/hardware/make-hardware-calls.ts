@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors, type NodeRecord } from '../../../wire/index.js'
+import { IronicError, ironicErrors, type NodeRecord } from '../../../base/wire/index.js'
 import { bmcErrorText } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, Indicators } from '../../drivers/bmc-hardware.js'
 import type { ManagementCall } from '../../drivers/hardware-type.js'

@@ -1,4 +1,4 @@
-import { errorChain, type Logger } from '../../../runtime/index.js'
+import { errorChain, type Logger } from '../../../base/runtime/index.js'
 import type { BmcChange, BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
 import type { AgentSubject } from '../agents/perform-agent.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { minutes } from '../../../runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 import { manageableNode, type ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import type { HardwareReport } from '../../drivers/bmc-hardware.js'
 

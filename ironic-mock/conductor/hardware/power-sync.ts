@@ -1,4 +1,4 @@
-import type { ProvisionState } from '../../../wire/index.js'
+import type { ProvisionState } from '../../../base/wire/index.js'
 import type { EffectOutcome } from '../core/effects.js'
 import type { ConductorEvent } from '../core/conductor-events.js'
 import { applyModes } from './hardware-report.js'

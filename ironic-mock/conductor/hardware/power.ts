@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors } from '../../../wire/index.js'
+import { IronicError, ironicErrors } from '../../../base/wire/index.js'
 import { powerProblem } from '../../drivers/requirements.js'
 import type { Continuations } from '../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome, type PowerTarget } from '../core/effects.js'

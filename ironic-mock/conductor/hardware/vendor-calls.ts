@@ -1,5 +1,5 @@
-import { defined } from '../../../runtime/index.js'
-import { IronicError, formatClientValue, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import { IronicError, formatClientValue, type JsonObject, type NodeRecord } from '../../../base/wire/index.js'
 import type { BmcHardware, EventSubscription } from '../../drivers/bmc-hardware.js'
 import { EJECTED } from '../../drivers/redfish-subscriptions.js'
 import { calledVendorMethod, isWarm } from '../../drivers/vendor.js'

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../../runtime/index.js'
+import type { Clock, Logger } from '../../../base/runtime/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { EffectRunner } from '../core/effect-runner.js'

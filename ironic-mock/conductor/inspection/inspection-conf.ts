@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 
 /** All inspection hooks, by Ironic's names. */
 export const INSPECTION_HOOKS = [

@@ -1,6 +1,6 @@
-import { isObject } from '../../../runtime/index.js'
-import { formatClientValue } from '../../../wire/index.js'
-import type { JsonObject, PortRecord } from '../../../wire/index.js'
+import { isObject } from '../../../base/runtime/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { JsonObject, PortRecord } from '../../../base/wire/index.js'
 import type { InspectionConf } from './inspection-conf.js'
 
 /** A port during inspection; hooks and rules change it. */

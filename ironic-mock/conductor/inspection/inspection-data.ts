@@ -1,4 +1,4 @@
-import type { InspectionRuleRecord, PortRecord } from '../../../wire/index.js'
+import type { InspectionRuleRecord, PortRecord } from '../../../base/wire/index.js'
 import type { InspectionFacts } from '../core/effects.js'
 import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'

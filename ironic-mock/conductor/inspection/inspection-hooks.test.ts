@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, PortRecord } from '../../../wire/index.js'
+import type { JsonObject, PortRecord } from '../../../base/wire/index.js'
 import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
 import { UPSTREAM_INSPECTION, type InspectionHook, type InspectionConf } from './inspection-conf.js'

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import { formatClientValue } from '../../../wire/index.js'
-import type { JsonObject } from '../../../wire/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import { invalidInventory, objectsOfList, objectOf, type DraftPort, type Inspected } from './inspection-context.js'
 import { lldpOf, switchOf } from './parse-lldp.js'
 

@@ -5,7 +5,7 @@ import {
   satisfiesHints,
   formatClientValue,
   type JsonObject,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import {
   HookFailure,
   inspectionFailure,

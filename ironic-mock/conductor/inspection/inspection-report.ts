@@ -1,5 +1,5 @@
-import { defined } from '../../../runtime/index.js'
-import type { JsonObject, NodeRecord } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import type { JsonObject, NodeRecord } from '../../../base/wire/index.js'
 import type { SystemReport } from '../../drivers/bmc-hardware.js'
 import { withCapabilities } from './inspection-context.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { InspectionRuleRecord, JsonObject, NodeRecord } from '../../../wire/index.js'
+import type { InspectionRuleRecord, JsonObject, NodeRecord } from '../../../base/wire/index.js'
 import { UPSTREAM_INSPECTION, type InspectionConf } from './inspection-conf.js'
 import { applyRules } from './inspection-rules.js'
 import type { RuleSubject } from './rule-actions.js'

@@ -1,4 +1,4 @@
-import type { InspectionRuleRecord, JsonObject } from '../../../wire/index.js'
+import type { InspectionRuleRecord, JsonObject } from '../../../base/wire/index.js'
 import type { InspectionConf } from './inspection-conf.js'
 import { runRuleAction, RuleFailure, type RuleSubject } from './rule-actions.js'
 import { maskRuleValues, type RuleContext } from './rule-format.js'

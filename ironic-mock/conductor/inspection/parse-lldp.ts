@@ -1,5 +1,5 @@
-import { formatClientValue } from '../../../wire/index.js'
-import type { JsonObject } from '../../../wire/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import { objectOf } from './inspection-context.js'
 
 /** Type and value in hex, as the agent collects them. */

@@ -1,5 +1,10 @@
-import { ownMember } from '../../../runtime/index.js'
-import { formatClientValue, type InspectionRuleAction, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
+import {
+  formatClientValue,
+  type InspectionRuleAction,
+  type JsonObject,
+  type NodeRecord,
+} from '../../../base/wire/index.js'
 import { withCapabilities, type DraftPort } from './inspection-context.js'
 import { argumentsOf } from './rule-operators.js'
 import { pythonText, type RuleContext } from './rule-format.js'

@@ -1,4 +1,4 @@
-import { pythonRepr, formatClientValue, type JsonObject } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type JsonObject } from '../../../base/wire/index.js'
 
 /** Values that the replacement fields of a rule can name. */
 export interface RuleContext {

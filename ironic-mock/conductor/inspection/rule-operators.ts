@@ -1,6 +1,11 @@
-import { ownMember } from '../../../runtime/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
 import { isIP } from 'node:net'
-import { pythonRepr, formatClientValue, type InspectionRuleCondition, type JsonObject } from '../../../wire/index.js'
+import {
+  pythonRepr,
+  formatClientValue,
+  type InspectionRuleCondition,
+  type JsonObject,
+} from '../../../base/wire/index.js'
 import { isInNetwork } from './inspection-interfaces.js'
 import { formatTemplate, pythonText, type RuleContext } from './rule-format.js'
 

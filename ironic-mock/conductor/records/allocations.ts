@@ -1,5 +1,11 @@
-import { randomUuid as newUuid, type Clock, type Logger, type Random } from '../../../runtime/index.js'
-import { ironicErrors, IronicError, pythonRepr, type AllocationRecord, type NodeRecord } from '../../../wire/index.js'
+import { randomUuid as newUuid, type Clock, type Logger, type Random } from '../../../base/runtime/index.js'
+import {
+  ironicErrors,
+  IronicError,
+  pythonRepr,
+  type AllocationRecord,
+  type NodeRecord,
+} from '../../../base/wire/index.js'
 import type { NodeEntry } from '../../store/record-store.js'
 import type { StoreView } from '../../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../../store/store.js'

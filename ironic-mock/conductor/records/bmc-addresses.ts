@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { JsonObject } from '../../../wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import { HARDWARE_TYPES } from '../../drivers/hardware-types.js'
 
 /** Addresses of the node's BMC, for inspection data that has no known MAC. Names are not resolved. */

@@ -1,4 +1,4 @@
-import { ironicErrors } from '../../../wire/index.js'
+import { ironicErrors } from '../../../base/wire/index.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /**

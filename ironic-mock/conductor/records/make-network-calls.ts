@@ -5,7 +5,7 @@ import {
   type NodeRecord,
   type PortgroupRecord,
   type PortRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import type { NetworkCalls, VifInfo } from './network-calls.js'

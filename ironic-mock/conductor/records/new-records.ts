@@ -1,4 +1,4 @@
-import type { NodeRecord, PortRecord } from '../../../wire/index.js'
+import type { NodeRecord, PortRecord } from '../../../base/wire/index.js'
 import type { NodeInterfaces } from '../../drivers/hardware-types.js'
 import type { NewNode, NewPort } from '../core/conductor.js'
 

@@ -1,4 +1,4 @@
-import { randomUuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
+import { randomUuid as newUuid, type Clock, type Random } from '../../../base/runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IronicError,
@@ -6,7 +6,7 @@ import {
   pythonRepr,
   type NodeRecord,
   type ProvisionState,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import { chooseInterfaces, hardwareType, interfaceField, type HardwareType } from '../../drivers/hardware-types.js'
 import type { NodeEntry } from '../../store/record-store.js'
 import type { StoreView } from '../../store/open-store.js'

@@ -1,5 +1,11 @@
-import { randomUuid as newUuid } from '../../../runtime/index.js'
-import { IronicError, ironicErrors, formatClientValue, type NodeRecord, type PortRecord } from '../../../wire/index.js'
+import { randomUuid as newUuid } from '../../../base/runtime/index.js'
+import {
+  IronicError,
+  ironicErrors,
+  formatClientValue,
+  type NodeRecord,
+  type PortRecord,
+} from '../../../base/wire/index.js'
 import type { NewPort } from '../core/conductor.js'
 import { newPort } from './new-records.js'
 import { checkUnlocked } from './node-admin.js'

@@ -1,4 +1,4 @@
-import { randomUuid as newUuid, type Clock, type Random } from '../../../runtime/index.js'
+import { randomUuid as newUuid, type Clock, type Random } from '../../../base/runtime/index.js'
 import {
   IronicError,
   ironicErrors,
@@ -6,7 +6,7 @@ import {
   type NodeRecord,
   type ResourceKind,
   type ResourceRecords,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { NewResource, ResourcePatch, Store } from '../../store/store.js'
 import type { NewFields, Resources } from '../core/conductor.js'

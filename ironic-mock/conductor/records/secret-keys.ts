@@ -1,5 +1,5 @@
-import { isObject } from '../../../runtime/index.js'
-import type { JsonObject } from '../../../wire/index.js'
+import { isObject } from '../../../base/runtime/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 
 /** Parts of key names, in lower case, whose values are hidden as by oslo.utils; Ironic adds the two of SNMP. */
 const SECRET_PARTS = [

@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError, type ResourceKind } from '../../../wire/index.js'
+import { ironicErrors, IronicError, type ResourceKind } from '../../../base/wire/index.js'
 import { DanglingReference, Duplicate } from '../../store/store.js'
 
 /** Names of resources at the start of upstream's "already exists" sentences. */

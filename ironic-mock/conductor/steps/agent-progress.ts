@@ -1,5 +1,5 @@
-import { formatClientValue } from '../../../wire/index.js'
-import type { CommandResult, JsonObject, StepKind } from '../../../wire/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { CommandResult, JsonObject, StepKind } from '../../../base/wire/index.js'
 
 /** Progress of the current step, from the agent's command list. */
 export type AgentStepProgress =

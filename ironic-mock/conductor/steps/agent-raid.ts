@@ -1,11 +1,11 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   pythonRepr,
   formatClientValue,
   type CommandResult,
   type JsonObject,
   type StepKind,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import { withCapabilities } from '../inspection/inspection-context.js'
 import type { NodeTask } from '../core/node-task.js'
 

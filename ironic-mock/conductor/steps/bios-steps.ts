@@ -1,5 +1,5 @@
-import { isObject } from '../../../runtime/index.js'
-import { pythonRepr, formatClientValue, type BiosSettingRecord, type JsonObject } from '../../../wire/index.js'
+import { isObject } from '../../../base/runtime/index.js'
+import { pythonRepr, formatClientValue, type BiosSettingRecord, type JsonObject } from '../../../base/wire/index.js'
 import type { BiosValue } from '../../drivers/bmc-hardware.js'
 import type { StepWork } from './step-work.js'
 import { sortByName } from '../hardware/hardware-report.js'

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type NodeRecord,
   type RequestedStep,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import { isOutOfBand } from './driver-steps.js'

@@ -1,4 +1,4 @@
-import type { DeployTemplateRecord, NodeRecord } from '../../../wire/index.js'
+import type { DeployTemplateRecord, NodeRecord } from '../../../base/wire/index.js'
 import type { Records } from '../../store/record-store.js'
 import type { PlannedStep } from './plan-steps.js'
 

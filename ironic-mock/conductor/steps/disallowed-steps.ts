@@ -1,4 +1,4 @@
-import { IronicError, formatClientValue, type StepKind } from '../../../wire/index.js'
+import { IronicError, formatClientValue, type StepKind } from '../../../base/wire/index.js'
 import type { PlannedStep } from './plan-steps.js'
 
 /** The refusal of the first step that the operator's list forbids; undefined when there is none. */

@@ -1,5 +1,5 @@
-import { defined } from '../../../runtime/index.js'
-import type { NodeRecord, StepKind } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import type { NodeRecord, StepKind } from '../../../base/wire/index.js'
 import type { InterfaceStep } from '../../drivers/hardware-type.js'
 import { HARDWARE_TYPES, implementationOf } from '../../drivers/hardware-types.js'
 import type { OutOfBandStep } from './out-of-band-step.js'

@@ -1,4 +1,4 @@
-import type { NodeRecord, StepKind } from '../../../wire/index.js'
+import type { NodeRecord, StepKind } from '../../../base/wire/index.js'
 import type { DeployInterfaceStep } from '../../drivers/deploy/deploy-interface.js'
 import { deployInterface } from '../../drivers/deploy/deploy-interfaces.js'
 import { interfaceSteps } from './driver-step-table.js'

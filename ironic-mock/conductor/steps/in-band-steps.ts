@@ -1,4 +1,4 @@
-import type { StepKind } from '../../../wire/index.js'
+import type { StepKind } from '../../../base/wire/index.js'
 import type { EffectValues } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 

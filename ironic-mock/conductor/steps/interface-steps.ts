@@ -1,4 +1,4 @@
-import { pythonRepr, formatClientValue, type JsonObject, type NodeRecord } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type JsonObject, type NodeRecord } from '../../../base/wire/index.js'
 import type { BmcChange } from '../../drivers/bmc-hardware.js'
 import { biosChange, biosVerdict, fakeBiosChange } from './bios-steps.js'
 import type { NodeTask } from '../core/node-task.js'

@@ -1,4 +1,4 @@
-import type { ArgsInfo, StepInterface } from '../../../wire/index.js'
+import type { ArgsInfo, StepInterface } from '../../../base/wire/index.js'
 
 /** A step that the conductor runs itself, in the format of `driver_internal_info`. */
 export interface OutOfBandStep {

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type NodeRecord,
   type StepKind,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import { outOfBandSteps } from './driver-steps.js'
 import type { OutOfBandStep } from './out-of-band-step.js'
 import type { CachedStep, CachedSteps } from '../core/effects.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 import { ERASE, INSTALL_COREOS } from '../../../test/kit/conductor/scripted-machine.js'
-import { seconds } from '../../../runtime/index.js'
-import type { JsonObject } from '../../../wire/index.js'
+import { seconds } from '../../../base/runtime/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 
 const INSTALL = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }

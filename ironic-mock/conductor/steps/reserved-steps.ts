@@ -1,5 +1,5 @@
-import { formatClientValue } from '../../../wire/index.js'
-import type { JsonObject } from '../../../wire/index.js'
+import { formatClientValue } from '../../../base/wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import type { EffectBody, PowerTarget } from '../core/effects.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject, RunbookRecord } from '../../../wire/index.js'
+import type { JsonObject, RunbookRecord } from '../../../base/wire/index.js'
 
 /** Steps of a runbook in its order, reduced to the fields of a planned step. */
 export const runbookSteps = ({ steps }: Readonly<RunbookRecord>): JsonObject[] =>

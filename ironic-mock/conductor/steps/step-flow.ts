@@ -1,4 +1,4 @@
-import type { JsonObject, StepKind } from '../../../wire/index.js'
+import type { JsonObject, StepKind } from '../../../base/wire/index.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /** An operation that runs a list of steps: cleaning, servicing or a deployment. */

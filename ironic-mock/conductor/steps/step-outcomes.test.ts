@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { pythonRepr, type CommandResult, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
+import {
+  pythonRepr,
+  type CommandResult,
+  type JsonObject,
+  type NodeRecord,
+  type StepKind,
+} from '../../../base/wire/index.js'
 import { chooseInterfaces, hardwareType } from '../../drivers/hardware-types.js'
 import type { Continuation } from '../core/continuation.js'
 import type { EffectBody, EffectOutcome } from '../core/effects.js'

@@ -1,4 +1,4 @@
-import { pythonRepr, type CommandResult } from '../../../wire/index.js'
+import { pythonRepr, type CommandResult } from '../../../base/wire/index.js'
 import { bootRamdisk } from '../agents/boot-ramdisk.js'
 import type { InterfaceStepMemo, StepFlowMemos } from '../core/continuation.js'
 import { valueOf, type EffectOutcome } from '../core/effects.js'

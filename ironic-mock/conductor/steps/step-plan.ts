@@ -1,4 +1,4 @@
-import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../../wire/index.js'
+import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../../base/wire/index.js'
 import type { Records } from '../../store/record-store.js'
 import { withMaskedArgs } from '../records/secret-keys.js'
 import { templatesOf } from './deploy-templates.js'

@@ -1,4 +1,4 @@
-import { pythonRepr, formatClientValue, type JsonObject, type RequestedStep } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type JsonObject, type RequestedStep } from '../../../base/wire/index.js'
 import { bootRamdisk } from '../agents/boot-ramdisk.js'
 import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'

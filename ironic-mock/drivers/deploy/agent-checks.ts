@@ -5,7 +5,7 @@ import {
   formatClientValue,
   type JsonObject,
   type NodeRecord,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import type { DeployCandidate } from './deploy-interface.js'
 
 const KNOWN_CAPABILITIES: Readonly<Record<string, readonly string[]>> = {

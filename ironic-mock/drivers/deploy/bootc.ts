@@ -1,4 +1,4 @@
-import { type NodeRecord, type RequestedStep } from '../../../wire/index.js'
+import { type NodeRecord, type RequestedStep } from '../../../base/wire/index.js'
 import { agentProblem, pythonText } from './agent-checks.js'
 import { BOOT_INSTANCE_STEPS, bootPreparationFailed, DEPLOY_STEP, type DeployInterface } from './deploy-interface.js'
 

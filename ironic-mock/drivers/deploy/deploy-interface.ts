@@ -1,4 +1,4 @@
-import type { NodeRecord, RequestedStep } from '../../../wire/index.js'
+import type { NodeRecord, RequestedStep } from '../../../base/wire/index.js'
 import type { BootSource } from '../bmc.js'
 
 /** A deploy interface: one file in this folder and one row in `deploy-interfaces.ts`. */

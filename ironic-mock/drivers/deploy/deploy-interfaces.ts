@@ -1,4 +1,4 @@
-import type { NodeRecord } from '../../../wire/index.js'
+import type { NodeRecord } from '../../../base/wire/index.js'
 import { AUTODETECT } from './autodetect.js'
 import { BOOTC } from './bootc.js'
 import { CUSTOM_AGENT } from './custom-agent.js'

@@ -1,11 +1,11 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import {
   pythonRepr,
   formatClientValue,
   type JsonObject,
   type NodeRecord,
   type RequestedStep,
-} from '../../../wire/index.js'
+} from '../../../base/wire/index.js'
 import { agentProblem, bootModeOf, pythonText } from './agent-checks.js'
 import { BOOT_INSTANCE_STEPS, DEPLOY_STEP, type DeployInterface } from './deploy-interface.js'
 

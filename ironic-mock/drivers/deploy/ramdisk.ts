@@ -1,4 +1,4 @@
-import { pythonRepr, formatClientValue, type NodeRecord } from '../../../wire/index.js'
+import { pythonRepr, formatClientValue, type NodeRecord } from '../../../base/wire/index.js'
 import type { BootSource } from '../bmc.js'
 import { capabilitiesProblem, pythonText } from './agent-checks.js'
 import { bootPreparationFailed, DEPLOY_STEP, type DeployCandidate, type DeployInterface } from './deploy-interface.js'

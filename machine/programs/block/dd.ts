@@ -1,4 +1,4 @@
-import { ownMember } from '../../../runtime/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
 import { findBlockNode, type BlockNode } from './block-nodes.js'
 import { fileView, type FileView } from '../files/file-view.js'
 import type { Process, MachineProgram } from '../machine-program.js'

@@ -1,4 +1,4 @@
-import { alignColumns, ownMember } from '../../../runtime/index.js'
+import { alignColumns, ownMember } from '../../../base/runtime/index.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'

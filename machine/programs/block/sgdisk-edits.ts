@@ -1,8 +1,8 @@
-import { randomUuid, type Random } from '../../../runtime/index.js'
+import { randomUuid, type Random } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { buildGpt, readGpt, type NewPartition } from '../../disk/gpt.js'
 import { MBR_ENTRIES } from '../../disk/gpt-setup.js'
-import { bufferOf } from '../../../bytes/index.js'
+import { bufferOf } from '../../../base/bytes/index.js'
 import type { BlockNode } from './block-nodes.js'
 import { ToolExit, ToolFailure, type ToolOptions } from '../tool.js'
 

@@ -1,4 +1,4 @@
-import { ownMember } from '../../../runtime/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
 import { writeFreshGpt } from '../../disk/fresh-gpt.js'
 import { readGpt, type Gpt, type GptPartition } from '../../disk/gpt.js'
 import { findBlockNode, type BlockNode } from './block-nodes.js'

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { alignColumns } from '../../../runtime/index.js'
+import { alignColumns } from '../../../base/runtime/index.js'
 import { findBlockNode, mountPoints, readNode, type BlockNode } from './block-nodes.js'
 import { defineTool, ToolFailure } from '../tool.js'
 

@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import type { MachineProgram } from '../machine-program.js'
 import { parseInstall } from './command-line/parse-install.js'
 import { MORE, UsageError } from './command-line/clap.js'

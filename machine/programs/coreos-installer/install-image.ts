@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { withClockHeld, type Clock, type Random } from '../../../runtime/index.js'
+import { withClockHeld, type Clock, type Random } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import {
   ByteReader,
@@ -11,7 +11,7 @@ import {
   readXzIndex,
   unxzByProgram,
   type XzIndex,
-} from '../../../bytes/index.js'
+} from '../../../base/bytes/index.js'
 import { canAdopt, readContents } from '../../disk/described-disk.js'
 import { gptSectorSize } from '../../disk/gpt.js'
 import { ImageTooLarge, imageCache, MAX_CACHED_FILE_BYTES, type LoadedImage } from '../../disk/image-contents.js'

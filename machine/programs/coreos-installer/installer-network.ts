@@ -1,5 +1,5 @@
 import { keyfileFiles, wrapFiles } from '../../../coreos/index.js'
-import type { Clock } from '../../../runtime/index.js'
+import type { Clock } from '../../../base/runtime/index.js'
 import type { FileTree } from '../../file-tree.js'
 import { readBootEntry } from './boot-entry.js'
 import { duringInstall, Failure } from './installer-error.js'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/index.js'
+import type { Clock } from '../../../base/runtime/index.js'
 
 /** A size with one decimal in the largest unit that gives at least 1. */
 export function formatBytes(bytes: number): string {

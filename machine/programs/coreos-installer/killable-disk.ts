@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { canAdopt, type AdoptingDevice } from '../../disk/described-disk.js'
 

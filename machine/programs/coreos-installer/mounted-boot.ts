@@ -1,4 +1,4 @@
-import type { Random } from '../../../runtime/index.js'
+import type { Random } from '../../../base/runtime/index.js'
 import type { BootVolume } from '../../disk/boot-volume.js'
 
 /** The boot filesystem with the mount point that messages name. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/index.js'
+import type { Clock } from '../../../base/runtime/index.js'
 
 /** Shorter waits are added up until they reach this. */
 const MIN_PACED_WAIT = 100

@@ -1,5 +1,5 @@
 import { consoleNote, parseConsole } from '../../../coreos/index.js'
-import type { Clock, Random } from '../../../runtime/index.js'
+import type { Clock, Random } from '../../../base/runtime/index.js'
 import { withBootVolume } from '../../disk/boot-volume.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { asShown, readLayout } from '../../disk/disk-partitions.js'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../runtime/index.js'
+import type { Random } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { freshGpt, writeFreshGpt, writeGpt } from '../../disk/fresh-gpt.js'
 import {

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../../../runtime/index.js'
+import type { Clock, Random } from '../../../base/runtime/index.js'
 import { NO_PACE } from '../../machine.js'
 import { runInstaller } from './coreos-installer.js'
 import { fileHost } from './file-host.js'

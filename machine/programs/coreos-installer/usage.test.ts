@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { seededRandom, systemClock } from '../../../runtime/index.js'
+import { seededRandom, systemClock } from '../../../base/runtime/index.js'
 import { installToFile } from './standalone.js'
 
 /** Output of the real coreos-installer 0.27.0 for command lines that need no disk. */

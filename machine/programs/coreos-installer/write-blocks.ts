@@ -1,8 +1,8 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { withClockHeld, type Clock } from '../../../runtime/index.js'
+import { withClockHeld, type Clock } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
-import { unxzBlock, type XzBlock, type XzIndex } from '../../../bytes/index.js'
+import { unxzBlock, type XzBlock, type XzIndex } from '../../../base/bytes/index.js'
 import type { Pacer } from './pacer.js'
 
 const FILE_READ_BYTES = 128 * 1024

@@ -1,4 +1,4 @@
-import { READ_BYTES } from '../../../bytes/index.js'
+import { READ_BYTES } from '../../../base/bytes/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { canAdopt } from '../../disk/described-disk.js'
 import { DiskError } from '../../disk/disk-error.js'

@@ -1,4 +1,4 @@
-import { sha256Hex, sha256OfParts } from '../../../bytes/index.js'
+import { sha256Hex, sha256OfParts } from '../../../base/bytes/index.js'
 import { normalPath } from '../../file-tree.js'
 import { findBlockNode, readNode } from '../block/block-nodes.js'
 import { fileView, type FileStat, type FileView } from './file-view.js'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/index.js'
+import type { Clock } from '../../../base/runtime/index.js'
 import { withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
 import { FatVolume } from '../../disk/fat-volume.js'
 import { fileError, normalPath } from '../../file-tree.js'

@@ -1,4 +1,4 @@
-import { ownMember } from '../../../runtime/index.js'
+import { ownMember } from '../../../base/runtime/index.js'
 import { CPU, CPU_MHZ, FIRMWARE, hostName, nicNames } from '../../hardware/hardware-names.js'
 import type { MachineSpec } from '../../machine-spec.js'
 import { systemUuid } from '../../ramdisk/ramdisk-tree.js'

@@ -14,7 +14,7 @@ const KIB = 1024
 const WORK: readonly { work: string; in: readonly string[]; counted?: readonly Kind[] }[] = [
   {
     work: 'exchanges',
-    in: ['wire/', 'ironic-mock/api/', 'agent/http/', 'lab/control/control-api', 'lab/stage/api-switch'],
+    in: ['base/wire/', 'ironic-mock/api/', 'agent/http/', 'lab/control/control-api', 'lab/stage/api-switch'],
     counted: ['API requests', 'agent commands', 'heartbeats and lookups'],
   },
   {
@@ -31,9 +31,13 @@ const WORK: readonly { work: string; in: readonly string[]; counted?: readonly K
     counted: ['commands on the machine'],
   },
   { work: 'disks', in: ['machine/disk/', 'machine/machine-disks'], counted: ['disk reads', 'disk writes'] },
-  { work: 'boots, Ignition, the installed system', in: ['machine/', 'ignition/', 'coreos/', 'bytes/'] },
-  { work: 'timers', in: ['runtime/virtual-clock', 'runtime/timer-heap', 'runtime/clock'], counted: ['timers'] },
-  { work: 'the rest of runtime/ and lab/', in: ['runtime/', 'lab/'] },
+  { work: 'boots, Ignition, the installed system', in: ['machine/', 'ignition/', 'coreos/', 'base/bytes/'] },
+  {
+    work: 'timers',
+    in: ['base/runtime/virtual-clock', 'base/runtime/timer-heap', 'base/runtime/clock'],
+    counted: ['timers'],
+  },
+  { work: 'the rest of base/runtime/ and lab/', in: ['base/runtime/', 'lab/'] },
 ]
 const GARBAGE = 'garbage collection'
 const NODE = 'Node: promises and ticks with no code of ours on the stack'

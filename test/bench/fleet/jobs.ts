@@ -1,4 +1,4 @@
-import type { ApiNode, JsonObject, ProvisionState } from '../../../wire/index.js'
+import type { ApiNode, JsonObject, ProvisionState } from '../../../base/wire/index.js'
 import type { RealIronic } from '../../real/ironic.js'
 import { clock } from '../measure.js'
 import type { Contender } from './contenders.js'

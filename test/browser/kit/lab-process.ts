@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { LabClient } from '../../../lab/index.js'
 
 const COMMAND = fileURLToPath(new URL('../../../dist/bundle/ironstage.js', import.meta.url))

@@ -6,8 +6,8 @@ import {
   type KubeKind,
   type KubeKinds,
   type ActorNotice,
-} from '../../../cluster/index.js'
-import { hours, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
+} from '../../../apps/cluster/index.js'
+import { hours, seededRandom, silent, VirtualClock } from '../../../base/runtime/index.js'
 import { watchUntil } from './watch-until.js'
 
 const SCENE_TIMEOUT = hours(12)

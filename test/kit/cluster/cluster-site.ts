@@ -10,8 +10,8 @@ import {
   type Metal3Options,
   type NewRelease,
   type RepositoryMirrors,
-} from '../../../cluster/index.js'
-import { Scope, defined, temporaryFolder } from '../../../runtime/index.js'
+} from '../../../apps/cluster/index.js'
+import { Scope, defined, temporaryFolder } from '../../../base/runtime/index.js'
 import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork } from '../../../lab/stage/stage-boot-network.js'
 import { liveVersion } from '../../../machine/live/live-version.js'

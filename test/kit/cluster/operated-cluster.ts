@@ -15,12 +15,12 @@ import {
   type SiteRelease,
   type NewRelease,
   type ActorNotice,
-} from '../../../cluster/index.js'
-import { SiteNetwork } from '../../../cluster/site/site-network.js'
-import { SiteRegistry } from '../../../cluster/site/container-registry.js'
+} from '../../../apps/cluster/index.js'
+import { SiteNetwork } from '../../../apps/cluster/site/site-network.js'
+import { SiteRegistry } from '../../../apps/cluster/site/container-registry.js'
 import { createStagedLab, type StagedLab, type StagedLabOptions } from '../../../lab/index.js'
 import type { Machine } from '../../../machine/index.js'
-import { Scope, seededRandom, silent } from '../../../runtime/index.js'
+import { Scope, seededRandom, silent } from '../../../base/runtime/index.js'
 import { watchUntil } from './watch-until.js'
 
 export const NAMESPACE = 'openshift-machine-api'

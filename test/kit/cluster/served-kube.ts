@@ -1,7 +1,7 @@
-import type { Scope } from '../../../runtime/index.js'
-import { defined, seededRandom, systemClock } from '../../../runtime/index.js'
-import { openKube } from '../../../cluster/kube/open-kube.js'
-import { serveKube } from '../../../cluster/kube/http/kube-server.js'
+import type { Scope } from '../../../base/runtime/index.js'
+import { defined, seededRandom, systemClock } from '../../../base/runtime/index.js'
+import { openKube } from '../../../apps/cluster/kube/open-kube.js'
+import { serveKube } from '../../../apps/cluster/kube/http/kube-server.js'
 
 /** Path of the hosts of a namespace. */
 export const HOSTS = '/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts'

@@ -1,8 +1,8 @@
-import { openKube } from '../../../cluster/kube/open-kube.js'
-import type { BareMetalHost } from '../../../cluster/kube/kinds/metal3-kinds.js'
-import type { NewObject } from '../../../cluster/kube/object.js'
-import { KubeRefusal } from '../../../cluster/kube/kube-refusal.js'
-import { seededRandom, VirtualClock } from '../../../runtime/index.js'
+import { openKube } from '../../../apps/cluster/kube/open-kube.js'
+import type { BareMetalHost } from '../../../apps/cluster/kube/kinds/metal3-kinds.js'
+import type { NewObject } from '../../../apps/cluster/kube/object.js'
+import { KubeRefusal } from '../../../apps/cluster/kube/kube-refusal.js'
+import { seededRandom, VirtualClock } from '../../../base/runtime/index.js'
 
 /** A Kubernetes API in this process, whose time stands still. */
 export const openTestKube = () => openKube({ clock: new VirtualClock(Date.UTC(2026, 0, 1)), random: seededRandom(7) })

@@ -1,6 +1,6 @@
-import { defined } from '../../../runtime/index.js'
-import type { KubeClient } from '../../../cluster/kube/kube-client.js'
-import type { KubeKind, KubeKinds } from '../../../cluster/kube/kinds.js'
+import { defined } from '../../../base/runtime/index.js'
+import type { KubeClient } from '../../../apps/cluster/kube/kube-client.js'
+import type { KubeKind, KubeKinds } from '../../../apps/cluster/kube/kinds.js'
 
 /**
  * Watches until an object is as it should be, or the signal aborts.

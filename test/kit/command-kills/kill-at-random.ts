@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { systemClock, type Random } from '../../../runtime/index.js'
+import { systemClock, type Random } from '../../../base/runtime/index.js'
 import { KillGround } from './kill-folder.js'
 import { KILLED_COMMANDS } from './rows.js'
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 
 const images = fileURLToPath(new URL('../../../images', import.meta.url))
 const host = fileURLToPath(new URL('../../fixtures/baremetal-hosts/worker-0.yaml', import.meta.url))

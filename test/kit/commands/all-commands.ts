@@ -1,4 +1,4 @@
-import { makeCommandLine, printing, type ToolCommand } from '../../../cli/index.js'
+import { makeCommandLine, printing, type ToolCommand } from '../../../apps/cli/index.js'
 import { Readable } from 'node:stream'
 
 /** A command of the program's own definition. */

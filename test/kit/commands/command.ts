@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { runCommandLine, Stopped, type RawEnvironment } from '../../../cli/index.js'
+import { runCommandLine, Stopped, type RawEnvironment } from '../../../apps/cli/index.js'
 
 export interface CommandRun {
   stdout: string

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { ProvisionState } from '../../../wire/index.js'
+import type { ProvisionState } from '../../../base/wire/index.js'
 
 /** The command as it is built and shipped, found from the sources as well as from what is built of the tests. */
 export const IRONSTAGE = fileURLToPath(

@@ -8,7 +8,7 @@ import { STABLE_STATES, STUCK_STATES, TRANSITIONS } from '../../../ironic-mock/c
 import { makeNodeRecord } from '../../../ironic-mock/conductor/records/new-records.js'
 import { chooseInterfaces, hardwareType } from '../../../ironic-mock/drivers/hardware-types.js'
 import type { SystemReport } from '../../../ironic-mock/drivers/bmc-hardware.js'
-import { IronicError, type CommandResult, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
+import { IronicError, type CommandResult, type NodeRecord, type ProvisionState } from '../../../base/wire/index.js'
 import type { Draw } from './draws.js'
 
 // Walks check this hundreds of thousands of times; vitest's `expect`, and the text for a failure, cost more than a reaction.

@@ -1,5 +1,5 @@
-import { Probe, VirtualClock, seededRandom, silent } from '../../../runtime/index.js'
-import { InProcessTransport, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
+import { Probe, VirtualClock, seededRandom, silent } from '../../../base/runtime/index.js'
+import { InProcessTransport, type NodeRecord, type ProvisionState } from '../../../base/wire/index.js'
 import { UPSTREAM_CONF, openIronic, openStore } from '../../../ironic-mock/index.js'
 
 /** Where Ironic's start leaves a node (Ironic's source). */

@@ -1,5 +1,5 @@
-import { Probe, VirtualClock, seededRandom, silent, randomUuid, type Logger } from '../../../runtime/index.js'
-import { InProcessTransport, type JsonObject, type NodeRecord, type ProvisionState } from '../../../wire/index.js'
+import { Probe, VirtualClock, seededRandom, silent, randomUuid, type Logger } from '../../../base/runtime/index.js'
+import { InProcessTransport, type JsonObject, type NodeRecord, type ProvisionState } from '../../../base/wire/index.js'
 import {
   UPSTREAM_CONF,
   openIronic,

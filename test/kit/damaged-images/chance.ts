@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../runtime/index.js'
+import { seededRandom } from '../../../base/runtime/index.js'
 
 /** Choices of one mutation, the same for the same seed. */
 export interface Chance {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import lzma from 'lzma-native'
-import { systemClock } from '../../../runtime/index.js'
+import { systemClock } from '../../../base/runtime/index.js'
 import { wrapFiles } from '../../../coreos/live/initramfs.js'
 import { isoImage, liveFiles, liveInitramfs, type LiveArchitecture } from '../images/live-iso.js'
 import { changeField, damage, type Chance } from './chance.js'

@@ -6,8 +6,8 @@ import {
   type StagedLab,
   type StagedLabOptions,
 } from '../../../lab/index.js'
-import { defined, minutes } from '../../../runtime/index.js'
-import { IronicRefused, type ApiNode, type JsonObject, type RequestedStep } from '../../../wire/index.js'
+import { defined, minutes } from '../../../base/runtime/index.js'
+import { IronicRefused, type ApiNode, type JsonObject, type RequestedStep } from '../../../base/wire/index.js'
 import { ignition } from '../deployed.js'
 
 interface SeenOptions {

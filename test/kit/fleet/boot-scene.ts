@@ -1,4 +1,4 @@
-import { bytesSource, writeIso } from '../../../bytes/index.js'
+import { bytesSource, writeIso } from '../../../base/bytes/index.js'
 import {
   defaultMachineSpec,
   NO_PACE,
@@ -7,7 +7,7 @@ import {
   type Machine,
   type MachineSpec,
 } from '../../../machine/index.js'
-import { Probe, defined, seededRandom, silent, VirtualClock } from '../../../runtime/index.js'
+import { Probe, defined, seededRandom, silent, VirtualClock } from '../../../base/runtime/index.js'
 
 /** Command line of the ramdisk that Ironic boots by virtual media. */
 export const KERNEL_ARGUMENTS =

@@ -1,4 +1,4 @@
-import { bytesSource, serveFiles, writeIso } from '../../../bytes/index.js'
+import { bytesSource, serveFiles, writeIso } from '../../../base/bytes/index.js'
 import {
   createIronicApi,
   openIronic,
@@ -7,8 +7,8 @@ import {
   type Bmc,
   type ConductorConf,
 } from '../../../ironic-mock/index.js'
-import { LabClock, Probe, Scope, defined, seededRandom, silent, systemRandom } from '../../../runtime/index.js'
-import { HttpTransport, IronicClient, serveHttp, type NodeRecord } from '../../../wire/index.js'
+import { LabClock, Probe, Scope, defined, seededRandom, silent, systemRandom } from '../../../base/runtime/index.js'
+import { HttpTransport, IronicClient, serveHttp, type NodeRecord } from '../../../base/wire/index.js'
 import { slowImage, type SlowImage } from './slow-image.js'
 
 /** Our Ironic as one that is elsewhere: it knows machines by their Redfish alone, and their agents by what these send. */

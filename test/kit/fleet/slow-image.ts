@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import type { Scope } from '../../../runtime/index.js'
+import type { Scope } from '../../../base/runtime/index.js'
 
 const IMAGE = '/coreos.raw.xz'
 

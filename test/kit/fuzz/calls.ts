@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { defined } from '../../../runtime/index.js'
-import { IRONIC_OPERATIONS, type IronicOperation, type WireRequest } from '../../../wire/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import { IRONIC_OPERATIONS, type IronicOperation, type WireRequest } from '../../../base/wire/index.js'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { fitting, members, mutated, NASTY, patch, PLACES, text } from './values.js'
 

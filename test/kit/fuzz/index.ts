@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Store, StoreView } from '../../../ironic-mock/index.js'
-import type { Dispatch, WireResponse } from '../../../wire/index.js'
+import type { Dispatch, WireResponse } from '../../../base/wire/index.js'
 import { fuzzedRequest, resolved, type FuzzedRequest } from './calls.js'
 import { brokenInvariants, wrongAnswer } from './invariants.js'
 

@@ -1,5 +1,5 @@
 import type { StoreView } from '../../../ironic-mock/index.js'
-import { PROVISION_STATES, type WireResponse } from '../../../wire/index.js'
+import { PROVISION_STATES, type WireResponse } from '../../../base/wire/index.js'
 
 /** Defects of an answer to any request. */
 export function wrongAnswer({ status, headers, body }: WireResponse): string[] {

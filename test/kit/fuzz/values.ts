@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonSchema } from '../../../wire/index.js'
+import type { JsonSchema } from '../../../base/wire/index.js'
 
 /** Texts that have broken programs before. */
 export const NASTY = [

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunReport } from '../../../hardware-lab/index.js'
+import type { RunReport } from '../../../apps/hardware-lab/index.js'
 import { IRONSTAGE } from '../commands/up-process.js'
 import { hostsYaml } from './hosts-yaml.js'
 

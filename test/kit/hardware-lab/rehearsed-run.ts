@@ -11,10 +11,10 @@ import {
   type RunEvent,
   type RunHostsOptions,
   type RunReport,
-} from '../../../hardware-lab/index.js'
+} from '../../../apps/hardware-lab/index.js'
 import type { Fault } from '../../../lab/index.js'
 import { NO_PACE, type MachinePace } from '../../../machine/index.js'
-import { silent, systemClock, systemRandom, type Logger } from '../../../runtime/index.js'
+import { silent, systemClock, systemRandom, type Logger } from '../../../base/runtime/index.js'
 
 export const IGNITION = JSON.stringify({
   ignition: { version: '3.4.0' },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 
 /** Habits of real BMCs. */
 export interface Habits {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import lzma from 'lzma-native'
-import { seededRandom } from '../../../runtime/index.js'
+import { seededRandom } from '../../../base/runtime/index.js'
 import { parseGpt } from '../../../machine/disk/gpt.js'
 import { smallImage } from './rehearsal-image.js'
 

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createReadStream } from 'node:fs'
-import type { Clock } from '../../../runtime/index.js'
-import { fileStream } from '../../../bytes/byte-stream.js'
-import { decompress } from '../../../bytes/compression/decompress.js'
+import type { Clock } from '../../../base/runtime/index.js'
+import { fileStream } from '../../../base/bytes/byte-stream.js'
+import { decompress } from '../../../base/bytes/compression/decompress.js'
 
 /** The contents of an image file, as a lab has them read. */
 export async function* contentsOf(path: string, clock: Clock): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { liveIso, liveIsoKargs, liveTree, smallInitramfs } from '../../../coreos/index.js'
 import type { LiveArchitecture, LiveTree } from '../../../coreos/index.js'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { COREOS_SYSTEMS, smallLiveImage, systemOfVersion } from '../../../coreos/index.js'
 import { metalImage } from '../../../machine/index.js'
-import { systemClock, temporaryFolder } from '../../../runtime/index.js'
+import { systemClock, temporaryFolder } from '../../../base/runtime/index.js'
 import { smallImage } from './rehearsal-image.js'
 
 /** A live ISO of a version of CoreOS. */

@@ -1,9 +1,9 @@
-import { CIPHER_SUITES, type CipherSuite } from '../../../ipmi/protocol/cipher-suites.js'
-import { PAYLOAD, plainPacket, readPacket } from '../../../ipmi/protocol/packet.js'
-import { readRmcp, RMCP_IPMI, rmcpDatagram } from '../../../ipmi/protocol/rmcp.js'
-import { integrityKey, rakp3Code, type RakpHandshake } from '../../../ipmi/session/rakp.js'
-import { Session } from '../../../ipmi/session/session.js'
-import type { IpmiAccount, IpmiBmc } from '../../../ipmi/index.js'
+import { CIPHER_SUITES, type CipherSuite } from '../../../bmc/ipmi/protocol/cipher-suites.js'
+import { PAYLOAD, plainPacket, readPacket } from '../../../bmc/ipmi/protocol/packet.js'
+import { readRmcp, RMCP_IPMI, rmcpDatagram } from '../../../bmc/ipmi/protocol/rmcp.js'
+import { integrityKey, rakp3Code, type RakpHandshake } from '../../../bmc/ipmi/session/rakp.js'
+import { Session } from '../../../bmc/ipmi/session/session.js'
+import type { IpmiAccount, IpmiBmc } from '../../../bmc/ipmi/index.js'
 import { ADMIN } from './served.js'
 
 export interface CallerOptions extends Partial<IpmiAccount> {

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { IpmiBmc } from '../../../ipmi/index.js'
+import type { IpmiBmc } from '../../../bmc/ipmi/index.js'
 
 /** How long an answer may take, in milliseconds. */
 const UDP_ANSWER_TIMEOUT = 3000

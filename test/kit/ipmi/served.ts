@@ -7,8 +7,8 @@ import {
   type IpmiBmc,
   type IpmiParts,
   type IpmiServer,
-} from '../../../ipmi/index.js'
-import { silent, systemClock, type Clock } from '../../../runtime/index.js'
+} from '../../../bmc/ipmi/index.js'
+import { silent, systemClock, type Clock } from '../../../base/runtime/index.js'
 import { ADMIN, describedMachines } from '../described-machines.js'
 
 export { ADMIN }

@@ -1,5 +1,5 @@
 import { REALISTIC_MACHINES } from '../../../lab/index.js'
-import { minutes } from '../../../runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 import type { OperatorScene } from './operator-scenes.js'
 
 const CUSTOM = { customDeploy: { method: 'install_coreos' }, userData: { name: 'ignition' } }

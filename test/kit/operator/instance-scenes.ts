@@ -1,4 +1,4 @@
-import { minutes } from '../../../runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 import type { OperatorScene } from './operator-scenes.js'
 import type { OperatorStage } from './operator-stage.js'
 

@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 /** A call of BareMetal Operator, without what differs from run to run. */
 export interface OperatorCall {
   method: string

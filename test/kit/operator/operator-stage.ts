@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { KubeClient, KubeKinds } from '../../../cluster/index.js'
+import type { KubeClient, KubeKinds } from '../../../apps/cluster/index.js'
 import type { StagedLab } from '../../../lab/index.js'
 import { imageServer } from '../deployed.js'
 import { smallImage } from '../images/rehearsal-image.js'

@@ -1,4 +1,4 @@
-import type { Random } from '../../../runtime/index.js'
+import type { Random } from '../../../base/runtime/index.js'
 import { ALLOCATED } from './client-goals.js'
 import { pick, seen, type Life, type Link } from './link.js'
 

@@ -1,5 +1,5 @@
-import { defined, type Random } from '../../../runtime/index.js'
-import type { ApiNode, IronicClient, ProvisionState, RequestedStep } from '../../../wire/index.js'
+import { defined, type Random } from '../../../base/runtime/index.js'
+import type { ApiNode, IronicClient, ProvisionState, RequestedStep } from '../../../base/wire/index.js'
 
 /** A verb with what goes with it, or a change of power. */
 export type Wish =

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { JsonObject } from '../../../wire/index.js'
+import type { JsonObject } from '../../../base/wire/index.js'
 import { answered, type Life } from './link.js'
 
 /** A number in a node's `extra` that only grows: what was acknowledged must never be missing again. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { defined, seededRandom, systemClock, type Random } from '../../../runtime/index.js'
-import { HttpTransport, IronicClient, type ApiNode, type ProvisionState } from '../../../wire/index.js'
+import { defined, seededRandom, systemClock, type Random } from '../../../base/runtime/index.js'
+import { HttpTransport, IronicClient, type ApiNode, type ProvisionState } from '../../../base/wire/index.js'
 import { fixedPort, UpProcess } from '../commands/up-process.js'
 import { Allocator } from './allocator.js'
 import { expectInstalled } from './installed.js'

@@ -3,8 +3,8 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore, type StoreView } from '../../../ironic-mock/index.js'
-import { VirtualClock } from '../../../runtime/index.js'
-import type { NodeRecord } from '../../../wire/index.js'
+import { VirtualClock } from '../../../base/runtime/index.js'
+import type { NodeRecord } from '../../../base/wire/index.js'
 
 /** The state that an agent saved for its boot. */
 export interface SavedAgent {

@@ -1,5 +1,5 @@
-import type { Random } from '../../../runtime/index.js'
-import { ConnectionFailed, IronicRefused, type IronicClient, type WireResponse } from '../../../wire/index.js'
+import type { Random } from '../../../base/runtime/index.js'
+import { ConnectionFailed, IronicRefused, type IronicClient, type WireResponse } from '../../../base/wire/index.js'
 import type { UpProcess } from '../commands/up-process.js'
 
 /** One life of the process, as its clients see it. */

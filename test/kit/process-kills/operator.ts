@@ -1,6 +1,6 @@
 import { TRANSITIONS, PROVISION_VERBS } from '../../../ironic-mock/index.js'
-import type { Random } from '../../../runtime/index.js'
-import { IronicRefused, type ApiNode, type ProvisionState } from '../../../wire/index.js'
+import type { Random } from '../../../base/runtime/index.js'
+import { IronicRefused, type ApiNode, type ProvisionState } from '../../../base/wire/index.js'
 import type { UpProcess } from '../commands/up-process.js'
 import { Counter } from './counter.js'
 import type { Itinerary, Wish } from './client-goals.js'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { randomUuid, type Random } from '../../../runtime/index.js'
-import type { ApiNode, ApiPort } from '../../../wire/index.js'
+import { randomUuid, type Random } from '../../../base/runtime/index.js'
+import type { ApiNode, ApiPort } from '../../../base/wire/index.js'
 import { Counter } from './counter.js'
 import { answered, pick, type Answer, type Life, type Link } from './link.js'
 

@@ -4,9 +4,9 @@ import {
   type RedfishCredentials,
   type RedfishOptions,
   type RedfishService,
-} from '../../../redfish/index.js'
-import { VirtualClock, defined, type Probe } from '../../../runtime/index.js'
-import type { WireResponse } from '../../../wire/index.js'
+} from '../../../bmc/redfish/index.js'
+import { VirtualClock, defined, type Probe } from '../../../base/runtime/index.js'
+import type { WireResponse } from '../../../base/wire/index.js'
 import { ADMIN, describedMachines } from '../described-machines.js'
 
 export { ADMIN }

@@ -1,7 +1,14 @@
 import { gzipSync } from 'node:zlib'
-import { systemClock, sharedAbort } from '../../../runtime/index.js'
-import { Images, makeImage, parsePlace, putImage, blobDigestOf, type ImageAccess } from '../../../registry/index.js'
-import { paxArchive } from '../../../bytes/index.js'
+import { systemClock, sharedAbort } from '../../../base/runtime/index.js'
+import {
+  Images,
+  makeImage,
+  parsePlace,
+  putImage,
+  blobDigestOf,
+  type ImageAccess,
+} from '../../../base/registry/index.js'
+import { paxArchive } from '../../../base/bytes/index.js'
 import type { RegistryServerHandle } from './registry-server.js'
 
 export const { signal } = sharedAbort()

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { documentText } from '../../../coreos/index.js'
-import { temporaryFolder } from '../../../runtime/index.js'
+import { temporaryFolder } from '../../../base/runtime/index.js'
 import { buildMeta } from '../builds.js'
 import { command } from '../commands/command.js'
 import { rhelStream } from '../streams.js'

@@ -1,6 +1,6 @@
 import { IPA_PACE } from '../../../agent/index.js'
 import { createStagedLab, installCoreos, type StagedLab } from '../../../lab/index.js'
-import { seededRandom, type VirtualClock } from '../../../runtime/index.js'
+import { seededRandom, type VirtualClock } from '../../../base/runtime/index.js'
 
 /** Times of hardware, at which a deployment is spread over many instants. */
 export const SPREAD_MACHINE_TIMES = { power: 3000, bootRamdisk: 60_000, bootDisk: 40_000, writeRate: 200e6 }

@@ -1,6 +1,6 @@
 import { IPA_PACE } from '../../../agent/index.js'
 import { installCoreos, composeStage, type Stage } from '../../../lab/index.js'
-import { LabClock, minutes, seededRandom } from '../../../runtime/index.js'
+import { LabClock, minutes, seededRandom } from '../../../base/runtime/index.js'
 import { journalOf, SPREAD_MACHINE_TIMES } from './lab-journal.js'
 
 /** How clients reach a lab. */

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { keyedRandom, type SeededRandom } from '../../../runtime/index.js'
+import { keyedRandom, type SeededRandom } from '../../../base/runtime/index.js'
 
 /** Changes of one file of a state folder. `older` is a copy of that file from an earlier time. */
 const MUTATIONS = ['flip', 'zero', 'cut', 'swap', 'random', 'older', 'remove', 'empty', 'garbage'] as const

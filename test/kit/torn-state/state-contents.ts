@@ -5,7 +5,7 @@ import { openStore } from '../../../ironic-mock/index.js'
 import { openStateFolder, repairState } from '../../../lab/index.js'
 import { defaultMachineSpec } from '../../../machine/index.js'
 import { openMachineStore } from '../../../machine/machine-store.js'
-import { systemClock, UserError } from '../../../runtime/index.js'
+import { systemClock, UserError } from '../../../base/runtime/index.js'
 import { chassis, node, port } from '../store-records.js'
 import { mutatedCopy, type StateModel } from './mutations.js'
 

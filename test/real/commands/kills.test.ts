@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededRandom } from '../../../runtime/index.js'
+import { seededRandom } from '../../../base/runtime/index.js'
 import { allCommands } from '../../kit/commands/all-commands.js'
 import { killAtRandom } from '../../kit/command-kills/kill-at-random.js'
 import { KILLED_COMMANDS } from '../../kit/command-kills/rows.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readFile } from 'node:fs/promises'
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { configdrive, ignition, IMAGE, imageServer } from '../../kit/deployed.js'
 import { readLifecycle, type LifecycleRecording } from '../../contract/lifecycle-recording.js'
 import { partsFrom } from '../exchanges.js'

@@ -9,9 +9,9 @@ import {
   sentenceOf,
   type Recording,
   type SeenDifference,
-} from '../../../recording/index.js'
-import { defined, seededRandom, silent, systemClock } from '../../../runtime/index.js'
-import { HttpTransport } from '../../../wire/index.js'
+} from '../../../apps/recording/index.js'
+import { defined, seededRandom, silent, systemClock } from '../../../base/runtime/index.js'
+import { HttpTransport } from '../../../base/wire/index.js'
 import { identity, recording } from '../../kit/recorder.js'
 import { realNode } from '../real-node.js'
 import type { RealIronic } from '../ironic.js'

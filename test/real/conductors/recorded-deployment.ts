@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { ApiNode, Inventory, ProvisionState } from '../../../wire/index.js'
+import type { ApiNode, Inventory, ProvisionState } from '../../../base/wire/index.js'
 import { ipaMachine } from '../ipa.js'
 import { followPower } from '../power-follower.js'
 import type { RealIronic } from '../ironic.js'

@@ -15,10 +15,10 @@ import {
   replayClient,
   sentenceOf,
   type Recording,
-} from '../../../recording/index.js'
-import { silent, systemClock, systemRandom, type Logger } from '../../../runtime/index.js'
+} from '../../../apps/recording/index.js'
+import { silent, systemClock, systemRandom, type Logger } from '../../../base/runtime/index.js'
 import { managersWith } from '../../../steps/index.js'
-import { HttpTransport } from '../../../wire/index.js'
+import { HttpTransport } from '../../../base/wire/index.js'
 import { realIronic } from '../ironic.js'
 import { practice } from '../practice-steps.js'
 import { realDeployment, recordedInventory } from './recorded-deployment.js'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { StepKind } from '../../../wire/index.js'
+import type { StepKind } from '../../../base/wire/index.js'
 import {
   asksWithToken,
   client,

@@ -1,4 +1,4 @@
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { TOKEN } from '../../kit/fake-ironic.js'
 import type { Asked } from './side-by-side.js'
 

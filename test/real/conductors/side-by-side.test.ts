@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { StepKind } from '../../../wire/index.js'
+import type { StepKind } from '../../../base/wire/index.js'
 import { OTHER_COMMANDS, stepCommands, WRONG_PARAMETERS } from './side-by-side-commands.js'
 import { AT_WORK, BODIES, DOCUMENTS, TOKENS } from './side-by-side-requests.js'
 import { runs, withToken, type Difference, type Row } from './side-by-side-rows.js'

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openImageCache } from '../../../lab/index.js'
 import { inspectDisk } from '../../../machine/index.js'
-import { seededRandom, silent, systemClock } from '../../../runtime/index.js'
+import { seededRandom, silent, systemClock } from '../../../base/runtime/index.js'
 import { stageFromCache, stageStreamed } from '../../../steps/index.js'
 import type { StagedAsset } from '../../../targets/index.js'
 import { contentsOf, fileDigest } from '../../kit/images/image-files.js'
@@ -88,7 +88,7 @@ test('memory does not grow with the size of an image: its decoder’s dictionary
   const room = (name: string) => JSON.stringify(new URL(`../../../dist/${name}/index.js`, import.meta.url).href)
   const program = `
     const { openImageCache } = await import(${room('lab')})
-    const { silent, systemClock } = await import(${room('runtime')})
+    const { silent, systemClock } = await import(${room('base/runtime')})
     const [folder, url, sha256, as] = process.argv.slice(1)
     const cache = await openImageCache({ folder, as }, { clock: systemClock(), logger: silent })
     const asset = { url, sha256, signature: 'where present' }

@@ -1,6 +1,6 @@
 // Logs in to one port 50 times as if to 50 hosts, runs something that talks on each, and says what that took:
 // many-hosts.mjs PORT HOST-KEY HOME. Uses what was built, as users do.
-import { silent, systemClock, systemRandom } from '../../../dist/runtime/index.js'
+import { silent, systemClock, systemRandom } from '../../../dist/base/runtime/index.js'
 import { openSshShell, parsePins, parseSshTarget } from '../../../dist/targets/index.js'
 import { SupervisedExecutor } from '../../../dist/targets/supervised/supervised-executor.js'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
-import type { DeploymentReport } from '../../../runs/index.js'
+import type { DeploymentReport } from '../../../apps/runs/index.js'
 import { IRONSTAGE } from '../../kit/commands/up-process.js'
 import { debianProgram, tool } from '../peers.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defined } from '../../../runtime/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { runToEnd } from '../../../steps/index.js'
 import type { Executor } from '../../../targets/index.js'
 import { COMMAND_ATTACKS, SHELL_ATTACKS, type Attack } from './attacks.js'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
+import { silent, systemClock, systemRandom } from '../../../base/runtime/index.js'
 import { runToEnd } from '../../../steps/index.js'
 import {
   openLocalTarget,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { seededRandom } from '../../../runtime/index.js'
+import { seededRandom } from '../../../base/runtime/index.js'
 import { LabOfHosts } from '../lab/lab-of-hosts.js'
 import { labOfTests } from '../lab/lab-of-tests.js'
 import { tool } from '../peers.js'

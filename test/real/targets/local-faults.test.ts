@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { inspectDisk } from '../../../machine/index.js'
-import { systemClock } from '../../../runtime/index.js'
+import { systemClock } from '../../../base/runtime/index.js'
 import { attachedTo, beside, LocalHost, localTools } from '../local-host.js'
 
 /** Faults while the real coreos-installer writes a loop device: the final states of node and disk. */

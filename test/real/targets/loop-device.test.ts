@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { silent, systemClock, systemRandom } from '../../../runtime/index.js'
+import { silent, systemClock, systemRandom } from '../../../base/runtime/index.js'
 import { localShell } from '../../../targets/index.js'
 import { attachLoop } from '../../../targets/local/loop-device.js'
 import { SupervisedExecutor } from '../../../targets/supervised/supervised-executor.js'

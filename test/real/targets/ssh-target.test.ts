@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { errorChain, seededRandom, silent, systemClock, systemRandom } from '../../../runtime/index.js'
+import { errorChain, seededRandom, silent, systemClock, systemRandom } from '../../../base/runtime/index.js'
 import {
   LinkLost,
   openSshShell,

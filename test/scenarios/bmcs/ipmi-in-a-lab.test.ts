@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { composeStage } from '../../../lab/index.js'
 import { defaultMachineSpec } from '../../../machine/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
-import { seconds, systemClock } from '../../../runtime/index.js'
+import { seconds, systemClock } from '../../../base/runtime/index.js'
 import { administrator, openSession, type Caller } from '../../kit/ipmi/caller.js'
 import { overUdp } from '../../kit/ipmi/over-udp.js'
 

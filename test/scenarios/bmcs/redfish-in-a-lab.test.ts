@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { composeStage } from '../../../lab/index.js'
 import type { FaultEffect, FaultMatch } from '../../../lab/faults/fault.js'
-import { defined, seconds, systemClock } from '../../../runtime/index.js'
+import { defined, seconds, systemClock } from '../../../base/runtime/index.js'
 
 /** BMCs of a lab's machines over Redfish, from outside, with the lab's faults and its journal. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../../lab/create-lab.js'
-import { minutes } from '../../../runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 
 /** Two nodes whose BMC is the same one, as when a host was enrolled twice, or stands in a chassis. */
 

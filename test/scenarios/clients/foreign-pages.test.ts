@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openKube, serveKube } from '../../../cluster/index.js'
+import { openKube, serveKube } from '../../../apps/cluster/index.js'
 import { serve } from '../../../lab/index.js'
-import { LabClock, Scope, silent, systemRandom } from '../../../runtime/index.js'
+import { LabClock, Scope, silent, systemRandom } from '../../../base/runtime/index.js'
 
 /** A page in a browser of this host, whose server has made the page's name lead to 127.0.0.1. */
 
@@ -81,10 +81,10 @@ test('every server of the product is opened where callers are checked', () => {
     .filter((path) => /\bcreate\w*Server\(/.test(readFileSync(path, 'utf8').replaceAll(/^\s*(?:\*|\/\/).*$/gm, '')))
 
   expect(opening.sort()).toEqual([
-    'bytes/server/file-server.ts',
+    'base/bytes/server/file-server.ts',
     // SSH of rehearsed machines: a browser speaks no SSH.
-    'hardware-lab/rehearsal/ssh-front.ts',
-    'recording/proxy/listeners.ts',
-    'wire/http-server.ts',
+    'apps/hardware-lab/rehearsal/ssh-front.ts',
+    'apps/recording/proxy/listeners.ts',
+    'base/wire/http-server.ts',
   ])
 })

@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node'
 import { Agent, fetch as fetchOfUndici, request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { createLab, installCoreos, type Lab } from '../../../lab/index.js'
-import { defined, minutes, systemClock } from '../../../runtime/index.js'
+import { defined, minutes, systemClock } from '../../../base/runtime/index.js'
 import { ironicHandlers, ironicInterceptor } from '../../../public/msw.js'
 
 const BASE = 'https://ironic.test'

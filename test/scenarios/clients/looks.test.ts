@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../../runtime/index.js'
+import { systemClock } from '../../../base/runtime/index.js'
 import { createStagedLab, installCoreos, LabClient, type StagedLabOptions } from '../../../lab/index.js'
 
 const IGNITION = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.js'
-import { conditionOf } from '../../../cluster/kube/conditions.js'
-import { minutes } from '../../../runtime/index.js'
+import { conditionOf } from '../../../apps/cluster/kube/conditions.js'
+import { minutes } from '../../../base/runtime/index.js'
 
 const A = '38.20230718.3.0'
 const B = '39.20240101.3.0'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.js'
 import type { Machine, MachineSpec } from '../../../machine/index.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
-import { minutes, seconds } from '../../../runtime/index.js'
+import { minutes, seconds } from '../../../base/runtime/index.js'
 
 const A = '38.20230718.3.0'
 const B = '39.20240101.3.0'

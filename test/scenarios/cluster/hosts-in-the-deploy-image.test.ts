@@ -4,7 +4,7 @@ import { clusterSite, MIRROR, NAMESPACE } from '../../kit/cluster/cluster-site.j
 import { installCoreos, StagedNode } from '../../../lab/index.js'
 import type { Machine, MachineSpec } from '../../../machine/index.js'
 import { liveVersion } from '../../../machine/live/live-version.js'
-import { minutes } from '../../../runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 
 const A = '38.20230718.3.0'
 const B = '39.20240101.3.0'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hours, minutes } from '../../../runtime/index.js'
+import { hours, minutes } from '../../../base/runtime/index.js'
 import type { StagedLab } from '../../../lab/index.js'
 import {
   NAMESPACE,

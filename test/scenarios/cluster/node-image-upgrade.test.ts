@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { temporaryFolder } from '../../../runtime/index.js'
+import { temporaryFolder } from '../../../base/runtime/index.js'
 import { operatedCluster, type Installation, type OperatedCluster } from '../../kit/cluster/operated-cluster.js'
 import { bootImageServer, streamOf, type BootImageServer } from '../../kit/cluster/boot-images.js'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { smallLiveImage } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
-import { rehearse, STORIES, type Scenario, type StoryLine } from '../../../cluster/index.js'
-import { silent } from '../../../runtime/index.js'
+import { rehearse, STORIES, type Scenario, type StoryLine } from '../../../apps/cluster/index.js'
+import { silent } from '../../../base/runtime/index.js'
 
 /** Stories play in seconds; `test/soak/rehearsals.test.ts` plays all of them, with every behaviour taken away. */
 async function played(name: string, without: readonly string[] = []) {

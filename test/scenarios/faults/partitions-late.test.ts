@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createStagedLab } from '../../../lab/create-lab.js'
 import type { Machine } from '../../../machine/index.js'
-import { seconds } from '../../../runtime/index.js'
+import { seconds } from '../../../base/runtime/index.js'
 import { run } from '../../kit/program-machines.js'
 
 /** A ramdisk whose udev is slow, with a disk on which a partition was written just now. */

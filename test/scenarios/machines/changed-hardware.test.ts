@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab } from '../../../lab/index.js'
 import { defaultMachineSpec, NO_PACE, openMachines, type Machine } from '../../../machine/index.js'
-import { minutes, Probe, seededRandom, silent, systemClock } from '../../../runtime/index.js'
+import { minutes, Probe, seededRandom, silent, systemClock } from '../../../base/runtime/index.js'
 
 let stateDir: string
 beforeEach(async () => void (stateDir = await mkdtemp(join(tmpdir(), 'ironstage-test-'))))

@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openFleet, type Fleet } from '../../../fleet/index.js'
-import { SshFront } from '../../../hardware-lab/rehearsal/ssh-front.js'
+import { openFleet, type Fleet } from '../../../apps/fleet/index.js'
+import { SshFront } from '../../../apps/hardware-lab/rehearsal/ssh-front.js'
 import { NO_PACE } from '../../../machine/index.js'
-import { LabClock, Probe, Scope, seconds, silent, systemClock, systemRandom } from '../../../runtime/index.js'
+import { LabClock, Probe, Scope, seconds, silent, systemClock, systemRandom } from '../../../base/runtime/index.js'
 import { newSshKey, publicKeyOf } from '../../../targets/index.js'
 import {
   readHosts,
@@ -16,7 +16,7 @@ import {
   runReportLines,
   type RunEvent,
   type RunReport,
-} from '../../../hardware-lab/index.js'
+} from '../../../apps/hardware-lab/index.js'
 import { command } from '../../kit/commands/command.js'
 import { hostsYaml } from '../../kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../../kit/hardware-lab/rehearsed-run.js'

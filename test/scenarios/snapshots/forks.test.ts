@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLab, createStagedLab, serve } from '../../../lab/index.js'
 import { LabClient } from '../../../lab/control/lab-client.js'
-import { LabClock, silent, systemRandom, type ClockMode } from '../../../runtime/index.js'
+import { LabClock, silent, systemRandom, type ClockMode } from '../../../base/runtime/index.js'
 import { labFolder } from '../../kit/restarted-lab.js'
 
 const HEADERS = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.115' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLab, composeStage, type Lab, type LabOptions } from '../../../lab/index.js'
-import { defined, seededRandom, VirtualClock } from '../../../runtime/index.js'
+import { defined, seededRandom, VirtualClock } from '../../../base/runtime/index.js'
 import { SPREAD_MACHINE_TIMES } from '../../kit/snapshots/lab-journal.js'
 
 const HEADERS = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.115' }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BOOT_IMAGE_RECORD, BOOT_IMAGE_REFUSED, BOOT_IMAGE_UPDATES } from '../../../cluster/index.js'
+import { BOOT_IMAGE_RECORD, BOOT_IMAGE_REFUSED, BOOT_IMAGE_UPDATES } from '../../../apps/cluster/index.js'
 import type { StagedLab } from '../../../lab/index.js'
-import { minutes } from '../../../runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 import { buildMeta } from '../../kit/builds.js'
 import { bootImageServer, streamOf, type BootImageServer } from '../../kit/cluster/boot-images.js'
 import {

@@ -1,8 +1,8 @@
 import { request as httpRequest, Agent } from 'node:http'
 import type { StoreView } from '../../../ironic-mock/index.js'
 import { composeStage } from '../../../lab/index.js'
-import { defined, seededRandom, systemClock } from '../../../runtime/index.js'
-import type { WireResponse } from '../../../wire/index.js'
+import { defined, seededRandom, systemClock } from '../../../base/runtime/index.js'
+import type { WireResponse } from '../../../base/wire/index.js'
 import { follow } from './follow.js'
 import type { Asked, System } from './system.js'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { seededRandom } from '../../../runtime/index.js'
+import { seededRandom } from '../../../base/runtime/index.js'
 import { brokenInvariants, fuzzedRequest, resolved, wrongAnswer } from '../../kit/fuzz/index.js'
 import { StatePaths } from '../../kit/state-paths.js'
 import { apiSystem } from './api-system.js'

@@ -1,5 +1,5 @@
 import type { StoreView } from '../../../ironic-mock/index.js'
-import type { NodeRecord, WireRequest, WireResponse } from '../../../wire/index.js'
+import type { NodeRecord, WireRequest, WireResponse } from '../../../base/wire/index.js'
 
 /** A request whose target is below the API's root. */
 export type Asked = Omit<WireRequest, 'base'>

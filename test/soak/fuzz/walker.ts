@@ -1,6 +1,6 @@
 import { PROVISION_VERBS, type StoreView } from '../../../ironic-mock/index.js'
-import { defined, type Random } from '../../../runtime/index.js'
-import type { NodeRecord } from '../../../wire/index.js'
+import { defined, type Random } from '../../../base/runtime/index.js'
+import type { NodeRecord } from '../../../base/wire/index.js'
 import type { Asked, System } from './system.js'
 
 /** How many nodes a session has, and looks after that it has. */

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.js'
 
 const ROLL_OUT = { test: 'test/scenarios/cluster/deploy-image-roll-out.test.ts' }
 const HOSTS = { test: 'test/scenarios/cluster/hosts-in-the-deploy-image.test.ts' }
-const OPERATOR = { file: 'cluster/actors/cluster-baremetal-operator.ts' }
+const OPERATOR = { file: 'apps/cluster/actors/cluster-baremetal-operator.ts' }
 const WHOLE_UPGRADE =
   'hosts stay in their boot while Ironic is replaced, and boot the new image once they are registered again'
 
@@ -11,10 +11,10 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
   {
     row: '000 "newly-installed clusters',
     does: 'lets a downgrade through',
-    file: 'cluster/actors/cluster-version-operator/upgrade-preconditions.ts',
+    file: 'apps/cluster/actors/cluster-version-operator/upgrade-preconditions.ts',
     from: 'if (isOlder(version, first.version))',
     to: 'if (version === first.version)',
-    test: 'cluster/actors/cluster-version-operator/cluster-version-operator.test.ts',
+    test: 'apps/cluster/actors/cluster-version-operator/cluster-version-operator.test.ts',
     title: 'older than the first version, %s: the cluster stays where it is',
   },
   {
@@ -48,7 +48,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     row: '000 "upgrade my cluster',
     does: 'pulls past the mirrors',
     ...HOSTS,
-    file: 'cluster/site/container-registry.ts',
+    file: 'apps/cluster/site/container-registry.ts',
     title: WHOLE_UPGRADE,
     from: '[...this.#mirrorsOf(pullspec), pullspec]',
     to: '[pullspec]',

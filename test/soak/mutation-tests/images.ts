@@ -4,7 +4,7 @@ const COPY = { file: 'coreos/machine-os/copy-iso.ts', test: 'coreos/machine-os/m
 const PXE = { ...COPY, file: 'coreos/machine-os/copy-pxe.ts' }
 const METAL = { ...COPY, file: 'coreos/machine-os/copy-metal.ts' }
 const VERIFY = { ...COPY, file: 'coreos/machine-os/verify.ts' }
-const POLICY = { file: 'coreos/download-policy.ts', test: 'runs/downloads/downloads.test.ts' }
+const POLICY = { file: 'coreos/download-policy.ts', test: 'apps/runs/downloads/downloads.test.ts' }
 
 /** The images of a release, and how they come to a cluster. */
 export const IMAGE_MUTANTS: readonly Mutant[] = [
@@ -92,8 +92,8 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
   {
     row: '000 "uploading the ISOs to the lookaside cache"',
     does: 'leaves the digest of a mirrored file out',
-    file: 'runs/downloads/downloads.ts',
-    test: 'runs/downloads/downloads.test.ts',
+    file: 'apps/runs/downloads/downloads.ts',
+    test: 'apps/runs/downloads/downloads.test.ts',
     from: '    sha256: artifact.sha256,\n',
     to: '',
     title: 'row 6: the same checksum check for the origin and for a mirror',

@@ -71,7 +71,7 @@ export const METADATA_MUTANTS: readonly Mutant[] = [
   {
     row: '001 the same, in an environment whose mirror registry',
     does: 'asks no mirror',
-    file: 'registry/mirrors/mirrors.ts',
+    file: 'base/registry/mirrors/mirrors.ts',
     test: 'test/cli/release-in-registry.test.ts',
     from: '...mirrors.map(({ place }) => at(place)), ',
     to: '',

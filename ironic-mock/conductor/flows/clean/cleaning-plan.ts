@@ -1,4 +1,4 @@
-import { formatClientValue } from '../../../../wire/index.js'
+import { formatClientValue } from '../../../../base/wire/index.js'
 import { outOfBandSteps } from '../../steps/driver-steps.js'
 import { automatedCleanSteps, checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
 import { isReserved } from '../../steps/reserved-steps.js'

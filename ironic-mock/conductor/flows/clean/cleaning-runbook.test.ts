@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import { ERASE } from '../../../../test/kit/conductor/scripted-machine.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 
 const SHRED = { ...ERASE, step: 'shred', priority: 0 }
 const step = (name: string, order: number) => ({ interface: 'deploy', step: name, args: {}, order })

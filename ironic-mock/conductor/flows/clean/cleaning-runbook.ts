@@ -1,4 +1,4 @@
-import { pythonRepr, type RunbookRecord } from '../../../../wire/index.js'
+import { pythonRepr, type RunbookRecord } from '../../../../base/wire/index.js'
 import type { PlannedStep } from '../../steps/plan-steps.js'
 import { runbookSteps } from '../../steps/runbook-steps.js'
 import type { NodeTask } from '../../core/node-task.js'

@@ -1,4 +1,4 @@
-import { pythonRepr } from '../../../../wire/index.js'
+import { pythonRepr } from '../../../../base/wire/index.js'
 import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import { abortCleaningAfter, cleanFailed, cleanFailedLogged } from './cleaning-failure.js'
 import { isManual, planCleaning } from './cleaning-plan.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hours } from '../../../../runtime/index.js'
+import { hours } from '../../../../base/runtime/index.js'
 import { manageableNode } from '../../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, ERASE } from '../../../../test/kit/conductor/scripted-machine.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 
 const SLEEP = {
   step: 'sleep',

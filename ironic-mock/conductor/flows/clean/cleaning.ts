@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError } from '../../../../wire/index.js'
+import { ironicErrors, IronicError } from '../../../../base/wire/index.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect-interface.js'
 import { afterAbortTearDown, afterFailureLogs, afterFailureTearDown, cleanFailed } from './cleaning-failure.js'

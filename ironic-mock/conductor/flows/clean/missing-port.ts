@@ -1,4 +1,4 @@
-import type { NodeRecord, PortRecord, ProvisionState } from '../../../../wire/index.js'
+import type { NodeRecord, PortRecord, ProvisionState } from '../../../../base/wire/index.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { NodeTask } from '../../core/node-task.js'
 

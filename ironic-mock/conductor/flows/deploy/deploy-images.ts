@@ -1,4 +1,4 @@
-import { formatClientValue, type NodeRecord } from '../../../../wire/index.js'
+import { formatClientValue, type NodeRecord } from '../../../../base/wire/index.js'
 import type { BootSource } from '../../../drivers/bmc.js'
 import { implementationOf } from '../../../drivers/hardware-types.js'
 import type { DeployImages } from './deploy-image-urls.js'

@@ -1,4 +1,4 @@
-import { formatClientValue } from '../../../../wire/index.js'
+import { formatClientValue } from '../../../../base/wire/index.js'
 import { bootModeOf } from '../../../drivers/deploy/agent-checks.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { failDeploymentAndPowerOff } from './deployment-failure.js'

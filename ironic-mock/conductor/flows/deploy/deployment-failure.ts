@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../wire/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 import type { FlowMemos } from '../../core/continuation.js'
 import type { EffectOutcome } from '../../core/effects.js'
 import { formatStepName } from '../../steps/step-name.js'

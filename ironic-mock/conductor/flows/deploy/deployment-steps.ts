@@ -1,4 +1,4 @@
-import type { DeployTemplateRecord, NodeRecord, PortRecord } from '../../../../wire/index.js'
+import type { DeployTemplateRecord, NodeRecord, PortRecord } from '../../../../base/wire/index.js'
 import { AUTODETECT } from '../../../drivers/deploy/autodetect.js'
 import { deployProblem } from '../../../drivers/deploy-requirements.js'
 import { detectDeployInterface } from '../verify/autodetect-interface.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, INSTALL_COREOS } from '../../../../test/kit/conductor/scripted-machine.js'
-import { minutes } from '../../../../runtime/index.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import { minutes } from '../../../../base/runtime/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 
 const STEP = { interface: 'deploy', step: 'install_coreos', priority: 80, args: {} }
 

@@ -1,4 +1,4 @@
-import { IronicError } from '../../../../wire/index.js'
+import { IronicError } from '../../../../base/wire/index.js'
 import { imageSourceProblem } from '../../../drivers/deploy-requirements.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { powerProblem } from '../../../drivers/requirements.js'

@@ -1,7 +1,7 @@
 import { completeConfigDrive } from '../../../drivers/config-drive-image.js'
 import type { FoundImage } from '../../core/find-images.js'
-import { formatClientValue } from '../../../../wire/index.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import { formatClientValue } from '../../../../base/wire/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 import type { EffectBody } from '../../core/effects.js'
 import type { NodeTask } from '../../core/node-task.js'
 

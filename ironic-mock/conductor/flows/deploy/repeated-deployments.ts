@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../../../bytes/index.js'
-import type { NodeRecord } from '../../../../wire/index.js'
+import { sha256Hex } from '../../../../base/bytes/index.js'
+import type { NodeRecord } from '../../../../base/wire/index.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import { PROVISION_VERBS } from '../../core/transitions.js'
 

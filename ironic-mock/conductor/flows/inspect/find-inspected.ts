@@ -1,4 +1,4 @@
-import { ironicErrors, formatClientValue, type JsonObject } from '../../../../wire/index.js'
+import { ironicErrors, formatClientValue, type JsonObject } from '../../../../base/wire/index.js'
 import type { Records } from '../../../store/record-store.js'
 
 const LOWER_MAC_PATTERN = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { manageableNode, ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import type { ScriptedMachine } from '../../../../test/kit/conductor/scripted-machine.js'
-import { minutes } from '../../../../runtime/index.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import { minutes } from '../../../../base/runtime/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 import type { SystemReport } from '../../../drivers/bmc-hardware.js'
 import { UPSTREAM_CONF } from '../../core/conductor-conf.js'
 

@@ -1,4 +1,4 @@
-import { IronicError, formatClientValue, type JsonObject } from '../../../../wire/index.js'
+import { IronicError, formatClientValue, type JsonObject } from '../../../../base/wire/index.js'
 import { readsFirmware, readsModes } from '../../../drivers/management.js'
 import { inspectProblem, powerProblem, describeUnsupported } from '../../../drivers/requirements.js'
 import { bmcAddresses } from '../../records/bmc-addresses.js'

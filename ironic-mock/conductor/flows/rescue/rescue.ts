@@ -1,4 +1,4 @@
-import { IronicError, ironicErrors } from '../../../../wire/index.js'
+import { IronicError, ironicErrors } from '../../../../base/wire/index.js'
 import { powerProblem, rescueProblem } from '../../../drivers/requirements.js'
 import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { hours } from '../../../../runtime/index.js'
+import { hours } from '../../../../base/runtime/index.js'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
 import { CommandFailure, ERASE, INSTALL_COREOS } from '../../../../test/kit/conductor/scripted-machine.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 
 const TIDY = { ...ERASE, step: 'tidy', priority: 0 }
 const STUBBORN = { ...TIDY, step: 'stubborn', abortable: false }

@@ -1,4 +1,10 @@
-import { IronicError, ironicErrors, pythonRepr, formatClientValue, type JsonObject } from '../../../../wire/index.js'
+import {
+  IronicError,
+  ironicErrors,
+  pythonRepr,
+  formatClientValue,
+  type JsonObject,
+} from '../../../../base/wire/index.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from '../verify/autodetect-interface.js'
 import { disallowedStep } from '../../steps/disallowed-steps.js'

@@ -1,4 +1,4 @@
-import { IronicError } from '../../../../wire/index.js'
+import { IronicError } from '../../../../base/wire/index.js'
 import type { DeployInterface } from '../../../drivers/deploy/deploy-interface.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { powerProblem } from '../../../drivers/requirements.js'

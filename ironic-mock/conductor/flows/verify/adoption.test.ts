@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ScriptedLab } from '../../../../test/kit/conductor/scripted-lab.js'
-import type { JsonObject } from '../../../../wire/index.js'
+import type { JsonObject } from '../../../../base/wire/index.js'
 
 /** As a real Ironic 39.0.0 answers, to which test/real/conductors/differential/adoption.test.ts compares. */
 async function adopted(fields: JsonObject) {

@@ -1,5 +1,5 @@
-import { isObject } from '../../../../runtime/index.js'
-import type { NodeRecord } from '../../../../wire/index.js'
+import { isObject } from '../../../../base/runtime/index.js'
+import type { NodeRecord } from '../../../../base/wire/index.js'
 import { capabilitiesOf, requestedBootMode } from '../../../drivers/deploy/agent-checks.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { adoptionProblem, imageSourceProblem } from '../../../drivers/deploy-requirements.js'

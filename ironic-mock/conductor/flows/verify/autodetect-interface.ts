@@ -1,4 +1,4 @@
-import type { NodeRecord } from '../../../../wire/index.js'
+import type { NodeRecord } from '../../../../base/wire/index.js'
 import { AUTODETECT } from '../../../drivers/deploy/autodetect.js'
 import { supportsInstance } from '../../../drivers/deploy/deploy-interfaces.js'
 import type { ConductorConf } from '../../core/conductor-conf.js'

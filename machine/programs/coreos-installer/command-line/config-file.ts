@@ -9,7 +9,7 @@ import {
   type Node,
   type Scalar,
 } from 'yaml'
-import { readNested } from '../../../../runtime/index.js'
+import { readNested } from '../../../../base/runtime/index.js'
 import type { FileTree } from '../../../file-tree.js'
 import { parseInstall } from './parse-install.js'
 import { UsageError, type OptionSpec } from './clap.js'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parseInstall } from './parse-install.js'
 import { UsageError } from './clap.js'
 import { formatBytes, ProgressMeter } from '../installer-progress.js'
-import { VirtualClock } from '../../../../runtime/index.js'
+import { VirtualClock } from '../../../../base/runtime/index.js'
 
 test('options can be written in every form of clap', () => {
   expect(

@@ -4,8 +4,8 @@ import {
   type FileAnswer,
   HttpClient,
   type HttpThrough,
-} from '../../../../bytes/index.js'
-import { defined, withClockHeld, type Clock } from '../../../../runtime/index.js'
+} from '../../../../base/bytes/index.js'
+import { defined, withClockHeld, type Clock } from '../../../../base/runtime/index.js'
 import { duringInstall, Failure } from '../installer-error.js'
 
 /** Parameters of a fetch besides its URL. */

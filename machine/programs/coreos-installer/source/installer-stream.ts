@@ -1,5 +1,5 @@
 import { isMap, isScalar, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml'
-import { readNested } from '../../../../runtime/index.js'
+import { readNested } from '../../../../base/runtime/index.js'
 import { duringInstall, Failure } from '../installer-error.js'
 import { fetchAll, openUrl, type Fetching } from './http.js'
 import { parseSerdeJson } from '../serde-json.js'

@@ -1,4 +1,4 @@
-import { alignColumns } from '../../../../runtime/index.js'
+import { alignColumns } from '../../../../base/runtime/index.js'
 import { parseCommandLine } from '../command-line/clap.js'
 import type { InstallerProcess } from '../installer-host.js'
 import { LIST_STREAM_HELP } from '../command-line/help.js'

@@ -1,4 +1,4 @@
-import { fileSource, type ByteStream } from '../../../../bytes/index.js'
+import { fileSource, type ByteStream } from '../../../../base/bytes/index.js'
 import { duringInstall, Failure } from '../installer-error.js'
 import type { InstallerHost, InstallerProcess } from '../installer-host.js'
 import type { Fetching } from './http.js'

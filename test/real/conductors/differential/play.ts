@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { defined } from '../../../../runtime/index.js'
+import { defined } from '../../../../base/runtime/index.js'
 import { normaliser, type Normal } from './normalise.js'
 import type { Call, Script } from './script.js'
 

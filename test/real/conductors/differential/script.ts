@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { defined } from '../../../../runtime/index.js'
+import { defined } from '../../../../base/runtime/index.js'
 
 /** One call of a script. `{name}` in path and body stands for what an earlier call's `keep` kept. */
 export interface Call {

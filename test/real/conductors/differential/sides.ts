@@ -1,4 +1,4 @@
-import { silent, systemClock, systemRandom } from '../../../../runtime/index.js'
+import { silent, systemClock, systemRandom } from '../../../../base/runtime/index.js'
 import { CONDUCTOR_HOST, serve } from '../../../../lab/index.js'
 import { freePort, realIronic } from '../../ironic.js'
 import { compare, type Comparison } from './compare.js'

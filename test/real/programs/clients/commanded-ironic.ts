@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openInScope } from '../../../../runtime/index.js'
+import { openInScope } from '../../../../base/runtime/index.js'
 import { Baremetal } from './baremetal.js'
 import { served, type ServedIronic } from './served.js'
 

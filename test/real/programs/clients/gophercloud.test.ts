@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { IronicRelease } from '../../../../wire/index.js'
+import type { IronicRelease } from '../../../../base/wire/index.js'
 import { gophercloud } from './gophercloud.js'
 import { INSTALLATION, served, type ServedIronic } from './served.js'
 

@@ -7,7 +7,7 @@ import { recording } from '../../../kit/recorder.js'
 import { bareEnvironment, Baremetal, openstackClients } from './baremetal.js'
 import { cloud } from './cloud.js'
 import { INSTALLATION, served } from './served.js'
-import { temporaryFolder } from '../../../../runtime/index.js'
+import { temporaryFolder } from '../../../../base/runtime/index.js'
 
 const run = promisify(execFile)
 const SCENARIOS = fileURLToPath(new URL('./openstacksdk.py', import.meta.url))

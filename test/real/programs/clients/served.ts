@@ -1,6 +1,6 @@
-import { seededRandom } from '../../../../runtime/index.js'
+import { seededRandom } from '../../../../base/runtime/index.js'
 import { serve, type ServedLab } from '../../../../lab/index.js'
-import { systemClock } from '../../../../runtime/index.js'
+import { systemClock } from '../../../../base/runtime/index.js'
 import type { IronicConfigRequest } from '../../../../ironic-mock/index.js'
 
 /** Milliseconds that clients may take with a cold cache; most of it is their installation. */

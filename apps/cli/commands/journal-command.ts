@@ -1,0 +1,41 @@
+import { defined } from '../../../base/runtime/index.js'
+import { entryLine, type JournalEntry, type JournalKind } from '../../../lab/index.js'
+import type { Environment } from '../environment.js'
+import { withLab } from '../with-lab.js'
+import { writeOutput } from '../output/write-output.js'
+import type { JOURNAL_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import { usageError } from '../usage-error.js'
+
+type JournalCommandOptions = CommandOptionValues<(typeof JOURNAL_OPTIONS)[number]>
+
+/** `ironstage journal`: prints what happened in a lab, and with `--follow` what happens. */
+export function journal(options: JournalCommandOptions, environment: Environment): Promise<number> {
+  const { url, follow, har, last, json = false } = options
+  const query = makeJournalQuery(options)
+  if (har !== undefined && follow)
+    throw usageError('--har writes what there is, and --follow goes on', 'leave one of them out')
+  return withLab(url, environment, async (lab) => {
+    if (har !== undefined) {
+      await writeOutput(har, `${JSON.stringify(await lab.journalHar(query), null, 2)}\n`)
+      return 0
+    }
+    const print = (entry: JournalEntry) => environment.stdout.either(json, entry, entryLine(entry))
+    const entries: JournalEntry[] = []
+    for (let isMore = true; isMore;) {
+      const after = entries.at(-1)?.id ?? 0
+      const page = await lab.journal({ ...query, after, limit: 1000 })
+      entries.push(...page.entries)
+      isMore = page.next !== null
+    }
+    for (const entry of last === undefined ? entries : last === 0 ? [] : entries.slice(-last)) print(entry)
+    if (follow) for await (const entry of lab.events({ ...query, after: entries.at(-1)?.id ?? 0 })) print(entry)
+    return 0
+  })
+}
+
+/** @throws UserError (usage) */
+function makeJournalQuery({ node = [], kind, route }: JournalCommandOptions) {
+  if (node.length > 1) throw usageError('the journal of one node at a time', 'name one --node')
+  return defined({ node: node[0], kind: kind === undefined ? undefined : (kind as JournalKind[]), route })
+}

@@ -1,0 +1,133 @@
+import {
+  ALL_BEHAVIOURS,
+  Behaviours,
+  readOwnRelease,
+  readScenario,
+  rehearse,
+  STORIES,
+  storyLines,
+  withOwnReleases,
+  type Scenario,
+  type StoryLine,
+} from '../../cluster/index.js'
+import type { Images } from '../../../base/registry/index.js'
+import {
+  defined,
+  isDiskFull,
+  type Logger,
+  nearestWord,
+  UserError,
+  wrapWords,
+  readNamedText,
+} from '../../../base/runtime/index.js'
+import type { Environment } from '../environment.js'
+import { imagesFor } from '../streams/fetching.js'
+import { logTo } from '../output/command-log.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
+
+type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
+
+/** The scenario of a run that names none. */
+const FIRST = 'deploy-image'
+
+/**
+ * `ironstage rehearse upgrade [SCENARIO|FILE...]`: plays stories of upgrades and prints each event when it happens. Exit code 1 where an
+ * expectation fails.
+ */
+export async function rehearseUpgrade(
+  options: RehearseCommandOptions,
+  environment: Environment,
+  names: readonly string[],
+): Promise<number> {
+  const { all = false, list = false, without = [], seed = 1, json = false } = options
+  const { stdout, stopped } = environment
+  if (list) {
+    if (json) for (const line of listed()) stdout.json(line)
+    else stdout.lines(formatScenarioList(stdout.columns))
+    return 0
+  }
+  if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
+  // Refuses an unknown behaviour before anything is played.
+  new Behaviours(ALL_BEHAVIOURS, without)
+  const wanted = all
+    ? STORIES
+    : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
+  const show = (line: StoryLine): void => stdout.either(json, line, storyLines(line, stdout.columns))
+  let holds = true
+  for (const scenario of wanted) {
+    stopped.throwIfAborted()
+    const end = await rehearse(scenario, {
+      without,
+      seed,
+      logger: onlyErrors(logTo(environment, json)),
+      signal: stopped,
+      onLine: show,
+    })
+    holds &&= end.holds
+  }
+  return holds ? 0 : 1
+}
+
+/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
+const onlyErrors =
+  (log: Logger): Logger =>
+  (level, message, fields) => {
+    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
+  }
+
+/** A built-in scenario, or one from a file. */
+async function scenarioNamed(
+  name: string,
+  options: RehearseCommandOptions,
+  environment: Environment,
+): Promise<Scenario> {
+  const known = STORIES.find((story) => story.name === name)
+  if (known) return known
+  try {
+    const file = readScenario(name, await readNamedText(name))
+    return await withOwnReleases(file, async (release) =>
+      readOwnRelease(await readImageOptions(options, environment), release),
+    )
+  } catch (cause) {
+    if (cause instanceof UserError || isDiskFull(cause)) throw cause
+    const near = nearestWord(
+      name,
+      STORIES.map((story) => story.name),
+    )
+    throw new UserError('scenario-unknown', `there is no scenario ${name}, and no file of this name can be read`, {
+      kind: 'usage',
+      cause,
+      remedy: `${near === undefined ? '' : `did you mean ${near}? `}ironstage rehearse upgrade --list shows the scenarios`,
+    })
+  }
+}
+
+function readImageOptions(options: RehearseCommandOptions, environment: Environment): Promise<Images> {
+  const { authfile, mirrors, 'image-ca': imageCa } = options
+  const flags = defined({ authfile, mirrors, imageCa })
+  return imagesFor(flags, environment)
+}
+
+const listed = (): object[] => [
+  ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
+  ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
+]
+
+function formatScenarioList(columns = 80): string[] {
+  const shown = (entries: readonly { name: string; text: string }[]): string[] => {
+    const width = Math.max(...entries.map(({ name }) => name.length)) + 2
+    return entries.flatMap(({ name, text }) => {
+      const lines = wrapWords(text.split(' '), Math.max(30, columns - width - 2))
+      return lines.map((line, at) => `  ${at === 0 ? name.padEnd(width) : ' '.repeat(width)}${line}`)
+    })
+  }
+  return [
+    'Scenarios:',
+    ...shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
+    '',
+    'Behaviours for --without, with the scenario that shows what would happen:',
+    ...shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
+  ]
+}

@@ -1,0 +1,362 @@
+import { rm, readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import {
+  checkForIronic,
+  checkHosts,
+  MACHINE_POLL_INTERVAL,
+  expectedTimes,
+  junitXml,
+  nothingToResume,
+  explainFolderError,
+  openImageHost,
+  openRehearsal,
+  openRunPage,
+  readHosts,
+  realAccess,
+  refuseRunning,
+  refuseUnfinished,
+  reportHtml,
+  RunFolder,
+  RunFollower,
+  runHosts,
+  runPlanText,
+  stageNames,
+  type Host,
+  type HostsFile,
+  type Rehearsal,
+  type IronicElsewhere,
+  type RunEvent,
+  type RunHostsOptions,
+  type RunReport,
+} from '../../hardware-lab/index.js'
+import { loadManagers } from '../../runs/index.js'
+import { defined, systemClock, systemRandom, type Clock } from '../../../base/runtime/index.js'
+import { HttpTransport, IronicClient } from '../../../base/wire/index.js'
+import type { Environment } from '../environment.js'
+import { checkReport, writeReport } from '../output/write-output.js'
+import { accessOf, endpointOf } from '../options/ironic-access.js'
+import { makeCacheRequest } from '../options/cache-request.js'
+import type { RUN_OPTIONS } from '../options/option-lists.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import { secretSource, targetEnvironment } from '../options/secret-source.js'
+import { logTo } from '../output/command-log.js'
+import { runView, type RunView } from '../output/run-progress.js'
+import { isDashboardServed, openDashboard } from './dashboard-command.js'
+import { faultsIn } from './fault-command.js'
+import { usageError } from '../usage-error.js'
+
+type RunCommandOptions = CommandOptionValues<(typeof RUN_OPTIONS)[number]>
+
+/** `ironstage run`: exit code 1 for failed hosts, 2 for a file that is refused; 0 when `--resume` finds nothing to go on with. */
+export async function run(options: RunCommandOptions, environment: Environment, path = 'hosts.yaml'): Promise<number> {
+  checkRunOptions(options)
+  const file = await readHosts(path)
+  const hosts = chosen(file, options.only)
+  const parallel = options.parallel ?? file.run.parallel ?? 4
+  const maxFailures = options['max-failures'] ?? file.run['max-failures']
+  const { canary } = file.run
+  const throughIronic = ironicUrlOf(options, environment)
+  const { json = !environment.stdout.isTTY, plan = false } = options
+  await checkHosts(hosts, {
+    folder: file.folder,
+    variables: environment.variables,
+    signal: environment.stopped,
+    managersOf: (host) => managersOf(host, file.folder),
+  })
+  if (throughIronic !== undefined) checkForIronic(hosts)
+  if (plan) {
+    const lines = runPlanText(hosts, {
+      parallel,
+      ...defined({ canary, ironic: throughIronic }),
+    })
+    environment.stdout.either(options.json, { event: 'plan', lines }, lines)
+    return 0
+  }
+  for (const report of [options.html, options.junit]) if (report !== undefined) await checkReport(report)
+  const folder = await RunFolder.open(stateFolder(options, path))
+  const { rehearse = false } = options
+  // A rehearsal would forget its machines otherwise.
+  await refuseRunning(folder)
+  const nothing = options.resume ? await nothingToResume(folder) : undefined
+  if (nothing !== undefined) {
+    environment.stdout.either(json, { event: 'nothing-to-resume', why: nothing }, nothing)
+    return 0
+  }
+  await refuseUnfinished(folder, { ...options, checkOnly: options.check ?? false })
+  const times = await expectedTimes(folder, { rehearsed: rehearse, throughIronic: throughIronic !== undefined })
+  const clock = systemClock()
+  const view = runView(environment, { json, times, clock })
+  const isCheck = options.check ?? false
+  const stages = stageNames({ throughIronic: throughIronic !== undefined, isCheck })
+  const follower = new RunFollower({ isRehearsal: rehearse, isCheck, stages })
+  let wish: 'no' | 'after the hosts' | 'after the stage' = 'no'
+  const shared = {
+    file: path,
+    folder,
+    parallel,
+    checkOnly: isCheck,
+    resume: options.resume ?? false,
+    restart: options.restart ?? false,
+    ...defined({ maxFailures, canary }),
+    managersOf: (host: Host) => managersOf(host, file.folder),
+    clock,
+    random: systemRandom,
+    logger: logTo(environment, json),
+    signal: environment.stopped,
+    onBegun: follower.began,
+    onEvent: (event: RunEvent) => {
+      follower.see(event)
+      view.show(event)
+    },
+    stopping: () => wish,
+  }
+  using _ = environment.onInterrupt?.(() => {
+    // Without a terminal there is no user who would ask again.
+    if (!environment.stdout.isTTY || wish === 'after the stage' || follower.isOver) return false
+    wish = wish === 'no' ? 'after the hosts' : 'after the stage'
+    environment.stderr.line(
+      wish === 'after the hosts'
+        ? 'finishing the hosts under way; Ctrl-C again: only their stages; a third time: leave at once'
+        : 'stopping after the stages under way; Ctrl-C again: leave at once',
+    )
+    return true
+  })
+  const finish = (report: RunReport) => finished(report, { view, options, folder, environment })
+  const running = rehearse
+    ? rehearsed(options, environment, { file, hosts, shared, follower, finish })
+    : onRealHosts(options, environment, { file, hosts, shared, follower, finish, throughIronic })
+  return await untilStopped(running, view, environment, { path, folder })
+}
+
+type SharedRunOptions = Omit<RunHostsOptions, 'hosts' | 'locks' | 'access'>
+
+async function onRealHosts(
+  options: RunCommandOptions,
+  environment: Environment,
+  parts: RunCommandParts,
+): Promise<number> {
+  const { file, hosts, shared, throughIronic } = parts
+  const { clock, random, logger, folder } = shared
+  await using ironic =
+    throughIronic === undefined ? undefined : await openIronicElsewhere(throughIronic, environment, clock)
+  const { 'serve-image': address } = options
+  const images = await makeCacheRequest(options, environment)
+  await using served = address === undefined ? undefined : await openImageHost({ address, clock, random, logger })
+  return await withDashboard(options, environment, parts, () =>
+    runHosts({
+      ...defined({ ironic: ironic ? ironic.elsewhere : undefined }),
+      ...shared,
+      hosts,
+      locks: join(homeOf(environment), '.cache/ironstage/run-locks'),
+      access: realAccess({
+        file,
+        folder: folder.path,
+        variables: environment.variables,
+        secrets: secretSource(environment),
+        environment: targetEnvironment(environment),
+        images,
+        clock,
+        random,
+        logger,
+        ...defined({ reach: served ? served.reach : undefined }),
+      }),
+    }),
+  )
+}
+
+/** Serves the dashboard while a run goes on, unless it is left out. Its pages see the end after the reports are written. */
+async function withDashboard(
+  options: RunCommandOptions,
+  { variables }: Environment,
+  {
+    shared,
+    follower,
+    finish,
+    control,
+  }: Pick<RunCommandParts, 'shared' | 'follower' | 'finish'> & Partial<Pick<Rehearsal, 'control'>>,
+  go: () => Promise<RunReport>,
+): Promise<number> {
+  if (!isDashboardServed(options)) return finish(await go())
+  const { clock, random, logger, folder, onEvent } = shared
+  await using page = await openRunPage(follower, {
+    ...defined({ control }),
+    folder: folder.path,
+    clock,
+    random,
+    logger,
+  })
+  onEvent({ event: 'dashboard', url: page.url })
+  openDashboard(page.url, options, { variables, logger })
+  const report = await go()
+  const code = await finish(report)
+  follower.ended(join(folder.path, 'reports', `${report.id}.html`))
+  await page.seen(shared.signal)
+  return code
+}
+
+/** The Ironic at a URL, with the credentials that the environment has for it. */
+async function openIronicElsewhere(
+  url: string,
+  { variables }: Environment,
+  clock: Clock,
+): Promise<AsyncDisposable & { elsewhere: IronicElsewhere }> {
+  const { headers, tls } = await accessOf(variables)
+  const transport = new HttpTransport({ clock, tls, connections: 8 })
+  return {
+    elsewhere: { url, client: new IronicClient({ transport, endpoint: url, headers, clock }) },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
+}
+
+/** URL of `--through-ironic`; credentials in it would be in reports. */
+function ironicUrlOf({ 'through-ironic': named }: RunCommandOptions, { variables }: Environment): string | undefined {
+  const url = named === 'env' ? endpointOf(variables) : named
+  if (url === undefined) return undefined
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed && parsed.username === '' && parsed.password === '') return url.replace(/\/+(v1\/*)?$/, '')
+  throw usageError(
+    `--through-ironic ${parsed ? 'has a password in its URL' : 'is not a URL'}`,
+    'set OS_AUTH_TYPE=http_basic, OS_USERNAME and OS_PASSWORD, and name the URL alone',
+    'run-options',
+  )
+}
+
+interface RunCommandParts {
+  file: HostsFile
+  hosts: readonly Host[]
+  shared: SharedRunOptions
+  follower: RunFollower
+  /** Shows and writes the report, and returns the exit code. */
+  finish: (report: RunReport) => Promise<number>
+  throughIronic?: string | undefined
+}
+
+async function rehearsed(
+  options: RunCommandOptions,
+  environment: Environment,
+  { file, hosts, shared, follower, finish }: RunCommandParts,
+): Promise<number> {
+  const { faults, seed = 1, resume = false } = options
+  const folder = join(shared.folder.path, 'machines')
+  if (!resume) await rm(folder, { recursive: true, force: true })
+  await using lab = await openRehearsal({
+    file,
+    hosts,
+    folder,
+    seed,
+    run: follower.progress,
+    variables: environment.variables,
+    faults: faults === undefined ? [] : await faultsIn([faults], environment),
+    clock: shared.clock,
+    random: shared.random,
+    logger: shared.logger,
+  })
+  const { access, hosts: simulated, control } = lab
+  const signal = AbortSignal.any([shared.signal, lab.broken])
+  return await withDashboard(options, environment, { shared, follower, finish, control }, () =>
+    runHosts({
+      ...shared,
+      hosts: simulated,
+      access,
+      locks: null,
+      rehearsed: true,
+      every: MACHINE_POLL_INTERVAL,
+      signal,
+    }),
+  )
+}
+
+/** Ends the view, and says how a run that was stopped goes on. */
+async function untilStopped(
+  running: Promise<number>,
+  view: RunView,
+  { stopped, stderr }: Environment,
+  { path, folder }: { path: string; folder: RunFolder },
+): Promise<number> {
+  try {
+    return await running
+  } catch (error) {
+    if (stopped.aborted) stderr.line(`the run goes on with: ironstage run ${path} --resume`)
+    throw explainFolderError(folder.path, error)
+  } finally {
+    view.end()
+  }
+}
+
+interface EndedRun {
+  view: RunView
+  options: RunCommandOptions
+  folder: RunFolder
+  environment: Environment
+}
+
+async function finished(report: RunReport, { view, options, folder, environment }: EndedRun): Promise<number> {
+  view.end()
+  view.report(report)
+  if (report.ended_at === null && !report.check_only)
+    environment.stderr.line(`the run ${report.id} goes on with: ironstage run attach ${report.id}`)
+  const consoles: Record<string, string> = {}
+  for (const { host } of report.hosts)
+    consoles[host] = await readFile(join(folder.path, 'console', `${host}.log`), 'utf8').catch(() => '')
+  const html = reportHtml(report, consoles)
+  await folder.write(`reports/${report.id}.html`, html)
+  await folder.write(`reports/${report.id}.xml`, junitXml(report))
+  if (options.html !== undefined) await writeReport(options.html, html)
+  if (options.junit !== undefined) await writeReport(options.junit, junitXml(report))
+  return report.ok ? 0 : 1
+}
+
+function checkRunOptions(options: RunCommandOptions): void {
+  const { rehearse = false, faults, seed, plan, check, resume, restart } = options
+  const usage = (message: string, remedy: string) => usageError(message, remedy, 'run-options')
+  if (!rehearse && faults !== undefined)
+    throw usage('--faults is for --rehearse: real machines have their own', 'leave it out')
+  if (!rehearse && seed !== undefined) throw usage('--seed is for --rehearse', 'leave it out')
+  if (rehearse && options['serve-image'] !== undefined)
+    throw usage('--serve-image is for real machines: those of a rehearsal carry their image', 'leave it out')
+  if (options['through-ironic'] !== undefined) {
+    if (rehearse)
+      throw usage(
+        '--through-ironic and --rehearse exclude each other',
+        'start ironstage fleet for simulated machines of an Ironic, and name their BMCs in the file',
+      )
+    if (options['serve-image'] !== undefined)
+      throw usage('--serve-image is for hosts that this run installs: an Ironic fetches images itself', 'leave it out')
+  }
+  if (options['no-cache'] && options['serve-image'] !== undefined)
+    throw usage('--serve-image serves the cached image, and --no-cache has none', 'leave one of them out')
+  if (resume && restart) throw usage('--resume and --restart exclude each other', 'leave one of them out')
+  if (check && restart)
+    throw usage('--check looks, and --restart begins a run', 'leave one of them out, or name another --state-dir')
+  isDashboardServed(options)
+  if (options.html !== undefined && resolve(options.html) === resolve(options.junit ?? ''))
+    throw usage('--html and --junit name the same file', 'name two files')
+  if (plan && (check || resume || restart)) throw usage('--plan contacts nothing', 'leave the other option out')
+  if (check && resume) throw usage('--check and --resume exclude each other', 'leave one of them out')
+}
+
+function chosen({ hosts, path }: HostsFile, only: readonly string[] | undefined): readonly Host[] {
+  if (only === undefined) return hosts
+  const has = (host: Host, word: string) => host.name === word || (host.labels ?? []).includes(word)
+  const unknown = only.find((word) => !hosts.some((host) => has(host, word)))
+  if (unknown !== undefined) {
+    const labels = [...new Set(hosts.flatMap((host) => host.labels ?? []))].sort()
+    throw usageError(
+      `${path} has no host and no label ${unknown}`,
+      labels.length === 0 ? 'name a host' : `it has the labels ${labels.join(', ')}`,
+      'run-options',
+    )
+  }
+  return hosts.filter((host) => only.some((word) => has(host, word)))
+}
+
+function stateFolder({ 'state-dir': named, rehearse = false }: RunCommandOptions, path: string): string {
+  const folder = named ?? `${path.replace(/\.(ya?ml|json)$/, '')}.state`
+  return resolve(rehearse ? join(folder, 'rehearsal') : folder)
+}
+
+const homeOf = ({ variables }: Environment): string => variables['HOME'] || homedir()
+
+const managersOf = async (host: Host, folder: string) =>
+  host['step-files'] === undefined ? undefined : loadManagers(host['step-files'], folder)

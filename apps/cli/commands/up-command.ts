@@ -1,0 +1,345 @@
+import { join } from 'node:path'
+import {
+  defined,
+  errorChain,
+  type Clock,
+  type ClockMode,
+  LabClock,
+  letGarbageGrow,
+  systemRandom,
+  type ConfigFile,
+} from '../../../base/runtime/index.js'
+import {
+  entryLine,
+  openOnSavedPort,
+  serve,
+  type LabEvent,
+  type LiveImagesRequest,
+  type ServedLab,
+} from '../../../lab/index.js'
+import { loadManagers } from '../../runs/index.js'
+import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
+import { OBJECT_FILE, openObjectFile, openKube, serveKube, type AppliedHost } from '../../cluster/index.js'
+import { ramdiskSource, type RamdiskSource } from '../../../metal3/index.js'
+import type { IronicRelease } from '../../../base/wire/index.js'
+import { stopAsked, type Environment } from '../environment.js'
+import { bmcAccountOf } from '../options/bmc-account.js'
+import { faultsIn } from './fault-command.js'
+import { agentOptionsOf } from './ignition-agent.js'
+import { readHardware } from '../options/hardware-file.js'
+import { makeCacheRequest } from '../options/cache-request.js'
+import { readTextFile } from '../options/input-files.js'
+import { liveImagesOf, rehearsalLiveImage, useCoreosIpa } from '../installer/live-image-options.js'
+import { logTo } from '../output/command-log.js'
+import type { CommandOptionValues } from '../options/resolve-options.js'
+import { standardInputEnds } from '../options/standard-input.js'
+import { containStrayErrors } from '../stray-errors.js'
+import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
+import { serveBmcs } from './up-bmcs.js'
+import { readyLines } from './up-ready.js'
+import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
+import type { UP_OPTIONS } from '../options/option-lists.js'
+import { usageError } from '../usage-error.js'
+
+type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
+
+/** `ironstage up`: serves until a signal stops it. */
+export async function up(
+  options: UpOptions,
+  environment: Environment,
+  configFiles: readonly ConfigFile[],
+): Promise<number> {
+  const { stdout, stopped } = environment
+  const logger = logTo(environment, options.json ?? false)
+  using _ = containStrayErrors(environment, logger)
+  const json = options.json ?? false
+  const say: Say = (event, text) => stdout.either(json, event, text)
+  const clock = new LabClock({ mode: clockMode(options) })
+  const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
+  const byDefault = useCoreosIpa(environment.variables)
+  const watching = watchNodes(say, json)
+  const manifests = await readUpManifests(options)
+  const kubeToken = await kubeTokenOf(options)
+  const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
+  await using served = await serve({
+    ironic: ironicOf(options, configFiles),
+    ...defined({ host: options.host, port: options.port }),
+    allowedHosts: options['allowed-host'],
+    nodes: options.nodes ?? 0,
+    ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
+    ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
+    stateDir: options['state-dir'] ?? null,
+    realistic: options.realistic ?? false,
+    imageCache: await makeCacheRequest(options, environment),
+    ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined, liveImages }),
+    clock,
+    random: systemRandom,
+    logger,
+    onEvent: watching.onEvent,
+    page: isDashboardServed(options),
+  })
+  const uiUrl = dashboardUrl(served.url, options)
+  for (const fault of faults) served.stage.faults.add(fault)
+  if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
+  using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
+  const kube = openKube({ clock, random: systemRandom, ...defined({ file: objectFile }) })
+  const kubePort = options['kube-api']
+  const { tls } = served.stage
+  const openKubeApi = (port: number) =>
+    serveKube({
+      store: kube.store,
+      port,
+      allowedHosts: options['allowed-host'],
+      clock,
+      logger,
+      ...defined({ token: kubeToken, tls: tls ?? undefined }),
+    })
+  await using kubeApi =
+    kubePort === undefined
+      ? undefined
+      : await (kubePort === 0
+          ? openOnSavedPort(
+              'kube-port',
+              'kubectl no longer finds its API; give it the new address',
+              { folder: served.folder, logger },
+              openKubeApi,
+            )
+          : openKubeApi(kubePort))
+  await using bmcs = await serveBmcs(served, {
+    redfish: options['redfish-port'],
+    ipmi: options['ipmi-port'],
+    allowedHosts: options['allowed-host'],
+    logger,
+  })
+  letGarbageGrow()
+  const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
+  const { images } = served.stage
+  const ready = {
+    event: 'ready',
+    ironic_url: served.url,
+    environment: variables,
+    ...defined({ ui_url: uiUrl || undefined, kube_api_url: kubeApi ? kubeApi.url : undefined }),
+    ...bmcs.event,
+    ...defined({
+      images: images
+        ? {
+            url: images.url,
+            live: images.architectures.map((architecture) => ({ architecture, ...images.urls(architecture)! })),
+            ramdisk: images.oldRamdisk,
+          }
+        : undefined,
+    }),
+  }
+  say(ready, [
+    ...readyLines(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }),
+    ...bmcs.lines,
+    '',
+    ...(kubeApi ? kubeLines(kubeApi.url, served.caFile, options['kube-token']) : []),
+  ])
+  openDashboard(uiUrl, options, { variables: environment.variables, logger })
+  watching.begin()
+  await using _hosts =
+    (manifests || kubeApi) &&
+    reconcileHosts({
+      kube: kube.client,
+      stage: served.stage,
+      files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
+      ramdisk: servedRamdisk(images) ?? ramdiskSource(environment.variables),
+      clock,
+      random: systemRandom,
+      logger,
+      signal: stopped,
+      onChange: (report) => say(hostEvent(report), hostText(report)),
+      onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
+    })
+  await Promise.race([stopAsked(stopped), ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : [])])
+  if (!json)
+    stdout.line(
+      `ironstage stops: ${stopped.aborted ? errorChain(stopped.reason).join(': ') : 'standard input has ended'}`,
+    )
+  return 0
+}
+
+/** @throws UserError (usage) for two of the options that say how time passes */
+function clockMode({ speed, clock }: UpOptions): ClockMode {
+  if (clock === undefined) return speed ?? 1
+  if (speed !== undefined)
+    throw usageError(
+      '--speed and --clock both say how time passes',
+      `leave one of them out: --clock x${speed} is --speed ${speed}`,
+    )
+  const factor = clock === 'real' ? 1 : Number(clock.slice(1))
+  if (clock === 'manual' || clock === 'auto') return clock
+  if (factor > 0) return factor
+  throw usageError(`--clock ${clock}: time would not pass`, 'use --clock manual')
+}
+
+/** The manifests of `--hosts`, read before anything starts. */
+async function readUpManifests({ hosts, watch }: UpOptions) {
+  if (hosts === undefined) {
+    if (watch === undefined) return undefined
+    throw usageError(
+      '--watch follows the files of --hosts',
+      'name them with --hosts, or leave out --watch',
+      'host-manifests',
+    )
+  }
+  const manifests = await readHostManifests(hosts)
+  hostsIn(manifests)
+  return manifests
+}
+
+/** The live ISO that this command serves, as BareMetal Operator's ramdisk. */
+function servedRamdisk(images: ServedLab['stage']['images']): RamdiskSource | undefined {
+  const iso = images?.urls()?.iso
+  return iso == null ? undefined : { deployIso: iso }
+}
+
+const hostEvent = ({ name, state, error, isDetached }: AppliedHost) => ({
+  event: 'host',
+  host: name,
+  state,
+  error,
+  detached: isDetached,
+})
+
+const hostText = ({ name, state, error, isDetached }: AppliedHost): string =>
+  `${name}  ${state ?? 'deleted'}${isDetached ? ', detached' : ''}${error === null ? '' : `: ${error}`}`
+
+/** With `IRONIC_USE_COREOS_IPA` and no image named, the live image that comes with ironstage is served. */
+async function liveImagesRequest(
+  options: UpOptions,
+  { variables }: Environment,
+  { byDefault, clock }: { byDefault: boolean; clock: Clock },
+): Promise<LiveImagesRequest | undefined> {
+  const files = (await liveImagesOf(options, clock)) ?? (byDefault ? rehearsalLiveImage : undefined)
+  if (!files) return undefined
+  // The machines of this command call this Ironic, and only it knows its address: none is read from the options.
+  const { ironicUrls: _, ...agent } = await agentOptionsOf(options, variables, 'http://127.0.0.1')
+  const port = options['image-port']
+  return { files, byDefault, agent, allowedHosts: options['allowed-host'], ...defined({ port }) }
+}
+
+/** Flags of ironstage stand for options of Ironic; `--set` wins over them. */
+function ironicOf(options: UpOptions, files: readonly ConfigFile[]): IronicConfigRequest {
+  const { htpasswd, 'tls-cert': certificate, 'tls-key': key } = options
+  const tls = options.tls ?? (certificate === undefined && key === undefined ? undefined : true)
+  const set = [
+    ...(htpasswd === undefined
+      ? []
+      : ['DEFAULT.auth_strategy=http_basic', `DEFAULT.http_basic_auth_user_file=${htpasswd}`]),
+    ...(tls === undefined ? [] : [`api.enable_ssl_api=${tls}`]),
+    ...(certificate === undefined ? [] : [`api.cert_file=${certificate}`]),
+    ...(key === undefined ? [] : [`api.key_file=${key}`]),
+    ...(options.set ?? []),
+  ]
+  // The options' schemas allow only the known values.
+  const { profile, 'ironic-release': release } = options as { profile?: ProfileName; 'ironic-release'?: IronicRelease }
+  return { files, set, ...defined({ profile, release }) }
+}
+
+/** Variables that BareMetal Operator and OpenStack clients read. */
+const environmentBlock = ({ url, authStrategy, caFile }: ServedLab): Record<string, string> => ({
+  IRONIC_ENDPOINT: `${url}/v1/`,
+  OS_ENDPOINT: url,
+  OS_AUTH_TYPE: authStrategy === 'noauth' ? 'none' : authStrategy,
+  ...(caFile === null ? {} : { IRONIC_CACERT_FILE: caFile, OS_CACERT: caFile }),
+})
+
+/** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
+function kubeLines(url: string, caFile: string | null, tokenFile: string | undefined): string[] {
+  const isSecure = url.startsWith('https:')
+  const kubectl = [
+    `kubectl --server ${url}`,
+    ...(caFile === null ? [] : [`--certificate-authority ${caFile}`]),
+    ...(tokenFile === undefined ? [] : [`--token "$(cat ${tokenFile})"`]),
+  ].join(' ')
+  return [
+    `  BareMetalHosts for kubectl, at ${url}:`,
+    `    ${kubectl} apply -f hosts.yaml`,
+    `    ${kubectl} get bmh -A -w`,
+    ...(tokenFile !== undefined && !isSecure ? ['  kubectl sends a token over https alone: --tls serves that'] : []),
+    '',
+  ]
+}
+
+/** The token of `--kube-token`. */
+async function kubeTokenOf({ 'kube-token': file, 'kube-api': port }: UpOptions): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  if (port === undefined)
+    throw usageError(
+      '--kube-token is the token of --kube-api',
+      'serve the API with --kube-api PORT, or leave out --kube-token',
+    )
+  const token = (await readTextFile(file, 'file with the token')).trim()
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw usageError(
+    `${file} has no token: one word of printable characters`,
+    `make one: openssl rand -hex 32 > ${file}`,
+    'option-file',
+  )
+}
+
+/** Objects of `--kube-api` in the state folder, which this process has locked by now. */
+const objectFileOf = ({ 'kube-api': port, 'state-dir': folder }: UpOptions, onLoss: (sentence: string) => void) =>
+  port === undefined || folder === undefined ? undefined : openObjectFile(join(folder, OBJECT_FILE), onLoss)
+
+interface NodeWatch {
+  onEvent: (event: LabEvent) => void
+  /** The nodes that are there and their states, in a line; null when there are none. */
+  summary: () => string | null
+  /** From now on prints a line for each change of a node; until then the summary stands for all changes. */
+  begin: () => void
+}
+
+/** Prints an event for programs, or lines for people. */
+type Say = (event: object, text: string | readonly string[]) => void
+
+/** Prints the changes of nodes that matter to a person; with `json` also those while starting. */
+function watchNodes(say: Say, json: boolean): NodeWatch {
+  const seen = new Map<string, { name: string | null; state: string; error: string | null }>()
+  let begun = json
+  return {
+    onEvent: (event) => {
+      if (event.kind === 'deployment-repeated') {
+        const { node: uuid, name, times, error } = event
+        say({ event: 'deployment-repeated', uuid, name, times, last_error: error }, repetitionText(event))
+        return
+      }
+      if (event.kind !== 'node') {
+        if (event.kind === 'node-gone') seen.delete(event.uuid)
+        return
+      }
+      const { uuid, name, provision_state: state, last_error: error, power_state: power } = event.node
+      const before = seen.get(uuid)
+      if (before?.state === state && before.error === error) return
+      seen.set(uuid, { name, state, error })
+      if (!begun) return
+      say(
+        { event: 'node', uuid, name, provision_state: state, power_state: power, last_error: error },
+        `${name ?? uuid}  ${state}${error === null ? '' : `: ${error}`}`,
+      )
+    },
+    summary: () =>
+      summarizeNodes([...seen.entries()].map(([uuid, { name, state }]) => ({ name: name ?? uuid, state }))),
+    begin: () => {
+      begun = true
+    },
+  }
+}
+
+/** `Nodes: node-0 ... node-999 (1000), all in enroll.` */
+function summarizeNodes(nodes: readonly { name: string; state: string }[]): string | null {
+  const first = nodes[0]
+  const last = nodes.at(-1)
+  if (!first || !last) return null
+  const counts = new Map<string, number>()
+  for (const { state } of nodes) counts.set(state, (counts.get(state) ?? 0) + 1)
+  const names =
+    nodes.length <= 3 ? nodes.map(({ name }) => name).join(', ') : `${first.name} ... ${last.name} (${nodes.length})`
+  const states =
+    counts.size === 1
+      ? `${nodes.length === 1 ? '' : 'all '}in ${first.state}`
+      : [...counts].map(([state, count]) => `${count} in ${state}`).join(', ')
+  return `${nodes.length === 1 ? 'Node' : 'Nodes'}: ${names}, ${states}.`
+}

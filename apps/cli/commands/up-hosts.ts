@@ -1,0 +1,150 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  AppliedHosts,
+  Behaviours,
+  runBareMetalOperator,
+  type AppliedHost,
+  type KubeClient,
+} from '../../cluster/index.js'
+import { manifestFindingLine, wantedHosts, type RamdiskSource, type WantedHost } from '../../../metal3/index.js'
+import type { Stage } from '../../../lab/index.js'
+import {
+  defined,
+  errorChain,
+  systemClock,
+  UserError,
+  type Clock,
+  type Logger,
+  type Random,
+  readNamedText,
+} from '../../../base/runtime/index.js'
+import { usageError } from '../usage-error.js'
+
+/** Pause between two looks at the files for changes, in milliseconds. */
+const FILE_POLL_INTERVAL = 250
+const wall = systemClock()
+
+type Manifests = { name: string; text: string }[]
+
+/**
+ * The manifests at a path: a file, or the YAML and JSON files of a folder.
+ *
+ * @throws UserError (usage) for what cannot be read
+ */
+export async function readHostManifests(path: string): Promise<Manifests> {
+  try {
+    const isFolder = (await stat(path)).isDirectory()
+    const files = isFolder
+      ? (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).map((name) => join(path, name))
+      : [path]
+    return await Promise.all(files.sort().map(async (name) => ({ name, text: await readNamedText(name) })))
+  } catch (cause) {
+    throw new UserError('file-unreadable', `the manifests ${path} cannot be read`, {
+      cause,
+      kind: 'usage',
+      remedy: 'name a YAML file of BareMetalHosts, or a folder of such files',
+    })
+  }
+}
+
+/**
+ * The hosts of manifests.
+ *
+ * @throws UserError (usage) with a line for everything that is wrong; then no host is applied
+ */
+export function hostsIn(manifests: Manifests): readonly WantedHost[] {
+  // A folder that has been emptied: its hosts are to go.
+  if (manifests.length === 0) return []
+  const { hosts, findings } = wantedHosts(manifests)
+  const errors = findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine)
+  if (errors.length === 0) return hosts
+  throw usageError(
+    errors.join('\n'),
+    'correct it; ironstage bmh explain FILE shows what BareMetal Operator makes of it',
+    'host-manifests',
+  )
+}
+
+export interface UpHostsOptions {
+  /** The API that has the hosts; it may have others than those of the files. */
+  kube: KubeClient
+  /** Files of hosts, as they were read first. */
+  files: { path: string; watch: boolean; manifests: Manifests } | undefined
+  stage: Pick<Stage, 'transport' | 'url' | 'headers'>
+  ramdisk: RamdiskSource | undefined
+  clock: Clock
+  random: Random
+  logger: Logger
+  onChange: (report: AppliedHost) => void
+  /** A change of the files that cannot be used. */
+  onRefusal: (problem: string) => void
+  signal: AbortSignal
+}
+
+/** Runs BareMetal Operator for the hosts of an API, and applies those of files, which it follows where that is asked for. */
+export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): AsyncDisposable {
+  const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
+  const operator = runBareMetalOperator({
+    kube,
+    clock,
+    random,
+    logger,
+    behaviours: new Behaviours([]),
+    announce: () => {},
+    ironic: stage,
+    ...defined({ settings: ramdisk ? { ramdisk } : undefined }),
+  })
+  const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange })
+  const noted = new Set<string>()
+  const apply = (hosts: readonly WantedHost[]): void => {
+    for (const { name, notes } of hosts)
+      for (const note of notes.map((text) => `${name}: ${text}`))
+        if (noted.size !== noted.add(note).size) logger('warn', note)
+    applied.apply(hosts)
+  }
+  if (files) apply(hostsIn(files.manifests))
+  const watching = files?.watch ? followManifests({ ...files, onRefusal, signal }, apply) : Promise.resolve()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await watching
+      await operator[Symbol.asyncDispose]()
+      await applied[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Looks for changes until the signal is aborted. An unusable file is reported once, and the hosts stay as they were. */
+async function followManifests(
+  {
+    path,
+    manifests,
+    onRefusal,
+    signal,
+  }: NonNullable<UpHostsOptions['files']> & Pick<UpHostsOptions, 'onRefusal' | 'signal'>,
+  apply: (hosts: readonly WantedHost[]) => void,
+): Promise<void> {
+  let applied = JSON.stringify(manifests)
+  let seen = applied
+  let refused: string | undefined
+  for (;;) {
+    await wall.sleep(FILE_POLL_INTERVAL, { signal }).catch(() => {})
+    if (signal.aborted) return
+    try {
+      const now = await readHostManifests(path)
+      const text = JSON.stringify(now)
+      // A file that is being written can be read half: it counts when it is the same at the next look.
+      const isSettled = text === seen
+      seen = text
+      if (!isSettled || text === applied) continue
+      applied = text
+      apply(hostsIn(now))
+      refused = undefined
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      const problem = errorChain(error).join(': ')
+      if (problem !== refused) onRefusal(problem)
+      refused = problem
+    }
+  }
+}

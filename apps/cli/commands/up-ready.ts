@@ -1,0 +1,53 @@
+import type { ServedLab } from '../../../lab/index.js'
+import { imageLines } from './images-command.js'
+
+/** Lines that say where Ironic is, and how clients get there. */
+export function readyLines(
+  served: ServedLab,
+  {
+    users,
+    variables,
+    nodes,
+    uiUrl,
+  }: { users: string | undefined; variables: Readonly<Record<string, string>> } & {
+    nodes: string | null
+    uiUrl: string | null
+  },
+): string[] {
+  const { url, authStrategy, caFile } = served
+  const machines = served.stage.machines.list().length
+  const secret = authStrategy === 'http_basic'
+  const { images } = served.stage
+  const exports = Object.entries(variables).map(([name, value]) => `    export ${name}=${value}`)
+  const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
+  return [
+    `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
+    ...(nodes === null ? [] : [nodes]),
+    ...(uiUrl === null ? [] : [`Its dashboard is at ${uiUrl}`]),
+    '',
+    '  for BareMetal Operator and the baremetal command:',
+    ...exports,
+    ...(secret ? [`    export OS_USERNAME=... OS_PASSWORD=...   one of ${users ?? 'the users'}`] : []),
+    '  or in clouds.yaml:',
+    '    clouds:',
+    '      ironstage:',
+    ...(secret
+      ? ['        auth_type: http_basic', '        auth: {username: ..., password: ...}']
+      : ['        auth_type: none']),
+    ...(caFile === null ? [] : [`        cacert: ${caFile}`]),
+    `        endpoint: ${url}`,
+    `        baremetal_endpoint_override: ${url}`,
+    '',
+    ...(images
+      ? [
+          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'by default' : 'on request'}:`,
+          ...images.architectures.flatMap((each) => [
+            ...imageLines(`driver_info of a node, ${each}`, images.urls(each)!),
+            '',
+          ]),
+        ]
+      : []),
+    `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
+    '',
+  ]
+}

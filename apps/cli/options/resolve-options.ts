@@ -1,0 +1,178 @@
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import { defined, nearestWord, UserError, readNamedText, readNested } from '../../../base/runtime/index.js'
+import { COMMAND_OPTIONS, variableOf, type CommandOptionName, type CommandOptionValues } from './option-table.js'
+import type { CommandOptionShape } from './table/option-shape.js'
+import { SECRET_VARIABLES } from './secret-source.js'
+import { usageError } from '../usage-error.js'
+
+export { COMMAND_OPTIONS, variableOf, type CommandOptionName, type CommandOptionValues }
+
+interface OptionSource {
+  /** For messages: `--port`, `IRONSTAGE_PORT`, `port in lab.yaml`. */
+  label: (name: string) => string
+  values: Record<string, unknown>
+}
+
+/**
+ * Merges flags, environment and config file, and checks each value by the option's schema.
+ *
+ * @param flags as commander hands them over: strings, booleans, arrays of strings, by option name
+ * @throws UserError (usage) that names the option, its source, and what is wrong with it
+ */
+export async function resolveOptions<N extends CommandOptionName>(
+  names: readonly N[],
+  flags: Readonly<Record<string, unknown>>,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<CommandOptionValues<N>> {
+  const { config, ...ownFlags } = flags
+  const configFile = (config as string | undefined) ?? variables['IRONSTAGE_CONFIG']
+  const sources = [
+    ...(configFile === undefined ? [] : [await configSource(configFile, names)]),
+    environmentSource(variables, names),
+    { label: (name: string) => `--${name}`, values: ownFlags },
+  ]
+  const resolved: Record<string, unknown> = {}
+  for (const source of sources)
+    for (const name of names) {
+      const value = source.values[name]
+      if (value !== undefined) resolved[name] = await checkOption(name, value, source.label(name))
+    }
+  return resolved as CommandOptionValues<N>
+}
+
+async function configSource(file: string, names: readonly CommandOptionName[]): Promise<OptionSource> {
+  const usage = (message: string, remedy: string, cause?: unknown) =>
+    new UserError('config-file', message, { kind: 'usage', remedy, ...defined({ cause }) })
+  let values: unknown
+  try {
+    // The parser loads only when there is a config file.
+    const { parse } = await import('yaml')
+    values = readNested(await readNamedText(file), `the config file ${file}`, (text) => parse(text) as unknown) ?? {}
+  } catch (cause) {
+    throw usage(`the config file ${file} cannot be read`, 'name a YAML file with --config', cause)
+  }
+  if (typeof values !== 'object' || Array.isArray(values) || values === null)
+    throw usage(`the config file ${file} is not a set of keys and values`, 'write one option a line, as in port: 6385')
+  for (const key of Object.keys(values))
+    if (!Object.hasOwn(COMMAND_OPTIONS, key))
+      throw usage(`the config file ${file} has an unknown key ${key}`, meant(key, names, Object.keys(COMMAND_OPTIONS)))
+  return { label: (name) => `${name} in ${file}`, values: values as Record<string, unknown> }
+}
+
+/** The nearest word of this command, else of any command; else all words of this command. */
+const meant = (word: string, here: readonly string[], anywhere: readonly string[]): string =>
+  nearestWord(word, here) ?? nearestWord(word, anywhere) ?? `one of ${here.join(', ')}`
+
+/** Variables without an option: options can be on a command line and in a file, where secrets must not be. */
+const NO_OPTIONS = ['IRONSTAGE_CONFIG', ...SECRET_VARIABLES]
+
+function environmentSource(
+  variables: Readonly<Record<string, string | undefined>>,
+  names: readonly CommandOptionName[],
+): OptionSource {
+  const known = new Map(Object.keys(COMMAND_OPTIONS).map((name) => [variableOf(name as CommandOptionName), name]))
+  const values: Record<string, unknown> = {}
+  for (const [variable, value] of Object.entries(variables)) {
+    if (!variable.startsWith('IRONSTAGE_') || NO_OPTIONS.includes(variable) || value === undefined) continue
+    const name = known.get(variable)
+    if (name === undefined)
+      throw usageError(
+        `the environment has ${variable}, which is not an option of ironstage`,
+        `unset it, or ${meant(variable, names.map(variableOf), [...known.keys()])}`,
+        'unknown-variable',
+      )
+    if (value !== '') values[name] = value
+  }
+  return { label: (name) => variableOf(name as CommandOptionName), values }
+}
+
+// Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
+// Our schemas are not validated against JSON Schema's own: that takes longer than reading all options.
+const AJV_SETTINGS = { coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false }
+let ajv: Ajv | undefined
+const optionValidators = new Map<CommandOptionName, ValidateFunction<{ value: unknown }>>()
+
+/** Compiled when an option is used: compiling all takes longer than the rest of a start. */
+async function validatorOf(name: CommandOptionName): Promise<ValidateFunction<{ value: unknown }>> {
+  const known = optionValidators.get(name)
+  if (known) return known
+  ajv ??= new (await import('ajv')).Ajv(AJV_SETTINGS)
+  const { schema } = COMMAND_OPTIONS[name]
+  const made = ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] })
+  optionValidators.set(name, made)
+  return made
+}
+
+/** Keywords of a schema that {@link readWithoutAjv} knows. */
+const CHECKED_KEYWORDS = new Set(['type', 'enum', 'pattern', 'minLength', 'items', 'minimum', 'maximum'])
+
+/**
+ * The value that ajv would read; undefined where only ajv can tell. Almost all options are valid, and are read so without
+ * ajv, which takes longer than the rest of reading them.
+ */
+export function readWithoutAjv(schema: Readonly<Record<string, unknown>>, value: unknown): unknown {
+  if (Object.keys(schema).some((keyword) => !CHECKED_KEYWORDS.has(keyword))) return undefined
+  const { type, enum: words, pattern, minLength = 0, items, minimum = -Infinity, maximum = Infinity } = schema
+  switch (type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined
+    case 'integer': {
+      const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : NaN
+      return number >= (minimum as number) && number <= (maximum as number) ? number : undefined
+    }
+    case 'array': {
+      if (!Array.isArray(value)) return undefined
+      const read = value.map((item) => readWithoutAjv(items as typeof schema, item))
+      return read.includes(undefined) ? undefined : read
+    }
+    case 'string': {
+      const isValid =
+        typeof value === 'string' &&
+        // A character may be two units of UTF-16.
+        value.length >= 2 * (minLength as number) - 1 &&
+        (words === undefined || (words as unknown[]).includes(value)) &&
+        (pattern === undefined || new RegExp(pattern as string, 'u').test(value))
+      return isValid ? value : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+async function checkOption(name: CommandOptionName, value: unknown, label: string): Promise<unknown> {
+  const isList = COMMAND_OPTIONS[name].schema.type === 'array'
+  const holder = { value: isList && typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : value }
+  // Coercion would read an empty value as 0 or false.
+  const isEmpty = value === null || value === '' || (Array.isArray(value) && value.includes(''))
+  const read = isEmpty ? undefined : readWithoutAjv(COMMAND_OPTIONS[name].schema, holder.value)
+  if (read !== undefined) return read
+  const validate = await validatorOf(name)
+  if (!isEmpty && validate(holder)) return holder.value
+  const error = validate.errors?.[0]
+  const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(value)}, which ${describeOptionError(error)}`
+  throw usageError(`${label} ${what}`, remedyFor(name, value, error), 'bad-option')
+}
+
+/** A value to use instead: the nearest word of a list, or an example. */
+function remedyFor(name: CommandOptionName, value: unknown, error: ErrorObject | undefined): string {
+  const words = error?.keyword === 'enum' ? (error.params as { allowedValues: string[] }).allowedValues : []
+  const shape: CommandOptionShape = COMMAND_OPTIONS[name]
+  const better = (typeof value === 'string' ? nearestWord(value, words) : undefined) ?? words[0] ?? shape.example
+  return `--${name}${shape.value === undefined ? '' : ` ${better ?? shape.value}`}`
+}
+
+function describeOptionError(error: ErrorObject): string {
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'type':
+      return `is not ${params['type'] === 'integer' ? 'a whole number' : `a ${String(params['type'])}`}`
+    case 'enum':
+      return `is not one of ${(params['allowedValues'] as string[]).join(', ')}`
+    case 'pattern':
+      return (params['pattern'] as string).includes('\\r\\n')
+        ? 'has a line break or a NUL character'
+        : 'is not of the expected form'
+    default:
+      return error.message ?? 'is not valid'
+  }
+}

@@ -1,0 +1,30 @@
+import { DURATION_PATTERN } from '../../../../base/runtime/index.js'
+import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './option-shape.js'
+
+/** Options of `rehearse` and `chaos`. */
+export const REHEARSAL_SHAPES = {
+  all: { description: 'rehearse every scenario', schema: FLAG },
+  list: { description: 'list the scenarios and the behaviours of their actors', schema: FLAG },
+  without: {
+    value: 'BEHAVIOUR',
+    description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',
+    schema: OPTION_TEXTS_SCHEMA,
+  },
+  duration: {
+    value: 'TIME',
+    example: '10m',
+    description: 'lab time after which all faults are lifted (default: 10m)',
+    schema: { type: 'string', pattern: DURATION_PATTERN },
+  },
+  out: {
+    value: 'FOLDER',
+    description: 'write the report, the journal and, after a failure, the shrunk fault file and test',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  'no-shrink': { description: 'do not shrink a failure to the smallest set of faults', schema: FLAG },
+  seed: {
+    value: 'N',
+    description: 'seed of ids and jitter: the same seed gives the same story (default: 1)',
+    schema: { type: 'integer', minimum: 0 },
+  },
+} as const satisfies Record<string, CommandOptionShape>

@@ -1,0 +1,63 @@
+import type { BootImagePlatform, OsVersion } from '../../../coreos/index.js'
+import type { TargetCapability } from '../../../targets/index.js'
+import type { IronicRelease } from '../../../base/wire/index.js'
+import type { NEWEST_STABLE, SpecVersion } from '../../../ignition/index.js'
+import type { ProfileName } from '../../../ironic-mock/index.js'
+
+/** The members of a union, without the room that defines it; the compiler refuses a missing and an unknown one. */
+const all = <T extends string>(members: Readonly<Record<T, true>>): readonly T[] => Object.keys(members) as T[]
+
+/** Values of `--allow`. */
+export const CAPABILITY_WORDS = all<TargetCapability>({
+  power: true,
+  reboot: true,
+  'efi-variables': true,
+  hostname: true,
+  'software-raid': true,
+  'burn-in': true,
+  cleaning: true,
+  'hand-over': true,
+  unguarded: true,
+})
+
+/** Values of `--profile`. */
+export const PROFILE_WORDS = all<ProfileName>({ metal3: true, upstream: true })
+
+/** Values of `--ironic-release`. */
+export const RELEASE_WORDS = all<IronicRelease>({
+  '2024.2': true,
+  '2025.1': true,
+  '2025.2': true,
+  '2026.1': true,
+  master: true,
+})
+
+/** Values of `--spec`. */
+export const SPEC_WORDS = all<SpecVersion>({
+  '3.0.0': true,
+  '3.1.0': true,
+  '3.2.0': true,
+  '3.3.0': true,
+  '3.4.0': true,
+  '3.5.0': true,
+  '3.6.0': true,
+  '3.7.0-experimental': true,
+})
+
+/** The newest stable version of the Ignition spec. */
+export const NEWEST_SPEC: typeof NEWEST_STABLE = '3.6.0'
+
+/** Platforms of `boot-image generate`. */
+export const PLATFORM_WORDS = all<BootImagePlatform>({
+  metal: true,
+  openstack: true,
+  qemu: true,
+  vmware: true,
+  aws: true,
+  'aws-snapshot': true,
+  'baremetal-iso': true,
+  'baremetal-pxe': true,
+})
+
+/** Values of `--coreos-version`. */
+export const OS_VERSION_WORDS = all<OsVersion>({ '9': true, '10': true })

@@ -1,0 +1,14 @@
+import type { Logger } from '../../../base/runtime/index.js'
+import type { Environment } from '../environment.js'
+
+/** Warnings and errors of what runs, on standard error: a line each, or a JSON object each. */
+export function logTo({ stderr }: Environment, json: boolean): Logger {
+  return (level, message, fields = {}) => {
+    if (level === 'debug' || level === 'info') return
+    const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
+    const room = text('room')
+    const node = text('node')
+    const line = [level, room, node, message].filter(Boolean).join(': ')
+    stderr.either(json, { event: 'log', level, room, node, message }, line)
+  }
+}

@@ -1,0 +1,198 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createStagedLab, type StagedLab } from '../../../../lab/index.js'
+import { minutes, seededRandom, silent, VirtualClock } from '../../../../base/runtime/index.js'
+import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
+import { kubeDispatch } from '../../kube/http/kube-server.js'
+import { openKube } from '../../kube/open-kube.js'
+import { Behaviours } from '../behaviours.js'
+import { runBareMetalOperator, type BareMetalOperatorParts } from './baremetal-operator.js'
+import { ADOPTS, BARE_METAL_OPERATOR_BEHAVIOURS, REGISTERS_AGAIN } from './baremetal-behaviours.js'
+
+const NAMESPACE = 'metal3'
+
+async function scene({ without = [], ...options }: Partial<BareMetalOperatorParts> & { without?: string[] } = {}) {
+  const lab = await createStagedLab({ ironic: { profile: 'metal3' } })
+  onTestFinished(() => lab[Symbol.asyncDispose]())
+  const { clock } = lab
+  const random = seededRandom(1)
+  const { client: kube } = openKube({ clock, random })
+  const behaviours = new Behaviours(BARE_METAL_OPERATOR_BEHAVIOURS, without)
+  const does: string[] = []
+  const announce: BareMetalOperatorParts['announce'] = (notice) => void does.push(notice.does)
+  const start = () => {
+    const parts = { kube, clock, random, logger: silent, behaviours, announce, ironic: lab, ...options }
+    const operator = runBareMetalOperator(parts)
+    onTestFinished(() => operator[Symbol.asyncDispose]())
+    return operator
+  }
+  const secret = (name: string, stringData: Record<string, string>) =>
+    kube.create<'Secret'>({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: NAMESPACE }, stringData })
+  await secret('bmc', { username: 'admin', password: 'secret\n' })
+  await secret('ignition', { value: '{"ignition":{"version":"3.4.0"}}' })
+  const at = (name: string) => ({ name, namespace: NAMESPACE })
+  return {
+    lab,
+    kube,
+    does,
+    start,
+    operator: start(),
+    create: (
+      name: string,
+      number: number,
+      spec: Partial<BareMetalHost['spec']> = {},
+      scheme = 'redfish-virtualmedia',
+    ) =>
+      kube.create<'BareMetalHost'>({
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'BareMetalHost',
+        metadata: at(name),
+        spec: {
+          online: true,
+          bootMACAddress: `52:54:00:b0:00:0${number}`,
+          bmc: { address: `${scheme}://10.4.0.${number}:8000/redfish/v1/Systems/1`, credentialsName: 'bmc' },
+          ...spec,
+        },
+      }),
+    get: (name: string) => kube.get('BareMetalHost', at(name)),
+    annotate: (name: string, annotations: Record<string, string | null>) =>
+      kube.patch('BareMetalHost', at(name), { metadata: { annotations } }),
+    until: (name: string, is: (host: BareMetalHost) => boolean) =>
+      lab.wait(
+        (async () => {
+          while (!is(await kube.get('BareMetalHost', at(name)))) await lab.clock.sleep(1_000)
+        })(),
+      ),
+    pass: (time: number) => lab.wait(lab.clock.sleep(time)),
+    node: (name: string) => lab.client.node(`${NAMESPACE}~${name}`),
+  }
+}
+
+const inState =
+  (state: string) =>
+  ({ status }: BareMetalHost): boolean =>
+    status?.provisioning.state === state
+const CUSTOM = { customDeploy: { method: 'install_coreos' }, userData: { name: 'ignition' } }
+
+/** Ironic starts again without its database, as the pod of metal3 does. */
+const forgets = async ({ ironic }: StagedLab): Promise<void> => {
+  await ironic.stop({ keepsDatabase: false })
+  await ironic.start()
+}
+
+test('a host shows its hardware, accounts, times and instance, and keeps a finalizer until it is gone', async () => {
+  const { create, until, get, kube, does } = await scene()
+  await create('one', 1, CUSTOM)
+  await until('one', inState('provisioned'))
+  const { metadata, status } = await get('one')
+  expect(metadata.finalizers).toEqual(['baremetalhost.metal3.io'])
+  const account = { credentials: { name: 'bmc', namespace: NAMESPACE }, credentialsVersion: expect.any(String) }
+  const times = { start: expect.any(String), end: expect.any(String) }
+  expect(status).toMatchObject({
+    operationalStatus: 'OK',
+    errorMessage: '',
+    errorCount: 0,
+    hardwareProfile: 'unknown',
+    goodCredentials: account,
+    triedCredentials: account,
+    provisioning: { customDeploy: CUSTOM.customDeploy, bootMode: 'UEFI', rootDeviceHints: { deviceName: '/dev/sda' } },
+    operationHistory: { register: times, inspect: times, provision: times },
+    hardware: {
+      cpu: { arch: 'x86_64', count: expect.any(Number) },
+      nics: expect.arrayContaining([expect.objectContaining({ mac: '52:54:00:b0:00:01', pxe: true })]),
+      storage: expect.arrayContaining([
+        expect.objectContaining({ name: expect.stringMatching(/^\/dev\//), sizeBytes: expect.any(Number) }),
+      ]),
+    },
+  })
+  expect(does).toContain('moves one from available to provisioning')
+  await kube.delete('BareMetalHost', { name: 'one', namespace: NAMESPACE })
+  await until('one', inState('deprovisioning'))
+  await expect(until('one', () => false)).rejects.toThrow(/not found/)
+})
+
+test('kinds of BareMetal Operator that are left out are unknown to the API', async () => {
+  const { store } = openKube({ clock: new VirtualClock(), random: seededRandom(1) })
+  const dispatch = kubeDispatch(store, { clock: new VirtualClock() })
+  const status = async (kind: string): Promise<number> => {
+    const target = `/apis/metal3.io/v1alpha1/namespaces/metal3/${kind}`
+    return (await dispatch({ method: 'GET', target, headers: {} } as never)).status
+  }
+  expect(await status('dataimages')).toBe(200)
+  for (const kind of ['bmceventsubscriptions', 'hostclaims', 'hostdeploypolicies', 'hostnetworkattachments'])
+    expect(await status(kind)).toBe(404)
+})
+
+test('an operator that is started again goes on from the objects, in the midst of an inspection too', async () => {
+  const { create, until, operator, start, get } = await scene()
+  await create('one', 1, CUSTOM)
+  await until('one', inState('inspecting'))
+  await operator[Symbol.asyncDispose]()
+  const { ID } = (await get('one')).status!.provisioning
+  const next = start()
+  await until('one', inState('provisioned'))
+  expect((await get('one')).status!.provisioning.ID).toBe(ID)
+  expect(next.calls.made.filter((call) => call.startsWith('POST /nodes'))).toEqual([])
+})
+
+test('an Ironic that has lost its nodes gets them again: a provisioned host is adopted, in its boot', async () => {
+  const { lab, create, until, get, node, does, pass } = await scene()
+  await create('used', 1, CUSTOM)
+  await until('used', inState('provisioned'))
+  const before = (await get('used')).status!.provisioning.ID
+  const boot = lab.machines.list()[0]!.boot()!.id
+  await lab.wait(forgets(lab))
+  await pass(minutes(5))
+  expect(await node('used')).toMatchObject({ provision_state: 'active', power_state: 'power on' })
+  expect((await get('used')).status!.provisioning).toMatchObject({ state: 'provisioned' })
+  expect((await get('used')).status!.provisioning.ID).not.toBe(before)
+  expect(lab.machines.list()[0]!.boot()!.id).toBe(boot)
+  expect(does).toEqual(expect.arrayContaining(['registers used again', 'adopts used']))
+})
+
+test('a host that Ironic forgot in the midst of its inspection is inspected again, and so rebooted', async () => {
+  const { lab, create, until, operator } = await scene()
+  await create('new', 1, { online: true })
+  await until('new', () => operator.asked.includes('inspect'))
+  await lab.wait(forgets(lab))
+  await until('new', inState('available'))
+  expect(operator.asked.filter((verb) => verb === 'inspect')).toHaveLength(2)
+})
+
+test.each([
+  [REGISTERS_AGAIN.name, []],
+  [ADOPTS.name, ['manageable']],
+])('without %s the nodes of provisioned hosts are not what they were', async (name, states) => {
+  const { lab, create, until, pass } = await scene({ without: [name] })
+  await create('used', 1, CUSTOM)
+  await until('used', inState('provisioned'))
+  await lab.wait(forgets(lab))
+  await pass(minutes(5))
+  expect((await lab.client.nodes()).map((node) => node.provision_state)).toEqual(states)
+})
+
+test('a hard reboot does not ask the system, and its annotation is removed once the host is off', async () => {
+  const targets: unknown[] = []
+  const calls = {
+    onCall: ({ method, path, body }: { method: string; path: string; body: unknown }) =>
+      void (method === 'PUT' && path.endsWith('/states/power') && targets.push(body)),
+  }
+  const { create, until, get, annotate, pass } = await scene({ calls })
+  await create('one', 1, CUSTOM)
+  await until('one', ({ status }) => status?.poweredOn === true && status.provisioning.state === 'provisioned')
+  await annotate('one', { 'reboot.metal3.io': '{"mode":"hard"}' })
+  await pass(minutes(3))
+  expect((await get('one')).metadata.annotations).toBeUndefined()
+  expect((await get('one')).status).toMatchObject({ poweredOn: true })
+  expect(targets).toEqual([{ target: 'power off' }, { target: 'power on' }])
+})
+
+test('a host that boots over the network waits while too many do, one with virtual media does not', async () => {
+  const { create, until, get } = await scene({ settings: { mostBusy: 0 } })
+  await create('network', 1, {}, 'redfish')
+  await create('media', 2)
+  await until('media', inState('available'))
+  expect((await get('network')).status).toMatchObject({
+    operationalStatus: 'delayed',
+    provisioning: { state: 'registering' },
+  })
+})

@@ -1,0 +1,284 @@
+import { defined, errorChain, seconds, sharedAbort } from '../../../../base/runtime/index.js'
+import { Calls, Unexpected, type CallsOptions, type IronicEndpoint } from '../../../../metal3/index.js'
+import { kubeTime } from '../../kube/conditions.js'
+import { copyJson } from '../../kube/kube-json.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
+import type { BareMetalHost } from '../../kube/kinds/metal3-kinds.js'
+import type { ObjectName } from '../../kube/kube-client.js'
+import { isRefusal } from '../../kube/kube-refusal.js'
+import { runActor, type ActorParts, type Next } from '../actor.js'
+import { HOST_FINALIZER } from './actions.js'
+import { isPaused } from './annotations.js'
+import { runDataImages } from './data-image.js'
+import { runFirmwareReaders } from './firmware-reader.js'
+import { setConditions } from './host-conditions.js'
+import { takesHostData } from './host-data.js'
+import { hostInputs, isManaged, secretsOf } from './host-inputs.js'
+import { HostPass, type OperatorSettings, type PassParts, type Result } from './host-pass.js'
+import { claimSecret } from './host-secrets.js'
+import { asManagedHost, setError, type ManagedHost } from './host-status.js'
+import { HostStates } from './host-states.js'
+
+const BAREMETAL_OPERATOR = 'baremetal-operator'
+
+export interface BareMetalOperatorParts extends ActorParts {
+  ironic: IronicEndpoint
+  settings?: Partial<OperatorSettings>
+  /** Options of the requests to Ironic. */
+  calls?: Omit<CallsOptions, 'signal'>
+}
+
+export interface RunningBareMetalOperator extends AsyncDisposable {
+  readonly calls: Calls
+  /** Provisioning verbs that were requested, in order. */
+  readonly asked: readonly string[]
+}
+
+/** Ramdisk of operators whose environment names none: simulated machines fetch none. */
+const PLACEHOLDER = {
+  deployIso: 'http://images.invalid/ironic-python-agent.iso',
+  deployKernel: 'http://images.invalid/ironic-python-agent.kernel',
+  deployRamdisk: 'http://images.invalid/ironic-python-agent.initramfs',
+}
+
+/** Runs BareMetal Operator on the BareMetalHosts of an API, and one Ironic. */
+export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBareMetalOperator {
+  const closing = sharedAbort()
+  const calls = new Calls(parts.ironic, { ...parts.calls, signal: closing.signal })
+  const controller = new HostController(parts, calls)
+  const actor = runActor(
+    {
+      name: BAREMETAL_OPERATOR,
+      watches: [
+        { kind: 'BareMetalHost', keysOf: (at) => controller.changed(at) },
+        { kind: 'Secret', keysOf: (at) => controller.hostsOf(at) },
+        // One is made for each host, and has its name.
+        { kind: 'PreprovisioningImage' },
+      ],
+      reconcile: (at) => controller.reconcile(at, closing.signal),
+    },
+    parts,
+  )
+  // Calls of the other controllers come at times of their own, and are none of the hosts'.
+  const { onCall: _hosts, ...options } = parts.calls ?? {}
+  const others = { ...parts, calls: new Calls(parts.ironic, { ...options, signal: closing.signal }) }
+  const actors = [actor, runFirmwareReaders(others), runDataImages(others)]
+  return {
+    calls,
+    asked: controller.asked,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort()
+      for (const each of actors) await each[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Reconcile of baremetalhost_controller.go; nothing that it keeps in memory outlives it with a meaning. */
+class HostController {
+  readonly asked: string[] = []
+  readonly #parts: BareMetalOperatorParts
+  readonly #calls: Calls
+  readonly #settings: OperatorSettings
+  /** Hosts as they were seen last, without their status. */
+  readonly #seen = new Map<string, string>()
+  /** Errors of requests in a row, by host, and the last of them. */
+  readonly #failures = new Map<string, { count: number; text: string }>()
+
+  constructor(parts: BareMetalOperatorParts, calls: Calls) {
+    this.#parts = parts
+    this.#calls = calls
+    this.#settings = {
+      ramdisk: PLACEHOLDER,
+      buildsImages: false,
+      mostDeployments: 5,
+      mostBusy: 20,
+      ...parts.settings,
+    }
+  }
+
+  /** updateEventHandler: a change of the status alone is no reason to look at a host again. */
+  async changed(at: ObjectName): Promise<ObjectName[]> {
+    const key = `${at.namespace ?? ''}/${at.name}`
+    const found = await this.#parts.kube.find('BareMetalHost', at)
+    if (!found) return this.#seen.delete(key) ? [at] : []
+    const { uid, generation, finalizers, annotations, deletionTimestamp } = found.metadata
+    const seen = JSON.stringify([uid, generation, finalizers, annotations, deletionTimestamp])
+    if (this.#seen.get(key) === seen) return []
+    this.#seen.set(key, seen)
+    return [at]
+  }
+
+  /** Hosts whose BMC is asked with a Secret, or whose ramdisk has its network configuration. */
+  async hostsOf({ name, namespace = '' }: ObjectName): Promise<ObjectName[]> {
+    const { items } = await this.#parts.kube.list('BareMetalHost', { namespace })
+    return items
+      .filter(({ spec }) => spec.bmc?.credentialsName === name || spec['preprovisioningNetworkDataName'] === name)
+      .map(({ metadata }) => ({ name: metadata.name, namespace }))
+  }
+
+  async reconcile(at: ObjectName, signal: AbortSignal): Promise<Next> {
+    const key = `${at.namespace ?? ''}/${at.name}`
+    const found = await this.#parts.kube.find('BareMetalHost', at)
+    if (!found) return void this.#failures.delete(key)
+    try {
+      const next = await this.#pass(asManagedHost(copyJson(found)))
+      this.#failures.delete(key)
+      return next
+    } catch (error) {
+      if (signal.aborted) return undefined
+      // A locked node.
+      if (error instanceof Unexpected && error.status === 409) return { again: seconds(3) }
+      // Another host has marked the same Secret meanwhile, or a client has written the host.
+      if (isRefusal(error, 409)) return { again: seconds(1) }
+      return { again: this.#failed(key, error) }
+    }
+  }
+
+  /** The operator only logs such an error; the host shows none. Then the rate limiter of controller-runtime waits. */
+  #failed(key: string, error: unknown): number {
+    const text = errorChain(error).join(': ')
+    const { count, text: last } = this.#failures.get(key) ?? { count: 0, text: '' }
+    if (text !== last) this.#parts.logger('warn', `host ${key}: ${text}`)
+    this.#failures.set(key, { count: count + 1, text })
+    return Math.min(5 * 2 ** count, 1000_000)
+  }
+
+  async #pass(host: ManagedHost): Promise<Next> {
+    if (isPaused(host)) return undefined
+    const dataParts = { kube: this.#parts.kube, save: (each: ManagedHost) => this.#save(each) }
+    if (await takesHostData(dataParts, host)) return { again: 0 }
+    const { kube } = this.#parts
+    const { finalizers = [], deletionTimestamp } = host.metadata
+    if (deletionTimestamp === undefined && !finalizers.includes(HOST_FINALIZER)) {
+      const metadata = { ...host.metadata, finalizers: [...finalizers, HOST_FINALIZER] }
+      await kube.update<'BareMetalHost'>({ ...host, spec: asWritten(host.spec), metadata })
+      return { again: 0 }
+    }
+    const before = JSON.stringify(host.status)
+    const secrets = await secretsOf(kube, host)
+    const account = await this.#account(host, secrets)
+    if ('error' in account) return this.#credentialsError(host, account)
+    if (!(await this.#isReady())) return { again: seconds(30) }
+    const inputs = isManaged(host) ? hostInputs(host, secrets) : undefined
+    const pass = new HostPass(this.#passParts(), host, {
+      // A host without a BMC comes to no state that asks for it.
+      host: inputs?.host as HostPass['host'],
+      problems: inputs?.problems ?? new Map<string, string>(),
+      credentials: account.secret,
+      secrets,
+    })
+    const result = await new HostStates(pass).reconcile()
+    return this.#ended(pass, result, before)
+  }
+
+  #passParts(): PassParts {
+    const { kube, clock, random, behaviours, announce } = this.#parts
+    return {
+      kube,
+      calls: this.#calls,
+      clock,
+      random,
+      behaviours,
+      settings: this.#settings,
+      event: (does, because) =>
+        announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined }) }),
+      onAsk: (verb) => void this.asked.push(verb),
+    }
+  }
+
+  async #ended(pass: HostPass, result: Result, before: string): Promise<Next> {
+    if (result.kind === 'gone') return undefined
+    const { managed: host } = pass
+    const isOther = setConditions(host, await pass.knownNode(), this.#parts.clock)
+    const isDirty = result.kind !== 'continue' || result.isDirty || isOther
+    if (isDirty && JSON.stringify(host.status) !== before) await this.#save(host)
+    return { again: result.kind === 'complete' ? 0 : result.again }
+  }
+
+  async #save(host: ManagedHost): Promise<void> {
+    const { kube, clock } = this.#parts
+    host.status.lastUpdated = kubeTime(clock.now())
+    await kube.updateStatus<'BareMetalHost'>(host)
+  }
+
+  /** buildAndValidateBMCCredentials; a host that is deleted does without. */
+  async #account(
+    host: ManagedHost,
+    secrets: Map<string, Secret>,
+  ): Promise<{ secret: Secret | undefined } | AccountError> {
+    const { spec, metadata, status } = host
+    const { state } = status.provisioning
+    if (state === '' || state === 'unmanaged') return { secret: undefined }
+    const isHeld = state !== 'deleting'
+    const claim = async (name = '', owner: { owner?: ManagedHost } = {}): Promise<void> => {
+      const found = secrets.get(name)
+      if (found) secrets.set(name, await claimSecret(this.#parts.kube, found, { ...owner, isHeld }))
+    }
+    await claim(spec.bmc?.credentialsName, { owner: host })
+    const account = hostAccountOf(host, secrets)
+    if ('error' in account) return metadata.deletionTimestamp === undefined ? account : { secret: undefined }
+    await claim(spec['preprovisioningNetworkDataName'] as string | undefined)
+    return account
+  }
+
+  async #credentialsError(host: ManagedHost, { error, isMissing }: AccountError): Promise<Next> {
+    if (host.status.errorMessage !== error || host.status.errorType !== 'registration error') {
+      setError(host.status, 'registration error', error)
+      await this.#save(host)
+      this.#parts.announce({
+        actor: BAREMETAL_OPERATOR,
+        does: `waits for the account of ${host.metadata.name}`,
+        because: error,
+      })
+    }
+    return isMissing ? { again: seconds(10) } : undefined
+  }
+
+  /** Any failure of the discovery means that Ironic is not ready: hosts keep their status. */
+  async #isReady(): Promise<boolean> {
+    try {
+      await this.#calls.readyFor(this.#parts.clock)
+      return true
+    } catch (error) {
+      this.#parts.logger('debug', `Ironic is not ready: ${errorChain(error).join(': ')}`)
+      return false
+    }
+  }
+}
+
+interface AccountError {
+  error: string
+  /** Whether the Secret may come without a change of what is there. */
+  isMissing: boolean
+}
+
+/** A spec as Go writes it: with structures and lists that are not there. */
+const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
+  bmc: { address: '', credentialsName: '' },
+  ...spec,
+  ...defined({
+    raid: spec['raid'] ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } : undefined,
+  }),
+})
+
+const INCOMPLETE = "Validation error with BMC credentials: Missing BMC connection details 'KEY' in credentials"
+
+function hostAccountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
+  const wrong = (error: string): AccountError => ({ error, isMissing: false })
+  const { credentialsName = '', address = '' } = spec.bmc ?? {}
+  if (credentialsName === '') return wrong('No BMC CredentialsName defined The BMC secret reference is empty')
+  const secret = secrets.get(credentialsName)
+  if (!secret)
+    return {
+      error: `BMC CredentialsName secret doesn't exist The BMC secret ${metadata.namespace}/${credentialsName} does not exist`,
+      isMissing: true,
+    }
+  if (address === '') return wrong("No BMC Address defined Missing BMC connection detail 'Address'")
+  const value = (key: string): string =>
+    Buffer.from(secret.data?.[key] ?? '', 'base64')
+      .toString()
+      .trim()
+  if (value('username') === '') return wrong(INCOMPLETE.replace('KEY', 'username'))
+  if (value('password') === '') return wrong(INCOMPLETE.replace('KEY', 'password'))
+  return { secret }
+}

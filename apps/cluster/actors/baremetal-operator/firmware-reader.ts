@@ -1,0 +1,283 @@
+import { sha256Hex } from '../../../../base/bytes/index.js'
+import { defined, minutes, seconds } from '../../../../base/runtime/index.js'
+import type { Calls } from '../../../../metal3/index.js'
+import { kubeTime, withCondition } from '../../kube/conditions.js'
+import { isSameJson } from '../../kube/kube-json.js'
+import { apiVersionOf } from '../../kube/kinds.js'
+import type { FirmwareSchema, HostFirmwareComponents, HostFirmwareSettings } from '../../kube/kinds/metal3-kinds.js'
+import type { ObjectName } from '../../kube/kube-client.js'
+import type { Condition } from '../../kube/object.js'
+import { runActor, type ActorParts, type Next } from '../actor.js'
+import { detachmentOf, isPaused } from './annotations.js'
+import { firmwareComponentsOf, type FirmwareItem } from './firmware.js'
+import { hostKeyOf } from './host-status.js'
+
+const FIRMWARE_RETRY_DELAY = seconds(30)
+const FIRMWARE_PENDING_DELAY = minutes(1)
+const FIRMWARE_REFRESH_INTERVAL = minutes(5)
+const UNMANAGED_FIRMWARE_INTERVAL = minutes(10)
+
+/** A BIOS setting with what it may be, as Ironic has it. */
+interface BiosSetting extends Record<string, unknown> {
+  name: string
+  value: string | null
+}
+
+/** Members of a setting in a FirmwareSchema: Ironic's. */
+const SCHEMA_MEMBERS = [
+  'attribute_type',
+  'allowable_values',
+  'lower_bound',
+  'upper_bound',
+  'min_length',
+  'max_length',
+  'read_only',
+  'unique',
+]
+
+export interface FirmwareReaderParts extends ActorParts {
+  calls: Calls
+}
+
+type FirmwareObject = HostFirmwareSettings | HostFirmwareComponents
+
+/**
+ * The controllers of HostFirmwareSettings and HostFirmwareComponents: they read what the hardware has, every few minutes,
+ * and say whether the spec asks for something else. Hosts go by what they say, however old it is.
+ */
+export function runFirmwareReaders(parts: FirmwareReaderParts): AsyncDisposable {
+  const readers = (['HostFirmwareSettings', 'HostFirmwareComponents'] as const).map((kind) => {
+    const reader = new FirmwareReader(parts, kind)
+    return runActor(
+      {
+        name: `baremetal-operator ${kind}`,
+        watches: [
+          { kind, keysOf: (at) => reader.changed(kind, at) },
+          { kind: 'BareMetalHost', keysOf: (at) => reader.changed('BareMetalHost', at) },
+        ],
+        reconcile: (at) => reader.reconcile(at),
+      },
+      parts,
+    )
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      for (const reader of readers) await reader[Symbol.asyncDispose]()
+    },
+  }
+}
+
+class FirmwareReader {
+  readonly #parts: FirmwareReaderParts
+  readonly #kind: FirmwareObject['kind']
+  readonly #seen = new Map<string, string>()
+
+  constructor(parts: FirmwareReaderParts, kind: FirmwareObject['kind']) {
+    this.#parts = parts
+    this.#kind = kind
+  }
+
+  /** updateEventHandler: only another spec, or another owner, is a reason to look at once. */
+  async changed(kind: FirmwareObject['kind'] | 'BareMetalHost', at: ObjectName): Promise<ObjectName[]> {
+    const key = `${kind}/${at.namespace ?? ''}/${at.name}`
+    const found = await this.#parts.kube.find(kind, at)
+    if (!found) return this.#seen.delete(key) ? [at] : []
+    const { uid, generation, ownerReferences } = found.metadata
+    const seen = JSON.stringify([uid, generation, ownerReferences])
+    if (this.#seen.get(key) === seen) return []
+    this.#seen.set(key, seen)
+    return [at]
+  }
+
+  async reconcile(at: ObjectName): Promise<Next> {
+    const { kube, calls, clock, logger } = this.#parts
+    const host = await kube.find('BareMetalHost', at)
+    if (!host) return undefined
+    const { provisioning, operationalStatus } = host.status ?? {}
+    const isUnmanaged = ['', 'unmanaged'].includes(provisioning?.state ?? '')
+    if (isUnmanaged || operationalStatus === 'detached' || detachmentOf(host) || isPaused(host))
+      return { again: UNMANAGED_FIRMWARE_INTERVAL }
+    const subject = await kube.find(this.#kind, at)
+    if (!subject) return undefined
+    try {
+      await calls.readyFor(clock)
+      const node = `/nodes/${provisioning!.ID}`
+      if (provisioning!.ID === '') throw new Error('it is not registered')
+      if (subject.kind === 'HostFirmwareComponents') {
+        const { firmware } = await calls.call<{ firmware: FirmwareItem[] }>('firmware', 'GET', `${node}/firmware`)
+        return await this.#showComponents(subject, firmware)
+      }
+      const { bios } = await calls.call<{ bios: BiosSetting[] }>('BIOS settings', 'GET', `${node}/bios?detail=true`)
+      const vendor = (host.status?.hardware ?? {}) as { systemVendor?: { manufacturer?: string; productName?: string } }
+      return await this.#showSettings(subject, bios, vendor.systemVendor ?? {})
+    } catch (error) {
+      logger('debug', `${this.#kind} ${hostKeyOf(host)}: ${(error as Error).message}`)
+      return { again: FIRMWARE_RETRY_DELAY }
+    }
+  }
+
+  async #showSettings(
+    subject: HostFirmwareSettings,
+    bios: readonly BiosSetting[],
+    hardware: { manufacturer?: string; productName?: string },
+  ): Promise<Next> {
+    const { kube, clock } = this.#parts
+    const schema = await this.#schema(subject, bios, hardware)
+    const shown = bios.filter(({ name }) => !name.includes('Password'))
+    const settings = Object.fromEntries(shown.map(({ name, value }) => [name, value ?? '']))
+    const wanted = Object.entries(subject.spec.settings)
+    const isOther = wanted.some(([name, value]) => settings[name] !== `${value}`)
+    const isValid = wanted.every(
+      ([name, value]) =>
+        name in settings &&
+        fitsFirmwareSchema(schema.spec.schema[name] as Record<string, unknown> | undefined, `${value}`),
+    )
+    const valid: FirmwareCondition = {
+      type: 'Valid',
+      status: !isOther || isValid ? 'True' : 'False',
+      reason: 'Success',
+      message: '',
+    }
+    if (valid.status === 'False')
+      Object.assign(valid, { reason: 'ConfigurationError', message: 'Invalid BIOS setting' })
+    const changed: FirmwareCondition = {
+      type: 'ChangeDetected',
+      status: isOther ? 'True' : 'False',
+      reason: 'Success',
+      message: '',
+    }
+    const before = subject.status
+    const reference = { name: schema.metadata.name, namespace: schema.metadata.namespace! }
+    const isDirty =
+      !isSameJson(before?.schema, reference) ||
+      !isSameJson(before?.settings, settings) ||
+      [valid, changed].some(({ type, status }) => conditionStatusOf(before?.conditions, type) !== status)
+    if (isDirty) {
+      const conditions = this.#conditions(undefined, subject, isOther ? [changed, valid] : [valid, changed])
+      const status = { settings, schema: reference, conditions, lastUpdated: kubeTime(clock.now()) }
+      await kube.updateStatus<'HostFirmwareSettings'>({ ...subject, status })
+    }
+    return { again: isOther ? FIRMWARE_PENDING_DELAY : FIRMWARE_REFRESH_INTERVAL }
+  }
+
+  /** Hosts with the same settings share a schema, which goes with the last of them. */
+  async #schema(
+    { metadata, apiVersion, kind }: HostFirmwareSettings,
+    bios: readonly BiosSetting[],
+    { manufacturer, productName }: { manufacturer?: string; productName?: string },
+  ): Promise<FirmwareSchema> {
+    const { kube } = this.#parts
+    const name = schemaName(bios)
+    const namespace = metadata.namespace!
+    const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid }
+    const found = await kube.find('FirmwareSchema', { name, namespace })
+    if (found) {
+      const { ownerReferences = [] } = found.metadata
+      if (ownerReferences.some(({ uid }) => uid === owner.uid)) return found
+      const owned = { ...found.metadata, ownerReferences: [...ownerReferences, owner] }
+      return kube.update<'FirmwareSchema'>({ ...found, metadata: owned })
+    }
+    const shown = bios.filter((each) => !each.name.includes('Password') && each['attribute_type'] !== 'Password')
+    return kube.create<'FirmwareSchema'>({
+      apiVersion: apiVersionOf('FirmwareSchema'),
+      kind: 'FirmwareSchema',
+      metadata: { name, namespace, ownerReferences: [owner] },
+      spec: {
+        ...defined({ hardwareVendor: manufacturer || undefined, hardwareModel: productName || undefined }),
+        schema: Object.fromEntries(shown.map((each) => [each.name, schemaOf(each)])),
+      },
+    })
+  }
+
+  async #showComponents(subject: HostFirmwareComponents, firmware: readonly FirmwareItem[]): Promise<Next> {
+    const { kube, clock } = this.#parts
+    const { status: before = {}, spec } = subject
+    const components = firmwareComponentsOf(firmware)
+    const isOther = !isSameJson(spec.updates, before.updates ?? [])
+    const wrong = spec.updates.find(({ component }) => !/^(bios$|bmc$|nic:)/.test(component))
+    const changed: FirmwareCondition = {
+      type: 'ChangeDetected',
+      status: isOther ? 'True' : 'False',
+      reason: 'OK',
+      message: '',
+    }
+    const valid: FirmwareCondition = { type: 'Valid', status: 'True', reason: 'OK', message: '' }
+    if (isOther && wrong)
+      Object.assign(valid, {
+        status: 'False',
+        reason: 'InvalidComponent',
+        message:
+          `Invalid Firmware Components: [component ${wrong.component} is invalid, only 'bmc', 'bios', or names ` +
+          `starting with 'nic:' are allowed as update names]`,
+      })
+    const conditions = this.#conditions(before.conditions, subject, isOther ? [changed, valid] : [valid, changed])
+    if (!isSameJson(conditions, before.conditions) || !isSameJson(components, before.components)) {
+      const status = { ...before, components, conditions, lastUpdated: kubeTime(clock.now()) }
+      await kube.updateStatus<'HostFirmwareComponents'>({ ...subject, status })
+    }
+    return { again: isOther ? FIRMWARE_PENDING_DELAY : FIRMWARE_REFRESH_INTERVAL }
+  }
+
+  #conditions(
+    before: readonly Condition[] | undefined,
+    { metadata }: FirmwareObject,
+    wanted: readonly FirmwareCondition[],
+  ): Condition[] {
+    const { generation: observedGeneration } = metadata
+    return wanted.reduce<Condition[]>(
+      (conditions, each) => withCondition(conditions, { ...each, observedGeneration }, this.#parts.clock),
+      [...(before ?? [])],
+    )
+  }
+}
+
+type FirmwareCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+const conditionStatusOf = (conditions: readonly Condition[] | undefined, type: string) =>
+  conditions?.find((each) => each.type === type)?.status
+
+const schemaOf = (setting: BiosSetting): Record<string, unknown> =>
+  Object.fromEntries(
+    SCHEMA_MEMBERS.flatMap((name) =>
+      setting[name] === null || setting[name] === undefined ? [] : [[name, setting[name]]],
+    ),
+  )
+
+/** GetSchemaName: a name that hardware with the same settings shares. */
+function schemaName(bios: readonly BiosSetting[]): string {
+  const words = bios.flatMap((each) => [
+    each.name,
+    String(each['attribute_type'] ?? ''),
+    ...((each['allowable_values'] ?? []) as string[]),
+    ...['lower_bound', 'upper_bound', 'min_length', 'max_length', 'read_only'].flatMap((name) =>
+      each[name] === null || each[name] === undefined ? [] : String(each[name]),
+    ),
+  ])
+  const sorted = words.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  return `schema-${sha256Hex(`[${sorted.join(' ')}]`).slice(0, 8)}`
+}
+
+/** SettingSchema.Validate of firmwareschema_types.go. */
+function fitsFirmwareSchema(schema: Record<string, unknown> | undefined, value: string): boolean {
+  if (!schema || schema['read_only'] === true) return false
+  const limit = (name: string): number | undefined => schema[name] as number | undefined
+  switch (schema['attribute_type']) {
+    case 'Enumeration':
+      return (schema['allowable_values'] as string[] | undefined)?.includes(value) ?? false
+    case 'Integer': {
+      const number = Number(value)
+      return (
+        Number.isInteger(number) &&
+        number >= (limit('lower_bound') ?? -Infinity) &&
+        number <= (limit('upper_bound') ?? Infinity)
+      )
+    }
+    case 'String':
+      return value.length >= (limit('min_length') ?? 0) && value.length <= (limit('max_length') ?? Infinity)
+    case 'Boolean':
+      return value === 'true' || value === 'false'
+    default:
+      // Without the BMC's registry nothing is known of a setting, and any value is taken.
+      return !schema['attribute_type']
+  }
+}

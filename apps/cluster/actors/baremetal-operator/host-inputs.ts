@@ -1,0 +1,202 @@
+import { defined } from '../../../../base/runtime/index.js'
+import {
+  hostImageProblem,
+  buildHost,
+  ironicHints,
+  isCoreosImage,
+  raidOf,
+  type BareMetalHostManifest,
+  type RequestedHost,
+  type SecretManifest,
+} from '../../../../metal3/index.js'
+import { isSameJson } from '../../kube/kube-json.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
+import type { BareMetalHostStatus, HostImageSpec } from '../../kube/kinds/metal3-kinds.js'
+import type { KubeClient } from '../../kube/kube-client.js'
+import type { HardwareDetails } from './hardware-details.js'
+import type { ManagedHost } from './host-status.js'
+
+type HostSpec = BareMetalHostManifest['spec']
+type ProvisioningStatus = BareMetalHostStatus['provisioning']
+
+/** The spec with its types: the API has checked it. */
+const hostSpecOf = ({ spec }: ManagedHost): HostSpec => spec as unknown as HostSpec
+
+/** Whether a host names a BMC (HasBMCDetails). */
+export const isManaged = ({ spec: { bmc } }: Pick<ManagedHost, 'spec'>): boolean =>
+  Boolean(bmc?.address) || Boolean(bmc?.credentialsName)
+
+/** Instance that the spec asks for; the design document's format `coreos` is a step too. */
+export function wantedInstance({ spec }: ManagedHost): { image?: HostImageSpec; customDeploy?: { method: string } } {
+  if (isCoreosImage(spec.image as HostSpec['image']))
+    return {
+      ...defined({ image: spec.image?.url ? spec.image : undefined }),
+      customDeploy: { method: 'install_coreos' },
+    }
+  return defined({ image: spec.image, customDeploy: spec.customDeploy?.method ? spec.customDeploy : undefined })
+}
+
+/** Instance that is installed, or is being installed: getCurrentImage and hasCustomDeploy of the controller. */
+export function currentInstance(host: ManagedHost): { image?: HostImageSpec; customDeploy?: { method: string } } {
+  const { image, customDeploy, state } = host.status.provisioning
+  const coming = ['provisioning', 'externally provisioned'].includes(state) ? wantedInstance(host) : {}
+  const shownImage = image?.url ? image : coming.image?.url ? coming.image : undefined
+  const shownDeploy = customDeploy?.method ? customDeploy : coming.customDeploy
+  return defined({ image: shownImage, customDeploy: shownDeploy })
+}
+
+/** Whether the spec no longer asks for what is installed (provisioningCancelled of host_state_machine.go). */
+export function isCancelled(host: ManagedHost): boolean {
+  const wanted = wantedInstance(host)
+  const { image, customDeploy } = host.status.provisioning
+  const isOther = Boolean(image?.url) && wanted.image?.url !== image?.url
+  if (wanted.customDeploy)
+    return (Boolean(customDeploy?.method) && customDeploy?.method !== wanted.customDeploy.method) || isOther
+  return Boolean(customDeploy?.method) || !wanted.image?.url || isOther
+}
+
+/** Whether an available host is to be installed (NeedsProvisioning). */
+export function needsProvisioning(host: ManagedHost): boolean {
+  if (!host.spec.online) return false
+  const { image, customDeploy } = wantedInstance(host)
+  const { provisioning } = host.status
+  return (
+    (Boolean(image?.url) && !provisioning.image?.url) || (Boolean(customDeploy) && !provisioning.customDeploy?.method)
+  )
+}
+
+/** Secrets that a host names, those that exist. */
+export async function secretsOf(kube: KubeClient, host: ManagedHost): Promise<Map<string, Secret>> {
+  const { bmc, userData, networkData, metaData, preprovisioningNetworkDataName } = hostSpecOf(host)
+  const { namespace = '' } = host.metadata
+  const found = new Map<string, Secret>()
+  const references = [bmc?.credentialsName, userData?.name, networkData?.name, metaData?.name]
+  for (const name of [...references, preprovisioningNetworkDataName]) {
+    const secret = name === undefined || name === '' ? undefined : await kube.find('Secret', { namespace, name })
+    if (secret) found.set(secret.metadata.name, secret)
+  }
+  return found
+}
+
+export interface HostInputs {
+  host: RequestedHost
+  /** Secrets that are missing or malformed, by name. */
+  problems: Map<string, string>
+}
+
+/** A host as the requests to Ironic have it, with the settings that its status says. */
+export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Secret>): HostInputs {
+  const problems = new Map<string, string>()
+  const { provisioning, hardware } = managed.status
+  const spec = hostSpecOf(managed)
+  const manifest = { kind: 'BareMetalHost' as const, metadata: managed.metadata, spec }
+  const host = buildHost(manifest, {
+    secret: (name) => {
+      const found = secrets.get(name)
+      if (!found) problems.set(name, 'it does not exist')
+      return found as SecretManifest | undefined
+    },
+    onBadSecret: (name, { message }) => void problems.set(name, message),
+  })!
+  const { raid: _raid, ...rest } = host
+  return {
+    problems,
+    host: {
+      ...rest,
+      architecture: spec.architecture || (hardware as HardwareDetails | undefined)?.cpu.arch || 'x86_64',
+      bootMode: (provisioning.bootMode ?? spec.bootMode ?? 'UEFI') as NonNullable<RequestedHost['bootMode']>,
+      rootDevice: provisioning.rootDeviceHints ? ironicHints(provisioning.rootDeviceHints) : {},
+    },
+  }
+}
+
+/** Reason for which an image cannot be installed (GetChecksum). */
+export function installProblemOf(host: ManagedHost): string | undefined {
+  const { image } = wantedInstance(host)
+  if (isCoreosImage(hostSpecOf(host).image)) return undefined
+  return image?.url ? hostImageProblem(image) : undefined
+}
+
+/** Root devices of hosts that name none (apis/metal3.io/v1alpha1/profile/profile.go). */
+const ROOT_DEVICE_PROFILES: Readonly<Record<string, object>> = {
+  unknown: { deviceName: '/dev/sda' },
+  libvirt: { deviceName: '/dev/vda' },
+  dell: { hctl: '0:0:0:0' },
+  'dell-raid': { hctl: '0:2:0:0' },
+  openstack: { deviceName: '/dev/vdb' },
+  empty: {},
+}
+
+/**
+ * Chooses the hardware profile and the root device; whether something changed.
+ *
+ * @throws Error for an unknown profile
+ */
+export function matchProfile(host: ManagedHost): boolean {
+  const { status } = host
+  const { hardwareProfile, bmc } = hostSpecOf(host)
+  const profile =
+    status.hardwareProfile || hardwareProfile || (bmc?.address.startsWith('libvirt') ? 'libvirt' : 'unknown')
+  if (!Object.hasOwn(ROOT_DEVICE_PROFILES, profile)) throw new Error(`no hardware profile named "${profile}"`)
+  const isChanged = status.hardwareProfile !== profile
+  status.hardwareProfile = profile
+  return updateHints(host, status.provisioning) || isChanged
+}
+
+function updateHints(host: ManagedHost, provisioning: ProvisioningStatus): boolean {
+  // The volume that the system is installed on is known by itself.
+  if (hostSpecOf(host).raid?.softwareRAIDVolumes?.some(({ rootVolume }) => rootVolume)) {
+    const hadHints = provisioning.rootDeviceHints !== undefined
+    delete provisioning.rootDeviceHints
+    return hadHints
+  }
+  const hints = hostSpecOf(host).rootDeviceHints ?? ROOT_DEVICE_PROFILES[host.status.hardwareProfile ?? 'unknown'] ?? {}
+  if (isSameJson(hints, provisioning.rootDeviceHints)) return false
+  provisioning.rootDeviceHints = hints
+  return true
+}
+
+interface Raid {
+  hardwareRAIDVolumes?: unknown[] | null
+  softwareRAIDVolumes?: unknown[] | null
+}
+
+/** Settings that preparing applies, as the spec asks for them now (saveHostProvisioningSettings). */
+export function wantedSettings(host: ManagedHost): { isChanged: boolean; provisioning: ProvisioningStatus } {
+  const provisioning = structuredClone(host.status.provisioning)
+  const isHinted = updateHints(host, provisioning)
+  const asked = hostSpecOf(host).raid as Raid | undefined
+  const applied = provisioning.raid as Raid | undefined
+  const isAsked = asked !== undefined && Object.keys(asked).length > 0
+  const hardware = applied?.hardwareRAIDVolumes
+  const wanted = isAsked
+    ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...asked }
+    : applied && { hardwareRAIDVolumes: hardware?.length ? hardware : null, softwareRAIDVolumes: [] }
+  if (isSameJson(wanted, applied)) return { isChanged: isHinted, provisioning }
+  return { isChanged: true, provisioning: wanted ? { ...provisioning, raid: wanted } : provisioning }
+}
+
+/** RAID that cleaning is to make of the one that there is; undefined for no change (BuildRAIDCleanSteps). */
+export function raidChange(
+  host: ManagedHost,
+  target: ProvisioningStatus,
+  actual: object | undefined,
+): RequestedHost['raid'] {
+  const { hardwareRAIDVolumes: hardware, softwareRAIDVolumes: software } = (target.raid ?? {}) as Raid
+  const before = (actual ?? {}) as Raid
+  const isSoftware = software !== undefined && software !== null
+  if (isSoftware && isSameJson(software, before.softwareRAIDVolumes ?? undefined)) return undefined
+  if (isSoftware && software.length === 0 && !before.softwareRAIDVolumes?.length) return undefined
+  if (!isSoftware && (!hardware || isSameJson(hardware, before.hardwareRAIDVolumes ?? undefined))) return undefined
+  return raidOf({ ...hostSpecOf(host), raid: target.raid as NonNullable<HostSpec['raid']> })
+}
+
+/** RAID volumes of the settings, changed or not: Ironic gets them whenever hardware is set up. */
+export const raidOfSettings = (host: ManagedHost, { raid }: ProvisioningStatus): RequestedHost['raid'] =>
+  raid ? raidOf({ ...hostSpecOf(host), raid }) : undefined
+
+/** Forgets what a later installation chooses again (clearHostProvisioningSettings). */
+export function clearSettings({ provisioning }: BareMetalHostStatus): void {
+  delete provisioning.rootDeviceHints
+  if (provisioning.raid) delete (provisioning.raid as Raid).softwareRAIDVolumes
+}

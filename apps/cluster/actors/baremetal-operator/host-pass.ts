@@ -1,0 +1,181 @@
+import type { Clock, Random } from '../../../../base/runtime/index.js'
+import { defined, seconds } from '../../../../base/runtime/index.js'
+import {
+  NodeRequests,
+  Phases,
+  type Calls,
+  type RequestedHost,
+  type HostStatus,
+  type HostPassResult,
+  type RamdiskSource,
+} from '../../../../metal3/index.js'
+import type { ApiNode } from '../../../../base/wire/index.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
+import type { HostErrorType } from '../../kube/kinds/metal3-kinds.js'
+import type { KubeClient } from '../../kube/kube-client.js'
+import type { Behaviours } from '../behaviours.js'
+import { BACKS_OFF } from './baremetal-behaviours.js'
+import { inventoryOf, type HardwareDetails } from './hardware-details.js'
+import { clearError, setError, type ManagedHost } from './host-status.js'
+
+/** Settings of the operator: its command line and environment. */
+export interface OperatorSettings {
+  /** URLs of the ramdisk, where none is made for each host. */
+  ramdisk: RamdiskSource
+  /** A PreprovisioningImage is asked for each host (`-build-preprov-image`). */
+  buildsImages: boolean
+  /** Failed deployments in a row after which none is tried until the image changes (`-max-provisioning-retries`). */
+  mostDeployments: number
+  /** Hosts that boot over the network at once (`PROVISIONING_LIMIT`). */
+  mostBusy: number
+}
+
+export interface PassParts {
+  kube: KubeClient
+  calls: Calls
+  clock: Clock
+  random: Random
+  behaviours: Behaviours
+  settings: OperatorSettings
+  /** An act that the operator would publish as an event of the host. */
+  event: (does: string, because?: string) => void
+  /** Verbs that Ironic was asked for. */
+  onAsk: (verb: string) => void
+}
+
+/** How a pass over a host ended: action_result.go of the controller. */
+export type Result =
+  | { kind: 'continue'; again: number; isDirty: boolean }
+  /** The state is done, or another one follows. */
+  | { kind: 'complete' }
+  | { kind: 'failed'; again: number }
+  /** The host is deleted. */
+  | { kind: 'gone' }
+
+export const COMPLETE: Result = { kind: 'complete' }
+export const GONE: Result = { kind: 'gone' }
+export const continueAfter = (again: number, isDirty = false): Result => ({ kind: 'continue', again, isDirty })
+
+/** Unlike an error of the host, such a refusal leaves its status alone: the pass is tried again. */
+export class NeedsRegistration extends Error {
+  override name = 'NeedsRegistration'
+}
+
+/** Work on one host, from reading it to writing its status. */
+export class HostPass {
+  readonly parts: PassParts
+  readonly managed: ManagedHost
+  /** Undefined for a host without a BMC. */
+  readonly host: RequestedHost
+  readonly problems: ReadonlyMap<string, string>
+  /** Undefined when the host is deleted and its account is unknown. */
+  readonly credentials: Secret | undefined
+  /** Secrets that the host names, by name. */
+  readonly secrets: ReadonlyMap<string, Secret>
+  readonly requests: NodeRequests
+  readonly phases: Phases
+  /** State that the requests to Ironic go by. */
+  readonly working: HostStatus
+  #node: ApiNode | undefined
+
+  constructor(
+    parts: PassParts,
+    managed: ManagedHost,
+    inputs: Pick<HostPass, 'host' | 'problems' | 'credentials' | 'secrets'>,
+  ) {
+    Object.assign(this, inputs)
+    this.host = inputs.host
+    this.problems = inputs.problems
+    this.credentials = inputs.credentials
+    this.secrets = inputs.secrets
+    this.parts = parts
+    this.managed = managed
+    this.requests = new NodeRequests(parts.calls)
+    const { provisioning, hardware } = managed.status
+    const inventory = inventoryOf(hardware as HardwareDetails | undefined)
+    this.working = defined({ id: provisioning.ID === '' ? undefined : provisioning.ID, hardware: inventory })
+    this.phases = new Phases(this.requests, () => this.working)
+  }
+
+  get status(): ManagedHost['status'] {
+    return this.managed.status
+  }
+
+  /** Secrets that stay for as long as the host does. */
+  get held(): readonly Secret[] {
+    const { spec } = this.managed
+    const names = [spec.bmc?.credentialsName, spec['preprovisioningNetworkDataName'] as string | undefined]
+    return names.flatMap((name) => this.secrets.get(name ?? '') ?? [])
+  }
+
+  hasError(type: HostErrorType): boolean {
+    return this.status.errorType === type
+  }
+
+  /** Keeps the node that registering read: it is read once in a pass. */
+  found(node: ApiNode): void {
+    this.#node = node
+  }
+
+  /**
+   * The node of the host.
+   *
+   * @throws NeedsRegistration where there is none
+   */
+  async node(): Promise<ApiNode> {
+    const node = this.#node ?? (await this.findNode())
+    if (!node) throw new NeedsRegistration('the host is not registered')
+    return node
+  }
+
+  /** The node as far as it is known, for what is only shown. */
+  async knownNode(): Promise<ApiNode | undefined> {
+    return (this.requests.isStale ? undefined : this.#node) ?? this.findNode()
+  }
+
+  async findNode(): Promise<ApiNode | undefined> {
+    const { ID: id } = this.status.provisioning
+    if (id === '') return undefined
+    return this.parts.calls.find<ApiNode>('reads the node', `/nodes/${id}`)
+  }
+
+  /** recordActionFailure: the host shows an error, and is tried again later and later. */
+  fail(type: HostErrorType, message: string): Result {
+    setError(this.status, type, message)
+    this.parts.event(`reports ${this.managed.metadata.name}: ${type}`, message)
+    return { kind: 'failed', again: this.backOff(this.status.errorCount) }
+  }
+
+  /** calculateBackoff of action_result.go: 2^n minutes, less up to the half. */
+  backOff(errors: number): number {
+    const { behaviours, random } = this.parts
+    if (!behaviours.has(BACKS_OFF)) return seconds(1)
+    return 2 ** Math.min(errors, 9) * (1 - random.next() / 2) * seconds(60)
+  }
+
+  /** An outcome of requests as a result; undefined once they are done. */
+  result(outcome: HostPassResult, type: HostErrorType): Result | undefined {
+    for (const verb of this.requests.asked.splice(0)) this.parts.onAsk(verb)
+    if (outcome === 'done') return undefined
+    if ('error' in outcome) return this.fail(type, outcome.error)
+    return continueAfter(outcome.again, clearError(this.status))
+  }
+
+  /** Writes all but the status. */
+  async save(change: (metadata: ManagedHost['metadata']) => Partial<ManagedHost['metadata']>): Promise<void> {
+    const { managed, parts } = this
+    const metadata = { ...managed.metadata, ...change(managed.metadata) }
+    const written = await parts.kube.update<'BareMetalHost'>({ ...managed, metadata })
+    managed.metadata = written.metadata
+  }
+
+  /** Takes an annotation that was obeyed away; false where there is none. */
+  async removeAnnotation(name: string): Promise<boolean> {
+    if (this.managed.metadata.annotations?.[name] === undefined) return false
+    await this.save(({ annotations = {} }) => {
+      const { [name]: _obeyed, ...rest } = annotations
+      return { annotations: rest }
+    })
+    return true
+  }
+}

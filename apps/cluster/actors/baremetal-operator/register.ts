@@ -1,0 +1,151 @@
+import { defined } from '../../../../base/runtime/index.js'
+import { MacConflict, readFirmware, registerHost } from '../../../../metal3/index.js'
+import type { Secret } from '../../kube/kinds/core-kinds.js'
+import type { CredentialsStatus } from '../../kube/kinds/metal3-kinds.js'
+import { INSPECT, isInspectionDisabled } from './annotations.js'
+import { FOLLOWS_THE_IMAGE, REBOOTS_WAITING, REGISTERS_AGAIN, WAITS_FOR_THE_IMAGE } from './baremetal-behaviours.js'
+import { deployImage, needsDeployImage, waitsForDeployImage } from './deploy-image.js'
+import { ownFirmwareObjects } from './firmware.js'
+import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
+import { COMPLETE, NeedsRegistration, continueAfter, type HostPass, type Result } from './host-pass.js'
+import { beginOperation, clearError, endOperation } from './host-status.js'
+
+/** Pause before the next pass over a host whose deploy image is not made yet; the image is watched too. */
+const DEPLOY_IMAGE_DELAY = 5 * 60_000
+
+const credentialsStatusOf = ({ metadata }: Secret): CredentialsStatus => ({
+  credentials: { name: metadata.name, namespace: metadata.namespace! },
+  credentialsVersion: metadata.resourceVersion,
+})
+
+const isSameAccount = (known: CredentialsStatus | undefined, secret: Secret): boolean =>
+  known?.credentials?.name === secret.metadata.name && known.credentialsVersion === secret.metadata.resourceVersion
+
+/**
+ * ensureRegistered of host_state_machine.go: in every state the node is found, or made anew, and patched to what the spec
+ * says. Undefined where the pass goes on.
+ */
+export async function ensureRegistered(pass: HostPass): Promise<Result | undefined> {
+  const { credentials, status, parts } = pass
+  const { state } = status.provisioning
+  if (!credentials || state === '' || state === 'unmanaged' || state === 'deleting') return undefined
+  const isFirst = state === 'registering'
+  if (!isFirst && (pass.hasError('registration error') || !isSameAccount(status.goodCredentials, credentials)))
+    beginOperation(status, 'registering', parts.clock)
+  const result = await register(pass, credentials)
+  if (result && result !== COMPLETE) return result
+  const hasEnded = !isFirst && endOperation(status, 'registering', parts.clock)
+  return result === COMPLETE || hasEnded ? continueAfter(0, true) : undefined
+}
+
+/** registerHost of the controller; undefined when nothing of the status changed. */
+async function register(pass: HostPass, credentials: Secret): Promise<Result | undefined> {
+  const { status, managed, parts, requests, working } = pass
+  const { provisioning } = status
+  const hasNewAccount = !isSameAccount(status.triedCredentials, credentials)
+  if (hasNewAccount) status.triedCredentials = credentialsStatusOf(credentials)
+  const { scheme, needsMac } = pass.host.bmc
+  const image = await ramdiskImageOf(pass)
+  if (image && 'error' in image) return pass.fail('registration error', image.error)
+
+  const current = currentInstance(managed)
+  const { image: _image, customDeploy: _method, ...rest } = pass.host
+  const host = {
+    ...rest,
+    ...defined({
+      image: current.image?.url ? { url: current.image.url, format: current.image.format ?? '' } : undefined,
+      customDeploy: current.customDeploy,
+    }),
+  }
+  if (host.isInspectedByBmc && host.bmc.driver === 'ipmi')
+    return pass.fail('registration error', `BMC driver ${scheme} does not support fast (out-of-band) inspection`)
+  if (host.bootMode === 'UEFISecureBoot' && host.bmc.driver === 'ipmi')
+    return pass.fail('registration error', `BMC driver ${scheme} does not support secure boot`)
+  Object.assign(working, { hasInstance: true, isRetry: pass.hasError('registration error'), hasNewAccount })
+  if (!parts.behaviours.has(REGISTERS_AGAIN) && provisioning.ID !== '' && !(await pass.findNode()))
+    throw new NeedsRegistration(`node ${provisioning.ID} is gone`)
+  const hasBuilder = parts.settings.buildsImages
+  let found: Awaited<ReturnType<typeof registerHost>>
+  try {
+    found = await registerHost({ requests, host, status: working, ramdisk: image, hasBuilder })
+  } catch (error) {
+    if (error instanceof MacConflict) return pass.fail('registration error', error.message)
+    throw error
+  }
+  if ((needsMac || isInspectionDisabled(managed)) && host.bootMac === undefined)
+    return pass.fail('registration error', `BMC driver ${scheme} requires a BootMACAddress value`)
+  const outcome = 'outcome' in found ? found.outcome : undefined
+  if (typeof outcome === 'object' && 'error' in outcome) return pass.fail('registration error', outcome.error)
+  const hasNewNode = await setNode(pass)
+  if ('outcome' in found) {
+    const result = pass.result(found.outcome, 'registration error')
+    if (result?.kind === 'continue') return continueAfter(result.again, result.isDirty || hasNewNode || hasNewAccount)
+    return result
+  }
+  const isMissing = hasBuilder && image === null && waitsForDeployImage(managed)
+  if (isMissing && isConfigurable(found.provision_state) && parts.behaviours.has(WAITS_FOR_THE_IMAGE))
+    return continueAfter(DEPLOY_IMAGE_DELAY, hasNewAccount || hasNewNode)
+  pass.found(found)
+  try {
+    if (matchProfile(managed)) return continueAfter(0, true)
+  } catch (error) {
+    return pass.fail('registration error', (error as Error).message)
+  }
+  if (managed.metadata.deletionTimestamp === undefined) {
+    await ownFirmwareObjects(pass, await readFirmware(parts.calls, found))
+  }
+  const isVerified = !isSameAccount(status.goodCredentials, credentials)
+  if (isVerified) {
+    status.goodCredentials = credentialsStatusOf(credentials)
+    parts.event(`verifies access to the BMC of ${managed.metadata.name}`)
+  }
+  if (pass.hasError('registration error') || isVerified) return clearError(status) || isVerified ? COMPLETE : undefined
+  return undefined
+}
+
+/** States in which the node is not changed, and no image is waited for. */
+const isConfigurable = (state: string): boolean =>
+  !['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'].includes(state)
+
+/** Notes another id of the node; a host that was being prepared begins that anew. */
+async function setNode(pass: HostPass): Promise<boolean> {
+  const { working, status, parts, managed } = pass
+  const { provisioning } = status
+  if (working.id === undefined || provisioning.ID === working.id) return false
+  const { name } = managed.metadata
+  const isAgain = provisioning.ID !== ''
+  parts.event(
+    isAgain ? `registers ${name} again` : `registers ${name}`,
+    isAgain ? 'Ironic does not know its node' : undefined,
+  )
+  provisioning.ID = working.id
+  if (provisioning.state === 'preparing') clearSettings(status)
+  if (isAgain && provisioning.state === 'available' && status.poweredOn && parts.behaviours.has(REBOOTS_WAITING))
+    await bootNewImage(pass)
+  return true
+}
+
+/**
+ * Has a host inspected again that waits in its deploy image: the Ironic that gave it the image is gone, and only a flow of
+ * the new one boots it into the present image. The real BareMetal Operator leaves it as it is until it is provisioned; the
+ * design of the deploy image in the release wants it rebooted.
+ */
+const bootNewImage = (pass: HostPass): Promise<void> =>
+  pass.save(({ annotations = {} }) => ({ annotations: { ...annotations, [INSPECT]: '' } }))
+
+/** The ramdisk of a host; null keeps what its node has. */
+async function ramdiskImageOf({ parts, managed, host, status }: HostPass) {
+  const { settings, kube, behaviours, calls } = parts
+  if (!settings.buildsImages) return settings.ramdisk
+  if (!needsDeployImage(managed)) return null
+  const image = await deployImage({ kube, behaviours, managed, host, ramdisk: settings.ramdisk })
+  if (behaviours.has(FOLLOWS_THE_IMAGE) || status.provisioning.ID === '') return image
+  const node = await calls.find<{ driver_info: object }>('reads the node', `/nodes/${status.provisioning.ID}`)
+  const {
+    deploy_iso: deployIso,
+    deploy_kernel: deployKernel,
+    deploy_ramdisk: deployRamdisk,
+  } = (node?.driver_info ?? {}) as Record<string, string>
+  if (deployIso) return { deployIso }
+  return deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : image
+}

@@ -1,0 +1,297 @@
+import { minutes, type Clock } from '../../../base/runtime/index.js'
+import { conditionOf, kubeTime, withCondition } from '../kube/conditions.js'
+import type { Deployment, PodContainer } from '../kube/kinds/apps-kinds.js'
+import type { ClusterOperator } from '../kube/kinds/config-kinds.js'
+import type { Condition } from '../kube/object.js'
+import { isRolledOut } from '../site/pods.js'
+import { runActor, type ActorParts, type Next } from './actor.js'
+import type { Behaviour } from './behaviours.js'
+
+const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
+
+export const IMAGE_SERVICE_FIRST: Behaviour = {
+  name: 'cbo/updates-image-service-first',
+  story: 'ironic-after-images',
+  says: 'Ironic reboots hosts into an image that is replaced while they boot: they are of no use until their inspection has timed out',
+}
+export const RESTARTS_IRONIC: Behaviour = {
+  name: 'cbo/restarts-ironic',
+  story: 'ironic-after-images',
+  says: 'Ironic goes on in its old container, and hosts that are on in the deploy image stay in the old one',
+}
+export const COPIES_THE_ISO: Behaviour = {
+  name: 'cbo/copies-the-iso-of-the-release',
+  story: 'deploy-image',
+  says: 'the image service starts again on the ISO of the first release: no newer deploy image ever reaches a host',
+}
+export const WAITS_FOR_ROLLOUT: Behaviour = {
+  name: 'cbo/waits-for-its-pods',
+  story: 'ironic-after-images',
+  says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes without them',
+}
+
+const NAMESPACE = 'openshift-machine-api'
+
+/** Deployments of the operator (cluster-baremetal-operator 4ecb36c provisioning/). */
+const DEPLOYMENTS = {
+  own: CLUSTER_BAREMETAL_OPERATOR,
+  ironic: 'metal3',
+  baremetalOperator: 'metal3-baremetal-operator',
+  imageService: 'metal3-image-customization',
+} as const
+
+/** Containers of its pods, by the names that {@link runPods} finds their programs by. */
+export const CONTAINERS = {
+  machineOs: 'machine-os-images',
+  ipaDownloader: 'metal3-ipa-downloader',
+  ironic: 'metal3-ironic',
+  baremetalOperator: 'metal3-baremetal-operator',
+  imageService: 'machine-image-customization-controller',
+} as const
+
+export interface BaremetalOperatorParts extends ActorParts {
+  /** Ironic's address in the settings of the pods that it makes. */
+  ironicUrl: string
+  /** URLs of kernel and ramdisk at metal3's own web server, which releases before the live ISO boot. */
+  oldRamdisk?: { readonly kernel: string; readonly ramdisk: string }
+}
+
+/** The images.json of its ConfigMap, as far as it is used (provisioning/container_images.go). */
+interface Images {
+  baremetalOperator: string
+  baremetalIronic: string
+  /** The four of the live ISO; releases before 4.10 have an ipa-downloader. */
+  baremetalIronicAgent?: string
+  imageCustomizationController?: string
+  machineOSImages?: string
+  baremetalIpaDownloader?: string
+}
+
+/** Argument with which BareMetal Operator asks for an image for each host. */
+export const BUILDS_IMAGES = '-build-preprov-image'
+
+const SINGLETON = { name: 'provisioning-configuration' }
+const IMAGES = { name: 'cluster-baremetal-operator-images', namespace: NAMESPACE }
+/** `deploymentRolloutTimeout` (provisioning/baremetal_pod.go). */
+const ROLLOUT_TIMEOUT = minutes(5)
+/** Since when a Deployment is rolled out, so that an operator that is restarted knows it too. */
+const APPLIED = 'baremetal.openshift.io/applied-at'
+
+type OperatorReason =
+  'SyncingResources' | 'DeployComplete' | 'WaitingForProvisioningCR' | 'InvalidConfiguration' | 'DeployTimedOut'
+
+/**
+ * Runs the pods of metal3 as the release asks for them. Differs from the real operator, which applies its Deployments
+ * all at once and reports the version before they have rolled out: here the image service is waited for, as the design
+ * of the deploy image in the release asks.
+ */
+export function runClusterBaremetalOperator(parts: BaremetalOperatorParts): AsyncDisposable {
+  const { kube, clock, behaviours, announce } = parts
+
+  /** The release that its own pod belongs to; undefined before there is one. */
+  const ownVersion = async (): Promise<string | undefined> => {
+    const own = await kube.find('Deployment', { name: DEPLOYMENTS.own, namespace: NAMESPACE })
+    const env = own?.spec.template.spec.containers.flatMap((container) => container.env ?? []) ?? []
+    return env.find(({ name }) => name === 'RELEASE_VERSION')?.value
+  }
+
+  const reconcile = async (): Promise<Next> => {
+    const version = await ownVersion()
+    const images = await kube.find('ConfigMap', IMAGES)
+    if (version === undefined || !images) return
+    const provisioning = await kube.find('Provisioning', SINGLETON)
+    if (!provisioning) return report('WaitingForProvisioningCR', 'Waiting for Provisioning CR', version)
+    if (provisioning.metadata.annotations?.['provisioning.metal3.io/paused'] !== undefined) return { again: minutes(1) }
+    const named = imagesIn(images.data?.['images.json'])
+    if (typeof named === 'string') return report('InvalidConfiguration', named)
+    for (const wanted of rollouts(named)) {
+      const current = await applied(wanted, version)
+      if (isRolledOut(current) || !behaviours.has(WAITS_FOR_ROLLOUT)) continue
+      const since = clock.now() - Date.parse(current.metadata.annotations?.[APPLIED] ?? '')
+      if (since < ROLLOUT_TIMEOUT) {
+        await report('SyncingResources', `waiting for ${wanted.name} to roll out`)
+        return { again: ROLLOUT_TIMEOUT - since }
+      }
+      return report('DeployTimedOut', `${wanted.name} deployment rollout taking too long`)
+    }
+    return report('DeployComplete', 'metal3 pod is running', version)
+  }
+
+  /** The Deployments in the order of their roll-out. */
+  const rollouts = (images: Images): WantedDeployment[] => {
+    const { imageService, others } = wantedDeployments(images, parts)
+    return behaviours.has(IMAGE_SERVICE_FIRST) ? [...imageService, ...others] : [...others, ...imageService]
+  }
+
+  /** Creates a Deployment, or changes it to what is wanted. */
+  const applied = async (
+    { name, strategy, template: wanted }: WantedDeployment,
+    version: string,
+  ): Promise<Deployment> => {
+    const at = { name, namespace: NAMESPACE }
+    const annotations = { [APPLIED]: kubeTime(clock.now()) }
+    const current = await kube.find('Deployment', at)
+    const template = behaviours.has(COPIES_THE_ISO) ? wanted : withInitOf(current, wanted)
+    if (!current) {
+      announce({
+        actor: CLUSTER_BAREMETAL_OPERATOR,
+        does: `rolls out ${name}`,
+        because: `the release ${version} has it`,
+      })
+      return kube.create<'Deployment'>({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { ...at, annotations },
+        spec: { replicas: 1, strategy: { type: strategy }, template },
+      })
+    }
+    if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
+    if (name === DEPLOYMENTS.ironic && !behaviours.has(RESTARTS_IRONIC)) return current
+    const because = `the release ${version} has another image`
+    announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `rolls out ${name} again`, because })
+    return kube.update<'Deployment'>({
+      ...current,
+      metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...annotations } },
+      spec: { ...current.spec, template },
+    })
+  }
+
+  const report = async (reason: OperatorReason, message: string, version?: string): Promise<void> => {
+    const at = { name: 'baremetal' }
+    const operator =
+      (await kube.find('ClusterOperator', at)) ??
+      (await kube.create<'ClusterOperator'>({
+        apiVersion: 'config.openshift.io/v1',
+        kind: 'ClusterOperator',
+        metadata: at,
+        spec: {},
+      }))
+    const before = operator.status ?? { conditions: [], versions: [] }
+    const versions = version === undefined ? before.versions : [{ name: 'operator', version }]
+    const status = { conditions: conditionsFor(before.conditions, reason, message, clock), versions }
+    if (JSON.stringify(status) === JSON.stringify(operator.status)) return
+    await kube.updateStatus<'ClusterOperator'>({ ...operator, status })
+    announceChange(operator, reason, message, version)
+  }
+
+  const announceChange = (
+    { status }: ClusterOperator,
+    reason: OperatorReason,
+    message: string,
+    version?: string,
+  ): void => {
+    const isNews = conditionOf(status?.conditions, 'Progressing')?.message !== message
+    if (reason === 'DeployTimedOut' || reason === 'InvalidConfiguration')
+      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'reports that it is degraded', because: message })
+    else if (version !== undefined && status?.versions[0]?.version !== version)
+      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `reports ${version}`, because: message })
+    else if (reason === 'SyncingResources' && isNews)
+      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'waits', because: message })
+  }
+
+  const toSingleton = () => [SINGLETON]
+  return runActor(
+    {
+      name: CLUSTER_BAREMETAL_OPERATOR,
+      watches: [
+        { kind: 'Provisioning' },
+        { kind: 'ConfigMap', keysOf: ({ name }) => (name === IMAGES.name ? [SINGLETON] : []) },
+        { kind: 'Deployment', keysOf: ({ namespace }) => (namespace === NAMESPACE ? [SINGLETON] : []) },
+        { kind: 'ClusterOperator', keysOf: ({ name }) => (name === 'baremetal' ? toSingleton() : []) },
+      ],
+      reconcile,
+    },
+    parts,
+  )
+}
+
+interface WantedDeployment {
+  name: string
+  strategy: 'Recreate' | 'RollingUpdate'
+  template: Deployment['spec']['template']
+}
+
+/** The Deployments of metal3; releases before the live ISO have no image service. */
+function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts) {
+  const { imageCustomizationController, machineOSImages, baremetalIpaDownloader, baremetalIronicAgent = '' } = images
+  const variables = (all: Record<string, string>) => Object.entries(all).map(([name, value]) => ({ name, value }))
+  const init =
+    machineOSImages === undefined
+      ? { name: CONTAINERS.ipaDownloader, image: baremetalIpaDownloader ?? '' }
+      : { name: CONTAINERS.machineOs, image: machineOSImages }
+  const deployment = (
+    name: string,
+    container: PodContainer,
+    {
+      strategy = 'Recreate',
+      ...more
+    }: { initContainers?: PodContainer[]; strategy?: WantedDeployment['strategy'] } = {},
+  ): WantedDeployment => ({ name, strategy, template: { spec: { ...more, containers: [container] } } })
+  const operator = { name: CONTAINERS.baremetalOperator, image: images.baremetalOperator }
+  const ramdisk = variables({
+    DEPLOY_KERNEL_URL: oldRamdisk?.kernel ?? '',
+    DEPLOY_RAMDISK_URL: oldRamdisk?.ramdisk ?? '',
+  })
+  const others = [
+    deployment(
+      DEPLOYMENTS.ironic,
+      { name: CONTAINERS.ironic, image: images.baremetalIronic },
+      { initContainers: [init] },
+    ),
+    deployment(
+      DEPLOYMENTS.baremetalOperator,
+      machineOSImages === undefined ? { ...operator, env: ramdisk } : { ...operator, args: [BUILDS_IMAGES] },
+    ),
+  ]
+  if (imageCustomizationController === undefined) return { imageService: [], others }
+  const env = variables({ IRONIC_BASE_URL: ironicUrl, IRONIC_AGENT_IMAGE: baremetalIronicAgent })
+  const imageService = deployment(
+    DEPLOYMENTS.imageService,
+    { name: CONTAINERS.imageService, image: imageCustomizationController, env },
+    { initContainers: [init], strategy: 'RollingUpdate' },
+  )
+  return { imageService: [imageService], others }
+}
+
+/** A pod with the init containers that it had before. */
+const withInitOf = (current: Deployment | undefined, template: WantedDeployment['template']) => {
+  const initContainers = current?.spec.template.spec.initContainers
+  return initContainers ? { ...template, spec: { ...template.spec, initContainers } } : template
+}
+
+/** The images, or a sentence that says why there are none. */
+function imagesIn(text: string | undefined): Images | string {
+  if (text === undefined) return 'unable to read file images.json'
+  try {
+    const images = JSON.parse(text) as Partial<Images>
+    const deployImage =
+      images.baremetalIpaDownloader === undefined
+        ? (['imageCustomizationController', 'machineOSImages', 'baremetalIronicAgent'] as const)
+        : []
+    const names = ['baremetalIronic', 'baremetalOperator', ...deployImage] as const
+    const missing = names.find((name) => typeof images[name] !== 'string')
+    return missing === undefined ? (images as Images) : `images.json names no ${missing}`
+  } catch (error) {
+    return `unable to unmarshal image names from file images.json: ${(error as Error).message}`
+  }
+}
+
+/** cluster-baremetal-operator 4ecb36c controllers/clusteroperator.go updateCOStatus */
+function conditionsFor(
+  before: readonly Condition[],
+  reason: OperatorReason,
+  message: string,
+  clock: Clock,
+): Condition[] {
+  const broken = reason === 'InvalidConfiguration' || reason === 'DeployTimedOut'
+  const progressing = broken || reason === 'SyncingResources'
+  const is = (what: boolean): 'True' | 'False' => (what ? 'True' : 'False')
+  const changes: Omit<Condition, 'lastTransitionTime'>[] = [
+    { type: 'Progressing', status: is(progressing), reason, message: progressing ? message : '' },
+    { type: 'Degraded', status: is(broken), reason: broken ? reason : '', message: broken ? message : '' },
+    { type: 'Available', status: 'True', reason: broken ? '' : reason, message: progressing ? '' : message },
+    { type: 'Upgradeable', status: 'True', reason: '', message: '' },
+    { type: 'Disabled', status: 'False', reason: '', message: '' },
+  ]
+  return changes.reduce<Condition[]>((all, change) => withCondition(all, change, clock), [...before])
+}

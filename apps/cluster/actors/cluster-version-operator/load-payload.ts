@@ -1,0 +1,75 @@
+import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
+import { errorChain } from '../../../../base/runtime/index.js'
+import type { Behaviours } from '../behaviours.js'
+import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
+import { blockedBy, rollbackProblem } from './upgrade-preconditions.js'
+
+/** The release that a cluster is asked for. */
+export interface DesiredUpdate {
+  /** Empty where only the image is named. */
+  version: string
+  image: string
+  force: boolean
+}
+
+/** Steps of loading a payload, as the reason of `ReleaseAccepted` names them. */
+export type LoadStep = 'RetrievePayload' | 'LoadPayload' | 'VerifyPayloadVersion' | 'PreconditionChecks'
+
+export type Loaded = { payload: ReleasePayload } | { step: LoadStep; message: string }
+
+/**
+ * Pulls a release, and checks that the cluster may have it (cluster-version-operator 6e71933 pkg/cvo/sync_worker.go
+ * syncPayload).
+ */
+export async function loadPayload(
+  update: DesiredUpdate,
+  cluster: ClusterVersion,
+  { registry, behaviours, signal }: { registry: ContainerPuller; behaviours: Behaviours; signal: AbortSignal },
+): Promise<Loaded> {
+  const { image, force } = update
+  const named = (version: string): string => `version=${JSON.stringify(version)} image=${JSON.stringify(image)}`
+  const failed = (step: LoadStep, what: string, failure: string): Loaded => ({
+    step,
+    message: `${what} failed ${named(update.version)} failure=${failure}`,
+  })
+  let payload: ReleasePayload | undefined
+  try {
+    payload = (await registry.pull(image, signal)).payload
+  } catch (error) {
+    signal.throwIfAborted()
+    return failed('RetrievePayload', 'Retrieving payload', errorChain(error).join(': '))
+  }
+  if (!payload) return failed('RetrievePayload', 'Retrieving payload', 'the image contains no release')
+  const verifies = behaviours.has(VERIFIES_PAYLOADS)
+  const damage = verifies ? damageIn(payload) : undefined
+  if (damage !== undefined) return failed('LoadPayload', 'Loading payload', damage)
+  const { version } = payload
+  if (verifies && update.version !== '' && update.version !== version) {
+    const failure = `release image version ${version} does not match the expected upstream version ${update.version}`
+    return failed('VerifyPayloadVersion', 'Verifying payload', failure)
+  }
+  const problem = behaviours.has(REFUSES_DOWNGRADES) ? rollbackProblem(cluster, version) : undefined
+  const blocked = blockedBy(problem, force)
+  return blocked === undefined
+    ? { payload }
+    : {
+        step: 'PreconditionChecks',
+        message: `Preconditions failed for payload loaded ${named(version)}: ${blocked}`,
+      }
+}
+
+/** Reason why a payload cannot be applied. */
+function damageIn({ version, manifests }: ReleasePayload): string | undefined {
+  if (manifests.length === 0) return 'the payload has no manifests'
+  const names = manifests.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) return `the payload has ${twice} twice`
+  for (const { name, object } of manifests) {
+    if (object.kind !== 'ClusterOperator') continue
+    const declared = object.status?.versions.find((one) => one.name === 'operator')?.version
+    if (declared !== version)
+      return `${name}: Cluster operator ${object.metadata.name} does not declare expected versions`
+  }
+  return undefined
+}

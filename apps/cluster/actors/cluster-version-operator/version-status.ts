@@ -1,0 +1,112 @@
+import type { Clock } from '../../../../base/runtime/index.js'
+import { kubeTime, withCondition } from '../../kube/conditions.js'
+import type { ClusterVersion } from '../../kube/kinds/config-kinds.js'
+import type { Condition } from '../../kube/object.js'
+import type { Applied } from './apply-release.js'
+import type { LoadStep, DesiredUpdate } from './load-payload.js'
+
+export type VersionStatus = NonNullable<ClusterVersion['status']>
+type ConditionChange = Omit<Condition, 'lastTransitionTime'>
+
+/** Longest history; the first version always stays in it (cluster-version-operator 6e71933 pkg/cvo/status.go MaxHistory). */
+const MAX_VERSION_HISTORY = 100
+
+export const emptyStatus: VersionStatus = { desired: { version: '', image: '' }, history: [], conditions: [] }
+
+/** Sets conditions that do not belong to the release that is applied. */
+const withConditions = (status: VersionStatus, clock: Clock, ...changes: ConditionChange[]): VersionStatus => ({
+  ...status,
+  conditions: changes.reduce((all, change) => withCondition(all, change, clock), status.conditions ?? []),
+})
+
+const withoutCondition = (status: VersionStatus, type: string): VersionStatus => ({
+  ...status,
+  conditions: (status.conditions ?? []).filter((one) => one.type !== type),
+})
+
+/** Says whether `spec.desiredUpdate` can be used at all. */
+export const withValidity = (status: VersionStatus, problem: string | undefined, clock: Clock): VersionStatus =>
+  problem === undefined
+    ? withoutCondition(status, 'Invalid')
+    : withConditions(status, clock, {
+        type: 'Invalid',
+        status: 'True',
+        reason: 'InvalidClusterVersion',
+        message: `The cluster version is invalid: ${problem}`,
+      })
+
+/** Says that a release was accepted, or at which step it was not. */
+export const withAcceptance = (
+  status: VersionStatus,
+  { version, image }: Pick<DesiredUpdate, 'version' | 'image'>,
+  refused: { step: LoadStep; message: string } | undefined,
+  clock: Clock,
+): VersionStatus =>
+  withConditions(
+    status,
+    clock,
+    refused
+      ? { type: 'ReleaseAccepted', status: 'False', reason: refused.step, message: refused.message }
+      : {
+          type: 'ReleaseAccepted',
+          status: 'True',
+          reason: 'PayloadLoaded',
+          message: `Payload loaded version=${JSON.stringify(version)} image=${JSON.stringify(image)}`,
+        },
+  )
+
+/** Makes a release the one that the cluster is at: a new entry of its history, unless it is that of the last. */
+export function withRelease(
+  status: VersionStatus,
+  { version, image }: Pick<DesiredUpdate, 'version' | 'image'>,
+  clock: Clock,
+): VersionStatus {
+  const [last, ...before] = status.history
+  const desired = { version, image }
+  if (last?.version === version && last.image === image) return { ...status, desired }
+  const now = kubeTime(clock.now())
+  const entry = { state: 'Partial', ...desired, startedTime: now, completionTime: null } as const
+  const ended = last ? [{ ...last, completionTime: last.completionTime ?? now }] : []
+  return { ...status, desired, history: pruned([entry, ...ended, ...before]) }
+}
+
+const pruned = (history: VersionStatus['history']): VersionStatus['history'] =>
+  history.length <= MAX_VERSION_HISTORY ? history : [...history.slice(0, MAX_VERSION_HISTORY - 1), history.at(-1)!]
+
+/** Says how far the release is applied, and completes its entry at the end. */
+export function withProgress(status: VersionStatus, { done, total, waitsFor }: Applied, clock: Clock): VersionStatus {
+  const { version } = status.desired
+  const [first] = waitsFor
+  if (!first) {
+    const [current, ...before] = status.history
+    const isDone = current!.state === 'Completed'
+    const completed = { ...current!, state: 'Completed' as const, completionTime: kubeTime(clock.now()) }
+    return withConditions(
+      { ...status, history: isDone ? status.history : [completed, ...before] },
+      clock,
+      { type: 'Available', status: 'True', message: `Done applying ${version}` },
+      { type: 'Failing', status: 'False' },
+      { type: 'Progressing', status: 'False', message: `Cluster version is ${version}` },
+    )
+  }
+  const failing = waitsFor.find(({ failure }) => failure !== null)
+  const { reason, progress } = failing ?? first
+  const names =
+    waitsFor.length > 1 && !failing ? `waiting on ${waitsFor.map(({ operator }) => operator).join(', ')}` : progress
+  const share = `${done} of ${total} done (${Math.trunc((done / total) * 100)}% complete)`
+  const isNew = !status.conditions?.some(({ type }) => type === 'Available')
+  return withConditions(
+    status,
+    clock,
+    ...(isNew ? [{ type: 'Available', status: 'False' } as const] : []),
+    failing
+      ? { type: 'Failing', status: 'True', reason, message: failing.failure! }
+      : { type: 'Failing', status: 'False' },
+    {
+      type: 'Progressing',
+      status: 'True',
+      reason,
+      message: failing ? `Unable to apply ${version}: ${names}` : `Working towards ${version}: ${share}, ${names}`,
+    },
+  )
+}

@@ -1,0 +1,208 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { IGNITION_FILE, openLiveIso } from '../../../../coreos/index.js'
+import { bootNetwork } from '../../../../lab/stage/stage-boot-network.js'
+import { minutes, temporaryFolder, type TemporaryFolder } from '../../../../base/runtime/index.js'
+import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
+import { machineOsFolder } from '../../../../test/kit/cluster/machine-os-folder.js'
+import { conditionOf } from '../../kube/conditions.js'
+import type { PreprovisioningImage } from '../../kube/kinds/metal3-kinds.js'
+import * as controller from './image-customization-controller.js'
+
+const NAMESPACE = 'openshift-machine-api'
+const BEHAVIOURS = [controller.EMBEDS_THE_AGENT, controller.REMAKES_IMAGES, controller.ONE_IMAGE_A_HOST]
+const NMSTATE = `
+interfaces:
+  - name: eno1
+    type: ethernet
+    ipv4: { enabled: true, address: [{ ip: 192.0.2.7, prefix-length: 24 }] }
+dns-resolver: { config: { server: [192.0.2.1] } }
+routes: { config: [{ destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eno1 }] }
+`
+
+let folder: TemporaryFolder
+let images: string
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  images = await machineOsFolder(folder.path, '38.20230718.3.0')
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+let scene: ReturnType<typeof clusterScene>
+let running: controller.ImageCustomizationController | undefined
+let port = 0
+const open = (without: string[] = []) => (scene = clusterScene({ all: BEHAVIOURS, without }))
+beforeEach(() => open())
+afterEach(() => stop())
+
+async function start(from = images): Promise<void> {
+  const settings = { ironicUrl: 'http://192.0.2.2:6385', agentImage: 'quay.io/x/agent@sha256:1', port }
+  running = await controller.runImageCustomizationController({ ...scene.parts, ...settings, images: from })
+  port = running.port
+}
+
+async function stop(): Promise<void> {
+  await running?.[Symbol.asyncDispose]()
+  running = undefined
+}
+
+const create = (spec: PreprovisioningImage['spec'], name = 'worker-0') =>
+  scene.kube.create<'PreprovisioningImage'>({
+    apiVersion: 'metal3.io/v1alpha1',
+    kind: 'PreprovisioningImage',
+    metadata: { name, namespace: NAMESPACE },
+    spec,
+  })
+
+const until = (holds: (image: PreprovisioningImage) => boolean, name = 'worker-0') =>
+  scene.until('PreprovisioningImage', name, holds)
+const isReady = ({ status }: PreprovisioningImage): boolean =>
+  conditionOf(status?.conditions, 'Ready')?.status === 'True'
+const failsBecause =
+  (why: string) =>
+  ({ status }: PreprovisioningImage): boolean =>
+    conditionOf(status?.conditions, 'Error')?.message === why
+
+/** The Ignition config in an ISO, read as a BMC reads it. */
+async function embedded(url: string): Promise<string> {
+  const source = await bootNetwork({ clock: scene.clock }).open(url, { signal: new AbortController().signal })
+  const { files } = await openLiveIso(source, scene.clock)
+  return Buffer.from(files.get(IGNITION_FILE)!).toString()
+}
+
+describe('the image of a host', () => {
+  test('is the live ISO with the agent, its Ironic and the name of the host', async () => {
+    await start()
+    await create({ architecture: 'x86_64', acceptFormats: ['iso', 'initrd'] })
+    const { status, metadata } = await until(isReady)
+    expect(metadata.finalizers).toEqual(['preprovisioningimage.metal3.io'])
+    expect(status).toMatchObject({ architecture: 'x86_64', format: 'iso' })
+    expect(status!.conditions).toMatchObject([
+      { type: 'Ready', status: 'True', reason: 'ImageSuccess', message: 'Generated image' },
+      { type: 'Error', status: 'False', reason: 'ImageSuccess', message: '' },
+    ])
+    const config = await embedded(status!.imageUrl!)
+    expect(config).toContain('ironic-agent.service')
+    expect(config).toContain('quay.io/x/agent@sha256:1')
+    expect(config).toContain('IPA_DEFAULT_HOSTNAME=worker-0')
+  })
+
+  test('is of the first format that the host accepts', async () => {
+    await start()
+    await create({ acceptFormats: ['initrd'] })
+    const { status } = await until(isReady)
+    expect(status).toMatchObject({
+      format: 'initrd',
+      imageUrl: expect.stringMatching(/initramfs$/),
+      kernelUrl: expect.stringMatching(/kernel$/),
+      extraKernelParams: expect.stringContaining('coreos.live.rootfs_url='),
+    })
+  })
+
+  test('has the network settings of its secret, and is made again when they change', async () => {
+    await start()
+    await create({ acceptFormats: ['iso'], networkDataName: 'network' })
+    await until(failsBecause('NetworkData secret not found'))
+    const at = { name: 'network', namespace: NAMESPACE }
+    await scene.clock.until(scene.clock.sleep(minutes(3)))
+    await scene.kube.create({ apiVersion: 'v1', kind: 'Secret', metadata: at, stringData: { nmstate: NMSTATE } })
+    const first = await until(isReady)
+    expect(first.status!.networkData).toMatchObject({ name: 'network' })
+    const config = await embedded(first.status!.imageUrl!)
+    expect(config).toContain('/etc/NetworkManager/system-connections/eno1.nmconnection')
+    await scene.kube.patch('Secret', at, { stringData: { nmstate: NMSTATE.replace('192.0.2.7', '192.0.2.8') } })
+    const version = first.status!.networkData!.version
+    const second = await until((image) => isReady(image) && image.status!.networkData!.version !== version)
+    expect(await embedded(second.status!.imageUrl!)).not.toBe(config)
+    await expect(embedded(first.status!.imageUrl!)).rejects.toThrow('404')
+  })
+
+  test.each([
+    ['an architecture that the release has no image of', { architecture: 's390x' }, 'Architecture not supported'],
+    ['no format', { acceptFormats: [] }, 'No acceptable image format supported'],
+  ])('cannot be made for %s', async (_, spec, why) => {
+    await start()
+    await create({ acceptFormats: ['iso'], ...spec })
+    const { status } = await until(failsBecause(why))
+    expect(conditionOf(status!.conditions, 'Error')).toMatchObject({ status: 'True', reason: 'ConfigurationError' })
+    expect(status!.imageUrl).toBeUndefined()
+  })
+
+  test.each([
+    [{ other: 'x' }, "network data Secret provided but missing required 'nmstate' key"],
+    [{ nmstate: '{}' }, 'no network configuration'],
+  ])('cannot be made with the network settings %j', async (stringData, why) => {
+    await start()
+    await scene.kube.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'network', namespace: NAMESPACE },
+      stringData: stringData as Record<string, string>,
+    })
+    await create({ acceptFormats: ['iso'], networkDataName: 'network' })
+    const { status } = await until(failsBecause(why))
+    expect(conditionOf(status!.conditions, 'Error')).toMatchObject({ reason: 'ImageBuildInvalid' })
+  })
+
+  test('goes with its object', async () => {
+    await start()
+    await create({ acceptFormats: ['iso'] })
+    const { status } = await until(isReady)
+    await scene.kube.delete('PreprovisioningImage', { name: 'worker-0', namespace: NAMESPACE })
+    await scene.clock.until(scene.clock.sleep(1000))
+    expect((await scene.kube.list('PreprovisioningImage')).items).toEqual([])
+    await expect(embedded(status!.imageUrl!)).rejects.toThrow('404')
+  })
+})
+
+describe('a new pod', () => {
+  test('makes all images again, under new URLs, of the ISO that is there now', async () => {
+    await start()
+    await create({ acceptFormats: ['iso'] })
+    const before = (await until(isReady)).status!.imageUrl!
+    await stop()
+    await start(await machineOsFolder(folder.path, '39.20240101.3.0'))
+    const after = (await until(({ status }) => status!.imageUrl !== before)).status!.imageUrl!
+    expect(new URL(after).origin).toBe(new URL(before).origin)
+    await expect(embedded(before)).rejects.toThrow('404')
+    expect(await embedded(after)).toContain('ironic-agent.service')
+  })
+
+  test('without any ISO supports no architecture', async () => {
+    const empty = await temporaryFolder()
+    await start(empty.path)
+    await create({ acceptFormats: ['iso'] })
+    expect(await until(failsBecause('Architecture not supported'))).toBeDefined()
+    await empty[Symbol.asyncDispose]()
+  })
+})
+
+describe('without a behaviour', () => {
+  test('icc/embeds-the-agent: no agent is in the image', async () => {
+    open(['icc/embeds-the-agent'])
+    await start()
+    await create({ acceptFormats: ['iso'] })
+    expect(await embedded((await until(isReady)).status!.imageUrl!)).not.toContain('ironic-agent')
+  })
+
+  test('icc/makes-an-image-for-each-host: two hosts have one image', async () => {
+    open(['icc/makes-an-image-for-each-host'])
+    await start()
+    for (const name of ['worker-0', 'worker-1']) await create({ acceptFormats: ['iso'] }, name)
+    const one = await until(isReady, 'worker-0')
+    const other = await until(isReady, 'worker-1')
+    expect(one.status!.imageUrl).toBe(other.status!.imageUrl)
+  })
+
+  test('icc/remakes-images: the URLs of before stay, and lead nowhere', async () => {
+    open(['icc/remakes-images'])
+    await start()
+    await create({ acceptFormats: ['iso'] })
+    const before = (await until(isReady)).status!.imageUrl!
+    await stop()
+    await start()
+    await scene.clock.until(scene.clock.sleep(minutes(10)))
+    const { status } = await until(isReady)
+    expect(status!.imageUrl).toBe(before)
+    await expect(embedded(before)).rejects.toThrow('404')
+  })
+})

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import {
+  mergeIgnition,
+  readIgnition,
+  SPEC_VERSIONS,
+  translateIgnition,
+  type SpecConfig,
+  type SpecVersion,
+} from '../../../../ignition/index.js'
+import type { KubeClient } from '../../kube/kube-client.js'
+import type { MachineConfig, MachineConfigPool } from '../../kube/kinds/machine-config-kinds.js'
+import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
+
+/** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
+export const OWN_SPEC: SpecVersion = '3.5.0'
+
+type MachineConfigSpec = MachineConfig['spec']
+
+/** The Ignition config of a MachineConfig in the operator's own version of the spec. */
+export function ignitionOf({ config }: MachineConfigSpec): SpecConfig {
+  if (config === undefined) return { ignition: { version: OWN_SPEC } }
+  const read = readIgnition(config)
+  return read.version === OWN_SPEC ? read.config : translateIgnition(read.config, read.version, newer(read.version))
+}
+
+/** A newer spec than the operator's is left as it is. */
+const newer = (version: SpecVersion): SpecVersion =>
+  SPEC_VERSIONS.indexOf(version) > SPEC_VERSIONS.indexOf(OWN_SPEC) ? version : OWN_SPEC
+
+/**
+ * Merges the MachineConfigs of a pool in the order of their names. The last osImageURL wins over that of the release, and
+ * kernel arguments are appended (pkg/controller/common/helpers.go MergeMachineConfigs).
+ */
+function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): MachineConfigSpec {
+  const sorted = [...configs].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  let config: SpecConfig = { ignition: { version: OWN_SPEC } }
+  for (const { spec } of sorted) config = mergeIgnition(config, ignitionOf(spec), OWN_SPEC)
+  const named = sorted.map(({ spec }) => spec.osImageURL ?? '').filter((image) => image !== '')
+  return {
+    config: { ...config, ignition: { ...config.ignition, version: OWN_SPEC } },
+    osImageURL: named.at(-1) ?? releaseImage,
+    kernelArguments: sorted.flatMap(({ spec }) => spec.kernelArguments ?? []),
+  }
+}
+
+/** `rendered-POOL-HASH`: the same content has the same name (pkg/controller/render/hash.go). */
+function renderedName(pool: string, spec: MachineConfigSpec): string {
+  return `rendered-${pool}-${createHash('md5').update(JSON.stringify(spec)).digest('hex')}`
+}
+
+/** Configuration of a pool by the objects that are there; undefined while they are of two releases. */
+export async function renderedConfig(
+  { metadata, spec }: MachineConfigPool,
+  kube: KubeClient,
+): Promise<{ name: string; spec: MachineConfigSpec; releaseVersion: string } | undefined> {
+  const release = await kube.find('ConfigMap', OS_IMAGE)
+  const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
+  const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})
+  if (!release || labels.length === 0) return undefined
+  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join()
+  const { items } = await kube.list('MachineConfig', { labelSelector })
+  const configs = items.filter((config) => !config.metadata.ownerReferences?.length)
+  const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
+  if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
+  const merged = mergedSpec(configs, baseOSContainerImage)
+  return { name: renderedName(metadata.name, merged), spec: merged, releaseVersion }
+}

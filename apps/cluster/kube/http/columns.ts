@@ -1,0 +1,216 @@
+import { defined } from '../../../../base/runtime/index.js'
+import type { KubeKind } from '../kinds.js'
+import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
+import type { Stored } from '../stored-object.js'
+import { formatAge } from './age.js'
+
+export interface KubeColumn {
+  name: string
+  type: 'string' | 'integer' | 'number' | 'date'
+  description: string
+  /** 0 is always shown, 1 with `-o wide`. */
+  priority: 0 | 1
+  /** The cell; undefined for an empty one. */
+  cell: (object: Stored) => KubeJson | undefined
+}
+
+/** `.status.conditions[Ready].status`: members, and of a list the first with this type, name or state. */
+function columnValueAt(object: Stored, path: readonly string[]): KubeJson | undefined {
+  let value: KubeJson | undefined = object as unknown as JsonMembers
+  for (const part of path) {
+    const [, name = part, wanted] = /^(.+)\[(.+)\]$/s.exec(part) ?? []
+    value = isMembers(value) && Object.hasOwn(value, name) ? value[name] : undefined
+    if (wanted === undefined) continue
+    value = (Array.isArray(value) ? (value as KubeJson[]) : []).find(
+      (each) => isMembers(each) && [each['type'], each['name'], each['state']].includes(wanted),
+    )
+  }
+  return value
+}
+
+const column = (name: string, path: string | readonly string[], more: Partial<KubeColumn> = {}): KubeColumn => {
+  const parts = typeof path === 'string' ? path.split('.') : path
+  return {
+    name,
+    type: 'string',
+    description: '',
+    priority: 0,
+    cell: (object) => {
+      const value = columnValueAt(object, parts)
+      // As kubectl shows a member of a type that a column of texts does not have: apiextensions tableconvertor.go.
+      return value === null || value === undefined || typeof value !== 'object' ? value : JSON.stringify(value)
+    },
+    ...more,
+  }
+}
+
+const date = (name: string, path: string): KubeColumn => {
+  const parts = path.split('.')
+  return { ...column(name, path), type: 'date', cell: (object) => columnValueAt(object, parts) }
+}
+
+const AGE = date('Age', 'metadata.creationTimestamp')
+const label = (name: string, key: string): KubeColumn => column(name, ['metadata', 'labels', key])
+const condition = (type: string, part = 'status') => `status.conditions[${type}].${part}`
+const countMembers = (object: Stored, ...names: string[]): number =>
+  names.reduce((sum, name) => sum + (isMembers(object[name]) ? Object.keys(object[name]).length : 0), 0)
+const readCount = (object: Stored, path: string): KubeJson => columnValueAt(object, path.split('.')) ?? 0
+const integerColumn = { type: 'integer' } as const
+const numberColumn = { type: 'number' } as const
+const wide = { priority: 1 } as const
+
+const MACHINE_GROUP = 'machine.openshift.io'
+
+/**
+ * The columns after the name. Of CustomResources the additionalPrinterColumns of their definitions: metal3's of
+ * baremetal-operator v0.14.0-rc.0, OpenShift's of openshift/api's config/v1, machine/v1beta1 and
+ * machineconfiguration/v1; of the others those of kubernetes 1.31 pkg/printers/internalversion/printers.go.
+ */
+const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> = {
+  BareMetalHost: [
+    column('Status', 'status.operationalStatus', { ...wide, description: 'Operational status' }),
+    column('State', 'status.provisioning.state', { description: 'Provisioning status' }),
+    column('Consumer', 'spec.consumerRef.name', { description: 'Consumer using this host' }),
+    column('BMC', 'spec.bmc.address', { ...wide, description: 'Address of management controller' }),
+    column('Online', 'spec.online', { description: 'Whether the host is online or not' }),
+    column('Error', 'status.errorType', { description: 'Type of the most recent error' }),
+    { ...AGE, description: 'Time duration since creation of BaremetalHost' },
+  ],
+  ClusterOperator: [
+    column('Version', 'status.versions[operator].version'),
+    column('Available', condition('Available')),
+    column('Progressing', condition('Progressing')),
+    column('Degraded', condition('Degraded')),
+    date('Since', condition('Available', 'lastTransitionTime')),
+  ],
+  ClusterVersion: [
+    column('Version', 'status.history[Completed].version'),
+    column('Available', condition('Available')),
+    column('Progressing', condition('Progressing')),
+    date('Since', condition('Progressing', 'lastTransitionTime')),
+    column('Status', condition('Progressing', 'message')),
+  ],
+  ConfigMap: [{ ...column('Data', ''), cell: (object) => countMembers(object, 'data', 'binaryData') }, AGE],
+  Deployment: [
+    {
+      ...column('Ready', ''),
+      cell: (object) => `${readCount(object, 'status.readyReplicas')}/${readCount(object, 'spec.replicas')}`,
+    },
+    { ...column('Up-to-date', ''), ...integerColumn, cell: (object) => readCount(object, 'status.updatedReplicas') },
+    { ...column('Available', ''), ...integerColumn, cell: (object) => readCount(object, 'status.availableReplicas') },
+    AGE,
+  ],
+  Machine: [
+    column('Phase', 'status.phase'),
+    label('Type', `${MACHINE_GROUP}/instance-type`),
+    label('Region', `${MACHINE_GROUP}/region`),
+    label('Zone', `${MACHINE_GROUP}/zone`),
+    AGE,
+    column('Node', 'status.nodeRef.name', wide),
+    column('ProviderID', 'spec.providerID', wide),
+    column('State', ['metadata', 'annotations', `${MACHINE_GROUP}/instance-state`], wide),
+  ],
+  MachineConfig: [
+    column('GeneratedByController', [
+      'metadata',
+      'annotations',
+      'machineconfiguration.openshift.io/generated-by-controller-version',
+    ]),
+    column('IgnitionVersion', 'spec.config.ignition.version'),
+    AGE,
+  ],
+  MachineConfigPool: [
+    column('Config', 'status.configuration.name'),
+    column('Updated', condition('Updated')),
+    column('Updating', condition('Updating')),
+    column('Degraded', condition('Degraded')),
+    column('MachineCount', 'status.machineCount', numberColumn),
+    column('ReadyMachineCount', 'status.readyMachineCount', numberColumn),
+    column('UpdatedMachineCount', 'status.updatedMachineCount', numberColumn),
+    column('DegradedMachineCount', 'status.degradedMachineCount', numberColumn),
+    AGE,
+  ],
+  MachineSet: [
+    column('Desired', 'spec.replicas', integerColumn),
+    column('Current', 'status.replicas', integerColumn),
+    column('Ready', 'status.readyReplicas', integerColumn),
+    column('Available', 'status.availableReplicas'),
+    AGE,
+  ],
+  Namespace: [column('Status', 'status.phase'), AGE],
+  Node: [
+    { ...column('Status', ''), cell: nodeStatus },
+    { ...column('Roles', ''), cell: nodeRoles },
+    AGE,
+    column('Version', 'status.nodeInfo.kubeletVersion'),
+    column('OS-Image', 'status.nodeInfo.osImage', wide),
+  ],
+  PreprovisioningImage: [
+    column('Ready', condition('Ready'), { description: 'Whether the image is ready' }),
+    column('Reason', condition('Ready', 'reason'), { description: 'The reason for the image readiness status' }),
+  ],
+  Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => countMembers(object, 'data') }, AGE],
+}
+
+function nodeStatus(object: Stored): string {
+  const ready = columnValueAt(object, condition('Ready').split('.'))
+  const status = ready === undefined ? 'Unknown' : ready === 'True' ? 'Ready' : 'NotReady'
+  return columnValueAt(object, ['spec', 'unschedulable']) === true ? `${status},SchedulingDisabled` : status
+}
+
+function nodeRoles({ metadata: { labels = {} } }: Stored): string {
+  const role = 'node-role.kubernetes.io/'
+  const roles = Object.keys(labels).flatMap((key) => (key.startsWith(role) ? [key.slice(role.length)] : []))
+  return roles.length === 0 ? '<none>' : roles.sort().join(',')
+}
+
+/** The rows and columns that kubectl prints of objects, as meta.k8s.io has them. */
+export interface TableOptions {
+  version: string
+  resourceVersion: string
+  /** How much of an object each row has: `Metadata`, `Object` or `None`. */
+  includes: string
+  now: number
+}
+
+/** A table without its rows. */
+export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableOptions): JsonMembers {
+  const apiVersion = `meta.k8s.io/${version}`
+  const columns = columnsOf(kind)
+  const name = { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Name of the object' }
+  return {
+    kind: 'Table',
+    apiVersion,
+    metadata: { resourceVersion },
+    columnDefinitions: [
+      name,
+      ...columns.map(({ cell: _, ...shown }) => ({
+        ...shown,
+        format: '',
+        description: shown.description || shown.name,
+      })),
+    ],
+  } as unknown as JsonMembers
+}
+
+/** Definitions without columns of their own show the age. */
+const columnsOf = (kind: KubeKind) => KUBE_COLUMNS[kind] ?? [AGE]
+
+/** An object as a row of a table. */
+export function tableRowOf(kind: KubeKind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
+  const cells = columnsOf(kind).map(({ type, cell }) => {
+    const value = cell(object)
+    if (value === undefined) return null
+    return type === 'date' ? formatAge(value, now) : value
+  })
+  return {
+    cells: [object.metadata.name, ...cells],
+    ...defined({
+      object: includes === 'None' ? undefined : includes === 'Object' ? object : partialOf(object, version),
+    }),
+  } as unknown as JsonMembers
+}
+
+/** An object's metadata alone. */
+export const partialOf = ({ metadata }: Stored, version: string): JsonMembers =>
+  ({ kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }) as unknown as JsonMembers

@@ -1,0 +1,95 @@
+import { defined, isSameSecret, type Clock, type Logger } from '../../../../base/runtime/index.js'
+import {
+  serveHttp,
+  type Dispatch,
+  type HttpServer,
+  type TlsOptions,
+  type WireRequest,
+} from '../../../../base/wire/index.js'
+import type { ObjectStore } from '../object-store.js'
+import { KubeRefusal } from '../kube-refusal.js'
+import { noSuchResource, kubeRefusal } from '../refusals.js'
+import { unknownFields } from '../validation.js'
+import { jsonAnswer, statusAnswer } from './kube-answers.js'
+import { MAX_KUBE_BODY_BYTES } from './bodies.js'
+import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
+import { resourceAt, segmentsOf } from './kube-paths.js'
+import { resourceAnswer } from './resource-requests.js'
+
+export interface KubeServerOptions {
+  store: ObjectStore
+  /** `127.0.0.1` by default. */
+  host?: string
+  /** 0 picks a free port. */
+  port: number
+  /** Names by which clients may call besides those of this host. */
+  allowedHosts?: readonly string[] | undefined
+  /** Bearer token that clients have to send; none by default. */
+  token?: string
+  tls?: TlsOptions
+  clock: Clock
+  logger?: Logger
+}
+
+/**
+ * Serves a Kubernetes API over HTTP, for kubectl and other clients.
+ *
+ * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
+ */
+export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
+  return serveHttp({
+    ...options,
+    clock,
+    asksPassword: token !== undefined,
+    dispatch: kubeDispatch(store, { clock, ...defined({ token }) }),
+    bodyLimit: () => ({
+      largest: MAX_KUBE_BODY_BYTES,
+      refusal: `Request entity too large: limit is ${MAX_KUBE_BODY_BYTES}`,
+    }),
+    allBodiesLimit: 16 * MAX_KUBE_BODY_BYTES,
+    refuse: (status, why) => statusAnswer(kubeRefusal(status, REASONS[status] ?? 'BadRequest', why).status),
+  })
+}
+
+const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
+  403: 'Forbidden',
+  405: 'MethodNotAllowed',
+  408: 'Timeout',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  503: 'TooManyRequests',
+}
+
+/** Answers requests to the API; every refusal is a `Status`. */
+export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
+  const wanted = token === undefined ? undefined : `Bearer ${token}`
+  const answer = (request: WireRequest) => {
+    if (wanted !== undefined && !isSameSecret(request.headers['authorization'] ?? '', wanted))
+      throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
+    const segments = segmentsOf(request.target)
+    if (!segments) throw kubeRefusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
+    const at = resourceAt(segments)
+    if (at) {
+      const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')
+      return resourceAnswer({ request, at, query, store, unknownFields, now: () => clock.now() })
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      if (discoverApi(segments)) throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
+      throw noSuchResource()
+    }
+    if (segments.length === 1 && ['healthz', 'livez', 'readyz'].includes(segments[0]!))
+      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
+    const found = discoverApi(segments)
+    if (!found) throw noSuchResource()
+    if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
+      return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
+    return jsonAnswer(200, found)
+  }
+  return (request) => {
+    try {
+      return Promise.resolve(answer(request))
+    } catch (error) {
+      return error instanceof KubeRefusal ? Promise.resolve(statusAnswer(error.status)) : Promise.reject(error as Error)
+    }
+  }
+}

@@ -1,0 +1,305 @@
+import { defined, seconds } from '../../../../base/runtime/index.js'
+import { answerOfStream, type WireRequest, type WireResponse } from '../../../../base/wire/index.js'
+import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
+import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import type { KubeListOptions } from '../kube-client.js'
+import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
+import { badRequest, noSuchResource, kubeRefusal } from '../refusals.js'
+import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
+import { isRefusal } from '../kube-refusal.js'
+import type { Stored } from '../stored-object.js'
+import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-answers.js'
+import { objectIn, optionsIn, patchIn } from './bodies.js'
+import type { ResourcePath } from './kube-paths.js'
+import { strategicPatch } from './strategic.js'
+import { watchLines } from './watch-stream.js'
+
+/** A request for a collection or an object. */
+export interface ResourceRequest {
+  request: WireRequest
+  at: ResourcePath
+  query: URLSearchParams
+  store: ObjectStore
+  /** In milliseconds since the epoch, for ages. */
+  now: () => number
+  /** Fields that a kind's schema does not have. */
+  unknownFields: (kind: KubeKind, object: JsonMembers) => readonly string[]
+}
+
+/** @throws KubeRefusal */
+export function resourceAnswer(call: ResourceRequest): WireResponse {
+  const { request, at } = call
+  switch (request.method) {
+    case 'GET':
+    case 'HEAD':
+      return isWatch(call)
+        ? watch(call)
+        : at.name === undefined
+          ? listObjects(call)
+          : answerObject(call, 200, call.store.get(at.kind, objectNameIn(at)))
+    case 'POST':
+      if (at.name === undefined) return createKubeObject(call)
+      break
+    case 'PUT':
+      if (at.name !== undefined) return update(call)
+      break
+    case 'PATCH':
+      if (at.name !== undefined) return patch(call)
+      break
+    case 'DELETE':
+      if (at.subresource === undefined) return at.name === undefined ? deleteAll(call) : deleteOne(call)
+      break
+  }
+  throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+}
+
+const objectNameIn = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
+const isSet = (value: string | null): boolean => value === 'true' || value === '1'
+const isWatch = ({ query }: ResourceRequest): boolean => isSet(query.get('watch'))
+const isDryRun = ({ query }: ResourceRequest): boolean => query.getAll('dryRun').includes('All')
+
+const shownIn = ({ request, at, query, now }: ResourceRequest): ObjectRenderer =>
+  shownTo(request.headers['accept'] ?? '', at.kind, query.get('includeObject') ?? 'Metadata', now)
+
+const answerObject = (
+  call: ResourceRequest,
+  status: number,
+  object: Stored,
+  headers: Record<string, string> = {},
+): WireResponse => jsonAnswer(status, `${shownIn(call).one(object)}\n`, headers)
+
+function selectionOf({ at: { namespace, name }, query }: ResourceRequest): KubeListOptions {
+  const labels = query.get('labelSelector')
+  const fields = query.get('fieldSelector')
+  const field = name === undefined ? (fields ?? undefined) : `metadata.name=${name}`
+  return defined({ namespace, labelSelector: labels ?? undefined, fieldSelector: field })
+}
+
+function listObjects(call: ResourceRequest): WireResponse {
+  const { at, query, store } = call
+  const all = store.list(at.kind, selectionOf(call))
+  const { items, metadata } = takePage(all, query, String(store.resourceVersion))
+  return listAnswer(shownIn(call).many(items, metadata))
+}
+
+const namespacedNameOf = ({ metadata: { name, namespace = '' } }: Stored): string => `${namespace}/${name}`
+
+/**
+ * A page goes on after the last object of the one before, in the objects of now. Its version is that of the first page, so
+ * that a watch from there misses nothing.
+ */
+function takePage(
+  all: readonly Stored[],
+  query: URLSearchParams,
+  present: string,
+): { items: readonly Stored[]; metadata: JsonMembers } {
+  const limit = wholeNumber(query, 'limit') ?? 0
+  const token = query.get('continue') ?? ''
+  const { version, after } = token === '' ? { version: present, after: undefined } : continued(token)
+  const rest = after === undefined ? all : all.filter((each) => namespacedNameOf(each) > after)
+  if (limit === 0 || rest.length <= limit) return { items: rest, metadata: { resourceVersion: version } }
+  const items = rest.slice(0, limit)
+  const next = Buffer.from(JSON.stringify([version, namespacedNameOf(items.at(-1)!)])).toString('base64url')
+  return {
+    items,
+    metadata: { resourceVersion: version, continue: next, remainingItemCount: rest.length - limit },
+  }
+}
+
+function continued(token: string): { version: string; after: string } {
+  try {
+    const [version, after] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[]
+    if (typeof version === 'string' && typeof after === 'string') return { version, after }
+  } catch {
+    // Refused below.
+  }
+  throw badRequest('continue key is not valid')
+}
+
+function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null || text === '') return undefined
+  if (!/^\d{1,9}$/.test(text)) throw badRequest(`${name} must be a whole number: ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+/** A watch without a limit of its own ends after this time, as one of the API server does. */
+const WATCH_TIMEOUT_SECONDS = 3600
+
+function watch(call: ResourceRequest): WireResponse {
+  const { at, query, store } = call
+  if (query.get('sendInitialEvents') !== null)
+    throw kubeRefusal(
+      ...[422, 'Invalid' as const],
+      'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    )
+  const resourceVersion = query.get('resourceVersion')
+  const options = {
+    shown: shownIn(call),
+    watch: store.watch(at.kind, {
+      ...selectionOf(call),
+      ...defined({ resourceVersion: resourceVersion ?? undefined }),
+    }),
+    present: () => store.resourceVersion,
+    timeout: seconds(wholeNumber(query, 'timeoutSeconds') || WATCH_TIMEOUT_SECONDS),
+    hasBookmarks: isSet(query.get('allowWatchBookmarks')),
+  }
+  return answerOfStream(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }, (signal) =>
+    watchLines(options, signal),
+  )
+}
+
+function createKubeObject(call: ResourceRequest): WireResponse {
+  const { request, at, store } = call
+  const object = objectIn(request)
+  if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
+    throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+  const headers = checkUnknownFields(call, object)
+  return answerObject(call, 201, store.create(at.kind, inNamespace(object, at), { isDryRun: isDryRun(call) }), headers)
+}
+
+function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMembers {
+  if (namespace === undefined) return object
+  const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
+  const own = metadata['namespace'] ?? ''
+  if (own !== '' && own !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  return { ...object, metadata: { ...metadata, namespace } }
+}
+
+const changeOptions = (call: ResourceRequest): ChangeOptions => ({
+  isDryRun: isDryRun(call),
+  ...defined({ subresource: call.at.subresource }),
+})
+
+function update(call: ResourceRequest): WireResponse {
+  const { request, at, store } = call
+  const object = inNamespace(objectIn(request), at)
+  const headers = checkUnknownFields(call, object)
+  // Kinds of the core group may be replaced without a version, CustomResources may not.
+  const options = { ...changeOptions(call), isUnconditional: KUBE_KINDS[at.kind].group === '' }
+  return answerObject(
+    call,
+    200,
+    store.change(at.kind, objectNameIn(at), () => object, options),
+    headers,
+  )
+}
+
+function patch(call: ResourceRequest): WireResponse {
+  const { request, at, store, query } = call
+  const { type, patch: changes } = patchIn(request, KUBE_KINDS[at.kind].group === '')
+  if (type === 'apply') return serverSideApply(call, changes)
+  if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
+  if (type === 'merge' && query.get('fieldValidation') === 'Strict' && isMembers(changes))
+    checkUnknownFields(call, changes)
+  const modify = (current: Stored): unknown => {
+    const present = current as unknown as JsonMembers
+    switch (type) {
+      case 'json':
+        return patchedByOperations(present, changes)
+      case 'merge':
+        return mergePatch(present, changes)
+      case 'strategic':
+        return strategicPatch(present, changes)
+    }
+  }
+  return answerObject(call, 200, store.change(at.kind, objectNameIn(at), modify, changeOptions(call)))
+}
+
+function patchedByOperations(present: JsonMembers, operations: KubeJson): KubeJson {
+  try {
+    return jsonPatch(present, operations)
+  } catch (error) {
+    if (!(error instanceof PatchProblem)) throw error
+    throw kubeRefusal(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+      causes: [{ reason: 'UnexpectedServerResponse', message: error.message }],
+    })
+  }
+}
+
+/** Server-side apply without ownership of fields: the object is made, or what is applied is merged into it. */
+function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse {
+  const { at, store, query } = call
+  if (!query.get('fieldManager'))
+    throw kubeRefusal(
+      422,
+      'Invalid',
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    )
+  if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
+  const object = inNamespace(applied, at)
+  const headers = checkUnknownFields(call, object)
+  const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
+  const name = metadata['name'] ?? at.name!
+  try {
+    const merged = (current: Stored) =>
+      mergePatch(current as unknown as JsonMembers, { ...object, metadata: { ...metadata, name } })
+    return answerObject(call, 200, store.change(at.kind, objectNameIn(at), merged, changeOptions(call)), headers)
+  } catch (error) {
+    if (!isRefusal(error, 404) || at.subresource) throw error
+    if (name !== at.name) throw noSuchResource()
+    const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, { isDryRun: isDryRun(call) })
+    return answerObject(call, 201, made, headers)
+  }
+}
+
+/** Unknown fields are warned of, or refused where the client asks for it; they are stored in either case. */
+function checkUnknownFields(
+  { at, query, unknownFields }: ResourceRequest,
+  object: JsonMembers,
+): Record<string, string> {
+  const mode = query.get('fieldValidation') ?? 'Warn'
+  if (mode === 'Ignore') return {}
+  const fields = unknownFields(at.kind, object).map((field) => `unknown field "${field}"`)
+  if (fields.length === 0) return {}
+  if (mode === 'Strict')
+    throw badRequest(
+      `${at.kind} in version "${KUBE_KINDS[at.kind].version}" cannot be handled as a ${at.kind}: strict decoding error: ${fields.join(', ')}`,
+    )
+  // A header is Latin-1 and one line.
+  const quoted = fields
+    .slice(0, 20)
+    .map((text) => `299 - "${text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[^ -~]/g, '?')}"`)
+  return { warning: quoted.join(', ') }
+}
+
+function deleteOptions(call: ResourceRequest): DeleteOptions {
+  const options = optionsIn(call.request)
+  const propagation = call.query.get('propagationPolicy') ?? options['propagationPolicy']
+  const { uid, resourceVersion } = isMembers(options['preconditions']) ? options['preconditions'] : {}
+  const isDry = isDryRun(call) || (Array.isArray(options['dryRun']) && options['dryRun'].includes('All'))
+  return {
+    isDryRun: isDry,
+    orphansDependents: propagation === 'Orphan' || options['orphanDependents'] === true,
+    preconditions: {
+      ...(typeof uid === 'string' ? { uid } : {}),
+      ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+    },
+  }
+}
+
+function deleteOne(call: ResourceRequest): WireResponse {
+  const { at, store } = call
+  const options = deleteOptions(call)
+  const last = store.delete(at.kind, objectNameIn(at), options)
+  const { uid, finalizers } = last.metadata
+  // It waits for its finalizers.
+  if (finalizers) return answerObject(call, 200, last)
+  const { group, plural: kind } = KUBE_KINDS[at.kind]
+  return jsonAnswer(200, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name: at.name, ...defined({ group: group === '' ? undefined : group }), kind, uid },
+  })
+}
+
+function deleteAll(call: ResourceRequest): WireResponse {
+  const { at, store } = call
+  const { preconditions: _, ...options } = deleteOptions(call)
+  const items = store.list(at.kind, selectionOf(call))
+  const deleted = items.map(({ metadata }) => store.delete(at.kind, metadata, options))
+  return listAnswer(shownIn(call).many(deleted, { resourceVersion: String(store.resourceVersion) }))
+}

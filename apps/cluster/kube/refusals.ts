@@ -1,0 +1,121 @@
+import { defined } from '../../../base/runtime/index.js'
+import { KUBE_KINDS, type KubeKind } from './kinds.js'
+import type { KubeStatus } from './kube-client.js'
+import { KubeRefusal } from './kube-refusal.js'
+
+/**
+ * Refusals in the words of Kubernetes (apimachinery 0.31 pkg/api/errors/errors.go, and where it is named
+ * apiserver 0.31), which clients match and people know.
+ */
+type StatusReason = KubeStatus['reason']
+
+/** `baremetalhosts.metal3.io`, `secrets`. */
+const resourceOf = (kind: KubeKind): string => qualified(KUBE_KINDS[kind].plural, KUBE_KINDS[kind].group)
+const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
+
+export function kubeRefusal(
+  code: number,
+  reason: StatusReason,
+  message: string,
+  details?: KubeStatus['details'],
+): KubeRefusal {
+  return new KubeRefusal({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    ...defined({ details }),
+    code,
+  })
+}
+
+const detailsOf = (kind: KubeKind, name: string): NonNullable<KubeStatus['details']> => {
+  const { group, plural } = KUBE_KINDS[kind]
+  return { name, ...defined({ group: group === '' ? undefined : group }), kind: plural }
+}
+
+export const objectNotFound = (kind: KubeKind, name: string): KubeRefusal =>
+  kubeRefusal(404, 'NotFound', `${resourceOf(kind)} "${name}" not found`, detailsOf(kind, name))
+
+/** A path that the API does not have. */
+export const noSuchResource = (): KubeRefusal =>
+  kubeRefusal(404, 'NotFound', 'the server could not find the requested resource', {})
+
+export const alreadyExists = (kind: KubeKind, name: string): KubeRefusal =>
+  kubeRefusal(409, 'AlreadyExists', `${resourceOf(kind)} "${name}" already exists`, detailsOf(kind, name))
+
+export const conflictRefusal = (kind: KubeKind, name: string, why: string): KubeRefusal =>
+  kubeRefusal(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${resourceOf(kind)} "${name}": ${why}`,
+    detailsOf(kind, name),
+  )
+
+/** apiserver registry/generic/registry/store.go, OptimisticLockErrorMsg. */
+export const CHANGED_MEANWHILE =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+export const badRequest = (message: string): KubeRefusal => kubeRefusal(400, 'BadRequest', message)
+
+/** A request that exceeds a limit. */
+export const entityTooLarge = (why: string): KubeRefusal =>
+  kubeRefusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
+
+/**
+ * An object of more than the 1.5 MiB that etcd takes, in its words (etcd 3.5 api/v3rpc/rpctypes/error.go). A real API server
+ * answers them with 500.
+ */
+export const objectTooLarge = (): KubeRefusal =>
+  kubeRefusal(413, 'RequestEntityTooLarge', 'etcdserver: request is too large')
+
+/** All objects together have no room left, as of an etcd that has reached its quota; there with 500 too. */
+export const storeFull = (): KubeRefusal =>
+  kubeRefusal(507, 'InternalError', 'etcdserver: mvcc: database space exceeded')
+
+/** apiserver storage/cacher/watch_cache.go. */
+export const expiredRefusal = (wanted: number, oldest: number): KubeRefusal =>
+  kubeRefusal(410, 'Expired', `too old resource version: ${wanted} (${oldest})`)
+
+/** An error of a field, as apimachinery's pkg/util/validation/field/errors.go has it. */
+export interface FieldError {
+  field: string
+  reason: keyof typeof FIELD_REASONS
+  /** The refused value; absent for one that is missing or forbidden. */
+  value?: unknown
+  detail?: string
+}
+
+const FIELD_REASONS = {
+  FieldValueRequired: 'Required value',
+  FieldValueInvalid: 'Invalid value',
+  FieldValueForbidden: 'Forbidden',
+  FieldValueNotSupported: 'Unsupported value',
+  FieldValueTypeInvalid: 'Invalid value',
+  FieldValueTooLong: 'Too long',
+} as const
+
+const fieldSentence = ({ reason, value, detail }: FieldError): string => {
+  const shown = value === undefined || reason === 'FieldValueTooLong' ? '' : `: ${shortened(JSON.stringify(value))}`
+  return `${FIELD_REASONS[reason]}${shown}${detail === undefined || detail === '' ? '' : `: ${detail}`}`
+}
+
+const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}...` : text)
+
+/** Errors that one refusal lists: an object can have a hundred thousand. */
+const MAX_LISTED = 100
+
+/** @param errors at least one */
+export function invalidObject(kind: KubeKind, name: string, errors: readonly FieldError[]): KubeRefusal {
+  const listed = errors.slice(0, MAX_LISTED)
+  const sentences = listed.map((each) => `${each.field}: ${fieldSentence(each)}`)
+  if (errors.length > MAX_LISTED) sentences.push(`and ${errors.length - MAX_LISTED} more errors`)
+  const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`
+  return kubeRefusal(422, 'Invalid', `${qualified(kind, KUBE_KINDS[kind].group)} "${name}" is invalid: ${all}`, {
+    ...detailsOf(kind, name),
+    kind,
+    causes: listed.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
+  })
+}

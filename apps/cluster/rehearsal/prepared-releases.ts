@@ -1,0 +1,211 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { bytesSource, decodedFile, sha256Hex } from '../../../base/bytes/index.js'
+import {
+  COREOS_SYSTEMS,
+  openLiveIso,
+  smallLiveImage,
+  smallStream,
+  type CoreosName,
+  type StreamMetadata,
+} from '../../../coreos/index.js'
+import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
+import { defined, withClockHeld, makeFolder, UserError, type Clock } from '../../../base/runtime/index.js'
+import { makeRelease, type SiteRelease } from '../site/make-site-release.js'
+import type { Site } from '../site/site.js'
+import type { ScenarioRelease } from './scenario.js'
+
+/** A release of a scenario, with its images made and published. */
+export interface PreparedRelease {
+  version: string
+  /** Version of its live images and of its node image. */
+  coreos: string
+  /** Version that its disk images bring. */
+  installs: string
+  /** URL of the disk image that new machines are installed from. */
+  bootImage: string
+  sha256: string
+  method: 'coreos' | 'qcow2'
+  agentImage: string
+  nodeImage: string
+  made: SiteRelease
+}
+
+const ARCHITECTURE = 'x86_64'
+const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
+
+/** Makes the images of a release, puts them where real ones are, and publishes the release image. */
+export async function prepareRelease(
+  wanted: ScenarioRelease,
+  { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },
+): Promise<PreparedRelease> {
+  const { clock } = site
+  const { version, base, family = 'rhcos', installs: method = 'coreos', own } = wanted
+  const system: CoreosName = family
+  const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
+  const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
+  const installs = base ?? coreos
+  const file = wanted.metal === undefined ? await madeDisk() : await ownDisk(wanted.metal, clock)
+  const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${file.name}`
+  const server = isMirrored ? site.mirror : site.outside
+  const bootImage = server.put(path, file.bytes)
+  const machineOs = await machineOsFolder(folder, coreos, iso ?? liveIso(system, coreos))
+  const nodeImage = site.stage.registry.publish({
+    repository: NODE_REPOSITORY,
+    version: coreos,
+    base: installs,
+    inDiskImages: base === undefined,
+  })
+  const streamVersion = wanted.installerStream ?? installs
+  const small = smallStream({
+    stream: `${system}-${version}`,
+    version: streamVersion,
+    baseUrl: new URL('.', bootImage).href,
+    modified: new Date(clock.now()).toISOString(),
+    generator: 'ironstage',
+    architectures: {
+      [ARCHITECTURE]: {
+        packing: 'gz',
+        metal: { name: path.split('/').at(-1)!, sha256: sha256Hex(file.bytes) },
+        ...liveDigests(system, coreos),
+      },
+    },
+  })
+  const stream = own ? withFilesOf(own.stream, small) : small
+  const agentImage =
+    own?.agentImage ?? `${NODE_REPOSITORY}@sha256:${sha256Hex(`ironic-agent ${wanted.agent ?? version}`)}`
+  const made = await makeRelease(
+    site.registry,
+    {
+      version,
+      machineOs,
+      nodeImage,
+      agentImage,
+      bootImages: JSON.stringify(stream),
+      bootimage: own?.bootimage ?? buildOf(system, installs),
+      ...defined({ manifests: own ? own.manifests : undefined }),
+      operators: ['machine-api', 'baremetal', 'machine-config'],
+      ...defined({ deployImage: wanted.deployImage }),
+    },
+    clock,
+  )
+  if (wanted.damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
+  if (isMirrored)
+    for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
+  if (wanted.damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
+  return { version, coreos, installs, bootImage, sha256: sha256Hex(file.bytes), method, agentImage, nodeImage, made }
+
+  async function madeDisk(): Promise<{ name: string; bytes: Buffer }> {
+    const platform = method === 'qcow2' ? 'openstack' : 'metal'
+    const disk = await diskImage({ system, version: installs, platform, folder, clock })
+    return method === 'qcow2' ? { name: 'qcow2', bytes: qcow2Image(disk) } : { name: 'raw.gz', bytes: packDisk(disk) }
+  }
+}
+
+/** A stream of the user's own, with made files in place of those for metal: no published ones are downloaded. */
+const withFilesOf = (own: StreamMetadata, made: StreamMetadata): StreamMetadata => {
+  const [known, small] = [own, made].map(({ architectures }) => architectures[ARCHITECTURE]!)
+  const artifacts = { ...known!.artifacts, metal: small!.artifacts['metal']! }
+  return { ...own, architectures: { ...own.architectures, [ARCHITECTURE]: { ...known!, artifacts } } }
+}
+
+/** @throws UserError `scenario-file` (usage) */
+async function ownFile(path: string, clock: Clock): Promise<Buffer> {
+  try {
+    return await withClockHeld(clock, `reading ${path}`, () => readFile(path))
+  } catch (cause) {
+    throw new UserError('scenario-file', `the image ${path} of the scenario cannot be read`, { kind: 'usage', cause })
+  }
+}
+
+async function ownDisk(path: string, clock: Clock): Promise<{ name: string; bytes: Buffer }> {
+  const name = /raw(?:\.(?:gz|xz))?$/.exec(path)?.[0] ?? 'raw'
+  return { name, bytes: await ownFile(path, clock) }
+}
+
+/** Version of CoreOS in a live ISO. */
+async function versionOfIso(path: string, iso: Buffer, clock: Clock): Promise<string> {
+  const { kargs } = await openLiveIso(bytesSource(iso), clock)
+  const version = liveVersion(kargs?.default ?? '')
+  if (version !== null) return version
+  throw new UserError('scenario-file', `the live ISO ${path} names no version`, {
+    kind: 'usage',
+    remedy: 'name the version: coreos: 415.92.202402201450-0',
+  })
+}
+
+const liveIso = (name: CoreosName, version: string): Buffer =>
+  smallLiveImage({ name, version, architecture: ARCHITECTURE }).iso
+
+/** coreos-assembler's metadata of the build of the disk images, as machine-os-content has it. */
+const buildOf = (name: CoreosName, version: string): string =>
+  JSON.stringify({
+    buildid: version,
+    name: COREOS_SYSTEMS[name].prefix,
+    'ostree-version': version,
+    'ostree-commit': sha256Hex(`tree ${version}`),
+    'ostree-timestamp': '2026-01-01T00:00:00Z',
+    'coreos-assembler.basearch': ARCHITECTURE,
+    images: { ostree: { path: 'ostree.ociarchive', sha256: sha256Hex(`ostree ${version}`), size: 1 } },
+  })
+
+/** Disk images by system and version, since making one takes longer than a story. */
+const madeDiskImages = new Map<string, Promise<Buffer>>()
+const packedImages = new WeakMap<Buffer, Buffer>()
+
+function packDisk(disk: Buffer): Buffer {
+  const known = packedImages.get(disk)
+  if (known) return known
+  const bytes = gzipSync(disk, { level: 1 })
+  packedImages.set(disk, bytes)
+  return bytes
+}
+
+function diskImage(image: {
+  system: CoreosName
+  version: string
+  platform: string
+  folder: string
+  clock: Clock
+}): Promise<Buffer> {
+  const { system, version, platform, folder, clock } = image
+  const key = `${system} ${version} ${platform}`
+  const known = madeDiskImages.get(key)
+  if (known) return known
+  const title = `${COREOS_SYSTEMS[system].title} ${version}`
+  const making = (async () =>
+    metalImage({ base: await unpackedBase(clock), title, platform, architecture: ARCHITECTURE, folder, clock }))()
+  madeDiskImages.set(key, making)
+  return making
+}
+
+let baseDisk: Promise<Buffer> | undefined
+const unpackedBase = (clock: Clock): Promise<Buffer> => (baseDisk ??= collected(decodedFile(REHEARSAL_IMAGE, clock)))
+
+async function collected(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return Buffer.concat(all)
+}
+
+/** Fills a folder as machine-os-images has it: the live ISO with its digest beside it. */
+async function machineOsFolder(parent: string, version: string, iso: Buffer): Promise<string> {
+  const folder = join(parent, `machine-os-${version}`)
+  await makeFolder(folder)
+  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso`), iso)
+  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256Hex(iso))
+  return folder
+}
+
+function liveDigests(name: CoreosName, version: string) {
+  const { iso, kernel, initramfs, rootfs } = smallLiveImage({ name, version, architecture: ARCHITECTURE })
+  const file = (kind: string, bytes: Buffer) => ({ name: `${kind}-${version}`, sha256: sha256Hex(bytes) })
+  return {
+    iso: file('live.iso', iso),
+    kernel: file('live-kernel', kernel),
+    initramfs: file('live-initramfs', initramfs),
+    rootfs: file('live-rootfs', rootfs),
+  }
+}

@@ -1,0 +1,143 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { LineCounter, parseDocument } from 'yaml'
+import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../../base/runtime/index.js'
+import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
+import type { Scenario, ScenarioFile } from './scenario.js'
+import { ERRORS } from '../errors.js'
+
+/**
+ * Reads a scenario from YAML or JSON.
+ *
+ * @throws UserError `scenario-file` (usage) with file, line and column of the first thing that is wrong
+ */
+export function readScenario(file: string, text: string): ScenarioFile {
+  const lines = new LineCounter()
+  const refusal = (message: string, place?: { line: number; col: number }) =>
+    new UserError('scenario-file', `${file}${place ? `:${place.line}:${place.col}` : ''}: ${message}`, {
+      kind: 'usage',
+      remedy: ERRORS['scenario-file'].remedy,
+    })
+  const document = readNested(text, file, (each) => parseDocument(each, { lineCounter: lines }))
+  const [error] = document.errors
+  if (error) throw refusal(`this is not YAML: ${error.message.split('\n')[0]!}`, lines.linePos(error.pos[0]))
+  const value = document.toJS({ maxAliasCount: 100 }) as unknown
+  checkNesting(value, file)
+  const found = firstProblem(value)
+  if (found) throw refusal(found.message, yamlPlace(document, found.path, lines, 'value'))
+  return value as ScenarioFile
+}
+
+interface ScenarioProblem {
+  path: (string | number)[]
+  message: string
+}
+
+let ajv: Ajv | undefined
+/** Compiled on first use; ajv knows the schemas that it has compiled. */
+const compiledOf = (schema: object): ValidateFunction =>
+  (ajv ??= new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false })).compile(schema)
+
+function firstProblem(value: unknown): ScenarioProblem | undefined {
+  const against = (schema: object, part: unknown, at: (string | number)[]): ScenarioProblem | undefined => {
+    const accepts = compiledOf(schema)
+    return accepts(part) ? undefined : scenarioProblemOf(accepts.errors!, at)
+  }
+  const found = against(SCENARIO_SCHEMA, value, [])
+  if (found) return found
+  const { releases, cluster, steps } = value as ScenarioFile
+  for (const [name, { version, release, coreos, iso }] of Object.entries(releases)) {
+    if (release !== undefined) continue
+    if (version === undefined) return { path: ['releases', name], message: `releases.${name} lacks version` }
+    if (coreos === undefined && iso === undefined)
+      return { path: ['releases', name], message: `releases.${name} names neither coreos, a version, nor an iso` }
+  }
+  const isRelease = (name: string): boolean => Object.hasOwn(releases, name)
+  if (!isRelease(cluster.release)) return missingRelease(cluster.release, ['cluster', 'release'], releases)
+  for (const [index, step] of steps.entries()) {
+    const problem = keyedProblem(step, ['steps', index], STEP_SCHEMAS, 'a step', against)
+    if (problem) return problem
+    if ('expect' in step) {
+      const wrong = keyedProblem(
+        step.expect,
+        ['steps', index, 'expect'],
+        EXPECTATION_SCHEMAS,
+        'an expectation',
+        against,
+      )
+      if (wrong) return wrong
+    }
+    for (const [path, name] of releasesIn(step))
+      if (!isRelease(name)) return missingRelease(name, ['steps', index, ...path], releases)
+  }
+  return undefined
+}
+
+function keyedProblem(
+  value: object,
+  path: (string | number)[],
+  schemas: Readonly<Record<string, object>>,
+  thing: string,
+  against: (schema: object, part: unknown, at: (string | number)[]) => ScenarioProblem | undefined,
+): ScenarioProblem | undefined {
+  const keys = Object.keys(value).filter((each) => Object.hasOwn(schemas, each))
+  // Some keys are a kind by themselves, and a detail of another.
+  const key = keys.find((each) => keys.every((other) => detailsOf(schemas[each]!).includes(other))) ?? keys[0]
+  if (key !== undefined) return against(schemas[key]!, value, path)
+  const names = Object.keys(schemas).join(', ')
+  return { path: [...path, Object.keys(value)[0]!], message: `${thing} is one of: ${names}` }
+}
+
+const detailsOf = (schema: object): string[] => Object.keys((schema as { properties: object }).properties)
+
+/** The releases that a step names, with where it does. */
+function releasesIn(step: Scenario['steps'][number]): [(string | number)[], string][] {
+  const named = (path: (string | number)[], name: string | undefined): [(string | number)[], string][] =>
+    name === undefined ? [] : [[path, name]]
+  if ('upgrade' in step) return [...named(['upgrade'], step.upgrade), ...named(['image'], step.image)]
+  if ('failPulls' in step) return named(['of'], step.of)
+  if ('connect' in step) return named(['supportedSince'], step.supportedSince)
+  if ('bootImage' in step) return named(['bootImage'], step.bootImage)
+  if ('bootstrap' in step) return named(['bootstrap'], step.bootstrap)
+  if (!('expect' in step)) return []
+  const { expect } = step
+  if ('deployImage' in expect) return named(['expect', 'deployImage'], expect.deployImage)
+  if ('runs' in expect) return named(['expect', 'runs'], expect.runs)
+  if ('installedFrom' in expect) return named(['expect', 'installedFrom'], expect.installedFrom)
+  if ('bootImageOf' in expect) return named(['expect', 'is'], expect.is)
+  if ('pulled' in expect) return named(['expect', 'of'], expect.of)
+  if ('agent' in expect) return named(['expect', 'agent'], expect.agent)
+  return []
+}
+
+const missingRelease = (
+  name: string,
+  path: (string | number)[],
+  releases: ScenarioFile['releases'],
+): ScenarioProblem => ({
+  path,
+  message: `there is no release ${name} among: ${Object.keys(releases).join(', ')}`,
+})
+
+/** The deepest error: the others follow from it. */
+function scenarioProblemOf(errors: readonly ErrorObject[], at: (string | number)[]): ScenarioProblem {
+  const depth = ({ instancePath }: ErrorObject) => instancePath.split('/').length
+  const error = errors.reduce((deepest, each) => (depth(each) > depth(deepest) ? each : deepest))
+  const path = [...at, ...pointerParts(error.instancePath)]
+  const where = path.length > 0 ? `${path.join('.')} ` : ''
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return {
+        path: [...path, String(params['additionalProperty'])],
+        message: `${where}has no key ${String(params['additionalProperty'])}`,
+      }
+    case 'required':
+      return { path, message: `${where}lacks ${String(params['missingProperty'])}` }
+    case 'const':
+      return { path, message: `${where}can only be ${String(params['allowedValue'])}` }
+    case 'enum':
+      return { path, message: `${where}is one of: ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    default:
+      return { path, message: `${where}${error.message ?? 'is wrong'}` }
+  }
+}

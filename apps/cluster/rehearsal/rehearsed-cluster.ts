@@ -1,0 +1,250 @@
+import { join } from 'node:path'
+import { openLiveIso } from '../../../coreos/index.js'
+import { bootNetwork, REALISTIC_MACHINES } from '../../../lab/index.js'
+import { liveVersion, type Machine } from '../../../machine/index.js'
+import {
+  minutes,
+  Scope,
+  seededRandom,
+  hours,
+  seconds,
+  temporaryFolder,
+  unlessAborted,
+  VirtualClock,
+  type Logger,
+} from '../../../base/runtime/index.js'
+import type { ActorParts, ActorNotice } from '../actors/actor.js'
+import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
+import { Behaviours } from '../actors/behaviours.js'
+import type { KubeClient } from '../kube/kube-client.js'
+import type { BareMetalHost } from '../kube/kinds/metal3-kinds.js'
+import { openKube } from '../kube/open-kube.js'
+import type { RepositoryMirrors } from '../site/container-registry.js'
+import { openSite, type Site } from '../site/site.js'
+import { RECORD as SKEW_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-controller.js'
+import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { Measures } from './measures.js'
+import { runOperators } from './rehearsed-operators.js'
+import { prepareRelease, type PreparedRelease } from './prepared-releases.js'
+import type { HostGroup, Scenario } from './scenario.js'
+
+export const MACHINE_API_NAMESPACE = 'openshift-machine-api'
+const MIRROR = 'mirror.lab:5000'
+const MIRRORS = [{ source: 'quay.io/openshift-release-dev', mirrors: [`${MIRROR}/ocp`] }]
+/** Mirrors of the releases' repositories; agents of the user's own releases may be in others. */
+function mirrorsFor({ releases }: Scenario): RepositoryMirrors[] {
+  const agents = Object.values(releases).flatMap(({ own }) => own?.agentImage?.replace(/@.*/, '') ?? [])
+  const others = [...new Set(agents)].filter((name) => !name.startsWith(`${MIRRORS[0]!.source}/`))
+  return [...MIRRORS, ...others.map((source, index) => ({ source, mirrors: [`${MIRROR}/own-${index}`] }))]
+}
+
+/** Bytes per second at which machines pull images: a network of 1 Gbit/s. */
+const PULL_RATE = 125_000_000
+
+/** A host of a rehearsal with its computer. */
+export interface RehearsedHost {
+  /** Name of the host, and of the node that it becomes. */
+  name: string
+  object: BareMetalHost
+  machine: Machine
+}
+
+export interface ClusterRehearsalOptions {
+  without?: readonly string[]
+  /** Default 1. */
+  seed?: number
+  logger: Logger
+  signal: AbortSignal
+  onNotice: (notice: ActorNotice) => void
+}
+
+/** The cluster of a scenario, with the computers around it. */
+export class RehearsedCluster implements AsyncDisposable {
+  readonly notices: ActorNotice[] = []
+  readonly measures: Measures
+  /** Addresses in the network settings of hosts, by their names. */
+  readonly addresses = new Map<string, string>()
+  readonly #measured = new Map<string, { time: number; bytes: number }>()
+
+  private constructor(
+    readonly scenario: Scenario,
+    readonly clock: VirtualClock,
+    readonly kube: KubeClient,
+    readonly site: Site,
+    readonly parts: ActorParts,
+    private readonly releases: ReadonlyMap<string, PreparedRelease>,
+    private readonly scope: Scope,
+    private readonly signal: AbortSignal,
+  ) {
+    this.measures = new Measures(site.stage, { kube, clock })
+    this.scope.use(this.measures)
+  }
+
+  /** Makes releases, computers and operators; nothing is installed yet. */
+  static async open(scenario: Scenario, options: ClusterRehearsalOptions): Promise<RehearsedCluster> {
+    const { without = [], seed = 1, logger, onNotice, signal } = options
+    const scope = new Scope()
+    try {
+      const clock = new VirtualClock()
+      const random = seededRandom(seed)
+      const { client: kube } = openKube({ clock, random })
+      const isMirrored = scenario.cluster.network === 'disconnected'
+      const folder = scope.use(await temporaryFolder())
+      const site = scope.use(
+        await openSite({
+          clock,
+          random,
+          logger,
+          ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
+          stage: {
+            machinePace: REALISTIC_MACHINES,
+            pullRate: PULL_RATE,
+            imageCache: { folder: join(folder.path, 'images') },
+          },
+        }),
+      )
+      const releases = new Map<string, PreparedRelease>()
+      for (const [key, wanted] of Object.entries(scenario.releases))
+        releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored }))
+      const cluster: { current?: RehearsedCluster } = {}
+      const parts: ActorParts = {
+        kube,
+        clock,
+        random,
+        logger,
+        behaviours: new Behaviours(ALL_BEHAVIOURS, without),
+        announce: (notice) => {
+          cluster.current?.notices.push(notice)
+          onNotice(notice)
+        },
+      }
+      const opened = new RehearsedCluster(scenario, clock, kube, site, parts, releases, scope, signal)
+      cluster.current = opened
+      await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
+      return opened
+    } catch (error) {
+      await scope[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  /**
+   * Moves lab time until something has happened. All waits of a story go through here: nothing else moves the time.
+   *
+   * @throws the reason of the story's signal, {@link ClockIdleError}
+   */
+  until<T>(awaited: Promise<T>): Promise<T> {
+    return this.clock.until(unlessAborted(awaited, this.signal))
+  }
+
+  /** Keeps something for as long as the story is played. */
+  keep(resource: Disposable): void {
+    this.scope.use(resource)
+  }
+
+  release(key: string): PreparedRelease {
+    return this.releases.get(key)!
+  }
+
+  /** The release of which a URL is the boot image. */
+  releaseOfBootImage(url: string | undefined): PreparedRelease | undefined {
+    return [...this.releases.values()].find(({ bootImage }) => bootImage === url)
+  }
+
+  releaseOfAgent(image: string): PreparedRelease | undefined {
+    return [...this.releases.values()].find(({ agentImage }) => agentImage === image)
+  }
+
+  releaseOfVersion(wanted: string): PreparedRelease {
+    return [...this.releases.values()].find(({ version }) => version === wanted)!
+  }
+
+  /** The computers of a group, in the order of their names. */
+  async group(group: HostGroup): Promise<RehearsedHost[]> {
+    const { items: machines } = await this.kube.list('Machine')
+    const roleOf = ({ spec }: BareMetalHost): string => {
+      const machine = machines.find(({ metadata }) => metadata.name === spec.consumerRef?.name)
+      return machine?.metadata.labels?.['machine.openshift.io/cluster-api-machine-role'] ?? 'none'
+    }
+    const isIn = (host: BareMetalHost): boolean => {
+      const role = roleOf(host)
+      switch (group) {
+        case 'spares':
+          return role === 'none'
+        case 'workers':
+          return role === 'worker'
+        case 'control plane':
+          return role === 'master'
+        case 'bootstrap':
+          return role === 'bootstrap'
+        case 'nodes':
+          return role === 'worker' || role === 'master'
+      }
+    }
+    const { items } = await this.kube.list('BareMetalHost', { namespace: MACHINE_API_NAMESPACE })
+    return items
+      .filter(isIn)
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+      .map((object) => ({ name: object.metadata.name, object, machine: this.machineOf(object) }))
+  }
+
+  machineOf({ metadata }: BareMetalHost): Machine {
+    return this.site.stage.machines.get(metadata.name)!
+  }
+
+  /** Version of the deploy image that a host runs, or, while it is off, would boot next; null without one. */
+  async deployImageOf({ object, machine }: RehearsedHost): Promise<string | null> {
+    const live = machine.power() === 'on' ? machine.boot()?.live : undefined
+    if (live) return liveVersion(live.kernelArguments)
+    const at = { name: object.metadata.name, namespace: MACHINE_API_NAMESPACE }
+    const image = await this.kube.find('PreprovisioningImage', at)
+    const url = image?.status?.imageUrl
+    if (url === undefined) return null
+    const source = await bootNetwork({ clock: this.clock }).open(url, { signal: new AbortController().signal })
+    return liveVersion((await openLiveIso(source, this.clock)).kargs?.default ?? '')
+  }
+
+  /** How often an image of a release was fetched. */
+  pulls(what: 'base' | 'node image', key: string): number {
+    const { bootImage, nodeImage } = this.release(key)
+    const { pathname } = new URL(bootImage)
+    return what === 'base'
+      ? [...this.site.outside.fetched, ...this.site.mirror.fetched].filter((path) => path === pathname).length
+      : this.site.stage.registry.fetched.filter(({ image }) => image === nodeImage).length
+  }
+
+  /** Accesses of a disconnected site to the world outside. */
+  outsideAccesses(): string[] {
+    return [...this.site.network.refused.map(({ what }) => what), ...this.site.outside.fetched]
+  }
+
+  /** Places whose boot images differ, each with its version, as the machine config operator has found them. */
+  async skew(): Promise<string[]> {
+    const record = await this.kube.find('ConfigMap', SKEW_RECORD)
+    const places = JSON.parse(record?.data?.['skew'] ?? '[]') as BootImagePlace[]
+    return places.map(({ place, version }) => `${place} has ${version}`)
+  }
+
+  /** Bytes that machines have pulled from registries until now. */
+  get pulledBytes(): number {
+    return this.site.stage.registry.fetched.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  measure(name: string, measured: { time: number; bytes: number }): void {
+    this.#measured.set(name, measured)
+  }
+
+  measured(name: string): { time: number; bytes: number } {
+    return this.#measured.get(name) ?? { time: NaN, bytes: NaN }
+  }
+
+  /** `90s`, `3m`, `2h` */
+  milliseconds(text: string): number {
+    const [, amount = '0', unit = 's'] = /^([\d.]+)([smhd])$/.exec(text) ?? []
+    return { s: seconds, m: minutes, h: hours, d: (days: number) => hours(24 * days) }[unit as 's'](Number(amount))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.scope[Symbol.asyncDispose]()
+  }
+}

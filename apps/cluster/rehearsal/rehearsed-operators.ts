@@ -1,0 +1,26 @@
+import type { Scope } from '../../../base/runtime/index.js'
+import { runClusterBaremetalOperator } from '../actors/cluster-baremetal-operator.js'
+import { runClusterVersionOperator } from '../actors/cluster-version-operator/cluster-version-operator.js'
+import { runMachineApiOperator } from '../actors/machine-api-operator/machine-api-operator.js'
+import { runMachineConfigOperator } from '../actors/machine-config-operator/machine-config-operator.js'
+import { runNodePrograms } from '../actors/node-programs.js'
+import type { ActorParts } from '../actors/actor.js'
+import { metal3Programs } from '../site/metal3-programs.js'
+import { runPods } from '../site/pods.js'
+import type { Site } from '../site/site.js'
+
+/**
+ * Starts the operators of a cluster.
+ *
+ * @param release pullspec of the release that it is installed with
+ */
+export async function runOperators(site: Site, parts: ActorParts, release: string, scope: Scope): Promise<void> {
+  const { registry, stage } = site
+  const programs = metal3Programs(site, parts)
+  scope.use(runPods({ ...parts, registry, programs }))
+  scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: stage.url }))
+  scope.use(runMachineApiOperator(parts))
+  scope.use(await runMachineConfigOperator({ ...parts, registry }))
+  scope.use(runNodePrograms({ ...parts, machines: stage.machines, probe: stage.probe }))
+  scope.use(runClusterVersionOperator({ ...parts, registry, release }))
+}

@@ -1,0 +1,113 @@
+import { wrapWords } from '../../../base/runtime/index.js'
+
+/** A line of a rehearsal, as `--json` prints it. Times are those of the lab. */
+export type StoryLine = StoryBegin | StoryAct | StoryCheck | StoryEnd
+
+interface StoryLineHead {
+  /** Name of the scenario. */
+  scenario: string
+  /** Short name of the one who acts: `cvo`, `cbo`, `icc`, `mco`, `mao`, `bmo`, `ironic`, `administrator`, `rehearsal`. */
+  actor: string
+}
+
+export interface StoryBegin extends StoryLineHead {
+  event: 'begin'
+  title: string
+  document: string | null
+  without: readonly string[]
+}
+
+export interface StoryAct extends StoryLineHead {
+  event: 'act'
+  /** RFC 3339. */
+  time: string
+  /** Seconds since the story began. */
+  elapsed: number
+  does: string
+  because?: string
+}
+
+export interface StoryCheck extends StoryLineHead {
+  event: 'check'
+  time: string
+  elapsed: number
+  expects: string
+  holds: boolean
+  /** The finding in place of the expected one. */
+  found?: string
+}
+
+export interface StoryEnd extends StoryLineHead {
+  event: 'end'
+  elapsed: number
+  holds: boolean
+  checks: number
+  /** A sentence for each expectation that failed, and what the lack of a behaviour means in a real cluster. */
+  failures: readonly string[]
+}
+
+const CLOCK_WIDTH = 8
+const ACTOR_WIDTH = 13
+
+/** The lines of a terminal for a line of a rehearsal, at most `columns` wide; digests are cut short. */
+export function storyLines(line: StoryLine, columns = 80): string[] {
+  switch (line.event) {
+    case 'begin': {
+      const of = line.document === null ? '' : ` (document ${line.document})`
+      const title = wrapStory(`${line.scenario}: ${line.title}${of}`, columns - 2)
+      return [
+        '',
+        ...title.map((text, at) => (at === 0 ? text : `  ${text}`)),
+        ...(line.without.length > 0 ? [`without ${line.without.join(', ')}`] : []),
+      ]
+    }
+    case 'act':
+      return [
+        ...spread(line, line.does, columns),
+        ...(line.because === undefined ? [] : spread(null, `because ${line.because}`, columns)),
+      ]
+    case 'check':
+      return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns)
+    case 'end':
+      return [
+        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}`,
+        ...line.failures.flatMap((failure) => wrapStory(failure, columns - 2).map((text) => `  ${text}`)),
+      ]
+  }
+}
+
+const checkText = ({ expects, found }: StoryCheck): string => (found === undefined ? expects : `${expects}; ${found}`)
+
+/** Text in its column, behind the time and the actor of the first line. */
+function spread(first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] {
+  const indent = CLOCK_WIDTH + 2 + ACTOR_WIDTH + 2
+  return wrapStory(text, Math.max(30, columns - indent)).map((part, index) => {
+    const head =
+      first && index === 0
+        ? `${clockText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
+        : ' '.repeat(indent)
+    return `${head}${part}`
+  })
+}
+
+/** `1:02:03` */
+function clockText(elapsed: number): string {
+  const whole = Math.round(elapsed)
+  const two = (number: number) => `${number}`.padStart(2, '0')
+  return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
+}
+
+function wrapStory(text: string, width: number): string[] {
+  const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
+  return wrapWords(
+    short.split(' ').flatMap((word) => piecesOf(word, width)),
+    width,
+  )
+}
+
+/** A word that is wider than the terminal, cut after the parts of its name where that can be. */
+function piecesOf(word: string, width: number): string[] {
+  if (word.length <= width) return [word]
+  const cut = Math.max(...['/', '@', ':'].map((mark) => word.lastIndexOf(mark, width - 1) + 1)) || width
+  return [word.slice(0, cut), ...piecesOf(word.slice(cut), width)]
+}

@@ -1,0 +1,114 @@
+import { hours, seconds } from '../../../base/runtime/index.js'
+import { conditionOf } from '../kube/conditions.js'
+import { CURRENT_CONFIG, nodeRoleLabel, STATE } from '../actors/machine-config-operator/machine-config-names.js'
+import type { RehearsedCluster } from './rehearsed-cluster.js'
+import type { WaitedFor } from './scenario.js'
+
+const CLUSTER_POLL_INTERVAL = seconds(5)
+/** Looks in a row at which nothing is missing. */
+const STEADY_CHECKS = 4
+/** Longest wait of a step that names no time. */
+const DEFAULT_WAIT_TIMEOUT = hours(24)
+
+/**
+ * Waits in lab time until things have settled.
+ *
+ * @param within milliseconds after which the story goes on in any case
+ * @returns null, or a sentence when they have not settled after a day
+ */
+export async function waitUntilSettled(
+  cluster: RehearsedCluster,
+  what: WaitedFor,
+  within?: number,
+): Promise<string | null> {
+  const { clock } = cluster
+  const end = clock.now() + (within ?? DEFAULT_WAIT_TIMEOUT)
+  const waiting = async (): Promise<string | null> => {
+    for (let steady = 0; ;) {
+      const missing = await MISSING[what](cluster)
+      steady = missing === null ? steady + 1 : 0
+      // Consequences of the last change may only begin.
+      if (steady === STEADY_CHECKS || (steady > 0 && within !== undefined)) return null
+      if (clock.now() >= end) return within === undefined ? missing : null
+      await clock.sleep(Math.min(CLUSTER_POLL_INTERVAL, end - clock.now()))
+    }
+  }
+  return cluster.until(waiting())
+}
+
+/** Sentences for the things that are still missing; null for nothing. */
+const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise<string | null>>> = {
+  time: () => Promise.resolve('the time is not over'),
+  upgrade: async ({ kube }) => {
+    const found = await kube.find('ClusterVersion', { name: 'version' })
+    const { status, metadata, spec } = found ?? {}
+    const [entry] = status?.history ?? []
+    if (!entry || status?.observedGeneration !== metadata?.generation) return 'the upgrade has not begun'
+    if (conditionOf(status?.conditions, 'ReleaseAccepted')?.status === 'False') return null
+    const wanted = spec?.desiredUpdate?.version
+    const isAsked = wanted === undefined || wanted === entry.version
+    return isAsked && entry.state === 'Completed' ? null : `the upgrade to ${wanted ?? entry.version} is not complete`
+  },
+  spares: async (cluster) => {
+    for (const { name, object, machine } of await cluster.group('spares')) {
+      const state = object.status?.provisioning.state
+      if (state !== 'available') return `${name} is ${state ?? 'not registered'}`
+      if (machine.power() === 'on' && !machine.boot()) return `${name} is booting`
+      if ((machine.power() === 'on') !== object.spec.online) return `${name} is ${machine.power()}`
+    }
+    return null
+  },
+  installations: async (cluster) => {
+    const missing = await missingMachines(cluster)
+    if (missing !== null) return missing
+    for (const { name, object } of await cluster.group('nodes')) {
+      const state = object.status?.provisioning.state
+      if (state !== 'provisioned') return `${name} is ${state ?? 'not registered'}`
+    }
+    return MISSING.reboots(cluster)
+  },
+  nodes: async (cluster) => {
+    const missing = await missingMachines(cluster)
+    if (missing !== null) return missing
+    const { items: machines } = await cluster.kube.list('Machine')
+    const waiting = machines.find(({ status }) => status?.phase !== 'Running')
+    if (waiting) return `the machine ${waiting.metadata.name} is ${waiting.status?.phase ?? 'new'}`
+    return (await MISSING.pools(cluster)) ?? (await nodeBehind(cluster))
+  },
+  pools: async ({ kube }) => {
+    for (const { metadata, status } of (await kube.list('MachineConfigPool')).items) {
+      const is = (type: string): boolean => conditionOf(status?.conditions, type)?.status === 'True'
+      if (!is('Updated') && !is('Degraded')) return `the pool ${metadata.name} is updating`
+    }
+    return null
+  },
+  reboots: async ({ site }) => {
+    const booting = site.stage.machines.list().find((machine) => machine.power() === 'on' && !machine.boot())
+    return booting ? `${booting.spec.id} is booting` : null
+  },
+}
+
+/** A node that does not run the configuration of its pool yet, as a sentence. */
+async function nodeBehind({ kube }: RehearsedCluster): Promise<string | null> {
+  const { items: pools } = await kube.list('MachineConfigPool')
+  for (const { metadata } of (await kube.list('Node')).items) {
+    const pool = pools.find(({ metadata: { name } }) => metadata.labels?.[nodeRoleLabel(name)] !== undefined)
+    const wanted = pool?.spec.configuration?.name
+    const { [CURRENT_CONFIG]: current, [STATE]: state } = metadata.annotations ?? {}
+    if (state === 'Degraded') continue
+    if (wanted !== current || state !== 'Done') return `${metadata.name} runs ${current ?? 'no configuration'}`
+  }
+  return null
+}
+
+/** Machines that a set has not made yet, or that have no host, as a sentence. */
+async function missingMachines({ kube }: RehearsedCluster): Promise<string | null> {
+  const { items: sets } = await kube.list('MachineSet')
+  const { items: machines } = await kube.list('Machine')
+  const wanted = sets.reduce((sum, { spec }) => sum + spec.replicas, 0)
+  const workers = machines.filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'MachineSet'))
+  if (workers.length !== wanted) return `there are ${workers.length} of ${wanted} workers`
+  const hosts = (await kube.list('BareMetalHost')).items.map(({ spec }) => spec.consumerRef?.name)
+  const without = machines.find(({ metadata }) => !hosts.includes(metadata.name))
+  return without ? `the machine ${without.metadata.name} has no host` : null
+}

@@ -1,0 +1,65 @@
+import { copyIso } from '../../../coreos/index.js'
+import { defined, withClockHeld } from '../../../base/runtime/index.js'
+import { PullFailure } from '../../../machine/index.js'
+import type { ActorParts } from '../actors/actor.js'
+import { runBareMetalOperator } from '../actors/baremetal-operator/baremetal-operator.js'
+import { BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
+import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
+import type { PodContainer } from '../kube/kinds/apps-kinds.js'
+import type { PodPrograms, RunningContainer } from './pods.js'
+import type { Site } from './site.js'
+
+export interface Metal3Options {
+  /** Runs BareMetal Operator; default: the actor, with the settings of its container. */
+  baremetalOperator?: (container: RunningContainer) => Promise<AsyncDisposable>
+}
+
+/** The programs of the pods of metal3: they start what the site has of them, and stop it. */
+export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Options = {}): PodPrograms {
+  const { baremetalOperator = (container) => Promise.resolve(operatorIn(container, site, parts)) } = options
+  const { registriesConf } = site.registry
+  // The Service in front of the pods has one address.
+  let port = 0
+  return {
+    init: {
+      [CONTAINERS.machineOs]: async ({ image, contents }) => {
+        if (contents.folder === undefined) throw new PullFailure(`${image} contains no live images`)
+        const copying = { source: contents.folder, destination: site.shared, clock: site.clock }
+        await withClockHeld(site.clock, 'copying the live images', () => copyIso(copying))
+      },
+    },
+    main: {
+      [CONTAINERS.ironic]: async () => {
+        await site.stage.ironic.start()
+        // Ironic's database is in an emptyDir of the pod (cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go).
+        return { [Symbol.asyncDispose]: () => site.stage.ironic.stop({ keepsDatabase: false }) }
+      },
+      [CONTAINERS.imageService]: async (container) => {
+        const controller = await runImageCustomizationController({
+          ...parts,
+          port,
+          images: site.shared,
+          ironicUrl: environment(container, 'IRONIC_BASE_URL'),
+          agentImage: environment(container, 'IRONIC_AGENT_IMAGE'),
+          ...defined({ registriesConf }),
+        })
+        port = controller.port
+        return controller
+      },
+      [CONTAINERS.baremetalOperator]: (container) => baremetalOperator(container),
+    },
+  }
+}
+
+/** BareMetal Operator as its container starts it. */
+function operatorIn(container: PodContainer, site: Site, parts: ActorParts): AsyncDisposable {
+  const [deployKernel, deployRamdisk] = ['DEPLOY_KERNEL_URL', 'DEPLOY_RAMDISK_URL'].map((name) =>
+    environment(container, name),
+  )
+  const buildsImages = container.args?.includes(BUILDS_IMAGES) ?? false
+  const ramdisk = deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}
+  return runBareMetalOperator({ ...parts, ironic: site.stage, settings: { buildsImages, ramdisk } })
+}
+
+const environment = ({ env = [] }: PodContainer, name: string): string =>
+  env.find((one) => one.name === name)?.value ?? ''

@@ -1,0 +1,49 @@
+import type { Machine } from '../../machine/index.js'
+import type { BmcAccount } from '../../lab/index.js'
+
+/** A machine of a fleet, as a node of an Ironic is made of it. */
+export interface FleetHost {
+  name: string
+  /** URL of all BMCs, `http://127.0.0.1:8000`. */
+  bmc: string
+  /** `/redfish/v1/Systems/machine-1` */
+  system: string
+  account: BmcAccount
+  /** Where its BMC takes IPMI; null where it does not. */
+  ipmi: { host: string; port: number } | null
+  /** Whether the certificate of the BMCs is one that the fleet has made itself. */
+  selfSigned: boolean
+  bootMac: string
+  macs: readonly string[]
+  firmware: 'uefi' | 'bios'
+  architecture: string
+  cpus: number
+  memoryMib: number
+  manufacturer: string
+  product: string
+  serial: string
+}
+
+export function makeFleetHost(
+  { spec }: Machine,
+  { bmc, account, ipmi, selfSigned }: Pick<FleetHost, 'bmc' | 'account' | 'ipmi' | 'selfSigned'>,
+): FleetHost {
+  const { id, nics, firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
+  return {
+    name: spec.name ?? id,
+    bmc,
+    system: `/redfish/v1/Systems/${encodeURIComponent(id)}`,
+    account,
+    ipmi,
+    selfSigned,
+    bootMac: (nics.find(({ pxe }) => pxe) ?? nics[0])?.mac ?? '',
+    macs: nics.map(({ mac }) => mac),
+    firmware,
+    architecture,
+    cpus,
+    memoryMib,
+    manufacturer,
+    product,
+    serial,
+  }
+}

@@ -1,0 +1,100 @@
+import type { AgentPace } from '../../agent/index.js'
+import type {
+  BmcAccount,
+  LabFaults,
+  ImageCacheRequest,
+  Journal,
+  LabEvents,
+  StateFolder,
+  IpmiListener,
+} from '../../lab/index.js'
+import type { HardwareFleet, MachinePace, Machines } from '../../machine/index.js'
+import type { Clock, Logger, Random } from '../../base/runtime/index.js'
+import type { HardwareManager } from '../../steps/index.js'
+import type { ClientTls } from '../../base/wire/index.js'
+import type { FleetHost } from './fleet-hosts.js'
+import type { ListedSystem } from './systems-file.js'
+
+/** An address to listen on, and the one that others reach it by. */
+export interface ListenAt {
+  /** Default 127.0.0.1. */
+  host?: string
+  /** 0 picks a free one, which a state folder keeps. */
+  port: number
+}
+
+export interface FleetOptions {
+  /** Minimum number of machines; a state folder may have more. */
+  count: number
+  /** Machines with ids, names and addresses of their own, besides those of {@link count}. */
+  systems?: readonly ListedSystem[]
+  /** Hardware of new machines. */
+  hardware?: HardwareFleet
+  /** The BMCs of all machines. */
+  redfish: ListenAt
+  /** The BMCs by IPMI: the UDP port of `machine-1`, from which the others count up. Default: no IPMI. */
+  ipmi?: ListenAt
+  /** The agents of all machines. Default: the host of the BMCs, a free port. */
+  agents?: Partial<ListenAt>
+  /** The control API, on this host only. Default: a free port. */
+  controlPort?: number
+  /** Host by which the Ironic reaches BMCs and agents. Default: the one that they listen on, or the one towards the Ironic. */
+  advertise?: string
+  /** Names by which clients may call besides those of this host and {@link advertise}. */
+  allowedHosts?: readonly string[] | undefined
+  /** URLs of the Ironic, to find the address that it sees. */
+  ironicUrl?: string
+  /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */
+  notifierPort?: number
+  /** How agents that the fleet itself boots verify that Ironic. Default: by the certificates that this host trusts. */
+  ironicTls?: ClientTls
+  /** Serves the BMCs by HTTPS: `own` with a certificate that is made. */
+  tls?: { certificate: string; key: string } | 'own'
+  account?: Partial<BmcAccount>
+  folder?: StateFolder | null
+  /**
+   * URL of the boot script that network boots begin with. Default for {@link systems} with {@link ironicUrl}: one that starts an
+   * agent which calls this Ironic.
+   */
+  bootScript?: string
+  /** Certificate (PEM) by which servers of media are checked; by default none is, as by most BMCs. */
+  mediaCa?: string
+  machinePace?: MachinePace
+  /** Default: IPA's, with inspection data repeated that come too early. */
+  agentPace?: AgentPace
+  /** Limits of the journal. Default: 5,000 entries, and bodies of 8 MiB. */
+  journal?: { capacity?: number; bytes?: number }
+  /** Decides when faults of some probability strike. Default 1. */
+  seed?: number
+  /** Default: `file` with a folder, whose machines so boot their systems in a later process too; `described` without. */
+  disks?: 'file' | 'described'
+  managers?: readonly HardwareManager[]
+  /** Serves the dashboard beside the control API. Default false. */
+  page?: boolean
+  images?: ImageCacheRequest
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** A fleet that runs. */
+export interface Fleet extends AsyncDisposable {
+  readonly machines: Machines
+  /** URL of all BMCs as the Ironic reaches it, without `/redfish/v1`. */
+  readonly redfishUrl: string
+  /** Beginning of the agents' callback URLs. */
+  readonly agentsUrl: string
+  /** Where a machine's BMC takes IPMI; undefined where it does not. */
+  readonly ipmiAddress: IpmiListener['addressOf']
+  readonly controlUrl: string
+  /** URL for notifications of power changes; null where none are taken. */
+  readonly notifierUrl: string | null
+  /** Whether the password of the BMCs was made now: {@link hosts} alone has it. */
+  readonly isPasswordNew: boolean
+  /** File with the certificate of the BMCs that was made; null without. */
+  readonly caFile: string | null
+  readonly faults: LabFaults
+  readonly journal: Journal
+  readonly events: LabEvents
+  hosts(): FleetHost[]
+}

@@ -1,0 +1,208 @@
+import { isDeepStrictEqual } from 'node:util'
+import { parseIgnition, summarizeIgnition, withHostname, type IgnitionConfig } from '../../../ignition/index.js'
+import {
+  compareWithImage,
+  inspectDisk,
+  openFileDisk,
+  type DiskReport,
+  type FirstBoot,
+  type ImageDigests,
+} from '../../../machine/index.js'
+import { UserError, type Clock } from '../../../base/runtime/index.js'
+import type { StageName } from './deployment-events.js'
+
+/** Parts of a deployment request that can be checked on the disk. */
+export interface RequestedInstallation {
+  ignition: IgnitionConfig
+  hostname: string
+  appendKargs: readonly string[]
+  deleteKargs: readonly string[]
+  /** Path of an image on this host; null for an image from a URL. */
+  image: string | null
+  /** The same image, read while it was installed. */
+  digests?: ImageDigests
+}
+
+/** Result of one check on the disk. */
+export interface DiskCheck {
+  what: string
+  ok: boolean
+  found: string
+}
+
+/** Result of a deployment, read back from the disk. Contains no secrets: no config and no keys, only fingerprints. */
+export interface DeploymentReport {
+  node: string
+  disk: { file: string; size: number; table: string | null; guid: string | null }
+  partitions: {
+    number: number
+    name: string | null
+    filesystem: string | null
+    label: string | null
+    offset: number
+    length: number
+  }[]
+  ignition: {
+    version: string
+    sha256: string
+    mode: string
+    hostname: string | null
+    users: { name: string; ssh_key_fingerprints: string[] }[]
+    files: string[]
+    units: string[]
+  } | null
+  kernel_arguments: string[]
+  seconds: Partial<Record<StageName, number>>
+  /** Mechanism that confined the commands on a real target to its disk. */
+  confinement?: string
+  checks: DiskCheck[]
+  ok: boolean
+}
+
+/**
+ * Reads the disk back and compares it with the request.
+ *
+ * @param firstBoot null when it did not happen, undefined when none was expected
+ */
+export async function readBack(
+  file: string,
+  node: string,
+  asked: RequestedInstallation,
+  firstBoot: FirstBoot | null | undefined,
+  seconds: DeploymentReport['seconds'],
+  clock: Clock,
+): Promise<DeploymentReport> {
+  const disk = await inspectDisk({ path: file }, clock)
+  const found = disk.boot?.ignition ? parseOnDisk(disk.boot.ignition.bytes) : null
+  const summary = found && summarizeIgnition(found)
+  const checks = [
+    ...tableChecks(disk),
+    ignitionCheck(found, disk, asked),
+    ...kernelArgumentChecks(disk, asked),
+    ...(asked.image === null ? [] : [await imageCheck(file, disk, asked.image, asked.digests, clock)]),
+    ...(firstBoot === undefined ? [] : [firstBootCheck(disk, firstBoot), ...plannedChecks(firstBoot)]),
+  ]
+  return {
+    node,
+    disk: { file, size: disk.size, table: disk.table, guid: disk.diskGuid },
+    partitions: disk.partitions.map(({ number, name, offset, length, filesystem }) => ({
+      number,
+      name,
+      offset,
+      length,
+      filesystem: filesystem?.type ?? null,
+      label: filesystem?.label ?? null,
+    })),
+    ignition:
+      summary &&
+      ({
+        version: summary.version,
+        sha256: disk.boot!.ignition!.sha256,
+        mode: disk.boot!.ignition!.mode.toString(8).padStart(4, '0'),
+        hostname: summary.hostname,
+        users: summary.users.map(({ name, sshKeyFingerprints }) => ({
+          name,
+          ssh_key_fingerprints: sshKeyFingerprints,
+        })),
+        files: summary.files,
+        units: summary.units,
+      } satisfies DeploymentReport['ignition']),
+    kernel_arguments: disk.boot?.entry?.kernelArguments ?? [],
+    seconds,
+    checks,
+    ok: checks.every(({ ok }) => ok),
+  }
+}
+
+function parseOnDisk(bytes: Uint8Array): IgnitionConfig | null {
+  try {
+    return parseIgnition(bytes)
+  } catch (error) {
+    if (error instanceof UserError) return null
+    throw error
+  }
+}
+
+function tableChecks({ table, partitions, boot }: DiskReport): DiskCheck[] {
+  return [
+    {
+      what: 'partition table',
+      ok: table === 'gpt',
+      found: table === null ? 'none' : `${table}, ${partitions.length} partitions`,
+    },
+    { what: 'boot filesystem', ok: boot !== null, found: boot === null ? 'none' : `partition ${boot.partition}` },
+  ]
+}
+
+/** Checks that the installed config is the requested one, with the host name that the step adds. */
+function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): DiskCheck {
+  const what = 'Ignition config'
+  if (!boot?.ignition) return { what, ok: false, found: 'none' }
+  if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname)))
+    return { what, ok: false, found: 'differs from the request' }
+  const mode = boot.ignition.mode & 0o7777
+  return { what, ok: mode === 0o600, found: `as requested, mode ${mode.toString(8).padStart(4, '0')}` }
+}
+
+function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: RequestedInstallation): DiskCheck[] {
+  // A requested argument may consist of several words.
+  const line = ` ${boot?.entry?.kernelArguments.join(' ') ?? ''} `
+  const found = { has: (argument: string) => line.includes(` ${argument.trim()} `) }
+  return [
+    ...appendKargs.map((arg) => ({
+      what: `kernel argument ${arg}`,
+      ok: found.has(arg),
+      found: found.has(arg) ? 'present' : 'missing',
+    })),
+    ...deleteKargs
+      .filter((arg) => !appendKargs.includes(arg))
+      .map((arg) => ({
+        what: `no kernel argument ${arg}`,
+        ok: !found.has(arg),
+        found: found.has(arg) ? 'still present' : 'absent',
+      })),
+  ]
+}
+
+async function imageCheck(
+  file: string,
+  { sectorSize }: DiskReport,
+  image: string,
+  digests: ImageDigests | undefined,
+  clock: Clock,
+): Promise<DiskCheck> {
+  await using device = await openFileDisk({ path: file, name: 'disk', sectorSize, clock, readOnly: true })
+  const equal = (bytes: number): DiskCheck => ({
+    what: 'image',
+    ok: true,
+    found: `${bytes} bytes equal outside the boot filesystem`,
+  })
+  const quickly = await digests?.equalOn(device, file)
+  if (typeof quickly === 'number') return equal(quickly)
+  const { identical, differences, compared } = await compareWithImage(device, image, clock)
+  if (identical) return equal(compared)
+  return { what: 'image', ok: false, found: `differs from byte ${differences[0]?.offset ?? 0}` }
+}
+
+function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): DiskCheck {
+  const what = 'first boot'
+  if (!firstBoot) return { what, ok: false, found: 'did not happen' }
+  if (firstBoot.failure) {
+    const stage = firstBoot.failedStage === null ? '' : `Ignition failed at its stage ${firstBoot.failedStage}: `
+    return { what, ok: false, found: `${stage}${firstBoot.failure}` }
+  }
+  const same = firstBoot.configDigest === (boot?.ignition?.sha256 ?? null)
+  return {
+    what,
+    ok: same && boot?.firstBoot === false,
+    found: same ? `Ignition ran from ${firstBoot.disk}` : 'ran another config',
+  }
+}
+
+/** Disk changes of a config, which are planned but not executed. The report says so explicitly. */
+const plannedChecks = (firstBoot: FirstBoot | null): DiskCheck[] =>
+  (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
+    what: `${section} ${device}`,
+    ok: true,
+    found: `planned and checked, not done: ${what}`,
+  }))

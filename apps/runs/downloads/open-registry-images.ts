@@ -1,0 +1,34 @@
+import type { HttpClientOptions } from '../../../base/bytes/index.js'
+import { refuseForbiddenUrls, type DownloadPolicy } from '../../../coreos/index.js'
+import { Images, type AuthFiles, type MirrorRule } from '../../../base/registry/index.js'
+import { defined, type Clock } from '../../../base/runtime/index.js'
+
+export interface RegistrySettings {
+  auth?: AuthFiles
+  mirrors?: readonly MirrorRule[]
+}
+
+/** Opens images with the settings of a command. A mirror of files is none of registries: those have mirrors of their own. */
+export function openImages(
+  { offline = false, insecure = false }: DownloadPolicy,
+  settings: RegistrySettings = {},
+  {
+    fetching,
+    clock,
+    signal,
+  }: { fetching: Omit<HttpClientOptions, 'clock' | 'allow'>; clock: Clock; signal: AbortSignal },
+): Images {
+  const { proxies, ca, limits } = fetching
+  return new Images(
+    {
+      http: {
+        clock,
+        allow: refuseForbiddenUrls({ offline, insecure }),
+        ...defined({ proxies, ca, limits }),
+      },
+      insecure,
+      ...settings,
+    },
+    signal,
+  )
+}

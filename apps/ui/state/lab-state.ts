@@ -1,0 +1,148 @@
+import { signal } from '@preact/signals'
+import { ControlRefused, type ClockReport, type FaultReport } from '../../../lab/index.js'
+import { atMostEvery, oncePerFrame, pauseFor, wallTime, timeoutSignal } from '../browser.js'
+import { isSignedIn, makeLabClient, connectionState } from './page-connection.js'
+import { rowOfMachine, rowOfNode, Rows } from './fleet-rows.js'
+
+/** The lab as it was seen last. */
+export const rows = new Rows()
+/** Counts up when rows change, once per frame at most. */
+export const rowsVersion = signal(0)
+export const faults = signal<readonly FaultReport[]>([])
+export const clock = signal<(ClockReport & { readonly seenAt: number }) | null>(null)
+/** Machines whose Ironic is elsewhere: there are no nodes. */
+export const isFleet = signal(false)
+/** The server is that of `ironstage run`. */
+export const isRun = signal(false)
+
+const notifyRows = oncePerFrame(() => void rowsVersion.value++)
+
+/** Entries that change what all views show. Others are asked for by the views that show them. */
+const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
+
+/** A server that is silent for longer is lost: with the time between two looks, a slow browser shows it within 5 seconds. */
+const PAGE_POLL_INTERVAL = 750
+const PAGE_REQUEST_TIMEOUT = 3000
+const PAGE_RETRY_DELAY = 1000
+/** Time between two readings of what many entries change. */
+const REFRESH_DELAY = 300
+
+/** Keeps the state that of the lab, until the signal is aborted. */
+export async function followLab(signal: AbortSignal): Promise<void> {
+  let last: number | undefined
+  while (!signal.aborted) {
+    const attempt = new AbortController()
+    const ended = AbortSignal.any([signal, attempt.signal])
+    try {
+      last = await readAll(ended)
+      connectionState.value = { kind: 'live' }
+      await Promise.race([followFrom(last, ended), watch(ended), refresh(ended)])
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof ControlRefused && error.status === 401) {
+        connectionState.value = { kind: 'login', isWrong: isSignedIn() }
+        return
+      }
+      connectionState.value = { kind: 'lost', why: describeControlError(error) }
+      await pauseFor(PAGE_RETRY_DELAY, signal)
+    } finally {
+      attempt.abort()
+    }
+  }
+}
+
+function describeControlError(error: unknown): string {
+  if (error instanceof ControlRefused) return error.message
+  return 'the server does not answer'
+}
+
+/** @returns the id of the entry that it stands at */
+async function readAll(signal: AbortSignal): Promise<number> {
+  const client = makeLabClient(timeoutSignal(20_000, signal))
+  const index = await makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal)).index()
+  isFleet.value = index.nodes === 0 && index.machines > 0
+  isRun.value = index.run
+  const [struck] = await Promise.all([
+    client.journal({ kind: 'fault', last: 1000 }),
+    readRows(signal),
+    readFaults(signal),
+  ])
+  rows.forgetFaults()
+  for (const entry of struck.entries) rows.apply(entry)
+  seeClock(index.clock)
+  notifyRows()
+  return index.journal.last
+}
+
+export async function readRows(signal?: AbortSignal): Promise<void> {
+  const client = makeLabClient(timeoutSignal(20_000, signal))
+  if (isFleet.peek()) rows.replace((await client.machines()).machines.map(rowOfMachine))
+  else rows.replace((await client.nodes()).nodes.map(rowOfNode))
+  notifyRows()
+}
+
+export async function readFaults(signal?: AbortSignal): Promise<void> {
+  faults.value = (await makeLabClient(timeoutSignal(20_000, signal)).faults()).faults
+}
+
+export const seeClock = (report: ClockReport): void => {
+  clock.value = { ...report, seenAt: wallTime() }
+}
+
+/** Lab time at this moment, in milliseconds. */
+export function labTime(report = clock.value): number {
+  if (!report) return wallTime()
+  const speed = report.mode === 'real' ? 1 : Number(/^x([\d.]+)$/.exec(report.mode)?.[1] ?? 0)
+  return Date.parse(report.labTime) + (wallTime() - report.seenAt) * speed
+}
+
+/** Follows the journal from an entry on. A connection that ends is opened again at the entry that came last. */
+async function followFrom(last: number, signal: AbortSignal): Promise<void> {
+  let isStale = false
+  const readFaultsSoon = atMostEvery(REFRESH_DELAY, () => void readFaults(signal).catch(() => {}))
+  const readRowsSoon = atMostEvery(REFRESH_DELAY, () => {
+    isStale = false
+    readRows(signal).catch(() => {})
+  })
+  const readClockSoon = atMostEvery(
+    REFRESH_DELAY,
+    () =>
+      void makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal))
+        .clock()
+        .then(seeClock, () => {}),
+  )
+  while (!signal.aborted) {
+    for await (const entry of makeLabClient(signal).events({ kind: FOLLOWED, after: last })) {
+      last = entry.id
+      const result = rows.apply(entry)
+      if (result === 'unknown' && !isStale) {
+        isStale = true
+        readRowsSoon()
+      }
+      if (result === true) notifyRows()
+      if (entry.kind === 'fault') readFaultsSoon()
+      // A restore or a reset changes all; the clock may have been set.
+      if (entry.kind === 'lab') {
+        readRowsSoon()
+        readClockSoon()
+      }
+    }
+    await pauseFor(100, signal)
+  }
+}
+
+/** Looks at the clock again and again; fails when the server is silent. */
+async function watch(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pauseFor(PAGE_POLL_INTERVAL, signal)
+    if (!signal.aborted) seeClock(await makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal)).clock())
+  }
+}
+
+/** Steps are in no entry, so rows are read again now and then: the more there are, the more rarely. */
+async function refresh(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pauseFor(3000 + rows.size * 3, signal)
+    if (!signal.aborted && !document.hidden) await Promise.all([readRows(signal), readFaults(signal)])
+  }
+}

@@ -1,0 +1,193 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../runtime/index.js'
+import { images, putFiles } from '../../../test/kit/registry/images.js'
+import { registryServer } from '../../../test/kit/registry/registry-server.js'
+import { parsePlace, parseReference, referenceText } from '../places/reference.js'
+import { mirrorCandidates, type MirrorRule } from './mirrors.js'
+import { readMirrors } from './read-mirrors.js'
+
+const D = `sha256:${'d'.repeat(64)}`
+let folder: string
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'ironstage-mirrors-'))))
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+async function rules(text: string): Promise<MirrorRule[]> {
+  const path = join(folder, 'mirrors')
+  await writeFile(path, text)
+  return readMirrors(path, systemClock())
+}
+const places = (reference: string, some: readonly MirrorRule[]) =>
+  mirrorCandidates(parseReference(reference), some).places.map(referenceText)
+
+const ICSP = `apiVersion: operator.openshift.io/v1alpha1
+kind: ImageContentSourcePolicy
+metadata: {name: release}
+spec:
+  repositoryDigestMirrors:
+  - mirrors: [one.local/ocp, two.local:5000/ocp]
+    source: quay.io/openshift-release-dev/ocp-release
+`
+const IDMS = (policy: string) => `apiVersion: config.openshift.io/v1
+kind: ImageDigestMirrorSet
+metadata: {name: release}
+spec:
+  imageDigestMirrors:
+  - mirrors: [one.local/ocp]
+    source: quay.io/ocp
+    mirrorSourcePolicy: ${policy}
+`
+
+describe('an ImageContentSourcePolicy', () => {
+  test('is for digests: its mirrors in order, then the source', async () => {
+    const some = await rules(ICSP)
+    const name = 'quay.io/openshift-release-dev/ocp-release'
+    expect(places(`${name}@${D}`, some)).toEqual([`one.local/ocp@${D}`, `two.local:5000/ocp@${D}`, `${name}@${D}`])
+    expect(places(`${name}:4.15`, some)).toEqual([`${name}:4.15`])
+    expect(places(`${name}-nightly@${D}`, some)).toEqual([`${name}-nightly@${D}`])
+    expect(places(`${name}/below@${D}`, some)[0]).toBe(`one.local/ocp/below@${D}`)
+  })
+
+  test('may be one of a list, and JSON', async () => {
+    const list = JSON.stringify({
+      kind: 'List',
+      items: [
+        { kind: 'ImageContentSourcePolicy', spec: { repositoryDigestMirrors: [{ source: 'a.b', mirrors: ['c.d'] }] } },
+      ],
+    })
+    expect(places(`a.b/x@${D}`, await rules(list))).toEqual([`c.d/x@${D}`, `a.b/x@${D}`])
+  })
+})
+
+describe('mirror sets', () => {
+  test('NeverContactSource leaves the source out', async () => {
+    expect(places(`quay.io/ocp/r@${D}`, await rules(IDMS('NeverContactSource')))).toEqual([`one.local/ocp/r@${D}`])
+    expect(places(`quay.io/ocp/r@${D}`, await rules(IDMS('AllowContactingSource')))).toHaveLength(2)
+    expect(places('quay.io/ocp/r:1', await rules(IDMS('NeverContactSource')))).toEqual([])
+  })
+
+  test('of tags and of digests for one source stand in one file', async () => {
+    const tags = `---
+kind: ImageTagMirrorSet
+metadata: {name: tags}
+spec: {imageTagMirrors: [{source: quay.io/ocp, mirrors: [tags.local/ocp]}]}
+`
+    const some = await rules(IDMS('AllowContactingSource') + tags)
+    expect(places('quay.io/ocp:1', some)).toEqual(['tags.local/ocp:1', 'quay.io/ocp:1'])
+    expect(places(`quay.io/ocp@${D}`, some)).toEqual([`one.local/ocp@${D}`, `quay.io/ocp@${D}`])
+  })
+})
+
+describe('a registries.conf', () => {
+  test('the longest prefix counts, location moves the source', async () => {
+    const some = await rules(`
+unqualified-search-registries = ["example.com"]
+[[registry]]
+location = "quay.io"
+[[registry.mirror]]
+location = "all.local"
+[[registry]]
+prefix = "quay.io/ocp"
+location = "moved.local/x"
+[[registry.mirror]]
+location = "digests.local/ocp"
+pull-from-mirror = "digest-only"
+[[registry.mirror]]
+location = "tags.local/ocp"
+pull-from-mirror = "tag-only"
+`)
+    expect(places('quay.io/other:1', some)).toEqual(['all.local/other:1', 'quay.io/other:1'])
+    expect(places('quay.io/ocp/r:1', some)).toEqual(['tags.local/ocp/r:1', 'moved.local/x/r:1'])
+    expect(places(`quay.io/ocp/r@${D}`, some)).toEqual([`digests.local/ocp/r@${D}`, `moved.local/x/r@${D}`])
+  })
+
+  test('mirror-by-digest-only, wildcards, and what is blocked', async () => {
+    const some = await rules(`
+[[registry]]
+prefix = "*.example.com"
+mirror-by-digest-only = true
+[[registry.mirror]]
+location = "m.local/all"
+[[registry]]
+location = "bad.io/x"
+blocked = true
+`)
+    expect(places(`a.b.example.com/r@${D}`, some)).toEqual([`m.local/all/r@${D}`, `a.b.example.com/r@${D}`])
+    expect(places('a.example.com/r:1', some)).toEqual(['a.example.com/r:1'])
+    expect(places('example.com/r:1', some)).toEqual(['example.com/r:1'])
+    expect(places('bad.io/x/y:1', some)).toEqual([])
+  })
+})
+
+test.each([
+  ['kind: Secret\n', /an object of the kind Secret/],
+  ['kind: ImageDigestMirrorSet\nspec: {}\n', /no list spec\.imageDigestMirrors/],
+  [IDMS('Sometimes'), /mirrorSourcePolicy "Sometimes"/],
+  ['kind: ImageContentSourcePolicy\nspec: {repositoryDigestMirrors: [{mirrors: [a.b]}]}\n', /no source in/],
+  [
+    'kind: ImageContentSourcePolicy\nspec: {repositoryDigestMirrors: [{source: "a.b/c:tag", mirrors: []}]}\n',
+    /no source in/,
+  ],
+  ['[[registry]]\n', /no usable prefix or location in \[\[registry\]\] 1/],
+  [
+    '[[registry]]\nlocation="a.b"\nmirror-by-digest-only=true\n[[registry.mirror]]\nlocation="c.d"\npull-from-mirror="all"\n',
+    /both/,
+  ],
+  [
+    '[[registry]]\nlocation="a.b"\n[[registry.mirror]]\nlocation="c.d"\npull-from-mirror="never"\n',
+    /pull-from-mirror "never"/,
+  ],
+  ['[registry\n', /neither YAML with a kind nor TOML/],
+  ['', /neither an object with a kind nor \[\[registry\]\]/],
+])('the file %j is refused', async (text, message) => {
+  await expect(rules(text)).rejects.toThrow(message)
+  await expect(rules(text)).rejects.toMatchObject({ code: 'image-mirrors', kind: 'usage' })
+})
+
+describe('pulling', () => {
+  const FILES = { a: 'A' }
+  const readFrom = async (reference: string, some: readonly MirrorRule[]) => {
+    const client = images({ mirrors: some, http: { limits: { connect: 500 } } })
+    const opened = await client.open(parsePlace(reference))
+    return {
+      pullspec: opened.pullspec,
+      text: (await client.files(await opened.image(), { paths: ['a'] })).get('a')?.toString(),
+    }
+  }
+
+  test('comes from the mirror that has the image, and keeps the name of the source', async () => {
+    await using empty = await registryServer()
+    await using mirror = await registryServer()
+    const digest = await putFiles(`${mirror.host}/ocp:1`, FILES)
+    const some = await rules(ICSP.replace('one.local/ocp, two.local:5000/ocp', `${empty.host}/ocp, ${mirror.host}/ocp`))
+    const name = `quay.io/openshift-release-dev/ocp-release@${digest}`
+    expect(await readFrom(name, some)).toEqual({ pullspec: name, text: 'A' })
+    expect(empty.seen.some(({ url }) => url.includes(digest))).toBe(true)
+  })
+
+  test('goes on to the source, and tells of all that were asked where none has it', async () => {
+    await using empty = await registryServer()
+    await using source = await registryServer()
+    const digest = await putFiles(`${source.host}/ocp:1`, FILES)
+    const some = await rules(
+      IDMS('AllowContactingSource').replace('one.local', empty.host).replace('quay.io', source.host),
+    )
+    expect(await readFrom(`${source.host}/ocp@${digest}`, some)).toMatchObject({ text: 'A' })
+    const failure = await readFrom(`${source.host}/ocp@${D}`, some).catch((error: Error) => error.message)
+    expect(failure).toMatch(/is at none of its mirrors/)
+    for (const { host } of [empty, source]) expect(failure).toContain(host)
+  })
+
+  test('a mirror with other bytes under the digest is passed over', async () => {
+    await using bad = await registryServer()
+    await using good = await registryServer()
+    const digest = await putFiles(`${good.host}/ocp:1`, FILES)
+    await putFiles(`${bad.host}/ocp:1`, { a: 'evil' })
+    const { manifests } = bad.repositories.get('ocp')!
+    manifests.set(digest, [...manifests.values()][0]!)
+    const some = await rules(ICSP.replace('one.local/ocp, two.local:5000/ocp', `${bad.host}/ocp, ${good.host}/ocp`))
+    expect(await readFrom(`quay.io/openshift-release-dev/ocp-release@${digest}`, some)).toMatchObject({ text: 'A' })
+  })
+})

@@ -1,0 +1,145 @@
+import { UserError, defined, ownMember } from '../../base/runtime/index.js'
+import { ConnectionFailed, type WireRequest, type WireResponse } from '../../base/wire/index.js'
+import { authenticate } from './access/authenticate.js'
+import { ANSWER_HEADERS, jsonAnswer } from './protocol/redfish-answers.js'
+import { readRedfishBody } from './protocol/body.js'
+import { carryOut } from './protocol/carry-out.js'
+import { errorBody, messageRefusal, Refusal } from './protocol/redfish-refusal.js'
+import { allowedMethods, type RedfishCall, type ResourceMethod, type RedfishResource } from './protocol/resource.js'
+import type { ServiceParts } from './service-parts.js'
+
+/** A request with what its path leads to. */
+interface Routed {
+  path: string
+  search: string
+  resource?: RedfishResource
+  params: Record<string, string>
+  /** Undefined for a path that leads to none. */
+  machine?: ReturnType<ServiceParts['machines']['get']>
+}
+
+/** Probe point around a request, which is a call of a BMC. `next()` resolves with its answer. */
+export interface RedfishPoint {
+  readonly kind: 'bmc'
+  /** Name of the call. */
+  readonly call: string
+  /** Method of HTTP. */
+  readonly method: string
+  /** Path with the query. */
+  readonly target: string
+  /** Id of the machine; absent for a request that concerns none. */
+  readonly machine?: string
+  /** The node, which a probe that passes the point on adds. */
+  readonly node?: string | undefined
+  /** Makes the service answer as if it had carried the call out. */
+  readonly lie: () => void
+}
+
+/** Call name of a request to an unknown path. */
+export const NO_RESOURCE = 'read service'
+
+const RESOURCE_METHODS: Readonly<Record<string, ResourceMethod>> = {
+  GET: 'get',
+  HEAD: 'get',
+  PATCH: 'patch',
+  PUT: 'put',
+  POST: 'post',
+  DELETE: 'delete',
+}
+
+/** Answers a request. Every one passes the probe as a call of a BMC, also those that are refused. */
+export async function answerRedfishCall(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
+  const { probe } = service
+  const routed = routeRedfishCall(service, request)
+  let isLie = false
+  const work = () => orRefused(service, () => answerRouted(service, request, routed, isLie))
+  if (!probe.watches('bmc')) return work()
+  const { resource, machine } = routed
+  const { method, target } = request
+  const reads = resource?.reads ?? NO_RESOURCE
+  const call = ownMember(RESOURCE_METHODS, method) === 'get' ? reads : (resource?.changes ?? reads)
+  const point: RedfishPoint = {
+    kind: 'bmc',
+    call,
+    method,
+    target,
+    ...defined({ machine: machine ? machine.spec.id : undefined }),
+    lie: () => (isLie = true),
+  }
+  const answered = await probe.around<WireResponse>(point, work)
+  if (answered.headers['odata-version']) return answered
+  return { ...answered, headers: { ...ANSWER_HEADERS, ...answered.headers } }
+}
+
+function routeRedfishCall({ routes, machines }: ServiceParts, { target }: WireRequest): Routed {
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  const search = mark < 0 ? '' : target.slice(mark + 1)
+  const below = /^\/redfish\/v1(\/.*)?$/.exec(path)
+  const found = below ? routes.find(below[1] ?? '/') : undefined
+  if (!found) return { path, search, params: {} }
+  const { resource, params } = found
+  const machine = resource.kind === 'machine' ? machines.get(params['machine']!) : undefined
+  return { path, search, resource, params, ...defined({ machine }) }
+}
+
+async function orRefused(service: ServiceParts, work: () => Promise<WireResponse>): Promise<WireResponse> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ConnectionFailed) throw error
+    if (error instanceof Refusal) return jsonAnswer(error.status, errorBody(error.messages), error.headers)
+    // The machine's own refusals, as of a setting that it lacks.
+    if (error instanceof UserError)
+      return jsonAnswer(400, errorBody(messageRefusal(400, 'GeneralError', [], { resolution: error.message }).messages))
+    service.logger('error', 'a Redfish request failed', { error })
+    return jsonAnswer(500, errorBody(messageRefusal(500, 'InternalError').messages))
+  }
+}
+
+async function answerRouted(
+  service: ServiceParts,
+  request: WireRequest,
+  routed: Routed,
+  isLie: boolean,
+): Promise<WireResponse> {
+  const { path, search, resource, params, machine } = routed
+  if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
+  const { 'odata-version': version } = request.headers
+  if (version !== undefined && version !== '4.0')
+    throw messageRefusal(412, 'HeaderInvalid', ['OData-Version'], { resolution: 'Use version 4.0.' })
+  const isOpen = resource?.kind === 'service' && (resource.open === true || isSignIn(resource, request))
+  // The root is read at every start of a client; only what a query puts into it depends on who asks.
+  const caller = !isOpen
+    ? authenticate(service, request, machine)
+    : search === ''
+      ? undefined
+      : findCaller(service, request)
+  if (!resource || (resource.kind === 'machine' && !machine)) throw messageRefusal(404, 'ResourceMissingAtURI', [path])
+  const method = ownMember(RESOURCE_METHODS, request.method)
+  const isAllowed = method && (resource[method] ?? (method === 'get' ? resource.raw : undefined))
+  if (!isAllowed)
+    throw messageRefusal(405, 'OperationNotAllowed', [], {
+      resolution: `Use ${allowedMethods(resource)}.`,
+      headers: { allow: allowedMethods(resource) },
+    })
+  const query = new URLSearchParams(search)
+  if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
+    throw messageRefusal(400, 'QueryNotSupportedOnOperation')
+  const body = method === 'get' || method === 'delete' ? {} : readRedfishBody(request, method === 'post')
+  const call: RedfishCall = { service, request, params, body, query, caller, isLie }
+  return carryOut(resource, method, machine ? { ...call, machine } : call, path)
+}
+
+/** The caller of an open resource, which shows more to one with credentials and is there without them. */
+function findCaller(service: ServiceParts, request: WireRequest): RedfishCall['caller'] {
+  try {
+    return authenticate(service, request, undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/** A POST of a session has its credentials in the body. */
+const isSignIn = (resource: RedfishResource, { method }: WireRequest): boolean =>
+  method === 'POST' && resource.path.startsWith('/SessionService/Sessions')

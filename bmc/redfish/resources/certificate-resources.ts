@@ -1,0 +1,222 @@
+import { X509Certificate } from 'node:crypto'
+import { randomUuid, ownMember } from '../../../base/runtime/index.js'
+import type { Machine, MediaDrive } from '../../../machine/index.js'
+import {
+  anyObject,
+  anythingCheck,
+  checkAction,
+  checkCreation,
+  objectCheck,
+  choiceCheck,
+  textCheck,
+} from '../protocol/value-checks.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  type RedfishDocument,
+  type Reference,
+} from '../protocol/redfish-document.js'
+import { baseMessage } from '../protocol/redfish-messages.js'
+import { messageRefusal, Refusal } from '../protocol/redfish-refusal.js'
+import {
+  ofMachine,
+  ofService,
+  type RedfishCall,
+  type MachineCall,
+  type RedfishOutcome,
+  type RedfishResource,
+} from '../protocol/resource.js'
+import { decodePathPart } from '../protocol/resource-routes.js'
+import { MEDIA_SLOTS } from './virtual-media-resources.js'
+
+type Parent = 'Systems' | 'Managers'
+
+const REPLACE = 'CertificateService.ReplaceCertificate'
+const CERTIFICATE_TYPES = choiceCheck(['PEM'])
+
+const deviceOf = ({ params }: MachineCall): MediaDrive | undefined => MEDIA_SLOTS.get(params['slot']!)?.device
+
+/** @throws Refusal 400 for a text that is no certificate */
+function certificateIn(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    throw new Refusal(400, [
+      baseMessage('PropertyValueFormatError', [pem.slice(0, 40), 'CertificateString'], {
+        property: 'CertificateString',
+        resolution: 'Send one certificate as PEM.',
+      }),
+    ])
+  }
+}
+
+const DN_ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
+  CN: 'CommonName',
+  O: 'Organization',
+  OU: 'OrganizationalUnit',
+  L: 'City',
+  ST: 'State',
+  C: 'Country',
+}
+
+const parseDistinguishedName = (text: string): RedfishDocument =>
+  Object.fromEntries(
+    text.split('\n').flatMap((line) => {
+      const [, key = '', value = ''] = /^(\w+)=(.*)$/.exec(line) ?? []
+      const name = ownMember(DN_ATTRIBUTE_NAMES, key)
+      return name === undefined ? [] : [[name, value]]
+    }),
+  )
+
+function certificateOf(path: readonly string[], pem: string): RedfishDocument {
+  const certificate = certificateIn(pem)
+  return {
+    ...resourceHead('Certificate', path, 'Certificate of image servers'),
+    CertificateType: 'PEM',
+    CertificateString: pem,
+    CertificateUsageTypes: ['Web'],
+    Subject: parseDistinguishedName(certificate.subject),
+    Issuer: parseDistinguishedName(certificate.issuer),
+    ValidNotBefore: new Date(certificate.validFrom).toISOString(),
+    ValidNotAfter: new Date(certificate.validTo).toISOString(),
+    SerialNumber: certificate.serialNumber.match(/../g)?.join(':') ?? '',
+    Fingerprint: certificate.fingerprint256,
+    FingerprintHashAlgorithm: 'TPM_ALG_SHA256',
+  }
+}
+
+const certificateResources = (parent: Parent): RedfishResource[] => {
+  const pathTo = (machine: Machine, slot: string, ...more: string[]) => [
+    parent,
+    machine.spec.id,
+    'VirtualMedia',
+    slot,
+    'Certificates',
+    ...more,
+  ]
+  const found = (call: MachineCall) => {
+    const device = deviceOf(call)
+    if (!device) return undefined
+    const { certificates } = call.machine.firmware.mediaTrust(device)
+    return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
+  }
+  const add = async (call: MachineCall): Promise<RedfishOutcome> => {
+    const { machine, body, params, service } = call
+    const slot = found(call)
+    if (!slot) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
+    checkCreation(
+      body,
+      { CertificateString: textCheck({ most: 65_536 }), CertificateType: CERTIFICATE_TYPES, ...META },
+      ['CertificateString', 'CertificateType'],
+    )
+    const pem = String(body['CertificateString'])
+    certificateIn(pem)
+    const id = randomUuid(service.random).slice(0, 8)
+    const certificates = [...slot.certificates, { id, pem }]
+    if (!call.isLie) await machine.firmware.trustMedia(slot.device, { certificates })
+    const path = pathTo(machine, params['slot']!, id)
+    return { status: 201, headers: { location: redfishPath(...path) }, document: certificateOf(path, pem) }
+  }
+  return [
+    ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates`, {
+      reads: 'read certificates',
+      changes: 'change certificates',
+      get: (call) => {
+        const { machine, params } = call
+        const slot = found(call)
+        const path = pathTo(machine, params['slot']!)
+        const members = slot?.certificates.map(({ id }) => referenceTo(...path, id))
+        return members && makeCollection('CertificateCollection', path, 'Certificates', members)
+      },
+      post: add,
+      liesItself: true,
+    }),
+    ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates/{certificate}`, {
+      reads: 'read certificates',
+      changes: 'change certificates',
+      get: (call) => {
+        const one = found(call)?.one
+        return one && certificateOf(pathTo(call.machine, call.params['slot']!, one.id), one.pem)
+      },
+      delete: async (call) => {
+        const slot = found(call)
+        if (!slot?.one) throw messageRefusal(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
+        const certificates = slot.certificates.filter((each) => each !== slot.one)
+        await call.machine.firmware.trustMedia(slot.device, { certificates })
+      },
+    }),
+  ]
+}
+
+const META = { UefiSignatureOwner: anythingCheck, KeyUsage: anythingCheck, Oem: anyObject }
+
+/** All certificates of the caller's machines, below their managers. */
+function locations({ service, caller }: RedfishCall): Reference[] {
+  return (caller ? service.visible(caller) : []).flatMap(({ spec, firmware }) =>
+    [...MEDIA_SLOTS].flatMap(([slot, { device }]) =>
+      firmware
+        .mediaTrust(device)
+        .certificates.map(({ id }) => referenceTo('Managers', spec.id, 'VirtualMedia', slot, 'Certificates', id)),
+    ),
+  )
+}
+
+async function replace(call: RedfishCall): Promise<void> {
+  const { body, service, caller } = call
+  const fields = {
+    CertificateString: textCheck({ most: 65_536 }),
+    CertificateType: CERTIFICATE_TYPES,
+    // The schema has a reference; sushy sends the path alone.
+    CertificateUri: (value: unknown, path: string) =>
+      typeof value === 'string' ? textCheck()(value, path) : objectCheck({ '@odata.id': textCheck() })(value, path),
+  }
+  checkAction(REPLACE, body, fields, Object.keys(fields))
+  const named = body['CertificateUri'] as string | RedfishDocument
+  const uri = typeof named === 'string' ? named : String(named['@odata.id'])
+  const [, id = '', slot = '', certificate = ''] =
+    /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
+  const machine = service.machines.get(decodePathPart(id) ?? '')
+  const device = MEDIA_SLOTS.get(slot)?.device
+  const isOwn = machine !== undefined && caller !== undefined && service.sees(machine, caller)
+  const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []
+  if (!isOwn || !device || !known.some((each) => each.id === certificate))
+    throw messageRefusal(400, 'ActionParameterValueNotInList', [uri, 'CertificateUri', REPLACE], {
+      property: 'CertificateUri',
+      resolution: 'Name a certificate of CertificateLocations.',
+    })
+  const pem = String(body['CertificateString'])
+  certificateIn(pem)
+  const certificates = known.map((each) => (each.id === certificate ? { ...each, pem } : each))
+  await machine.firmware.trustMedia(device, { certificates })
+}
+
+/** Certificates of the servers that images of virtual media come from. */
+export const CERTIFICATE_RESOURCES: readonly RedfishResource[] = [
+  ofService('/CertificateService', {
+    reads: 'read certificates',
+    get: () => ({
+      ...resourceHead('CertificateService', ['CertificateService'], 'Certificate Service'),
+      CertificateLocations: referenceTo('CertificateService', 'CertificateLocations'),
+      Actions: { [`#${REPLACE}`]: { target: redfishPath('CertificateService', 'Actions', REPLACE) } },
+    }),
+  }),
+  ofService('/CertificateService/CertificateLocations', {
+    reads: 'read certificates',
+    get: (call) => {
+      const certificates = locations(call)
+      return {
+        ...resourceHead(
+          'CertificateLocations',
+          ['CertificateService', 'CertificateLocations'],
+          'Certificate Locations',
+        ),
+        Links: { Certificates: certificates, 'Certificates@odata.count': certificates.length },
+      }
+    },
+  }),
+  ofService(`/CertificateService/Actions/${REPLACE}`, { reads: 'change certificates', post: replace }),
+  ...certificateResources('Systems'),
+  ...certificateResources('Managers'),
+]

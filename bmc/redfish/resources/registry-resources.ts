@@ -1,0 +1,101 @@
+import { factoryFirmware } from '../../../machine/index.js'
+import {
+  makeCollection,
+  resourceHead,
+  referenceTo,
+  redfishPath,
+  odataTypeOf,
+  type RedfishDocument,
+} from '../protocol/redfish-document.js'
+import { BASE_VERSION, baseMessages } from '../protocol/redfish-messages.js'
+import { ofService, type RedfishCall, type RedfishResource } from '../protocol/resource.js'
+import { attributeRegistry, BIOS_REGISTRY } from './bios-resources.js'
+import { EVENT_MESSAGES, EVENT_REGISTRY } from '../events/event-messages.js'
+
+interface Registry {
+  id: string
+  name: string
+  /** Name and version without the patch level, as in `Base.1.22`. */
+  registry: string
+  contents: (call: RedfishCall) => RedfishDocument | undefined
+}
+
+const messageRegistry = (prefix: string, version: string, messages: RedfishDocument): RedfishDocument => ({
+  '@odata.type': odataTypeOf('MessageRegistry'),
+  Id: `${prefix}.${version}.0`,
+  Name: `${prefix} Message Registry`,
+  Language: 'en',
+  RegistryPrefix: prefix,
+  RegistryVersion: `${version}.0`,
+  OwningEntity: 'ironstage',
+  Messages: messages,
+})
+
+function eventMessages(): RedfishDocument {
+  const entries = Object.values(EVENT_MESSAGES).map(({ key, severity, sentence }) => {
+    const count = sentence.includes('%1') ? 1 : 0
+    const types = count === 1 ? { ParamTypes: ['string'] } : {}
+    const text = { Description: sentence, Message: sentence, Severity: severity, MessageSeverity: severity }
+    return [key, { ...text, NumberOfArgs: count, ...types, Resolution: 'None.' }] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The attributes of all machines are the same; a value of one machine alone has no default. */
+function biosRegistry({ service, caller }: RedfishCall): RedfishDocument | undefined {
+  const [machine] = caller ? service.visible(caller) : []
+  return machine && attributeRegistry(factoryFirmware(machine.spec).report().bios)
+}
+
+const REGISTRIES: readonly Registry[] = [
+  {
+    id: 'Base',
+    name: 'Base Message Registry',
+    registry: `Base.${BASE_VERSION}`,
+    contents: () => messageRegistry('Base', BASE_VERSION, baseMessages()),
+  },
+  {
+    id: EVENT_REGISTRY.prefix,
+    name: 'Machine Event Message Registry',
+    registry: `${EVENT_REGISTRY.prefix}.${EVENT_REGISTRY.version}`,
+    contents: () => messageRegistry(EVENT_REGISTRY.prefix, EVENT_REGISTRY.version, eventMessages()),
+  },
+  {
+    id: BIOS_REGISTRY,
+    name: 'BIOS Attribute Registry',
+    registry: 'BiosAttributeRegistry.1.0',
+    contents: biosRegistry,
+  },
+]
+
+/** The registries of messages and BIOS attributes. */
+export const REGISTRY_RESOURCES: readonly RedfishResource[] = [
+  ofService('/Registries', {
+    reads: 'read registries',
+    get: () =>
+      makeCollection(
+        'MessageRegistryFileCollection',
+        ['Registries'],
+        'Registries',
+        REGISTRIES.map(({ id }) => referenceTo('Registries', id)),
+      ),
+  }),
+  ofService('/Registries/{registry}', {
+    reads: 'read registries',
+    get: ({ params }) => {
+      const found = REGISTRIES.find(({ id }) => id === params['registry'])
+      return (
+        found && {
+          ...resourceHead('MessageRegistryFile', ['Registries', found.id], found.name),
+          Languages: ['en'],
+          Registry: found.registry,
+          Location: [{ Language: 'en', Uri: redfishPath('Registries', found.id, 'Registry') }],
+        }
+      )
+    },
+  }),
+  ofService('/Registries/{registry}/Registry', {
+    reads: 'read registries',
+    get: (call) => REGISTRIES.find(({ id }) => id === call.params['registry'])?.contents(call),
+  }),
+]
