@@ -1,17 +1,8 @@
 import type { HardwareFleet, Machines, MachineSpec } from '../../machine/index.js'
 import { defined } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
+import type { WantedNodes } from '../control/node-handlers.js'
 import { makeIdentities, seedIsUsed, type MachineIdentity } from './identities.js'
-
-/** Machines that a caller of the control API adds to a lab. */
-export interface WantedNodes {
-  readonly count: number
-  /** Beginning of the nodes' names. */
-  readonly prefix: string
-  readonly hardware?: HardwareFleet
-  /** Decides the identities of the machines and nodes; default: they follow from the machines' numbers. */
-  readonly seed?: number
-}
 
 interface EnrollingParts {
   readonly machines: Machines

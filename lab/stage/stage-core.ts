@@ -1,4 +1,12 @@
-import { Probe, silent, systemClock, withoutRepeats, type Clock, type Logger, type Scope } from '../../base/runtime/index.js'
+import {
+  Probe,
+  silent,
+  systemClock,
+  withoutRepeats,
+  type Clock,
+  type Logger,
+  type Scope,
+} from '../../base/runtime/index.js'
 import { Events } from '../lab-events.js'
 import { randomnessOf, type Randomness } from './randomness.js'
 import type { StageOptions } from './stage-options.js'
