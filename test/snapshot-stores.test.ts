@@ -38,6 +38,7 @@ const STORES: Record<string, string> = {
   'lab/images/live-images.ts': 'made from the records of nodes',
   'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/faults/fault-index.ts': 'made from faults',
+  'lab/journal/seen-states.ts': 'in `journal` of the state',
   'lab/journal/reader-schedule.ts': 'readers, which belong to callers',
   'lab/journal/flow-memory.ts': 'tells what happened, and so does not go back',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',

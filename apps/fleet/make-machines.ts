@@ -10,14 +10,14 @@ import {
 import { defined, systemClock, UserError, type Logger } from '../../base/runtime/index.js'
 import type { ListedSystem } from './systems-file.js'
 
-/** Machines whose making is under way at a time. */
+/** Machines created at once. */
 const MAX_PARALLEL_MACHINES = 500
 
 /** Makes machines that are missing. */
 export async function makeMachines(
   missing: readonly MachineSpec[],
   machines: Machines,
-  ready: (machine: Machine) => Promise<void>,
+  ready: (machine: Machine) => void,
 ): Promise<void> {
   for (let from = 0; from < missing.length; from += MAX_PARALLEL_MACHINES)
     await Promise.all(
@@ -45,7 +45,7 @@ interface SystemParts {
   machines: Machines
   hardware: HardwareFleet | undefined
   disks: 'file' | 'described'
-  ready: (machine: Machine) => Promise<void>
+  ready: (machine: Machine) => void
   logger: Logger
 }
 
@@ -126,7 +126,7 @@ function refuseForeignAddresses(specs: readonly MachineSpec[], machines: Machine
     }
 }
 
-/** A list that was made anew for the same state folder leads to more machines than it has. */
+/** Warns about machines of the state folder that a regenerated list no longer has, or has changed. */
 function warnOfDifferences(systems: readonly ListedSystem[], machines: Machines, logger: Logger): void {
   const known = machines.list()
   if (known.length === 0) return

@@ -4,7 +4,7 @@
  */
 export class LateBound<Part> {
   readonly #name: string
-  #part: Part | undefined
+  #bound: { readonly part: Part } | undefined
 
   /** @param name of the part, for the error: `machines` */
   constructor(name: string) {
@@ -13,13 +13,13 @@ export class LateBound<Part> {
 
   /** Makes the part available to those who refer to it. */
   bind(part: Part): Part {
-    this.#part = part
+    this.#bound = { part }
     return part
   }
 
   /** @throws Error before {@link bind}: the parts are opened in a wrong order */
   get(): Part {
-    if (this.#part === undefined) throw new Error(`a part is missing: ${this.#name}, which is opened later`)
-    return this.#part
+    if (!this.#bound) throw new Error(`a part is missing: ${this.#name}, which is opened later`)
+    return this.#bound.part
   }
 }
