@@ -54,14 +54,7 @@ async function composeLab<Fork extends ForkedLab>(
   },
 ): Promise<Composed<Fork>> {
   const { clock: mode = 'auto', seed = 1, ...rest } = options
-  // Programs on sockets can set its mode, and move it.
-  const virtual =
-    typeof mode === 'number'
-      ? undefined
-      : parts.network
-        ? new LabClock({ mode: 'manual', start: START_TIME })
-        : new VirtualClock()
-  const clock = virtual ?? new LabClock({ mode: mode as number })
+  const clock = labClock(mode, parts.network !== undefined)
   const staged = await composeStage({
     disks: 'described',
     ...rest,
@@ -72,7 +65,7 @@ async function composeLab<Fork extends ForkedLab>(
     identity: () => identityOf(options),
     ...defined({ fork: parts.network ? parts.fork : undefined }),
   })
-  const jump = virtual && mode === 'auto' ? sharedWait(virtual) : undefined
+  const jump = mode === 'auto' ? sharedWait(clock) : undefined
   const wait: Lab['wait'] = jump ?? ((awaited) => awaited)
   const { dispatch, events, nodes } = staged
   const { conductor: _, store: __, ...unchanging } = staged
@@ -104,6 +97,12 @@ async function composeLab<Fork extends ForkedLab>(
     throw error
   }
   return lab
+}
+
+function labClock(mode: NonNullable<LabOptions['clock']>, hasSockets: boolean): VirtualClock {
+  if (typeof mode === 'number') return new LabClock({ mode })
+  // Programs on sockets can set its mode, and move it.
+  return hasSockets ? new LabClock({ mode: 'manual', start: START_TIME }) : new VirtualClock()
 }
 
 /** The options as data. */
