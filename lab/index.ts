@@ -58,18 +58,7 @@ export type { TypedSchema, TypeOf } from './control/control-operation.js'
 export type { ControlCalls } from './control/typed-calls.js'
 export type { ClockReport } from './control/clock-control.js'
 export { StagedNode } from './lab-node.js'
-export type {
-  DeployRequest,
-  EnrollOptions,
-  Lab,
-  LabBoot,
-  LabMachine,
-  LabNode,
-  LabOptions,
-  ThreadedLab,
-  ThreadedLabOptions,
-  ThreadedNode,
-} from './lab.js'
+export type { DeployRequest, EnrollOptions, Lab, LabBoot, LabMachine, LabNode, LabOptions } from './lab.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
 export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
 export { accountProblem as ipmiAccountProblem } from '../bmc/ipmi/index.js'
