@@ -1,4 +1,4 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import { SchemaCompiler } from '../base/schemas/index.js'
 import { COMMAND_STATUSES } from '../base/wire/index.js'
 import type { SavedState } from './agent-phases.js'
 
@@ -65,8 +65,7 @@ const schema = {
   },
 }
 
-const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
-let validate: ValidateFunction<SavedState> | undefined
+const savedStateCheck = new SchemaCompiler({ stopsAtFirst: true }).check<SavedState>(schema)
 
 /**
  * State that an earlier run of this agent saved on this boot. Anything else (nothing, another boot's, another format)
@@ -74,6 +73,5 @@ let validate: ValidateFunction<SavedState> | undefined
  */
 export function readSavedState(value: unknown, bootId: string): SavedState | undefined {
   if (value === undefined || value === null) return undefined
-  validate ??= ajv.compile<SavedState>(schema)
-  return validate(value) && value.bootId === bootId ? value : undefined
+  return savedStateCheck.accepts(value) && value.bootId === bootId ? value : undefined
 }

@@ -156,10 +156,6 @@ export const ERRORS = defineCatalogue({
     sentence: 'the stream metadata could not be fetched',
     remedy: 'check the name of the stream and the network, or name an image',
   },
-  'version-downgrade': {
-    sentence: 'the requested version is older than the installed one',
-    remedy: 'choose the installed version or a later one',
-  },
   'version-family': {
     sentence: 'only one of the two versions is of Fedora CoreOS',
     remedy: 'compare versions of the same system',

@@ -1,4 +1,5 @@
-import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
+import type { SchemaObject } from 'ajv'
+import { SchemaCompiler } from '../base/schemas/index.js'
 import type { IgnitionConfig } from './config.js'
 
 const ignitionListSchema = (items: SchemaObject): SchemaObject => ({ type: 'array', nullable: true, items })
@@ -55,21 +56,13 @@ const configSchema: SchemaObject = {
   },
 }
 
-let compiledConfigValidator: ValidateFunction<IgnitionConfig> | undefined
+const configShape = new SchemaCompiler({ stopsAtFirst: true }).check<IgnitionConfig>(configSchema)
 
-/** Compiled on first use, since not every command reads a config. */
-const getConfigValidator = () =>
-  (compiledConfigValidator ??= new Ajv({
-    strictTypes: false,
-    meta: false,
-    validateSchema: false,
-  }).compile<IgnitionConfig>(configSchema))
-
-export const hasShape = (value: unknown): value is IgnitionConfig => getConfigValidator()(value)
+export const hasShape = (value: unknown): value is IgnitionConfig => configShape.accepts(value)
 
 /** Error of the latest check, with Ignition's notation for the path: `$.storage.files.0.mode must be integer`. */
 export function shapeError(): string {
-  const [error] = getConfigValidator().errors ?? []
+  const [error] = configShape.errors()
   if (!error) return 'its shape is not that of a config'
   const place = `$${error.instancePath.replaceAll('/', '.')}`
   // Only words of the schema: the value itself may be a secret.

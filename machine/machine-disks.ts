@@ -12,8 +12,8 @@ import {
 import type { SimulatedDisk } from './disk/block-device.js'
 import { describedDisk, type DescribedDevice, type DiskState } from './disk/described-disk.js'
 import { FileBacked } from './disk/file-backed.js'
-import { whilePowered, type BootOfDisks } from './disk/powered-disk.js'
-import { probeDisk, showsPartitions } from './disk/probed-disk.js'
+import { PoweredDisk, type BootOfDisks } from './disk/powered-disk.js'
+import { ProbedDisk, showsPartitions } from './disk/probed-disk.js'
 import { WriteLog, type WrittenRange } from './disk/write-log.js'
 import { diskFileOf, noSuchDisk } from './hardware/changed-hardware.js'
 import type { DiskSpec, MachineSpec } from './machine-spec.js'
@@ -180,7 +180,7 @@ export class MachineDisks implements AsyncDisposable {
   /** The disks for one boot: after its end every access rejects. */
   forBoot(user: DiskUser, boot: string): ReadonlyMap<string, SimulatedDisk> {
     const ofBoot = new DisksOfBoot(this, boot, user)
-    return new Map(this.#spec.disks.map(({ name }) => [name, whilePowered(this.inPlace(name).disk.device, ofBoot)]))
+    return new Map(this.#spec.disks.map(({ name }) => [name, new PoweredDisk(this.inPlace(name).disk.device, ofBoot)]))
   }
 
   /** Looks at a disk past the probe: no fault strikes. Files are closed after the work unless the machine is `on`. */
@@ -266,7 +266,7 @@ export class MachineDisks implements AsyncDisposable {
 
   #made(disk: DiskSpec): MachineDisk {
     const own = disk.backing.kind === 'described' ? describedDisk(disk, this.#changing) : this.#file(disk)
-    return new MachineDisk(probeDisk(own, this.parts.probe, this.#spec.id), own)
+    return new MachineDisk(new ProbedDisk(own, this.parts.probe, this.#spec.id), own)
   }
 
   #file(disk: DiskSpec): FileBacked {

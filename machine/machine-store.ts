@@ -85,11 +85,11 @@ const RECORD_KINDS: readonly RecordKind[] = ['spec', 'state', 'system', 'saved',
 type RecordChange =
   { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
 
-/** Who hears what a caller does not ask for. */
+/** Listeners for what no caller waits for. */
 export interface StoreHooks {
-  /** What a power cut has taken, in a sentence. */
+  /** Gets a sentence about the changes that a power cut has taken. */
   onLoss?: (sentence: string) => void
-  /** `state-full`, also where the change that met it has no one who waits for it. */
+  /** Gets `state-full`, also for a change that no caller waits for. */
   onFull?: (error: UserError) => void
 }
 

@@ -1,6 +1,7 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../base/runtime/index.js'
+import { SchemaCompiler } from '../base/schemas/index.js'
 import { MANIFEST_SCHEMAS, type ManifestKind } from './manifest-schema.js'
 import type { Metal3Manifest } from './manifest-types.js'
 
@@ -26,22 +27,9 @@ export interface ReadManifest {
   finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
 }
 
-const manifestValidators = new Map<ManifestKind, ValidateFunction<Metal3Manifest>>()
-
-function validatorOf(kind: ManifestKind): ValidateFunction<Metal3Manifest> {
-  const known = manifestValidators.get(kind)
-  if (known) return known
-  const ajv = new Ajv({
-    allErrors: true,
-    strict: false,
-    meta: false,
-    validateSchema: false,
-    formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
-  })
-  const compiled = ajv.compile<Metal3Manifest>(MANIFEST_SCHEMAS[kind])
-  manifestValidators.set(kind, compiled)
-  return compiled
-}
+const manifestSchemas = new SchemaCompiler({
+  formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
+})
 
 /** Reads the Kubernetes objects of a file: valid ones of known kinds, and findings for the rest. */
 export function readManifests(file: string, text: string): { manifests: ReadManifest[]; findings: ManifestFinding[] } {
@@ -90,11 +78,10 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     else if (!isManifestKind(kind))
       findings.push(finding('note', ['kind'], `a ${kind} leads to no call and is left out`))
     else {
-      const isValid = validatorOf(kind)
-      if (isValid(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
+      const check = manifestSchemas.check<Metal3Manifest>(MANIFEST_SCHEMAS[kind])
+      if (check.accepts(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
       else
-        for (const [path, message] of schemaComplaints(isValid.errors ?? []))
-          findings.push(finding('error', path, message))
+        for (const [path, message] of schemaComplaints(check.errors())) findings.push(finding('error', path, message))
     }
   }
   return { manifests, findings }

@@ -1,4 +1,4 @@
-import { jsonCheck, parseLiveJson } from './json-file.js'
+import { liveFileSchemas, parseLiveJson } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Features that a live image declares in `coreos/features.json`. Old images have no such file. */
@@ -8,7 +8,7 @@ export interface OsFeatures {
   'live-initrd-network'?: boolean
 }
 
-const osFeatures = jsonCheck<OsFeatures>({
+const osFeatures = liveFileSchemas.check<OsFeatures>({
   type: 'object',
   required: [],
   properties: {

@@ -1,18 +1,12 @@
-import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
+import { SchemaCompiler, type SchemaCheck } from '../../base/schemas/index.js'
 import { NotOnIso, type IsoEntry, type IsoFilesystem } from '../../base/bytes/index.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Limit for a metadata file; real images have a few hundred bytes. */
 const MAX_LIVE_JSON_BYTES = 64 * 1024
 
-/** Gives the check of a file's shape. */
-export type JsonCheck<T> = () => ValidateFunction<T>
-
-/** Compiles a schema on first use: few commands read an image. */
-export function jsonCheck<T>(schema: SchemaObject): JsonCheck<T> {
-  let compiled: ValidateFunction<T> | undefined
-  return () => (compiled ??= new Ajv({ strict: true, meta: false, validateSchema: false }).compile<T>(schema))
-}
+/** Schemas of the metadata files in an image. */
+export const liveFileSchemas = new SchemaCompiler({ stopsAtFirst: true })
 
 /** The file at `path`, or undefined. */
 export async function findOptional(filesystem: IsoFilesystem, path: string): Promise<IsoEntry | undefined> {
@@ -32,7 +26,7 @@ export async function findOptional(filesystem: IsoFilesystem, path: string): Pro
 export async function readJsonFile<T>(
   filesystem: IsoFilesystem,
   entry: IsoEntry,
-  check: JsonCheck<T>,
+  check: SchemaCheck<T>,
   what: string,
 ): Promise<T> {
   if (entry.size > MAX_LIVE_JSON_BYTES)
@@ -42,15 +36,14 @@ export async function readJsonFile<T>(
 }
 
 /** @throws LiveImageError for invalid JSON, and for JSON of another shape */
-export function parseLiveJson<T>(bytes: Uint8Array, check: JsonCheck<T>, what: string): T {
+export function parseLiveJson<T>(bytes: Uint8Array, check: SchemaCheck<T>, what: string): T {
   let value: unknown
   try {
     value = JSON.parse(Buffer.from(bytes).toString())
   } catch (cause) {
     throw new LiveImageError(what, cause)
   }
-  const validate = check()
-  if (validate(value)) return value
-  const [error] = validate.errors ?? []
+  if (check.accepts(value)) return value
+  const [error] = check.errors()
   throw new LiveImageError(what, new LiveImageError(`${error?.instancePath || 'the whole'} ${error?.message}`))
 }

@@ -1,5 +1,5 @@
 import type { ByteSource, IsoFilesystem, Patch } from '../../base/bytes/index.js'
-import { findOptional, jsonCheck, readJsonFile } from './json-file.js'
+import { findOptional, liveFileSchemas, readJsonFile } from './json-file.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** Kernel arguments of a live ISO. The image holds the same text in several areas, one for each boot loader. */
@@ -28,7 +28,7 @@ export interface KargsInfo {
 }
 
 const character = { type: 'string', minLength: 1, maxLength: 1 }
-const kargsInfo = jsonCheck<KargsInfo>({
+const kargsInfo = liveFileSchemas.check<KargsInfo>({
   type: 'object',
   required: ['default', 'size', 'files'],
   properties: {

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/runtime/index.js'
 import { parseFeatures, type OsFeatures } from './features.js'
 import { readInitramfs, wrapFiles, type InitramfsFiles } from './initramfs.js'
 import { type ByteSource, type IsoFilesystem, type Patch, readIso9660 } from '../../base/bytes/index.js'
-import { findOptional, jsonCheck, readJsonFile } from './json-file.js'
+import { findOptional, liveFileSchemas, readJsonFile } from './json-file.js'
 import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
 import { LiveImageError } from '../live-image-error.js'
 
@@ -37,7 +37,7 @@ export interface LiveIso {
   readonly customized: boolean
 }
 
-const ignitionInfo = jsonCheck<{
+const ignitionInfo = liveFileSchemas.check<{
   file: string
   offset?: number
   length?: number

@@ -38,10 +38,14 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
   const stamp = `${target}.sha256`
   if ((await stampOf(stamp, clock)) === iso.sha256 && (await isFile(target, clock)))
     return onFile?.(target, 'up to date')
-  // The digest is removed first, so that an interrupted copy is made again.
-  await withClockHeld(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
+  // Without a digest an interrupted copy is made again. A copy that stands there keeps its own until a good one is ready.
+  const removeStamp = () => withClockHeld(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
   await using file = await openFileSource(iso.path, clock)
-  if (kargs.length === 0) refuseOther(iso, await writeWhole(target, streamSource(file), clock))
+  if (kargs.length === 0)
+    await writeWhole(target, streamSource(file), clock, async (found) => {
+      refuseOther(iso, found)
+      await removeStamp()
+    })
   else {
     refuseOther(iso, await sha256OfParts(streamSource(file)))
     const { kargs: areas } = await openLiveIso(file, clock)
@@ -50,7 +54,7 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
         remedy: ERRORS['machine-os-kargs'].remedy,
       })
     const patches = areas.write(editLiveKargs(areas.current, { append: kargs }))
-    await writeWhole(target, streamSource(overlaySource(file, patches)), clock)
+    await writeWhole(target, streamSource(overlaySource(file, patches)), clock, removeStamp)
   }
   await withClockHeld(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
   onFile?.(target, 'written')

@@ -33,32 +33,42 @@ export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): 
       for (const name of wanted) onFile?.(`${base}-${name}`, 'up to date')
       continue
     }
+    await using file = await openFileSource(iso.path, clock)
+    const contents = await networkBootFiles(iso, file, wanted)
+    // Nothing that stands there is touched before the ISO is known to be good.
     for (const path of [stamp, ...PXE_FILES.map((name) => `${base}-${name}`)])
       await withClockHeld(clock, `removing ${path}`, () => rm(path, { force: true }))
-    await extract(iso, base, wanted, options)
+    for (const [name, bytes] of contents) {
+      await writeWhole(`${base}-${name}`, bytes(), clock)
+      onFile?.(`${base}-${name}`, 'written')
+    }
     await withClockHeld(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
   }
 }
 
-async function extract(
+/**
+ * The wanted files of an ISO, by name.
+ *
+ * @throws UserError `machine-os-digest`, `machine-os-pxe`
+ */
+async function networkBootFiles(
   iso: StoredIso,
-  base: string,
+  file: ByteSource,
   wanted: readonly string[],
-  { clock, onFile }: CopyOptions,
-): Promise<void> {
-  await using file = await openFileSource(iso.path, clock)
+): Promise<Map<string, () => AsyncIterable<Uint8Array>>> {
   refuseOther(iso, await sha256OfParts(streamSource(file)))
   const files = await pxeFiles(await readIso9660(file))
+  const found = new Map<string, () => AsyncIterable<Uint8Array>>()
   for (const name of wanted) {
-    const found = files.find((one) => one.name === name)
-    if (!found)
+    const contents = files.find((each) => each.name === name)?.contents
+    if (!contents)
       throw new UserError('machine-os-pxe', `${iso.path} has no ${name} for a network boot`, {
         remedy: ERRORS['machine-os-pxe'].remedy,
       })
-    const kernel = name === 'vmlinuz' && iso.architecture === 'aarch64' && (await isGzip(found.contents))
-    await writeWhole(`${base}-${name}`, kernel ? unpackKernel(found.contents) : streamSource(found.contents), clock)
-    onFile?.(`${base}-${name}`, 'written')
+    const isPacked = name === 'vmlinuz' && iso.architecture === 'aarch64' && (await isGzip(contents))
+    found.set(name, () => (isPacked ? unpackKernel(contents) : streamSource(contents)))
   }
+  return found
 }
 
 /** Decompresses a kernel. Firmware of Arm machines boots no compressed kernel (https://github.com/coreos/fedora-coreos-tracker/issues/1019). */

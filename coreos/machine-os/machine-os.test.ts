@@ -202,6 +202,28 @@ describe('row 1: the image of a release provides what machines boot', () => {
     )
   })
 
+  test.each(['copy-iso', 'copy-iso with arguments', 'copy-pxe'])(
+    '%s keeps the good copy of before when the next ISO is refused',
+    async (what) => {
+      const copy = () =>
+        what === 'copy-pxe' ? copyPxe(options()) : copyIso(options(what === 'copy-iso' ? {} : { kargs: ['fips=1'] }))
+      const copies = async () => {
+        const names = (await readdir(destination)).sort()
+        return Promise.all(names.map(async (name) => [name, sha256(await at(name))] as const))
+      }
+      await copy()
+      const before = await copies()
+      const next = isoImage({ ...liveFiles(), 'version.txt': Buffer.from('2') })
+      await writeFile(join(source, 'coreos-x86_64.iso.sha256'), sha256(next))
+      next[next.length - 1000]! ^= 1
+      await writeFile(join(source, 'coreos-x86_64.iso'), next)
+
+      await expect(copy()).rejects.toThrow(/^Invalid checksum of .*coreos-x86_64\.iso: expected=/)
+
+      expect(await copies()).toEqual(before)
+    },
+  )
+
   test('a missing folder, and an ISO without digest, are errors', async () => {
     await expect(copyIso(options({ source: join(home, 'nowhere') }))).rejects.toMatchObject({
       code: 'machine-os-folder',

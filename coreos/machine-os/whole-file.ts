@@ -2,8 +2,17 @@ import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { withClockHeld, type Clock } from '../../base/runtime/index.js'
 
-/** Writes a file completely or not at all. Returns the digest of the written bytes. */
-export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>, clock: Clock): Promise<string> {
+/**
+ * Writes a file completely or not at all.
+ *
+ * @param ready called with the digest of the written bytes, before they replace what stands at `path`; rejects to keep that
+ */
+export async function writeWhole(
+  path: string,
+  parts: AsyncIterable<Uint8Array>,
+  clock: Clock,
+  ready: (sha256: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const part = `${path}.part`
   const hash = createHash('sha256')
   const io = <T>(work: () => Promise<T>): Promise<T> => withClockHeld(clock, `writing ${path}`, work)
@@ -14,6 +23,7 @@ export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>,
       await io(() => file.writeFile(bytes))
     }
     await io(() => file.datasync())
+    await ready(hash.digest('hex'))
   } catch (error) {
     await rm(part, { force: true })
     throw error
@@ -21,5 +31,4 @@ export async function writeWhole(path: string, parts: AsyncIterable<Uint8Array>,
     await file.close()
   }
   await io(() => rename(part, path))
-  return hash.digest('hex')
 }

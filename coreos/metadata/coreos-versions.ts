@@ -64,15 +64,3 @@ export function compareVersions(a: string, b: string): number {
     if (number !== other.numbers[index]) return number - other.numbers[index]!
   return 0
 }
-
-/**
- * Refuses a version older than the one that the cluster was installed with.
- *
- * @throws UserError `version-downgrade`
- */
-export function refuseDowngrade({ initial, wanted }: { initial: string; wanted: string }): void {
-  if (compareVersions(wanted, initial) >= 0) return
-  throw new UserError('version-downgrade', `${wanted} is older than ${initial}, which the cluster was installed with`, {
-    remedy: `choose ${initial} or a later version`,
-  })
-}

@@ -1,5 +1,6 @@
-import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject, SchemaObject } from 'ajv'
 import { checkNesting, pointerParts, UserError } from '../../base/runtime/index.js'
+import { SchemaCompiler } from '../../base/schemas/index.js'
 import { ERRORS } from '../errors.js'
 
 /** A kind of JSON document with its schema. */
@@ -17,20 +18,11 @@ export interface DocumentKind<T> {
   check(value: unknown, name: string): T
 }
 
-/** Creates a kind. Its schema is compiled on first use, since most commands read no metadata. */
+const metadataSchemas = new SchemaCompiler({ formats: { url: isUrl } })
+
 export function documentKind<T>(what: string, schema: SchemaObject): DocumentKind<T> {
-  let compiled: ValidateFunction<T> | undefined
-  const problems = (value: unknown): string[] => {
-    compiled ??= new Ajv({
-      allErrors: true,
-      strict: true,
-      strictRequired: false,
-      meta: false,
-      validateSchema: false,
-      formats: { url: isUrl },
-    }).compile<T>(schema)
-    return compiled(value) ? [] : (compiled.errors ?? []).map(problemText)
-  }
+  const shape = metadataSchemas.check<T>(schema)
+  const problems = (value: unknown): string[] => (shape.accepts(value) ? [] : shape.errors().map(problemText))
   const check = (value: unknown, name: string): T => {
     const [first, ...others] = problems(value)
     if (first === undefined) return value as T

@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
+import { SchemaCompiler } from '../../base/schemas/index.js'
 import { pointerParts } from '../../base/runtime/index.js'
 import { ironicErrors, pythonRepr, formatClientValue, type JsonSchema } from '../../base/wire/index.js'
 import { isMac, isUuid } from './formats.js'
@@ -14,32 +15,14 @@ export interface PythonSchemaProblem {
   readonly value: unknown
 }
 
-let ajv: Ajv | undefined
-/** Made for the first document that is not surely valid. */
-const ajvOf = (): Ajv =>
-  (ajv ??= new Ajv({
-    allErrors: true,
-    verbose: true,
-    strict: false,
-    meta: false,
-    validateSchema: false,
-    // Most schemas check a few documents of a process, and the optimizer takes a third of their compilation.
-    code: { optimize: false },
-    formats: { uuid: isUuid, 'mac-address': isMac },
-  }))
-const compiledSchemas = new WeakMap<JsonSchema, ValidateFunction>()
+/** Used for documents that are not surely valid; most schemas check a few of them. */
+const apiSchemas = new SchemaCompiler({ optimizes: false, formats: { uuid: isUuid, 'mac-address': isMac } })
 
 /** Most relevant violation; undefined when the value is valid. */
 export function schemaProblem(schema: JsonSchema, value: unknown): PythonSchemaProblem | undefined {
   if (isValidWithoutAjv(schema, value)) return undefined
-  const validate = compiledOf(schema)
-  return validate(value) ? undefined : mostRelevant(validate.errors ?? [])
-}
-
-function compiledOf(schema: JsonSchema): ValidateFunction {
-  let validate = compiledSchemas.get(schema)
-  if (!validate) compiledSchemas.set(schema, (validate = ajvOf().compile(schema)))
-  return validate
+  const check = apiSchemas.check(schema)
+  return check.accepts(value) ? undefined : mostRelevant(check.errors())
 }
 
 /** @throws IronicError 400 `Schema error for LABEL: ...`, or `Schema error: ...` without a label */
@@ -51,9 +34,9 @@ export function checkDocument(schema: JsonSchema, label: string | undefined, val
 /** First violation in the schema's own order, which upstream reports for documents without a label. */
 function firstProblem(schema: JsonSchema, value: unknown): PythonSchemaProblem | undefined {
   if (isValidWithoutAjv(schema, value)) return undefined
-  const validate = compiledOf(schema)
-  if (validate(value)) return undefined
-  const errors = validate.errors ?? []
+  const check = apiSchemas.check(schema)
+  if (check.accepts(value)) return undefined
+  const errors = check.errors()
   const [first] = tree(errors).sort((a, b) => inSchemaOrder(schema, a.error, b.error))
   if (!first) throw new Error('ajv reported a failed alternative without the alternative')
   return makeSchemaProblem(first, errors)

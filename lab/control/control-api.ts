@@ -9,7 +9,7 @@ import {
 } from '../../base/runtime/index.js'
 import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../base/wire/index.js'
 import { routeOf } from '../faults/check-fault.js'
-import { Checks } from './request-checks.js'
+import { checkRequest } from './request-checks.js'
 import { isAnswer, type ControlHandler, type ControlOperation } from './control-operation.js'
 import { CONTROL_OPERATIONS, type ControlOperationId } from './control-operations.js'
 
@@ -49,7 +49,6 @@ const ERROR_STATUS: Partial<Record<ErrorCode, number>> = {
 
 /** Ironic's API, with the control API beside it. */
 export function controlApi({ api, handlers, guard, logger }: ControlApiOptions): Dispatch {
-  const checks = new Checks()
   return async (request) => {
     const path = request.target.replace(/\?.*$/s, '').replace(/\/+$/, '')
     if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
@@ -57,8 +56,8 @@ export function controlApi({ api, handlers, guard, logger }: ControlApiOptions):
     if (refused) return refused
     try {
       const { operation, params } = operationOf(request.method, path.slice(LAB.length))
-      const query = readQuery(request, operation, checks)
-      const body = readBody(request, operation, checks)
+      const query = readQuery(request, operation)
+      const body = readBody(request, operation)
       const value = await handlers[operation.id as ControlOperationId]({ params, query, body, request })
       if (isAnswer(value)) return value
       return value === undefined ? { status: 204, headers: {} } : controlAnswer(operation.status, value)
@@ -88,14 +87,21 @@ function operationOf(method: string, path: string): { operation: ControlOperatio
   throw new UserError('no-such-path', `there is no ${LAB}${path}`, { remedy: `GET ${LAB} lists what there is` })
 }
 
-function readQuery(request: WireRequest, { query = {} }: ControlOperation, checks: Checks): Record<string, string> {
+const querySchemas = new Map(
+  CONTROL_OPERATIONS.map((operation: ControlOperation) => [
+    operation,
+    { type: 'object', additionalProperties: false, properties: operation.query ?? {} },
+  ]),
+)
+
+function readQuery(request: WireRequest, operation: ControlOperation): Record<string, string> {
   const search = new URLSearchParams(request.target.split(/\?(.*)/s)[1] ?? '')
   const values = Object.fromEntries(search)
-  checks.check({ type: 'object', additionalProperties: false, properties: query }, values, 'the query', DESCRIBED)
+  checkRequest(querySchemas.get(operation)!, values, 'the query', DESCRIBED)
   return values
 }
 
-function readBody({ body }: WireRequest, operation: ControlOperation, checks: Checks): unknown {
+function readBody({ body }: WireRequest, operation: ControlOperation): unknown {
   if (!operation.body) return {}
   let document: unknown = {}
   if (body !== undefined)
@@ -109,8 +115,8 @@ function readBody({ body }: WireRequest, operation: ControlOperation, checks: Ch
   checkNesting(document, 'the body')
   if (operation.listAnswer && Array.isArray(document))
     for (const [index, each] of document.entries())
-      checks.check(operation.body, each, `the body, number ${index + 1} of ${document.length},`, DESCRIBED)
-  else checks.check(operation.body, document, 'the body', DESCRIBED)
+      checkRequest(operation.body, each, `the body, number ${index + 1} of ${document.length},`, DESCRIBED)
+  else checkRequest(operation.body, document, 'the body', DESCRIBED)
   return document
 }
 

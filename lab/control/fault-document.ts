@@ -1,6 +1,6 @@
 import { checkNesting, defined, readDuration, UserError } from '../../base/runtime/index.js'
 import type { Fault } from '../faults/fault.js'
-import { Checks } from './request-checks.js'
+import { checkRequest } from './request-checks.js'
 import { FAULT } from './control-schemas.js'
 
 /** A fault as documents have it: lengths of time are texts, and `for` is the length of an effect. */
@@ -24,12 +24,10 @@ export function readFaults(document: unknown, name: string): Fault[] {
   return listIn(document).map((each, index, all) => {
     const place = all.length > 1 ? `${name}, fault ${index + 1},` : name
     checkNesting(each, place)
-    checks.check(FAULT, each, place, 'docs/control.md shows each kind of fault')
+    checkRequest(FAULT, each, place, 'docs/control.md shows each kind of fault')
     return faultFrom(each)
   })
 }
-
-const checks = new Checks()
 
 function listIn(document: unknown): unknown[] {
   if (Array.isArray(document)) return document

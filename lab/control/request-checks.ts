@@ -1,20 +1,12 @@
-import { Ajv, type ValidateFunction } from 'ajv'
-import { schemaProblem, UserError } from '../../base/runtime/index.js'
+import { UserError } from '../../base/runtime/index.js'
+import { schemaCheck, schemaProblem } from '../../base/schemas/index.js'
 
-/** Schemas, compiled when they are first used. */
-export class Checks {
-  #ajv: Ajv | undefined
-  readonly #compiled = new Map<object, ValidateFunction>()
-
-  /** @throws UserError `bad-request` (usage) */
-  check(schema: object, value: unknown, what: string, remedy: string): void {
-    this.#ajv ??= new Ajv({ allErrors: true, strict: false, verbose: true, validateFormats: false })
-    let accepts = this.#compiled.get(schema)
-    if (!accepts) this.#compiled.set(schema, (accepts = this.#ajv.compile(schema)))
-    if (accepts(value)) return
-    throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(accepts.errors!).message}`, {
-      kind: 'usage',
-      remedy,
-    })
-  }
+/** @throws UserError `bad-request` (usage) for a value that the schema refuses */
+export function checkRequest(schema: object, value: unknown, what: string, remedy: string): void {
+  const check = schemaCheck(schema)
+  if (check.accepts(value)) return
+  throw new UserError('bad-request', `${what} is wrong: ${schemaProblem(check.errors()).message}`, {
+    kind: 'usage',
+    remedy,
+  })
 }

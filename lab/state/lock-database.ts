@@ -43,7 +43,7 @@ export const LOCK_DATABASE: DatabaseForm = {
 }
 
 /** The form before revisions and sums. */
-export const OLDER_LOCK_DATABASE: DatabaseForm = {
+const OLDER_LOCK_DATABASE: DatabaseForm = {
   ...LOCK_DATABASE,
   tables: [{ name: 'remembered', columns: ['name', 'value'], key: ['name'], problem: lockRowProblemOf }],
 }

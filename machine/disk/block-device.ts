@@ -18,12 +18,12 @@ export interface SimulatedDisk extends AsyncDisposable {
    * Whether the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
    * read either way.
    */
-  showsPartitions?(): Promise<boolean>
+  readonly showsPartitions?: (() => Promise<boolean>) | undefined
   /**
    * Number that differs after every change; undefined while reads may differ without one. Absent when the disk can be
    * changed from outside.
    */
-  revision?(): number | undefined
+  readonly revision?: (() => number | undefined) | undefined
 }
 
 /** The part of a disk by which its partitions and filesystems are read. */

@@ -39,7 +39,8 @@ export interface AdoptingDevice extends SimulatedDisk {
   adopt(offset: number, length: number, image: ImageContents): Promise<void>
 }
 
-export const canAdopt = (device: SimulatedDisk): device is AdoptingDevice => 'adopt' in device
+export const canAdopt = (device: SimulatedDisk): device is AdoptingDevice =>
+  'adopt' in device && device.adopt !== undefined
 
 interface Adopted {
   start: number

@@ -8,7 +8,7 @@ import type { SimulatedDisk } from './block-device.js'
 import { describedDisk, type ImageContents } from './described-disk.js'
 import { DiskError } from './disk-error.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
-import { probeDisk } from './probed-disk.js'
+import { ProbedDisk } from './probed-disk.js'
 
 const SIZE = 3 * 1024 * 1024 + 4096
 const folder = mkdtempSync(join(tmpdir(), 'ironstage-disks-'))
@@ -26,7 +26,8 @@ const kinds: [string, () => Promise<SimulatedDisk>][] = [
   ['described', () => Promise.resolve(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }))],
   [
     'probed',
-    () => Promise.resolve(probeDisk(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), new Probe(), 'm')),
+    () =>
+      Promise.resolve(new ProbedDisk(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), new Probe(), 'm')),
   ],
 ]
 
@@ -146,7 +147,7 @@ test('a fault can strike a byte range of one disk', async () => {
       return Promise.reject(new DiskError('EIO', 'sda', 5000))
     return next()
   })
-  const disk = probeDisk(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), probe, 'machine-1')
+  const disk = new ProbedDisk(describedDisk({ name: 'sda', size: SIZE, sectorSize: 512 }), probe, 'machine-1')
   await disk.write(0, Buffer.alloc(4096, 1))
   await expect(disk.write(4096, Buffer.alloc(4096, 1))).rejects.toMatchObject({ code: 'EIO' })
   expect(points).toEqual([

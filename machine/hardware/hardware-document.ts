@@ -1,5 +1,6 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { defined, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
+import { SchemaCompiler } from '../../base/schemas/index.js'
 import { identityIn, type HardwareFleet } from './hardware-fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'
@@ -19,8 +20,7 @@ type WrittenEntry = WrittenMachine & { count?: number }
  * @throws UserError `hardware-file` (usage) naming the document, the key and what is wrong with it
  */
 export function readFleet(document: unknown, name: string): HardwareFleet {
-  const accepts = validator()
-  if (!accepts(document)) throw unusableHardware(name, mostSpecific(accepts.errors!))
+  if (!hardwareCheck.accepts(document)) throw unusableHardware(name, mostSpecific(hardwareCheck.errors()))
   const { machines, ...machine } = document
   if (!machines) return [{ hardware: hardwareOf(machine) }]
   if (Object.keys(machine).length > 0)
@@ -38,15 +38,7 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
 }
 
-let compiledHardwareValidator: ValidateFunction<WrittenHardware> | undefined
-/** Compiled on first use. */
-const validator = (): ValidateFunction<WrittenHardware> =>
-  (compiledHardwareValidator ??= new Ajv({
-    allowUnionTypes: true,
-    strictTypes: false,
-    meta: false,
-    validateSchema: false,
-  }).compile<WrittenHardware>(HARDWARE_SCHEMA))
+const hardwareCheck = new SchemaCompiler({ stopsAtFirst: true }).check<WrittenHardware>(HARDWARE_SCHEMA)
 
 function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
   return {

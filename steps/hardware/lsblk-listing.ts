@@ -1,5 +1,5 @@
 import { UserError } from '../../base/runtime/index.js'
-import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { schemaCheck, type SchemaCheck } from '../../base/schemas/index.js'
 
 /** A row of lsblk. */
 export interface ListedRow {

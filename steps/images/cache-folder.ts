@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../base/bytes/index.js'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { Ajv } from 'ajv'
+import { SchemaCompiler, type SchemaCheck } from '../../base/schemas/index.js'
 import { withClockHeld, makeFolder, replaceFile, UserError, type Clock } from '../../base/runtime/index.js'
 import type { DownloadValidators } from './download-file.js'
 import type { ImageKind } from './image-kind.js'
@@ -93,11 +93,11 @@ export class CacheFolder {
   newFormOf = ({ sha256 }: ImageRecord): string => join(this.path, 'images', sha256, 'new')
 
   image(sha256: string): Promise<ImageRecord | null> {
-    return this.#read(join(this.path, 'images', sha256, 'record.json'), (known) => known.image)
+    return this.#read(join(this.path, 'images', sha256, 'record.json'), imageRecord)
   }
 
   url(key: string): Promise<UrlRecord | null> {
-    return this.#read(join(this.path, 'urls', `${key}.json`), (known) => known.url)
+    return this.#read(join(this.path, 'urls', `${key}.json`), urlRecord)
   }
 
   keepUrl(key: string, record: UrlRecord): Promise<void> {
@@ -106,7 +106,7 @@ export class CacheFolder {
 
   /** Version of the file that a partial download belongs to. */
   partial(key: string): Promise<DownloadValidators | null> {
-    return this.#read(join(this.path, 'partial', `${key}.json`), (known) => known.version)
+    return this.#read(join(this.path, 'partial', `${key}.json`), versionRecord)
   }
 
   keepPartial(key: string, validators: DownloadValidators): Promise<void> {
@@ -244,12 +244,12 @@ export class CacheFolder {
   }
 
   /** Null for a missing or damaged file, since a cache can be filled again. */
-  async #read<T>(path: string, shape: (known: Shapes) => (value: unknown) => value is T): Promise<T | null> {
+  async #read<T>(path: string, check: SchemaCheck<T>): Promise<T | null> {
     const text = await this.#held('reading the image cache', () => readFile(path, 'utf8').catch(absent))
     if (text === undefined) return null
     try {
       const value: unknown = JSON.parse(text)
-      return shape(shapes())(value) ? value : null
+      return check.accepts(value) ? value : null
     } catch {
       return null
     }
@@ -270,45 +270,35 @@ const foreign = (path: string): UserError =>
     kind: 'usage',
   })
 
-interface Shapes {
-  version: (value: unknown) => value is DownloadValidators
-  url: (value: unknown) => value is UrlRecord
-  image: (value: unknown) => value is ImageRecord
-}
+const recordSchemas = new SchemaCompiler({ stopsAtFirst: true })
+const objectOf = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
+const text = { type: 'string' }
+const number = { type: 'number' }
+const yesOrNo = { type: 'boolean' }
+const digest = { type: 'string', pattern: '^[0-9a-f]{64}$' }
+const version = { etag: { type: ['string', 'null'] }, lastModified: { type: ['string', 'null'] } }
+const form = { sha256: digest, size: number }
 
-let compiledShapes: Shapes | undefined
-
-/** Compiled on first use, so that programs without a cache start faster. */
-function shapes(): Shapes {
-  if (compiledShapes) return compiledShapes
-  const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false })
-  const object = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties) })
-  const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
-  const text = { type: 'string' }
-  const number = { type: 'number' }
-  const yes = { type: 'boolean' }
-  const digest = { type: 'string', pattern: '^[0-9a-f]{64}$' }
-  const version = { etag: { type: ['string', 'null'] }, lastModified: { type: ['string', 'null'] } }
-  const form = { sha256: digest, size: number }
-  compiledShapes = {
-    version: ajv.compile<DownloadValidators>(object(version)),
-    url: ajv.compile<UrlRecord>(object({ ...version, sha256: digest })),
-    image: ajv.compile<ImageRecord>(
-      object({
-        ...form,
-        kind: { enum: ['raw', 'gz', 'xz', 'zst'] },
-        fetched: number,
-        sources: { type: 'array', items: text },
-        verified: object({ sha256: yes, whole: yes, signed: orNull(object({ by: text, fingerprint: text })) }),
-        transcoded: {
-          anyOf: [
-            object({ ...form, contents: object(form) }),
-            object({ as: { const: 'raw' }, blocks: digest, contents: object(form) }),
-            { type: 'null' },
-          ],
-        },
-      }),
-    ),
-  }
-  return compiledShapes
-}
+const versionRecord = recordSchemas.check<DownloadValidators>(objectOf(version))
+const urlRecord = recordSchemas.check<UrlRecord>(objectOf({ ...version, sha256: digest }))
+const imageRecord = recordSchemas.check<ImageRecord>(
+  objectOf({
+    ...form,
+    kind: { enum: ['raw', 'gz', 'xz', 'zst'] },
+    fetched: number,
+    sources: { type: 'array', items: text },
+    verified: objectOf({
+      sha256: yesOrNo,
+      whole: yesOrNo,
+      signed: orNull(objectOf({ by: text, fingerprint: text })),
+    }),
+    transcoded: {
+      anyOf: [
+        objectOf({ ...form, contents: objectOf(form) }),
+        objectOf({ as: { const: 'raw' }, blocks: digest, contents: objectOf(form) }),
+        { type: 'null' },
+      ],
+    },
+  }),
+)

@@ -5,7 +5,7 @@ import { withMounted, withMountedForWriting } from '../hardware/mounted.js'
 import { partitionPath, readPartitions } from '../hardware/read-partitions.js'
 import { chooseWritableRoot } from '../hardware/writable-root.js'
 import { runToEnd, runCommand } from '../sdk/run-command.js'
-import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { schemaCheck, type SchemaCheck } from '../../base/schemas/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { fetchSmall } from '../write-image/image-source.js'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/wire/index.js'
-import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { schemaCheck, type SchemaCheck } from '../../base/schemas/index.js'
 import { StepError } from '../sdk/step.js'
 
 /** Levels of software RAID, as Ironic's RAID configuration names them. */

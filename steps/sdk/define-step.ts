@@ -4,7 +4,7 @@ import type { AdvertisedStep, ArgsInfo, JsonObject, StepInterface, StepKind } fr
 import type { ArgsOf, ArgsSchema } from './arg-types.js'
 import { checkDefinition } from './check-definition.js'
 import { stepHardware } from '../hardware/step-hardware.js'
-import { schemaCheck } from './schema-check.js'
+import { schemaCheck } from '../../base/schemas/index.js'
 import { withFullDiskReason } from './disk-full.js'
 import { BadStepArguments, type Step, type StepContext } from './step.js'
 

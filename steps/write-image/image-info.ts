@@ -1,6 +1,6 @@
 import { ownMember } from '../../base/runtime/index.js'
 import type { JsonObject } from '../../base/wire/index.js'
-import { schemaCheck, type SchemaCheck } from '../sdk/schema-check.js'
+import { schemaCheck, type SchemaCheck } from '../../base/schemas/index.js'
 import { StepError, type ImageRules } from '../sdk/step.js'
 
 export type ChecksumAlgorithm = 'md5' | 'sha1' | 'sha256' | 'sha512'

@@ -86,7 +86,7 @@ export async function findFiltering(host: SupervisedExecutor, machine: string): 
 }
 
 /** Prints `l LOADER`, or nothing. */
-export function probeScript(processor: ProcessorName): string {
+function probeScript(processor: ProcessorName): string {
   const options = '--inh-caps=-all --ambient-caps=-all --bounding-set=-all,+sys_admin,+kill'
   const attempts = LOADER_NAMES.map((loader) => {
     const words = privilegeWords(options, { processor, loader })

@@ -2,7 +2,7 @@ import ssh2, { type ParsedKey } from 'ssh2'
 import { describe, expect, test } from 'vitest'
 import { newKey } from '../../test/kit/ssh-host.js'
 import { certificateFault, readHostCertificate } from './host-certificate.js'
-import { checkHostKey, NO_PINS } from './host-keys.js'
+import { checkHostKey, parsePins } from './host-keys.js'
 import { keyType } from './known-hosts.js'
 
 const NOW = Date.parse('2026-05-01T00:00:00Z')
@@ -127,7 +127,7 @@ describe('a certificate of a host', () => {
     const { blob, own, ca } = certificate()
     const read = readHostCertificate(blob)
     const verdict = (text: string, host = 'lab-7', port = 22) => {
-      const check = { name: { host, port }, files: [{ path: 'kh', text }], pins: NO_PINS, phase: 'live' } as const
+      const check = { name: { host, port }, files: [{ path: 'kh', text }], pins: parsePins([]), phase: 'live' } as const
       try {
         return checkHostKey({ ...check, now: NOW }, own, read)
       } catch (error) {

@@ -25,8 +25,6 @@ export interface HostKeyPins {
   installed: readonly string[] | 'proven'
 }
 
-export const NO_PINS: HostKeyPins = { live: [], installed: [] }
-
 /**
  * Parses `--host-key`: `SHA256:...` (the current system), `live=SHA256:...`, `installed=SHA256:...`, `installed=proven`.
  *

@@ -1,4 +1,5 @@
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
+import type { SchemaCheck } from '../../../base/schemas/index.js'
 import { defined, nearestWord, UserError, readNamedText, readNested } from '../../../base/runtime/index.js'
 import { COMMAND_OPTIONS, variableOf, type CommandOptionName, type CommandOptionValues } from './option-table.js'
 import type { CommandOptionShape } from './table/option-shape.js'
@@ -86,21 +87,18 @@ function environmentSource(
   return { label: (name) => variableOf(name as CommandOptionName), values }
 }
 
-// Flags and variables are text; ajv's coercion reads numbers and booleans out of it by the same schema.
-// Our schemas are not validated against JSON Schema's own: that takes longer than reading all options.
-const AJV_SETTINGS = { coerceTypes: true, strict: true, allowUnionTypes: true, meta: false, validateSchema: false }
-let ajv: Ajv | undefined
-const optionValidators = new Map<CommandOptionName, ValidateFunction<{ value: unknown }>>()
+const optionChecks = new Map<CommandOptionName, SchemaCheck<{ value: unknown }>>()
 
-/** Compiled when an option is used: compiling all takes longer than the rest of a start. */
-async function validatorOf(name: CommandOptionName): Promise<ValidateFunction<{ value: unknown }>> {
-  const known = optionValidators.get(name)
+/** Flags and variables are texts. The compiler is loaded when it is needed: that takes longer than the rest of a start. */
+async function optionCheck(name: CommandOptionName): Promise<SchemaCheck<{ value: unknown }>> {
+  const known = optionChecks.get(name)
   if (known) return known
-  ajv ??= new (await import('ajv')).Ajv(AJV_SETTINGS)
+  const { SchemaCompiler } = await import('../../../base/schemas/index.js')
   const { schema } = COMMAND_OPTIONS[name]
-  const made = ajv.compile<{ value: unknown }>({ type: 'object', properties: { value: schema }, required: ['value'] })
-  optionValidators.set(name, made)
-  return made
+  const holderSchema = { type: 'object', properties: { value: schema }, required: ['value'] }
+  const check = new SchemaCompiler({ stopsAtFirst: true, readsTexts: true }).check<{ value: unknown }>(holderSchema)
+  optionChecks.set(name, check)
+  return check
 }
 
 /** Keywords of a schema that {@link readWithoutAjv} knows. */
@@ -146,9 +144,9 @@ async function checkOption(name: CommandOptionName, value: unknown, label: strin
   const isEmpty = value === null || value === '' || (Array.isArray(value) && value.includes(''))
   const read = isEmpty ? undefined : readWithoutAjv(COMMAND_OPTIONS[name].schema, holder.value)
   if (read !== undefined) return read
-  const validate = await validatorOf(name)
-  if (!isEmpty && validate(holder)) return holder.value
-  const error = validate.errors?.[0]
+  const check = await optionCheck(name)
+  if (!isEmpty && check.accepts(holder)) return holder.value
+  const [error] = isEmpty ? [] : check.errors()
   const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(value)}, which ${describeOptionError(error)}`
   throw usageError(`${label} ${what}`, remedyFor(name, value, error), 'bad-option')
 }

@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
+import { schemaCheck } from '../../../base/schemas/index.js'
 import { MANIFEST_SCHEMAS } from '../../../metal3/index.js'
 import { pointerParts } from '../../../base/runtime/index.js'
 import type { JsonMembers } from './kube-json.js'
@@ -87,16 +88,11 @@ function specSchema(spec: object, required: readonly string[] = []) {
   return { type: 'object', properties: { spec }, required: [...required] }
 }
 
-const kubeValidators = new Map<KubeKind, ValidateFunction>()
-
 function errorsOf(kind: KubeKind, value: JsonMembers): readonly ErrorObject[] {
   const schema = KUBE_SCHEMAS[kind]
   if (!schema) return []
-  const known =
-    kubeValidators.get(kind) ??
-    new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false }).compile(schema)
-  kubeValidators.set(kind, known)
-  return known(value) ? [] : (known.errors ?? [])
+  const check = schemaCheck(schema)
+  return check.accepts(value) ? [] : check.errors()
 }
 
 const fieldOf = (pointer: string, ...members: readonly string[]): string =>

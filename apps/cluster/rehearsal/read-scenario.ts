@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
+import { schemaCheck } from '../../../base/schemas/index.js'
 import { LineCounter, parseDocument } from 'yaml'
 import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../../base/runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
@@ -32,15 +33,10 @@ interface ScenarioProblem {
   message: string
 }
 
-let ajv: Ajv | undefined
-/** Compiled on first use; ajv knows the schemas that it has compiled. */
-const compiledOf = (schema: object): ValidateFunction =>
-  (ajv ??= new Ajv({ allErrors: true, strict: false, meta: false, validateSchema: false })).compile(schema)
-
 function firstProblem(value: unknown): ScenarioProblem | undefined {
   const against = (schema: object, part: unknown, at: (string | number)[]): ScenarioProblem | undefined => {
-    const accepts = compiledOf(schema)
-    return accepts(part) ? undefined : scenarioProblemOf(accepts.errors!, at)
+    const check = schemaCheck(schema)
+    return check.accepts(part) ? undefined : scenarioProblemOf(check.errors(), at)
   }
   const found = against(SCENARIO_SCHEMA, value, [])
   if (found) return found

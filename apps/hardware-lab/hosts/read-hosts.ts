@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { parsePins, parseSshTarget, sshDiskSelector } from '../../../targets/index.js'
@@ -7,11 +7,11 @@ import {
   defined,
   didYouMean,
   readNested,
-  schemaProblem,
   UserError,
   yamlPlace,
   readNamedText,
 } from '../../../base/runtime/index.js'
+import { schemaCheck, schemaProblem } from '../../../base/schemas/index.js'
 import { deviceOf, sshUrlOf } from './host-names.js'
 import type { Host, HostsDocument, HostSettings, HostsFile } from './host.js'
 import { HOSTS_SCHEMA } from './hosts-schema.js'
@@ -47,8 +47,7 @@ export function parseHosts(text: string, path: string): HostsFile {
     throw hostsFileError(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
   located(path, () => checkNesting(value, path))
-  const accepts = validator()
-  if (!accepts(value)) throw hostsSchemaError(accepts.errors!, place)
+  if (!hostsCheck.accepts(value)) throw hostsSchemaError(hostsCheck.errors(), place)
   const { run = {}, defaults = {}, hosts } = value
   const folder = dirname(resolve(path))
   const all = Object.entries(hosts).map(([name, own]) =>
@@ -63,12 +62,7 @@ export function parseHosts(text: string, path: string): HostsFile {
   return { path, folder, run, hosts: all }
 }
 
-let compiledHostsValidator: ValidateFunction<HostsDocument> | undefined
-/** Compiled on first use: ajv takes longer for that than for any file of hosts. */
-const validator = (): ValidateFunction<HostsDocument> =>
-  (compiledHostsValidator ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile<HostsDocument>(
-    HOSTS_SCHEMA,
-  ))
+const hostsCheck = schemaCheck<HostsDocument>(HOSTS_SCHEMA)
 
 type Path = readonly (string | number)[]
 type DescribePlace = (keys: Path) => string

@@ -7,7 +7,7 @@ import { UserError } from '../error.js'
 import { minutes } from '../clock.js'
 
 /** More than any config, manifest, key or list has, in bytes. */
-export const MAX_NAMED_FILE = 256 * 2 ** 20
+const MAX_NAMED_FILE = 256 * 2 ** 20
 /** A pipe whose writer is silent for so long has none, or one that hangs; in milliseconds. */
 const MAX_SILENCE = minutes(1)
 const PIECE = 2 ** 16

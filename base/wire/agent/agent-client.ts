@@ -1,4 +1,4 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import { SchemaCompiler } from '../../schemas/index.js'
 import { checkNesting, defined, errorChain, jsonText, withinLimit, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../wire-exchange.js'
 import type { JsonObject } from '../ironic/node.js'
@@ -132,7 +132,7 @@ function throwAgentUnreachable(peer: AgentPeer, purpose: string, error: unknown)
   )
 }
 
-const ajv = new Ajv({ meta: false, validateSchema: false })
+const answerSchemas = new SchemaCompiler({ stopsAtFirst: true })
 const commandSchema = {
   type: 'object',
   required: ['command_name', 'command_status'],
@@ -144,17 +144,15 @@ const listSchema = {
   properties: { commands: { type: 'array', items: commandSchema } },
 }
 
-type TypeGuard<T> = (value: unknown) => value is T
+const isCommandResult = answerSchemas.check<CommandResult>(commandSchema).accepts
+const isCommandList = answerSchemas.check<CommandList>(listSchema).accepts
 
-/** Compiled at first use. */
-function makeTypeGuard<T>(schema: object): TypeGuard<T> {
-  let validate: ValidateFunction<T> | undefined
-  return (value): value is T => (validate ??= ajv.compile<T>(schema))(value)
-}
-const isCommandResult = makeTypeGuard<CommandResult>(commandSchema)
-const isCommandList = makeTypeGuard<CommandList>(listSchema)
-
-function parseAgentAnswer<T>(peer: AgentPeer, response: WireResponse, isAnswer: TypeGuard<T>, command?: string): T {
+function parseAgentAnswer<T>(
+  peer: AgentPeer,
+  response: WireResponse,
+  isAnswer: (value: unknown) => value is T,
+  command?: string,
+): T {
   const { status, body = '' } = response
   let value: unknown
   try {

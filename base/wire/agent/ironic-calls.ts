@@ -1,4 +1,4 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import { SchemaCompiler } from '../../schemas/index.js'
 import type { JsonObject } from '../ironic/node.js'
 
 /** The release of IPA that the agent claims to be; Ironic wants a version in every heartbeat. */
@@ -70,16 +70,14 @@ const inspectionAnswerSchema = {
   properties: { uuid: { type: 'string', minLength: 1 } },
 }
 
-// Our own schemas: holding them against JSON Schema's own would take half of an agent's start.
-const ajv = new Ajv({ meta: false, validateSchema: false })
+const answerSchemas = new SchemaCompiler({ stopsAtFirst: true })
 
-/** Compiled at first use: a program that never starts an agent does not pay for it. */
 function parser<T>(schema: object, what: string): (value: unknown) => T {
-  let validate: ValidateFunction<T> | undefined
+  const check = answerSchemas.check<T>(schema)
   return (value) => {
-    validate ??= ajv.compile<T>(schema)
-    if (validate(value)) return value
-    throw new Error(`${what} is not what Ironic answers: ${ajv.errorsText(validate.errors)}`)
+    if (check.accepts(value)) return value
+    const [error] = check.errors()
+    throw new Error(`${what} is not what Ironic answers: data${error?.instancePath} ${error?.message}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { duringInstall, Failure } from './installer-error.js'
 import type { FoundDevice, InstallerHost } from './installer-host.js'
-import { killableDisk } from './killable-disk.js'
+import { KillableDisk } from './killable-disk.js'
 
 export interface InstallDestination {
   /** The path on the command line. */
@@ -24,7 +24,7 @@ export async function findDestination(
       new Failure(`getting absolute path to ${path}`, new Failure('No such file or directory (os error 2)')),
     )
   if ('refusal' in found) throw new Failure(`getting sector size of ${path}`, new Failure(found.refusal))
-  return { path, found, device: killableDisk(found.device, signal) }
+  return { path, found, device: new KillableDisk(found.device, signal) }
 }
 
 /** Refuses a disk that is in use, before anything is written. */

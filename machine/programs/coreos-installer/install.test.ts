@@ -12,7 +12,7 @@ import { DiskError } from '../../disk/disk-error.js'
 import { createFileDisk } from '../../disk/file-disk.js'
 import { readGpt } from '../../disk/gpt.js'
 import { inspectDisk } from '../../disk/inspect-disk.js'
-import { probeDisk, type DiskPoint } from '../../disk/probed-disk.js'
+import { ProbedDisk, type DiskPoint } from '../../disk/probed-disk.js'
 import { parseIgnition } from '../../../ignition/index.js'
 
 const MIB = 1024 * 1024
@@ -86,7 +86,7 @@ test('offline, a terminal shows the progress in place', async () => {
 test('a medium error in the image leaves an empty table', async () => {
   const disk = described()
   const { code, stderr } = await runInstaller(
-    withDisk(probeDisk(disk, onWrite(30 * MIB, fail(30 * MIB)), 'm')),
+    withDisk(new ProbedDisk(disk, onWrite(30 * MIB, fail(30 * MIB)), 'm')),
     OFFLINE,
   )
   expect(code).toBe(1)
@@ -109,7 +109,7 @@ test('a medium error in the boot filesystem, after the image is complete, leaves
     if (armed) fail(6 * MIB)()
     armed = true
   })
-  const { code, stderr } = await runInstaller(withDisk(probeDisk(disk, probe, 'm')), OFFLINE)
+  const { code, stderr } = await runInstaller(withDisk(new ProbedDisk(disk, probe, 'm')), OFFLINE)
   expect(code).toBe(1)
   expect(stderr).toContain('Writing Ignition config\n\nError: Input/output error (os error 5)\n')
   expect(stderr).toMatch(/Resetting partition table\nError: install failed\n$/)
@@ -203,7 +203,7 @@ test('killed at any byte, it writes nothing more and leaves no table of a half-w
         if (killed.signal.aborted && point.kind === 'disk-write') writesAfter++
         return next()
       })
-      const run = runInstaller(withDisk(probeDisk(disk, probe, 'm')), OFFLINE, { signal: killed.signal })
+      const run = runInstaller(withDisk(new ProbedDisk(disk, probe, 'm')), OFFLINE, { signal: killed.signal })
       await expect(run).rejects.toThrow('killed')
       expect(writesAfter).toBeLessThanOrEqual(1)
       const gpt = await readGpt(disk)

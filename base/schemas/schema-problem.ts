@@ -1,6 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { pointerParts } from '../json.js'
-import { didYouMean } from './nearest.js'
+import { didYouMean, pointerParts } from '../runtime/index.js'
 
 export interface SchemaProblem {
   /** Keys and indexes from the top of the document. Ends with a name that the document has and should not have. */
