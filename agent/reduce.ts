@@ -63,35 +63,14 @@ export function reduce(state: AgentState, event: AgentEvent, moment: Moment, rul
       return heartbeatAccepted(state, moment, rules.pace)
     case 'heartbeat failed':
       return heartbeatFailed(state, event.why, moment, rules.pace)
-    case 'command posted': {
-      const running = runningCommand(saved)
-      if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
-      const { id, name, fullName, params } = event
-      const command: CommandRecord = { id, name, fullName, status: 'RUNNING', error: null, result: null, params }
-      return {
-        state: ironicCalled(withCommands(state, [...saved.commands, command])),
-        effects: [{ kind: 'run', command }],
-      }
-    }
-    case 'command answered': {
-      const running = runningCommand(saved)
-      if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
-      return { state: ironicCalled(withCommands(state, [...saved.commands, event.record])), effects: [] }
-    }
+    case 'command posted':
+      return startCommand(state, event)
+    case 'command answered':
+      return noteCommand(state, event.record)
     case 'program started':
       return { state: changeRunning(state, event.id, (command) => ({ ...command, run: event.run })), effects: [] }
-    case 'command ended': {
-      const { status, error, result } = event
-      const ended = changeRunning(state, event.id, ({ id, name, fullName }) => ({
-        id,
-        name,
-        fullName,
-        status,
-        error,
-        result,
-      }))
-      return ended === state ? { state, effects: [] } : urgentHeartbeat(ended, moment, rules.pace)
-    }
+    case 'command ended':
+      return endCommand(state, event, moment, rules)
     case 'node seen':
       return {
         state: isDeepStrictEqual(event.hints, saved.hints ?? null) ? state : withSaved(state, { hints: event.hints }),
@@ -139,6 +118,44 @@ function serve(state: AgentState, moment: Moment, rules: Rules): Reduction {
   const running = runningCommand(state.saved)
   const { state: serving, effects } = urgentHeartbeat(inPhase(state, 'serving'), moment, rules.pace)
   return { state: serving, effects: running ? [{ kind: 'resume', command: running }, ...effects] : effects }
+}
+
+/** Runs a command, unless another one runs. */
+function startCommand(state: AgentState, event: AgentEvent & { kind: 'command posted' }): Reduction {
+  const { commands } = state.saved
+  const running = runningCommand(state.saved)
+  if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
+  const { id, name, fullName, params } = event
+  const command: CommandRecord = { id, name, fullName, status: 'RUNNING', error: null, result: null, params }
+  return {
+    state: ironicCalled(withCommands(state, [...commands, command])),
+    effects: [{ kind: 'run', command }],
+  }
+}
+
+/** Notes a command that was answered at once, unless another one runs. */
+function noteCommand(state: AgentState, record: CommandRecord): Reduction {
+  const running = runningCommand(state.saved)
+  if (running) return { state, effects: [], refusal: agentErrors.busy(running.name) }
+  return { state: ironicCalled(withCommands(state, [...state.saved.commands, record])), effects: [] }
+}
+
+function endCommand(
+  state: AgentState,
+  event: AgentEvent & { kind: 'command ended' },
+  moment: Moment,
+  rules: Rules,
+): Reduction {
+  const { status, error, result } = event
+  const ended = changeRunning(state, event.id, ({ id, name, fullName }) => ({
+    id,
+    name,
+    fullName,
+    status,
+    error,
+    result,
+  }))
+  return ended === state ? { state, effects: [] } : urgentHeartbeat(ended, moment, rules.pace)
 }
 
 function closeAgent(state: AgentState, as: Closing): Reduction {

@@ -3,7 +3,7 @@ import { LabClock, defined, seededRandom, VirtualClock, type Clock, type Movable
 import type { InstallCoreosArgs } from '../steps/index.js'
 import { ironicErrors, type RequestedStep } from '../base/wire/index.js'
 import { labFetch } from './lab-fetch.js'
-import type { EnrollOptions, Lab, LabOptions, ThreadedLab, ThreadedLabOptions } from './lab.js'
+import type { EnrollOptions, Lab, LabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
 import type { ForkedLab } from './snapshots/forks.js'
 import type { LabSnapshots } from './snapshots/snapshot.js'
@@ -54,14 +54,7 @@ async function composeLab<Fork extends ForkedLab>(
   },
 ): Promise<Composed<Fork>> {
   const { clock: mode = 'auto', seed = 1, ...rest } = options
-  // Programs on sockets can set its mode, and move it.
-  const virtual =
-    typeof mode === 'number'
-      ? undefined
-      : parts.network
-        ? new LabClock({ mode: 'manual', start: START_TIME })
-        : new VirtualClock()
-  const clock = virtual ?? new LabClock({ mode: mode as number })
+  const clock = labClock(mode, parts.network !== undefined)
   const staged = await composeStage({
     disks: 'described',
     ...rest,
@@ -72,7 +65,7 @@ async function composeLab<Fork extends ForkedLab>(
     identity: () => identityOf(options),
     ...defined({ fork: parts.network ? parts.fork : undefined }),
   })
-  const jump = virtual && mode === 'auto' ? sharedWait(virtual) : undefined
+  const jump = mode === 'auto' ? sharedWait(clock) : undefined
   const wait: Lab['wait'] = jump ?? ((awaited) => awaited)
   const { dispatch, events, nodes } = staged
   const { conductor: _, store: __, ...unchanging } = staged
@@ -106,6 +99,12 @@ async function composeLab<Fork extends ForkedLab>(
   return lab
 }
 
+function labClock(mode: NonNullable<LabOptions['clock']>, hasSockets: boolean): VirtualClock {
+  if (typeof mode === 'number') return new LabClock({ mode })
+  // Programs on sockets can set its mode, and move it.
+  return hasSockets ? new LabClock({ mode: 'manual', start: START_TIME }) : new VirtualClock()
+}
+
 /** The options as data. */
 const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, unknown> => ({
   seed: 1,
@@ -116,16 +115,7 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
 /**
  * Makes a lab for a test: an Ironic, machines and their agents in this process. Nothing of it outlives the test.
  *
- * With `threads`, for labs of many thousands, it consists of shards of 250 nodes by their order of enrollment, which worker
- * threads run. Each shard has an Ironic with a conductor of its own, as a large installation does, machines, a clock and a
- * seed, so a seed gives the same lab with any number of threads. Limits such as `max_concurrent_deploy` are those of one
- * conductor; by default they allow all nodes of a shard at once. Shards do not see each other: names and addresses have to
- * be unique for all nodes. The clocks of shards whose nodes a caller waits for are at most a second of lab time apart, and
- * up to a minute when nothing happens; another stands still, and follows when it is asked for something. Events come in the
- * order of time in each such stretch, then of the shards. What cannot be copied to a thread is refused.
- *
- * @throws UserError for an invalid `ironic` configuration, an address that cannot be listened on, or an option that a lab with
- *   `threads` does not support
+ * @throws UserError for an invalid `ironic` configuration, or an address that cannot be listened on
  *
  * @example
  * import { createLab, installCoreos } from 'ironstage'
@@ -134,32 +124,18 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
  * const node = await lab.enroll({ deploySteps: [installCoreos({ append_karg: ['quiet'] })] })
  * await node.deploy()
  * const { provision_state, last_error } = await node.settled()
- *
- * @example
- * import { createLab, installCoreos } from 'ironstage'
- *
- * await using lab = await createLab({ threads: 2 })
- * const states = await Promise.all(
- *   Array.from({ length: 10_000 }, async () => {
- *     const node = await lab.enroll({ deploySteps: [installCoreos()] })
- *     await node.deploy()
- *     return (await node.settled()).provision_state
- *   }),
- * )
  */
-export function createLab(options: ThreadedLabOptions): Promise<ThreadedLab>
 export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<MovableClock>>
 export function createLab(options: LabOptions): Promise<Lab>
-export async function createLab(options: LabOptions | ThreadedLabOptions = {}): Promise<Lab | ThreadedLab> {
-  if (!('threads' in options) || options.threads === undefined) return createLabOfOneThread(options)
-  const { createThreadedLab } = await import('./threads/threaded-lab.js')
-  return createThreadedLab(options)
+export function createLab(options: LabOptions = {}): Promise<Lab> {
+  return createLabAt(options)
 }
 
-async function createLabOfOneThread(all: LabOptions, from?: StoredSnapshot): Promise<Lab> {
+/** @param from snapshot of another lab at which this one begins */
+async function createLabAt(all: LabOptions, from?: StoredSnapshot): Promise<Lab> {
   const { listen, realistic, ...options } = all
   const paces = realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE } : {}
-  const fork = (snapshot: StoredSnapshot): Promise<Lab> => createLabOfOneThread(all, snapshot)
+  const fork = (snapshot: StoredSnapshot): Promise<Lab> => createLabAt(all, snapshot)
   // The port of the lab is taken.
   const network = from && listen ? { ...listen, port: 0 } : listen
   const lab = await composeLab({ ...options, ...paces }, { network, fork, from })

@@ -59,18 +59,7 @@ export type { TypedSchema, TypeOf } from './control/control-operation.js'
 export type { ControlCalls } from './control/typed-calls.js'
 export type { ClockReport } from './control/clock-control.js'
 export { StagedNode } from './lab-node.js'
-export type {
-  DeployRequest,
-  EnrollOptions,
-  Lab,
-  LabBoot,
-  LabMachine,
-  LabNode,
-  LabOptions,
-  ThreadedLab,
-  ThreadedLabOptions,
-  ThreadedNode,
-} from './lab.js'
+export type { DeployRequest, EnrollOptions, Lab, LabBoot, LabMachine, LabNode, LabOptions } from './lab.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
 export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
 export { accountProblem as ipmiAccountProblem } from '../bmc/ipmi/index.js'
@@ -92,7 +81,8 @@ export type { AgentAddresses } from './stage/agent-addresses.js'
 export { Agents } from './stage/agents.js'
 export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './stage/stage-registry.js'
 export type { LabSnapshots, LabSnapshot, Snapshots } from './snapshots/snapshot.js'
-export { CONDUCTOR_HOST, composeStage, type Stage } from './stage/stage.js'
+export { CONDUCTOR_HOST } from './stage/stage-ironic.js'
+export { composeStage, type Stage } from './stage/stage.js'
 export type { StageOptions } from './stage/stage-options.js'
 export {
   type CheckedDatabase,

@@ -28,47 +28,7 @@ const MAX_CLOCK_STEP = hours(24)
  * the same lab.
  */
 export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
-  const { dispatch, clock, jump } = parts
-  let before: Promise<unknown> = Promise.resolve()
-
-  async function exchange(request: Request, target: string, base: string): Promise<WireResponse> {
-    const body = await withClockHeld(clock, 'reading a request', () => request.text())
-    // The base says where the lab is. A `Host` of the client is for the server that the lab stands in for.
-    const { host: _, ...headers } = Object.fromEntries(request.headers)
-    const send = () =>
-      dispatch({
-        method: request.method,
-        target,
-        base,
-        headers,
-        ...defined({ body: body === '' ? undefined : body }),
-      })
-    if (!jump) return send()
-    const carried = before.then(() => carryOut(request.method, target, send, jump))
-    before = carried.catch(() => {})
-    return (await carried).answer
-  }
-
-  /** Gives an answer that may be under way still, such as one that a fault holds back: others need not wait for it. */
-  async function carryOut(
-    method: string,
-    target: string,
-    send: () => Promise<WireResponse>,
-    jumping: NonNullable<FetchParts['jump']>,
-  ): Promise<{ answer: Promise<WireResponse> }> {
-    const path = target.replace(/\?.*$/s, '')
-    const reads = method === 'GET' && RESOURCE.test(path)
-    if (reads) await moveOn(path, parts, jumping)
-    const answer = send()
-    const settled = answer.then(
-      ({ status }) => status,
-      () => null,
-    )
-    const status = await jumping(settled).catch(tolerateNothingLeft)
-    if (!reads && (status === 409 || status === 503)) await moveOn(path, parts, jumping)
-    return { answer }
-  }
-
+  const requests = new LabRequests(parts)
   return (base) => {
     const { origin, pathname } = new URL(base)
     const prefix = pathname.replace(/\/+$/, '')
@@ -81,13 +41,62 @@ export function labFetch(parts: FetchParts): (base: string) => typeof fetch {
         })
       const target = (url.pathname.slice(prefix.length) || '/') + url.search
       const answer = await unlessAborted(
-        exchange(request, target, origin + prefix).catch((cause: unknown) => {
+        requests.exchange(request, target, origin + prefix).catch((cause: unknown) => {
           throw cause instanceof ConnectionFailed ? new TypeError('fetch failed', { cause }) : cause
         }),
         request.signal,
       )
-      return responseOf(answer, request, target.startsWith('/_lab') ? undefined : jump)
+      return responseOf(answer, request, target.startsWith('/_lab') ? undefined : parts.jump)
     }
+  }
+}
+
+/** Carries out the requests of all clients of a lab, one after another where its clock is automatic. */
+class LabRequests {
+  readonly #parts: FetchParts
+  #before: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: FetchParts) {
+    this.#parts = parts
+  }
+
+  async exchange(request: Request, target: string, base: string): Promise<WireResponse> {
+    const { dispatch, clock, jump } = this.#parts
+    const body = await withClockHeld(clock, 'reading a request', () => request.text())
+    // The base says where the lab is. A `Host` of the client is for the server that the lab stands in for.
+    const { host: _, ...headers } = Object.fromEntries(request.headers)
+    const send = () =>
+      dispatch({
+        method: request.method,
+        target,
+        base,
+        headers,
+        ...defined({ body: body === '' ? undefined : body }),
+      })
+    if (!jump) return send()
+    const carried = this.#before.then(() => this.#carryOut(request.method, target, send, jump))
+    this.#before = carried.catch(() => {})
+    return (await carried).answer
+  }
+
+  /** Returns an answer that may still be under way, such as one that a fault delays: others need not wait for it. */
+  async #carryOut(
+    method: string,
+    target: string,
+    send: () => Promise<WireResponse>,
+    jump: NonNullable<FetchParts['jump']>,
+  ): Promise<{ answer: Promise<WireResponse> }> {
+    const path = target.replace(/\?.*$/s, '')
+    const reads = method === 'GET' && RESOURCE.test(path)
+    if (reads) await moveOn(path, this.#parts, jump)
+    const answer = send()
+    const settled = answer.then(
+      ({ status }) => status,
+      () => null,
+    )
+    const status = await jump(settled).catch(tolerateNothingLeft)
+    if (!reads && (status === 409 || status === 503)) await moveOn(path, this.#parts, jump)
+    return { answer }
   }
 }
 

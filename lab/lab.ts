@@ -49,18 +49,6 @@ export interface LabOptions {
   logger?: Logger
 }
 
-/**
- * Options of {@link createLab} for a lab in several threads: those of any lab that are data. The others belong to one
- * thread: functions, a socket, a clock that a caller moves.
- */
-export interface ThreadedLabOptions extends Pick<
-  LabOptions,
-  'seed' | 'ironic' | 'hardware' | 'metalImage' | 'disks' | 'realistic'
-> {
-  /** Number of worker threads; use the number of idle processors. It does not change what happens in the lab. */
-  threads: number
-}
-
 /** The deployment that {@link LabNode.deploy} asks for. */
 export interface DeployRequest {
   /** Steps as in Ironic's `deploy_steps`; {@link installCoreos} makes one. */
@@ -77,23 +65,14 @@ export interface EnrollOptions extends DeployRequest {
   fields?: Record<string, unknown>
 }
 
-/** A lab in several threads, or the part of any lab that works there too. Dispose of it at the end of a test. */
-export interface ThreadedLab extends AsyncDisposable {
-  readonly events: LabEvents
-  readonly faults: Pick<LabFaults, 'add' | 'clear'>
-  /** Registers a machine as a node in state `enroll`; {@link ThreadedNode.deploy} takes it from there. */
-  enroll(options?: EnrollOptions): Promise<ThreadedNode>
-  /** Waits for anything in lab time: an automatic clock jumps meanwhile. */
-  wait<T>(awaited: Promise<T>): Promise<T>
-}
-
 /** An Ironic, simulated machines and their agents in this process. Dispose of it at the end of a test. */
-export interface Lab<C extends Clock = Clock> extends ThreadedLab {
+export interface Lab<C extends Clock = Clock> extends AsyncDisposable {
   /** URL of Ironic's API, without `/v1`. */
   readonly url: string
   /** Client of that API, authorized where the API asks for it. */
   readonly client: IronicClient
   readonly clock: C
+  readonly events: LabEvents
   readonly faults: LabFaults
   /** The last of what happened in the lab. */
   readonly journal: LabJournal
@@ -103,6 +82,8 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   spec(n: number | (Partial<MachineSpec> & { id: string })): MachineSpec
   /** Registers a machine as a node in state `enroll`; {@link LabNode.deploy} takes it from there. */
   enroll(options?: EnrollOptions): Promise<LabNode>
+  /** Waits for anything in lab time: an automatic clock jumps until then. */
+  wait<T>(awaited: Promise<T>): Promise<T>
   /**
    * A `fetch` for clients in this process that finds the lab's APIs below `base`, without a socket: `fetchAt('https://ironic.test')`.
    * An automatic clock stands still between requests. A request that reads a node first lets the lab go on to the node's
@@ -119,8 +100,8 @@ export interface Lab<C extends Clock = Clock> extends ThreadedLab {
   readonly snapshots: LabSnapshots<Lab<C>>
 }
 
-/** A node of a lab, with what also works from another thread. */
-export interface ThreadedNode {
+/** A node of a lab. */
+export interface LabNode {
   readonly uuid: string
   /** The node as Ironic's API shows it. */
   get(): Promise<ApiNode>
@@ -136,10 +117,6 @@ export interface ThreadedNode {
   deploy(): Promise<void>
   /** Waits until the node is in a stable or a failed state, unlocked, with no change of power under way. */
   settled(): Promise<ApiNode>
-}
-
-/** A node of a lab. */
-export interface LabNode extends ThreadedNode {
   /** The machine behind the node; undefined before its first power-on when its BMC address was never configured. */
   machine(): Promise<LabMachine | undefined>
   /** Waits until `condition` holds; it is checked after every change of the node. */

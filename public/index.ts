@@ -38,9 +38,6 @@ export {
   type NodeImageRegistry,
   type LabSnapshot,
   type Snapshots,
-  type ThreadedLab,
-  type ThreadedLabOptions,
-  type ThreadedNode,
 } from '../lab/index.js'
 export {
   defineStep,

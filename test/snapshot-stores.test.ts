@@ -15,7 +15,7 @@ const COLLECTS =
   /^ {2}(?:readonly )?#?\w+(?:: [^=\n]+)? = new (?:Lazy)?(?:Map|Set)\b|^ {2}(?:readonly )?#?\w+: (?:Lazy)?(?:Map|Set)</m
 
 /** Registered stores that are closures. */
-const CLOSURES = ['enrolled', 'journal', 'randomness', 'randomness of reads']
+const CLOSURES = ['journal', 'randomness', 'randomness of reads']
 
 /** Files that collect, and where a snapshot has it, or why it needs none of it. */
 const STORES: Record<string, string> = {
@@ -35,8 +35,10 @@ const STORES: Record<string, string> = {
   'lab/chaos/invariants.ts': 'watches one run, which takes no snapshots',
   'lab/lab-events.ts': 'listeners, which belong to callers',
   'lab/faults/faults.ts': 'registered: faults',
+  'lab/images/live-images.ts': 'made from the records of nodes',
   'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/faults/fault-index.ts': 'made from faults',
+  'lab/journal/seen-states.ts': 'in `journal` of the state',
   'lab/journal/reader-schedule.ts': 'readers, which belong to callers',
   'lab/journal/flow-memory.ts': 'tells what happened, and so does not go back',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
@@ -47,6 +49,7 @@ const STORES: Record<string, string> = {
   'lab/stage/agents.ts': 'agents: none at rest, started again where a lab cannot be repeated',
   'lab/stage/stage-boot-network.ts': 'blocks of one download',
   'lab/stage/own-exchanges.ts': 'registered: own',
+  'lab/stage/stage-enrollment.ts': 'registered: enrolled',
   'lab/stage/stage-registry.ts': 'registered: registry',
   'lab/stage/reservation-gate.ts': 'registered: reservations',
   'lab/stage/stage-keeper.ts': 'the registry of the stores',

@@ -17,7 +17,7 @@ const MAX_PARALLEL_MACHINES = 500
 export async function makeMachines(
   missing: readonly MachineSpec[],
   machines: Machines,
-  ready: (machine: Machine) => Promise<void>,
+  ready: (machine: Machine) => void,
 ): Promise<void> {
   for (let from = 0; from < missing.length; from += MAX_PARALLEL_MACHINES)
     await Promise.all(
@@ -45,7 +45,7 @@ interface SystemParts {
   machines: Machines
   hardware: HardwareFleet | undefined
   disks: 'file' | 'described'
-  ready: (machine: Machine) => Promise<void>
+  ready: (machine: Machine) => void
   logger: Logger
 }
 
@@ -126,7 +126,7 @@ function refuseForeignAddresses(specs: readonly MachineSpec[], machines: Machine
     }
 }
 
-/** Warns about machines in the state folder that a regenerated list no longer has. */
+/** Warns about machines of the state folder that a regenerated list no longer has, or has changed. */
 function warnOfDifferences(systems: readonly ListedSystem[], machines: Machines, logger: Logger): void {
   const known = machines.list()
   if (known.length === 0) return

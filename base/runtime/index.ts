@@ -23,6 +23,7 @@ export {
 export { ERRORS } from './errors.js'
 export { inParallel } from './in-parallel.js'
 export { type ConfigFile, parseIni } from './ini.js'
+export { LateBound } from './late-bound.js'
 export { LazyMap } from './lazy-map.js'
 export {
   delaySignal,

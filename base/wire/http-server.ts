@@ -105,132 +105,162 @@ const SERVER_CLOSE_TIMEOUT = 500
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
-  const { dispatch, host = '127.0.0.1', clock, logger = silent, bodyLimit = 64 * 1024 * 1024 } = options
-  const limitsOf = typeof bodyLimit === 'number' ? () => ({ largest: bodyLimit, refusal: TOO_LARGE }) : bodyLimit
-  const { refuse = plainRefusal, slowest = { headers: 60_000, request: 300_000 } } = options
-  const callerRefusal = callerCheck({ ...options, host })
-  const { refuseCaller = (refusal) => refuse(403, callerSentence(refusal)) } = options
-  const settings: ServerOptions = {
-    // Ironic does without, as clients of HTTP/1.0 do.
-    requireHostHeader: false,
-    headersTimeout: slowest.headers,
-    requestTimeout: slowest.request,
-    connectionsCheckingInterval: Math.min(30_000, slowest.headers),
-    // As cheroot, which serves Ironic and its agent. Ours and Node's own clients drop an idle connection long before.
-    keepAliveTimeout: 10_000,
-  }
-  const server = createServer(settings, listener)
-  refuseInWords(server, refuse)
-  let withBody: RequestListener | undefined
-  let loading: Promise<RequestListener> | undefined
+  const server = new ListeningServer(options)
+  await server.listen()
+  return server
+}
 
-  let secured: Server | undefined
-  /** Below TLS; neither server knows of those that are still shaking hands. */
-  const sockets = new Set<Socket>()
-  if (options.tls) secure(options.tls)
-  await listen(server, host, options.port, clock)
-  const { port } = server.address() as AddressInfo
-  const address = authority(host, port)
-  let closing: Promise<void> | undefined
-  const ending = sharedAbort()
-  return {
-    get url() {
-      return ownUrl()
-    },
-    port,
-    secure,
-    [Symbol.asyncDispose]: () => {
-      ending.abort()
-      return (closing ??= close(server, secured, sockets))
-    },
+class ListeningServer implements HttpServer {
+  readonly #options: HttpServerOptions
+  readonly #host: string
+  readonly #logger: Logger
+  readonly #refuse: Refuse
+  readonly #refusalOf: ReturnType<typeof callerCheck>
+  readonly #limitsOf: BodyLimits
+  readonly #settings: ServerOptions
+  readonly #server: Server
+  #port = 0
+  /** Speaks TLS on the connections of {@link #server}. */
+  #secured: Server | undefined
+  /** Connections below TLS; neither server knows those that are still shaking hands. */
+  readonly #sockets = new Set<Socket>()
+  /** Reads bodies; loaded for the first request that has one. */
+  #bodyListener: RequestListener | undefined
+  #loading: Promise<RequestListener> | undefined
+  readonly #ending = sharedAbort()
+  #closing: Promise<void> | undefined
+
+  constructor(options: HttpServerOptions) {
+    const { host = '127.0.0.1', bodyLimit = 64 * 1024 * 1024 } = options
+    const { headers, request } = options.slowest ?? { headers: 60_000, request: 300_000 }
+    this.#options = options
+    this.#host = host
+    this.#logger = options.logger ?? silent
+    this.#refuse = options.refuse ?? plainRefusal
+    this.#refusalOf = callerCheck({ ...options, host })
+    this.#limitsOf = typeof bodyLimit === 'number' ? () => ({ largest: bodyLimit, refusal: TOO_LARGE }) : bodyLimit
+    this.#settings = {
+      // Ironic does without, as clients of HTTP/1.0 do.
+      requireHostHeader: false,
+      headersTimeout: headers,
+      requestTimeout: request,
+      connectionsCheckingInterval: Math.min(30_000, headers),
+      // As cheroot, which serves Ironic and its agent. Ours and Node's own clients drop an idle connection long before.
+      keepAliveTimeout: 10_000,
+    }
+    this.#server = createServer(this.#settings, this.#received)
+    refuseInWords(this.#server, this.#refuse)
+    if (options.tls) this.secure(options.tls)
   }
 
-  function ownUrl(): string {
-    return `${secured ? 'https' : 'http'}://${address}`
+  async listen(): Promise<void> {
+    await listen(this.#server, this.#host, this.#options.port, this.#options.clock)
+    this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  function secure(tls: TlsOptions): void {
-    const next = tlsServer(tls, settings, listener)
-    refuseInWords(next, refuse)
-    server.closeAllConnections()
-    server.removeAllListeners('connection')
-    server.on('connection', (socket: Socket) => {
+  get port(): number {
+    return this.#port
+  }
+
+  get url(): string {
+    return `${this.#secured ? 'https' : 'http'}://${authority(this.#host, this.#port)}`
+  }
+
+  secure(tls: TlsOptions): void {
+    const secured = tlsServer(tls, this.#settings, this.#received)
+    refuseInWords(secured, this.#refuse)
+    this.#server.closeAllConnections()
+    this.#server.removeAllListeners('connection')
+    this.#server.on('connection', (socket: Socket) => {
       // As below any TLS server of Node; a client that has refused our certificate would otherwise stay half connected.
       socket.allowHalfOpen = false
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
-      next.emit('connection', socket)
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
+      secured.emit('connection', socket)
     })
-    secured = next
+    this.#secured = secured
   }
 
-  /** Most requests have no body, and nothing that express would have to do. */
-  function listener(request: IncomingMessage, response: ServerResponse): void {
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort()
+    return (this.#closing ??= close(this.#server, this.#secured, this.#sockets))
+  }
+
+  /** Answers a request. Most have no body, and nothing that express would have to do. */
+  readonly #received: RequestListener = (request, response) => {
+    const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
+    const refusal = this.#callerRefusal(request) ?? this.#sizeRefusal(request)
+    if (refusal) return sendRefusal(response, refusal)
+    const hasBody = length !== undefined || encoding !== undefined || expect !== undefined
+    if (!hasBody) this.#answered(request, response)
+    else if (this.#bodyListener) this.#bodyListener(request, response)
+    else this.#receivedWithBody(request, response)
+  }
+
+  #callerRefusal(request: IncomingMessage): WireResponse | undefined {
     const { method = 'GET', url = '/', headers } = request
-    const unknownCaller = callerRefusal({ method, headers, base: baseOf(request, ownUrl()) })
-    if (unknownCaller) {
-      logger('warn', `${method} ${requestPathOf(request)} was refused: ${unknownCaller.message}`)
-      return sendRefusal(response, refuseCaller(unknownCaller, url))
-    }
-    const { 'content-length': length, 'transfer-encoding': encoding, expect } = headers
-    const { largest, refusal } = limitsOf(url)
-    if (Number(length) > largest) {
-      logger('warn', `${request.method} ${requestPathOf(request)} was refused: 413 ${refusal}`)
-      return sendRefusal(response, refuse(413, refusal))
-    }
-    if (length === undefined && encoding === undefined && expect === undefined) answered(request, response)
-    else if (withBody) withBody(request, response)
-    else firstWithBody(request, response)
+    const refusal = this.#refusalOf({ method, headers, base: baseOf(request, this.url) })
+    if (!refusal) return undefined
+    this.#logger('warn', `${method} ${requestPathOf(request)} was refused: ${refusal.message}`)
+    return this.#options.refuseCaller?.(refusal, url) ?? this.#refuse(403, callerSentence(refusal))
+  }
+
+  #sizeRefusal(request: IncomingMessage): WireResponse | undefined {
+    const { largest, refusal } = this.#limitsOf(request.url ?? '/')
+    if (!(Number(request.headers['content-length']) > largest)) return undefined
+    this.#logger('warn', `${request.method} ${requestPathOf(request)} was refused: 413 ${refusal}`)
+    return this.#refuse(413, refusal)
   }
 
   /** Until Express is loaded no byte of a body is read. */
-  function firstWithBody(request: IncomingMessage, response: ServerResponse): void {
-    loading ??= withClockHeld(clock, 'loading what reads bodies', bodyReading)
-    loading
+  #receivedWithBody(request: IncomingMessage, response: ServerResponse): void {
+    this.#loading ??= withClockHeld(this.#options.clock, 'loading what reads bodies', () => this.#loadBodyListener())
+    this.#loading
       .then((read) => {
-        withBody = read
-        // A client that has gone meanwhile sends no body and needs no answer.
+        this.#bodyListener = read
+        // A client that is gone by now sends no body and needs no answer.
         if (!request.destroyed) read(request, response)
       })
-      .catch((error: unknown) => failed(error, response))
+      .catch((error: unknown) => this.#failed(error, response))
   }
 
-  /** Loaded for the first request with a body: it takes longer than all the rest of this room. */
-  async function bodyReading(): Promise<RequestListener> {
+  /** Express takes longer to load than all the rest of this room. */
+  async #loadBodyListener(): Promise<RequestListener> {
     const { default: express } = await import('express')
     const app = express()
     app.disable('x-powered-by')
     app.disable('etag')
-    const room = new BodyRoom(options.allBodiesLimit ?? 256 * 1024 * 1024)
-    app.use(bodyReader(limitsOf, room, (largest) => express.raw({ type: () => true, limit: largest })))
+    const room = new BodyRoom(this.#options.allBodiesLimit ?? 256 * 1024 * 1024)
+    app.use(bodyReader(this.#limitsOf, room, (largest) => express.raw({ type: () => true, limit: largest })))
     app.use(refuseBadText)
-    app.use(answered)
-    app.use(answerBodyError(refuse, logger))
+    app.use((request, response) => this.#answered(request, response))
+    app.use(answerBodyError(this.#refuse, this.#logger))
     return app
   }
 
-  function answered(request: IncomingMessage, response: ServerResponse): void {
-    answer(request, response).catch((error: unknown) => failed(error, response))
+  #answered(request: IncomingMessage, response: ServerResponse): void {
+    this.#answer(request, response).catch((error: unknown) => this.#failed(error, response))
   }
 
-  async function answer(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
-    const reply = await dispatch(received(request, ownUrl()))
+  async #answer(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
+    const { dispatch, clock } = this.#options
+    const reply = await dispatch(received(request, this.url))
     response.statusCode = reply.status
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
-    if (closing) response.setHeader('connection', 'close')
+    if (this.#closing) response.setHeader('connection', 'close')
     const stream = streamToSend(reply)
     // A body without an end keeps no clock from moving.
-    if (stream && request.method !== 'HEAD') return sendStream(response, stream, ending.signal)
-    // The client has gone meanwhile: nothing would end the hold.
+    if (stream && request.method !== 'HEAD') return sendStream(response, stream, this.#ending.signal)
+    // The client is gone by now: nothing would end the hold.
     if (response.closed) return
     const hold = clock.hold(`answering ${request.method} ${request.url}`)
     response.once('close', () => hold[Symbol.dispose]())
     response.end(bodyToSend(reply))
   }
 
-  function failed(error: unknown, response: ServerResponse): void {
+  #failed(error: unknown, response: ServerResponse): void {
     if (error instanceof ConnectionFailed) return void response.destroy()
-    logger('error', 'a request could not be answered', { error })
+    this.#logger('error', 'a request could not be answered', { error })
     if (response.headersSent) response.destroy()
     else response.writeHead(500).end()
   }

@@ -1,6 +1,13 @@
 import { userError, type Logger } from '../../base/runtime/index.js'
 import type { StateFolder } from '../state/state-folder.js'
 
+interface SavedPortOptions {
+  folder: StateFolder | null
+  logger: Logger
+  /** A port that the caller chose, which is neither saved nor replaced by another; 0 for none. */
+  wanted?: number
+}
+
 /**
  * Listens on the port of the last start, which machines and agents from then still use; on a free port the first time.
  *
@@ -11,9 +18,10 @@ import type { StateFolder } from '../state/state-folder.js'
 export async function openOnSavedPort<T extends { readonly port: number }>(
   name: string,
   lost: string,
-  { folder, logger }: { folder: StateFolder | null; logger: Logger },
+  { folder, logger, wanted = 0 }: SavedPortOptions,
   open: (port: number) => Promise<T>,
 ): Promise<T> {
+  if (wanted > 0) return open(wanted)
   const before = Number(folder?.remembered(name) ?? 0)
   const listening = await open(before).catch((error: unknown) => {
     if (before === 0 || userError(error)?.code !== 'port-in-use') throw error

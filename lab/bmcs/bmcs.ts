@@ -19,7 +19,7 @@ export interface BmcPoint {
 }
 
 export interface BmcOptions {
-  machines: () => Machines
+  machines: Machines
   /** Specification for a machine that is created because a node uses its BMC. */
   profile: (named: Pick<MachineSpec, 'id' | 'bmc'>) => MachineSpec
   /** Called with the node that uses a machine, before the machine changes. */
@@ -196,14 +196,14 @@ class MachineBmc implements Bmc {
   }
 
   #find(): Machine | undefined {
-    return findMachine(this.#options.machines(), this.#options.key)
+    return findMachine(this.#options.machines, this.#options.key)
   }
 
   async #findOrCreate(): Promise<Machine> {
     const { creating, machines, used, node } = this.#options
     const machine =
       this.#find() ??
-      (await creating.run(async () => this.#find() ?? (await machines().create(specFor(this.#options)))))
+      (await creating.run(async () => this.#find() ?? (await machines.create(specFor(this.#options)))))
     used(machine.spec.id, node)
     return machine
   }

@@ -38,55 +38,58 @@ export async function playChaos(
     options.onEntry?.(entry)
   })
   const ended = new AbortController()
-  const client = clientOf(lab, () => watch.sent())
-  const owners = plan.nodes.map(
-    (node) =>
-      new Owner(node, plan.actions, {
-        lab,
-        client,
-        signal: ended.signal,
-        enroll: (name) =>
-          enroll({ ...lab, client, account: () => undefined }, lab.spec(nodeNumberOf(name) + 1), { name }),
-        asks: (name, config) => watch.asks(name, config),
-        reached: (name, config) => watch.active(name, config),
-      }),
-  )
+  const owners = ownersOf(plan, lab, watch, ended.signal)
   // A fault names a node, which must be there.
   for (const owner of owners) await owner.enroll()
   for (const fault of plan.faults) lab.faults.add(fault)
   const working = Promise.all(owners.map((owner) => owner.work()))
-  const stopped: Promise<unknown> = working
-  const sleep = (ms: number): Promise<unknown> => lab.wait<unknown>(Promise.race([lab.clock.sleep(ms), stopped]))
+  const sleep = (ms: number): Promise<unknown> =>
+    lab.wait<unknown>(Promise.race<unknown>([lab.clock.sleep(ms), working]))
   try {
     await sleep(plan.duration - lab.clock.elapsed())
     const strikes = lab.faults.list().reduce((sum, { struck }) => sum + struck, 0)
     lab.faults.clear()
     for (const owner of owners) owner.wantLast()
-    for (
-      let waited = 0;
-      waited < CHAOS_SETTLE_TIME && !owners.every((owner) => owner.isReached);
-      waited += minutes(1)
-    ) {
-      options.signal?.throwIfAborted()
-      await sleep(minutes(1))
-    }
-    const unsettled = await Promise.all(
-      owners.filter(({ isReached }) => !isReached).map(async (one) => ({ node: one.node, why: await one.standing() })),
-    )
+    const unsettled = await settle(owners, sleep, options.signal)
     ended.abort()
     await lab.wait(working)
     await lab.clock.advance(seconds(1))
     watch.atEnd(unsettled, strikes)
-    return {
-      violations: watch.violations,
-      strikes,
-      active,
-      entries,
-      deployments: owners.reduce((sum, owner) => sum + owner.deployments, 0),
-    }
+    const deployments = owners.reduce((sum, owner) => sum + owner.deployments, 0)
+    return { violations: watch.violations, strikes, active, entries, deployments }
   } finally {
     ended.abort()
   }
+}
+
+function ownersOf(plan: ChaosPlan, lab: StagedLab, watch: Watch, signal: AbortSignal): Owner[] {
+  const client = clientOf(lab, () => watch.sent())
+  const account = () => undefined
+  return plan.nodes.map(
+    (node) =>
+      new Owner(node, plan.actions, {
+        lab,
+        client,
+        signal,
+        enroll: (name) => enroll({ ...lab, client, account }, lab.spec(nodeNumberOf(name) + 1), { name }),
+        asks: (name, config) => watch.asks(name, config),
+        reached: (name, config) => watch.active(name, config),
+      }),
+  )
+}
+
+/** Waits until all owners have what they want, and returns the nodes that never got there. */
+async function settle(
+  owners: readonly Owner[],
+  sleep: (ms: number) => Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<{ node: string; why: string }[]> {
+  const missing = () => owners.filter(({ isReached }) => !isReached)
+  for (let waited = 0; waited < CHAOS_SETTLE_TIME && missing().length > 0; waited += minutes(1)) {
+    signal?.throwIfAborted()
+    await sleep(minutes(1))
+  }
+  return Promise.all(missing().map(async (owner) => ({ node: owner.node, why: await owner.standing() })))
 }
 
 /** Lab time after which a client no longer waits for an answer. */

@@ -5,23 +5,20 @@ import { pageHeaders } from '../html/html-page.js'
 import { nodeDetails, type ReportSource } from '../report/collect.js'
 import { labReportHtml, nodesToShow } from '../report/lab-html.js'
 import { maskValue } from '../masking.js'
-import { drawDisks, nodeTimeline, type SubjectFinders, type LookParts } from './look-handlers.js'
+import { drawDisks, nodeTimeline, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
 import type { ControlCall } from './control-operation.js'
+import type { ControlSubjects } from './control-subjects.js'
 
 /** Answers with a report of the lab, or of the node in the query. */
-export async function labReport(
-  parts: LookParts,
-  call: ControlCall,
-  { node, shown }: SubjectFinders,
-): Promise<WireResponse> {
+export async function labReport(parts: LookParts, call: ControlCall, subjects: ControlSubjects): Promise<WireResponse> {
   const { nodes, faults, clock } = parts
   const wanted = call.query['node']
-  const records = wanted === undefined ? [...nodes()] : [node(wanted)]
-  const listed = records.map(shown)
+  const records = wanted === undefined ? [...nodes()] : [subjects.node(wanted)]
+  const listed = records.map((node) => subjects.shown(node))
   const details = []
   for (const { uuid } of wanted === undefined ? nodesToShow(listed) : listed)
-    details.push(await nodeDetails(makeReportSource(parts, { node, shown }), uuid))
+    details.push(await nodeDetails(makeReportSource(parts, subjects), uuid))
   const body = labReportHtml({
     nodes: listed,
     faults: faults.list(),
@@ -34,17 +31,17 @@ export async function labReport(
 }
 
 /** The calls of a client of the control API, in this process. */
-function makeReportSource(parts: LookParts, { node, shown }: Pick<SubjectFinders, 'node' | 'shown'>): ReportSource {
+function makeReportSource(parts: LookParts, subjects: ControlSubjects): ReportSource {
   const { journal, time } = parts
   /** Machines by their ids, of the nodes that were asked for. */
   const machines = new Map<string, Machine>()
   const machine = (id: string): Machine => machines.get(id)!
   return {
     timeline: async (ident) => {
-      const found = node(ident)
+      const found = subjects.node(ident)
       const behind = parts.machineOf(found)
       if (behind) machines.set(behind.spec.id, behind)
-      return nodeTimeline(parts, found, shown)
+      return nodeTimeline(parts, found, subjects)
     },
     journal: async ({ node: ident, last }) => ({ entries: journal.entries({ node: ident }).slice(-last) }),
     machine: (id) => machineReport(machine(id)),

@@ -9,12 +9,12 @@ import { maskValue } from '../masking.js'
 import { timelineOf, type NodeTimeline } from '../timeline/timeline.js'
 import { waitingOf } from '../timeline/awaited-event.js'
 import type { ClockControl } from './clock-control.js'
-import type { NodeReport } from './documents.js'
 import { labReport } from './lab-report.js'
 import { followConsole } from './follow-console.js'
 import { machineFiles } from './machine-files.js'
 import type { LOOK_OPERATIONS } from './look-operations.js'
-import type { ControlCall, ControlHandler } from './control-operation.js'
+import type { ControlHandler } from './control-operation.js'
+import type { ControlSubjects } from './control-subjects.js'
 import type { RunProgress } from './run-document.js'
 import { ERRORS } from '../errors.js'
 
@@ -38,37 +38,30 @@ export interface LookParts {
   run?: () => RunProgress
 }
 
-/** Finds the subject of a call. */
-export interface SubjectFinders {
-  /** @throws UserError `no-such-node` for another name or uuid */
-  node: (ident: string) => Readonly<NodeRecord>
-  machine: (call: ControlCall) => Machine
-  shown: (node: Readonly<NodeRecord>) => NodeReport
-}
-
 /** The calls that show a node or a machine from inside. */
 export function lookHandlers(
   parts: LookParts,
-  found: SubjectFinders,
+  subjects: ControlSubjects,
 ): Readonly<Record<(typeof LOOK_OPERATIONS)[number]['id'], ControlHandler>> {
   const { probe, time } = parts
-  const { node, machine, shown } = found
   return {
-    timeline: (call) => nodeTimeline(parts, node(call.params['node']!), shown),
-    disks: async (call) => ({ disks: await drawDisks(machine(call), time) }),
+    timeline: (call) => nodeTimeline(parts, subjects.nodeOf(call), subjects),
+    disks: async (call) => ({ disks: await drawDisks(subjects.machine(call), time) }),
     filesOfMachine: async (call) => {
       const { filesystem = 'root', disk, path = null } = call.query
-      return { files: await machineFiles(machine(call), { filesystem: filesystem as 'root', disk, path }, time) }
+      return {
+        files: await machineFiles(subjects.machine(call), { filesystem: filesystem as 'root', disk, path }, time),
+      }
     },
-    journalOfMachine: (call) => ({ journal: maskValue(machine(call).journal()) }),
+    journalOfMachine: (call) => ({ journal: maskValue(subjects.machine(call).journal()) }),
     run: () => {
       if (parts.run) return parts.run()
       throw new UserError('no-run', 'this is a lab, and no run over hosts', {
         remedy: ERRORS['no-run'].remedy,
       })
     },
-    report: (call) => labReport(parts, call, found),
-    followConsole: (call) => followConsole(machine(call), probe),
+    report: (call) => labReport(parts, call, subjects),
+    followConsole: (call) => followConsole(subjects.machine(call), probe),
   }
 }
 
@@ -84,9 +77,9 @@ export async function drawDisks(machine: Machine, time: Clock): Promise<DiskDraw
 export function nodeTimeline(
   { journal, faults, time, outlook }: LookParts,
   record: Readonly<NodeRecord>,
-  shown: (node: Readonly<NodeRecord>) => NodeReport,
+  subjects: ControlSubjects,
 ): NodeTimeline {
-  const node = shown(record)
+  const node = subjects.shown(record)
   const { deadlines, plan } = outlook(record)
   const present = new Map(faults.list().map((fault) => [fault.id, effectText(fault)]))
   return timelineOf({

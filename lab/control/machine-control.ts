@@ -8,7 +8,7 @@ import type { Journal, JournalOptions } from '../journal/journal.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { Agents } from '../stage/agents.js'
 import { withPage } from '../page/dashboard-page.js'
-import { NO_NODES, observe } from '../stage/observation.js'
+import { NO_NODES, observe, type Observation } from '../stage/observation.js'
 import { ClockControl } from './clock-control.js'
 import { controlApi } from './control-api.js'
 import { controlHandlers } from './handlers.js'
@@ -77,69 +77,69 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     ...defined({ links: parts.links ? true : undefined }),
     hasAgents: parts.agents !== undefined,
   })
-  const { faults, journal, recorder, strikes } = observation
-  const dispatch = (): Dispatch => {
-    const machines = parts.machines()
-    const lacking = (what: string, remedy: string): UserError =>
-      new UserError('not-in-a-fleet', `${parts.run ? 'a run' : 'a fleet'} has no ${what}`, { remedy })
-    const handlers: Record<ControlOperationId, ControlHandler> = controlHandlers({
-      probe,
-      time: clock,
-      outlook: () => ({ deadlines: [], plan: null }),
-      machines,
-      faults,
-      journal,
-      node: () => undefined,
-      nodes: () => [],
-      machineOf: () => undefined,
-      clock: new ClockControl({
-        clock,
-        events,
-        node: () => undefined,
-        scaledOnly: true,
-        ...defined({ fixed: parts.run ? 'a run uses real time' : undefined }),
-        note: (what) => recorder.lab(what),
-      }),
-      snapshots: () => {
-        const remedy = parts.run ? 'start the run again with --restart' : 'start the fleet again'
-        throw lacking('snapshots: only part of what happens is in this process', remedy)
-      },
-      enroll: () =>
-        Promise.reject(
-          parts.run
-            ? lacking('nodes', 'ask Ironic for them, where the run goes through one')
-            : lacking(
-                'nodes: its Ironic is elsewhere',
-                'POST /_lab/machines adds machines; enroll them in that Ironic',
-              ),
-        ),
-      removeNode: () => Promise.resolve(),
-      removeMachine: async (id) => {
-        await machines.remove(id)
-        await parts.removed?.(id)
-      },
-      ...machineChanges(machines, parts),
-      setAccountOf: parts.setAccount,
-      images: () => undefined,
-      waitsFor: () => null,
-      setBmcAccount: () => false,
-      ...(parts.run ? { ...HOSTS_OF_A_FILE, run: parts.run } : {}),
-    })
-    if (parts.isReal) handlers.addFault = noFaults
-    const metrics = new Metrics({
-      clock,
-      machines,
-      faults,
-      journal,
-      strikes,
-      nodes: () => [],
-      queues: () => ({ effects: 0, deadlines: 0 }),
-    })
-    const control = metrics.beside(controlApi({ api: noIronic, handlers, logger }), undefined)
-    return parts.page ? withPage(control) : control
-  }
-  return { faults, journal, events, dispatch, end: () => observation.injector.end() }
+  const { faults, journal, injector } = observation
+  const dispatch = () => machineDispatch(parts, events, observation)
+  return { faults, journal, events, dispatch, end: () => injector.end() }
 }
+
+function machineDispatch(parts: MachineControlParts, events: Events, observation: Observation): Dispatch {
+  const { clock, logger, run } = parts
+  const { faults, journal, recorder, strikes } = observation
+  const machines = parts.machines()
+  const handlers: Record<ControlOperationId, ControlHandler> = controlHandlers({
+    ...NO_NODE_CALLS,
+    probe: parts.probe,
+    time: clock,
+    machines,
+    faults,
+    journal,
+    clock: new ClockControl({
+      clock,
+      events,
+      node: () => undefined,
+      scaledOnly: true,
+      ...defined({ fixed: run ? 'a run goes on in real time' : undefined }),
+      note: (what) => recorder.lab(what),
+    }),
+    snapshots: () => {
+      const remedy = run ? 'begin the run again with --restart' : 'start the fleet again'
+      throw lacking(run, 'snapshots: only part of what happens is in this process', remedy)
+    },
+    enroll: () => Promise.reject(lackingNodes(run)),
+    removeMachine: async (id) => {
+      await machines.remove(id)
+      await parts.removed?.(id)
+    },
+    ...machineChanges(machines, parts),
+    setAccountOf: parts.setAccount,
+    ...(run ? { ...HOSTS_OF_A_FILE, run } : {}),
+  })
+  if (parts.isReal) handlers.addFault = noFaults
+  const queues = () => ({ effects: 0, deadlines: 0 })
+  const metrics = new Metrics({ clock, machines, faults, journal, strikes, nodes: NO_NODE_CALLS.nodes, queues })
+  const control = metrics.beside(controlApi({ api: noIronic, handlers, logger }), undefined)
+  return parts.page ? withPage(control) : control
+}
+
+/** Answers about nodes where there is no Ironic. */
+const NO_NODE_CALLS = {
+  node: () => undefined,
+  nodes: () => [],
+  machineOf: () => undefined,
+  outlook: () => ({ deadlines: [], plan: null }),
+  removeNode: () => Promise.resolve(),
+  images: () => undefined,
+  waitsFor: () => null,
+  setBmcAccount: () => false,
+}
+
+const lacking = (run: MachineControlParts['run'], what: string, remedy: string): UserError =>
+  new UserError('not-in-a-fleet', `${run ? 'a run' : 'a fleet'} has no ${what}`, { remedy })
+
+const lackingNodes = (run: MachineControlParts['run']): UserError =>
+  run
+    ? lacking(run, 'nodes', 'ask Ironic for them, where the run goes through one')
+    : lacking(run, 'nodes: its Ironic is elsewhere', 'POST /_lab/machines adds machines; enroll them in that Ironic')
 
 const noIronic: Dispatch = () =>
   Promise.resolve({ status: 404, headers: { 'content-type': 'text/plain' }, body: 'GET /_lab\n' })

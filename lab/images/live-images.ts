@@ -56,47 +56,28 @@ export interface LiveImages extends AsyncDisposable {
  * @throws UserError for files that are not live images, invalid options of the agent, an address in use
  */
 export async function openLiveImages(request: LiveImagesRequest, parts: LiveImageSurroundings): Promise<LiveImages> {
-  const { files, byDefault, host = '127.0.0.1', port = 0, allowedHosts } = request
+  const { files, byDefault, host = '127.0.0.1', port: wanted = 0, allowedHosts } = request
   const { ironicUrl, store, folder, clock, random, logger, through } = parts
-  const agent = {
-    ironicUrls: [ironicUrl],
-    // The lab has no separate inspector; Ironic's API takes the inspection data.
-    ...defined({
-      inspectorUrls: request.agent?.template === 'original' ? [`${ironicUrl}/v1/continue_inspection`] : undefined,
-    }),
-    ...request.agent,
-  }
-  const text = (own: Partial<AgentConfigOptions>): string => JSON.stringify(agentConfig({ ...agent, ...own }))
+  const configs = new NodeConfigs(request.agent, ironicUrl, store)
+  const seen = through((path) => service.nodeOf(path))
   const secret = folder?.remembered('image-secret') ?? urlSafeToken(random)
   folder?.remember('image-secret', secret)
-  // Cached, since the service asks for each range of each download.
-  const made = new Map<string, { hostname: string; config: string }>()
-  const configOf = (uuid: string): string | undefined => {
-    const hostname = store.records.nodes.get(uuid)?.record.name
-    if (hostname == null || !HOST_NAME.test(hostname)) return undefined
-    const known = made.get(uuid)
-    if (known?.hostname === hostname) return known.config
-    const config = text({ hostname })
-    made.set(uuid, { hostname, config })
-    return config
-  }
-  const seen = through((path) => service.nodeOf(path))
-  const open = (at: number) =>
+  const lost = 'machines that are booting no longer find their images; reboot them'
+  const service = await openOnSavedPort('image-port', lost, { folder, logger, wanted }, (port) =>
     openImageService({
       files,
-      config: text({}),
-      configOf,
+      config: configs.common(),
+      configOf: (node) => configs.of(node),
       secret,
       host,
-      port: at,
+      port,
       allowedHosts,
       clock,
       random,
       logger,
       through: seen,
-    })
-  const lost = 'machines that are booting no longer find their images; reboot them'
-  const service = port > 0 ? await open(port) : await openOnSavedPort('image-port', lost, { folder, logger }, open)
+    }),
+  )
   const publish = (node: Readonly<NodeRecord>) =>
     service.publish(
       node.uuid,
@@ -108,18 +89,64 @@ export async function openLiveImages(request: LiveImagesRequest, parts: LiveImag
     service,
     imagesFor: (node) => {
       const urls = publish(node)
-      if (!urls || !byDefault) return undefined
-      if (bootsIso(node) && urls.iso !== null) return { iso: urls.iso }
-      return urls.pxe === null
-        ? undefined
-        : { kernel: urls.pxe.kernel, ramdisk: urls.pxe.ramdisk, append: urls.pxe.append }
+      return urls && byDefault ? deployImages(node, urls) : undefined
     },
     urlsOf: publish,
     forget: (node) => {
-      made.delete(node)
+      configs.forget(node)
       service.withdraw(node)
     },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+/** The images that a node boots by its boot interface. */
+function deployImages(node: Readonly<NodeRecord>, { iso, pxe }: LiveUrls): DeployImages | undefined {
+  if (bootsIso(node) && iso !== null) return { iso }
+  return pxe === null ? undefined : { kernel: pxe.kernel, ramdisk: pxe.ramdisk, append: pxe.append }
+}
+
+/** The configs that live images start their agents with. */
+class NodeConfigs {
+  readonly #agent: AgentConfigOptions
+  readonly #store: Pick<StoreView, 'records'>
+  /** Kept, since the service reads the config for each range of each download. */
+  readonly #made = new Map<string, { hostname: string; config: string }>()
+
+  constructor(agent: Partial<AgentConfigOptions> | undefined, ironicUrl: string, store: Pick<StoreView, 'records'>) {
+    this.#store = store
+    this.#agent = {
+      ironicUrls: [ironicUrl],
+      // The lab has no separate inspector; Ironic's API takes the inspection data.
+      ...defined({
+        inspectorUrls: agent?.template === 'original' ? [`${ironicUrl}/v1/continue_inspection`] : undefined,
+      }),
+      ...agent,
+    }
+  }
+
+  /** The config of the images that are not of a node. */
+  common(): string {
+    return this.#text({})
+  }
+
+  /** The config with the name of a node; undefined when its name is no valid host name. */
+  of(uuid: string): string | undefined {
+    const hostname = this.#store.records.nodes.get(uuid)?.record.name
+    if (hostname == null || !HOST_NAME.test(hostname)) return undefined
+    const known = this.#made.get(uuid)
+    if (known?.hostname === hostname) return known.config
+    const config = this.#text({ hostname })
+    this.#made.set(uuid, { hostname, config })
+    return config
+  }
+
+  forget(uuid: string): void {
+    this.#made.delete(uuid)
+  }
+
+  #text(own: Partial<AgentConfigOptions>): string {
+    return JSON.stringify(agentConfig({ ...this.#agent, ...own }))
   }
 }
 

@@ -1,60 +1,102 @@
-import type { Machine, MachineSpec, Machines } from '../../machine/index.js'
-import { VirtualClock, defined, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
-import { ConnectionFailed, type Dispatch } from '../../base/wire/index.js'
+import type { Machine, Machines } from '../../machine/index.js'
+import { VirtualClock, type Clock } from '../../base/runtime/index.js'
+import { ConnectionFailed, IronicClient, type Dispatch, type Transport } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
-import type { Events } from '../lab-events.js'
-import type { LabFaults } from '../faults/fault.js'
-import type { FaultInjector } from '../faults/faults.js'
-import type { Journal } from '../journal/journal.js'
-import type { JournalRecorder } from '../journal/record.js'
-import type { DeployRequest } from '../lab.js'
 import type { Agents } from '../stage/agents.js'
-import type { CurrentDatabase } from '../stage/stage-database.js'
-import type { ApiSwitch } from '../stage/api-switch.js'
+import type { Connections } from '../stage/connections.js'
 import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
-import type { SimulatedRegistry } from '../stage/stage-registry.js'
-import type { OwnExchanges } from '../stage/own-exchanges.js'
+import type { Observation } from '../stage/observation.js'
 import type { ReservationGate } from '../stage/reservation-gate.js'
-import type { Randomness } from '../stage/randomness.js'
+import type { StageCore } from '../stage/stage-core.js'
+import type { CurrentDatabase } from '../stage/stage-database.js'
+import type { StageEnrollment } from '../stage/stage-enrollment.js'
 import { StageKeeper, stillClock } from '../stage/stage-keeper.js'
 import type { StageOptions } from '../stage/stage-options.js'
-import type { OutsideRequests } from './outside-requests.js'
+import type { SimulatedRegistry } from '../stage/stage-registry.js'
 import { Forks } from './forks.js'
-import type { Input } from './lab-input.js'
 import { Inputs } from './inputs.js'
-import { enteringDispatch, enteringMachine, enteringTransports, makePerformer, type Transports } from './perform.js'
+import {
+  enteringDispatch,
+  enteringIronic,
+  enteringMachine,
+  enteringTransports,
+  makePerformer,
+  type Transports,
+} from './perform.js'
 import { StageSnapshots } from './snapshots.js'
 
-interface SnapshotsParts {
-  options: StageOptions
-  clock: Clock
-  randomness: Randomness
-  probe: Probe
-  events: Events
-  apiSwitch: ApiSwitch
+/** The parts of a stage whose state is in its snapshots, or which its callers change. */
+interface SnapshotSubjects {
   database: CurrentDatabase
-  ironic: StagedIronic
+  reservations: ReservationGate
+  observation: Observation
   agents: Agents
   machines: Machines
-  transports: Transports
-  url: string
-  outsideRequests: OutsideRequests
-  scope: Scope
-  stores: {
-    own: OwnExchanges
-    reservations: ReservationGate
-    accounts: BmcAccounts
-    registry: SimulatedRegistry
-    faults: FaultInjector
-    journal: JournalRecorder
+  registry: SimulatedRegistry
+  accounts: BmcAccounts
+  ironic: StagedIronic
+  enrollment: StageEnrollment
+}
+
+/** The snapshots of a stage, and the parts of it that callers use: their calls enter as inputs, which can be repeated. */
+export interface StageEntrance {
+  readonly keeper: StageKeeper
+  /** Undefined for a stage that cannot be repeated. */
+  readonly inputs: Inputs | undefined
+  readonly snapshots: StageSnapshots
+  readonly client: IronicClient
+  readonly transport: Transport
+  readonly dispatch: Dispatch
+  readonly ironic: IronicProcess
+  machine(machine: Machine): Machine
+  enroll: StageEnrollment['enroll']
+}
+
+export async function openSnapshots(
+  options: StageOptions,
+  core: StageCore,
+  connections: Connections,
+  parts: SnapshotSubjects,
+): Promise<StageEntrance> {
+  const { clock, probe, events, randomness, scope } = core
+  const { apiSwitch, access, transport, url, ownExchanges } = connections
+  const { observation, ironic, enrollment } = parts
+  const transports = { client: ownExchanges.client(transport, probe), transport }
+  const why = unrepeatable(options, clock)
+  const inputs =
+    clock instanceof VirtualClock && why === undefined
+      ? openInputs(clock, options, core, connections, transports, parts)
+      : undefined
+  const report = (what: string): void => observation.recorder.lab(what)
+  const keeper = openKeeper(core, connections, parts)
+  const snapshots = new StageSnapshots({
+    keeper,
+    clock,
+    events,
+    inputs,
+    journal: observation.journal,
+    report,
+    random: randomness.main,
+    unrepeatable: why ?? PASSING,
+    identity: options.identity,
+    forks: scope.use(new Forks(options.fork, report)),
+  })
+  if (!options.folder) {
+    await stillClock(clock)?.idle()
+    snapshots.begin()
   }
-  journal: Journal
-  /** Faults as callers add them. */
-  faults: LabFaults
-  /** Writes a sentence into the journal. */
-  report: (what: string) => void
-  spec: (n: number) => MachineSpec
-  enroll: (spec: MachineSpec, fields: Record<string, unknown> | undefined) => Promise<string>
+  const entering = inputs ? enteringTransports(transports, url, inputs) : transports
+  return {
+    keeper,
+    inputs,
+    snapshots,
+    client: new IronicClient({ transport: entering.client, endpoint: url, headers: access.headers, clock }),
+    transport: entering.transport,
+    dispatch: inputs ? enteringDispatch(apiSwitch.dispatch, inputs) : apiSwitch.dispatch,
+    ironic: enteringIronic(ironic, inputs),
+    machine: (machine) => (inputs ? enteringMachine(machine, inputs) : machine),
+    enroll: (input) => inputs?.call<string>({ do: 'enroll', ...input }) ?? enrollment.enroll(input),
+  }
 }
 
 /** Why a stage cannot be repeated from what its callers did; undefined when it can. */
@@ -68,103 +110,50 @@ function unrepeatable({ folder, liveImages, rewinds = true }: StageOptions, cloc
 
 const PASSING = 'a lab whose time passes by itself cannot be repeated'
 
-interface OpenedSnapshots {
-  keeper: StageKeeper
-  inputs: Inputs | undefined
-  snapshots: StageSnapshots
-  enroll(spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: DeployRequest): Promise<string>
-  deploymentOf(uuid: string): DeployRequest
-  /** The parts that callers use, whose calls enter as inputs. */
-  entering: {
-    transports: Transports
-    dispatch: Dispatch
-    ironic: IronicProcess
-    machine: (machine: Machine) => Machine
-  }
-}
-
-/** Opens the snapshots of a stage, and the parts of it that its callers use. */
-export async function openSnapshots(parts: SnapshotsParts): Promise<OpenedSnapshots> {
-  const { options, clock, randomness, probe, events, machines, ironic, transports, url, stores } = parts
-  const keeper = new StageKeeper({ ...parts, machines: machines.snapshots })
-  const deployments = new Map<string, DeployRequest>()
-  let number = 0
-  keeper.register('enrolled', {
-    take: () => ({ number, deployments: new Map(deployments) }),
-    restore: (state) => {
-      number = state.number
-      deployments.clear()
-      for (const [uuid, deployment] of state.deployments) deployments.set(uuid, deployment)
-    },
-  })
+function openKeeper(
+  { clock, probe, randomness }: StageCore,
+  connections: Connections,
+  parts: SnapshotSubjects,
+): StageKeeper {
+  const { database, ironic, agents, machines, observation } = parts
+  const { apiSwitch } = connections
+  const keeper = new StageKeeper({ clock, probe, apiSwitch, database, ironic, agents, machines: machines.snapshots })
+  keeper.register('enrolled', parts.enrollment)
   keeper.register('randomness', randomness.main)
   keeper.register('randomness of reads', randomness.reads)
-  for (const [name, store] of Object.entries(stores)) keeper.register(name, store as ReservationGate)
+  keeper.register('own', connections.ownExchanges)
+  keeper.register('reservations', parts.reservations)
+  keeper.register('accounts', parts.accounts)
+  keeper.register('registry', parts.registry)
+  keeper.register('faults', observation.injector)
+  keeper.register('journal', observation.recorder)
+  return keeper
+}
 
-  const enroll = async ({ spec, fields, deployment }: Omit<Input & { do: 'enroll' }, 'do'>): Promise<string> => {
-    const uuid = await parts.enroll(spec ?? parts.spec(++number), fields)
-    if (deployment) deployments.set(uuid, deployment)
-    return uuid
-  }
-  const why = unrepeatable(options, clock)
-  const inputs =
-    why === undefined
-      ? new Inputs({
-          clock: clock as VirtualClock,
-          probe,
-          hasSockets: options.network != null,
-          perform: makePerformer({
-            registry: stores.registry,
-            accounts: stores.accounts,
-            faults: parts.faults,
-            transports,
-            enroll,
-            serve: (door, request) => {
-              const dispatch = door === 'api' ? parts.apiSwitch.dispatch : parts.outsideRequests.dispatchOf(door)
-              return dispatch ? dispatch(request) : Promise.reject(new ConnectionFailed(`nothing serves ${door}`))
-            },
-            machines: () => machines,
-            ironic: () => ironic,
-          }),
-        })
-      : undefined
-  const snapshots = new StageSnapshots({
-    keeper,
+function openInputs(
+  clock: VirtualClock,
+  options: StageOptions,
+  { probe }: StageCore,
+  { apiSwitch, outsideRequests }: Connections,
+  transports: Transports,
+  { registry, accounts, observation, machines, ironic, enrollment }: SnapshotSubjects,
+): Inputs {
+  return new Inputs({
     clock,
-    events,
-    inputs,
-    journal: parts.journal,
-    report: parts.report,
-    random: randomness.main,
-    unrepeatable: why ?? PASSING,
-    identity: options.identity,
-    forks: parts.scope.use(new Forks(options.fork, parts.report)),
+    probe,
+    hasSockets: options.network != null,
+    perform: makePerformer({
+      registry,
+      accounts,
+      faults: observation.faults,
+      transports,
+      enroll: (input) => enrollment.enroll(input),
+      serve: (door, request) => {
+        const dispatch = door === 'api' ? apiSwitch.dispatch : outsideRequests.dispatchOf(door)
+        return dispatch ? dispatch(request) : Promise.reject(new ConnectionFailed(`nothing serves ${door}`))
+      },
+      machines,
+      ironic,
+    }),
   })
-  if (!options.folder) {
-    await stillClock(clock)?.idle()
-    snapshots.begin()
-  }
-  const calledIronic: IronicProcess = {
-    get isRunning() {
-      return ironic.isRunning
-    },
-    stop: (how) => inputs?.call({ do: 'stop Ironic', keepsDatabase: how.keepsDatabase }) ?? ironic.stop(how),
-    start: () => inputs?.call({ do: 'start Ironic' }) ?? ironic.start(),
-  }
-  return {
-    keeper,
-    inputs,
-    snapshots,
-    enroll: (spec?: MachineSpec, fields?: Record<string, unknown>, deployment?: DeployRequest): Promise<string> => {
-      const input = defined({ spec, fields, deployment })
-      return inputs?.call<string>({ do: 'enroll', ...input }) ?? enroll(input)
-    },
-    deploymentOf: (uuid: string): DeployRequest => deployments.get(uuid) ?? {},
-    entering: {
-      transports: inputs ? enteringTransports(transports, url, inputs) : transports,
-      dispatch: inputs ? enteringDispatch(parts.apiSwitch.dispatch, inputs) : parts.apiSwitch.dispatch,
-      ironic: calledIronic,
-      machine: (machine: Machine) => (inputs ? enteringMachine(machine, inputs) : machine),
-    },
-  }
 }

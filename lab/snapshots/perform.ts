@@ -3,7 +3,7 @@ import { defined, unlessAborted, UserError } from '../../base/runtime/index.js'
 import type { Dispatch, Transport, WireRequest, WireResponse } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { LabFaults } from '../faults/fault.js'
-import type { StagedIronic } from '../stage/ironic-process.js'
+import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
 import type { SimulatedRegistry } from '../stage/stage-registry.js'
 import type { ServerName, Input } from './lab-input.js'
 import type { Inputs, PerformInput } from './inputs.js'
@@ -19,18 +19,18 @@ interface Performers {
   transports: Transports
   /** Serves a request without passing {@link Inputs}. */
   serve: (door: ServerName, request: WireRequest) => Promise<WireResponse>
-  machines: () => Machines
+  machines: Machines
   faults: LabFaults
   registry: SimulatedRegistry
   accounts: BmcAccounts
-  ironic: () => StagedIronic
+  ironic: StagedIronic
   enroll: (input: Input & { do: 'enroll' }) => Promise<string>
 }
 
 /** Performs inputs on the parts of a stage, the first time and each time that they are repeated. */
 export function makePerformer(parts: Performers): PerformInput {
   const machine = (id: string): Machine => {
-    const found = parts.machines().get(id)
+    const found = parts.machines.get(id)
     if (!found) throw new UserError('machine-removed', `machine ${id} no longer exists`)
     return found
   }
@@ -47,17 +47,17 @@ export function makePerformer(parts: Performers): PerformInput {
       case 'firmware':
         return callAsync(() => called(machine(input.machine).firmware, input.call, input.args))
       case 'add machine':
-        return parts.machines().create(input.spec, input.source)
+        return parts.machines.create(input.spec, input.source)
       case 'remove machine':
-        return parts.machines().remove(input.machine)
+        return parts.machines.remove(input.machine)
       case 'command':
         return callAsync(() => machine(input.machine).executor.start(input.command))
       case 'files':
         return callAsync(() => called(machine(input.machine).executor.files, input.call, input.args))
       case 'stop Ironic':
-        return parts.ironic().stop(input)
+        return parts.ironic.stop(input)
       case 'start Ironic':
-        return parts.ironic().start()
+        return parts.ironic.start()
       case 'add fault':
         return parts.faults.add(input.fault)
       case 'lift fault':
@@ -140,6 +140,15 @@ export function enteringMachines(machines: Machines, inputs: () => Inputs | unde
     [Symbol.asyncDispose]: () => machines[Symbol.asyncDispose](),
   }
 }
+
+/** The Ironic that callers stop and start. */
+export const enteringIronic = (ironic: StagedIronic, inputs: Inputs | undefined): IronicProcess => ({
+  get isRunning() {
+    return ironic.isRunning
+  },
+  stop: (how) => inputs?.call({ do: 'stop Ironic', keepsDatabase: how.keepsDatabase }) ?? ironic.stop(how),
+  start: () => inputs?.call({ do: 'start Ironic' }) ?? ironic.start(),
+})
 
 /** Transports whose requests to the API enter as inputs. What the lab's own paths do enters by itself. */
 export function enteringTransports(transports: Transports, url: string, inputs: Inputs): Transports {

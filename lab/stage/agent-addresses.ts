@@ -29,24 +29,27 @@ export function inProcessAddresses(transport: InProcessTransport): AgentAddresse
   return { urlOf, mount: (machine, dispatch) => transport.register(urlOf(machine), dispatch) }
 }
 
+const withoutScheme = (url: string): string => url.replace(/^\w+:/, '')
+
 /** The machine, and the path as its agent sees it, of a URL of an agent. */
 function findAgentPlace(addresses: AgentAddresses, url: string): { machine: string; target: string } | undefined {
   // With and without TLS.
-  const [base, there] = [addresses.urlOf(''), url].map((each) => each.replace(/^\w+:/, '')) as [string, string]
+  const base = withoutScheme(addresses.urlOf(''))
+  const there = withoutScheme(url)
   const [, machine, target] = (there.startsWith(base) && /^([^/]*)(.*)$/.exec(there.slice(base.length))) || []
   return machine === undefined ? undefined : { machine: decodeURIComponent(machine), target: target! }
 }
 
 const unplugged = (machine: string) => new ConnectionFailed(`${machine} has no network: no cable is plugged in`)
 
-/** Ironic's requests to agents, which pass the probe, and do not get to a machine without any cable. */
+/** Carries Ironic's requests to agents, which pass the probe, and fail for a machine without a cable. */
 export function toAgentsOf(
-  machines: () => Pick<Machines, 'get'>,
+  machines: Pick<Machines, 'get'>,
   { transport, addresses, probe }: { transport: Transport; addresses: AgentAddresses; probe: Probe },
 ): Transport {
   const cabled: Transport = {
     send: async (request) => {
-      const machine = machines().get(findAgentPlace(addresses, request.url)?.machine ?? '')
+      const machine = machines.get(findAgentPlace(addresses, request.url)?.machine ?? '')
       if (machine && !hasCable(machine)) throw unplugged(machine.spec.id)
       return transport.send(request)
     },
@@ -54,7 +57,7 @@ export function toAgentsOf(
   return probeTransport(cabled, machineOfAgents(probe, addresses), { from: 'ironic', to: 'agent' })
 }
 
-/** Requests of the agent on a machine, which do not get out of one without any cable. */
+/** Carries the requests of the agent on a machine, which fail without a cable. */
 export const cabledFrom = (machine: Machine, transport: Transport): Transport => ({
   send: async (request) => {
     if (!hasCable(machine)) throw unplugged(machine.spec.id)

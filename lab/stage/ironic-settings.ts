@@ -21,42 +21,51 @@ import {
   readNested,
 } from '../../base/runtime/index.js'
 import { MAX_MICROVERSION, type Microversion } from '../../base/wire/index.js'
+import type { StageCore } from './stage-core.js'
+import type { StageOptions } from './stage-options.js'
 
-/** Configuration of a stage's Ironic. */
+/** Configuration of a stage's Ironic, and of its agents. */
 export interface IronicSettings {
   readonly conf: ConductorConf
   readonly service: ServiceSettings
   readonly newest: Microversion
   readonly types: readonly HardwareType[]
-}
-
-export interface IronicSettingsOptions {
-  /** Default: upstream's defaults with everything enabled. */
-  ironic?: IronicConfigRequest
-  /** Overrides all other options. */
-  conf?: Partial<ConductorConf>
-  agentPace: AgentPace
-  clock: Clock
-  logger: Logger
+  readonly agentPace: AgentPace
+  /** True if agents make certificates. */
+  readonly agentTls: boolean
 }
 
 /** @throws UserError for unknown options and invalid values */
-export async function ironicSettings(options: IronicSettingsOptions): Promise<IronicSettings> {
-  const { ironic, agentPace, clock, logger } = options
-  const finished = (conf: ConductorConf): ConductorConf => ({
-    ...conf,
-    ...(agentPace === PROMPT_PACE ? promptLooks(conf) : {}),
-    // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
-    ...defined({ nodeLockedRetryAttempts: standsStill(clock) ? 1 : undefined }),
+export async function ironicSettings(
+  options: StageOptions,
+  { clock, logger }: Pick<StageCore, 'clock' | 'logger'>,
+): Promise<IronicSettings> {
+  const { ironic, agentPace = PROMPT_PACE } = options
+  const configured = ironic === undefined ? DEFAULT_SETTINGS : await readSettings(ironic, clock, logger)
+  const conf: ConductorConf = {
+    ...configured.conf,
+    ...(agentPace === PROMPT_PACE ? promptLooks(configured.conf) : {}),
+    ...defined({
+      // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
+      nodeLockedRetryAttempts: standsStill(clock) ? 1 : undefined,
+      fetchBootImages: options.liveImages ? true : undefined,
+    }),
     ...options.conf,
-  })
-  if (ironic === undefined)
-    return {
-      conf: finished(UPSTREAM_CONF),
-      service: SERVICE_DEFAULTS,
-      newest: MAX_MICROVERSION,
-      types: HARDWARE_TYPES,
-    }
+  }
+  return { ...configured, conf, agentPace, agentTls: options.agentTls ?? conf.requireTls }
+}
+
+type ConfiguredIronic = Omit<IronicSettings, 'agentPace' | 'agentTls'>
+
+/** Upstream's defaults with everything enabled. */
+const DEFAULT_SETTINGS: ConfiguredIronic = {
+  conf: UPSTREAM_CONF,
+  service: SERVICE_DEFAULTS,
+  newest: MAX_MICROVERSION,
+  types: HARDWARE_TYPES,
+}
+
+async function readSettings(ironic: IronicConfigRequest, clock: Clock, logger: Logger): Promise<ConfiguredIronic> {
   const config = await withDocuments(readIronicConfig(ironic), (file) =>
     withClockHeld(clock, `reading ${file}`, async () => {
       const { parse } = await import('yaml')
@@ -65,7 +74,7 @@ export async function ironicSettings(options: IronicSettingsOptions): Promise<Ir
   )
   for (const note of config.notes) logger('warn', note)
   return {
-    conf: finished(config.conf),
+    conf: config.conf,
     service: config.service,
     newest: config.maxMicroversion,
     types: enabledTypes(HARDWARE_TYPES, config.drivers),

@@ -4,11 +4,11 @@ import { bmcAddressOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import type { FaultChange, LabFaults } from '../faults/fault.js'
-import { FaultInjector } from '../faults/faults.js'
+import { FaultInjector, type FaultContext } from '../faults/faults.js'
 import { journaledFaults } from '../faults/journaled-faults.js'
 import { phaseOf } from '../faults/phase.js'
 import { Journal, type JournalOptions } from '../journal/journal.js'
-import { recordInto, type JournalRecorder } from '../journal/record.js'
+import { JournalRecorder } from '../journal/record.js'
 import type { Agents } from './agents.js'
 
 /** The faults of a stage, and its journal. */
@@ -42,8 +42,7 @@ export const NO_NODES: NodeDirectory = {
   list: () => [],
 }
 
-/** Attaches faults and the journal to the probe of a stage. Machines and agents are asked for later. */
-export function observe(parts: {
+interface ObservedParts {
   probe: Probe
   events: Events
   clock: Clock
@@ -51,9 +50,11 @@ export function observe(parts: {
   seed: number
   nodes: NodeDirectory
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
+  /** Opened later. */
   machines: () => Machines
+  /** Opened later. */
   agents: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
-  /** Names of the steps that agents have; absent where they are not known. */
+  /** Names of the steps that agents have; absent when they are not known. */
   steps?: readonly string[]
   /** True if machines are reached by links that faults can cut. */
   links?: boolean
@@ -61,65 +62,68 @@ export function observe(parts: {
   hasAgents?: boolean
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
-}): Observation {
-  const { probe, events, clock, logger, seed, nodes, machines, agents } = parts
+}
+
+/** Attaches faults and the journal to the probe of a stage. */
+export function observe(parts: ObservedParts): Observation {
+  const { probe, events, clock, nodes } = parts
   const node = (ident: string) => nodes.node(ident)
-  const nodeOf = (machine: string) => nodes.nodeOf(machine)
-  const machineBehind = (record: Readonly<NodeRecord>) => nodes.machineOf(record)
-  const strikes = new Map<string, number>()
-  const injector = new FaultInjector(
-    probe,
-    {
-      clock,
-      seed,
-      node,
-      nodeOf,
-      disksOf: (machine) =>
-        machines()
-          .get(machine)
-          ?.spec.disks.map(({ name }) => name),
-      machineOf: (uuid) => {
-        const found = node(uuid)
-        return found && machineBehind(found)
-      },
-      bmcAddress: ({ machine, node: ident }) => {
-        const own = machine === undefined ? undefined : machines().get(machine)?.spec.bmc?.address
-        const record = own === undefined && ident !== undefined ? node(ident) : undefined
-        return own ?? (record && bmcAddressOf(record))
-      },
-      phaseOf: (machine, of) => {
-        const user = nodeOf(machine)
-        if (!user) return undefined
-        const { uuid, provision_state } = of ?? user
-        return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
-      },
-      stepOf: (machine) => agents().stepOf(machine),
-      ...defined({ steps: parts.steps, links: parts.links ? true : undefined }),
-      hasAgents: parts.hasAgents ?? true,
-      restartAgent: (machine) => agents().restart(machine),
-      cutPower: (machine) =>
-        void machines()
-          .get(machine)
-          ?.setPower('off')
-          .catch((error: unknown) => logger('warn', 'a machine did not lose its power', { machine, error })),
-    },
-    (struck, point) => {
-      strikes.set(struck.effect.kind, (strikes.get(struck.effect.kind) ?? 0) + 1)
-      recorder.struck(struck, point)
-    },
-  )
   const journal = new Journal({ now: () => clock.now(), wallNow: () => systemClock().now(), ...parts.journal })
-  const recorder = recordInto(journal, {
-    isOn: parts.journal.capacity !== 0,
+  const recorder = new JournalRecorder(journal, {
     probe,
     events,
     clock,
     node,
-    nodeOf,
-    machineOf: machineBehind,
+    nodeOf: (machine) => nodes.nodeOf(machine),
+    machineOf: (record) => nodes.machineOf(record),
     names: () => [...nodes.list()].map(({ name, uuid }) => name ?? uuid),
-    faultAt: (point) => injector.at(point),
   })
+  const strikes = new Map<string, number>()
+  const injector = new FaultInjector(probe, faultContext(parts), (struck, point) => {
+    strikes.set(struck.effect.kind, (strikes.get(struck.effect.kind) ?? 0) + 1)
+    recorder.struck(struck, point)
+  })
+  if (parts.journal.capacity !== 0) recorder.begin((point) => injector.at(point))
   const faults = journaledFaults(injector, recorder, parts.changing)
   return { faults, injector, journal, recorder, strikes, node }
+}
+
+/** Tells faults what they have to know of nodes, machines and agents. */
+function faultContext(parts: ObservedParts): FaultContext {
+  const { clock, logger, seed, nodes, machines, agents } = parts
+  const machineOf = (uuid: string) => {
+    const found = nodes.node(uuid)
+    return found && nodes.machineOf(found)
+  }
+  return {
+    clock,
+    seed,
+    node: (ident) => nodes.node(ident),
+    nodeOf: (machine) => nodes.nodeOf(machine),
+    machineOf,
+    disksOf: (machine) =>
+      machines()
+        .get(machine)
+        ?.spec.disks.map(({ name }) => name),
+    bmcAddress: ({ machine, node: ident }) => {
+      const own = machine === undefined ? undefined : machines().get(machine)?.spec.bmc?.address
+      const record = own === undefined && ident !== undefined ? nodes.node(ident) : undefined
+      return own ?? (record && bmcAddressOf(record))
+    },
+    phaseOf: (machine, of) => {
+      const user = nodes.nodeOf(machine)
+      if (!user) return undefined
+      const { uuid, provision_state } = of ?? user
+      return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
+    },
+    stepOf: (machine) => agents().stepOf(machine),
+    ...defined({ steps: parts.steps, links: parts.links ? true : undefined }),
+    hasAgents: parts.hasAgents ?? true,
+    restartAgent: (machine) => agents().restart(machine),
+    cutPower: (machine) =>
+      void machines()
+        .get(machine)
+        ?.setPower('off')
+        .catch((error: unknown) => logger('warn', 'a machine did not lose its power', { machine, error })),
+  }
 }

@@ -4,6 +4,7 @@ import {
   probedDispatch,
   probedDownloads,
   probedFiles,
+  probeTransport,
   urlTargetOf,
   type Dispatch,
   type Transport,
@@ -22,6 +23,11 @@ export class OwnExchanges {
     return {
       send: (request) => this.#during(exchangeKeyOf(request, urlTargetOf(request.url)), () => transport.send(request)),
     }
+  }
+
+  /** The transport of a client of the lab, whose requests are known here and pass the probe. */
+  client(transport: Transport, probe: Probe): Transport {
+    return probeTransport(this.known(transport), probe, { from: 'client', to: 'ironic' })
   }
 
   async #during<Answer>(key: string, send: () => Promise<Answer>): Promise<Answer> {

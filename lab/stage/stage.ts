@@ -1,65 +1,43 @@
-import { PROMPT_PACE } from '../../agent/index.js'
-import { createIronicApi, openIronic, type Conductor, type IronicState, type Store } from '../../ironic-mock/index.js'
-import { NO_PACE, openMachines, type Machine, type Machines, type MachineSpec } from '../../machine/index.js'
+import type { Conductor, Store } from '../../ironic-mock/index.js'
+import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
+import { defined, LateBound, openInScope, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
 import {
-  defined,
-  openInScope,
-  Probe,
-  silent,
-  systemClock,
-  withFields,
-  withoutRepeats,
-  type Clock,
-  type Scope,
-} from '../../base/runtime/index.js'
-import {
-  InProcessTransport,
-  IronicClient,
   IronicRefused,
-  probeTransport,
   type Dispatch,
+  type IronicClient,
   type NodeRecord,
   type TlsOptions,
   type Transport,
 } from '../../base/wire/index.js'
-import { openAccess } from './stage-access.js'
-import { toAgentsOf } from './agent-addresses.js'
-import { Agents, stepNames } from './agents.js'
-import { bootNetwork } from './stage-boot-network.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
-import { machineBmcs, findNodeMachine } from '../bmcs/bmcs.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
-import { ironicSettings } from './ironic-settings.js'
-import { CurrentDatabase } from './stage-database.js'
-import { openConnections, IN_PROCESS_URL } from './connections.js'
-import { machineSpecs, specsOnDemand, type WantedMachine } from './machine-specs.js'
-import type { StageOptions } from './stage-options.js'
-import { enroll } from '../enroll.js'
-import { Events } from '../lab-events.js'
-import { simulatedStaging } from '../images/image-staging.js'
 import type { LabFaults } from '../faults/fault.js'
-import type { Journal } from '../journal/journal.js'
-import { withControl } from './stage-control.js'
-import { openApiSwitch } from './api-switch.js'
-import { observe } from './observation.js'
-import { OwnExchanges } from './own-exchanges.js'
-import { StagedIronic, type IronicProcess } from './ironic-process.js'
-import { randomnessOf } from './randomness.js'
-import { namingNodes } from './naming-nodes.js'
-import type { DeployRequest } from '../lab.js'
-import { openSnapshots } from '../snapshots/open-snapshots.js'
-import { OutsideRequests } from '../snapshots/outside-requests.js'
-import { enteringMachines } from '../snapshots/perform.js'
-import type { StageSnapshots } from '../snapshots/snapshots.js'
-import type { StageKeeper } from './stage-keeper.js'
 import { openLiveImages, type LiveImages } from '../images/live-images.js'
-import { SimulatedRegistry } from './stage-registry.js'
+import type { Journal } from '../journal/journal.js'
+import type { Events } from '../lab-events.js'
+import type { DeployRequest } from '../lab.js'
+import { openSnapshots, type StageEntrance } from '../snapshots/open-snapshots.js'
+import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { stateFolderError } from '../state/state-folder.js'
+import { stepNames } from './agents.js'
+import { openConnections, type Connections } from './connections.js'
+import { ironicSettings } from './ironic-settings.js'
+import { StagedIronic, type IronicProcess } from './ironic-process.js'
+import { machineSpecs, type WantedMachine } from './machine-specs.js'
+import { namingNodes } from './naming-nodes.js'
 import { nodesIn } from './node-directory.js'
+import { observe, type Observation } from './observation.js'
 import { ReservationGate } from './reservation-gate.js'
-
-/** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
-export const CONDUCTOR_HOST = 'ironstage'
+import { stageAgents } from './stage-agents.js'
+import { stageControl } from './stage-control.js'
+import { openCore, type StageCore } from './stage-core.js'
+import { CurrentDatabase } from './stage-database.js'
+import { StageEnrollment } from './stage-enrollment.js'
+import { ironicStarter } from './stage-ironic.js'
+import type { StageKeeper } from './stage-keeper.js'
+import { openStageMachines } from './stage-machines.js'
+import type { StageOptions } from './stage-options.js'
+import type { SimulatedRegistry } from './stage-registry.js'
 
 /** An Ironic, machines and their agents, composed and running. */
 export interface Stage extends AsyncDisposable, BmcListeners {
@@ -109,7 +87,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
 }
 
 /**
- * Composition root of a lab.
+ * Composition root of a lab. Its parts are opened in the order network, database, agents, faults and journal, machines,
+ * Ironic with the control API, snapshots; each knows those before it. Two references go the other way, and are bound late.
  *
  * @throws UserError when it cannot listen, or the folder cannot be used
  */
@@ -118,292 +97,140 @@ export async function composeStage(options: StageOptions = {}): Promise<Stage> {
 }
 
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
-  const { folder = null, network = null } = options
-  const clock = options.clock ?? systemClock()
-  const logger = namingNodes(withoutRepeats(options.logger ?? silent, clock), {
-    node: (uuid) => database.records.nodes.get(uuid)?.record,
-    nodeOf: (machine) => reservations.nodeOf(machine),
-  })
-  const randomness = randomnessOf(options.random)
-  const random = randomness.main
-  const probe = new Probe()
-  const events = new Events(
-    () => clock.now(),
-    (error) => logger('error', 'a listener of the lab failed', { error }),
-  )
-  if (options.onEvent) events.listen(options.onEvent)
+  const opening = openCore(options, scope)
+  const settings = await ironicSettings(options, opening)
+  const connections = await openConnections(options, opening, settings)
+  const database = openDatabase(options, opening)
+  const reservations = new ReservationGate(database, opening.events)
+  const core = { ...opening, logger: namingNodes(opening.logger, database, reservations) }
 
-  const agentPace = options.agentPace ?? PROMPT_PACE
-  const ownConf = { ...defined({ fetchBootImages: options.liveImages ? true : undefined }), ...options.conf }
-  const { conf, service, newest, types } = await ironicSettings({
-    ...options,
-    conf: ownConf,
-    agentPace,
-    clock,
-    logger,
-  })
-  const access = await openAccess({ service, host: network?.host ?? null, folder, clock, logger, scope })
-
-  const apiSwitch = openApiSwitch()
-  const outsideRequests = new OutsideRequests()
-  const { toAgents, transport, addresses, server, url } = await openConnections(network, {
-    dispatch: apiSwitch.dispatch,
-    access,
-    service,
-    folder,
-    clock,
-    random: randomness.refusals,
-    logger,
-    scope,
-    agentTls: options.agentTls ?? conf.requireTls,
-    enter: (door, dispatch) => outsideRequests.serving(door, dispatch),
-    leaves: (to) => outsideRequests.inputs?.break(`Ironic called ${to}, which is not of the lab`),
-  })
-  scope.onClose(() => apiSwitch.shut())
-
-  // The parts refer to each other; callbacks run only after all exist.
-  // eslint-disable-next-line prefer-const -- machines tell agents, agents answer to an API that asks machines
-  let machines: Machines
-  const database = scope.use(
-    new CurrentDatabase({
-      path: folder?.ironicDb,
-      clock,
-      onLoss: (sentence) => logger('warn', sentence),
-      changed: (uuid) => {
-        const entry = database.records.nodes.get(uuid)
-        if (!entry) live?.forget(uuid)
-        events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
-      },
-    }),
-  )
-  const reservations = new ReservationGate(database, events)
-  const own = new OwnExchanges()
-  const agents = new Agents({
-    transport: (machine) => {
-      const known = own.known(transport)
-      return agentPace === PROMPT_PACE ? reservations.patient(machine, known) : known
-    },
-    addresses,
-    fileFolders: conf.fileUrlAllowedPaths,
-    clock,
-    random,
-    probe,
-    pace: agentPace,
-    tls: options.agentTls ?? conf.requireTls,
-    ...defined({ managers: options.managers }),
-    logger: withFields(logger, { room: 'agent' }),
-    onProgress: (machine, progress) => {
-      const { step } = progress
-      const reported =
-        progress.kind === 'stage'
-          ? { stage: progress.name }
-          : progress.kind === 'percent'
-            ? { percent: progress.value }
-            : { line: progress.text }
-      events.emit({ kind: 'progress', machine, step, progress: reported })
-    },
-  })
+  // Machines of an earlier start boot while they are opened: their agents, faults and the journal come first.
+  const openedMachines = new LateBound<Machines>('machines')
+  const agents = stageAgents(options, core, settings, connections, reservations)
+  const nodes = nodesIn(database, reservations, () => openedMachines.get())
   const observation = observe({
-    probe,
-    events,
-    clock,
-    logger,
-    nodes: nodesIn(database, reservations, () => machines),
+    probe: core.probe,
+    events: core.events,
+    clock: core.clock,
+    logger: core.logger,
+    nodes,
     seed: options.seed ?? 1,
     journal: options.journal ?? {},
-    machines: () => machines,
+    machines: () => openedMachines.get(),
     agents: () => agents,
     steps: stepNames(options.managers),
-    changing: (change) => outsideRequests.inputs?.note(change),
+    changing: (change) => connections.outsideRequests.inputs?.note(change),
   })
-  const spec = machineSpecs(options)
-
-  const live = options.liveImages
-    ? scope.use(
-        await openLiveImages(options.liveImages, {
-          ironicUrl: url,
-          store: database,
-          folder,
-          clock,
-          random,
-          logger,
-          through: own.images(probe),
-        }),
-      )
-    : undefined
-  const accounts = new BmcAccounts(folder, options.bmcAccount)
-  const accountOf = (address: string) => accounts.of(address)
-  const bmcs = machineBmcs({
-    machines: () => machines,
-    profile: spec,
-    used: (machine, node) => reservations.belongs(machine, node),
-    accounts,
-    probe,
-  })
-  const { allow } = options
-  const imageCache = allow ? { folder: null, ...options.imageCache, allow } : options.imageCache
-  const registry = new SimulatedRegistry(clock, {
-    changed: (change) => outsideRequests.inputs?.note(change),
-    ...defined({ pullable: options.pullable, rate: options.pullRate }),
-  })
-  machines = await openMachines({
-    stateDir: folder?.path ?? null,
-    clock,
-    random,
-    probe,
-    pace: options.machinePace ?? NO_PACE,
-    logger: withFields(logger, { room: 'machine' }),
-    stage: simulatedStaging(imageCache, { clock, random, logger }),
-    network: bootNetwork({ clock, allow: options.allow }),
-    downloads: own.downloads(probe),
-    registry,
-    events: {
-      ramdiskUp: (machine, boot) => {
-        agents.ramdiskUp(machine, boot)
-        events.emit({ kind: 'ramdisk-up', machine: machine.spec.id })
-      },
-      down: (machine, boot) => agents.down(machine, boot),
-      firstBoot: (machine, report) => events.emit({ kind: 'first-boot', machine: machine.spec.id, report }),
-    },
-  })
-  scope.use(machines)
+  const live = await openStageImages(options, core, connections, database)
+  const { machines, registry } = await openStageMachines(options, core, connections, agents)
+  openedMachines.bind(machines)
   scope.use(agents)
   // A delayed access would keep its machine from ending.
   scope.onClose(() => observation.injector.end())
 
-  /** Starts a conductor, and an API that clients do not reach yet. */
-  const start = async (from?: IronicState) => {
-    const store = database.watched
-    const ironic = await openIronic({
-      store,
-      host: CONDUCTOR_HOST,
-      bmcs,
-      clock,
-      random,
-      probe,
-      conf,
-      types,
-      ...defined({ from }),
-      agents: toAgentsOf(() => machines, { transport: toAgents, addresses, probe }),
-      logger: withFields(logger, { room: 'conductor' }),
-      ironicUrl: () => url,
-      ...defined({ servedImages: live?.imagesFor, findImage: options.findImage }),
-      deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
-    })
-    const api = createIronicApi({
-      conductor: ironic.conductor,
-      store,
-      clock,
-      random,
-      service,
-      newest,
-      randomOfReads: randomness.reads,
-      fastTrack: conf.fastTrack,
-      ...defined({ guard: access.guard }),
-      logger: withFields(logger, { room: 'api' }),
-    })
-    return { ironic, dispatch: withLabApi(own.probed(api, probe)) }
-  }
-  const withLabApi = withControl({
-    observation,
-    clock,
-    probe,
-    events,
-    logger,
+  // The control API is part of the API of Ironic, and its snapshots stop and start that Ironic.
+  const entrance = new LateBound<StageEntrance>('snapshots')
+  const accounts = new BmcAccounts(options.folder ?? null, options.bmcAccount)
+  const enrollment = new StageEnrollment(core, connections, {
+    machines,
     database,
-    live,
-    guard: access.guard,
-    page: options.page,
-    machines: enteringMachines(machines, () => outsideRequests.inputs),
-    setAccount: (address, account) => {
-      outsideRequests.inputs?.note({ do: 'account', address, account })
-      accounts.set(address, account)
-    },
-    client: () => client,
-    snapshots: () => opened.snapshots,
-    spec: specsOnDemand(options),
-    enroll: (made, fields) => opened.enroll(made, fields),
+    accounts,
+    spec: machineSpecs(options),
   })
-  const ironic = scope.use(new StagedIronic({ start, apiSwitch, database, reservations }))
+  const parts = { database, reservations, observation, agents, machines, registry, accounts, live, enrollment }
+  const withControl = stageControl(options, core, connections, { ...parts, entrance })
+  const start = ironicStarter(options, core, settings, connections, { ...parts, withControl })
+  const ironic = scope.use(new StagedIronic({ start, apiSwitch: connections.apiSwitch, database, reservations }))
   const dispatch = await ironic.begin()
-  for (const { record } of database.records.nodes.values()) {
-    const machine = findNodeMachine(record, machines)
-    if (machine) reservations.belongs(machine.spec.id, record.uuid)
+  for (const node of nodes.list()) {
+    const machine = nodes.machineOf(node)
+    if (machine !== undefined) reservations.belongs(machine, node.uuid)
   }
   reservations.open()
-
-  const clientBy = (by: Transport, endpoint: string) =>
-    new IronicClient({ transport: by, endpoint, headers: access.headers, clock })
-  const seen = (by: Transport) => probeTransport(own.known(by), probe, { from: 'client', to: 'ironic' })
-  const enrolling = (by: IronicClient) => ({
-    client: by,
-    machines,
-    store: database.watched,
-    account: accountOf,
-  })
-  /** Enrolls on a private transport, since the API does not answer other clients yet. */
-  const enrollFirst = async (wanted: NonNullable<StageOptions['machines']>): Promise<void> => {
-    const early = new InProcessTransport()
-    using _mounted = early.register(IN_PROCESS_URL, dispatch)
-    const parts = enrolling(clientBy(seen(early), IN_PROCESS_URL))
-    for (const { spec: named, name } of wanted) await enroll(parts, spec(named), { name })
-  }
-  await enrollFirst(options.machines ?? []).catch((error: unknown) => {
-    const full = folder && error instanceof IronicRefused && error.status === 507
-    throw full ? stateFolderError(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' })) : error
-  })
+  await enrollFirst(options, enrollment, dispatch)
   // Close the listener before its handlers.
-  scope.use(server)
+  scope.use(connections.server)
 
-  const transports = { client: seen(transport), transport }
-  const opened = await openSnapshots({
-    options,
+  entrance.bind(await openSnapshots(options, core, connections, { ...parts, ironic }))
+  connections.outsideRequests.open(entrance.get().inputs)
+  connections.apiSwitch.open(dispatch)
+  return stageOf(options, core, connections, { ...parts, ironic, entrance: entrance.get() })
+}
+
+function openDatabase({ folder }: StageOptions, { clock, events, logger, scope }: StageCore): CurrentDatabase {
+  const database = new CurrentDatabase({
+    path: folder?.ironicDb,
     clock,
-    randomness,
-    probe,
-    events,
-    apiSwitch,
-    database,
-    ironic,
-    agents,
-    machines,
-    transports,
-    url,
-    outsideRequests,
-    scope,
-    stores: { own, reservations, accounts, registry, faults: observation.injector, journal: observation.recorder },
-    journal: observation.journal,
-    faults: observation.faults,
-    report: (what) => observation.recorder.lab(what),
-    enroll: (made, fields) => enroll(enrolling(clientBy(transports.client, url)), made, fields),
-    spec,
+    onLoss: (sentence) => logger('warn', sentence),
+    changed: (uuid) => {
+      const entry = database.records.nodes.get(uuid)
+      events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
+    },
   })
-  outsideRequests.open(opened.inputs)
-  apiSwitch.open(dispatch)
-  const client = clientBy(opened.entering.transports.client, url)
+  return scope.use(database)
+}
+
+async function openStageImages(
+  { liveImages, folder = null }: StageOptions,
+  { clock, randomness, probe, events, logger, scope }: StageCore,
+  { url, ownExchanges }: Connections,
+  database: CurrentDatabase,
+): Promise<LiveImages | undefined> {
+  if (!liveImages) return undefined
+  const live = await openLiveImages(liveImages, {
+    ironicUrl: url,
+    store: database,
+    folder,
+    clock,
+    random: randomness.main,
+    logger,
+    through: ownExchanges.images(probe),
+  })
+  events.listen((event) => {
+    if (event.kind === 'node-gone') live.forget(event.uuid)
+  }, 'always')
+  return scope.use(live)
+}
+
+/** @throws UserError when the disk of the state folder is full */
+async function enrollFirst(
+  { machines = [], folder = null }: StageOptions,
+  enrollment: StageEnrollment,
+  dispatch: Dispatch,
+): Promise<void> {
+  try {
+    await enrollment.enrollFirst(machines, dispatch)
+  } catch (error) {
+    if (!folder || !(error instanceof IronicRefused) || error.status !== 507) throw error
+    throw stateFolderError(folder.path, Object.assign(new Error(error.message), { code: 'ENOSPC' }))
+  }
+}
+
+/** The stage as its users see it. */
+function stageOf(
+  options: StageOptions,
+  { clock, probe, events, logger, scope }: StageCore,
+  { url, access, outsideRequests }: Connections,
+  parts: Pick<Stage, 'machines' | 'registry'> & {
+    database: CurrentDatabase
+    observation: Observation
+    accounts: BmcAccounts
+    live: LiveImages | undefined
+    enrollment: StageEnrollment
+    ironic: StagedIronic
+    entrance: StageEntrance
+  },
+): Stage {
+  const { machines, registry, database, observation, accounts, live, enrollment, ironic, entrance } = parts
   return {
     url,
-    client,
+    client: entrance.client,
+    transport: entrance.transport,
+    dispatch: entrance.dispatch,
     headers: access.headers,
     caFile: access.caFile,
     tls: access.tls ?? null,
-    machines,
-    registry,
-    clock,
-    events,
-    probe,
-    spec,
-    keeper: opened.keeper,
-    snapshots: opened.snapshots,
-    enroll: opened.enroll,
-    deploymentOf: opened.deploymentOf,
-    transport: opened.entering.transports.transport,
-    dispatch: opened.entering.dispatch,
-    ironic: opened.entering.ironic,
-    entering: opened.entering.machine,
-    images: live?.service ?? null,
-    faults: observation.faults,
-    journal: observation.journal,
+    ironic: entrance.ironic,
     get conductor() {
       return ironic.conductor
     },
@@ -411,6 +238,20 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
       return database.watched
     },
     nodes: () => [...database.records.nodes.values()].map(({ record }) => record),
+    machines,
+    registry,
+    clock,
+    events,
+    faults: observation.faults,
+    journal: observation.journal,
+    probe,
+    images: live?.service ?? null,
+    spec: machineSpecs(options),
+    enroll: (spec, fields, deployment) => entrance.enroll(defined({ spec, fields, deployment })),
+    deploymentOf: (uuid) => enrollment.deploymentOf(uuid),
+    entering: (machine) => entrance.machine(machine),
+    snapshots: entrance.snapshots,
+    keeper: entrance.keeper,
     ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests, allow: options.allow }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }

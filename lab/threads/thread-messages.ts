@@ -1,7 +1,8 @@
 import type { LabEvent } from '../lab-events.js'
 import type { Fault } from '../faults/fault.js'
 import type { MachineSpec } from '../../machine/index.js'
-import type { DeployRequest, ThreadedLabOptions } from '../lab.js'
+import type { DeployRequest } from '../lab.js'
+import type { ThreadedLabOptions } from './threaded-lab-types.js'
 import type { CrossingError } from './crossing-error.js'
 
 /** Starts a thread: what each of its shards is made of. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClockIdleError, defined, temporaryFolder, UserError } from '../../base/runtime/index.js'
 import { IronicRefused } from '../../base/wire/index.js'
 import { createLab, installCoreos } from '../create-lab.js'
-import type { ThreadedLab, ThreadedLabOptions } from '../lab.js'
+import type { ThreadedLab, ThreadedLabOptions } from './threaded-lab-types.js'
 import { threadedJournal } from '../../test/kit/threaded-journal.js'
 import { createThreadedLab } from './threaded-lab.js'
 import { workerFile } from './thread.js'
@@ -203,7 +203,7 @@ describe('options that cannot be in several threads are refused:', () => {
     [{ logger: () => {} }],
     [{ hardware: [{ hardware: { cpus: () => 8 } }] }],
   ])('the option %j', async (more) => {
-    await expect(createLab({ threads: 2, ...more } as ThreadedLabOptions)).rejects.toMatchObject({
+    await expect(createThreadedLab({ threads: 2, ...more } as ThreadedLabOptions)).rejects.toMatchObject({
       code: 'not-across-threads',
       message: expect.stringContaining(Object.keys(more)[0]!),
       remedy: expect.any(String),
@@ -211,7 +211,7 @@ describe('options that cannot be in several threads are refused:', () => {
   })
 
   test.each([0, -1, 1.5, NaN])('%d threads', async (threads) => {
-    await expect(createLab({ threads })).rejects.toMatchObject({ code: 'thread-count' })
+    await expect(createThreadedLab({ threads })).rejects.toMatchObject({ code: 'thread-count' })
   })
 
   test('options of a node that are not data', async () => {
@@ -229,7 +229,7 @@ describe('options that cannot be in several threads are refused:', () => {
   test('a configuration that no Ironic has, with the sentence of a lab in one thread', async () => {
     const ironic = { set: ['conductor.no_such_option=1'] }
     const error = await createLab({ ironic }).catch((error: unknown) => error as UserError)
-    await expect(createLab({ threads: 1, ironic })).rejects.toMatchObject({
+    await expect(createThreadedLab({ threads: 1, ironic })).rejects.toMatchObject({
       code: (error as UserError).code,
       message: (error as UserError).message,
     })
@@ -237,7 +237,7 @@ describe('options that cannot be in several threads are refused:', () => {
 })
 
 test('an automatic clock may be asked for', async () => {
-  await using lab = await createLab({ threads: 1, clock: 'auto' } as ThreadedLabOptions)
+  await using lab = await createThreadedLab({ threads: 1, clock: 'auto' } as ThreadedLabOptions)
   expect(await (await lab.enroll()).get()).toMatchObject({ provision_state: 'enroll' })
 })
 

@@ -1,13 +1,14 @@
 import { defined, openInScope, type Scope, UserError } from '../../base/runtime/index.js'
 import type { ApiNode, IronicClient } from '../../base/wire/index.js'
 import { Events, type LabEvents, type LabEventListener } from '../lab-events.js'
-import type { EnrollOptions, LabOptions, ThreadedLab, ThreadedLabOptions, ThreadedNode } from '../lab.js'
+import type { EnrollOptions, LabOptions } from '../lab.js'
 import { checkData } from './plain-data.js'
 import type { Question, Request } from './thread-messages.js'
 import { ShardSteps, type Unnumbered } from './shard-steps.js'
 import { shardOf } from './shard-numbers.js'
 import { Thread, workerFile } from './thread.js'
 import { ThreadedFaults } from './threaded-faults.js'
+import type { ThreadedLab, ThreadedLabOptions, ThreadedNode } from './threaded-lab-types.js'
 
 /**
  * Nodes of a shard. More share what a lab costs by itself; with fewer, less is under way at once in a thread, and the
@@ -31,7 +32,17 @@ const OF_ONE_THREAD = {
   logger: 'listen to its events',
 } as const satisfies Partial<Record<keyof LabOptions, string>>
 
-/** @throws UserError for options that one thread alone can have, and an `ironic` that cannot be configured so */
+/**
+ * Makes a lab of many thousands of nodes, for measurements. It consists of shards of 250 nodes by their order of enrollment,
+ * which worker threads run. Each shard has an Ironic with a conductor of its own, as a large installation does, machines, a
+ * clock and a seed, so a seed gives the same lab with any number of threads. Limits such as `max_concurrent_deploy` are those
+ * of one conductor; by default they allow all nodes of a shard at once. Shards do not see each other: names and addresses
+ * have to be unique for all nodes. The clocks of shards whose nodes a caller waits for are at most a second of lab time apart,
+ * and up to a minute when nothing happens; another stands still, and follows when it gets a request. Events come in the order
+ * of time in each such stretch, then of the shards. Options that cannot be copied to a thread are refused.
+ *
+ * @throws UserError for options that one thread alone can have, and an `ironic` that cannot be configured so
+ */
 export async function createThreadedLab(
   { threads, ...options }: ThreadedLabOptions,
   { shardSize = SHARD_SIZE, file = workerFile() }: ThreadedLabInternals = {},

@@ -1,4 +1,5 @@
-import { createStagedLab, installCoreos, type StagedLab, type ThreadedLab, type ThreadedNode } from '../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
+import type { ThreadedLab, ThreadedNode } from '../../lab/threads/threaded-lab-types.js'
 import type { VirtualClock } from '../../base/runtime/index.js'
 
 export const deploySteps = [installCoreos({ ignition: { ignition: { version: '3.4.0' } } })]

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { createLab } from '../../lab/index.js'
+import { createThreadedLab } from '../../lab/threads/threaded-lab.js'
 import { timed } from './measure.js'
 import { deployAll } from './staged.js'
 
@@ -18,7 +18,7 @@ const AT_A_TIME = 500
 const count = Number(process.argv[2])
 const before = process.cpuUsage()
 const milliseconds = await timed(async () => {
-  await using lab = await createLab({ threads: availableParallelism() })
+  await using lab = await createThreadedLab({ threads: availableParallelism() })
   await deployAll(lab, count, AT_A_TIME)
 })
 const { user, system } = process.cpuUsage(before)

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { installCoreos } from '../../lab/index.js'
 import type { LabEvent } from '../../lab/lab-events.js'
-import type { ThreadedLabOptions } from '../../lab/lab.js'
 import { createThreadedLab } from '../../lab/threads/threaded-lab.js'
+import type { ThreadedLabOptions } from '../../lab/threads/threaded-lab-types.js'
 
 const deploySteps = [installCoreos()]
 

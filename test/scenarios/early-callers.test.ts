@@ -6,7 +6,8 @@ import { defined } from '../../base/runtime/index.js'
 import { openStateFolder } from '../../lab/index.js'
 import { openApiSwitch } from '../../lab/stage/api-switch.js'
 import type { StageOptions } from '../../lab/stage/stage-options.js'
-import { CONDUCTOR_HOST, composeStage, type Stage } from '../../lab/stage/stage.js'
+import { CONDUCTOR_HOST } from '../../lab/stage/stage-ironic.js'
+import { composeStage, type Stage } from '../../lab/stage/stage.js'
 
 /** Machines and agents that lived on call Ironic while its conductor still takes up what an earlier one left. */
 

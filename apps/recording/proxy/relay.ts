@@ -4,7 +4,8 @@ import type { ConnectionOptions } from 'node:tls'
 import { defined, errorChain } from '../../../base/runtime/index.js'
 import { passedHeaders } from './headers.js'
 import { BodyExcerpt } from './body-excerpt.js'
-import { LinkRewriter, rewrittenLocation, type LinkBases } from './rewrite-links.js'
+import { addTrailers, AnswerRelay } from './relay-answer.js'
+import type { LinkBases } from './rewrite-links.js'
 
 /** Where requests are passed on to. */
 export interface RelayTarget {
@@ -129,76 +130,14 @@ class Relay {
   }
 
   #answered(message: IncomingMessage): void {
-    const { request, response, links, limit } = this.#exchange
-    const body = new BodyExcerpt(limit)
+    const body = new BodyExcerpt(this.#exchange.limit)
     this.#answer = { message, body }
     // The answer may arrive before the whole request; the rest of the request is read and discarded.
-    request.resume()
-    const status = message.statusCode ?? 502
-    const length = message.headers['content-length']
-    const hasBody = request.method !== 'HEAD' && status !== 204 && status !== 304
-    const isJson = /[/+]json\b/i.test(message.headers['content-type'] ?? '')
-    const isPlain = /^(identity)?$/i.test(message.headers['content-encoding'] ?? '')
-    const rewriter = links && hasBody && isJson && isPlain ? new LinkRewriter(links) : undefined
-
-    const writeHead = (ownLength?: number): void => {
-      for (const [name, values] of passedHeaders(message.rawHeaders)) {
-        const key = name.toLowerCase()
-        if (rewriter && key === 'content-length') continue
-        const own = links && key === 'location' ? values.map((value) => rewrittenLocation(value, links)) : values
-        response.setHeader(name, own.length === 1 ? own[0]! : own)
-      }
-      if (ownLength !== undefined) response.setHeader('Content-Length', ownLength)
-      const { trailer } = message.headers
-      if (trailer !== undefined && request.httpVersionMinor > 0) response.setHeader('Trailer', trailer)
-      response.sendDate = false
-      response.writeHead(status, message.statusMessage)
-    }
-    const guarded = (work: () => void): void => {
-      try {
-        work()
-      } catch (error) {
-        this.#fail(`the answer could not be passed back: ${errorChain(error).join(': ')}`)
-      }
-    }
-    /** Sent after the exchange was recorded. */
-    let last: Buffer | undefined
-    // Node sends headers that are alone as UTF-8, and others as the bytes that they were.
-    const isAscii = message.rawHeaders.every((text) => !/[\x80-\xff]/.test(text))
-    if (!rewriter)
-      guarded(() => {
-        writeHead()
-        if (isAscii) response.flushHeaders()
-      })
-    message.on('data', (chunk: Buffer) => {
-      body.push(chunk)
-      guarded(() => {
-        // Most documents come in one piece, and keep a length.
-        const isWhole = length !== undefined && body.bytes >= Number(length)
-        if (rewriter && !response.headersSent) {
-          const all = isWhole ? Buffer.concat([rewriter.push(chunk), rewriter.end()]) : undefined
-          writeHead(all?.length)
-          if (all) return void (last = all)
-          response.flushHeaders()
-        } else if (isWhole && !rewriter) return void (last = chunk)
-        if (!response.write(rewriter ? rewriter.push(chunk) : chunk)) message.pause()
-      })
-    })
-    response.on('drain', () => message.resume())
-    message.once('end', () =>
-      guarded(() => {
-        this.#recorded()
-        if (!response.headersSent) writeHead(0)
-        addTrailers(response, message)
-        if (rewriter && !last) last = rewriter.end()
-        response.end(last)
-      }),
-    )
-    const broken = (): void => {
-      if (!message.complete) this.#fail('the connection was closed in the middle of the answer')
-    }
-    message.on('error', broken)
-    message.on('close', broken)
+    this.#exchange.request.resume()
+    new AnswerRelay(this.#exchange, message, body, {
+      ended: () => this.#recorded(),
+      failed: (failure) => this.#fail(failure),
+    }).begin()
   }
 
   /** Records what there was, and cuts both sides off. */
@@ -227,10 +166,4 @@ class Relay {
       }),
     })
   }
-}
-
-function addTrailers(to: ClientRequest | ServerResponse, from: IncomingMessage): void {
-  const { rawTrailers: raw } = from
-  const pairs = raw.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : []))
-  if (pairs.length > 0) to.addTrailers(pairs)
 }

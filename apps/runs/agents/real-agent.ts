@@ -5,6 +5,7 @@ import {
   startAgent,
   type AgentPace,
   type AgentCommandProgress,
+  type AgentSettings,
 } from '../../../agent/index.js'
 import type { ConfigFile } from '../../../base/runtime/index.js'
 import {
@@ -16,6 +17,7 @@ import {
   type Clock,
   type Logger,
   type Random,
+  type Scope,
 } from '../../../base/runtime/index.js'
 import { standardManagers, type HardwareManager } from '../../../steps/index.js'
 import { HttpTransport, probeTransport, probedDispatch } from '../../../base/wire/index.js'
@@ -60,67 +62,73 @@ export interface RealAgent extends AsyncDisposable {
  * @throws UserError when it cannot listen, or parameters or files cannot be used
  */
 export async function openRealAgent(options: RealAgentOptions): Promise<RealAgent> {
+  return openInScope((scope) => composeRealAgent(options, scope))
+}
+
+async function composeRealAgent(options: RealAgentOptions, scope: Scope): Promise<RealAgent> {
   const { on, start = 0, serves, clock, random, onProgress = () => {} } = options
   const logger = withoutRepeats(options.logger, clock)
-  return openInScope(async (scope) => {
-    const parameters = {
-      ...options.parameters,
-      ...defined({
-        'ipa-api-url': 'ironicUrl' in serves && serves.ironicUrl !== undefined ? serves.ironicUrl : undefined,
-      }),
-    }
-    const configFiles = options.configFiles ?? []
-    const settings = readAgentSettings(parameters, {
-      files: configFiles,
-      standalone: 'token' in serves ? serves : undefined,
-    })
-    const tls = await clientTls(settings, (path) => namedFile(path, clock))
-    const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
-    const saved = options.resume
-      ? await agentStateOnTarget(on.target, agentIdentity(options, settings.apiUrls[0]), logger)
-      : null
-    const { allowedHosts } = options
-    const listening = (listen: RealAgentOptions['listen']) =>
-      openAgentListener(settings, { listen, allowedHosts, clock, logger })
-    const { listen = { host: '127.0.0.1', port: 0 } } = options
-    const free = options.listen ? listen.port === 0 : settings.listen.host === null && settings.listen.port === null
-    const listener = scope.use(
-      saved !== null && free
-        ? await listenOnSavedPort(saved, logger, (port) => listening({ ...listen, port }))
-        : await listening(options.listen),
-    )
-    const probe = new Probe()
-    const callbackUrl = listener.urlOf(null)
-    let inMemory: unknown
-    const agent = startAgent({
-      target: on.target,
-      managers: options.managers ?? standardManagers,
-      boot: { id: `${await on.target.boot()}.${start}`, parameters },
-      environment: {},
-      callbackUrl,
-      transport: probeTransport(transport, probe, { from: 'agent', to: 'ironic' }),
-      saved: saved ?? { read: () => inMemory, write: (value) => Promise.resolve(void (inMemory = value)) },
-      configFiles,
-      clock,
-      random,
-      probe,
-      onProgress,
-      pace: options.pace ?? IPA_PACE,
-      logger: withFields(logger, { room: 'agent' }),
-      tls: listener.tls({ random, settings: settings.server }),
-      ...defined({
-        standalone: 'token' in serves ? serves : undefined,
-        nodeUuid: 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : undefined,
-      }),
-    })
-    scope.use(listener.mount(null, probedDispatch(agent.dispatch, probe, { from: 'ironic', to: 'agent' })))
-    scope.onClose(() => agent.stop())
-    return {
-      callbackUrl,
-      ironicUrl: settings.apiUrls[0],
-      [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
-    }
+  const standalone = 'token' in serves ? serves : undefined
+  const named = 'token' in serves ? undefined : serves
+  const parameters = { ...options.parameters, ...defined({ 'ipa-api-url': named?.ironicUrl }) }
+  const configFiles = options.configFiles ?? []
+  const settings = readAgentSettings(parameters, { files: configFiles, standalone })
+  const tls = await clientTls(settings, (path) => namedFile(path, clock))
+  const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
+  const saved = options.resume
+    ? await agentStateOnTarget(on.target, agentIdentity(options, settings.apiUrls[0]), logger)
+    : null
+  const listener = scope.use(await listenForIronic(options, settings, saved, logger))
+  const probe = new Probe()
+  const callbackUrl = listener.urlOf(null)
+  const agent = startAgent({
+    target: on.target,
+    managers: options.managers ?? standardManagers,
+    boot: { id: `${await on.target.boot()}.${start}`, parameters },
+    environment: {},
+    callbackUrl,
+    transport: probeTransport(transport, probe, { from: 'agent', to: 'ironic' }),
+    saved: saved ?? stateInMemory(),
+    configFiles,
+    clock,
+    random,
+    probe,
+    onProgress,
+    pace: options.pace ?? IPA_PACE,
+    logger: withFields(logger, { room: 'agent' }),
+    tls: listener.tls({ random, settings: settings.server }),
+    ...defined({ standalone, nodeUuid: named?.nodeUuid }),
   })
+  scope.use(listener.mount(null, probedDispatch(agent.dispatch, probe, { from: 'ironic', to: 'agent' })))
+  scope.onClose(() => agent.stop())
+  return {
+    callbackUrl,
+    ironicUrl: settings.apiUrls[0],
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
+
+type SavedAgentState = Parameters<typeof startAgent>[0]['saved']
+
+/** State that ends with this process. */
+function stateInMemory(): SavedAgentState {
+  let state: unknown
+  return { read: () => state, write: (value) => Promise.resolve(void (state = value)) }
+}
+
+/** Listens where the options or the settings say; an agent that goes on, on the port of the process before. */
+function listenForIronic(
+  { listen: wanted, allowedHosts, clock }: RealAgentOptions,
+  settings: AgentSettings,
+  saved: Awaited<ReturnType<typeof agentStateOnTarget>> | null,
+  logger: Logger,
+): ReturnType<typeof openAgentListener> {
+  const open = (listen: RealAgentOptions['listen']) =>
+    openAgentListener(settings, { listen, allowedHosts, clock, logger })
+  const isFree = wanted ? wanted.port === 0 : settings.listen.host === null && settings.listen.port === null
+  if (saved === null || !isFree) return open(wanted)
+  const { host } = wanted ?? { host: '127.0.0.1' }
+  return listenOnSavedPort(saved, logger, (port) => open({ host, port }))
 }
 
 /** Identifies an agent by its Ironic, node and disk. */

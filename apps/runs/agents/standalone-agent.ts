@@ -28,7 +28,7 @@ import {
   type Scope,
 } from '../../../base/runtime/index.js'
 import type { HardwareManager } from '../../../steps/index.js'
-import { HttpTransport, probedDispatch } from '../../../base/wire/index.js'
+import { HttpTransport, probedDispatch, type Transport } from '../../../base/wire/index.js'
 import { namedFile, openAgentListener } from './agent-address.js'
 import { Agents, type AgentAddresses } from '../../../lab/index.js'
 import { simulatedStaging, type ImageCacheRequest } from '../../../lab/index.js'
@@ -99,17 +99,14 @@ export async function openStandaloneAgent(options: StandaloneAgentOptions): Prom
 }
 
 async function composeStandaloneAgent(options: StandaloneAgentOptions, scope: Scope): Promise<StandaloneAgent> {
-  const { serves, clock, random, machine: wanted = {}, respawn = false } = options
-  const logger = withoutRepeats(options.logger, clock)
-  const probe = options.probe ?? new Probe()
+  const core = openCore(options, scope)
+  const { clock, logger, probe } = core
   const configFiles = agentConfigFiles(options)
   const parameters = options.parameters ?? {}
-  const settings = readAgentSettings(parameters, {
-    files: configFiles,
-    standalone: 'token' in serves ? serves : undefined,
-  })
+  const settings = readAgentSettings(parameters, { files: configFiles, standalone: clientOf(options.serves) })
   const tls = await clientTls(settings, (path) => namedFile(path, clock))
   const transport = scope.use(new HttpTransport({ clock, tls, timeoutMs: settings.requestTimeout }))
+  const { machine: wanted = {} } = options
   const listener = scope.use(
     await openAgentListener(settings, {
       listen: options.listen,
@@ -122,18 +119,70 @@ async function composeStandaloneAgent(options: StandaloneAgentOptions, scope: Sc
   // The listener serves this agent only, so URLs need no path for the machine.
   const addresses: AgentAddresses = {
     urlOf: () => listener.urlOf(null),
-    tls: () => listener.tls({ random, settings: settings.server }),
+    tls: () => listener.tls({ random: options.random, settings: settings.server }),
     mount: (_machine, dispatch) =>
       listener.mount(null, probedDispatch(dispatch, probe, { from: 'ironic', to: 'agent' })),
   }
+  const ending = new AgentEnd()
+  const agents = standaloneAgents(options, core, { addresses, transport, configFiles, ending })
+  const machines = await openOwnMachines(options, core, agents)
+  scope.use(agents)
+  const machine = await machineFor(options, machines)
+  followPower(machine, options.respawn ?? false, core, ending)
+  await bootRamdisk(machine, listener.urlOf(null), { ...parameters })
+  return {
+    machine,
+    callbackUrl: listener.urlOf(null),
+    settings,
+    ended: ending.ended,
+    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
+  }
+}
 
-  let end = (_error?: unknown): void => {}
-  const ended = new Promise<void>((resolve, reject) => {
-    end = (error) => (error === undefined ? resolve() : reject(error as Error))
-  })
-  ended.catch(() => {})
+/** The ground of a standalone agent, which its parts use. */
+interface AgentCore {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly probe: Probe
+  readonly scope: Scope
+}
 
-  const agents = new Agents({
+function openCore({ clock, random, logger, probe = new Probe() }: StandaloneAgentOptions, scope: Scope): AgentCore {
+  return { clock, random, logger: withoutRepeats(logger, clock), probe, scope }
+}
+
+/** The end of a standalone agent, which its caller may wait for. */
+class AgentEnd {
+  readonly ended: Promise<void>
+  #settle: (error: unknown) => void = () => {}
+
+  constructor() {
+    this.ended = new Promise<void>((resolve, reject) => {
+      this.#settle = (error) => (error === undefined ? resolve() : reject(error as Error))
+    })
+    this.ended.catch(() => {})
+  }
+
+  /** @param error why no agent can start; default: the machine was switched off */
+  end(error?: unknown): void {
+    this.#settle(error)
+  }
+}
+
+const clientOf = (serves: StandaloneAgentOptions['serves']): { token: string } | undefined =>
+  'token' in serves ? serves : undefined
+
+const nodeOf = (serves: StandaloneAgentOptions['serves']): string | undefined =>
+  'nodeUuid' in serves ? serves.nodeUuid : undefined
+
+function standaloneAgents(
+  options: StandaloneAgentOptions,
+  { clock, random, logger, probe }: AgentCore,
+  reach: { addresses: AgentAddresses; transport: Transport; configFiles: readonly ConfigFile[]; ending: AgentEnd },
+): Agents {
+  const { addresses, transport, configFiles, ending } = reach
+  return new Agents({
     addresses,
     clock,
     random,
@@ -142,72 +191,69 @@ async function composeStandaloneAgent(options: StandaloneAgentOptions, scope: Sc
     transport: () => transport,
     tls: true,
     configFiles,
-    ...defined({ managers: options.managers }),
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (_machine, progress) => options.onProgress?.(progress),
-    onRefused: (_machine, error) => end(error),
+    onRefused: (_machine, error) => ending.end(error),
     ...defined({
-      standalone: 'token' in serves ? serves : undefined,
-      nodeUuid: 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : undefined,
+      managers: options.managers,
+      standalone: clientOf(options.serves),
+      nodeUuid: nodeOf(options.serves),
     }),
   })
-  const ours = ({ spec }: Machine): boolean => spec.id === idOf(options)
-  const machines = scope.use(
-    await openMachines({
-      stateDir: 'folder' in wanted ? wanted.folder.path : null,
-      clock,
-      random,
-      probe,
-      pace: options.machinePace ?? NO_PACE,
-      stage: simulatedStaging(options.images, { clock, random, logger }),
-      logger: withFields(logger, { room: 'machine' }),
-      events: {
-        // Other machines of the state folder get no agent.
-        ramdiskUp: (machine, boot) => {
-          if (!ours(machine)) return
-          agents.ramdiskUp(machine, boot)
-          options.onBoot?.(boot.id)
-        },
-        down: (machine, boot) => {
-          if (ours(machine)) agents.down(machine, boot)
-        },
-      },
-    }),
-  )
-  scope.use(agents)
+}
 
-  const machine = await machineFor(options, machines)
+/** Opens the machines; others of the state folder than the agent's get no agent. */
+async function openOwnMachines(
+  options: StandaloneAgentOptions,
+  { clock, random, logger, probe, scope }: AgentCore,
+  agents: Agents,
+): Promise<Machines> {
+  const { machine: wanted = {} } = options
+  const isOwn = ({ spec }: Machine): boolean => spec.id === idOf(options)
+  const machines = await openMachines({
+    stateDir: 'folder' in wanted ? wanted.folder.path : null,
+    clock,
+    random,
+    probe,
+    pace: options.machinePace ?? NO_PACE,
+    stage: simulatedStaging(options.images, { clock, random, logger }),
+    logger: withFields(logger, { room: 'machine' }),
+    events: {
+      ramdiskUp: (machine, boot) => {
+        if (!isOwn(machine)) return
+        agents.ramdiskUp(machine, boot)
+        options.onBoot?.(boot.id)
+      },
+      down: (machine, boot) => {
+        if (isOwn(machine)) agents.down(machine, boot)
+      },
+    },
+  })
+  return scope.use(machines)
+}
+
+/** Ends with the power of the machine, or switches it on again. */
+function followPower(machine: Machine, respawn: boolean, { clock, probe, scope }: AgentCore, ending: AgentEnd): void {
+  const switchOn = async (signal: AbortSignal): Promise<void> => {
+    await clock.sleep(POWER_CYCLE_DELAY, { signal })
+    await machine.setPower('on')
+  }
   probe.attach<PowerPoint | PowerRequestPoint>(
     async (point, next) => {
       const result = await next()
       if (!('target' in point) || point.target !== 'off' || point.machine !== machine.spec.id) return result
-      if (!respawn) end()
-      else
-        scope.spawn(
-          async (signal) => {
-            await clock.sleep(POWER_CYCLE_DELAY, { signal })
-            await machine.setPower('on')
-          },
-          (error) => end(error),
-        )
+      if (respawn) scope.spawn(switchOn, (error) => ending.end(error))
+      else ending.end()
       return result
     },
     ['power'],
   )
-  await bootRamdisk(machine, listener.urlOf(null), { ...parameters })
-  return {
-    machine,
-    callbackUrl: listener.urlOf(null),
-    settings,
-    ended,
-    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
-  }
 }
 
 function idOf({ machine = {}, serves }: StandaloneAgentOptions): string {
   if ('id' in machine) return machine.id
   // A machine named after its node has the same MAC addresses each time.
-  return 'nodeUuid' in serves && serves.nodeUuid !== undefined ? serves.nodeUuid : 'machine-1'
+  return nodeOf(serves) ?? 'machine-1'
 }
 
 /** Adds the Ironic URL as the last file, which overrides the others as ironic-python-agent's command line does. */

@@ -1,6 +1,15 @@
 import { PROMPT_PACE } from '../../../agent/index.js'
 import { checkMetalImage, ImageDigests } from '../../../machine/index.js'
-import { defined, errorChain, Mutex, UserError, randomUuid, type Random } from '../../../base/runtime/index.js'
+import {
+  defined,
+  errorChain,
+  Mutex,
+  openInScope,
+  UserError,
+  randomUuid,
+  type Random,
+} from '../../../base/runtime/index.js'
+import type { IronicClient } from '../../../base/wire/index.js'
 import { readPartitions } from '../../../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
 import { clearDiskAfterReboot } from './clear-after-reboot.js'
@@ -44,18 +53,12 @@ const AGENT_RUNS = /^(wait call-back|deploying|clean wait|cleaning)$/
  *   in the message
  */
 export async function runRealDeployment(options: RealDeploymentOptions): Promise<DeploymentReport> {
-  const { clock, random, logger, managers, onEvent, verifyBoot = false } = options
+  const { clock, random, logger, managers, verifyBoot = false } = options
   const ignition = checkedIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
   const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
-  const image = options.image ?? (options.on.ssh ? null : REHEARSAL_IMAGE)
-  const isFile = image !== null && !/^https?:\/\//.test(image)
-  if (isFile) refuseLarge(image, (await checkMetalImage(image, clock, { keep: false })).size, options.on)
-  await using served = isFile ? await serveImage(image, { clock, random, logger }) : undefined
-  const put = options.on.ssh?.put
-  const on = served && isFile && put ? stagingByCopy(options.on, { url: served.url, file: image }, put) : options.on
-  await using forwarded =
-    served && on.ssh && !put ? await on.ssh.shell.forward(Number(new URL(served.url).port)) : undefined
+  await using image = await openImage(options)
+  const { on } = image
   await using own = await composeStage({
     clock,
     random,
@@ -68,39 +71,24 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   own.events.listen((event) => {
     if (event.kind === 'node') agents.follow(event.node)
   })
-  const imageUrl = served ? withPort(served.url, forwarded?.port) : image
   const run = new DeploymentRun({
     ...options,
     client: own.client,
     control: new LabClient(own.url, { fetch: fetchBy(own.transport), headers: own.headers }),
     url: own.url,
     config,
-    ...defined({ imageUrl: imageUrl ?? undefined }),
+    ...defined({ imageUrl: image.url ?? undefined }),
   })
   const before = on.ssh && { identity: on.ssh.shell.identity, hostKey: on.ssh.shell.hostKey }
-  const enroll = async () => {
-    const { uuid: made } = await own.client.createNode({
-      uuid: randomUuid(random),
-      name: 'real',
-      deploy_interface: 'custom-agent',
-      inspect_interface: 'no-inspect',
-      ...(reboots ? REBOOT_BY_AGENT : NO_POWER_CONTROL),
-      properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
-      automated_clean: clean,
-    })
-    // Ironic's generic boot interfaces require a port.
-    if (reboots) await own.client.createPort({ node_uuid: made, address: await readFirstMac(on, random) })
-    return made
-  }
   const disk = await chosenDisk(on)
-  await using digests = isFile && on.file !== null ? new ImageDigests(image, clock) : undefined
+  await using digests = image.file !== null && on.file !== null ? new ImageDigests(image.file, clock) : undefined
   const { appendKargs = [], deleteKargs = [] } = options
   const running = run.run({
-    enroll,
+    enroll: () => enrollRealNode(own.client, on, { reboots, clean, random }),
     inspect: false,
     clean,
     finish: async (_, __, hostname) => {
-      const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: isFile ? image : null }
+      const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: image.file }
       if (on.file !== null)
         return readBack(on.file, hostname, { ...requested, ...defined({ digests }) }, undefined, run.seconds, clock)
       if (!reboots) return reportFromTarget(on, hostname, run.seconds)
@@ -115,15 +103,62 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
     if (run.seconds.deploy === undefined && !options.signal.aborted) await clearDiskAfterReboot(on, logger)
     throw error
   })
+}
 
-  function refuseLarge(file: string, size: number, { disk }: RealTarget): void {
-    onEvent({ event: 'disk', path: disk.path, size: disk.size, model: disk.model })
-    if (size <= disk.size) return
-    throw new UserError('disk-too-small', `the image ${file} needs ${size} bytes, and ${disk.path} has ${disk.size}`, {
-      kind: 'usage',
-      remedy: 'choose a larger disk; nothing was written',
-    })
-  }
+/** The image of a deployment as its target reaches it. */
+interface ReachableImage extends AsyncDisposable {
+  /** Null for the image in the live system. */
+  readonly url: string | null
+  /** Null for an image that is no file of this host. */
+  readonly file: string | null
+  /** The target, which stages the file by itself where it can. */
+  readonly on: RealTarget
+}
+
+/** @throws UserError for a file that is no metal image, or is larger than the disk */
+function openImage(options: RealDeploymentOptions): Promise<ReachableImage> {
+  const { on, clock, random, logger } = options
+  return openInScope(async (scope) => {
+    const file = options.image ?? (on.ssh ? null : REHEARSAL_IMAGE)
+    const close = { [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
+    if (file === null || /^https?:\/\//.test(file)) return { url: file, file: null, on, ...close }
+    const { size } = await checkMetalImage(file, clock, { keep: false })
+    refuseLarge(file, size, options)
+    const { url } = scope.use(await serveImage(file, { clock, random, logger }))
+    if (!on.ssh) return { url, file, on, ...close }
+    const { put, shell } = on.ssh
+    if (put) return { url, file, on: stagingByCopy(on, { url, file }, put), ...close }
+    const forwarded = scope.use(await shell.forward(Number(new URL(url).port)))
+    return { url: withPort(url, forwarded.port), file, on, ...close }
+  })
+}
+
+function refuseLarge(file: string, size: number, { on: { disk }, onEvent }: RealDeploymentOptions): void {
+  onEvent({ event: 'disk', path: disk.path, size: disk.size, model: disk.model })
+  if (size <= disk.size) return
+  throw new UserError('disk-too-small', `the image ${file} needs ${size} bytes, and ${disk.path} has ${disk.size}`, {
+    kind: 'usage',
+    remedy: 'choose a larger disk; nothing was written',
+  })
+}
+
+async function enrollRealNode(
+  client: IronicClient,
+  on: RealTarget,
+  { reboots, clean, random }: { reboots: boolean; clean: boolean; random: Random },
+): Promise<string> {
+  const { uuid } = await client.createNode({
+    uuid: randomUuid(random),
+    name: 'real',
+    deploy_interface: 'custom-agent',
+    inspect_interface: 'no-inspect',
+    ...(reboots ? REBOOT_BY_AGENT : NO_POWER_CONTROL),
+    properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
+    automated_clean: clean,
+  })
+  // Ironic's generic boot interfaces require a port.
+  if (reboots) await client.createPort({ node_uuid: uuid, address: await readFirstMac(on, random) })
+  return uuid
 }
 
 /** Copies the file behind a URL to the target, instead of streaming it. */
@@ -169,8 +204,7 @@ async function readFirstMac({ target: { executor } }: RealTarget, random: Random
   return ['02', ...[...random.bytes(5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':')
 }
 
-function withPort(url: string, port: number | undefined): string {
-  if (port === undefined) return url
+function withPort(url: string, port: number): string {
   const there = new URL(url)
   there.port = String(port)
   return there.href

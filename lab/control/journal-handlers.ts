@@ -1,0 +1,66 @@
+import { defined, UserError } from '../../base/runtime/index.js'
+import type { JournalKind } from '../journal/entry.js'
+import { makeHar } from '../journal/har.js'
+import type { Journal, JournalQuery } from '../journal/journal.js'
+import type { ControlHandler } from './control-operation.js'
+import type { ControlOperationId } from './control-operations.js'
+import { eventStream } from './event-stream.js'
+
+/** Most entries of one answer. */
+const MAX_ENTRIES = 1000
+
+/** The calls that read the journal. */
+export const journalHandlers = (journal: Journal) =>
+  ({
+    journal: ({ query, request }) => {
+      const limit = Math.min(Number(query['limit'] ?? 100), MAX_ENTRIES)
+      if (query['last'] !== undefined) {
+        const all = journal.entries(queryFrom(query))
+        const last = Math.min(Number(query['last']), MAX_ENTRIES)
+        return { entries: all.slice(Math.max(0, all.length - last)), next: null }
+      }
+      const entries = journal.entries(queryFrom(query), limit)
+      const last = entries.at(-1)?.id
+      const isMore = entries.length === limit && last !== undefined && last < journal.last
+      return { entries, next: isMore ? nextUrl(request.base, request.target, last) : null }
+    },
+    journalNdjson: ({ query }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: journal
+        .entries(queryFrom(query))
+        .map((entry) => `${journal.textOf(entry)}\n`)
+        .join(''),
+    }),
+    journalHar: ({ query }) => makeHar(journal.entries(queryFrom(query))),
+    events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
+  }) satisfies Partial<Record<ControlOperationId, ControlHandler>>
+
+function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
+  const { kind, status, after, since, until, limit: _, last: _last, ...rest } = query
+  return {
+    ...rest,
+    ...defined({
+      kind: kind === undefined ? undefined : (kind.split(',') as JournalKind[]),
+      status: status === undefined ? undefined : Number(status),
+      after: after === undefined ? undefined : Number(after),
+      since: since === undefined ? undefined : parseQueryTime('since', since),
+      until: until === undefined ? undefined : parseQueryTime('until', until),
+    }),
+  }
+}
+
+function parseQueryTime(name: string, text: string): number {
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return time
+  throw new UserError('bad-request', `${name} is ${JSON.stringify(text)}, which is not a time`, {
+    kind: 'usage',
+    remedy: 'a time as entries have it: 2026-01-01T00:31:00Z',
+  })
+}
+
+function nextUrl(base: string, target: string, after: number): string {
+  const url = new URL(target, base)
+  url.searchParams.set('after', String(after))
+  return url.href
+}

@@ -1,0 +1,78 @@
+import { createIronicApi, openIronic, type Ironic, type IronicState } from '../../ironic-mock/index.js'
+import type { Machines } from '../../machine/index.js'
+import { defined, withFields } from '../../base/runtime/index.js'
+import type { Dispatch } from '../../base/wire/index.js'
+import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
+import { machineBmcs } from '../bmcs/bmcs.js'
+import type { LiveImages } from '../images/live-images.js'
+import { toAgentsOf } from './agent-addresses.js'
+import type { Connections } from './connections.js'
+import type { IronicSettings } from './ironic-settings.js'
+import { machineSpecs } from './machine-specs.js'
+import type { ReservationGate } from './reservation-gate.js'
+import type { StageCore } from './stage-core.js'
+import type { CurrentDatabase } from './stage-database.js'
+import type { StageOptions } from './stage-options.js'
+
+/** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
+export const CONDUCTOR_HOST = 'ironstage'
+
+/** The parts that the Ironic of a stage works with. */
+interface IronicSurroundings {
+  database: CurrentDatabase
+  reservations: ReservationGate
+  machines: Machines
+  accounts: BmcAccounts
+  live: LiveImages | undefined
+  /** Puts the control API beside Ironic's. */
+  withControl: (api: Dispatch) => Dispatch
+}
+
+/** Starts a conductor on the current database, and its API, which clients do not reach yet. */
+export function ironicStarter(
+  options: StageOptions,
+  { clock, randomness, probe, events, logger }: StageCore,
+  { conf, service, newest, types }: IronicSettings,
+  { access, addresses, toAgents, url, ownExchanges }: Connections,
+  { database, reservations, machines, accounts, live, withControl }: IronicSurroundings,
+): (from?: IronicState) => Promise<{ ironic: Ironic; dispatch: Dispatch }> {
+  const random = randomness.main
+  const bmcs = machineBmcs({
+    machines,
+    profile: machineSpecs(options),
+    used: (machine, node) => reservations.belongs(machine, node),
+    accounts,
+    probe,
+  })
+  return async (from) => {
+    const store = database.watched
+    const ironic = await openIronic({
+      store,
+      host: CONDUCTOR_HOST,
+      bmcs,
+      clock,
+      random,
+      probe,
+      conf,
+      types,
+      agents: toAgentsOf(machines, { transport: toAgents, addresses, probe }),
+      logger: withFields(logger, { room: 'conductor' }),
+      ironicUrl: () => url,
+      ...defined({ from, servedImages: live?.imagesFor, findImage: options.findImage }),
+      deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
+    })
+    const api = createIronicApi({
+      conductor: ironic.conductor,
+      store,
+      clock,
+      random,
+      service,
+      newest,
+      randomOfReads: randomness.reads,
+      fastTrack: conf.fastTrack,
+      ...defined({ guard: access.guard }),
+      logger: withFields(logger, { room: 'api' }),
+    })
+    return { ironic, dispatch: withControl(ownExchanges.probed(api, probe)) }
+  }
+}
