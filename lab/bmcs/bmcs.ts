@@ -202,8 +202,7 @@ class MachineBmc implements Bmc {
   async #findOrCreate(): Promise<Machine> {
     const { creating, machines, used, node } = this.#options
     const machine =
-      this.#find() ??
-      (await creating.run(async () => this.#find() ?? (await machines.create(specFor(this.#options)))))
+      this.#find() ?? (await creating.run(async () => this.#find() ?? (await machines.create(specFor(this.#options)))))
     used(machine.spec.id, node)
     return machine
   }

@@ -98,11 +98,11 @@ function machineDispatch(parts: MachineControlParts, events: Events, observation
       events,
       node: () => undefined,
       scaledOnly: true,
-      ...defined({ fixed: run ? 'a run goes on in real time' : undefined }),
+      ...defined({ fixed: run ? 'a run uses real time' : undefined }),
       note: (what) => recorder.lab(what),
     }),
     snapshots: () => {
-      const remedy = run ? 'begin the run again with --restart' : 'start the fleet again'
+      const remedy = run ? 'start the run again with --restart' : 'start the fleet again'
       throw lacking(run, 'snapshots: only part of what happens is in this process', remedy)
     },
     enroll: () => Promise.reject(lackingNodes(run)),
