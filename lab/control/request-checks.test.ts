@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { UserError } from '../../base/runtime/index.js'
-import { CONTROL_OPERATIONS, type ControlOperation } from './control-operations.js'
+import type { ControlOperation } from './control-operation.js'
+import { CONTROL_OPERATIONS } from './control-operations.js'
 import { checkRequest } from './request-checks.js'
 
 const schemas = CONTROL_OPERATIONS.flatMap(({ id, query, body }: ControlOperation) => [
