@@ -115,7 +115,7 @@ export const IPA_OPTIONS = {
   md5_enabled: inFile(flagOption(false)),
 } as const satisfies Record<string, AgentOptionShape<unknown>>
 
-export type AgentOptionName = keyof typeof IPA_OPTIONS
+type AgentOptionName = keyof typeof IPA_OPTIONS
 export type OptionValues = { [N in AgentOptionName]: ReturnType<(typeof IPA_OPTIONS)[N]['read']> }
 
 /** Options that other parts of the ramdisk, or steps, read themselves. */

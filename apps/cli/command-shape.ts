@@ -3,7 +3,7 @@ import type { Environment } from './environment.js'
 import type { CommandOptionName, CommandOptionValues } from './options/resolve-options.js'
 
 /** Input of a command besides its options. */
-export interface CommandInput {
+interface CommandInput {
   environment: Environment
   operands: readonly string[]
   /** In the {@link ConfigFormat} that the command takes. */

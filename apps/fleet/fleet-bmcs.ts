@@ -25,7 +25,7 @@ export interface FleetBmcs {
   readonly caFile: string | null
 }
 
-export const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** URL by which clients reach the HTTP servers of a fleet, but for their ports. */
 export const publicUrlOf = ({ reached }: FleetCore): string => `http://${authority(reached, 80)}`

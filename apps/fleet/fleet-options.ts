@@ -16,7 +16,7 @@ import type { FleetHost } from './fleet-hosts.js'
 import type { ListedSystem } from './systems-file.js'
 
 /** An address to listen on, and the one that others reach it by. */
-export interface ListenAt {
+interface ListenAt {
   /** Default 127.0.0.1. */
   host?: string
   /** 0 picks a free one, which a state folder keeps. */

@@ -45,7 +45,7 @@ export interface FirmwareChange {
 }
 
 /** Parts of the firmware to look at. */
-export interface FirmwareScope {
+interface FirmwareScope {
   settings?: boolean
   updates?: boolean
 }

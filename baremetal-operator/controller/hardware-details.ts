@@ -45,7 +45,7 @@ interface HostInventory {
   }
 }
 
-export interface HardwareNic extends JsonObject {
+interface HardwareNic extends JsonObject {
   name: string
   mac: string
   pxe?: true

@@ -27,10 +27,7 @@ export function hostObject({ metadata, spec }: BareMetalHostManifest, key: strin
 }
 
 /** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */
-export function secretObject(
-  { metadata, data = {}, stringData = {} }: SecretManifest,
-  namespace: string,
-): NewOf<'Secret'> {
+function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, namespace: string): NewOf<'Secret'> {
   const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
   const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
   return makeKubeObject('Secret', {

@@ -19,7 +19,7 @@ import { DryRun } from './dry-run.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import type { HostState } from './host-state.js'
 
-export interface ExplainedState {
+interface ExplainedState {
   state: HostState
   why: string
   calls: ExplainedCall[]

@@ -72,7 +72,7 @@ interface ManifestMetadata {
   uid?: string
 }
 
-export interface SecretReference {
+interface SecretReference {
   name: string
   namespace?: string
 }
@@ -84,13 +84,13 @@ export interface SecretManifest {
   stringData?: Record<string, string>
 }
 
-export interface FirmwareSettingsManifest {
+interface FirmwareSettingsManifest {
   kind: 'HostFirmwareSettings'
   metadata: ManifestMetadata
   spec?: { settings?: Record<string, string | number> }
 }
 
-export interface FirmwareComponentsManifest {
+interface FirmwareComponentsManifest {
   kind: 'HostFirmwareComponents'
   metadata: ManifestMetadata
   spec?: { updates?: { component: string; url: string }[] }

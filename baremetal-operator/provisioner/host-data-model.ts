@@ -35,7 +35,7 @@ export interface RequestedHost {
   firmwareUpdates?: { component: string; url: string }[]
 }
 
-export type HostBootMode = 'UEFI' | 'UEFISecureBoot' | 'legacy'
+type HostBootMode = 'UEFI' | 'UEFISecureBoot' | 'legacy'
 
 export interface HostImage {
   url: string
@@ -46,7 +46,7 @@ export interface HostImage {
   pullSecret?: string
 }
 
-export interface CustomDeploy {
+interface CustomDeploy {
   method: string
   /** BareMetal Operator sends none today. */
   args?: JsonObject
@@ -99,7 +99,7 @@ export interface HostStatus {
 }
 
 /** UID for a host that was never in a cluster. */
-export const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
+const SOME_UID = 'd0000000-0000-4000-8000-000000000001'
 const namespaceOf = ({ namespace = 'metal3' }: RequestedHost): string => namespace
 export const nodeName = (host: RequestedHost): string => `${namespaceOf(host)}~${host.name}`
 

@@ -30,7 +30,7 @@ export interface ExchangePoint extends Parties {
   readonly node?: string
 }
 
-export type BodyChange = (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+type BodyChange = (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
 export const isExchange = (point: Point): point is ExchangePoint => point.kind === 'exchange'
 

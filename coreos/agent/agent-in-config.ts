@@ -14,7 +14,7 @@ import { lastOf, timeSpan, unitSettings, type UnitSettings } from './unit-settin
 import { decodeWrittenText, writtenFiles, type FileAt } from './written-files.js'
 
 /** How systemd restarts a service that failed. */
-export interface RestartRule {
+interface RestartRule {
   /** `no`, `on-failure`, `always` ... */
   when: string
   /** Milliseconds from the failure to the next start. */
@@ -24,7 +24,7 @@ export interface RestartRule {
 }
 
 /** Container image that must be in the machine's storage before the agent can run. */
-export interface ContainerPull {
+interface ContainerPull {
   /** Full name, where the unit has it. */
   image: string
   /** True if the unit pulls the image with a command of its own, before `podman run`. */

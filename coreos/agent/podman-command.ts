@@ -1,5 +1,5 @@
 /** A bind mount: a file or folder of the host at a path in the container. */
-export interface Mount {
+interface Mount {
   source: string
   target: string
 }

@@ -7,7 +7,7 @@ import { readKargsAreas, type KargsAreas } from './kargs-areas.js'
 import { LiveImageError } from '../live-image-error.js'
 
 /** A range of bytes in an image. */
-export interface IsoArea {
+interface IsoArea {
   offset: number
   size: number
 }

@@ -39,8 +39,8 @@ export interface Reply {
   readonly status?: 202
 }
 
-export type CallOf<Id extends OperationId> = IronicApiCall<CallArgs<OperationOf<Id>>, DocumentOf<OperationOf<Id>>>
-export type Handler<Id extends OperationId> = (call: CallOf<Id>, backend: Backend) => Promise<Reply> | Reply
+type CallOf<Id extends OperationId> = IronicApiCall<CallArgs<OperationOf<Id>>, DocumentOf<OperationOf<Id>>>
+type Handler<Id extends OperationId> = (call: CallOf<Id>, backend: Backend) => Promise<Reply> | Reply
 
 /** One handler per operation; the compiler reports a missing one. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> }

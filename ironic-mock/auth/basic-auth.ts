@@ -14,7 +14,7 @@ export interface BasicAuthOptions {
   logger: Logger
 }
 
-export interface BasicCredentials {
+interface BasicCredentials {
   readonly username: string
   readonly password: string
 }

@@ -15,7 +15,7 @@ export type BootSource =
   /** An instance that runs from memory: an ISO, or a kernel and its ramdisk, by URL. */
   | { kind: 'live'; image: LiveImageUrls }
 
-export type LiveImageUrls = { iso: string } | { kernel: string; ramdisk: string }
+type LiveImageUrls = { iso: string } | { kernel: string; ramdisk: string }
 
 /**
  * Interface by which the conductor controls a machine. Every call is safe to repeat. The message of a rejection is what

@@ -28,7 +28,7 @@ export interface HardwareType {
 }
 
 /** Fields of `driver_info` about the BMC. */
-export interface BmcFields {
+interface BmcFields {
   /** Address of the BMC; empty when the field is missing. */
   address(info: JsonObject): string
   /** Redfish addresses are URLs, others a host with its port. */
@@ -55,11 +55,11 @@ export type Implementations = {
   readonly [Kind in keyof ImplementationKinds]?: Readonly<Record<string, ImplementationKinds[Kind]>>
 }
 
-export interface StepImplementation {
+interface StepImplementation {
   readonly steps: readonly InterfaceStep[]
 }
 
-export interface ReadableImplementation extends StepImplementation {
+interface ReadableImplementation extends StepImplementation {
   /** The BMC reports settings or components, which the conductor stores. */
   readonly reads: boolean
 }
@@ -77,7 +77,7 @@ export interface BootImplementation {
   readonly needsPort: boolean
 }
 
-export interface ManagementImplementation {
+interface ManagementImplementation {
   /** Calls that it supports. */
   readonly calls: readonly ManagementCall[]
   /** Boot devices in the order of a real Ironic's list. */
@@ -103,7 +103,7 @@ export interface BootDevice {
   readonly persistent: boolean
 }
 
-export interface PowerImplementation {
+interface PowerImplementation {
   /** Absent for an implementation without a BMC. */
   readonly bmc?: BmcPower
   /** True if no BMC controls the machine: its power state is only the one last requested. */
@@ -113,7 +113,7 @@ export interface PowerImplementation {
 }
 
 /** Checks of a power interface for the fields of its BMC, and its sentences. */
-export interface BmcPower {
+interface BmcPower {
   /** Fields that `driver_info` must have. */
   readonly required: readonly string[]
   missing(fields: readonly string[], node: Readonly<NodeRecord>): string
@@ -123,7 +123,7 @@ export interface BmcPower {
   refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string
 }
 
-export interface VendorImplementation extends StepImplementation {
+interface VendorImplementation extends StepImplementation {
   readonly methods: Readonly<Record<string, VendorMethod>>
 }
 

@@ -15,7 +15,7 @@ export type Revision = number
 export type NodePatch = Partial<Omit<NodeRecord, 'id' | 'uuid' | 'created_at'>>
 
 /** Work for the conductor, stored in the same transaction as the state that asked for it. */
-export interface ConductorEffect {
+interface ConductorEffect {
   kind: string
   payload: JsonObject
 }

@@ -19,7 +19,7 @@ import type { RunProgress } from './run-document.js'
 import { ERRORS } from '../errors.js'
 
 /** Knowledge of a node beyond its record. */
-export interface NodeOutlook {
+interface NodeOutlook {
   deadlines: NodeDeadline[]
   plan: StepPlan | null
 }

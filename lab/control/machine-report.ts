@@ -44,6 +44,7 @@ export interface MachineReport {
   waitsFor?: string | null
 }
 
+/** @public the compiler names it in declarations of other files */
 export interface BootReport {
   id: string
   outcome: string

@@ -73,7 +73,7 @@ export type FaultKind = FaultEffect['kind']
 export type EffectOf<Kind extends FaultKind> = Extract<FaultEffect, { kind: Kind }>
 
 /** Why a fault could never strike. */
-export interface FaultProblem {
+interface FaultProblem {
   readonly message: string
   readonly remedy: string
 }

@@ -33,7 +33,7 @@ export interface Salvage {
   readonly tables: readonly SalvagedTable[]
 }
 
-export interface SalvagedTable {
+interface SalvagedTable {
   readonly name: string
   readonly rows: readonly Row[]
   /** Number of rows that were read but are not usable. */

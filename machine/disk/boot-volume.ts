@@ -15,7 +15,7 @@ export interface VolumeStat {
 }
 
 /** Mode and owner of a new file. The default owner is root. */
-export interface VolumeOwner {
+interface VolumeOwner {
   mode?: number
   uid?: number
   gid?: number

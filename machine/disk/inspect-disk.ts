@@ -28,7 +28,7 @@ export interface DiskReport {
   boot: BootPartitionReport | null
 }
 
-export interface BootPartitionReport {
+interface BootPartitionReport {
   partition: number
   /** `/ignition/config.ign` with its permission bits and SHA-256 in hex. */
   ignition: { bytes: Buffer; mode: number; sha256: string } | null

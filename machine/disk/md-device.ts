@@ -4,7 +4,7 @@ import type { MdLevel } from './md-superblock.js'
 import { bufferOf } from '../../base/bytes/index.js'
 
 /** The data range of a member: bytes from the beginning of its device. */
-export interface MdMember {
+interface MdMember {
   device: SimulatedDisk
   offset: number
 }

@@ -25,7 +25,7 @@ import { createAccounts, prefixFailures } from './users.js'
 /** Ignition's stages in order. */
 export const IGNITION_STAGES = ['fetch-offline', 'fetch', 'kargs', 'disks', 'mount', 'files', 'umount'] as const
 /** A stage of Ignition. */
-export type IgnitionStage = (typeof IGNITION_STAGES)[number]
+type IgnitionStage = (typeof IGNITION_STAGES)[number]
 
 const SIMULATED_IGNITION = '2.26.0'
 const DAY = 86_400_000

@@ -30,7 +30,7 @@ interface FileOptions extends MediaAccess {
 }
 
 /** User name and password for a server of media. */
-export interface ServerAccount {
+interface ServerAccount {
   username: string
   password: string
 }

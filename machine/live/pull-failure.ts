@@ -1,5 +1,5 @@
 /** Reason for a failed pull. */
-export type PullProblem = 'not-found' | 'unauthorized' | 'timeout'
+type PullProblem = 'not-found' | 'unauthorized' | 'timeout'
 
 /** Milliseconds until podman gives up on a registry that does not answer (timeout of Go's dialer). */
 export const REGISTRY_DIAL_TIMEOUT = 30_000

@@ -1,5 +1,5 @@
 /** A container image as its registry describes it. */
-export interface PulledImage {
+interface PulledImage {
   /** The manifest's bytes: the image's digest is their SHA-256. */
   manifest: Uint8Array
 }

@@ -24,7 +24,7 @@ export interface InstallInput {
 }
 
 /** SHA-256 of an image in hex, and whether a step argument requires its check. */
-export interface ImageDigest {
+interface ImageDigest {
   sha256: string
   required: boolean
 }

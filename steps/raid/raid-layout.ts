@@ -12,7 +12,7 @@ const FIRST_MIB = { uefi: 551, bios: 9 } as const
 const LAST_MIB = 1
 
 /** A member's partition. */
-export interface MemberPartition {
+interface MemberPartition {
   /** `/dev/sda` */
   disk: string
   number: number

@@ -8,7 +8,7 @@ import { schemaCheck } from '../../base/schemas/index.js'
 import { withFullDiskReason } from './disk-full.js'
 import { BadStepArguments, type Step, type StepContext } from './step.js'
 
-export type { ArgSchema, ArgsSchema } from './arg-types.js'
+export type { ArgsSchema } from './arg-types.js'
 
 /** Definition of a step, for {@link defineStep}. */
 export interface StepDefinition<Args> {

@@ -5,7 +5,7 @@ import type { Processor, SyscallName } from './syscall-numbers.js'
 export type SyscallResult = 'allow' | 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT'
 
 /** Compares the lower 32 bits of an argument: those of `mask` must be one of the values. */
-export interface ArgumentTest {
+interface ArgumentTest {
   argument: number
   mask?: number
   oneOf: readonly number[]

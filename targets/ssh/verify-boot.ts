@@ -38,7 +38,7 @@ export interface VerifyBootOptions {
 }
 
 /** Result of one check. */
-export interface BootCheck {
+interface BootCheck {
   what: 'nonce' | 'hardware' | 'root' | 'hostname' | 'kernel arguments'
   ok: boolean
   /** One sentence without secrets. */

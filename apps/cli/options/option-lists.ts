@@ -260,7 +260,7 @@ export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'bmc-password-f
 /** Options of commands that read published metadata and files. */
 export const PUBLISHED_OPTIONS = [...IMAGE_CACHE_OPTIONS, ...REGISTRY_OPTIONS, ...namesOf(PUBLISHED_SHAPES)] as const
 /** Options of commands that read a release in a registry and no published files. */
-export const RELEASE_OPTIONS = [...REGISTRY_OPTIONS, 'image-ca', 'insecure-fetch'] as const
+const RELEASE_OPTIONS = [...REGISTRY_OPTIONS, 'image-ca', 'insecure-fetch'] as const
 
 export const STREAM_VALIDATE_OPTIONS = ['insecure-fetch', 'older-stream', 'json'] as const
 export const STREAM_CONVERT_OPTIONS = [

@@ -12,7 +12,7 @@ import type { CommandOptionShape } from './table/option-shape.js'
 import { SECRET_VARIABLES } from './secret-source.js'
 import { usageError } from '../usage-error.js'
 
-export { COMMAND_OPTIONS, variableOf, type CommandOptionName, type CommandOptionValues }
+export { COMMAND_OPTIONS, type CommandOptionName, type CommandOptionValues }
 
 interface OptionSource {
   /** For messages: `--port`, `IRONSTAGE_PORT`, `port in lab.yaml`. */

@@ -18,7 +18,7 @@ export interface ScenarioFile extends Omit<Scenario, 'releases'> {
   releases: Readonly<Record<string, ScenarioFileRelease>>
 }
 
-export interface ScenarioFileRelease extends Omit<ScenarioRelease, 'version' | 'own'> {
+interface ScenarioFileRelease extends Omit<ScenarioRelease, 'version' | 'own'> {
   version?: string
   /** `oci:DIR`, `REGISTRY/REPO:TAG`: a release image of the user's own. */
   release?: string
@@ -52,7 +52,7 @@ export interface ScenarioRelease {
   own?: OwnRelease
 }
 
-export interface ScenarioCluster {
+interface ScenarioCluster {
   /** Key of the release that it is installed with. */
   release: string
   /** `disconnected` reaches its mirror registry alone. Default `connected`. */

@@ -10,14 +10,14 @@ interface StoryLineHead {
   actor: string
 }
 
-export interface StoryBegin extends StoryLineHead {
+interface StoryBegin extends StoryLineHead {
   event: 'begin'
   title: string
   document: string | null
   without: readonly string[]
 }
 
-export interface StoryAct extends StoryLineHead {
+interface StoryAct extends StoryLineHead {
   event: 'act'
   /** RFC 3339. */
   time: string
@@ -27,7 +27,7 @@ export interface StoryAct extends StoryLineHead {
   because?: string
 }
 
-export interface StoryCheck extends StoryLineHead {
+interface StoryCheck extends StoryLineHead {
   event: 'check'
   time: string
   elapsed: number

@@ -7,7 +7,7 @@ import { payloadDigest } from './site-releases.js'
 import type { SiteRegistry } from './container-registry.js'
 
 /** Operators whose manifests a release may bring, by the names of their ClusterOperators. */
-export type ReleasedOperator = 'machine-api' | 'baremetal' | 'machine-config'
+type ReleasedOperator = 'machine-api' | 'baremetal' | 'machine-config'
 
 export interface NewRelease {
   /** `4.13.0` */

@@ -32,9 +32,9 @@ export interface HostSettings {
   stages?: Partial<Record<HostStage, StageSettings>>
 }
 
-export type ConsoleSettings = { ssh: string; line?: string; key?: string; config?: string } | { command: string[] }
+type ConsoleSettings = { ssh: string; line?: string; key?: string; config?: string } | { command: string[] }
 
-export interface HostBmcSettings {
+interface HostBmcSettings {
   redfish?: string
   ipmi?: string
   system?: string
@@ -45,14 +45,14 @@ export interface HostBmcSettings {
   console?: 'none' | 'log' | 'sol' | 'redfish'
 }
 
-export interface DiskSettings {
+interface DiskSettings {
   serial?: string
   wwn?: string
   'by-id'?: string
   name?: string
 }
 
-export interface ExpectedHardware {
+interface ExpectedHardware {
   serial?: string
   product?: string
   cpus?: number
@@ -68,7 +68,7 @@ export interface PostCheck {
   exit?: number
 }
 
-export interface StageSettings {
+interface StageSettings {
   time?: string
   retries?: number
   pause?: string

@@ -31,7 +31,7 @@ export interface HostRunReport {
 }
 
 /** A difference from the run before. */
-export interface HostChange {
+interface HostChange {
   host: string
   kind: 'new failure' | 'still failing' | 'fixed' | 'slower' | 'faster' | 'new host'
   text: string
@@ -64,7 +64,7 @@ export interface MethodReport {
 }
 
 /** Comparison of the same hosts, installed by a run itself and through an Ironic. */
-export interface BothWays {
+interface BothWays {
   /** Id of the other run. */
   with: string
   hosts: { host: string; direct: MethodReport; ironic: MethodReport }[]

@@ -24,7 +24,7 @@ export interface RequestedInstallation {
 }
 
 /** Result of one check on the disk. */
-export interface DiskCheck {
+interface DiskCheck {
   what: string
   ok: boolean
   found: string

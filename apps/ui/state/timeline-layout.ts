@@ -70,7 +70,7 @@ export function tickText(time: number, { from, to }: TimeSpan): string {
 /** Rows of marks, in their order. */
 export const LANES = ['agent', 'calls', 'machine', 'BMC', 'power', 'faults'] as const
 
-export type TimelineLane = (typeof LANES)[number]
+type TimelineLane = (typeof LANES)[number]
 
 const LANE_OF: Readonly<Record<TimelineMark['kind'], TimelineLane>> = {
   heartbeat: 'agent',

@@ -57,7 +57,7 @@ export interface FileBody extends AsyncIterable<Uint8Array> {
 export type HttpThrough = (request: SentRequest, send: () => Promise<ServerAnswer>) => Promise<ServerAnswer>
 
 /** Headers of a request that are sent again to the target of a redirect: credentials never reach another host. */
-export type RedirectHeaders = 'all but credentials' | 'none'
+type RedirectHeaders = 'all but credentials' | 'none'
 
 export interface FileRequest {
   /** May hold credentials, which are sent as Basic ones. */

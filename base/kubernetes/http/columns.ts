@@ -4,7 +4,7 @@ import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import type { Stored } from '../stored-object.js'
 import { formatAge } from './age.js'
 
-export interface KubeColumn {
+interface KubeColumn {
   name: string
   type: 'string' | 'integer' | 'number' | 'date'
   description: string

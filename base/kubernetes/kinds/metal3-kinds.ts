@@ -39,7 +39,7 @@ export interface CredentialsStatus {
 }
 
 /** RFC 3339; null for what has not happened. */
-export interface OperationTimes {
+interface OperationTimes {
   start: string | null
   end: string | null
 }

@@ -12,7 +12,7 @@ export interface Descriptor {
 }
 
 /** As Go names them: `linux`, `amd64`. */
-export interface ImagePlatform {
+interface ImagePlatform {
   os: string
   architecture: string
   variant?: string

@@ -14,7 +14,7 @@ export interface ImageReference {
 }
 
 /** An image in a folder in the OCI layout; without a tag the only one. */
-export interface LayoutPlace {
+interface LayoutPlace {
   folder: string
   tag?: string
   digest?: string

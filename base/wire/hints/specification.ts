@@ -3,7 +3,7 @@ import { HintError, pythonFloat, pythonLiteral } from './python-values.js'
 /** In the order in which oslo.utils tries them, so that `=` is not found in `==`. */
 const UNARY = ['==', '=', '!=', '<in>', '>=', '<=', '>', '<', 's==', 's!=', 's<=', 's<', 's>=', 's>'] as const
 const HINT_OPERATORS = [...UNARY, '<all-in>', '<or>', '<range-in>'] as const
-export type HintOperator = (typeof HINT_OPERATORS)[number]
+type HintOperator = (typeof HINT_OPERATORS)[number]
 
 /** A specification of oslo.utils's specs_matcher: an operator and its operands, or one word. What follows is not read. */
 export type Specification =

@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.js'
 import type { Microversion } from './microversion.js'
 
 /** Conversion of a record's value to the answer's. */
-export type FieldKind =
+type FieldKind =
   /** as it is */
   | 'plain'
   /** an object; the database's null is shown as `{}` */

@@ -21,10 +21,10 @@ export const arg = {
 } as const
 export type CallArgSchema = (typeof arg)[keyof typeof arg]
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** How an operation's body is read. */
-export type BodySpec =
+type BodySpec =
   /**
    * One document, checked as a whole; `label` is its name in error sentences, where it has one. A path that ends in
    * `{document}` gives a text in its place, which is none: upstream reads path segments as positional arguments.

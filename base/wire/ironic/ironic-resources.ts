@@ -25,7 +25,7 @@ export interface PortgroupRecord extends ResourceRecord {
   dynamic_portgroup: boolean
 }
 
-export type AllocationState = 'allocating' | 'active' | 'error'
+type AllocationState = 'allocating' | 'active' | 'error'
 
 /** A claim on one node with a resource class and traits. */
 export interface AllocationRecord extends ResourceRecord {
@@ -42,12 +42,12 @@ export interface AllocationRecord extends ResourceRecord {
   owner: string | null
 }
 
-export interface ChassisRecord extends ResourceRecord {
+interface ChassisRecord extends ResourceRecord {
   description: string | null
   extra: JsonObject
 }
 
-export interface VolumeConnectorRecord extends ResourceRecord {
+interface VolumeConnectorRecord extends ResourceRecord {
   node_id: number
   node_uuid: string
   type: string
@@ -55,7 +55,7 @@ export interface VolumeConnectorRecord extends ResourceRecord {
   extra: JsonObject
 }
 
-export interface VolumeTargetRecord extends ResourceRecord {
+interface VolumeTargetRecord extends ResourceRecord {
   node_id: number
   node_uuid: string
   volume_type: string

@@ -1,4 +1,3 @@
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 /** An object of a JSON document. */
 export type JsonObject = Record<string, unknown>
 

@@ -29,7 +29,7 @@ export interface IpmiCall {
 }
 
 /** The data of a response, after its completion code. */
-export type CommandAnswer = Iterable<number> | void
+type CommandAnswer = Iterable<number> | void
 
 /** A command of IPMI. */
 export interface IpmiCommand {

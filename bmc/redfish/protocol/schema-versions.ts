@@ -6,7 +6,7 @@ interface RedfishSchema {
 }
 
 /** The schemas that resources follow; `$metadata` and `JsonSchemas` list them. */
-export const REDFISH_SCHEMAS = {
+const REDFISH_SCHEMAS = {
   AccountService: { version: '1.15.0' },
   AttributeRegistry: { version: '1.3.7' },
   Bios: { version: '1.2.1' },

@@ -16,7 +16,7 @@ import type { SeenPower } from './conductor-events.js'
 import type { ConductorConf } from './conductor-conf.js'
 
 /** Probe point around an effect of the conductor. */
-export interface EffectPoint {
+interface EffectPoint {
   readonly kind: 'conductor-effect'
   /** Uuid of the node. */
   readonly node: string

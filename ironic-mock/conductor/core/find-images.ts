@@ -22,7 +22,7 @@ export interface FoundImage {
   sha256: string | null
 }
 
-export interface FindImageOptions {
+interface FindImageOptions {
   digest: boolean
   /** Uuid of the node that it is for. */
   node: string

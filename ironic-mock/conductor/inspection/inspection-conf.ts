@@ -22,7 +22,7 @@ export const INSPECTION_HOOKS = [
 export type InspectionHook = (typeof INSPECTION_HOOKS)[number]
 
 /** A PCI device that the hook `accelerators` recognizes by its ids. */
-export interface KnownDevice {
+interface KnownDevice {
   vendor_id: string
   device_id: string
   type?: string

@@ -43,7 +43,7 @@ export interface DeployInterfaceStep {
 }
 
 /** Work of the conductor in a step. */
-export type DeployAction =
+type DeployAction =
   /** Boots what the interface runs. */
   | { readonly kind: 'boot ramdisk' }
   /** Sends the agent a step of its own. */

@@ -17,7 +17,7 @@ interface KnownResults {
 type ResultAt<Kind extends PointKind> = Kind extends keyof KnownResults ? KnownResults[Kind] : unknown
 
 /** A strike of a fault at a point at which its effect can act. */
-export interface EffectStrike<Kind extends FaultKind> {
+interface EffectStrike<Kind extends FaultKind> {
   readonly effect: EffectOf<Kind>
   readonly point: PointOf<EffectPoint<Kind>>
   /** Does what would happen without the effect, other faults included. */
@@ -27,7 +27,7 @@ export interface EffectStrike<Kind extends FaultKind> {
 }
 
 /** The doing of an effect, typed by the points at which it acts. */
-export interface EffectAction<Kind extends FaultKind> {
+interface EffectAction<Kind extends FaultKind> {
   /** Whether it can act at a point whose kind fits. Default: it can. */
   readonly canAct?: (point: PointOf<EffectPoint<Kind>>, effect: EffectOf<Kind>) => boolean
   /** Whether the time in which it acts at a point has passed. Default: that never passes. */
