@@ -186,13 +186,22 @@ own_mounts() {
 function setupText({ needs, root, links, ...parts }: CellParts): string {
   // On a disposable target programs of any kind run, containers too.
   const filtering = needs.files ? null : parts.filtering
-  const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
-  const bounds = capabilities.map((name) => `+${name}`).join(',')
-  const options = `--inh-caps=-all --ambient-caps=-all --bounding-set=-all,${bounds}`
-  const trees = root === '' ? [''] : ['', root]
-  const each = (text: (tree: string) => string) => trees.map((tree) => text(quotedPath(tree))).join('\n')
-  const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
-  return `d=$1 input=$2 group=$3 devices=$4 disks=$5
+  return [
+    beginText(root),
+    treeCopyText(needs, root),
+    fileSystemsText(needs, filtering),
+    PLAIN_NODES,
+    ownFilesText(needs),
+    diskNodesText(needs, links),
+    runFilesText(needs, filtering),
+    chrootText(root),
+    LEAVE_TREE,
+    startText(needs, root, filtering),
+  ].join('\n')
+}
+
+/** Reads the arguments, joins the control group and defines what the rest calls. */
+const beginText = (root: string): string => `d=$1 input=$2 group=$3 devices=$4 disks=$5
 shift 5
 base=\${d%/*/*} own=${quotedPath(root)}/run/ironstage new=$d/root fstab=$d/fstab
 fail() { printf '%s\\n' "$1" >&4; exit 126; }
@@ -201,8 +210,13 @@ umask 022
 # Begun now, since the kernel takes ten milliseconds to move a process; all that is done meanwhile is within the policy.
 [ -z "$group" ] || echo 1 >"$group/command/cgroup.procs" &
 joined=$!
-${FUNCTIONS}${OWN_FILES}
-mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
+${FUNCTIONS}${OWN_FILES}`
+
+/** Copies the target's tree, and makes everything in the copy read-only or takes it away. */
+function treeCopyText(needs: CellNeeds, root: string): string {
+  const trees = root === '' ? [''] : ['', root]
+  const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
+  return `mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
 umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
 mounts=$(while read -r a b c r m rest; do
   case $m in
@@ -227,8 +241,11 @@ for line in $mounts; do
     *) mount -o remount,bind,${readOnly} "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || fail "$m could not be made read-only" ;;
   esac
 done
-unset IFS
-{
+unset IFS`
+}
+
+/** Mounts the kernel's file systems anew, /run and what the command reads in it. */
+const fileSystemsText = (needs: CellNeeds, filtering: SyscallFiltering | null): string => `{
   printf '%s\\n' "none $new/dev tmpfs mode=755,nosuid,noexec,size=1m" "none $new/dev/shm tmpfs X-mount.mkdir,mode=1777,nosuid,nodev,noexec" \\
     "none $new/dev/pts devpts X-mount.mkdir,newinstance,ptmxmode=0666,mode=620,nosuid,noexec" \\
     "none $new/proc proc ${needs.files ? 'rw' : 'ro'},nosuid,nodev,noexec" "none $new/run tmpfs mode=755,nosuid,nodev"
@@ -249,11 +266,15 @@ ${
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
 ${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 } >"$fstab"
-mount -a -T "$fstab" || fail 'its own file systems could not be mounted'
-cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
+mount -a -T "$fstab" || fail 'its own file systems could not be mounted'`
+
+/** Makes the nodes of devices that every program needs. */
+const PLAIN_NODES = `cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
 [ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
-ln -s pts/ptmx "$new/dev/ptmx"
-mkdir "$new/run/ironstage-cell" "$new/run/tmp"
+ln -s pts/ptmx "$new/dev/ptmx"`
+
+/** Lists our own files that the command reads, to be mounted together with the nodes of the disk. */
+const ownFilesText = (needs: CellNeeds): string => `mkdir "$new/run/ironstage-cell" "$new/run/tmp"
 {
   [ -d "$new$base" ] || mkdir -p "$new$base"
   own_files "$base" "$base"
@@ -271,8 +292,11 @@ ${
   # Last, with everything that is in it: nothing is made there.
   [ "$base" = /run/ironstage ] || printf '%s\\n' "$new$base $new$base none rbind,ro,nosuid,nodev,noexec"
   printf '%s\\n' "$new/run/ironstage $new/run/ironstage none rbind,ro,nosuid,nodev,noexec"
-} >"$fstab"
-# Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
+} >"$fstab"`
+
+/** Mounts the listed files, and makes the nodes of the named disk and those of the character devices that the command needs. */
+function diskNodesText(needs: CellNeeds, links: boolean): string {
+  return `# Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
 made=
 for one in $devices; do
   case $one in *!*) continue ;; esac
@@ -285,8 +309,11 @@ done
 [ ! -s "$fstab" ] || mount -a -T "$fstab" || fail 'its own device nodes could not be made'
 cell_nodes "$new/dev" "$devices" "$made"
 ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
-${links ? LINKS : ''}
-${
+${links ? LINKS : ''}`
+}
+
+/** Puts files into the cell's /run: the filter of system calls, settings of the resolver and others. */
+const runFilesText = (needs: CellNeeds, filtering: SyscallFiltering | null): string => `${
   filtering === null
     ? ''
     : `{
@@ -300,23 +327,28 @@ ${
 [ ! -f /run/NetworkManager/resolv.conf ] || { mkdir -p "$new/run/NetworkManager"; cp /run/NetworkManager/resolv.conf "$new/run/NetworkManager/"; }`
     : ''
 }
-[ ! -e /run/ostree-booted ] || : >"$new/run/ostree-booted"
-${
+[ ! -e /run/ostree-booted ] || : >"$new/run/ostree-booted"`
+
+/** Gives the machine's own tree, where programs run in it by chroot, the cell's kernel file systems. */
+const chrootText = (root: string): string =>
   root === ''
     ? ''
-    : each((tree) =>
-        tree === ''
-          ? ''
-          : `for p in dev proc sys run; do mount --rbind "$new/$p" "$new${tree}/$p" || fail "$p could not be mounted"; done`,
-      )
-}
-wait "$joined" || fail 'its control group could not be joined'
+    : `for p in dev proc sys run; do mount --rbind "$new/$p" "$new${quotedPath(root)}/$p" || fail "$p could not be mounted"; done`
+
+/** Makes the copy the root folder, and reports that the cell is ready. */
+const LEAVE_TREE = `wait "$joined" || fail 'its control group could not be joined'
 # The folder for temporary files is empty yet, so the old tree can be there until it is gone.
 cd "$new" && pivot_root . run/tmp || fail 'it could not leave the tree of the target'
 cd /
 umount -l /run/tmp || fail 'it could not leave the tree of the target'
-printf 'ok %s\\n' "$pid" >&4
-# Close descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
+printf 'ok %s\\n' "$pid" >&4`
+
+/** Starts the command, without privileges that it does not need. */
+function startText(needs: CellNeeds, root: string, filtering: SyscallFiltering | null): string {
+  const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
+  const bounds = capabilities.map((name) => `+${name}`).join(',')
+  const options = `--inh-caps=-all --ambient-caps=-all --bounding-set=-all,${bounds}`
+  return `# Close descriptors that were open where ironstage was started; a plain shell cannot close those of two digits.
 for n in /proc/self/fd/??*; do
   [ ! -e "$n" ] || ! command -v bash >/dev/null 2>&1 || { set -- bash --norc -c 'for n in /proc/self/fd/??*; do n=\${n##*/}; eval "exec $n>&-"; done; exec "$@"' cell "$@"; break; }
 done

@@ -1,9 +1,11 @@
 import { posix } from 'node:path'
 import { UserError, defined, type Clock } from '../../base/runtime/index.js'
-import type { TargetCapability, TargetCommand, DiskPolicy, Executor, Target } from '../executor.js'
+import type { TargetCapability, TargetCommand, Executor, Target } from '../executor.js'
 import { SupervisedExecutor, type PreparedCommand, type SupervisedOptions } from '../supervised/supervised-executor.js'
 import { RECORD_FOLDERS } from '../supervised/supervised-files.js'
 import { RunRefused } from '../supervised/supervised-run.js'
+import type { CellText } from '../supervised/supervised-scripts.js'
+import type { TaggedLine } from '../supervised/tagged-lines.js'
 import { cellText } from '../confinement/cell-script.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
 import type { CellNeeds } from '../confinement/needs.js'
@@ -64,103 +66,160 @@ export interface GuardedTarget extends Target, AsyncDisposable {
 /**
  * Enforces a disk policy on a real target. Every command is checked twice before it runs: its command line here, and the
  * devices that it names on the target, in the script that runs it. The kernel then confines it to what it needs.
+ *
+ * @returns a plain object, since callers copy it to add how the target gets images
  */
 export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
-  const { name, disks, allow, disposable, confinement, clock, root = '', programs = {}, ...rest } = options
-  const scratch = `${root}${STEP_FILES}`
-  let own: string | undefined
-  const allowances: Allowances = { has: (capability) => allow.includes(capability), disposable, folders: [] }
-  const folders = () => [scratch, ...(own === undefined ? [] : [own])]
+  const { name, clock, root = '' } = options
+  const guard = new DiskGuard(options)
+  const { supervised } = guard
+  const visibleOnly = hidingDisks(supervised, () => guard.findVisible())
+  return {
+    name,
+    clock,
+    disks: { mayWrite: (disk) => guard.mayWrite(disk.name) },
+    executor: withUserErrors(visibleOnly, name),
+    hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
+    has: (capability) => options.allow.includes(capability),
+    unfinished: () => supervised.unfinished(),
+    boot: async () => (await supervised.facts()).boot,
+    scratch: `${root}${STEP_FILES}`,
+    confinement: describeConfinement(options.confinement),
+    findDisks: () => guard.findDisks(),
+    [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
+  }
+}
 
-  const prepare = (command: TargetCommand): PreparedCommand => {
-    const check = checkCommand(command, allowances)
+/** Checks what is sent to one target, and finds the disks of its policy there. */
+class DiskGuard {
+  /** Runs what this guard lets through. */
+  readonly supervised: SupervisedExecutor
+  readonly #options: GuardedTargetOptions
+  /** Folder of the machine's own tree; empty where that is the tree of the login shell. */
+  readonly #root: string
+  readonly #allowances: Allowances
+  readonly #standIns: ReadonlyMap<string, string>
+  /** Folder of the runs on the target, from its first answer on. */
+  #runsFolder: string | undefined
+  /** Kernel names of the policy's disks, as last found. */
+  #visibleNames: ReadonlySet<string> = new Set()
+
+  constructor(options: GuardedTargetOptions) {
+    this.#options = options
+    this.#root = options.root ?? ''
+    this.#allowances = {
+      has: (capability) => options.allow.includes(capability),
+      disposable: options.disposable,
+      folders: [],
+    }
+    this.#standIns = standInSerials(options.disks)
+    this.supervised = new SupervisedExecutor({
+      ...options,
+      prepare: (command) => this.#prepare(command),
+      allowPath: (path) => this.#allowPath(path),
+    })
+  }
+
+  mayWrite(path: string): boolean {
+    return this.#visibleNames.has(path.replace(/^\/dev\//, ''))
+  }
+
+  async findVisible(): Promise<Visible> {
+    const lines = await this.#look(visibleScript(this.#options.disks))
+    this.#visibleNames = new Set(lines.flatMap(({ tag, text }) => (tag === 'v' ? [text] : [])))
+    return { names: this.#visibleNames, standIns: this.#standIns }
+  }
+
+  async findDisks(): Promise<FoundDisk[]> {
+    return foundDisks(await this.#look(disksScript(this.#options.disks)))
+  }
+
+  /** Runs a script that reports on the disks, and stops at its first complaint. */
+  async #look(script: string): Promise<readonly TaggedLine[]> {
+    this.#runsFolder ??= (await this.supervised.facts()).folder
+    const lines = await this.supervised.lines(script)
+    const wrong = lines.find(({ tag }) => tag === 'w')
+    if (wrong)
+      throw new UserError('no-disk', `${this.#options.name}: ${wrong.text}`, {
+        remedy: `nothing was written; the disk was named as ${this.#options.disks.map(describeSelector).join(', ')}`,
+      })
+    return lines
+  }
+
+  #prepare(command: TargetCommand): PreparedCommand {
+    const { name, disks, programs = {}, confinement } = this.#options
+    const root = this.#root
+    const check = checkCommand(command, this.#allowances)
     if (check.kind === 'refuse') throw commandRefusedError(name, command, check.why)
     const { operands, cell, mountPoint } = check
     const guard =
       operands && guardScript(disks, operands, { root, resolve: cell !== null || operands.devices.length > 0 })
     if (mountPoint !== undefined) return atMountPoint(mountPoint, guard ?? '', { root, confined: confinement !== null })
-    // Ignition configs of the steps. Below a folder, of a mounted disk for one, it is none of theirs.
-    const secrets = command.argv.filter((word) => word.endsWith('.ign') && posix.dirname(word) === STEP_FILES)
     return {
       argv: relocated(command.argv, programs, root),
-      secrets: secrets.map((word) => `${root}${word}`),
+      secrets: stepConfigs(command.argv).map((path) => `${root}${path}`),
       ...defined({
         guard: guard ?? undefined,
         cell:
-          cell === null || confinement === null ? undefined : confined(command, cell, operands === null, confinement),
+          cell === null || confinement === null
+            ? undefined
+            : this.#cellOf(command, cell, operands === null, confinement),
       }),
     }
   }
-  const confined = (
-    { argv }: TargetCommand,
-    needs: CellNeeds,
-    unresolved: boolean,
-    { devices, filtering }: Confinement,
-  ) =>
-    cellText({
-      policy: devices,
-      filtering,
+
+  /** @param unresolved true when no guard finds the disks before the command runs */
+  #cellOf({ argv }: TargetCommand, needs: CellNeeds, unresolved: boolean, confinement: Confinement): CellText {
+    const { disks } = this.#options
+    return cellText({
+      policy: confinement.devices,
+      filtering: confinement.filtering,
       needs,
-      root,
+      root: this.#root,
       links: argv.some((word) => word.includes('/dev/disk/')),
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
     })
-  const allowPath = (path: string): void => {
-    if (disposable || folders().some((folder) => isOfSteps(path, folder))) return
+  }
+
+  #allowPath(path: string): void {
+    if (this.#options.disposable || this.#isOfSteps(path)) return
     throw new UserError('path-refused', `${path} is not written: it is not part of the named disk`, {
       remedy: 'use --target-is-disposable where files of the target itself may be written',
     })
   }
-  const supervised = new SupervisedExecutor({ ...rest, clock, prepare, allowPath })
-  const standIns = new Map(disks.flatMap((disk) => (disk.kind === 'loop' ? [[disk.name, disk.serial] as const] : [])))
 
-  const look = async (script: string) => {
-    own ??= (await supervised.facts()).folder
-    const lines = await supervised.lines(script)
-    const wrong = lines.find(({ tag }) => tag === 'w')
-    if (wrong)
-      throw new UserError('no-disk', `${name}: ${wrong.text}`, {
-        remedy: `nothing was written; the disk was named as ${disks.map(describeSelector).join(', ')}`,
-      })
-    return lines
-  }
-  let names: ReadonlySet<string> = new Set()
-  const visible = async (): Promise<Visible> => {
-    const lines = await look(visibleScript(disks))
-    names = new Set(lines.flatMap(({ tag, text }) => (tag === 'v' ? [text] : [])))
-    return { names, standIns }
-  }
-  const policy: DiskPolicy = { mayWrite: ({ name: path }) => names.has(path.replace(/^\/dev\//, '')) }
-
-  return {
-    name,
-    clock,
-    disks: policy,
-    executor: withUserErrors(hidingDisks(supervised, visible), name),
-    hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
-    has: (capability) => allowances.has(capability),
-    unfinished: () => supervised.unfinished(),
-    boot: async () => (await supervised.facts()).boot,
-    scratch,
-    confinement: describeConfinement(confinement),
-    findDisks: async () => {
-      const lines = await look(disksScript(disks))
-      return lines.flatMap(({ tag, text }) => {
-        const found = tag === 'd' ? /^(\S+) (\S+) (\d+) (.*)$/.exec(text) : null
-        if (!found) return []
-        const why = lines.find((line) => line.tag === 'i' && line.text.startsWith(`${found[1]} `))
-        return {
-          path: `/dev/${found[1]}`,
-          number: found[2]!,
-          size: Number(found[3]),
-          model: found[4]!.trim() || null,
-          inUse: why ? why.text.slice(found[1]!.length + 1) : null,
-        }
-      })
-    },
-    [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
+  #isOfSteps(path: string): boolean {
+    if (isOfSteps(path, `${this.#root}${STEP_FILES}`)) return true
+    return this.#runsFolder !== undefined && isOfSteps(path, this.#runsFolder)
   }
 }
+
+/** Serial numbers that loop devices show in place of the disks that they stand for. */
+function standInSerials(disks: readonly DiskSelector[]): ReadonlyMap<string, string> {
+  const serials = new Map<string, string>()
+  for (const disk of disks) if (disk.kind === 'loop') serials.set(disk.name, disk.serial)
+  return serials
+}
+
+/** Reads the disks from the lines of {@link disksScript}. */
+function foundDisks(lines: readonly TaggedLine[]): FoundDisk[] {
+  return lines.flatMap(({ tag, text }) => {
+    const found = tag === 'd' ? /^(\S+) (\S+) (\d+) (.*)$/.exec(text) : null
+    if (!found) return []
+    const why = lines.find((line) => line.tag === 'i' && line.text.startsWith(`${found[1]} `))
+    return {
+      path: `/dev/${found[1]}`,
+      number: found[2]!,
+      size: Number(found[3]),
+      model: found[4]!.trim() || null,
+      inUse: why ? why.text.slice(found[1]!.length + 1) : null,
+    }
+  })
+}
+
+/** Ignition configs of the steps, which hold secrets. A config below a folder, as of a mounted disk, is none of theirs. */
+const stepConfigs = (argv: readonly string[]): string[] =>
+  argv.filter((word) => word.endsWith('.ign') && posix.dirname(word) === STEP_FILES)
 
 /** Folder of the steps' files. */
 const STEP_FILES = '/run/ironstage'

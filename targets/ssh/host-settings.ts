@@ -55,82 +55,164 @@ export async function hostSettings(
   surroundings: SshSurroundings,
   clock: Clock,
 ): Promise<SshHostSettings> {
-  const { home, userName, agentSocket } = surroundings
-  const found = await configured(address, surroundings, clock)
-  const one = (name: string): string | undefined => [found[name]].flat()[0]
-  const list = (name: string): string[] => [found[name] ?? []].flat()
-  const yes = (name: string, otherwise: boolean): boolean => {
-    const value = one(name)?.toLowerCase()
-    return value === undefined ? otherwise : value === 'yes' || value === 'true'
-  }
-
-  const user = address.user ?? one('user') ?? userName
-  const port = address.port ?? (one('port') === undefined ? 22 : Number(one('port')))
-  const host = (one('hostname') ?? address.host).replace(/%([h%])/g, (_, t) => (t === 'h' ? address.host : '%'))
-  const tokens: Record<string, string> = {
-    '%': '%',
-    h: host,
-    n: address.host,
-    p: String(port),
-    r: user,
-    u: userName,
-    d: home,
-    k: one('hostkeyalias') ?? address.host,
-  }
-  const path = (text: string) =>
-    text
-      .replace(/^~(?=\/|$)/, home)
-      .replace(/\$\{HOME\}/g, home)
-      .replace(/%(.)/g, (whole, token: string) => tokens[token] ?? whole)
-  refuse(one('proxycommand'), address.host)
-
-  const alias = one('hostkeyalias')
-  const paths = (name: string, otherwise: string[]) => {
-    const words = list(name)
-      .flatMap((value) => value.split(/\s+/))
-      .filter((word) => word !== '' && word !== 'none')
-    return (found[name] === undefined ? otherwise : words).map(path)
-  }
-  const keys = list('identityfile').filter((file) => file !== 'none')
-  const ssh = join(home, '.ssh')
-  const agent = one('identityagent')
-  const jump = one('proxyjump')
+  const values = new SshConfigValues(await configured(address, surroundings, clock))
+  const endpoint = sshEndpoint(address, values, surroundings.userName)
+  const { host, port, user } = endpoint
+  const alias = values.first('hostkeyalias')
+  refuse(values.first('proxycommand'), address.host)
+  const paths = new SshConfigPaths(surroundings.home, pathTokens(address, endpoint, alias, surroundings))
   return {
     host,
     port,
     user,
     knownAs: alias === undefined ? { host, port } : { host: alias, port: 22 },
-    knownHostsFiles: [
-      ...paths('userknownhostsfile', [join(ssh, 'known_hosts'), join(ssh, 'known_hosts2')]),
-      ...paths('globalknownhostsfile', ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2']),
-    ],
-    keyFiles:
-      found['identityfile'] === undefined
-        ? USUAL_KEYS.map((name) => ({ path: join(ssh, name), named: false }))
-        : keys.map((file) => ({ path: path(file), named: true })),
-    certificateFiles: list('certificatefile').map(path),
-    onlyTheseKeys: yes('identitiesonly', false),
-    agent: agent === undefined || agent === 'SSH_AUTH_SOCK' ? agentSocket : agent === 'none' ? null : path(agent),
-    methods: {
-      publickey: yes('pubkeyauthentication', true),
-      keyboardInteractive: yes('kbdinteractiveauthentication', yes('challengeresponseauthentication', true)),
-      password: yes('passwordauthentication', true),
-    },
-    jumps:
-      jump === undefined || jump.toLowerCase() === 'none' ? [] : jump.split(',').map((one) => parseJump(one.trim())),
+    knownHostsFiles: knownHostsFiles(values, paths),
+    keyFiles: keyFiles(values, paths),
+    certificateFiles: values.all('certificatefile').map((file) => paths.expand(file)),
+    onlyTheseKeys: values.flag('identitiesonly', false),
+    agent: agentOf(values.first('identityagent'), surroundings.agentSocket, paths),
+    methods: authenticationMethods(values),
+    jumps: jumpHosts(values.first('proxyjump')),
     keepalive: {
-      interval:
-        one('serveraliveinterval') === undefined ? SSH_KEEPALIVE_INTERVAL : seconds(Number(one('serveraliveinterval'))),
-      count: Number(one('serveralivecountmax') ?? 3),
+      interval: values.seconds('serveraliveinterval', SSH_KEEPALIVE_INTERVAL),
+      count: Number(values.first('serveralivecountmax') ?? 3),
     },
-    connectTimeout: one('connecttimeout') === undefined ? SSH_CONNECT_TIMEOUT : seconds(Number(one('connecttimeout'))),
+    connectTimeout: values.seconds('connecttimeout', SSH_CONNECT_TIMEOUT),
     algorithms: algorithmsOf({
-      kex: one('kexalgorithms'),
-      serverHostKey: one('hostkeyalgorithms'),
-      cipher: one('ciphers'),
-      hmac: one('macs'),
+      kex: values.first('kexalgorithms'),
+      serverHostKey: values.first('hostkeyalgorithms'),
+      cipher: values.first('ciphers'),
+      hmac: values.first('macs'),
     }),
   }
+}
+
+/** Values of the configuration for one host, by keyword in lower case. */
+class SshConfigValues {
+  readonly #found: Readonly<Record<string, string | string[]>>
+
+  constructor(found: Readonly<Record<string, string | string[]>>) {
+    this.#found = found
+  }
+
+  has(keyword: string): boolean {
+    return this.#found[keyword] !== undefined
+  }
+
+  first(keyword: string): string | undefined {
+    return this.all(keyword)[0]
+  }
+
+  all(keyword: string): string[] {
+    return [this.#found[keyword] ?? []].flat()
+  }
+
+  flag(keyword: string, otherwise: boolean): boolean {
+    const value = this.first(keyword)?.toLowerCase()
+    return value === undefined ? otherwise : value === 'yes' || value === 'true'
+  }
+
+  /** @returns milliseconds */
+  seconds(keyword: string, otherwise: number): number {
+    const value = this.first(keyword)
+    return value === undefined ? otherwise : seconds(Number(value))
+  }
+}
+
+/** Address and login to connect with. */
+interface SshEndpoint {
+  host: string
+  port: number
+  user: string
+}
+
+function sshEndpoint(address: SshAddress, values: SshConfigValues, userName: string): SshEndpoint {
+  const port = values.first('port')
+  const host = values.first('hostname') ?? address.host
+  return {
+    host: host.replace(/%([h%])/g, (_, token) => (token === 'h' ? address.host : '%')),
+    port: address.port ?? (port === undefined ? 22 : Number(port)),
+    user: address.user ?? values.first('user') ?? userName,
+  }
+}
+
+/** Values of the tokens that paths may contain, from the TOKENS section of ssh_config(5). */
+const pathTokens = (
+  address: SshAddress,
+  { host, port, user }: SshEndpoint,
+  alias: string | undefined,
+  { home, userName }: SshSurroundings,
+): Readonly<Record<string, string>> => ({
+  '%': '%',
+  h: host,
+  n: address.host,
+  p: String(port),
+  r: user,
+  u: userName,
+  d: home,
+  k: alias ?? address.host,
+})
+
+/** Turns paths of the configuration into those of files. */
+class SshConfigPaths {
+  readonly #home: string
+  readonly #tokens: Readonly<Record<string, string>>
+
+  constructor(home: string, tokens: Readonly<Record<string, string>>) {
+    this.#home = home
+    this.#tokens = tokens
+  }
+
+  /** Path of one of the user's default files. */
+  inSshFolder(name: string): string {
+    return join(this.#home, '.ssh', name)
+  }
+
+  expand(text: string): string {
+    return text
+      .replace(/^~(?=\/|$)/, this.#home)
+      .replace(/\$\{HOME\}/g, this.#home)
+      .replace(/%(.)/g, (whole, token: string) => this.#tokens[token] ?? whole)
+  }
+}
+
+function knownHostsFiles(values: SshConfigValues, paths: SshConfigPaths): string[] {
+  const named = (keyword: string, otherwise: string[]): string[] => {
+    const words = values.all(keyword).flatMap((value) => value.split(/\s+/))
+    const files = values.has(keyword) ? words.filter((word) => word !== '' && word !== 'none') : otherwise
+    return files.map((file) => paths.expand(file))
+  }
+  return [
+    ...named('userknownhostsfile', [paths.inSshFolder('known_hosts'), paths.inSshFolder('known_hosts2')]),
+    ...named('globalknownhostsfile', ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2']),
+  ]
+}
+
+function keyFiles(values: SshConfigValues, paths: SshConfigPaths): SshHostSettings['keyFiles'] {
+  if (!values.has('identityfile')) return USUAL_KEYS.map((name) => ({ path: paths.inSshFolder(name), named: false }))
+  const files = values.all('identityfile').filter((file) => file !== 'none')
+  return files.map((file) => ({ path: paths.expand(file), named: true }))
+}
+
+/** Path of the agent's socket; null where no agent is asked. */
+function agentOf(value: string | undefined, agentSocket: string | null, paths: SshConfigPaths): string | null {
+  if (value === undefined || value === 'SSH_AUTH_SOCK') return agentSocket
+  return value === 'none' ? null : paths.expand(value)
+}
+
+const authenticationMethods = (values: SshConfigValues): SshHostSettings['methods'] => ({
+  publickey: values.flag('pubkeyauthentication', true),
+  keyboardInteractive: values.flag(
+    'kbdinteractiveauthentication',
+    // The keyword's older name.
+    values.flag('challengeresponseauthentication', true),
+  ),
+  password: values.flag('passwordauthentication', true),
+})
+
+function jumpHosts(value: string | undefined): SshAddress[] {
+  if (value === undefined || value.toLowerCase() === 'none') return []
+  return value.split(',').map((jump) => parseJump(jump.trim()))
 }
 
 async function configured(

@@ -100,76 +100,18 @@ export class SshConnection implements AsyncDisposable {
   static async open(parts: SshConnectionParts): Promise<SshConnection> {
     const { settings, through, clock, signal } = parts
     signal?.throwIfAborted()
-    const name = shownAddress(settings)
     const client = new (loadSsh2().Client)()
-    using _hold = clock.hold(`connecting to ${name}`)
+    using _hold = clock.hold(`connecting to ${shownAddress(settings)}`)
     const limit = new AbortController()
     const timeLimit = extendableLimit(clock, limit.signal, settings.connectTimeout)
-    let authentication: Authentication | undefined
-    const shown: ShownKey = { provisional: false, fingerprint: '' }
     let socket: Readable | undefined
     try {
-      const sock = through
+      socket = through
         ? await unlessAborted(through.forward(settings.host, settings.port), signal)
         : await openTcp(settings, timeLimit.expired, signal, limit.signal)
-      socket = sock
-      await new Promise<void>((resolve, reject) => {
-        const fail = (error: unknown) => {
-          reject(error as Error)
-          sock.destroy()
-        }
-        timeLimit.expired.catch(() => fail(new LinkLost(`${name} does not answer`)))
-        signal?.addEventListener('abort', () => fail(signal.reason), { once: true, signal: limit.signal })
-        client.once('ready', resolve)
-        client.on('handshake', () => {
-          timeLimit.extend(AUTHENTICATION_TIMEOUT)
-          parts.onPhase?.('logging in', AUTHENTICATION_TIMEOUT)
-        })
-        client.on('error', (error: Error & { level?: string }) => {
-          // One method of authentication failed; others may follow.
-          if (error.level === 'agent' || /^Error signing/.test(error.message)) {
-            authentication?.notes.push(error.message)
-            return
-          }
-          fail(asLost(error, name, authentication))
-        })
-        client.once('close', () => reject(new LinkLost(`${name} closed the connection`)))
-        authentication = new Authentication({
-          settings,
-          secrets: parts.secrets,
-          clock,
-          get keysOnly() {
-            return shown.provisional
-          },
-          asking: (question) => timeLimit.pausedFor(question),
-        })
-        client.connect({
-          username: settings.user,
-          sock,
-          readyTimeout: 0,
-          keepaliveInterval: settings.keepalive.interval,
-          keepaliveCountMax: settings.keepalive.count,
-          algorithms: algorithmsFor(parts) as never,
-          hostVerifier: (key: Buffer) => {
-            try {
-              const certificate = readHostCertificate(key)
-              const own = certificate?.key ?? key
-              shown.fingerprint = formatFingerprint(own)
-              const check = { ...parts, name: settings.knownAs, files: parts.knownHosts, now: clock.now() }
-              shown.provisional = checkHostKey(check, own, certificate) === 'provisional'
-              if (certificate) goOnWithKey(client, key, certificate)
-              return true
-            } catch (error) {
-              reject(error as Error)
-              return false
-            }
-          },
-          authHandler: authentication.handler,
-        })
-        signWithCertificates(client)
-        if (hasAuthority(parts.knownHosts, settings.knownAs)) askForCertificate(client)
-      })
-      return new SshConnection(parts, client, sock, shown)
+      const login = new SshLogin(parts, client, socket, timeLimit)
+      await login.run(limit.signal)
+      return new SshConnection(parts, client, socket, login.shown)
     } catch (error) {
       client.on('error', () => {})
       socket?.destroy()
@@ -333,6 +275,118 @@ export class SshConnection implements AsyncDisposable {
         channel.close()
       },
     }
+  }
+}
+
+/** The check of the host and the login of the user on a new connection. */
+class SshLogin {
+  /** Key that the host has shown; complete after `run`. */
+  readonly shown: ShownKey = { provisional: false, fingerprint: '' }
+  readonly #parts: SshConnectionParts
+  readonly #client: Client
+  readonly #socket: Readable
+  readonly #timeLimit: ReturnType<typeof extendableLimit>
+  readonly #name: string
+  #authentication: Authentication | undefined
+
+  constructor(
+    parts: SshConnectionParts,
+    client: Client,
+    socket: Readable,
+    timeLimit: ReturnType<typeof extendableLimit>,
+  ) {
+    this.#parts = parts
+    this.#client = client
+    this.#socket = socket
+    this.#timeLimit = timeLimit
+    this.#name = shownAddress(parts.settings)
+  }
+
+  /**
+   * Not an async function: its caller must go on in the turn of `ready`, to hear what the host sends next.
+   *
+   * @param over aborted when the attempt is over
+   */
+  run(over: AbortSignal): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.#listen(over, resolve, reject)
+      this.#connect(reject)
+    })
+  }
+
+  #listen(over: AbortSignal, resolve: () => void, reject: (error: unknown) => void): void {
+    const { signal } = this.#parts
+    const fail = (error: unknown) => {
+      reject(error)
+      this.#socket.destroy()
+    }
+    this.#timeLimit.expired.catch(() => fail(new LinkLost(`${this.#name} does not answer`)))
+    signal?.addEventListener('abort', () => fail(signal.reason), { once: true, signal: over })
+    this.#client.once('ready', resolve)
+    this.#client.on('handshake', () => {
+      this.#timeLimit.extend(AUTHENTICATION_TIMEOUT)
+      this.#parts.onPhase?.('logging in', AUTHENTICATION_TIMEOUT)
+    })
+    this.#client.on('error', (error: Error & { level?: string }) => {
+      // One method of authentication failed; others may follow.
+      if (error.level === 'agent' || /^Error signing/.test(error.message)) {
+        this.#authentication?.notes.push(error.message)
+        return
+      }
+      fail(asLost(error, this.#name, this.#authentication))
+    })
+    this.#client.once('close', () => reject(new LinkLost(`${this.#name} closed the connection`)))
+  }
+
+  #connect(reject: (error: unknown) => void): void {
+    const { settings, knownHosts } = this.#parts
+    const authentication = this.#authenticate()
+    this.#client.connect({
+      username: settings.user,
+      sock: this.#socket,
+      readyTimeout: 0,
+      keepaliveInterval: settings.keepalive.interval,
+      keepaliveCountMax: settings.keepalive.count,
+      algorithms: algorithmsFor(this.#parts) as never,
+      hostVerifier: (key: Buffer) => {
+        try {
+          this.#checkHost(key)
+          return true
+        } catch (error) {
+          reject(error)
+          return false
+        }
+      },
+      authHandler: authentication.handler,
+    })
+    signWithCertificates(this.#client)
+    if (hasAuthority(knownHosts, settings.knownAs)) askForCertificate(this.#client)
+  }
+
+  #authenticate(): Authentication {
+    const { settings, secrets, clock } = this.#parts
+    const { shown } = this
+    this.#authentication = new Authentication({
+      settings,
+      secrets,
+      clock,
+      get keysOnly() {
+        return shown.provisional
+      },
+      asking: (question) => this.#timeLimit.pausedFor(question),
+    })
+    return this.#authentication
+  }
+
+  /** @param key bare, or inside of a certificate */
+  #checkHost(key: Buffer): void {
+    const { settings, knownHosts, pins, phase, clock } = this.#parts
+    const certificate = readHostCertificate(key)
+    const own = certificate?.key ?? key
+    this.shown.fingerprint = formatFingerprint(own)
+    const check = { name: settings.knownAs, files: knownHosts, pins, phase, now: clock.now() }
+    this.shown.provisional = checkHostKey(check, own, certificate) === 'provisional'
+    if (certificate) goOnWithKey(this.#client, key, certificate)
   }
 }
 

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../base/bytes/index.js'
 import type { TargetCommand, Executor, TargetFiles, OutputChunk, RunningCommand, RunId } from '../executor.js'
 import { Conversation, type ConversationOptions, type TargetFacts } from './conversation.js'
-import { taggedLines } from './tagged-lines.js'
+import { taggedLines, type TaggedLine } from './tagged-lines.js'
 import { RUNS, startScript, forgetScript, type CellText } from './supervised-scripts.js'
 import { supervisedFiles } from './supervised-files.js'
 import { OutputRefused, Restage, SupervisedRun, type Position } from './supervised-run.js'
@@ -63,7 +63,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
    * @param text prints lines `X text`
    * @returns its lines, each with the letter before it as its tag
    */
-  async lines(text: string): Promise<{ tag: string; text: string }[]> {
+  async lines(text: string): Promise<TaggedLine[]> {
     return (await taggedLines(this.#conversation, text)).slice(0, -1)
   }
 
