@@ -1,3 +1,4 @@
+import type Database from 'libsql'
 import {
   withClockHeld,
   isDiskFull,
@@ -7,6 +8,7 @@ import {
   UserError,
   type Clock,
   type DatabaseForm,
+  type SealedDatabase,
 } from '../base/runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { ERRORS } from './errors.js'
@@ -82,8 +84,9 @@ export const MACHINE_DATABASE: DatabaseForm = {
 
 const RECORD_KINDS: readonly RecordKind[] = ['spec', 'state', 'system', 'saved', 'run', 'file']
 
-type RecordChange =
-  { put: readonly [machine: string, kind: RecordKind, name: string]; value: () => unknown } | { remove: string[] }
+type RecordKey = readonly [machine: string, kind: RecordKind, name: string]
+
+type RecordChange = { put: RecordKey; value: () => unknown } | { remove: string[] }
 
 /** Listeners for what no caller waits for. */
 export interface StoreHooks {
@@ -108,84 +111,130 @@ export function openMachineStore(
 ): MachineStore {
   const settings = most === undefined ? '' : `PRAGMA max_page_count = ${most}`
   const database = openDatabase(file, MACHINE_DATABASE, { settings, onLoss })
-  const { db } = database
-  const insert = db.prepare(
-    `INSERT INTO record (machine, kind, name, sum, value) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (machine, kind, name) DO UPDATE SET sum = excluded.sum, value = excluded.value`,
-  )
-  const removals = ['machine = ?', 'machine = ? AND kind = ?', 'machine = ? AND kind = ? AND name = ?'].map((where) =>
-    db.prepare(`DELETE FROM record WHERE ${where}`),
-  )
-  let queue: RecordChange[] = []
-  let flushing: Promise<void> | undefined
+  return new QueuedMachineStore(file, new RecordTable(database), clock, onFull)
+}
 
-  const put = (key: readonly [machine: string, kind: RecordKind, name: string], value: unknown) => {
-    const text = JSON.stringify(value)
-    insert.run(...key, rowSum('record', [...key, text]), text)
+/** Queues changes, and writes those of one turn of the event loop together. */
+class QueuedMachineStore implements MachineStore {
+  readonly #file: string
+  readonly #records: RecordTable
+  readonly #clock: Clock
+  readonly #onFull: StoreHooks['onFull']
+  #queue: RecordChange[] = []
+  #flushing: Promise<void> | undefined
+
+  constructor(file: string, records: RecordTable, clock: Clock, onFull: StoreHooks['onFull']) {
+    this.#file = file
+    this.#records = records
+    this.#clock = clock
+    this.#onFull = onFull
   }
-  const write = (changes: readonly RecordChange[]) => {
+
+  load(): StoredRecord[] {
+    return this.#records.readAll()
+  }
+
+  put(machine: string, kind: RecordKind, name: string, value: () => unknown): void {
+    this.#queue.push({ put: [machine, kind, name], value })
+  }
+
+  remove(...key: [machine: string, kind?: RecordKind, name?: string]): void {
+    this.#queue.push({ remove: key.filter((part) => part !== undefined) })
+  }
+
+  note(): void {}
+
+  flush(): Promise<void> {
+    if (this.#queue.length === 0) return Promise.resolve()
+    return (this.#flushing ??= withClockHeld(this.#clock, 'keeping machines', () => this.#writeAfterTurn()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.flush()
+    } finally {
+      this.#records.close()
+    }
+  }
+
+  #writeAfterTurn(): Promise<void> {
+    return new Promise((resolve, reject) =>
+      setImmediate(() => {
+        try {
+          this.#writeQueue()
+          resolve()
+        } catch (error) {
+          reject(error as Error)
+        }
+      }),
+    )
+  }
+
+  /** Changes that the disk refuses stay in the queue. */
+  #writeQueue(): void {
+    this.#flushing = undefined
+    const changes = this.#queue
+    this.#queue = []
+    if (changes.length === 0) return
+    try {
+      this.#records.write(changes)
+    } catch (error) {
+      this.#queue = [...changes, ...this.#queue]
+      if (!isDiskFull(error)) throw error
+      const refused = full(this.#file, error)
+      this.#onFull?.(refused)
+      throw refused
+    }
+  }
+}
+
+/** The table of `machines.db`. */
+class RecordTable {
+  readonly #database: SealedDatabase
+  readonly #insert: Database.Statement
+  /** By the number of parts of the key. */
+  readonly #removals: readonly Database.Statement[]
+
+  constructor(database: SealedDatabase) {
+    const { db } = database
+    this.#database = database
+    this.#insert = db.prepare(
+      `INSERT INTO record (machine, kind, name, sum, value) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (machine, kind, name) DO UPDATE SET sum = excluded.sum, value = excluded.value`,
+    )
+    this.#removals = ['machine = ?', 'machine = ? AND kind = ?', 'machine = ? AND kind = ? AND name = ?'].map((where) =>
+      db.prepare(`DELETE FROM record WHERE ${where}`),
+    )
+  }
+
+  readAll(): StoredRecord[] {
+    const rows = this.#database.db.prepare('SELECT machine, kind, name, value FROM record').all()
+    return (rows as Record<keyof StoredRecord, string>[]).map(storedRecord)
+  }
+
+  /** Makes all of the changes in one transaction, or none. */
+  write(changes: readonly RecordChange[]): void {
+    const { db } = this.#database
     db.exec('BEGIN')
     try {
       for (const change of changes)
-        if ('put' in change) put(change.put, change.value())
-        else removals[change.remove.length - 1]!.run(...change.remove)
-      database.commit()
+        if ('put' in change) this.#put(change.put, change.value())
+        else this.#removals[change.remove.length - 1]!.run(...change.remove)
+      this.#database.commit()
     } catch (error) {
       // SQLite itself rolls back when the disk is full.
       if (db.inTransaction) db.exec('ROLLBACK')
       throw error
     }
   }
-  const commit = () => {
-    flushing = undefined
-    const changes = queue
-    queue = []
-    if (changes.length === 0) return
-    try {
-      write(changes)
-    } catch (error) {
-      queue = [...changes, ...queue]
-      if (!isDiskFull(error)) throw error
-      const refused = full(file, error)
-      onFull?.(refused)
-      throw refused
-    }
-  }
-  const flush = () =>
-    queue.length === 0
-      ? Promise.resolve()
-      : (flushing ??= withClockHeld(
-          clock,
-          'keeping machines',
-          () =>
-            new Promise<void>((resolve, reject) =>
-              setImmediate(() => {
-                try {
-                  commit()
-                  resolve()
-                } catch (error) {
-                  reject(error as Error)
-                }
-              }),
-            ),
-        ))
 
-  return {
-    load: () =>
-      (db.prepare('SELECT machine, kind, name, value FROM record').all() as Record<keyof StoredRecord, string>[]).map(
-        storedRecord,
-      ),
-    put: (machine, kind, name, value) => void queue.push({ put: [machine, kind, name], value }),
-    remove: (...key) => void queue.push({ remove: key.filter((part) => part !== undefined) }),
-    note: () => {},
-    flush,
-    [Symbol.asyncDispose]: async () => {
-      try {
-        await flush()
-      } finally {
-        database.close()
-      }
-    },
+  close(): void {
+    this.#database.close()
+  }
+
+  #put(key: RecordKey, value: unknown): void {
+    const text = JSON.stringify(value)
+    this.#insert.run(...key, rowSum('record', [...key, text]), text)
   }
 }
 

@@ -7,7 +7,7 @@ import { bootOverNetwork } from '../network/boot-over-network.js'
 import type { FirmwareFacts } from '../network/ipxe-settings.js'
 import type { ScriptEnd } from '../network/ipxe.js'
 import { systemUuid } from '../ramdisk/ramdisk-tree.js'
-import { bootAttempts } from './boot-order.js'
+import { bootAttempts, type BootAttempt } from './boot-order.js'
 import { bootDisk, type DiskBootEnd } from './disk-boot.js'
 import { loadMedium, selfTest } from './load-medium.js'
 
@@ -28,75 +28,129 @@ export async function bootInOrder(
   state: BootState,
   signal: AbortSignal,
 ): Promise<OrderedEnd> {
-  const { machine, parts, console } = booting
-  const { firmware } = machine
-  const failures: string[] = []
-  const noteFailure = (line: string): void => {
-    failures.push(line)
-    firmware.note('boot failed', line)
+  const { machine, parts } = booting
+  const { network = NO_NETWORK } = parts
+  const boot = new OrderedBoot(booting, state, signal)
+  for (const attempt of bootAttempts(override, machine, network.bootScript)) {
+    if (attempt.kind === 'setup') {
+      boot.fail('BIOS', `the machine stays in ${attempt.what}, as its BMC was asked to`)
+      break
+    }
+    const end = await boot.tryDevice(attempt)
+    if (end) return end
   }
-  const failed = (from: string, why: string): void => {
-    machine.say(`${from}: ${why}`)
-    noteFailure(`${from}: ${why}`)
+  return boot.endWithoutSystem()
+}
+
+/** One boot by the order: what its devices have in common, and why they failed so far. */
+class OrderedBoot {
+  readonly #booting: BootingMachine
+  readonly #state: BootState
+  readonly #signal: AbortSignal
+  readonly #failures: string[] = []
+
+  constructor(booting: BootingMachine, state: BootState, signal: AbortSignal) {
+    this.#booting = booting
+    this.#state = state
+    this.#signal = signal
   }
-  const tryMedium = async (from: string, medium: LiveMedium): Promise<OrderedEnd | undefined> => {
-    const outcome = await loadMedium(medium, booting, state, signal)
+
+  /** Tries one device; undefined when it does not boot. */
+  async tryDevice(attempt: Exclude<BootAttempt, { kind: 'setup' }>): Promise<OrderedEnd | undefined> {
+    switch (attempt.kind) {
+      case 'nothing':
+        this.fail(attempt.from, attempt.why)
+        return undefined
+      case 'medium':
+        await selfTest('ramdisk', this.#booting, this.#signal)
+        if (attempt.from === 'virtual CD') await this.#booting.machine.firmware.hold()
+        return this.#tryMedium(attempt.from, attempt.medium)
+      case 'network':
+        return this.#tryNetwork(attempt.nic, attempt.bootScript)
+      case 'disk': {
+        await selfTest('disk', this.#booting, this.#signal)
+        const end = await this.#tryDisks()
+        if (!end) this.fail('disk', 'no bootable system')
+        return end
+      }
+    }
+  }
+
+  fail(from: string, why: string): void {
+    this.#booting.machine.say(`${from}: ${why}`)
+    this.#noteFailure(`${from}: ${why}`)
+  }
+
+  /** The details of a boot in which no device booted. */
+  endWithoutSystem(): OrderedEnd {
+    const failures = this.#failures
+    this.#state.live = {
+      kernelArguments: '',
+      ignition: null,
+      files: [],
+      agent: null,
+      console: this.#booting.console,
+      failure: failures.length > 0 ? failures.join('; ') : 'no device of the boot order has anything to boot',
+    }
+    return { kind: 'nothing' }
+  }
+
+  async #tryMedium(from: string, medium: LiveMedium): Promise<OrderedEnd | undefined> {
+    const state = this.#state
+    const outcome = await loadMedium(medium, this.#booting, state, this.#signal)
     if (outcome !== 'no bootable device') {
       state.source = medium.kind === 'iso' ? { kind: 'iso', url: medium.url } : medium
       return { kind: 'medium', outcome }
     }
     // The console has the reason already.
-    noteFailure(`${from}: ${state.live?.failure ?? outcome}`)
+    this.#noteFailure(`${from}: ${state.live?.failure ?? outcome}`)
     return undefined
   }
-  const tryDisks = async (): Promise<OrderedEnd | undefined> => {
-    const end = await bootDisk(booting, signal)
+
+  async #tryDisks(): Promise<OrderedEnd | undefined> {
+    const end = await bootDisk(this.#booting, this.#signal)
     if (end.outcome === 'no bootable device') return undefined
-    state.source = { kind: 'disk' }
-    delete state.live
+    this.#state.source = { kind: 'disk' }
+    delete this.#state.live
     return { kind: 'disk', end }
   }
-  const { network = NO_NETWORK, clock } = parts
-  const tryNetwork = async (nic: string, bootScript: string): Promise<OrderedEnd | undefined> => {
-    await selfTest('ramdisk', booting, signal)
-    const say = (line: string) => machine.say(line)
-    const facts = factsOf(booting, nic)
-    const end = await bootOverNetwork(bootScript, { network, clock, signal, say, facts })
-    if (end.kind === 'power off') return { kind: 'power off' }
-    if (end.kind === 'next') return void failed('PXE', end.why)
-    if (end.kind !== 'disk') return tryMedium('PXE', mediumOf(end))
-    const booted = await tryDisks()
-    if (!booted) failed('PXE', 'the boot script chooses the disks, which have no bootable system')
-    return booted
-  }
-  for (const attempt of bootAttempts(override, machine, network.bootScript)) {
-    let end: OrderedEnd | undefined
-    if (attempt.kind === 'setup') {
-      failed('BIOS', `the machine stays in ${attempt.what}, as its BMC was asked to`)
-      break
-    } else if (attempt.kind === 'nothing') {
-      failed(attempt.from, attempt.why)
-    } else if (attempt.kind === 'medium') {
-      await selfTest('ramdisk', booting, signal)
-      if (attempt.from === 'virtual CD') await firmware.hold()
-      end = await tryMedium(attempt.from, attempt.medium)
-    } else if (attempt.kind === 'network') end = await tryNetwork(attempt.nic, attempt.bootScript)
-    else {
-      await selfTest('disk', booting, signal)
-      end = await tryDisks()
-      if (!end) failed('disk', 'no bootable system')
+
+  async #tryNetwork(nic: string, bootScript: string): Promise<OrderedEnd | undefined> {
+    await selfTest('ramdisk', this.#booting, this.#signal)
+    const end = await this.#runBootScript(nic, bootScript)
+    switch (end.kind) {
+      case 'power off':
+        return { kind: 'power off' }
+      case 'next':
+        this.fail('PXE', end.why)
+        return undefined
+      case 'kernel':
+      case 'iso':
+        return this.#tryMedium('PXE', mediumOf(end))
+      case 'disk': {
+        const booted = await this.#tryDisks()
+        if (!booted) this.fail('PXE', 'the boot script chooses the disks, which have no bootable system')
+        return booted
+      }
     }
-    if (end) return end
   }
-  state.live = {
-    kernelArguments: '',
-    ignition: null,
-    files: [],
-    agent: null,
-    console,
-    failure: failures.length > 0 ? failures.join('; ') : 'no device of the boot order has anything to boot',
+
+  #runBootScript(nic: string, bootScript: string): Promise<ScriptEnd> {
+    const { machine, parts } = this.#booting
+    const { network = NO_NETWORK, clock } = parts
+    return bootOverNetwork(bootScript, {
+      network,
+      clock,
+      signal: this.#signal,
+      say: (line) => machine.say(line),
+      facts: factsOf(this.#booting, nic),
+    })
   }
-  return { kind: 'nothing' }
+
+  #noteFailure(line: string): void {
+    this.#failures.push(line)
+    this.#booting.machine.firmware.note('boot failed', line)
+  }
 }
 
 const mediumOf = (end: ScriptEnd & { kind: 'kernel' | 'iso' }): LiveMedium =>

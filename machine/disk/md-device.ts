@@ -63,96 +63,128 @@ interface Piece {
   inMember: number
   /** Roles with the bytes themselves. */
   data: number[]
-  /** Roles with the parities of the row, and the index of the bytes in it. */
-  parity: { p: number; q: number | null; index: number } | null
+  parity: PieceParity | null
+}
+
+/** Roles with the parities of the row, and the index of the bytes in it. */
+interface PieceParity {
+  p: number
+  q: number | null
+  index: number
 }
 
 /**
  * A software RAID array over its members, in the default layouts of mdadm: left-symmetric for 5 and 6, near copies for
  * 10. The data of a missing member is computed from the others.
  */
-export function mdDevice(geometry: MdGeometry): SimulatedDisk {
-  const { name, level, chunk, memberSize, sectorSize, members } = geometry
-  const size = mdSize(level, members.length, memberSize)
-  const pieces = (offset: number, length: number) => piecesOf(geometry, offset, Math.min(length, size - offset))
+export const mdDevice = (geometry: MdGeometry): SimulatedDisk => new MdDevice(geometry)
 
-  const readRole = async (role: number, at: number, length: number): Promise<Buffer> => {
-    const member = members[role]
-    if (member) return bufferOf(await member.device.read(member.offset + at, length))
-    throw new DiskError('EIO', name, at)
-  }
-  const writeRole = async (role: number, at: number, bytes: Uint8Array): Promise<void> => {
-    const member = members[role]
-    if (member) await member.device.write(member.offset + at, bytes)
+/** A class, since arrays are found anew at each look at the disks: closures would take more memory. */
+class MdDevice implements SimulatedDisk {
+  readonly name: string
+  readonly size: number
+  readonly sectorSize: number
+  readonly #geometry: MdGeometry
+
+  constructor(geometry: MdGeometry) {
+    const { name, level, memberSize, sectorSize, members } = geometry
+    this.name = name
+    this.size = mdSize(level, members.length, memberSize)
+    this.sectorSize = sectorSize
+    this.#geometry = geometry
   }
 
-  const readPiece = async ({ data, parity, inMember, length }: Piece): Promise<Buffer> => {
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const parts: Buffer[] = []
+    for (const piece of this.#pieces(offset, length)) parts.push(await this.#readPiece(piece))
+    return Buffer.concat(parts)
+  }
+
+  async write(offset: number, bytes: Uint8Array): Promise<void> {
+    const all = bufferOf(bytes)
+    for (const piece of this.#pieces(offset, bytes.length))
+      await this.#writePiece(piece, all.subarray(piece.at - offset, piece.at - offset + piece.length))
+    if (offset + bytes.length > this.size) throw new DiskError('ENOSPC', this.name, this.size)
+  }
+
+  async discard(offset: number, length: number): Promise<void> {
+    const { level, chunk, memberSize, members } = this.#geometry
+    const end = Math.min(this.size, offset + length)
+    // Rows of zeros have parities of zeros, so whole rows can be discarded on every member.
+    const row = level === 1 ? 1 : (this.size / memberSize) * chunk
+    const first = Math.ceil(offset / row)
+    const last = Math.floor(end / row)
+    const step = level === 1 ? 1 : chunk
+    if (first >= last) return this.write(offset, Buffer.alloc(Math.max(0, end - offset)))
+    for (const member of members)
+      if (member) await member.device.discard(member.offset + first * step, (last - first) * step)
+    await this.write(offset, Buffer.alloc(first * row - offset))
+    await this.write(last * row, Buffer.alloc(end - last * row))
+  }
+
+  async flush(): Promise<void> {
+    for (const member of this.#geometry.members) await member?.device.flush()
+  }
+
+  /** Leaves the members open: they outlive the array. */
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return Promise.resolve()
+  }
+
+  #pieces(offset: number, length: number): Piece[] {
+    return piecesOf(this.#geometry, offset, Math.min(length, this.size - offset))
+  }
+
+  /** Reads the first copy that can be read; without one, computes the bytes from the parity. */
+  async #readPiece(piece: Piece): Promise<Buffer> {
+    const { data, parity, inMember, length } = piece
     let failure: unknown
     for (const role of data)
-      if (members[role])
+      if (this.#geometry.members[role])
         try {
-          return await readRole(role, inMember, length)
+          return await this.#readRole(role, inMember, length)
         } catch (error) {
           failure = error
         }
-    if (!parity) throw failure ?? new DiskError('EIO', name, inMember)
+    if (!parity) throw failure ?? new DiskError('EIO', this.name, inMember)
+    return this.#rebuildPiece(piece, parity)
+  }
+
+  async #rebuildPiece({ data, inMember, length }: Piece, parity: PieceParity): Promise<Buffer> {
     const rebuilt = Buffer.alloc(length)
-    for (let role = 0; role < members.length; role++)
-      if (role !== data[0] && role !== parity.q) xor(rebuilt, await readRole(role, inMember, length))
+    for (let role = 0; role < this.#geometry.members.length; role++)
+      if (role !== data[0] && role !== parity.q) xor(rebuilt, await this.#readRole(role, inMember, length))
     return rebuilt
   }
 
-  const writePiece = async (piece: Piece, bytes: Buffer): Promise<void> => {
-    const { data, parity, inMember, length } = piece
+  async #writePiece(piece: Piece, bytes: Buffer): Promise<void> {
+    const { data, parity, inMember } = piece
     if (parity) {
-      const change = Buffer.from(await readPiece(piece))
+      const change = Buffer.from(await this.#readPiece(piece))
       xor(change, bytes)
-      const update = async (role: number, delta: Buffer) => {
-        if (!members[role]) return
-        const sum = Buffer.from(await readRole(role, inMember, length))
-        xor(sum, delta)
-        await writeRole(role, inMember, sum)
-      }
-      await update(parity.p, change)
-      if (parity.q !== null) await update(parity.q, times2(change, parity.index))
+      await this.#addToParity(parity.p, piece, change)
+      if (parity.q !== null) await this.#addToParity(parity.q, piece, times2(change, parity.index))
     }
-    for (const role of data) await writeRole(role, inMember, bytes)
+    for (const role of data) await this.#writeRole(role, inMember, bytes)
   }
 
-  const device: SimulatedDisk = {
-    name,
-    size,
-    sectorSize,
-    read: async (offset, length) => {
-      const parts: Buffer[] = []
-      for (const piece of pieces(offset, length)) parts.push(await readPiece(piece))
-      return Buffer.concat(parts)
-    },
-    write: async (offset, bytes) => {
-      const all = bufferOf(bytes)
-      for (const piece of pieces(offset, bytes.length))
-        await writePiece(piece, all.subarray(piece.at - offset, piece.at - offset + piece.length))
-      if (offset + bytes.length > size) throw new DiskError('ENOSPC', name, size)
-    },
-    discard: async (offset, length) => {
-      const end = Math.min(size, offset + length)
-      // Rows of zeros have parities of zeros, so whole rows can be discarded on every member.
-      const row = level === 1 ? 1 : (size / memberSize) * chunk
-      const first = Math.ceil(offset / row)
-      const last = Math.floor(end / row)
-      const step = level === 1 ? 1 : chunk
-      if (first >= last) return device.write(offset, Buffer.alloc(Math.max(0, end - offset)))
-      for (const member of members)
-        if (member) await member.device.discard(member.offset + first * step, (last - first) * step)
-      await device.write(offset, Buffer.alloc(first * row - offset))
-      await device.write(last * row, Buffer.alloc(end - last * row))
-    },
-    flush: async () => {
-      for (const member of members) await member?.device.flush()
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
+  async #addToParity(role: number, { inMember, length }: Piece, change: Buffer): Promise<void> {
+    if (!this.#geometry.members[role]) return
+    const sum = Buffer.from(await this.#readRole(role, inMember, length))
+    xor(sum, change)
+    await this.#writeRole(role, inMember, sum)
   }
-  return device
+
+  async #readRole(role: number, at: number, length: number): Promise<Buffer> {
+    const member = this.#geometry.members[role]
+    if (member) return bufferOf(await member.device.read(member.offset + at, length))
+    throw new DiskError('EIO', this.name, at)
+  }
+
+  async #writeRole(role: number, at: number, bytes: Uint8Array): Promise<void> {
+    const member = this.#geometry.members[role]
+    if (member) await member.device.write(member.offset + at, bytes)
+  }
 }
 
 function piecesOf({ level, chunk, members }: MdGeometry, offset: number, length: number): Piece[] {

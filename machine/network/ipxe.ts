@@ -119,6 +119,7 @@ class IpxeRun {
     return failure === undefined ? { kind: 'done' } : { kind: 'failed', why: failure }
   }
 
+  /** Commands of the script itself: its settings, its flow, the console and power. Others concern images. */
   async #command([name = '', ...all]: readonly string[], base: string): Promise<LineEnd | undefined> {
     const { say, clock, signal } = this.#place
     const { options, rest } = parseIpxeOptions(all)
@@ -129,10 +130,6 @@ class IpxeRun {
       case 'dhcp':
       case 'isolate':
       case 'clear':
-        return undefined
-      case 'imgfree':
-        this.#kernel = undefined
-        this.#initrds = []
         return undefined
       case 'echo':
         say(`iPXE: ${rest.join(' ')}`)
@@ -162,6 +159,18 @@ class IpxeRun {
         throw new Ended({ kind: 'power off' })
       case 'reboot':
         throw new Ended({ kind: 'next', why: 'the boot script asks for a reboot' })
+      default:
+        return this.#imageCommand(name, rest, base)
+    }
+  }
+
+  /** Commands that load a kernel, an initramfs or a script, and boot it. */
+  async #imageCommand(name: string, rest: readonly string[], base: string): Promise<LineEnd | undefined> {
+    switch (name) {
+      case 'imgfree':
+        this.#kernel = undefined
+        this.#initrds = []
+        return undefined
       case 'kernel':
       case 'imgselect':
         this.#kernel = { url: await this.#fetched(rest[0], base), append: rest.slice(1).join(' ') }
@@ -182,7 +191,7 @@ class IpxeRun {
       case 'chain':
         return this.#chain(rest[0], base)
       default:
-        say(`iPXE: ${name}: command not found`)
+        this.#place.say(`iPXE: ${name}: command not found`)
         return expected(false, `${name}: command not found`)
     }
   }

@@ -4,7 +4,7 @@ import { diskNames } from '../../hardware/hardware-names.js'
 import { blockNodes, findBlockNode, mountPoints, type BlockDiskNode, type BlockNode } from './block-nodes.js'
 import { levelName } from './md-arrays.js'
 import type { ProgramMachine } from '../machine-program.js'
-import { defineTool, ToolFailure, utilLinuxJson } from '../tool.js'
+import { defineTool, ToolFailure, utilLinuxJson, type ToolOptions } from '../tool.js'
 
 type LsblkCell = string | number | boolean | null | (string | null)[]
 
@@ -64,9 +64,9 @@ const LSBLK_COLUMNS: Readonly<Record<string, LsblkColumn>> = {
   MODE: () => 'brw-rw----',
 }
 
-const DEFAULT = ['NAME', 'MAJ:MIN', 'RM', 'SIZE', 'RO', 'TYPE', 'MOUNTPOINTS']
-const FILESYSTEMS = ['NAME', 'FSTYPE', 'LABEL', 'UUID', 'MOUNTPOINTS']
-const RIGHT = new Set([
+const DEFAULT_COLUMNS = ['NAME', 'MAJ:MIN', 'RM', 'SIZE', 'RO', 'TYPE', 'MOUNTPOINTS']
+const FILESYSTEM_COLUMNS = ['NAME', 'FSTYPE', 'LABEL', 'UUID', 'MOUNTPOINTS']
+const RIGHT_ALIGNED = new Set([
   'RM',
   'SIZE',
   'RO',
@@ -79,6 +79,9 @@ const RIGHT = new Set([
   'OPT-IO',
   'ALIGNMENT',
 ])
+
+/** A node of a listing: a disk or an array with its partitions, or a partition. */
+type ListedNode = BlockNode | BlockDiskNode
 
 export const lsblk = defineTool(
   'lsblk',
@@ -101,18 +104,9 @@ export const lsblk = defineTool(
     include: 'I=',
   },
   async ({ inside, stdout, stderr }, options) => {
-    const chosen = options.has('output-all')
-      ? Object.keys(LSBLK_COLUMNS)
-      : options.has('output')
-        ? options.values('output').flatMap((list) => list.split(',').map((name) => name.trim().toUpperCase()))
-        : options.has('fs')
-          ? FILESYSTEMS
-          : DEFAULT
-    const unknown = chosen.find((name) => ownMember<unknown>(LSBLK_COLUMNS, name) === undefined)
-    if (unknown !== undefined) throw new ToolFailure(`unknown column: ${unknown}`)
-
+    const columns = chosenColumns(options)
     const all = await blockNodes(inside)
-    const roots: (BlockNode | BlockDiskNode)[] = []
+    const roots: ListedNode[] = []
     let exitCode = 0
     for (const path of options.rest) {
       const node = await findBlockNode(inside, path)
@@ -124,74 +118,147 @@ export const lsblk = defineTool(
     }
     if (options.rest.length === 0) roots.push(...all.filter(({ kind }) => kind === 'disk' || options.has('nodeps')))
 
-    const cells = (node: BlockNode): LsblkCell[] =>
-      chosen.map((name) => {
-        const cell = LSBLK_COLUMNS[name]!(node, inside, options.has('bytes'))
-        return options.has('paths') && /^P?K?NAME$/.test(name) && cell !== null ? `/dev/${String(cell)}` : cell
-      })
-    // An array is a child of each of its members.
-    const children = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] =>
-      options.has('nodeps')
-        ? []
-        : [
-            ...('partitions' in node ? node.partitions : []),
-            ...all.filter(({ array }) => array?.members.some((member) => member?.name === node.name)),
-          ]
-    // Without the NAME column there is no tree, in JSON neither.
-    const asTree = (options.has('tree') || chosen.includes('NAME')) && !options.has('list')
-
-    const flat = (node: BlockNode | BlockDiskNode): (BlockNode | BlockDiskNode)[] => [
-      node,
-      ...children(node).flatMap(flat),
-    ]
-    if (options.has('json')) {
-      const names = chosen.map((name) => name.toLowerCase())
-      const object = (node: BlockNode): Record<string, unknown> => {
-        const row: Record<string, unknown> = {}
-        for (const [index, cell] of cells(node).entries()) row[names[index]!] = cell
-        return row
-      }
-      const tree = (node: BlockNode | BlockDiskNode): Record<string, unknown> => {
-        const row = object(node)
-        const below = children(node)
-        if (below.length > 0) row['children'] = below.map(tree)
-        return row
-      }
-      const devices = asTree ? roots.map(tree) : unique(roots.flatMap(flat)).map(object)
-      stdout(utilLinuxJson({ blockdevices: devices }))
-      return exitCode
-    }
-    if (roots.length === 0) return exitCode
-    const [through, branchTo, lastTo, blank] = options.has('ascii')
-      ? ['| ', '|-', '`-', '  ']
-      : ['│ ', '├─', '└─', '  ']
-    const drawTree = (node: BlockNode | BlockDiskNode, indent: string, branch: string): LsblkTreeRow[] => {
-      const below = children(node)
-      const inner = branch === '' ? '' : indent + (branch === lastTo ? blank! : through!)
-      return [
-        { branch: indent + branch, cells: cells(node).map(formatCell) },
-        ...below.flatMap((child, index) => drawTree(child, inner, index === below.length - 1 ? lastTo! : branchTo!)),
-      ]
-    }
-    const rows = asTree
-      ? roots.flatMap((root) => drawTree(root, '', ''))
-      : unique(roots.flatMap(flat)).map((node) => ({ branch: '', cells: cells(node).map(formatCell) }))
-    if (options.has('pairs'))
-      stdout(rows.map((row) => `${row.cells.map((cell, index) => `${chosen[index]!}="${cell}"`).join(' ')}\n`).join(''))
-    else if (options.has('raw')) {
-      const heading = options.has('noheadings') ? [] : [chosen]
-      const escaped = rows.map((row) => row.cells.map((cell) => cell.replaceAll(' ', '\\x20')))
-      stdout([...heading, ...escaped].map((row) => `${row.join(' ')}\n`).join(''))
-    } else {
-      const drawn = rows.map(({ branch, cells }) =>
-        cells.map((cell, index) => (chosen[index] === 'NAME' ? branch + cell : cell)),
-      )
-      const right = new Set(chosen.flatMap((name, index) => (RIGHT.has(name) ? [index] : [])))
-      stdout(alignColumns(options.has('noheadings') ? drawn : [chosen, ...drawn], { right }))
-    }
+    const listing = new LsblkListing(inside, options, columns, all)
+    if (options.has('json')) stdout(listing.json(roots))
+    else if (roots.length > 0) stdout(listing.text(roots))
     return exitCode
   },
 )
+
+/** @throws ToolFailure for a column that lsblk does not have */
+function chosenColumns(options: ToolOptions): readonly string[] {
+  const chosen = namedColumns(options)
+  const unknown = chosen.find((name) => ownMember<unknown>(LSBLK_COLUMNS, name) === undefined)
+  if (unknown !== undefined) throw new ToolFailure(`unknown column: ${unknown}`)
+  return chosen
+}
+
+function namedColumns(options: ToolOptions): readonly string[] {
+  if (options.has('output-all')) return Object.keys(LSBLK_COLUMNS)
+  if (options.has('output'))
+    return options.values('output').flatMap((list) => list.split(',').map((name) => name.trim().toUpperCase()))
+  return options.has('fs') ? FILESYSTEM_COLUMNS : DEFAULT_COLUMNS
+}
+
+/** The chosen columns of nodes, in the form that the options ask for. */
+class LsblkListing {
+  readonly #inside: ProgramMachine
+  readonly #options: ToolOptions
+  readonly #columns: readonly string[]
+  readonly #all: readonly BlockDiskNode[]
+  readonly #isTree: boolean
+
+  constructor(inside: ProgramMachine, options: ToolOptions, columns: readonly string[], all: readonly BlockDiskNode[]) {
+    this.#inside = inside
+    this.#options = options
+    this.#columns = columns
+    this.#all = all
+    // Without the NAME column there is no tree, in JSON neither.
+    this.#isTree = (options.has('tree') || columns.includes('NAME')) && !options.has('list')
+  }
+
+  json(roots: readonly ListedNode[]): string {
+    const devices = this.#isTree
+      ? roots.map((root) => this.#nestedObject(root))
+      : this.#flatNodes(roots).map((node) => this.#object(node))
+    return utilLinuxJson({ blockdevices: devices })
+  }
+
+  text(roots: readonly ListedNode[]): string {
+    const rows = this.#isTree
+      ? roots.flatMap((root) => this.#treeRows(root, '', ''))
+      : this.#flatNodes(roots).map((node) => this.#row(node, ''))
+    if (this.#options.has('pairs')) return this.#pairs(rows)
+    if (this.#options.has('raw')) return this.#raw(rows)
+    return this.#table(rows)
+  }
+
+  #cells(node: ListedNode): LsblkCell[] {
+    return this.#columns.map((name) => {
+      const cell = LSBLK_COLUMNS[name]!(node, this.#inside, this.#options.has('bytes'))
+      return this.#options.has('paths') && /^P?K?NAME$/.test(name) && cell !== null ? `/dev/${String(cell)}` : cell
+    })
+  }
+
+  /** An array is a child of each of its members. */
+  #children(node: ListedNode): ListedNode[] {
+    if (this.#options.has('nodeps')) return []
+    const partitions = 'partitions' in node ? node.partitions : []
+    const arrays = this.#all.filter(({ array }) => array?.members.some((member) => member?.name === node.name))
+    return [...partitions, ...arrays]
+  }
+
+  #flatNodes(roots: readonly ListedNode[]): ListedNode[] {
+    const withChildren = (node: ListedNode): ListedNode[] => [node, ...this.#children(node).flatMap(withChildren)]
+    return unique(roots.flatMap(withChildren))
+  }
+
+  #object(node: ListedNode): Record<string, unknown> {
+    const row: Record<string, unknown> = {}
+    for (const [index, cell] of this.#cells(node).entries()) row[this.#columns[index]!.toLowerCase()] = cell
+    return row
+  }
+
+  #nestedObject(node: ListedNode): Record<string, unknown> {
+    const row = this.#object(node)
+    const children = this.#children(node)
+    if (children.length > 0) row['children'] = children.map((child) => this.#nestedObject(child))
+    return row
+  }
+
+  #row(node: ListedNode, branch: string): LsblkTreeRow {
+    return { branch, cells: this.#cells(node).map(formatCell) }
+  }
+
+  #treeRows(node: ListedNode, indent: string, branch: string): LsblkTreeRow[] {
+    const lines = this.#options.has('ascii') ? ASCII_LINES : UNICODE_LINES
+    const children = this.#children(node)
+    const inner = branch === '' ? '' : indent + (branch === lines.lastChild ? lines.blank : lines.through)
+    return [
+      this.#row(node, indent + branch),
+      ...children.flatMap((child, index) =>
+        this.#treeRows(child, inner, index === children.length - 1 ? lines.lastChild : lines.child),
+      ),
+    ]
+  }
+
+  #pairs(rows: readonly LsblkTreeRow[]): string {
+    const line = (cells: readonly string[]) =>
+      cells.map((cell, index) => `${this.#columns[index]!}="${cell}"`).join(' ')
+    return rows.map(({ cells }) => `${line(cells)}\n`).join('')
+  }
+
+  #raw(rows: readonly LsblkTreeRow[]): string {
+    const escaped = rows.map(({ cells }) => cells.map((cell) => cell.replaceAll(' ', '\\x20')))
+    return this.#withHeading(escaped)
+      .map((cells) => `${cells.join(' ')}\n`)
+      .join('')
+  }
+
+  #table(rows: readonly LsblkTreeRow[]): string {
+    const drawn = rows.map(({ branch, cells }) =>
+      cells.map((cell, index) => (this.#columns[index] === 'NAME' ? branch + cell : cell)),
+    )
+    const right = new Set(this.#columns.flatMap((name, index) => (RIGHT_ALIGNED.has(name) ? [index] : [])))
+    return alignColumns(this.#withHeading(drawn), { right })
+  }
+
+  #withHeading(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+    return this.#options.has('noheadings') ? rows : [this.#columns, ...rows]
+  }
+}
+
+/** How a tree is drawn. */
+interface TreeLines {
+  /** Passes by the children of a node that is not the last one. */
+  through: string
+  child: string
+  lastChild: string
+  blank: string
+}
+
+const ASCII_LINES: TreeLines = { through: '| ', child: '|-', lastChild: '`-', blank: '  ' }
+const UNICODE_LINES: TreeLines = { through: '│ ', child: '├─', lastChild: '└─', blank: '  ' }
 
 interface LsblkTreeRow {
   branch: string
@@ -199,7 +266,7 @@ interface LsblkTreeRow {
 }
 
 /** Removes repeated nodes: a list shows an array once, not for each member. */
-const unique = (nodes: BlockNode[]): BlockNode[] =>
+const unique = (nodes: readonly ListedNode[]): ListedNode[] =>
   nodes.filter((node, index) => nodes.findIndex(({ name }) => name === node.name) === index)
 
 const raidType = ({ array }: BlockDiskNode) => (array ? levelName(array.superblock.level) : 'raid')

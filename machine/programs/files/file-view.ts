@@ -29,86 +29,110 @@ export interface FileView {
 }
 
 /** Opens a view in which files below a mount point are always read from and written to the disk. */
-export function fileView(inside: ProgramMachine, clock: Clock): FileView {
-  const on = async <T>(
-    path: string,
-    access: { writes: boolean },
-    tree: (path: string) => T | Promise<T>,
-    volume: (volume: BootVolume, path: string) => Promise<T>,
-  ): Promise<T> => {
+export const fileView = (inside: ProgramMachine, clock: Clock): FileView => new MountedFileView(inside, clock)
+
+/** Access to a path by what it is on: the ramdisk's own files, or a filesystem on a disk. */
+interface PathAccess<T> {
+  writes: boolean
+  tree: (path: string) => T | Promise<T>
+  volume: (volume: BootVolume, path: string) => Promise<T>
+}
+
+class MountedFileView implements FileView {
+  readonly #inside: ProgramMachine
+  readonly #clock: Clock
+
+  constructor(inside: ProgramMachine, clock: Clock) {
+    this.#inside = inside
+    this.#clock = clock
+  }
+
+  read(path: string): Promise<Uint8Array> {
+    const inside = this.#inside
+    return this.#access<Uint8Array>(path, {
+      writes: false,
+      // The kernel generates this file at every read.
+      tree: async (at) => (at === '/proc/mdstat' ? Buffer.from(await mdstat(inside)) : inside.files.read(at)),
+      volume: (volume, at) => volume.read(at),
+    })
+  }
+
+  write(path: string, bytes: Uint8Array, options?: { mode?: number }): Promise<void> {
+    return this.#access(path, {
+      writes: true,
+      tree: (at) => this.#inside.files.write(at, bytes, options),
+      volume: async (volume, at) => {
+        await makeVolumeFolders(volume, at.slice(0, at.lastIndexOf('/')))
+        await volume.write(at, bytes, options)
+      },
+    })
+  }
+
+  mkdir(path: string, options?: { mode?: number }): Promise<void> {
+    return this.#access(path, {
+      writes: true,
+      tree: (at) => this.#inside.files.mkdir(at, options),
+      volume: (volume, at) => makeVolumeFolders(volume, at, options),
+    })
+  }
+
+  remove(path: string): Promise<void> {
+    return this.#access(path, {
+      writes: true,
+      tree: (at) => this.#inside.files.remove(at),
+      volume: removeTree,
+    })
+  }
+
+  async exists(path: string): Promise<boolean> {
+    const isFile = await this.#access(path, {
+      writes: false,
+      tree: (at) => this.#inside.files.exists(at),
+      volume: (volume, at) => volume.exists(at),
+    })
+    return isFile || (await this.#isDevice(path))
+  }
+
+  list(path: string): Promise<string[]> {
+    return this.#access(path, {
+      writes: false,
+      tree: (at) => this.#inside.files.list(at),
+      volume: (volume, at) => volume.list(at),
+    })
+  }
+
+  async stat(path: string): Promise<FileStat> {
+    if (await this.#isDevice(path)) return { kind: 'block device', mode: 0o660, uid: 0, gid: 6, size: 0 }
+    return this.#access<FileStat>(path, {
+      writes: false,
+      tree: (at) => ({ ...this.#inside.files.stat(at), uid: 0, gid: 0 }),
+      volume: async (volume, at) => {
+        const { kind, ...stat } = await volume.stat(at)
+        return { ...stat, kind: kind === 'directory' ? 'directory' : 'file' }
+      },
+    })
+  }
+
+  async #isDevice(path: string): Promise<boolean> {
+    return (await findBlockNode(this.#inside, normalPath(path))) !== undefined
+  }
+
+  /** Runs an access on the filesystem that the path is on. */
+  async #access<T>(path: string, { writes, tree, volume }: PathAccess<T>): Promise<T> {
     const normal = normalPath(path)
-    const point = mountOf(inside, normal)
+    const point = mountOf(this.#inside, normal)
     if (point === undefined) return tree(normal)
-    const mount = inside.mounts.get(point)!
-    if (access.writes && mount.readOnly) throw fileError('EROFS', path)
-    const node = await findBlockNode(inside, mount.device)
+    const mount = this.#inside.mounts.get(point)!
+    if (writes && mount.readOnly) throw fileError('EROFS', path)
+    const node = await findBlockNode(this.#inside, mount.device)
     if (!node) throw fileError('EIO', path)
     const inner = normal.slice(point === '/' ? 0 : point.length) || '/'
     if (node.filesystem?.type === 'vfat')
       return volume(readOnlyFat(await FatVolume.open(node.device, node.offset)), inner)
-    return withBootVolume(node.device, node.offset, clock, (mounted) => volume(mounted, inner), {
-      readOnly: !access.writes,
+    return withBootVolume(node.device, node.offset, this.#clock, (mounted) => volume(mounted, inner), {
+      readOnly: !writes,
     })
   }
-  const READS = { writes: false }
-  const WRITES = { writes: true }
-
-  const view: FileView = {
-    read: (path) =>
-      on(
-        path,
-        READS,
-        // The kernel generates this file at every read.
-        async (at) => (at === '/proc/mdstat' ? Buffer.from(await mdstat(inside)) : inside.files.read(at)),
-        (volume, at) => volume.read(at),
-      ),
-    write: (path, bytes, options) =>
-      on(
-        path,
-        WRITES,
-        (at) => inside.files.write(at, bytes, options),
-        async (volume, at) => {
-          await makeVolumeFolders(volume, at.slice(0, at.lastIndexOf('/')))
-          await volume.write(at, bytes, options)
-        },
-      ),
-    mkdir: (path, options) =>
-      on(
-        path,
-        WRITES,
-        (at) => inside.files.mkdir(at, options),
-        (volume, at) => makeVolumeFolders(volume, at, options),
-      ),
-    remove: (path) => on(path, WRITES, (at) => inside.files.remove(at), removeTree),
-    exists: async (path) =>
-      (await on(
-        path,
-        READS,
-        (at) => inside.files.exists(at),
-        (volume, at) => volume.exists(at),
-      )) || (await findBlockNode(inside, normalPath(path))) !== undefined,
-    list: (path) =>
-      on(
-        path,
-        READS,
-        (at) => inside.files.list(at),
-        (volume, at) => volume.list(at),
-      ),
-    stat: async (path) => {
-      if (await findBlockNode(inside, normalPath(path)))
-        return { kind: 'block device', mode: 0o660, uid: 0, gid: 6, size: 0 }
-      return on<FileStat>(
-        path,
-        READS,
-        (at) => ({ ...inside.files.stat(at), uid: 0, gid: 0 }),
-        async (volume, at) => {
-          const { kind, ...stat } = await volume.stat(at)
-          return { ...stat, kind: kind === 'directory' ? 'directory' : 'file' }
-        },
-      )
-    },
-  }
-  return view
 }
 
 /** A FAT filesystem as Linux shows it, with default owners and modes. The simulated mount(8) allows it read-only. */

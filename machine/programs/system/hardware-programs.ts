@@ -1,6 +1,6 @@
 import { ownMember } from '../../../base/runtime/index.js'
 import { CPU, CPU_MHZ, FIRMWARE, hostName, nicNames } from '../../hardware/hardware-names.js'
-import type { MachineSpec } from '../../machine-spec.js'
+import type { MachineSpec, NicSpec } from '../../machine-spec.js'
 import { systemUuid } from '../../ramdisk/ramdisk-tree.js'
 import type { MachineProgram } from '../machine-program.js'
 import { defineTool, ToolFailure, utilLinuxJson } from '../tool.js'
@@ -162,7 +162,6 @@ export const lshw: MachineProgram = async ({ argv, inside, stdout, stderr }) => 
 
 /** The tree from which IPA reads memory, vendor and firmware. */
 function lshwTree(spec: MachineSpec): object {
-  const bytes = spec.memoryMib * 1024 * 1024
   return {
     id: hostName(spec),
     class: 'system',
@@ -184,63 +183,74 @@ function lshwTree(spec: MachineSpec): object {
         vendor: spec.manufacturer,
         serial: spec.serial,
         children: [
-          {
-            id: 'firmware',
-            class: 'memory',
-            claimed: true,
-            description: 'BIOS',
-            vendor: FIRMWARE.vendor,
-            version: FIRMWARE.version,
-            date: FIRMWARE.date,
-            units: 'bytes',
-            size: 65536,
-            capabilities: spec.firmware === 'uefi' ? { uefi: 'UEFI specification is supported' } : {},
-          },
-          {
-            id: 'cpu',
-            class: 'processor',
-            claimed: true,
-            product: CPU[spec.architecture].model,
-            vendor: CPU[spec.architecture].vendor,
-            units: 'Hz',
-            size: CPU_MHZ * 1e6,
-            configuration: { cores: String(spec.cpus) },
-          },
-          {
-            id: 'memory',
-            class: 'memory',
-            claimed: true,
-            description: 'System Memory',
-            units: 'bytes',
-            size: bytes,
-            children: [
-              {
-                id: 'bank:0',
-                class: 'memory',
-                claimed: true,
-                description: 'DIMM RAM',
-                slot: 'DIMM 0',
-                units: 'bytes',
-                size: bytes,
-              },
-            ],
-          },
-          ...spec.nics.map((nic, index) => {
-            const names = nicNames(spec, nic)
-            return {
-              id: spec.nics.length === 1 ? 'network' : `network:${index}`,
-              class: 'network',
-              claimed: true,
-              logicalname: nic.name,
-              serial: nic.mac,
-              businfo: `pci@${names.pciAddress}`,
-              units: 'bit/s',
-              size: names.speed * 1e6,
-              configuration: { driver: names.driver, link: nic.carrier ? 'yes' : 'no' },
-            }
-          }),
+          lshwFirmware(spec),
+          lshwProcessor(spec),
+          lshwMemory(spec),
+          ...spec.nics.map((nic, index) => lshwNetwork(spec, nic, index)),
         ],
       },
     ],
+  }
+}
+
+const lshwFirmware = (spec: MachineSpec): object => ({
+  id: 'firmware',
+  class: 'memory',
+  claimed: true,
+  description: 'BIOS',
+  vendor: FIRMWARE.vendor,
+  version: FIRMWARE.version,
+  date: FIRMWARE.date,
+  units: 'bytes',
+  size: 65536,
+  capabilities: spec.firmware === 'uefi' ? { uefi: 'UEFI specification is supported' } : {},
+})
+
+const lshwProcessor = (spec: MachineSpec): object => ({
+  id: 'cpu',
+  class: 'processor',
+  claimed: true,
+  product: CPU[spec.architecture].model,
+  vendor: CPU[spec.architecture].vendor,
+  units: 'Hz',
+  size: CPU_MHZ * 1e6,
+  configuration: { cores: String(spec.cpus) },
+})
+
+function lshwMemory(spec: MachineSpec): object {
+  const bytes = spec.memoryMib * 1024 * 1024
+  return {
+    id: 'memory',
+    class: 'memory',
+    claimed: true,
+    description: 'System Memory',
+    units: 'bytes',
+    size: bytes,
+    children: [
+      {
+        id: 'bank:0',
+        class: 'memory',
+        claimed: true,
+        description: 'DIMM RAM',
+        slot: 'DIMM 0',
+        units: 'bytes',
+        size: bytes,
+      },
+    ],
+  }
+}
+
+function lshwNetwork(spec: MachineSpec, nic: NicSpec, index: number): object {
+  const names = nicNames(spec, nic)
+  return {
+    id: spec.nics.length === 1 ? 'network' : `network:${index}`,
+    class: 'network',
+    claimed: true,
+    logicalname: nic.name,
+    serial: nic.mac,
+    businfo: `pci@${names.pciAddress}`,
+    units: 'bit/s',
+    size: names.speed * 1e6,
+    configuration: { driver: names.driver, link: nic.carrier ? 'yes' : 'no' },
   }
 }
