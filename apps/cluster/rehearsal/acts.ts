@@ -1,4 +1,5 @@
-import type { ScenarioStep } from './scenario.js'
+import { defined } from '../../../base/runtime/index.js'
+import type { NewHosts, ScenarioStep } from './scenario.js'
 import { connectHosts, providerSpec, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
@@ -10,108 +11,203 @@ export interface Acted {
   failure?: string
 }
 
-/** The administrator's sentence for a step; undefined for a step that only waits or looks. */
-export function actText(step: ScenarioStep, cluster: RehearsedCluster): string | undefined {
-  const versionOf = (key: string): string => cluster.release(key).version
-  if ('upgrade' in step) {
-    const image = step.image === undefined ? '' : `, with the image of ${versionOf(step.image)}`
-    return `requests ${versionOf(step.upgrade)}${image}`
-  }
-  if ('scale' in step) return `scales to ${step.scale} worker${step.scale === 1 ? '' : 's'}`
-  if ('power' in step)
-    return `turns ${step.of}${step.index === undefined ? '' : ` (number ${step.index})`} ${step.power}`
-  if ('connect' in step) {
-    const since = step.supportedSince === undefined ? '' : `, supported since ${versionOf(step.supportedSince)}`
-    const network = step.boots === undefined ? '' : ', which boot over the network'
-    const password = step.password === undefined ? '' : ', with a wrong BMC password'
-    const missing = step.network === undefined ? '' : ', whose network settings do not exist yet'
-    return `connects ${step.connect} new host${step.connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
-  }
-  if ('reprovision' in step) return `reinstalls the ${step.reprovision}`
-  if ('bootImage' in step) return `sets the boot image of the machine sets to that of ${versionOf(step.bootImage)}`
-  if ('bootstrap' in step) return `installs a bootstrap node of ${versionOf(step.bootstrap)}`
-  if ('tamper' in step) return `changes ${step.path} on the disk of the ${step.tamper}`
-  if ('password' in step) return `corrects the BMC passwords of the ${step.of}`
-  if ('network' in step) return `gives each of the ${step.of} its own network settings`
-  if ('pause' in step) return `pauses the pool of the ${step.pause}`
-  if ('resume' in step) return `resumes the pool of the ${step.resume}`
-  if ('askIronic' in step) return `requests from Ironic directly: ${step.askIronic} the ${step.of}`
-  if ('failPulls' in step)
-    return `sees the registry fail: the next ${step.failPulls} pulls of the node image of ${versionOf(step.of)}`
-  if ('fill' in step) return `finds ${step.fill} of the ${step.of} full`
-  return undefined
+/** A step that changes the site, or waits. */
+export type ActStep = Exclude<ScenarioStep, { expect: unknown }>
+
+type KeysOfUnion<T> = T extends unknown ? keyof T : never
+/** The member that a step is known by. */
+type ActName = Exclude<
+  KeysOfUnion<ActStep>,
+  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text'
+>
+
+interface Act<S> {
+  /** The administrator's sentence; none for a step that only waits. */
+  says?: (step: S, cluster: RehearsedCluster) => string
+  perform: (step: S, cluster: RehearsedCluster) => Promise<Acted>
+}
+type Acts = { readonly [K in ActName]: Act<Extract<ActStep, Record<K, unknown>>> }
+
+/** The administrator's sentence for a step; undefined for a step that only waits. */
+export const actText = (step: ActStep, cluster: RehearsedCluster): string | undefined =>
+  actOf(step).says?.(step, cluster)
+
+/** Does what a step says. */
+export const performStep = (step: ActStep, cluster: RehearsedCluster): Promise<Acted> =>
+  actOf(step).perform(step, cluster)
+
+function actOf(step: ActStep): Act<ActStep> {
+  const name = (Object.keys(ACTS) as ActName[]).find((key) => key in step)
+  if (name === undefined) throw new Error(`a step without an act: ${JSON.stringify(step)}`)
+  return ACTS[name] as Act<never> as Act<ActStep>
 }
 
-/** Does what a step says; expectations are looked at elsewhere. */
-export async function performStep(step: ScenarioStep, cluster: RehearsedCluster): Promise<Acted> {
-  const { kube } = cluster
-  if ('upgrade' in step) {
-    cluster.measures.mark('upgrade')
-    const { version } = cluster.release(step.upgrade)
-    const { image } = cluster.release(step.image ?? step.upgrade).made
-    const desiredUpdate = { version, image, force: step.force ?? false }
-    await kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate } })
-    // The operator looks at it before anything else happens.
-    await waitUntilSettled(cluster, 'upgrade', 1000)
-    return {}
-  }
-  if ('wait' in step) {
-    const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
-    const missing = await waitUntilSettled(cluster, step.wait, within)
-    return missing === null ? {} : { failure: `after a day ${missing}` }
-  }
-  if ('scale' in step) {
-    const before = { time: cluster.clock.now(), bytes: cluster.pulledBytes }
-    await kube.patch(
-      'MachineSet',
-      { name: WORKERS, namespace: MACHINE_API_NAMESPACE },
-      { spec: { replicas: step.scale } },
-    )
-    if (step.as === undefined) return {}
-    const missing = await waitUntilSettled(cluster, 'nodes')
-    const time = cluster.clock.now() - before.time
-    const bytes = cluster.pulledBytes - before.bytes
-    cluster.measure(step.as, { time, bytes })
-    return missing === null ? {} : { failure: `after a day ${missing}` }
-  }
-  if ('power' in step) {
-    const all = await cluster.group(step.of)
-    for (const { name } of step.index === undefined ? all : all.slice(step.index, step.index + 1))
-      await kube.patch(
-        'BareMetalHost',
-        { name, namespace: MACHINE_API_NAMESPACE },
-        { spec: { online: step.power === 'on' } },
+/** Steps by name. The first name that a step has counts: new hosts may have a password and a network too. */
+const ACTS: Acts = {
+  upgrade: {
+    says: ({ upgrade, image }, cluster) => {
+      const { version } = cluster.release(upgrade)
+      return image === undefined
+        ? `requests ${version}`
+        : `requests ${version}, with the image of ${cluster.release(image).version}`
+    },
+    perform: async (step, cluster) => {
+      cluster.measures.mark('upgrade')
+      const { version } = cluster.release(step.upgrade)
+      const { image } = cluster.release(step.image ?? step.upgrade).made
+      const desiredUpdate = { version, image, force: step.force ?? false }
+      await cluster.kube.patch('ClusterVersion', { name: 'version' }, { spec: { desiredUpdate } })
+      // The operator looks at it before anything else happens.
+      await waitUntilSettled(cluster, 'upgrade', 1000)
+      return {}
+    },
+  },
+
+  wait: {
+    perform: async (step, cluster) => {
+      const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
+      return unlessMissing(await waitUntilSettled(cluster, step.wait, within))
+    },
+  },
+
+  scale: {
+    says: ({ scale }) => `scales to ${scale} worker${scale === 1 ? '' : 's'}`,
+    perform: async (step, cluster) => {
+      const before = { time: cluster.clock.now(), bytes: cluster.pulledBytes }
+      await cluster.kube.patch(
+        'MachineSet',
+        { name: WORKERS, namespace: MACHINE_API_NAMESPACE },
+        { spec: { replicas: step.scale } },
       )
-    const missing = await waitUntilSettled(cluster, step.of === 'spares' ? 'spares' : 'reboots')
-    return missing === null ? {} : { failure: `after a day ${missing}` }
-  }
-  if ('connect' in step) {
-    const { connect, supportedSince, ...how } = step
-    const since = supportedSince === undefined ? {} : { supportedSince: cluster.release(supportedSince).coreos }
-    await connectHosts(cluster, connect, { ...how, ...since })
-    return {}
-  }
-  if ('bootImage' in step) {
-    const { image } = providerSpec(cluster.release(step.bootImage), 'worker')
-    const spec = { template: { spec: { providerSpec: { value: { image } } } } }
-    await kube.patch('MachineSet', { name: WORKERS, namespace: MACHINE_API_NAMESPACE }, { spec })
-    await waitUntilSettled(cluster, 'upgrade', 60_000)
-    return {}
-  }
-  if ('tamper' in step) {
-    for (const { machine } of await cluster.group(step.tamper))
-      await cluster.until(machine.running.write(step.path, Buffer.from(step.text)))
-    return {}
-  }
-  if ('reprovision' in step) return reinstall(step.reprovision, cluster)
-  if ('bootstrap' in step) return installBootstrap(step.bootstrap, cluster)
-  if ('password' in step) await correctPasswords(step.of, cluster)
-  else if ('network' in step) await giveNetworks(step.of, cluster)
-  else if ('pause' in step) await setPaused(step.pause, true, cluster)
-  else if ('resume' in step) await setPaused(step.resume, false, cluster)
-  else if ('askIronic' in step) await askIronicToClean(step.of, cluster)
-  else if ('failPulls' in step)
-    cluster.site.stage.registry.fail(cluster.release(step.of).nodeImage, 'timeout', step.failPulls)
-  else if ('fill' in step) await fillBoot(step.of, cluster)
-  return {}
+      if (step.as === undefined) return {}
+      const missing = await waitUntilSettled(cluster, 'nodes')
+      const time = cluster.clock.now() - before.time
+      const bytes = cluster.pulledBytes - before.bytes
+      cluster.measure(step.as, { time, bytes })
+      return unlessMissing(missing)
+    },
+  },
+
+  power: {
+    says: ({ power, of, index }) => `turns ${of}${index === undefined ? '' : ` (number ${index})`} ${power}`,
+    perform: async ({ power, of, index }, cluster) => {
+      const all = await cluster.group(of)
+      for (const { name } of index === undefined ? all : all.slice(index, index + 1))
+        await cluster.kube.patch(
+          'BareMetalHost',
+          { name, namespace: MACHINE_API_NAMESPACE },
+          { spec: { online: power === 'on' } },
+        )
+      return unlessMissing(await waitUntilSettled(cluster, of === 'spares' ? 'spares' : 'reboots'))
+    },
+  },
+
+  connect: {
+    says: connectText,
+    perform: async ({ connect, supportedSince, ...how }, cluster) => {
+      const since = supportedSince === undefined ? undefined : cluster.release(supportedSince).coreos
+      await connectHosts(cluster, connect, { ...how, ...defined({ supportedSince: since }) })
+      return {}
+    },
+  },
+
+  bootImage: {
+    says: ({ bootImage }, cluster) =>
+      `sets the boot image of the machine sets to that of ${cluster.release(bootImage).version}`,
+    perform: async ({ bootImage }, cluster) => {
+      const { image } = providerSpec(cluster.release(bootImage), 'worker')
+      const spec = { template: { spec: { providerSpec: { value: { image } } } } }
+      await cluster.kube.patch('MachineSet', { name: WORKERS, namespace: MACHINE_API_NAMESPACE }, { spec })
+      await waitUntilSettled(cluster, 'upgrade', 60_000)
+      return {}
+    },
+  },
+
+  tamper: {
+    says: ({ tamper, path }) => `changes ${path} on the disk of the ${tamper}`,
+    perform: async ({ tamper, path, text }, cluster) => {
+      for (const { machine } of await cluster.group(tamper))
+        await cluster.until(machine.running.write(path, Buffer.from(text)))
+      return {}
+    },
+  },
+
+  reprovision: {
+    says: ({ reprovision }) => `reinstalls the ${reprovision}`,
+    perform: async ({ reprovision }, cluster) => reinstall(reprovision, cluster),
+  },
+
+  bootstrap: {
+    says: ({ bootstrap }, cluster) => `installs a bootstrap node of ${cluster.release(bootstrap).version}`,
+    perform: async ({ bootstrap }, cluster) => installBootstrap(bootstrap, cluster),
+  },
+
+  password: {
+    says: ({ of }) => `corrects the BMC passwords of the ${of}`,
+    perform: async ({ of }, cluster) => {
+      await correctPasswords(of, cluster)
+      return {}
+    },
+  },
+
+  network: {
+    says: ({ of }) => `gives each of the ${of} its own network settings`,
+    perform: async ({ of }, cluster) => {
+      await giveNetworks(of, cluster)
+      return {}
+    },
+  },
+
+  pause: {
+    says: ({ pause }) => `pauses the pool of the ${pause}`,
+    perform: async ({ pause }, cluster) => {
+      await setPaused(pause, true, cluster)
+      return {}
+    },
+  },
+
+  resume: {
+    says: ({ resume }) => `resumes the pool of the ${resume}`,
+    perform: async ({ resume }, cluster) => {
+      await setPaused(resume, false, cluster)
+      return {}
+    },
+  },
+
+  askIronic: {
+    says: ({ askIronic, of }) => `requests from Ironic directly: ${askIronic} the ${of}`,
+    perform: async ({ of }, cluster) => {
+      await askIronicToClean(of, cluster)
+      return {}
+    },
+  },
+
+  failPulls: {
+    says: ({ failPulls, of }, cluster) =>
+      `sees the registry fail: the next ${failPulls} pulls of the node image of ${cluster.release(of).version}`,
+    perform: async ({ failPulls, of }, cluster) => {
+      cluster.site.stage.registry.fail(cluster.release(of).nodeImage, 'timeout', failPulls)
+      return {}
+    },
+  },
+
+  fill: {
+    says: ({ fill, of }) => `finds ${fill} of the ${of} full`,
+    perform: async ({ of }, cluster) => {
+      await fillBoot(of, cluster)
+      return {}
+    },
+  },
 }
+
+function connectText(step: NewHosts, cluster: RehearsedCluster): string {
+  const { connect, supportedSince } = step
+  const since = supportedSince === undefined ? '' : `, supported since ${cluster.release(supportedSince).version}`
+  const network = step.boots === undefined ? '' : ', which boot over the network'
+  const password = step.password === undefined ? '' : ', with a wrong BMC password'
+  const missing = step.network === undefined ? '' : ', whose network settings do not exist yet'
+  return `connects ${connect} new host${connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
+}
+
+/** The result of a step that waited. @param missing sentence for what did not come */
+const unlessMissing = (missing: string | null): Acted => (missing === null ? {} : { failure: `after a day ${missing}` })

@@ -5,7 +5,7 @@ import { performStep, actText } from './acts.js'
 import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'
 import { RehearsedCluster } from './rehearsed-cluster.js'
-import type { Scenario } from './scenario.js'
+import type { Expectation, Scenario } from './scenario.js'
 import type { StoryEnd, StoryLine } from './story-line.js'
 
 export interface RehearseOptions {
@@ -27,69 +27,119 @@ const SELF = 'rehearsal'
  * @returns the last line, with a sentence for each expectation that failed
  * @throws UserError `behaviour-unknown` (usage); `scenario-file` (usage) for an image that cannot be used
  */
-export async function rehearse(scenario: Scenario, options: RehearseOptions): Promise<StoryEnd> {
-  const { without = [], onLine, signal } = options
-  const { name, title, document = null } = scenario
-  onLine({ event: 'begin', scenario: name, actor: SELF, title, document, without })
-  const cluster: { opened?: RehearsedCluster; began: number } = { began: NaN }
-  const now = (): { time: string; elapsed: number } => {
-    const at = cluster.opened?.clock.now() ?? 0
-    if (Number.isNaN(cluster.began)) cluster.began = at
-    return { time: new Date(at).toISOString(), elapsed: (at - cluster.began) / 1000 }
+export const rehearse = (scenario: Scenario, options: RehearseOptions): Promise<StoryEnd> =>
+  new StoryRun(scenario, options).play()
+
+/** One run of a scenario: prints its lines, and remembers what has failed. */
+class StoryRun {
+  readonly #scenario: Scenario
+  readonly #options: RehearseOptions
+  readonly #failures: string[] = []
+  #checks = 0
+  /** Undefined until its parts are open. */
+  #cluster: RehearsedCluster | undefined
+  /** Lab time of the first line that has a time; NaN before. */
+  #began = NaN
+
+  constructor(scenario: Scenario, options: RehearseOptions) {
+    this.#scenario = scenario
+    this.#options = options
   }
-  const onNotice = ({ actor, does, because }: ActorNotice): void =>
-    onLine({
+
+  async play(): Promise<StoryEnd> {
+    const { without = [], onLine, signal } = this.#options
+    const { name, title, document = null } = this.#scenario
+    onLine({ event: 'begin', scenario: name, actor: SELF, title, document, without })
+    try {
+      const onNotice = (notice: ActorNotice): void => this.#tellNotice(notice)
+      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, onNotice })
+      await this.#install(this.#cluster)
+      await this.#playSteps(this.#cluster)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof UserError && error.kind === 'usage' && !this.#cluster) throw error
+      this.#failures.push(`the story broke off: ${errorChain(error).join(': ')}`)
+    } finally {
+      await this.#cluster?.[Symbol.asyncDispose]()
+    }
+    return this.#tellEnd()
+  }
+
+  async #install(cluster: RehearsedCluster): Promise<void> {
+    const { releases, cluster: wanted } = this.#scenario
+    this.#tellNotice({ actor: 'administrator', does: `installs ${releases[wanted.release]!.version}` })
+    for (const notice of leftOutNotices(releases)) this.#tellNotice(notice)
+    await installCluster(cluster)
+  }
+
+  /** Plays the steps up to the first that fails; an expectation that does not hold lets the story go on. */
+  async #playSteps(cluster: RehearsedCluster): Promise<void> {
+    for (const step of this.#scenario.steps) {
+      this.#options.signal.throwIfAborted()
+      if ('expect' in step) {
+        await this.#check(step.expect, cluster)
+        continue
+      }
+      const does = actText(step, cluster)
+      if (does !== undefined) this.#tellNotice({ actor: 'administrator', does })
+      const { failure } = await performStep(step, cluster)
+      if (failure === undefined) continue
+      this.#failures.push(failure)
+      return
+    }
+  }
+
+  async #check(expectation: Expectation, cluster: RehearsedCluster): Promise<void> {
+    this.#checks++
+    const { expects, found } = await cluster.until(checkExpectation(expectation, cluster))
+    const { time, elapsed } = this.#now()
+    this.#options.onLine({
+      event: 'check',
+      scenario: this.#scenario.name,
+      actor: SELF,
+      time,
+      elapsed,
+      expects,
+      holds: found === undefined,
+      ...defined({ found }),
+    })
+    if (found !== undefined) this.#failures.push(`${expects}; but ${found}`)
+  }
+
+  #tellNotice({ actor, does, because }: ActorNotice): void {
+    const { time, elapsed } = this.#now()
+    this.#options.onLine({
       event: 'act',
-      scenario: name,
+      scenario: this.#scenario.name,
       actor: ACTOR_SHORT_NAMES[actor] ?? actor,
-      ...now(),
+      time,
+      elapsed,
       does,
       ...defined({ because }),
     })
-  const failures: string[] = []
-  let checks = 0
-  try {
-    const opened = (cluster.opened = await RehearsedCluster.open(scenario, { ...options, onNotice }))
-    const { releases, cluster: wanted } = scenario
-    onNotice({ actor: 'administrator', does: `installs ${releases[wanted.release]!.version}` })
-    for (const notice of leftOutNotices(releases)) onNotice(notice)
-    await installCluster(opened)
-    for (const step of scenario.steps) {
-      signal.throwIfAborted()
-      if ('expect' in step) {
-        checks++
-        const { expects, found } = await opened.until(checkExpectation(step.expect, opened))
-        const holds = found === undefined
-        onLine({ event: 'check', scenario: name, actor: SELF, ...now(), expects, holds, ...(holds ? {} : { found }) })
-        if (!holds) failures.push(`${expects}; but ${found}`)
-        continue
-      }
-      const does = actText(step, opened)
-      if (does !== undefined) onNotice({ actor: 'administrator', does })
-      const { failure } = await performStep(step, opened)
-      if (failure === undefined) continue
-      failures.push(failure)
-      break
+  }
+
+  #tellEnd(): StoryEnd {
+    const { without = [], onLine } = this.#options
+    const holds = this.#failures.length === 0
+    const end: StoryEnd = {
+      event: 'end',
+      scenario: this.#scenario.name,
+      actor: SELF,
+      elapsed: this.#now().elapsed,
+      holds,
+      checks: this.#checks,
+      failures: holds ? [] : [...this.#failures, ...meaningsOf(without)],
     }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof UserError && error.kind === 'usage' && !cluster.opened) throw error
-    failures.push(`the story broke off: ${errorChain(error).join(': ')}`)
-  } finally {
-    await cluster.opened?.[Symbol.asyncDispose]()
+    onLine(end)
+    return end
   }
-  const holds = failures.length === 0
-  const end: StoryEnd = {
-    event: 'end',
-    scenario: name,
-    actor: SELF,
-    elapsed: now().elapsed,
-    holds,
-    checks,
-    failures: holds ? [] : [...failures, ...meaningsOf(without)],
+
+  #now(): { time: string; elapsed: number } {
+    const at = this.#cluster?.clock.now() ?? 0
+    if (Number.isNaN(this.#began)) this.#began = at
+    return { time: new Date(at).toISOString(), elapsed: (at - this.#began) / 1000 }
   }
-  onLine(end)
-  return end
 }
 
 /** Names the manifests of the user's own releases that no actor here acts on. */

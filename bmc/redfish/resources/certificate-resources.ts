@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { randomUuid, ownMember } from '../../../base/runtime/index.js'
-import type { Machine, MediaDrive } from '../../../machine/index.js'
+import type { MediaDrive } from '../../../machine/index.js'
 import {
   anyObject,
   anythingCheck,
@@ -87,70 +87,84 @@ function certificateOf(path: readonly string[], pem: string): RedfishDocument {
   }
 }
 
-const certificateResources = (parent: Parent): RedfishResource[] => {
-  const pathTo = (machine: Machine, slot: string, ...more: string[]) => [
-    parent,
-    machine.spec.id,
-    'VirtualMedia',
-    slot,
-    'Certificates',
-    ...more,
-  ]
-  const found = (call: MachineCall) => {
-    const device = deviceOf(call)
-    if (!device) return undefined
-    const { certificates } = call.machine.firmware.mediaTrust(device)
-    return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
-  }
-  const add = async (call: MachineCall): Promise<RedfishOutcome> => {
-    const { machine, body, params, service } = call
-    const slot = found(call)
-    if (!slot) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
-    checkCreation(
-      body,
-      { CertificateString: textCheck({ most: 65_536 }), CertificateType: CERTIFICATE_TYPES, ...META },
-      ['CertificateString', 'CertificateType'],
-    )
-    const pem = String(body['CertificateString'])
-    certificateIn(pem)
-    const id = randomUuid(service.random).slice(0, 8)
-    const certificates = [...slot.certificates, { id, pem }]
-    if (!call.isLie) await machine.firmware.trustMedia(slot.device, { certificates })
-    const path = pathTo(machine, params['slot']!, id)
-    return { status: 201, headers: { location: redfishPath(...path) }, document: certificateOf(path, pem) }
-  }
-  return [
-    ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates`, {
-      reads: 'read certificates',
-      changes: 'change certificates',
-      get: (call) => {
-        const { machine, params } = call
-        const slot = found(call)
-        const path = pathTo(machine, params['slot']!)
-        const members = slot?.certificates.map(({ id }) => referenceTo(...path, id))
-        return members && makeCollection('CertificateCollection', path, 'Certificates', members)
-      },
-      post: add,
-      liesItself: true,
-    }),
-    ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates/{certificate}`, {
-      reads: 'read certificates',
-      changes: 'change certificates',
-      get: (call) => {
-        const one = found(call)?.one
-        return one && certificateOf(pathTo(call.machine, call.params['slot']!, one.id), one.pem)
-      },
-      delete: async (call) => {
-        const slot = found(call)
-        if (!slot?.one) throw messageRefusal(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
-        const certificates = slot.certificates.filter((each) => each !== slot.one)
-        await call.machine.firmware.trustMedia(slot.device, { certificates })
-      },
-    }),
-  ]
+/** Properties that a client may give a new certificate. */
+const CERTIFICATE_FIELDS = {
+  CertificateString: textCheck({ most: 65_536 }),
+  CertificateType: CERTIFICATE_TYPES,
+  UefiSignatureOwner: anythingCheck,
+  KeyUsage: anythingCheck,
+  Oem: anyObject,
 }
 
-const META = { UefiSignatureOwner: anythingCheck, KeyUsage: anythingCheck, Oem: anyObject }
+const pathTo = (parent: Parent, { machine, params }: MachineCall, ...more: string[]): string[] => [
+  parent,
+  machine.spec.id,
+  'VirtualMedia',
+  params['slot']!,
+  'Certificates',
+  ...more,
+]
+
+/** The certificates of a slot, and the one that the path names; undefined for a slot that does not exist. */
+function trustOf(call: MachineCall) {
+  const device = deviceOf(call)
+  if (!device) return undefined
+  const { certificates } = call.machine.firmware.mediaTrust(device)
+  return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
+}
+
+function certificateCollection(parent: Parent, call: MachineCall): RedfishDocument | undefined {
+  const trust = trustOf(call)
+  if (!trust) return undefined
+  const path = pathTo(parent, call)
+  const members = trust.certificates.map(({ id }) => referenceTo(...path, id))
+  return makeCollection('CertificateCollection', path, 'Certificates', members)
+}
+
+function certificateDocument(parent: Parent, call: MachineCall): RedfishDocument | undefined {
+  const one = trustOf(call)?.one
+  return one && certificateOf(pathTo(parent, call, one.id), one.pem)
+}
+
+/** @throws Refusal 404 for an unknown slot, 400 for a text that is no certificate */
+async function addCertificate(parent: Parent, call: MachineCall): Promise<RedfishOutcome> {
+  const { machine, body, params, service } = call
+  const trust = trustOf(call)
+  if (!trust) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
+  checkCreation(body, CERTIFICATE_FIELDS, ['CertificateString', 'CertificateType'])
+  const pem = String(body['CertificateString'])
+  certificateIn(pem)
+  const id = randomUuid(service.random).slice(0, 8)
+  const certificates = [...trust.certificates, { id, pem }]
+  if (!call.isLie) await machine.firmware.trustMedia(trust.device, { certificates })
+  const path = pathTo(parent, call, id)
+  return { status: 201, headers: { location: redfishPath(...path) }, document: certificateOf(path, pem) }
+}
+
+/** @throws Refusal 404 for an unknown certificate */
+async function removeCertificate(call: MachineCall): Promise<void> {
+  const trust = trustOf(call)
+  if (!trust?.one) throw messageRefusal(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
+  const certificates = trust.certificates.filter((each) => each !== trust.one)
+  await call.machine.firmware.trustMedia(trust.device, { certificates })
+}
+
+/** Certificates of slots, below a system or below its manager. */
+const certificateResources = (parent: Parent): RedfishResource[] => [
+  ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates`, {
+    reads: 'read certificates',
+    changes: 'change certificates',
+    get: (call) => certificateCollection(parent, call),
+    post: (call) => addCertificate(parent, call),
+    liesItself: true,
+  }),
+  ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates/{certificate}`, {
+    reads: 'read certificates',
+    changes: 'change certificates',
+    get: (call) => certificateDocument(parent, call),
+    delete: removeCertificate,
+  }),
+]
 
 /** All certificates of the caller's machines, below their managers. */
 function locations({ service, caller }: RedfishCall): Reference[] {

@@ -177,37 +177,62 @@ function capacityOf(volume: Readonly<Record<string, unknown>>, { disks }: Contro
   return typeof gigabytes === 'number' ? gigabytes * GIB : Math.min(...disks.map(({ size }) => size))
 }
 
-/** @throws Refusal for drives that the controller lacks, or too few of them */
+const DRIVE_LINKS = listCheck(objectCheck({ '@odata.id': textCheck() }))
+
+/** Properties that a client may give a new volume. */
+const VOLUME_FIELDS = {
+  Name: textCheck({ most: 64 }),
+  RAIDType: choiceCheck(Object.values(RAID_TYPES)),
+  CapacityBytes: integerCheck(1, Number.MAX_SAFE_INTEGER),
+  Links: objectCheck({ Drives: DRIVE_LINKS, DedicatedSpareDrives: anythingCheck }),
+  Drives: DRIVE_LINKS,
+  DisplayName: textCheck({ most: 64 }),
+  VolumeUsage: textCheck(),
+  VolumeType: textCheck(),
+  Encrypted: anythingCheck,
+  Oem: anyObject,
+  OptimumIOSizeBytes: anythingCheck,
+  InitializeMethod: anythingCheck,
+  '@Redfish.OperationApplyTime': choiceCheck(APPLY_TIMES),
+}
+
+/** @throws Refusal for drives that the controller lacks, too few of them, or too little room on them */
 async function createVolume(call: MachineCall): Promise<RedfishOutcome> {
   const controller = controllerOf(call)
   if (!controller?.hasVolumes) throw messageRefusal(404, 'ResourceNotFound', ['Storage', call.params['storage']!])
   const { machine, body, service } = call
-  const fields = {
-    Name: textCheck({ most: 64 }),
-    RAIDType: choiceCheck(Object.values(RAID_TYPES)),
-    CapacityBytes: integerCheck(1, Number.MAX_SAFE_INTEGER),
-    Links: objectCheck({
-      Drives: listCheck(objectCheck({ '@odata.id': textCheck() })),
-      DedicatedSpareDrives: anythingCheck,
-    }),
-    Drives: listCheck(objectCheck({ '@odata.id': textCheck() })),
-    DisplayName: textCheck({ most: 64 }),
-    VolumeUsage: textCheck(),
-    VolumeType: textCheck(),
-    Encrypted: anythingCheck,
-    Oem: anyObject,
-    OptimumIOSizeBytes: anythingCheck,
-    InitializeMethod: anythingCheck,
-    '@Redfish.OperationApplyTime': choiceCheck(APPLY_TIMES),
-  }
-  checkCreation(body, fields, [])
-  const wanted = ((body['Links'] as RedfishDocument | undefined)?.['Drives'] ?? body['Drives'] ?? []) as Record<
-    string,
-    string
-  >[]
-  const drives =
-    wanted.length > 0 ? wanted.map((each) => driveNamed(each['@odata.id'], call, controller)) : controller.disks
+  checkCreation(body, VOLUME_FIELDS, [])
+  const drives = volumeDrives(call, controller)
   const type = String(body['RAIDType'] ?? 'RAID0')
+  checkDriveSet(type, drives)
+  const [level] = Object.entries(RAID_TYPES).find(([, name]) => name === type)!
+  const id = randomUuid(service.random).slice(0, 8)
+  const bytes = volumeBytes(call, type, drives)
+  const volume = {
+    id,
+    raid_level: level,
+    size_bytes: bytes,
+    size_gb: Math.floor(bytes / GIB),
+    volume_name: String(body['Name'] ?? body['DisplayName'] ?? `Volume ${id}`),
+    physical_disks: drives.map(({ name }) => name),
+  }
+  const all = [...machine.firmware.volumes, volume]
+  if (!call.isLie) await machine.firmware.setVolumes(all)
+  const location = redfishPath(...pathTo(machine, controller.id, 'Volumes', id))
+  return { status: 201, headers: { location }, document: volumeDocument(machine, controller, volume, all.length - 1) }
+}
+
+/** The drives that a request names, in the place of today's schema or of older ones; without any, all of the controller. */
+function volumeDrives(call: MachineCall, controller: Controller): readonly DiskSpec[] {
+  const { body } = call
+  const links = body['Links'] as RedfishDocument | undefined
+  const named = (links?.['Drives'] ?? body['Drives'] ?? []) as Record<string, string>[]
+  if (named.length === 0) return controller.disks
+  return named.map((each) => driveNamed(each['@odata.id'], call, controller))
+}
+
+/** @throws Refusal for a drive that is named twice, and for fewer drives than the RAID type needs */
+function checkDriveSet(type: string, drives: readonly DiskSpec[]): void {
   if (new Set(drives).size < drives.length)
     throw new Refusal(400, [
       baseMessage('PropertyValueConflict', ['Links/Drives', 'Links/Drives'], {
@@ -222,8 +247,10 @@ async function createVolume(call: MachineCall): Promise<RedfishOutcome> {
         resolution: `${type} needs ${MIN_RAID_DRIVES[type]} drives; ${drives.length} were named.`,
       }),
     ])
-  const [level] = Object.entries(RAID_TYPES).find(([, name]) => name === type)!
-  const id = randomUuid(service.random).slice(0, 8)
+}
+
+/** Size of a new volume: the requested one, or all that its drives have room for. @throws Refusal for too little room */
+function volumeBytes({ machine, body }: MachineCall, type: string, drives: readonly DiskSpec[]): number {
   const most = mostOf(type, drives, machine.firmware.volumes)
   if (most <= 0)
     throw messageRefusal(400, 'ResourceExhaustion', [drives.map(({ name }) => name).join(', ')], {
@@ -235,18 +262,7 @@ async function createVolume(call: MachineCall): Promise<RedfishOutcome> {
       property: 'CapacityBytes',
       resolution: `These drives have room for ${most} bytes of ${type}.`,
     })
-  const volume = {
-    id,
-    raid_level: level,
-    size_bytes: bytes,
-    size_gb: Math.floor(bytes / GIB),
-    volume_name: String(body['Name'] ?? body['DisplayName'] ?? `Volume ${id}`),
-    physical_disks: drives.map(({ name }) => name),
-  }
-  const all = [...machine.firmware.volumes, volume]
-  if (!call.isLie) await machine.firmware.setVolumes(all)
-  const location = redfishPath(...pathTo(machine, controller.id, 'Volumes', id))
-  return { status: 201, headers: { location }, document: volumeDocument(machine, controller, volume, all.length - 1) }
+  return bytes
 }
 
 function driveNamed(path: string | undefined, { machine }: MachineCall, { id, disks }: Controller): DiskSpec {

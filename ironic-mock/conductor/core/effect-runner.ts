@@ -37,6 +37,19 @@ export interface EffectRunnerOptions {
   runStepOnChildNodes: (parent: Readonly<NodeRecord>, step: JsonObject, signal: AbortSignal) => Promise<void>
 }
 
+/** One run of an effect. */
+interface EffectRun<K extends EffectKind> {
+  readonly subject: AgentSubject
+  readonly effect: Extract<EffectBody, { kind: K }>
+  /** It may have run before, in a process that died. */
+  readonly again: boolean
+  readonly signal: AbortSignal
+}
+
+type EffectPerformers = {
+  readonly [K in EffectKind]: (runner: EffectRunner, run: EffectRun<K>) => Promise<EffectValues[K]>
+}
+
 /** Runs the effects of the conductor: calls of BMCs, agents and HTTP servers. */
 export class EffectRunner {
   readonly #options: EffectRunnerOptions
@@ -60,7 +73,7 @@ export class EffectRunner {
   ): Promise<EffectOutcome> {
     const point: EffectPoint = { kind: 'conductor-effect', node: subject.node.uuid, effect: effect.kind }
     try {
-      const value = await this.#options.probe.around(point, () => this.#run(subject, effect, again, signal))
+      const value = await this.#options.probe.around(point, () => this.#run({ subject, effect, again, signal }))
       return { ok: true, kind: effect.kind, value } as EffectOutcome
     } catch (error) {
       signal.throwIfAborted()
@@ -101,86 +114,72 @@ export class EffectRunner {
     }
   }
 
-  async #run(
-    subject: AgentSubject,
-    effect: EffectBody,
-    again: boolean,
-    signal: AbortSignal,
-  ): Promise<EffectValues[EffectKind]> {
-    switch (effect.kind) {
-      case 'proceed':
-        return null
-      case 'hardware-report':
-        return readReport(await this.#hardware(subject).catch(() => undefined), this.#options.logger)
-      case 'bmc-change':
-        await changeHardware(await this.#hardware(subject), effect.change, subject)
-        return null
-      case 'inspection-facts':
-        return this.#facts(subject, effect.addresses)
-      case 'api-call':
-        return callApi(effect, this.#options.clock, signal)
-      case 'bmc-system': {
-        const report = await (await this.#hardware(subject))?.system()
-        if (!report) return null
-        return {
-          report,
-          ...(await this.#facts(
-            subject,
-            report.nics.map(({ mac }) => mac),
-          )),
-        }
+  /** Work of each effect. Every entry is async, so that an exception of a driver is a rejection like any other. */
+  static readonly #PERFORMERS: EffectPerformers = {
+    proceed: async () => null,
+    'hardware-report': async (runner, { subject }) => {
+      const hardware = await runner.#hardware(subject).catch(() => undefined)
+      return readReport(hardware, runner.#options.logger)
+    },
+    'bmc-change': async (runner, { subject, effect }) => {
+      await changeHardware(await runner.#hardware(subject), effect.change, subject)
+      return null
+    },
+    'inspection-facts': async (runner, { subject, effect }) => runner.#facts(subject, effect.addresses),
+    'api-call': async (runner, { effect, signal }) => callApi(effect, runner.#options.clock, signal),
+    'bmc-system': async (runner, { subject }) => {
+      const report = await (await runner.#hardware(subject))?.system()
+      if (!report) return null
+      const addresses = report.nics.map(({ mac }) => mac)
+      const { taken, rules, before } = await runner.#facts(subject, addresses)
+      return { report, taken, rules, before }
+    },
+    'read-power': async (runner, { subject }) => (await runner.#bmc(subject)).power(),
+    boot: async (runner, { subject, effect }) => {
+      await (await runner.#bmc(subject)).setBoot(effect.source)
+      return null
+    },
+    power: async (runner, { subject, effect, again, signal }) => {
+      if (rebootsByAgent(subject.node) && effect.target.endsWith('rebooting')) {
+        await runner.#agent.reboot(subject, again, signal)
+        return 'power on'
       }
-      case 'read-power':
-        return (await this.#bmc(subject)).power()
-      case 'boot':
-        await (await this.#bmc(subject)).setBoot(effect.source)
-        return null
-      case 'power': {
-        if (rebootsByAgent(subject.node) && effect.target.endsWith('rebooting')) {
-          await this.#agent.reboot(subject, again, signal)
-          return 'power on'
-        }
-        const bmc = await this.#bmc(subject)
-        if (effect.boot) await bmc.setBoot(effect.boot)
-        return this.#setPower(bmc, effect.target, effect.timeout, signal)
-      }
-      case 'await-power-off':
-        return this.#awaitPowerOff(subject, signal)
-      case 'agent-steps':
-        return this.#agent.steps(subject, effect.of, signal)
-      case 'agent-commands':
-        return this.#agent.commands(subject, signal)
-      case 'agent-step':
-        return this.#agent.step(
-          subject,
-          effect.of,
-          effect.step,
-          { again, configdrive: effect.configdrive ?? false },
-          signal,
-        )
-      case 'agent-partitions':
-        return this.#agent.partitions(subject, signal)
-      case 'agent-bootloader':
-        return this.#agent.bootloader(subject, effect, again, signal)
-      case 'agent-sync':
-        return this.#agent.sync(subject, signal)
-      case 'agent-lockdown':
-        return this.#agent.lockdown(subject, signal)
-      case 'find-image':
-        return this.#options.findImage(effect.url, { digest: effect.digest, node: subject.node.uuid, signal })
-      case 'child-step':
-        await this.#options.runStepOnChildNodes(subject.node, effect.step, signal)
-        return null
-      case 'agent-power-off':
-        return this.#agent.powerOff(subject, signal)
-      case 'agent-logs':
-        return this.#agent.logs(subject, signal)
-      case 'agent-rescue':
-        return this.#agent.rescue(subject, signal)
-      case 'pause':
-        await this.#options.clock.sleep(effect.ms, { signal })
-        return null
-    }
+      const bmc = await runner.#bmc(subject)
+      if (effect.boot) await bmc.setBoot(effect.boot)
+      return runner.#setPower(bmc, effect.target, effect.timeout, signal)
+    },
+    'await-power-off': async (runner, { subject, signal }) => runner.#awaitPowerOff(subject, signal),
+    'agent-steps': async (runner, { subject, effect, signal }) => runner.#agent.steps(subject, effect.of, signal),
+    'agent-commands': async (runner, { subject, signal }) => runner.#agent.commands(subject, signal),
+    'agent-step': async (runner, { subject, effect, again, signal }) => {
+      const { of, step, configdrive = false } = effect
+      return runner.#agent.step(subject, of, step, { again, configdrive }, signal)
+    },
+    'agent-partitions': async (runner, { subject, signal }) => runner.#agent.partitions(subject, signal),
+    'agent-bootloader': async (runner, { subject, effect, again, signal }) =>
+      runner.#agent.bootloader(subject, effect, again, signal),
+    'agent-sync': async (runner, { subject, signal }) => runner.#agent.sync(subject, signal),
+    'agent-lockdown': async (runner, { subject, signal }) => runner.#agent.lockdown(subject, signal),
+    'agent-power-off': async (runner, { subject, signal }) => runner.#agent.powerOff(subject, signal),
+    'agent-logs': async (runner, { subject, signal }) => runner.#agent.logs(subject, signal),
+    'agent-rescue': async (runner, { subject, signal }) => runner.#agent.rescue(subject, signal),
+    'find-image': async (runner, { subject, effect, signal }) => {
+      const { url, digest } = effect
+      return runner.#options.findImage(url, { digest, node: subject.node.uuid, signal })
+    },
+    'child-step': async (runner, { subject, effect, signal }) => {
+      await runner.#options.runStepOnChildNodes(subject.node, effect.step, signal)
+      return null
+    },
+    pause: async (runner, { effect, signal }) => {
+      await runner.#options.clock.sleep(effect.ms, { signal })
+      return null
+    },
+  }
+
+  #run(run: EffectRun<EffectKind>): Promise<EffectValues[EffectKind]> {
+    // The compiler does not follow that the entry of an effect's kind takes that effect.
+    return EffectRunner.#PERFORMERS[run.effect.kind](this, run as never)
   }
 
   /** Hardware calls of the BMC; undefined for a node without a machine. */

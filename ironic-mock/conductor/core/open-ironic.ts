@@ -24,7 +24,7 @@ import { checkConcurrency } from './concurrency.js'
 import type { DeployImages } from '../flows/deploy/deploy-image-urls.js'
 import { Dispatcher } from './dispatcher.js'
 import { findInspected } from '../flows/inspect/find-inspected.js'
-import { hardwareCalls } from '../hardware/make-hardware-calls.js'
+import { NodeHardwareCalls } from '../hardware/node-hardware-calls.js'
 import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/make-network-calls.js'
 import { Admin } from '../records/node-admin.js'
@@ -188,7 +188,7 @@ class LocalConductor implements Conductor {
     this.#dispatcher = dispatcher
     const admin = new Admin({ ...options, queues: dispatcher.queues })
     this.#bootDevices = new BootDevices(options, admin)
-    this.hardware = hardwareCalls({ store: options.store, dispatcher, effects })
+    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects)
     this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = (uuid, change) => this.#retryWhileLocked(() => admin.updateNode(uuid, change))
