@@ -115,7 +115,7 @@ describe('at the start of a boot', () => {
     scene.start()
     await scene.clock.advance(60_000)
     expect(scene.ironic.of('inspect')).toHaveLength(5)
-    expect(gaveUp).toEqual([expect.stringMatching(/giving up on sending the inspection data: 404 .*up too early/)])
+    expect(gaveUp).toEqual([expect.stringMatching(/giving up on sending the inspection data: 404 .*booted too early/)])
     expect(scene.ironic.of('lookup')[0]!.request.url).not.toContain('node_uuid')
   })
 

@@ -213,7 +213,7 @@ test('a lab on wall time goes back to a moment at which nothing was in progress;
   await expect(lab.snapshots.take()).rejects.toMatchObject({
     code: 'snapshot-busy',
     message: expect.stringMatching(
-      /^no snapshot can be taken now: .*machine-1.*, and a lab whose time goes on/,
+      /^no snapshot can be taken now: .*machine-1.*, and a lab whose time passes by itself/,
     ) as string,
   })
   await node.settled()
