@@ -6,7 +6,8 @@ import type { EffectActions } from './effects/effect-action.js'
 import { EXCHANGE_EFFECTS } from './effects/exchange-effects.js'
 import { MACHINE_EFFECTS } from './effects/machine-effects.js'
 import type { FaultEffect, FaultKind } from './fault-effects.js'
-import type { ActiveFault, FaultContext } from './faults.js'
+import type { ActiveFault } from './active-fault.js'
+import type { FaultContext } from './fault-context.js'
 
 const EFFECT_ACTIONS: EffectActions<FaultKind> = {
   ...AGENT_EFFECTS,

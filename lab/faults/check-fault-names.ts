@@ -1,7 +1,7 @@
 import { UserError } from '../../base/runtime/index.js'
 import type { Fault } from './fault.js'
 import { effectFacts } from './fault-effects.js'
-import type { FaultContext } from './faults.js'
+import type { FaultContext } from './fault-context.js'
 import { unknownName } from './known-names.js'
 
 /**

@@ -1,110 +1,19 @@
-import {
-  defined,
-  seededRandom,
-  sharedAbort,
-  userError,
-  UserError,
-  type Clock,
-  type Probe,
-  type SeededRandom,
-} from '../../base/runtime/index.js'
+import { defined, userError, UserError, type Probe } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
-import { attachTo, type LabPoint, type PointKind } from '../points.js'
-import { checkFault, pointsOf } from './check-fault.js'
+import { attachTo, type LabPoint } from '../points.js'
+import { checkFault } from './check-fault.js'
 import { checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import type { AddedFault, Fault, FaultReport, LabFaults } from './fault.js'
 import { machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
-import type { MachinePhase } from './phase.js'
+import { ActiveFault } from './active-fault.js'
+import type { FaultContext } from './fault-context.js'
 import { applyEffect, canActAt, canLast, isOver, lastsAt } from './apply-effect.js'
 
-/** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
-export interface FaultContext {
-  clock: Clock
-  /** The seed of the lab: it decides when a fault of some probability strikes. */
-  seed: number
-  /** Finds a node by uuid or name. */
-  node(ident: string): Readonly<NodeRecord> | undefined
-  /** The node that a machine belongs to. */
-  nodeOf(machine: string): Readonly<NodeRecord> | undefined
-  /** Kernel names of the disks of a machine; undefined for none of the lab. */
-  disksOf(machine: string): readonly string[] | undefined
-  /** Machine behind a node, once there is one. */
-  machineOf(node: string): string | undefined
-  /** Address of the BMC of a machine, or of a node whose machine is still to come. */
-  bmcAddress(of: { machine: string | undefined; node: string | undefined }): string | undefined
-  /** Phase of a machine for a node, by default the one that uses it. */
-  phaseOf(machine: string, node?: Readonly<NodeRecord>): MachinePhase | undefined
-  /** The step that the agent of a machine carries out. */
-  stepOf(machine: string): string | undefined
-  /** Names of the steps that agents have; absent where they are not known. */
-  readonly steps?: readonly string[]
-  /** True if machines are reached by SSH. Default false. */
-  readonly links?: boolean
-  /** True if machines have agents. Default true. */
-  readonly hasAgents?: boolean
-  restartAgent(machine: string): void
-  cutPower(machine: string): void
-}
-
-/** A fault in force. */
-export class ActiveFault {
-  struck = 0
-  passed = 0
-  /** BMCs that are dark because of it, with the lab time until which they are. */
-  readonly dark = new Map<string, number>()
-  readonly random: SeededRandom
-  // Made when something waits for them: there may be a hundred thousand faults.
-  #lifted: AbortController | undefined
-  #ended: AbortController | undefined
-  /** Kinds of probe points at which it can strike. */
-  readonly kinds: readonly PointKind[]
-  /** Position among the faults. */
-  readonly order: number
-
-  constructor(
-    readonly id: string,
-    readonly fault: Fault,
-    seed: number,
-  ) {
-    this.random = seededRandom(seed)
-    this.kinds = pointsOf(fault)
-    this.order = Number(id.replace(/^\D+/, ''))
-  }
-
-  /** Aborted when the fault is lifted. */
-  get lifted(): AbortSignal {
-    return (this.#lifted ??= new AbortController()).signal
-  }
-
-  /** Aborted when the lab ends, or goes back to a snapshot. */
-  get ended(): AbortSignal {
-    return (this.#ended ??= sharedAbort()).signal
-  }
-
-  /** Lets go of what waits until it is lifted. */
-  lift(): void {
-    // One that is decided, and strikes only now, waits for nothing either.
-    this.#lifted ??= new AbortController()
-    this.#lifted.abort()
-  }
-
-  /** Lets go of all that it makes wait: delays end with an error. */
-  end(): void {
-    this.lift()
-    this.#ended ??= sharedAbort()
-    this.#ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
-  }
-
-  /** Whether it can strike no more, and none of its strikes can still have an effect. */
-  get isSpent(): boolean {
-    const { times = Infinity, effect } = this.fault
-    return this.struck >= times && !canLast(effect)
-  }
-
-  report(): FaultReport {
-    return { id: this.id, ...this.fault, struck: this.struck }
-  }
+/** True if a fault can strike no more, and none of its strikes can still have an effect. */
+function isSpent({ fault, struck }: ActiveFault): boolean {
+  const { times = Infinity, effect } = fault
+  return struck >= times && !canLast(effect)
 }
 
 /** The faults in force at one moment, and how often they have struck. */
@@ -203,7 +112,7 @@ export class FaultInjector implements LabFaults {
       Object.assign(active, { struck, passed })
       for (const [node, until] of dark) active.dark.set(node, until)
       this.#faults.set(id, active)
-      if (!active.isSpent) this.#index.add(active)
+      if (!isSpent(active)) this.#index.add(active)
       if (dark.length > 0) this.#dark.add(active)
     }
     this.#last = last
@@ -276,7 +185,7 @@ export class FaultInjector implements LabFaults {
     if (canLast(effect)) this.#dark.add(active)
     this.#struck.set(point, active.id)
     this.#onStrike(active.report(), point)
-    if (active.isSpent && this.#index.remove(active)) this.#watch()
+    if (isSpent(active) && this.#index.remove(active)) this.#watch()
     return true
   }
 

@@ -2,7 +2,8 @@ import { expect, test, vi } from 'vitest'
 import type { CommandPoint } from '../../machine/index.js'
 import { Probe } from '../../base/runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
-import { FaultInjector, type FaultContext } from './faults.js'
+import type { FaultContext } from './fault-context.js'
+import { FaultInjector } from './faults.js'
 
 const NODES = 100
 const FAULTS = 10_000

@@ -4,7 +4,8 @@ import type { WireResponse } from '../../../base/wire/index.js'
 import { BmcError } from '../../../ironic-mock/index.js'
 import type { LabPoint, PointOf } from '../../points.js'
 import { bmcAt, isOverHttp, isOverIpmi } from '../fault-points.js'
-import type { ActiveFault, FaultContext } from '../faults.js'
+import type { ActiveFault } from '../active-fault.js'
+import type { FaultContext } from '../fault-context.js'
 import { bmcSilent, OF_THIS_LAB, type EffectActions } from './effect-action.js'
 
 /** Effects on calls of BMCs. */

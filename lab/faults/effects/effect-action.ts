@@ -5,7 +5,8 @@ import type { CommandEnd } from '../../../machine/index.js'
 import type { LabPoint, PointKind, PointOf } from '../../points.js'
 import type { EffectOf, EffectPoint, FaultKind } from '../fault-effects.js'
 import { isOverHttp } from '../fault-points.js'
-import type { ActiveFault, FaultContext } from '../faults.js'
+import type { ActiveFault } from '../active-fault.js'
+import type { FaultContext } from '../fault-context.js'
 
 /** Results of the work at points; at others an effect knows no more than that there is one. */
 interface KnownResults {

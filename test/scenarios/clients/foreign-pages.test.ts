@@ -81,10 +81,10 @@ test('every server of the product is opened where callers are checked', () => {
     .filter((path) => /\bcreate\w*Server\(/.test(readFileSync(path, 'utf8').replaceAll(/^\s*(?:\*|\/\/).*$/gm, '')))
 
   expect(opening.sort()).toEqual([
-    'base/bytes/server/file-server.ts',
     // SSH of rehearsed machines: a browser speaks no SSH.
     'apps/hardware-lab/rehearsal/ssh-front.ts',
     'apps/recording/proxy/listeners.ts',
+    'base/bytes/server/file-server.ts',
     'base/wire/http-server.ts',
   ])
 })

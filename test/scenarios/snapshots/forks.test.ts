@@ -84,7 +84,7 @@ test('a fork by HTTP continues from the middle of a deployment, beside its lab, 
   await expect(fetch(`${fork.url}/_lab`)).rejects.toThrow()
   expect(await ours.lab.forks()).toEqual({ forks: [] })
   expect((await ours.lab.journal({ kind: ['lab'] })).entries.map((entry) => 'what' in entry && entry.what)).toEqual(
-    expect.arrayContaining([`fork-1 goes on from ${id} at ${fork.url}`, 'fork-1 has ended']),
+    expect.arrayContaining([`fork-1 continues from ${id} at ${fork.url}`, 'fork-1 has ended']),
   )
 }, 120_000)
 

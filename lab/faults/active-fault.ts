@@ -1,0 +1,58 @@
+import { seededRandom, sharedAbort, type SeededRandom } from '../../base/runtime/index.js'
+import type { PointKind } from '../points.js'
+import { pointsOf } from './check-fault.js'
+import type { Fault, FaultReport } from './fault.js'
+
+/** A fault in force. */
+export class ActiveFault {
+  struck = 0
+  passed = 0
+  /** BMCs that are dark because of it, with the lab time until which they are. */
+  readonly dark = new Map<string, number>()
+  readonly random: SeededRandom
+  // Made when something waits for them: there may be a hundred thousand faults.
+  #lifted: AbortController | undefined
+  #ended: AbortController | undefined
+  /** Kinds of probe points at which it can strike. */
+  readonly kinds: readonly PointKind[]
+  /** Position among the faults. */
+  readonly order: number
+
+  constructor(
+    readonly id: string,
+    readonly fault: Fault,
+    seed: number,
+  ) {
+    this.random = seededRandom(seed)
+    this.kinds = pointsOf(fault)
+    this.order = Number(id.replace(/^\D+/, ''))
+  }
+
+  /** Aborted when the fault is lifted. */
+  get lifted(): AbortSignal {
+    return (this.#lifted ??= new AbortController()).signal
+  }
+
+  /** Aborted when the lab ends, or goes back to a snapshot. */
+  get ended(): AbortSignal {
+    return (this.#ended ??= sharedAbort()).signal
+  }
+
+  /** Lets go of what waits until it is lifted. */
+  lift(): void {
+    // One that is decided, and strikes only now, waits for nothing either.
+    this.#lifted ??= new AbortController()
+    this.#lifted.abort()
+  }
+
+  /** Lets go of all that it makes wait: delays end with an error. */
+  end(): void {
+    this.lift()
+    this.#ended ??= sharedAbort()
+    this.#ended.abort(new Error('the lab has ended, or gone back to a snapshot'))
+  }
+
+  report(): FaultReport {
+    return { id: this.id, ...this.fault, struck: this.struck }
+  }
+}
