@@ -2,7 +2,7 @@ import { ownMember } from '../../../base/runtime/index.js'
 import { findBlockNode, type BlockNode } from './block-nodes.js'
 import { fileView, type FileView } from '../files/file-view.js'
 import type { Process, MachineProgram } from '../machine-program.js'
-import { splitOnce, strerror, ToolFailure } from '../tool.js'
+import { splitOnce, strerror } from '../tool.js'
 
 /** Size of a write, between which a fault or a power loss can strike. */
 const DD_PIECE_BYTES = 4 * 1024 * 1024
@@ -44,14 +44,14 @@ interface DdSizes {
   count: number
 }
 
-/** @throws ToolFailure for what is not a number */
-function parseDdSizes(operands: ReadonlyMap<string, string>): DdSizes {
+/** The sizes among the operands, or the first text that is no number. */
+function readDdSizes(operands: ReadonlyMap<string, string>): DdSizes | string {
   const sizes: DdSizes = { bs: 512, skip: 0, seek: 0, count: Infinity }
   for (const name of ['bs', 'skip', 'seek', 'count'] as const) {
     const text = operands.get(name)
     if (text === undefined) continue
     const value = parseDdSize(text)
-    if (value === undefined) throw new ToolFailure(`invalid number: '${text}'`)
+    if (value === undefined) return text
     sizes[name] = value
   }
   return sizes
@@ -64,110 +64,62 @@ interface DdInput {
   read(offset: number, length: number): Promise<Uint8Array>
 }
 
-/** Output of dd. */
-interface DdOutput {
-  /** Bytes that have room from an offset on. */
-  room(offset: number): number
-  /** In bytes per second; 0 for one without a limit. */
-  writeRate: number
-  write(offset: number, bytes: Uint8Array): Promise<void>
-  /** Undefined where zeros are written as other bytes are. */
-  discard: ((offset: number, length: number) => Promise<void>) | undefined
-  finish(): Promise<void>
-}
-
 /** Copies `count` blocks of `bs` bytes between zeros, random bytes, devices and files. */
 export const dd: MachineProgram = async (process) => {
-  const operands = new Map(process.argv.slice(1).map((word) => splitOnce(word, '=') as [string, string]))
-  try {
-    return await new DdCopy(process, operands).run()
-  } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error
-    process.stderr(`dd: ${error.message}\n`)
-    return error.exitCode
-  }
-}
-
-class DdCopy {
-  readonly #process: Process
-  readonly #operands: ReadonlyMap<string, string>
-  readonly #sizes: DdSizes
-  readonly #view: FileView
-  readonly #started: number
-  #copied = 0
-
-  constructor(process: Process, operands: ReadonlyMap<string, string>) {
-    this.#process = process
-    this.#operands = operands
-    this.#sizes = parseDdSizes(operands)
-    this.#view = fileView(process.inside, process.clock)
-    this.#started = process.clock.elapsed()
-  }
-
-  /** @throws ToolFailure for an input or output that cannot be opened */
-  async run(): Promise<number> {
-    const from = this.#operands.get('if')
-    const to = this.#operands.get('of')
-    try {
-      const input = await this.#openInput(from)
-      const output = await this.#openOutput(to)
-      const isComplete = await this.#copyBlocks(input, output)
-      if (!isComplete) return this.#fail(`error writing '${to!}': No space left on device`)
-      await output.finish()
-    } catch (error) {
-      const sentence = this.#process.signal.aborted ? undefined : strerror(error)
-      if (sentence === undefined) throw error
-      return this.#fail(`error copying '${from ?? 'standard input'}' to '${to ?? 'standard output'}': ${sentence}`)
-    }
-    if (this.#operands.get('status') !== 'none') this.#report()
-    return 0
-  }
-
-  async #openInput(path: string | undefined): Promise<DdInput> {
-    const input = await openSource(this.#process, this.#view, path)
-    if (!input) throw new ToolFailure(`failed to open '${path!}': No such file or directory`)
-    return input
-  }
-
-  async #openOutput(path: string | undefined): Promise<DdOutput> {
-    const { inside, pace, stdout } = this.#process
-    const node = path === undefined ? undefined : await findBlockNode(inside, path)
-    if (node) return toNode(node, pace.writeRate)
-    if (path === undefined) return gathered((pieces) => pieces.forEach((bytes) => stdout(bytes)))
-    if (path === '/dev/null') return gathered(() => {})
-    if (path.startsWith('/dev/')) throw new ToolFailure(`failed to open '${path}': Permission denied`)
-    return gathered((pieces) => this.#view.write(path, Buffer.concat(pieces)))
-  }
-
-  /** Copies piece by piece; false when the output is full. */
-  async #copyBlocks(input: DdInput, output: DdOutput): Promise<boolean> {
-    const { clock, signal } = this.#process
-    const { bs, skip, seek, count } = this.#sizes
-    const total = Math.min(count * bs, input.length - skip * bs)
-    while (this.#copied < total) {
-      signal.throwIfAborted()
-      const piece = Math.min(total - this.#copied, input.zero && output.discard ? ZERO_PIECE : DD_PIECE_BYTES)
-      const at = seek * bs + this.#copied
-      const length = Math.min(piece, output.room(at))
-      if (input.zero && output.discard) await output.discard(at, length)
-      else await output.write(at, await input.read(skip * bs + this.#copied, length))
-      this.#copied += length
-      if (output.writeRate > 0) await clock.sleep((length / output.writeRate) * 1000, { signal })
-      if (length < piece) return false
-    }
-    return true
-  }
-
-  /** Says why the copy ends early, and how far it came. */
-  #fail(message: string): number {
-    this.#process.stderr(`dd: ${message}\n`)
-    this.#report()
+  const { argv, inside, clock, pace, signal, stderr } = process
+  const operands = new Map(argv.slice(1).map((word) => splitOnce(word, '=') as [string, string]))
+  const wrong = (message: string) => {
+    stderr(`dd: ${message}\n`)
     return 1
   }
-
-  #report(): void {
-    report(this.#process, this.#copied, this.#sizes.bs, this.#process.clock.elapsed() - this.#started)
+  const sizes = readDdSizes(operands)
+  if (typeof sizes === 'string') return wrong(`invalid number: '${sizes}'`)
+  const { bs, skip, seek, count } = sizes
+  const view = fileView(inside, clock)
+  const input = operands.get('if')
+  const output = operands.get('of')
+  const started = clock.elapsed()
+  let copied = 0
+  try {
+    const source = await openSource(process, view, input)
+    if (!source) return wrong(`failed to open '${input!}': No such file or directory`)
+    const node = output === undefined ? undefined : await findBlockNode(inside, output)
+    if (output?.startsWith('/dev/') && output !== '/dev/null' && !node)
+      return wrong(`failed to open '${output}': Permission denied`)
+    const total = Math.min(count * bs, source.length - skip * bs)
+    const whole: Uint8Array[] = []
+    while (copied < total) {
+      signal.throwIfAborted()
+      const piece = Math.min(total - copied, source.zero && node ? ZERO_PIECE : DD_PIECE_BYTES)
+      const at = seek * bs + copied
+      const room = node ? Math.max(0, node.length - at) : piece
+      const length = Math.min(piece, room)
+      if (node && source.zero) await node.device.discard(node.offset + at, length)
+      else {
+        const bytes = await source.read(skip * bs + copied, length)
+        if (node) await node.device.write(node.offset + at, bytes)
+        else whole.push(bytes)
+      }
+      copied += length
+      if (node && pace.writeRate > 0) await clock.sleep((length / pace.writeRate) * 1000, { signal })
+      if (length < piece) {
+        stderr(`dd: error writing '${output!}': No space left on device\n`)
+        report(process, copied, bs, clock.elapsed() - started)
+        return 1
+      }
+    }
+    if (node) await node.device.flush()
+    else if (output === undefined) for (const bytes of whole) process.stdout(bytes)
+    else if (output !== '/dev/null') await view.write(output, Buffer.concat(whole))
+  } catch (error) {
+    const sentence = signal.aborted ? undefined : strerror(error)
+    if (sentence === undefined) throw error
+    stderr(`dd: error copying '${input ?? 'standard input'}' to '${output ?? 'standard output'}': ${sentence}\n`)
+    report(process, copied, bs, clock.elapsed() - started)
+    return 1
   }
+  if (operands.get('status') !== 'none') report(process, copied, bs, clock.elapsed() - started)
+  return 0
 }
 
 async function openSource(
@@ -195,26 +147,6 @@ const ofNode = (node: BlockNode): DdInput => ({
   zero: false,
   read: (offset, length) => node.device.read(node.offset + offset, length),
 })
-
-const toNode = ({ device, offset: start, length }: BlockNode, writeRate: number): DdOutput => ({
-  room: (offset) => Math.max(0, length - offset),
-  writeRate,
-  write: (offset, bytes) => device.write(start + offset, bytes),
-  discard: (offset, count) => device.discard(start + offset, count),
-  finish: () => device.flush(),
-})
-
-/** An output that is written as one, at the end. */
-function gathered(writePieces: (pieces: readonly Uint8Array[]) => Promise<void> | void): DdOutput {
-  const pieces: Uint8Array[] = []
-  return {
-    room: () => Infinity,
-    writeRate: 0,
-    write: async (_, bytes) => void pieces.push(bytes),
-    discard: undefined,
-    finish: async () => writePieces(pieces),
-  }
-}
 
 function report({ stderr }: Process, copied: number, bs: number, ms: number): void {
   const records = `${Math.floor(copied / bs)}+${copied % bs === 0 ? 0 : 1}`
