@@ -1,4 +1,5 @@
 import { REGISTRY_DIAL_TIMEOUT, pullFailure } from '../../../machine/index.js'
+import type { PointOf } from '../../points.js'
 import { EXCHANGE_PARTIES } from '../exchange-parties.js'
 import { machineAt } from '../fault-points.js'
 import { emptyLastError } from '../faulty-answers.js'
@@ -18,23 +19,23 @@ export const AGENT_EFFECTS: EffectActions<
   },
   'agent-restart': {
     canAct: canStrikeMachine,
-    apply({ point, context, next }) {
+    async apply({ point, context, next }) {
       context.restartAgent(machineAt(point, context)!)
       return next()
     },
   },
   'wrong-token': {
     canAct: EXCHANGE_PARTIES['from agents'].includes,
-    apply({ point, next }) {
-      point.changes.push((body) => ({ ...body, agent_token: 'not-the-token-of-this-agent' }))
-      return next()
+    async apply({ point, next }) {
+      const answer = await sendChanged(point, next, { agent_token: 'not-the-token-of-this-agent' })
+      return answer
     },
   },
   'stale-agent-url': {
     canAct: EXCHANGE_PARTIES['from agents'].includes,
-    apply({ point, next }) {
-      point.changes.push((body) => ({ ...body, callback_url: STALE_AGENT_URL }))
-      return next()
+    async apply({ point, next }) {
+      const answer = await sendChanged(point, next, { callback_url: STALE_AGENT_URL })
+      return answer
     },
   },
   'empty-last-error': {
@@ -47,4 +48,10 @@ export const AGENT_EFFECTS: EffectActions<
       throw new Error(pullFailure(point.image, effect.reason ?? 'not-found'))
     },
   },
+}
+
+/** Sends a request whose body has other members. */
+async function sendChanged<T>(point: PointOf<'exchange'>, next: () => Promise<T>, members: object): Promise<T> {
+  point.changes.push((body) => ({ ...body, ...members }))
+  return next()
 }

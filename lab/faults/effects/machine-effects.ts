@@ -16,7 +16,7 @@ export const MACHINE_EFFECTS: EffectActions<
 > = {
   'power-loss': {
     canAct: canStrikeMachine,
-    apply({ point, context, next }) {
+    async apply({ point, context, next }) {
       const machine = machineAt(point, context)
       if (machine !== undefined) context.cutPower(machine)
       return next()
