@@ -48,9 +48,15 @@ async function journalOfLifecycles(options: StagedLabOptions): Promise<JournalEn
   return lab.journal.entries()
 }
 
-/** Wall time is all that differs between two runs. */
+/** Wall time is all that differs between two runs. The order of members says nothing. */
 function digest(entries: readonly JournalEntry[]): string {
   const hash = createHash('sha256')
-  for (const entry of entries) hash.update(`${JSON.stringify({ ...entry, wallTime: undefined })}\n`)
+  for (const entry of entries) hash.update(`${JSON.stringify({ ...entry, wallTime: undefined }, inOrder)}\n`)
   return hash.digest('hex')
 }
+
+/** A replacer for JSON: the members of objects by name. */
+const inOrder = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value
