@@ -1,5 +1,6 @@
 import { UserError } from '../../base/runtime/index.js'
 import { DRIVER_INTERFACES, type DriverInterface } from '../../base/wire/index.js'
+import { DEPLOY_PREFERENCE } from './deploy/deploy-interfaces.js'
 import type { HardwareType } from './hardware-types.js'
 
 /**
@@ -31,7 +32,7 @@ const PREFERRED: Readonly<Record<DriverInterface, readonly string[]>> = {
     'idrac-redfish-virtual-media',
   ],
   console: ['fake', 'redfish-graphical', 'ipmitool-socat', 'no-console'],
-  deploy: ['fake', 'autodetect', 'direct', 'ramdisk', 'bootc', 'custom-agent', 'noop'],
+  deploy: DEPLOY_PREFERENCE,
   firmware: ['fake', 'redfish', 'no-firmware'],
   inspect: ['fake', 'redfish', 'idrac-redfish', 'agent', 'no-inspect'],
   management: ['ipmitool', 'redfish', 'idrac-redfish', 'noop', 'fake'],

@@ -4,6 +4,7 @@ import { bootPreparationFailed, DEPLOY_STEP, type DeployInterface } from './depl
 /** Stands for another interface until a flow starts, which then chooses one. */
 export const AUTODETECT: DeployInterface = {
   name: 'autodetect',
+  preference: 1,
   supportedBy: 'every type',
   runs: 'agent',
   steps: [DEPLOY_STEP],

@@ -5,6 +5,7 @@ import { BOOT_INSTANCE_STEPS, bootPreparationFailed, DEPLOY_STEP, type DeployInt
 /** The agent installs a bootable container. */
 export const BOOTC: DeployInterface = {
   name: 'bootc',
+  preference: 4,
   supportedBy: 'every type',
   runs: 'agent',
   steps: [

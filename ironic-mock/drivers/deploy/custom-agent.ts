@@ -4,6 +4,7 @@ import { BOOT_INSTANCE_STEPS, bootPreparationFailed, DEPLOY_STEP, type DeployInt
 /** The agent's steps do the work: Ironic boots the agent, and the disk afterwards. */
 export const CUSTOM_AGENT: DeployInterface = {
   name: 'custom-agent',
+  preference: 5,
   supportedBy: 'every type',
   runs: 'agent',
   steps: [

@@ -4,6 +4,8 @@ import type { BootSource } from '../bmc.js'
 /** A deploy interface: one file in this folder and one row in `deploy-interfaces.ts`. */
 export interface DeployInterface {
   readonly name: string
+  /** Nodes that name none get the one with the lowest number (ironic common/driver_factory.py default_interface). */
+  readonly preference: number
   /** Hardware types that have it. */
   readonly supportedBy: 'every type' | 'types without a BMC' | 'the type for tests'
   /**

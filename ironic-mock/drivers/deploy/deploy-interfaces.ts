@@ -31,6 +31,11 @@ export function deployInterface({ deploy_interface: name }: Pick<NodeRecord, 'de
 export const deployInterfacesOf = (...supporters: DeployInterface['supportedBy'][]): string[] =>
   DEPLOY_INTERFACES.filter(({ supportedBy }) => supporters.includes(supportedBy)).map(({ name }) => name)
 
+/** All names, the default of nodes that name none first. */
+export const DEPLOY_PREFERENCE: readonly string[] = [...DEPLOY_INTERFACES]
+  .sort((one, other) => one.preference - other.preference)
+  .map(({ name }) => name)
+
 /** True when an instance can be deployed by the interface; one that is not simulated refuses none. */
 export const supportsInstance = (name: string, instance: Readonly<NodeRecord['instance_info']>): boolean =>
   BY_NAME.get(name)?.supports?.(instance) ?? true

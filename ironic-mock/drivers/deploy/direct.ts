@@ -12,6 +12,7 @@ import { BOOT_INSTANCE_STEPS, DEPLOY_STEP, type DeployInterface } from './deploy
 /** The agent writes an image of a disk or a partition. */
 export const DIRECT: DeployInterface = {
   name: 'direct',
+  preference: 2,
   supportedBy: 'every type',
   runs: 'agent',
   steps: [

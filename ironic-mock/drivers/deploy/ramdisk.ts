@@ -6,6 +6,7 @@ import { bootPreparationFailed, DEPLOY_STEP, type DeployCandidate, type DeployIn
 /** The instance runs from an image in memory; nothing is written to the disk. */
 export const RAMDISK: DeployInterface = {
   name: 'ramdisk',
+  preference: 3,
   supportedBy: 'every type',
   runs: 'live image',
   steps: [DEPLOY_STEP],

@@ -3,6 +3,7 @@ import { bootPreparationFailed, DEPLOY_STEP, type DeployInterface } from './depl
 /** A deployment that succeeds at once, for tests. */
 export const FAKE_DEPLOY: DeployInterface = {
   name: 'fake',
+  preference: 0,
   supportedBy: 'the type for tests',
   runs: 'nothing',
   steps: [DEPLOY_STEP],
@@ -12,6 +13,7 @@ export const FAKE_DEPLOY: DeployInterface = {
 /** A machine that is deployed by other means. */
 export const NOOP_DEPLOY: DeployInterface = {
   name: 'noop',
+  preference: 6,
   supportedBy: 'types without a BMC',
   runs: 'nothing',
   steps: [DEPLOY_STEP],
