@@ -7,10 +7,16 @@ const MAX_HOST_CONNECTIONS = 4
 /** Pauses between failed attempts, in milliseconds, since many clients may use the same host. */
 const CONNECT_RETRY_DELAYS = [0, 100, 250, 500, 1000, 2000, 5000]
 
+/** A busy sshd counts a session for a while after it has said that it is closed. */
+const SESSION_CLOSE_PAUSE = 50
+const MAX_SESSION_CLOSE_PAUSES = 40
+
 interface Member {
   connection: SshConnection
   channels: number
   room: number
+  /** Refusals in a row while it had no session. */
+  refusals: number
 }
 
 /** Connections to one host: opened on demand, several when one is full, and again when one is lost. */
@@ -70,12 +76,18 @@ export class ConnectionPool implements AsyncDisposable {
     }
     try {
       const channel = await member.connection.exec(line)
+      member.refusals = 0
       channel.exit.catch(() => {}).finally(free)
       return channel
     } catch (error) {
       const others = member.channels - 1
       free()
       if (!(error instanceof NoRoom)) throw error
+      if (others === 0 && member.refusals < MAX_SESSION_CLOSE_PAUSES) {
+        member.refusals++
+        await this.#clock.sleep(SESSION_CLOSE_PAUSE, { signal: this.#closing.signal })
+        return null
+      }
       if (others === 0)
         throw new UserError('ssh-no-commands', `${this.#name} allows no session`, {
           cause: error,
@@ -98,7 +110,7 @@ export class ConnectionPool implements AsyncDisposable {
       })
       const connection = await this.#open(signal)
       this.#failures = 0
-      this.#members.push({ connection, channels: 0, room: MAX_CONNECTION_CHANNELS })
+      this.#members.push({ connection, channels: 0, room: MAX_CONNECTION_CHANNELS, refusals: 0 })
       void connection.closed.then(() => this.#wake())
       if (signal.aborted) await connection[Symbol.asyncDispose]()
     } catch (error) {

@@ -87,6 +87,12 @@ describe('a line on a host behind SSH', () => {
   })
 })
 
+test('a server that counts a session for a while after its end is asked again', async () => {
+  await using host = await hosted({ sessions: 1, refusalsAfterEnd: 3 })
+  await using shell = await reach(host)
+  for (const word of ['one', 'two', 'three']) expect((await reply(shell, `echo ${word}`)).stdout).toBe(`${word}\n`)
+})
+
 describe('the connection to a host', () => {
   test('passes the jump hosts of the configuration', async () => {
     const ways: string[] = []

@@ -35,6 +35,8 @@ export interface SshHostOptions {
   port?: number
   /** The largest number of sessions in a connection. */
   sessions?: number
+  /** Requests that are refused after the end of a session, as while a busy sshd still counts it. Default 0. */
+  refusalsAfterEnd?: number
   /** A folder in front of the `PATH` of every command. */
   path?: string
   /** The output of a script that then does not run; null lets it run. */
@@ -96,15 +98,22 @@ export class SshHost implements AsyncDisposable {
     this.#clients.add(client)
     this.mostConnections = Math.max(this.mostConnections, this.#clients.size)
     let sessions = 0
+    let refusals = 0
     client.on('authentication', this.#options.authenticate ?? ((context) => context.accept()))
     client.on('error', () => {})
     client.on('close', () => this.#clients.delete(client))
     client.on('session', (accept, reject) => {
-      if (sessions >= (this.#options.sessions ?? 10)) return void reject()
+      if (sessions >= (this.#options.sessions ?? 10) || refusals > 0) {
+        refusals = Math.max(0, refusals - 1)
+        return void reject()
+      }
       sessions++
       this.mostSessions = Math.max(this.mostSessions, sessions)
       const session = accept()
-      session.on('close', () => sessions--)
+      session.on('close', () => {
+        sessions--
+        refusals = this.#options.refusalsAfterEnd ?? 0
+      })
       session.on('exec', (acceptLine, _reject, { command }) => this.#run(command, acceptLine()))
     })
     client.on('request', (accept, reject, name, info) => {
