@@ -35,6 +35,7 @@ const STORES: Record<string, string> = {
   'lab/chaos/invariants.ts': 'watches one run, which takes no snapshots',
   'lab/lab-events.ts': 'listeners, which belong to callers',
   'lab/faults/faults.ts': 'registered: faults',
+  'lab/faults/active-fault.ts': 'part of the registered faults',
   'lab/images/live-images.ts': 'made from the records of nodes',
   'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/faults/fault-index.ts': 'made from faults',

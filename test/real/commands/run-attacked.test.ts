@@ -73,7 +73,7 @@ describe('Ctrl-C at a terminal', () => {
     // The installer's program is noted before it starts, and then takes seconds.
     const begun = async () => (await statesOfHosts(state)).some(({ steps }) => steps.runs.length > 0)
     while (!(await begun())) await new Promise((resolve) => setTimeout(resolve, 10))
-    const answers = [/finishing the hosts/, /stopping after the stages/, /./]
+    const answers = [/finishing the started hosts/, /stopping after the current stages/, /./]
     for (let n = 0; n < times; n++) {
       terminal.write('\x03')
       await until(answers[n]!)
