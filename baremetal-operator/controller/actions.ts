@@ -179,7 +179,7 @@ export async function removeHost(pass: HostPass): Promise<Result> {
   return GONE
 }
 
-/** True if an available host is to be set up anew. */
+/** True if an available host must be prepared again. */
 export async function isUnprepared(pass: HostPass): Promise<boolean> {
   return wantedSettings(pass.managed).isChanged || (await firmwareChange(pass)).isDue
 }

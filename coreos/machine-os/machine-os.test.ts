@@ -205,8 +205,11 @@ describe('row 1: the image of a release provides what machines boot', () => {
   test.each(['copy-iso', 'copy-iso with arguments', 'copy-pxe'])(
     '%s keeps the good copy of before when the next ISO is refused',
     async (what) => {
-      const copy = () =>
-        what === 'copy-pxe' ? copyPxe(options()) : copyIso(options(what === 'copy-iso' ? {} : { kargs: ['fips=1'] }))
+      const copy = () => {
+        if (what === 'copy-pxe') return copyPxe(options())
+        if (what === 'copy-iso') return copyIso(options())
+        return copyIso(options({ kargs: ['fips=1'] }))
+      }
       const copies = async () => {
         const names = (await readdir(destination)).sort()
         return Promise.all(names.map(async (name) => [name, sha256(await at(name))] as const))

@@ -79,7 +79,7 @@ interface PieceParity {
  */
 export const mdDevice = (geometry: MdGeometry): SimulatedDisk => new MdDevice(geometry)
 
-/** A class, since arrays are found anew at each look at the disks: closures would take more memory. */
+/** A class: each look at the disks makes the arrays again, and closures would take more memory. */
 class MdDevice implements SimulatedDisk {
   readonly name: string
   readonly size: number

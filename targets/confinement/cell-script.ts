@@ -244,7 +244,7 @@ done
 unset IFS`
 }
 
-/** Mounts the kernel's file systems anew, /run and what the command reads in it. */
+/** Mounts fresh kernel file systems, and a /run with what the command reads in it. */
 const fileSystemsText = (needs: CellNeeds, filtering: SyscallFiltering | null): string => `{
   printf '%s\\n' "none $new/dev tmpfs mode=755,nosuid,noexec,size=1m" "none $new/dev/shm tmpfs X-mount.mkdir,mode=1777,nosuid,nodev,noexec" \\
     "none $new/dev/pts devpts X-mount.mkdir,newinstance,ptmxmode=0666,mode=620,nosuid,noexec" \\

@@ -66,7 +66,7 @@ const ACTS: Acts = {
   wait: {
     perform: async (step, cluster) => {
       const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
-      return unlessMissing(await waitUntilSettled(cluster, step.wait, within))
+      return actEndedWith(await waitUntilSettled(cluster, step.wait, within))
     },
   },
 
@@ -84,7 +84,7 @@ const ACTS: Acts = {
       const time = cluster.clock.now() - before.time
       const bytes = cluster.pulledBytes - before.bytes
       cluster.measure(step.as, { time, bytes })
-      return unlessMissing(missing)
+      return actEndedWith(missing)
     },
   },
 
@@ -98,7 +98,7 @@ const ACTS: Acts = {
           { name, namespace: MACHINE_API_NAMESPACE },
           { spec: { online: power === 'on' } },
         )
-      return unlessMissing(await waitUntilSettled(cluster, of === 'spares' ? 'spares' : 'reboots'))
+      return actEndedWith(await waitUntilSettled(cluster, of === 'spares' ? 'spares' : 'reboots'))
     },
   },
 
@@ -210,4 +210,8 @@ function connectText(step: NewHosts, cluster: RehearsedCluster): string {
 }
 
 /** The result of a step that waited. @param missing sentence for what did not come */
-const unlessMissing = (missing: string | null): Acted => (missing === null ? {} : { failure: `after a day ${missing}` })
+/** The end of an act that waited: a failure if something is still missing after the longest wait. */
+function actEndedWith(missing: string | null): Acted {
+  if (missing === null) return {}
+  return { failure: `after a day ${missing}` }
+}
