@@ -122,8 +122,8 @@ class OperationExecutor implements Executor {
   }
 
   start({ stdin, ...command }: TargetCommand): Promise<RunningCommand> {
-    const input = stdin === undefined ? {} : { stdin: Buffer.from(stdin).toString('base64') }
-    return this.#follow({ do: 'start', command: { ...command, ...input } })
+    const encoded = stdin === undefined ? undefined : Buffer.from(stdin).toString('base64')
+    return this.#follow({ do: 'start', command: { ...command, ...defined({ stdin: encoded }) } })
   }
 
   attach(id: string, offset: number): Promise<RunningCommand> {
