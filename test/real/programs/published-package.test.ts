@@ -81,6 +81,21 @@ test('the package is small, and brings few others', async () => {
   expect((await tool('env', '-C', alone, 'node', 'required.cjs')).stdout).toBe('function\n')
 })
 
+test('publint and arethetypeswrong find nothing wrong with its entries', async () => {
+  const checks = join(place, 'checks')
+  await mkdir(checks)
+  const inChecks = (...argv: string[]) => tool('env', '-C', checks, ...argv)
+  const quick = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+  const installed = await inChecks('npm', 'install', ...quick, 'publint@0.3.25', '@arethetypeswrong/cli@0.18.5')
+  expect(installed.code, installed.stderr).toBe(0)
+  const tarball = join(place, packed.filename)
+  const published = await inChecks('npx', '--no-install', 'publint', 'run', tarball, '--strict')
+  expect(published.code, published.stdout).toBe(0)
+  // CommonJS gets the entries by require() of an ES module, which every Node.js has that ironstage runs on.
+  const typed = await inChecks('npx', '--no-install', 'attw', tarball, '--profile', 'esm-only')
+  expect(typed.code, typed.stdout).toBe(0)
+})
+
 test('no file of the package names a source map that is not in it', async () => {
   const installed = join(folder, 'node_modules/ironstage/dist')
   const naming: string[] = []
