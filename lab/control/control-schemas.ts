@@ -2,7 +2,7 @@ import { PROVISION_STATES } from '../../base/wire/index.js'
 import type { FaultReport } from '../faults/fault.js'
 import { effectFacts, FAULT_KINDS } from '../faults/fault-effects.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
-import type { ClockReport } from './clock-control.js'
+import type { ClockReport } from './documents.js'
 import type {
   AdvanceRequest,
   CableRequest,

@@ -2,8 +2,7 @@ import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../bas
 import { CONDITIONS } from '../faults/check-fault.js'
 import { EXCHANGE_PARTIES } from '../faults/exchange-parties.js'
 import type { FaultMatch } from '../faults/fault.js'
-import { effectFacts, FAULT_KINDS, type FaultKind } from '../faults/fault-effects.js'
-import type { PointKind } from '../points.js'
+import { effectFacts, FAULT_KINDS, type FaultKind, type FaultPoint } from '../faults/fault-effects.js'
 import type { TypedSchema } from './control-operation.js'
 import { MATCH } from './control-schemas.js'
 
@@ -32,7 +31,7 @@ const propertiesOf = (schema: TypedSchema) => schema['properties'] as Readonly<R
 export const FAULT_CHOICES = {
   kinds: FAULT_KINDS.filter((kind) => effectFacts(kind).only !== 'links').map((kind): FaultChoice => {
     const { members = {}, required = [], points, exchanges } = effectFacts(kind)
-    const acts = (at: readonly PointKind[]) => at.some((point) => points.includes(point))
+    const acts = (at: readonly FaultPoint[]) => at.some((point) => points.includes(point))
     const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
     return {
       kind,

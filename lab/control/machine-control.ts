@@ -1,7 +1,7 @@
 import type { HardwareFleet, Machine, MachineBootSource, Machines, MachineSpec } from '../../machine/index.js'
 import { UserError, defined, type Clock, type Logger, type Probe } from '../../base/runtime/index.js'
 import type { Dispatch } from '../../base/wire/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount } from './machine-documents.js'
 import { Events } from '../lab-events.js'
 import type { LabFaults } from '../faults/fault.js'
 import type { Journal, JournalOptions } from '../journal/journal.js'

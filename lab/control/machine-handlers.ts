@@ -1,8 +1,9 @@
 import type { HardwareFleet, Machine, NewDisk } from '../../machine/index.js'
 import { readFleet } from '../../machine/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount } from './machine-documents.js'
 import type { ControlSubjects, SubjectParts } from './control-subjects.js'
-import { machineReport, type MachineReport } from './machine-report.js'
+import { machineReport } from './machine-report.js'
+import type { MachineReport } from './machine-documents.js'
 import type { ControlHandler } from './control-operation.js'
 import type { MACHINE_OPERATIONS } from './machine-operations.js'
 

@@ -1,5 +1,5 @@
 import { beginsFlow, isFailure, isHeartbeatEntry } from './journal-flow.js'
-import type { NewEntry, NewExchange } from './journal.js'
+import type { NewEntry, NewExchange } from './entry.js'
 
 interface NotedEntry {
   readonly noted: NewEntry | NewExchange
