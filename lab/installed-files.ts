@@ -1,5 +1,5 @@
 import type { RootNode, RootTree } from '../machine/index.js'
-import type { InstalledFile } from './control/machine-documents.js'
+import type { InstalledFile } from '../control/index.js'
 
 /** Lists all paths below the root, or one path with its contents. Links are not followed. */
 export function installedFiles(tree: RootTree, path: string | null): InstalledFile[] | undefined {

@@ -1,5 +1,5 @@
 import { BmcError } from '../../ironic-mock/index.js'
-import type { BmcAccount } from '../control/machine-documents.js'
+import type { BmcAccount } from '../../control/index.js'
 import { BMC_ACCOUNT } from '../state/lock-database.js'
 import type { StateFolder } from '../state/state-folder.js'
 

@@ -5,7 +5,7 @@ import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareTyp
 import { formatClientValue } from '../../base/wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
 import type { BmcAccounts } from './bmc-accounts.js'
-import type { BmcAccount } from '../control/machine-documents.js'
+import type { BmcAccount } from '../../control/index.js'
 import { machineHardware } from './machine-bmc-hardware.js'
 
 /** Probe point around a call of a BMC by this lab's Ironic. */

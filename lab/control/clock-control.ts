@@ -11,7 +11,7 @@ import {
 import type { NodeRecord, ProvisionState } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import { ERRORS } from '../errors.js'
-import type { ClockReport } from './documents.js'
+import type { ClockReport } from '../../control/index.js'
 
 /** Speeds of lab time. */
 const MIN_CLOCK_SPEED = 0.001

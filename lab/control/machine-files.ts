@@ -1,9 +1,8 @@
 import { bootFiles, type BootFile, type Machine } from '../../machine/index.js'
 import { UserError, defined, type Clock } from '../../base/runtime/index.js'
 import { installedFiles } from '../installed-files.js'
-import { maskedText } from '../masking.js'
+import { maskedText, type ShownFile } from '../../control/index.js'
 import { ERRORS } from '../errors.js'
-import type { ShownFile } from './machine-documents.js'
 
 /** Characters of a text that are shown. */
 const MAX_SHOWN_CHARACTERS = 64 * 1024

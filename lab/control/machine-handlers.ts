@@ -1,11 +1,8 @@
 import type { HardwareFleet, Machine, NewDisk } from '../../machine/index.js'
 import { readFleet } from '../../machine/index.js'
-import type { BmcAccount } from './machine-documents.js'
+import type { BmcAccount, MachineReport, ControlHandler, MACHINE_OPERATIONS } from '../../control/index.js'
 import type { ControlSubjects, SubjectParts } from './control-subjects.js'
 import { machineReport } from './machine-report.js'
-import type { MachineReport } from './machine-documents.js'
-import type { ControlHandler } from './control-operation.js'
-import type { MACHINE_OPERATIONS } from './machine-operations.js'
 
 export interface MachineChangeParts {
   removeMachine: (id: string) => Promise<void>

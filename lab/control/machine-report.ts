@@ -1,6 +1,5 @@
 import type { Machine } from '../../machine/index.js'
-import { maskedText } from '../masking.js'
-import type { BootReport, MachineReport } from './machine-documents.js'
+import { maskedText, type BootReport, type MachineReport } from '../../control/index.js'
 
 /** A machine as it is now. */
 export async function machineReport(machine: Machine): Promise<MachineReport> {

@@ -1,7 +1,15 @@
-import { beginsWith, routeOf } from '../faults/check-fault.js'
-import type { ExchangeEntry, ExchangeMessages, JournalEntry, NewEntry, NewExchange } from './entry.js'
+import {
+  beginsWith,
+  routeOf,
+  type ExchangeEntry,
+  type ExchangeMessages,
+  type JournalEntry,
+  type NewEntry,
+  type NewExchange,
+  type JournalQuery,
+  type LabJournal,
+} from '../../control/index.js'
 import { FlowMemory } from './flow-memory.js'
-import type { JournalQuery, LabJournal } from './journal-query.js'
 import { ReaderSchedule } from './reader-schedule.js'
 
 export interface JournalOptions {

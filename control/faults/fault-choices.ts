@@ -1,10 +1,10 @@
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../base/wire/index.js'
-import { CONDITIONS } from '../faults/check-fault.js'
-import { EXCHANGE_PARTIES } from '../faults/exchange-parties.js'
-import type { FaultMatch } from '../faults/fault.js'
-import { effectFacts, FAULT_KINDS, type FaultKind, type FaultPoint } from '../faults/fault-effects.js'
-import type { TypedSchema } from './control-operation.js'
-import { MATCH } from './control-schemas.js'
+import { CONDITIONS } from './check-fault.js'
+import { EXCHANGE_PARTIES } from './exchange-parties.js'
+import type { FaultMatch } from './fault.js'
+import { effectFacts, FAULT_KINDS, type FaultKind, type FaultPoint } from './fault-effects.js'
+import type { TypedSchema } from '../operations/control-operation.js'
+import { MATCH } from '../operations/control-schemas.js'
 
 /** An input of a form: a member of an effect. */
 export interface EffectMember {

@@ -1,5 +1,5 @@
-import type { TypedSchema } from '../control/control-operation.js'
-import { countSchema, DURATION, textSchema } from '../control/schema-forms.js'
+import type { TypedSchema } from '../operations/control-operation.js'
+import { countSchema, DURATION, textSchema } from '../operations/schema-forms.js'
 import type { ExchangeParties } from './exchange-parties.js'
 import type { FaultMatch } from './fault.js'
 

@@ -1,9 +1,12 @@
-import type { DiskDrawing } from '../../machine/index.js'
-import { userError } from '../../base/runtime/index.js'
-import type { MachineReport, SystemJournalLine } from '../control/machine-documents.js'
-import type { JournalEntry } from '../journal/entry.js'
-import { maskValue } from '../masking.js'
-import type { NodeTimeline } from '../timeline/timeline.js'
+import type { DiskDrawing } from '../machine/index.js'
+import { userError } from '../base/runtime/index.js'
+import {
+  type MachineReport,
+  type SystemJournalLine,
+  type JournalEntry,
+  maskValue,
+  type NodeTimeline,
+} from '../control/index.js'
 
 /** Everything that a report shows of a node, secrets masked. */
 export interface NodeDetails {

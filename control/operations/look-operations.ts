@@ -1,9 +1,9 @@
 import type { DiskDrawing } from '../../machine/index.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
-import type { ShownFile, SystemJournalLine } from './machine-documents.js'
-import type { ConsoleEvent } from './machine-documents.js'
+import type { ShownFile, SystemJournalLine } from '../documents/machine-documents.js'
+import type { ConsoleEvent } from '../documents/machine-documents.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
-import type { RunProgress } from './run-document.js'
+import type { RunProgress } from '../documents/run-document.js'
 import { arraySchema, openObjectSchema } from './schema-forms.js'
 
 const OBJECT = { type: 'object' }

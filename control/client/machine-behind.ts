@@ -1,6 +1,6 @@
 import { UserError } from '../../base/runtime/index.js'
 import type { Transport } from '../../base/wire/index.js'
-import type { MachineReport } from './machine-documents.js'
+import type { MachineReport } from '../documents/machine-documents.js'
 
 /**
  * Requests the machine behind a node from a running ironstage.
