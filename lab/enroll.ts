@@ -2,7 +2,7 @@ import type { Store } from '../ironic-mock/index.js'
 import type { Machines, MachineSpec } from '../machine/index.js'
 import { UserError, defined } from '../base/runtime/index.js'
 import type { IronicClient } from '../base/wire/index.js'
-import type { BmcAccount } from './bmcs/bmc-accounts.js'
+import type { BmcAccount } from '../control/index.js'
 
 export interface EnrollParts {
   client: IronicClient

@@ -12,10 +12,6 @@ export const ERRORS = defineCatalogue({
     sentence: 'the address at which Ironic can reach the agent is unknown',
     remedy: 'set it with advertise_host',
   },
-  'bad-request': {
-    sentence: 'the request to the control API is not valid',
-    remedy: 'correct what the message names; /_lab/openapi describes all calls',
-  },
   'bmc-address': {
     sentence: 'the BMC address is neither a host nor a URL',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
@@ -27,10 +23,6 @@ export const ERRORS = defineCatalogue({
   disposed: {
     sentence: 'the lab has been disposed of',
     remedy: 'wait for its nodes before you dispose of the lab',
-  },
-  fault: {
-    sentence: 'the fault is not valid',
-    remedy: 'correct what the message names',
   },
   'fork-limit': {
     sentence: 'the lab has reached its limit of forks',
@@ -55,10 +47,6 @@ export const ERRORS = defineCatalogue({
   'no-bmc': {
     sentence: 'the machine has no BMC, so Ironic cannot power it on',
     remedy: 'give the machine a BMC',
-  },
-  'no-lab': {
-    sentence: 'the URL does not belong to an ironstage, so the disks of its machines cannot be found',
-    remedy: 'deploy through an ironstage of this version',
   },
   'no-live-image': {
     sentence: 'no live image is served for the node',

@@ -9,27 +9,8 @@ export type { ChaosAction, ChaosPlan, NodeGoal } from './chaos/chaos-plan.js'
 export type { ChaosOutcome } from './chaos/play.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
 export { ERRORS } from './errors.js'
-export type { DiskDrawing } from '../machine/index.js'
-export type { ShownFile } from './control/machine-files.js'
-export type { RunHost, RunProgress, RunStage } from './control/run-document.js'
-export type { ConsoleEvent } from './control/follow-console.js'
-export type { NodeTimeline, StateSpan, StepSpan, AwaitedEvent, WallTime } from './timeline/timeline.js'
-export type { TimelineMark } from './timeline/marks.js'
-export type { TimelineCause } from './timeline/cause.js'
-export { RETRY_VERBS, retryText, type RetryVerb } from './timeline/retry-verbs.js'
-export { type Html, escapeHtml, markup } from './html/html.js'
-export { htmlPage, type Tone } from './html/html-page.js'
-export { diskBar, timeChart } from './html/charts.js'
-export { htmlBadge, causeList, checkTable, factList, foldText, htmlTable } from './html/parts.js'
-export { type NodeDetails, nodeDetails } from './report/collect.js'
-export { nodeHtml } from './report/node-html.js'
 export type { LabEvent, LabEvents } from './lab-events.js'
-export { effectText, membersText } from './faults/effect-text.js'
-export type { AddedFault, Fault, FaultMatch, FaultReport, LabFaults } from './faults/fault.js'
-export type { FaultEffect } from './faults/fault-effects.js'
-export type * from './journal/entry.js'
-export { entryLine } from './journal/entry-line.js'
-export { Journal, type JournalQuery, type LabJournal } from './journal/journal.js'
+export { Journal } from './journal/journal.js'
 export { ignitionFetch } from './images/ignition-fetch.js'
 export {
   type ImageCacheRequest,
@@ -39,31 +20,11 @@ export {
   stagedFile,
   streamImage,
 } from './images/image-staging.js'
-export { machineBehind, type MachineReport } from './control/machine-report.js'
-export { controlOpenApi } from './control/control-openapi.js'
-export { readFaults } from './control/fault-document.js'
-export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './control/fault-choices.js'
-export type {
-  AdvanceRequest,
-  LabDuration,
-  EnrollRequest,
-  FaultDocument,
-  FaultEffectDocument,
-  LabReport,
-  NodeReport,
-  PowerRequest,
-} from './control/documents.js'
-export { fetchBy } from './control/fetch-by.js'
-export { ControlRefused, LabClient, type LabClientOptions } from './control/lab-client.js'
-export type { TypedSchema, TypeOf } from './control/control-operation.js'
-export type { ControlCalls } from './control/typed-calls.js'
-export type { ClockReport } from './control/clock-control.js'
 export { StagedNode } from './lab-node.js'
 export type { DeployRequest, EnrollOptions, Lab, LabBoot, LabMachine, LabNode, LabOptions } from './lab.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
 export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
 export { accountProblem as ipmiAccountProblem } from '../bmc/ipmi/index.js'
-export type { BmcAccount } from './bmcs/bmc-accounts.js'
 export { serveControl } from './control/serve-control.js'
 export { type MachineControl, machineControl } from './control/machine-control.js'
 export { ownIdentity } from './stage/stage-access.js'
@@ -73,7 +34,6 @@ export { bootNetwork } from './stage/stage-boot-network.js'
 export type { LiveImagesRequest } from './images/live-images.js'
 export { PAGE_PATH } from './page/dashboard-page.js'
 export { attachTo, type LinkPoint, type PointOf } from './points.js'
-export { maskValue, maskedText } from './masking.js'
 export { EXAMPLE_IGNITION, REHEARSAL_IMAGE, REHEARSAL_LIVE_ISO } from './images/packaged-images.js'
 export { REALISTIC_MACHINES } from './realistic-pace.js'
 export { serve, type ServedLab, type ServeOptions } from './serve.js'

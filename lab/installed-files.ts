@@ -1,20 +1,5 @@
 import type { RootNode, RootTree } from '../machine/index.js'
-
-/** A file, directory or link in the root filesystem of an installed system. */
-export interface InstalledFile {
-  path: string
-  kind: RootNode['kind']
-  /** Mode as `stat` prints it: `0644`. */
-  mode: string
-  uid: number
-  gid: number
-  /** Bytes of a file. */
-  size?: number
-  /** Where a link points. */
-  target?: string
-  /** Contents, only for a single requested file. */
-  base64?: string
-}
+import type { InstalledFile } from '../control/index.js'
 
 /** Lists all paths below the root, or one path with its contents. Links are not followed. */
 export function installedFiles(tree: RootTree, path: string | null): InstalledFile[] | undefined {

@@ -12,7 +12,7 @@ import {
 } from '../base/runtime/index.js'
 import type { HardwareFleet } from '../machine/index.js'
 import type { HardwareManager } from '../steps/index.js'
-import type { BmcAccount } from './bmcs/bmc-accounts.js'
+import type { BmcAccount } from '../control/index.js'
 import type { LabEvent } from './lab-events.js'
 import type { ImageCacheRequest } from './images/image-staging.js'
 import type { LiveImagesRequest } from './images/live-images.js'

@@ -21,10 +21,6 @@ export {
   installCoreos,
   type DeployRequest,
   type EnrollOptions,
-  type Fault,
-  type FaultEffect,
-  type FaultMatch,
-  type LabFaults,
   type Lab,
   type LabBoot,
   type LabEvent,
@@ -39,6 +35,7 @@ export {
   type LabSnapshot,
   type Snapshots,
 } from '../lab/index.js'
+export type { Fault, FaultEffect, FaultMatch, LabFaults } from '../control/index.js'
 export {
   defineStep,
   type HardwareManager,

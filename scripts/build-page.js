@@ -17,7 +17,7 @@ await build({
   // Names of files are relative: a proxy may serve the page below another path.
   base: './',
   logLevel: 'warn',
-  plugins: [labOfThePage(), carriedPackagesNamed()],
+  plugins: [controlOfThePage(), carriedPackagesNamed()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: join(root, 'dist/page'),
@@ -33,23 +33,23 @@ await build({
 })
 
 /**
- * The page takes of the lab its client and some tables. The client's list of calls and the tables are data by then: without
+ * The page takes of the control API its client and some tables. The client's list of calls and the tables are data by then: without
  * their schemas they are a tenth of the code that makes them.
  */
-function labOfThePage() {
-  const lab = (path) => join(root, 'dist/lab', path)
-  const operations = lab('control/control-operations.js')
-  const choices = lab('control/fault-choices.js')
+function controlOfThePage() {
+  const control = (path) => join(root, 'dist/control', path)
+  const operations = control('operations/control-operations.js')
+  const choices = control('faults/fault-choices.js')
   return {
-    name: 'lab-of-the-page',
+    name: 'control-of-the-page',
     enforce: 'pre',
-    resolveId: (source) => (/^(\.\.\/)+lab\/index\.js$/.test(source) ? '\0lab' : undefined),
+    resolveId: (source) => (/^(\.\.\/)+control\/index\.js$/.test(source) ? '\0control' : undefined),
     async load(id) {
-      if (id === '\0lab')
+      if (id === '\0control')
         return [
-          `export { ControlRefused, LabClient } from ${JSON.stringify(lab('control/lab-client.js'))}`,
+          `export { ControlRefused, LabClient } from ${JSON.stringify(control('client/lab-client.js'))}`,
           `export { FAULT_CHOICES } from ${JSON.stringify(choices)}`,
-          `export { RETRY_VERBS, retryText } from ${JSON.stringify(lab('timeline/retry-verbs.js'))}`,
+          `export { RETRY_VERBS, retryText } from ${JSON.stringify(control('timeline/retry-verbs.js'))}`,
         ].join('\n')
       if (id === choices) {
         const { FAULT_CHOICES } = await import(choices)
@@ -84,7 +84,7 @@ function isFresh() {
   const inputs = [
     ...[import.meta.filename, join(import.meta.dirname, 'carried-packages.js'), join(root, 'package-lock.json')],
     ...below('apps/ui').filter((path) => !/\.test\.ts$/.test(path)),
-    ...below('dist/lab/control').filter((path) => path.endsWith('.js')),
+    ...below('dist/control').filter((path) => path.endsWith('.js')),
   ]
   return inputs.every((path) => statSync(path).mtimeMs < since)
 }

@@ -1,5 +1,5 @@
 import { HttpClient } from '../../base/bytes/index.js'
-import { ControlRefused, LabClient } from '../../lab/index.js'
+import { ControlRefused, LabClient } from '../../control/index.js'
 import { defined, systemClock, UserError, type ErrorCode } from '../../base/runtime/index.js'
 import { HttpTransport, type ClientTls } from '../../base/wire/index.js'
 import type { Environment } from './environment.js'

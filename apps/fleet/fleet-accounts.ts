@@ -1,7 +1,8 @@
 import type { Machine } from '../../machine/index.js'
 import type { RedfishAccounts } from '../../bmc/redfish/index.js'
 import { isSameSecret, systemRandom, urlSafeToken } from '../../base/runtime/index.js'
-import type { BmcAccount, StateFolder } from '../../lab/index.js'
+import type { StateFolder } from '../../lab/index.js'
+import type { BmcAccount } from '../../control/index.js'
 
 const DEFAULT = 'fleet-account'
 const CHANGED = 'fleet-accounts'

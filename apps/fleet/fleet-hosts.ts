@@ -1,5 +1,5 @@
 import type { Machine } from '../../machine/index.js'
-import type { BmcAccount } from '../../lab/index.js'
+import type { BmcAccount } from '../../control/index.js'
 
 /** A machine of a fleet, as a node of an Ironic is made of it. */
 export interface FleetHost {

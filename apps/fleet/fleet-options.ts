@@ -1,13 +1,6 @@
 import type { AgentPace } from '../../agent/index.js'
-import type {
-  BmcAccount,
-  LabFaults,
-  ImageCacheRequest,
-  Journal,
-  LabEvents,
-  StateFolder,
-  IpmiListener,
-} from '../../lab/index.js'
+import type { ImageCacheRequest, Journal, LabEvents, StateFolder, IpmiListener } from '../../lab/index.js'
+import type { BmcAccount, LabFaults } from '../../control/index.js'
 import type { HardwareFleet, MachinePace, Machines } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'

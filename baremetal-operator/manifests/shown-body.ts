@@ -1,5 +1,5 @@
 import { defined } from '../../base/runtime/index.js'
-import { maskedText } from '../../lab/index.js'
+import { maskedText } from '../../control/index.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
 import { secretLabel } from './manifest-host.js'
 import type { BareMetalHostManifest } from './manifest-types.js'

@@ -1,12 +1,7 @@
 import { BmcError } from '../../ironic-mock/index.js'
+import type { BmcAccount } from '../../control/index.js'
 import { BMC_ACCOUNT } from '../state/lock-database.js'
 import type { StateFolder } from '../state/state-folder.js'
-
-/** Account of a BMC. */
-export interface BmcAccount {
-  username: string
-  password: string
-}
 
 /**
  * Accounts of BMCs, by address. A BMC without an account takes the one that the first node uses, as if the machine had

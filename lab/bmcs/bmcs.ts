@@ -4,7 +4,8 @@ import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareType } from '../../ironic-mock/index.js'
 import { formatClientValue } from '../../base/wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
-import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
+import type { BmcAccounts } from './bmc-accounts.js'
+import type { BmcAccount } from '../../control/index.js'
 import { machineHardware } from './machine-bmc-hardware.js'
 
 /** Probe point around a call of a BMC by this lab's Ironic. */

@@ -1,5 +1,5 @@
 import { minutes, seededRandom, randomUniform } from '../../base/runtime/index.js'
-import type { Fault } from '../faults/fault.js'
+import type { Fault } from '../../control/index.js'
 import { pickRandom, randomFault } from './random-faults.js'
 
 /**

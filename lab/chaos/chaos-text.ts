@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { defined, durationText } from '../../base/runtime/index.js'
-import type { Fault } from '../faults/fault.js'
+import type { Fault } from '../../control/index.js'
 import type { InvariantViolation } from './invariants.js'
 import type { ChaosPlan } from './chaos-plan.js'
 

@@ -1,6 +1,5 @@
 import { defined, minutes, UserError } from '../../base/runtime/index.js'
-import type { Fault } from '../faults/fault.js'
-import type { JournalEntry } from '../journal/entry.js'
+import type { Fault, JournalEntry } from '../../control/index.js'
 import type { InvariantViolation } from './invariants.js'
 import { randomPlan, type ChaosAction, type ChaosPlan } from './chaos-plan.js'
 import { playChaos, type ChaosOutcome } from './play.js'

@@ -2,7 +2,7 @@ import type { NodeRecord } from '../../base/wire/index.js'
 import { findNodeMachine } from '../bmcs/bmcs.js'
 import type { StagedLab } from '../create-lab.js'
 import type { LabEvent } from '../lab-events.js'
-import type { JournalEntry } from '../journal/entry.js'
+import type { JournalEntry } from '../../control/index.js'
 import { attachTo } from '../points.js'
 
 /** Conditions that must hold in every run, under all faults. */

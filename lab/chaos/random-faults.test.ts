@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { minutes, seededRandom } from '../../base/runtime/index.js'
-import { effectFacts, FAULT_KINDS } from '../faults/fault-effects.js'
+import { effectFacts, FAULT_KINDS } from '../../control/faults/fault-effects.js'
 import { randomFault } from './random-faults.js'
 
 test('chaos draws every effect, but those whose facts say why not', () => {

@@ -1,6 +1,5 @@
 import { defined, minutes, seconds, randomUniform, type Random } from '../../base/runtime/index.js'
-import type { Fault, FaultMatch } from '../faults/fault.js'
-import type { FaultEffect } from '../faults/fault-effects.js'
+import type { Fault, FaultMatch, FaultEffect } from '../../control/index.js'
 
 /** One of some values. */
 export const pickRandom = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!

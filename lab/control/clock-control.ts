@@ -11,16 +11,7 @@ import {
 import type { NodeRecord, ProvisionState } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import { ERRORS } from '../errors.js'
-
-/** The time of a lab as the control API shows it. */
-export interface ClockReport {
-  /** `manual`, `auto`, `real`, or a speed as in `x60`. */
-  mode: string
-  /** ISO 8601. */
-  labTime: string
-  /** Milliseconds of lab time since the lab began. */
-  elapsed: number
-}
+import type { ClockReport } from '../../control/index.js'
 
 /** Speeds of lab time. */
 const MIN_CLOCK_SPEED = 0.001

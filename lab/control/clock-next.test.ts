@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLab } from '../create-lab.js'
-import { LabClient } from './lab-client.js'
+import { LabClient } from '../../control/client/lab-client.js'
 
 test('time moves to the next change of a node, and no further', async () => {
   await using lab = await createLab({ clock: 'manual' })

@@ -8,10 +8,15 @@ import {
   type Logger,
 } from '../../base/runtime/index.js'
 import { IronicRefused, type Dispatch, type WireRequest, type WireResponse } from '../../base/wire/index.js'
-import { routeOf } from '../faults/check-fault.js'
-import { checkRequest } from './request-checks.js'
-import { isAnswer, type ControlHandler, type ControlOperation } from './control-operation.js'
-import { CONTROL_OPERATIONS, type ControlOperationId } from './control-operations.js'
+import {
+  routeOf,
+  checkRequest,
+  isAnswer,
+  type ControlHandler,
+  type ControlOperation,
+  CONTROL_OPERATIONS,
+  type ControlOperationId,
+} from '../../control/index.js'
 
 /** Prefix of the control API's paths. No path of Ironic begins with it. */
 const LAB = '/_lab'

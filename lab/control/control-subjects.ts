@@ -2,9 +2,7 @@ import type { Machine, Machines } from '../../machine/index.js'
 import { UserError } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import { ERRORS } from '../errors.js'
-import type { FaultReport, LabFaults } from '../faults/fault.js'
-import type { ControlCall } from './control-operation.js'
-import type { NodeReport } from './documents.js'
+import type { FaultReport, LabFaults, ControlCall, NodeReport } from '../../control/index.js'
 
 /** The parts of a lab that calls of the control API are about. */
 export interface SubjectParts {

@@ -1,7 +1,7 @@
 import { UserError } from '../../base/runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../base/wire/index.js'
-import type { JournalEntry } from '../journal/entry.js'
-import { TooSlow, type Journal, type JournalQuery } from '../journal/journal.js'
+import type { JournalEntry, JournalQuery } from '../../control/index.js'
+import { TooSlow, type Journal } from '../journal/journal.js'
 
 /**
  * Entries of a journal as server-sent events, from the present on, or after an entry. A reader that is too slow is cut off

@@ -1,11 +1,8 @@
 import type { Machine } from '../../machine/index.js'
 import { systemClock, type Probe } from '../../base/runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../base/wire/index.js'
-import { maskedText } from '../masking.js'
+import { maskedText, type ConsoleEvent } from '../../control/index.js'
 import { attachTo } from '../points.js'
-
-/** `console` has all lines that are there, and takes the place of what came before; `line` is one more. */
-export type ConsoleEvent = { event: 'console'; lines: string[] } | { event: 'line'; line: string }
 
 /** Lines that wait for a reader. One who is slower gets the whole console again. */
 const MAX_WAITING_LINES = 1000

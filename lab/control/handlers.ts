@@ -1,13 +1,17 @@
 import { readDuration } from '../../base/runtime/index.js'
 import type { ProvisionState } from '../../base/wire/index.js'
-import type { LabFaults } from '../faults/fault.js'
+import {
+  type LabFaults,
+  controlOpenApi,
+  CONTROL_VERSION,
+  type ControlHandler,
+  CONTROL_OPERATIONS,
+  type ControlOperationId,
+  faultFrom,
+} from '../../control/index.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
 import type { ClockControl } from './clock-control.js'
-import { controlOpenApi, CONTROL_VERSION } from './control-openapi.js'
-import type { ControlHandler } from './control-operation.js'
-import { CONTROL_OPERATIONS, type ControlOperationId } from './control-operations.js'
 import { ControlSubjects, type SubjectParts } from './control-subjects.js'
-import { faultFrom } from './fault-document.js'
 import { journalHandlers } from './journal-handlers.js'
 import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineHandlers, type MachineChangeParts } from './machine-handlers.js'

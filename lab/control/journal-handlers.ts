@@ -1,9 +1,7 @@
 import { defined, UserError } from '../../base/runtime/index.js'
-import type { JournalKind } from '../journal/entry.js'
+import type { JournalKind, JournalQuery, ControlHandler, ControlOperationId } from '../../control/index.js'
 import { makeHar } from '../journal/har.js'
-import type { Journal, JournalQuery } from '../journal/journal.js'
-import type { ControlHandler } from './control-operation.js'
-import type { ControlOperationId } from './control-operations.js'
+import type { Journal } from '../journal/journal.js'
 import { eventStream } from './event-stream.js'
 
 /** Most entries of one answer. */

@@ -1,13 +1,10 @@
 import type { Machine } from '../../machine/index.js'
 import { packageVersion, systemClock } from '../../base/runtime/index.js'
 import type { WireResponse } from '../../base/wire/index.js'
-import { pageHeaders } from '../html/html-page.js'
-import { nodeDetails, type ReportSource } from '../report/collect.js'
-import { labReportHtml, nodesToShow } from '../report/lab-html.js'
-import { maskValue } from '../masking.js'
+import { pageHeaders, nodeDetails, type ReportSource, labReportHtml, nodesToShow } from '../../report/index.js'
+import { maskValue, type ControlCall } from '../../control/index.js'
 import { drawDisks, nodeTimeline, type LookParts } from './look-handlers.js'
 import { machineReport } from './machine-report.js'
-import type { ControlCall } from './control-operation.js'
 import type { ControlSubjects } from './control-subjects.js'
 
 /** Answers with a report of the lab, or of the node in the query. */

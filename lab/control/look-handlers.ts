@@ -2,20 +2,23 @@ import { drawDisk, type DiskDrawing, type Machine } from '../../machine/index.js
 import { UserError, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { NodeDeadline, StepPlan } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
-import { effectText } from '../faults/effect-text.js'
-import type { LabFaults } from '../faults/fault.js'
+import {
+  effectText,
+  type LabFaults,
+  maskValue,
+  timelineOf,
+  type NodeTimeline,
+  type LOOK_OPERATIONS,
+  type ControlHandler,
+  type RunProgress,
+} from '../../control/index.js'
 import type { Journal } from '../journal/journal.js'
-import { maskValue } from '../masking.js'
-import { timelineOf, type NodeTimeline } from '../timeline/timeline.js'
-import { waitingOf } from '../timeline/awaited-event.js'
+import { waitingOf } from './awaited-event.js'
 import type { ClockControl } from './clock-control.js'
 import { labReport } from './lab-report.js'
 import { followConsole } from './follow-console.js'
 import { machineFiles } from './machine-files.js'
-import type { LOOK_OPERATIONS } from './look-operations.js'
-import type { ControlHandler } from './control-operation.js'
 import type { ControlSubjects } from './control-subjects.js'
-import type { RunProgress } from './run-document.js'
 import { ERRORS } from '../errors.js'
 
 /** Knowledge of a node beyond its record. */

@@ -1,9 +1,8 @@
 import type { HardwareFleet, Machine, MachineBootSource, Machines, MachineSpec } from '../../machine/index.js'
 import { UserError, defined, type Clock, type Logger, type Probe } from '../../base/runtime/index.js'
 import type { Dispatch } from '../../base/wire/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount, LabFaults, ControlHandler, ControlOperationId, RunProgress } from '../../control/index.js'
 import { Events } from '../lab-events.js'
-import type { LabFaults } from '../faults/fault.js'
 import type { Journal, JournalOptions } from '../journal/journal.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { Agents } from '../stage/agents.js'
@@ -13,9 +12,6 @@ import { ClockControl } from './clock-control.js'
 import { controlApi } from './control-api.js'
 import { controlHandlers } from './handlers.js'
 import { machineChanges } from './machine-changes.js'
-import type { ControlHandler } from './control-operation.js'
-import type { ControlOperationId } from './control-operations.js'
-import type { RunProgress } from './run-document.js'
 
 export interface MachineControlParts {
   probe: Probe

@@ -1,26 +1,8 @@
 import { bootFiles, type BootFile, type Machine } from '../../machine/index.js'
 import { UserError, defined, type Clock } from '../../base/runtime/index.js'
 import { installedFiles } from '../installed-files.js'
-import { maskedText } from '../masking.js'
+import { maskedText, type ShownFile } from '../../control/index.js'
 import { ERRORS } from '../errors.js'
-
-/** A file as people may see it. */
-export interface ShownFile {
-  path: string
-  kind: 'file' | 'directory' | 'link'
-  /** Mode as `stat` prints it: `0644`. */
-  mode: string
-  uid: number
-  gid: number
-  /** Bytes of a file. */
-  size?: number
-  /** Where a link points. */
-  target?: string
-  /** Text of a single requested file; null for one that is binary, too large, or secret. */
-  text?: string | null
-  /** True if the contents are left out since only the owner may read them. */
-  isSecret?: boolean
-}
 
 /** Characters of a text that are shown. */
 const MAX_SHOWN_CHARACTERS = 64 * 1024

@@ -1,10 +1,8 @@
 import type { HardwareFleet, Machine, NewDisk } from '../../machine/index.js'
 import { readFleet } from '../../machine/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount, MachineReport, ControlHandler, MACHINE_OPERATIONS } from '../../control/index.js'
 import type { ControlSubjects, SubjectParts } from './control-subjects.js'
-import { machineReport, type MachineReport } from './machine-report.js'
-import type { ControlHandler } from './control-operation.js'
-import type { MACHINE_OPERATIONS } from './machine-operations.js'
+import { machineReport } from './machine-report.js'
 
 export interface MachineChangeParts {
   removeMachine: (id: string) => Promise<void>

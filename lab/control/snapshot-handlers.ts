@@ -1,7 +1,6 @@
 import type { LabSnapshot } from '../snapshots/snapshot.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
-import type { ControlHandler } from './control-operation.js'
-import type { ControlOperationId } from './control-operations.js'
+import type { ControlHandler, ControlOperationId } from '../../control/index.js'
 
 /**
  * The calls about snapshots and forks.

@@ -1,7 +1,6 @@
 import { seededRandom, sharedAbort, type SeededRandom } from '../../base/runtime/index.js'
 import type { PointKind } from '../points.js'
-import { pointsOf } from './check-fault.js'
-import type { Fault, FaultReport } from './fault.js'
+import { pointsOf, type Fault, type FaultReport } from '../../control/index.js'
 
 /** A fault in force. */
 export class ActiveFault {

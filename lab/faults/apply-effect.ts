@@ -5,7 +5,7 @@ import { BMC_EFFECTS } from './effects/bmc-effects.js'
 import type { EffectActions } from './effects/effect-action.js'
 import { EXCHANGE_EFFECTS } from './effects/exchange-effects.js'
 import { MACHINE_EFFECTS } from './effects/machine-effects.js'
-import type { FaultEffect, FaultKind } from './fault-effects.js'
+import type { FaultEffect, FaultKind } from '../../control/index.js'
 import type { ActiveFault } from './active-fault.js'
 import type { FaultContext } from './fault-context.js'
 

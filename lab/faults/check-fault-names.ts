@@ -1,6 +1,5 @@
 import { UserError } from '../../base/runtime/index.js'
-import type { Fault } from './fault.js'
-import { effectFacts } from './fault-effects.js'
+import { type Fault, effectFacts } from '../../control/index.js'
 import type { FaultContext } from './fault-context.js'
 import { unknownName } from './known-names.js'
 

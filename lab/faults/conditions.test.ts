@@ -3,7 +3,7 @@ import { minutes } from '../../base/runtime/index.js'
 import type { IronicRefused } from '../../base/wire/index.js'
 import { createLab, createStagedLab, type StagedLab } from '../create-lab.js'
 import type { Lab } from '../lab.js'
-import type { Fault } from './fault.js'
+import type { Fault } from '../../control/faults/fault.js'
 
 const unavailable: Fault = {
   match: { node: 'node-0', route: 'GET /v1/nodes/:id' },

@@ -1,5 +1,5 @@
 import type { PointKind } from '../points.js'
-import type { FaultMatch } from './fault.js'
+import type { FaultMatch } from '../../control/index.js'
 
 /** A fault that can strike. */
 export interface Indexed {

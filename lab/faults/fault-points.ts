@@ -1,7 +1,7 @@
 import type { IpmiPoint } from '../../bmc/ipmi/index.js'
 import type { RedfishPoint } from '../../bmc/redfish/index.js'
 import type { LabPoint, PointOf } from '../points.js'
-import { beginsWith, routeOf } from './check-fault.js'
+import { beginsWith, routeOf } from '../../control/index.js'
 
 export const programOf = (point: LabPoint): string | undefined =>
   point.kind === 'command' || point.kind === 'ssh' ? point.argv[0]!.split('/').at(-1) : undefined

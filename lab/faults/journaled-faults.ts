@@ -1,5 +1,5 @@
 import type { JournalRecorder } from '../journal/record.js'
-import type { AddedFault, Fault, FaultChange, LabFaults } from './fault.js'
+import type { AddedFault, Fault, FaultChange, LabFaults } from '../../control/index.js'
 
 /**
  * The same faults, whose adding and lifting is in the journal.

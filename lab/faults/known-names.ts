@@ -5,7 +5,7 @@ import { REDFISH_CALLS } from '../../bmc/redfish/index.js'
 import { nearestWord } from '../../base/runtime/index.js'
 import { PROVISION_STATES, type ProvisionState } from '../../base/wire/index.js'
 import { phaseOf, MACHINE_PHASES } from './phase.js'
-import type { FaultMatch } from './fault.js'
+import type { FaultMatch } from '../../control/index.js'
 
 /** Calls of BMCs that Ironic makes, besides those of Redfish and IPMI. */
 export const DRIVER_CALLS = [

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { UserError } from '../../base/runtime/index.js'
 import { createStagedLab } from '../create-lab.js'
 import { defineStep } from '../../steps/index.js'
-import type { Fault } from './fault.js'
+import type { Fault } from '../../control/faults/fault.js'
 import { DRIVER_CALLS } from './known-names.js'
 
 const SILENT = { kind: 'agent-silent' } as const

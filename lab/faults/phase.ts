@@ -1,5 +1,5 @@
 import type { ProvisionState } from '../../base/wire/index.js'
-import type { FaultMatch } from './fault.js'
+import type { FaultMatch } from '../../control/index.js'
 
 /**
  * Phase of a machine, for matching faults. `install` is the part of a deployment from the start of install_coreos to the

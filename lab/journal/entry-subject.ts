@@ -1,7 +1,7 @@
 import type { NodeRecord } from '../../base/wire/index.js'
 import { machineIn, nodeIn } from '../faults/fault-points.js'
 import type { LabPoint } from '../points.js'
-import type { EntryHead } from './entry.js'
+import type { EntryHead } from '../../control/index.js'
 
 /** Node and machine that an entry is about. */
 export type EntrySubject = Pick<EntryHead, 'node' | 'name' | 'machine'>

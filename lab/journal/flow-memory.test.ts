@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FlowMemory } from './flow-memory.js'
-import type { NewEntry, NewExchange } from './journal.js'
+import type { NewEntry, NewExchange } from '../../control/journal/entry.js'
 
 const of = { node: 'a', name: null, machine: null, fault: null }
 const state = (name: 'deploying' | 'wait call-back' | 'deploy failed' | 'deleted', was: 'available' | 'deploying') => ({

@@ -1,5 +1,4 @@
-import { beginsFlow, isFailure, isHeartbeatEntry } from './journal-flow.js'
-import type { NewEntry, NewExchange } from './journal.js'
+import { beginsFlow, isFailure, isHeartbeatEntry, type NewEntry, type NewExchange } from '../../control/index.js'
 
 interface NotedEntry {
   readonly noted: NewEntry | NewExchange

@@ -1,5 +1,5 @@
 import { defined, packageVersion } from '../../base/runtime/index.js'
-import type { ExchangeEntry, JournalEntry, JournalMessage } from './entry.js'
+import type { ExchangeEntry, JournalEntry, JournalMessage } from '../../control/index.js'
 
 /** Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time. */
 export function makeHar(entries: readonly JournalEntry[]): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JournalEntry } from './entry.js'
+import type { JournalEntry } from '../../control/journal/entry.js'
 import { Journal, TooSlow } from './journal.js'
 import { maskedMessage, maskedTarget } from './mask-message.js'
 import { nearMiss } from './near-miss.js'

@@ -1,38 +1,16 @@
-import { beginsWith, routeOf } from '../faults/check-fault.js'
-import type { ExchangeEntry, JournalEntry, JournalKind } from './entry.js'
+import {
+  beginsWith,
+  routeOf,
+  type ExchangeEntry,
+  type ExchangeMessages,
+  type JournalEntry,
+  type NewEntry,
+  type NewExchange,
+  type JournalQuery,
+  type LabJournal,
+} from '../../control/index.js'
 import { FlowMemory } from './flow-memory.js'
 import { ReaderSchedule } from './reader-schedule.js'
-
-/** Selects entries: all conditions must hold. */
-export interface JournalQuery {
-  /** A node's uuid or name. */
-  node?: string
-  machine?: string
-  kind?: JournalKind | readonly JournalKind[]
-  /** `PUT /v1/nodes/:id/states/provision`: exchanges of this route. */
-  route?: string
-  /** Id of a fault. */
-  fault?: string
-  status?: number
-  /** Entries after this id. */
-  after?: number
-  /** Earliest lab time, in milliseconds since the epoch, inclusive. */
-  since?: number
-  /** Latest lab time, in milliseconds since the epoch, exclusive. */
-  until?: number
-}
-
-/** An entry before it has its place in the journal. */
-export type NewEntry = JournalEntry extends infer Entry
-  ? Entry extends JournalEntry
-    ? Omit<Entry, 'id' | 'labTime' | 'wallTime'>
-    : never
-  : never
-
-type Messages = Pick<ExchangeEntry, 'request' | 'response' | 'nearMiss'>
-
-/** An exchange without its messages, which take longer to make than to note: bodies are parsed and masked. */
-export type NewExchange = Omit<ExchangeEntry, 'id' | 'labTime' | 'wallTime' | keyof Messages>
 
 export interface JournalOptions {
   /** Lab time. */
@@ -50,7 +28,7 @@ interface JournalSlot {
   readonly wall: number
   readonly bytes: number
   readonly noted: NewEntry | NewExchange
-  readonly messages: (() => Messages) | undefined
+  readonly messages: (() => ExchangeMessages) | undefined
   made: JournalEntry | undefined
   text: string | undefined
 }
@@ -71,20 +49,6 @@ interface JournalMatches {
   /** The last entry that there was. */
   readonly last: number
   readonly entries: readonly JournalEntry[]
-}
-
-/** Latest events of a lab in order, in bounded memory. */
-export interface LabJournal {
-  /** Id of the first entry that is still there. */
-  readonly first: number
-  /** Id of the last entry; 0 without any. */
-  readonly last: number
-  /** The entries that a query selects, oldest first. */
-  entries(query?: JournalQuery, limit?: number): JournalEntry[]
-  /** Exchanges of a route, oldest first: `journal.calls('PATCH /v1/nodes/:id')`. */
-  calls(route: string, query?: Omit<JournalQuery, 'kind' | 'route'>): ExchangeEntry[]
-  /** Calls `listener` with each entry from now on, until the returned object is disposed of. */
-  listen(listener: (entry: JournalEntry) => void): Disposable
 }
 
 /** The journal as a ring. */
@@ -132,8 +96,8 @@ export class Journal implements LabJournal {
    * @param messages of an exchange, made when they are asked for
    */
   add(entry: Exclude<NewEntry, { kind: 'exchange' }>, bytes?: number): void
-  add(entry: NewExchange, bytes: number, messages: () => Messages): void
-  add(noted: NewEntry | NewExchange, bytes = 0, messages?: () => Messages): void {
+  add(entry: NewExchange, bytes: number, messages: () => ExchangeMessages): void
+  add(noted: NewEntry | NewExchange, bytes = 0, messages?: () => ExchangeMessages): void {
     if (this.#isMuted || this.#options.capacity === 0) return
     const { now, wallNow, capacity } = this.#options
     const slot: JournalSlot = {

@@ -1,6 +1,5 @@
 import { isSecret } from '../../ironic-mock/index.js'
-import { maskedText } from '../masking.js'
-import type { JournalMessage } from './entry.js'
+import { maskedText, type JournalMessage } from '../../control/index.js'
 
 const JOURNAL_MASK = '***'
 const SECRET_HEADERS = [

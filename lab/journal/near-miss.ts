@@ -1,7 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { AGENT_OPERATIONS, formatMicroversion, IRONIC_OPERATIONS, type Microversion } from '../../base/wire/index.js'
-import { beginsWith, routeOf } from '../faults/check-fault.js'
-import type { NearMiss } from './entry.js'
+import { beginsWith, routeOf, type NearMiss } from '../../control/index.js'
 
 interface KnownCall {
   method: string

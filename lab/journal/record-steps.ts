@@ -1,7 +1,7 @@
 import { seconds } from '../../base/runtime/index.js'
 import { formatClientValue, type JsonObject, type NodeRecord, type StepKind } from '../../base/wire/index.js'
 import type { LabEvent } from '../lab-events.js'
-import type { StepEntry } from './entry.js'
+import type { StepEntry } from '../../control/index.js'
 
 /** The step of a node that was seen last. */
 export interface SeenStep {

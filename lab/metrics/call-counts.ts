@@ -1,7 +1,6 @@
 import type { Histogram } from 'prom-client'
 import { IRONIC_OPERATIONS } from '../../base/wire/index.js'
-import { CONTROL_OPERATIONS } from '../control/control-operations.js'
-import { routeOf } from '../faults/check-fault.js'
+import { CONTROL_OPERATIONS, routeOf } from '../../control/index.js'
 
 interface CountedCall {
   method: string

@@ -3,8 +3,7 @@ import type { Machines } from '../../machine/index.js'
 import { systemClock, type Clock } from '../../base/runtime/index.js'
 import type { Dispatch, NodeRecord, WireResponse } from '../../base/wire/index.js'
 import type { Guard } from '../../ironic-mock/index.js'
-import type { LabFaults } from '../faults/fault.js'
-import type { LabJournal } from '../journal/journal.js'
+import type { LabFaults, LabJournal } from '../../control/index.js'
 import { CallCounts, observeCalls } from './call-counts.js'
 
 /** The parts of a lab that are counted. */

@@ -1,8 +1,7 @@
 import type { MachineBootSource, MachineSpec } from '../../machine/index.js'
 import type { TargetCommand } from '../../targets/index.js'
 import type { OutgoingRequest, WireRequest } from '../../base/wire/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
-import type { FaultChange } from '../faults/fault.js'
+import type { BmcAccount, FaultChange } from '../../control/index.js'
 import type { DeployRequest } from '../lab.js'
 import type { RegistryChange } from '../stage/stage-registry.js'
 

@@ -3,7 +3,7 @@ import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic
 import type { HardwareFleet, MachinePace } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount } from '../../control/index.js'
 import type { Events } from '../lab-events.js'
 import type { JournalOptions } from '../journal/journal.js'
 import type { ImageCacheRequest } from '../images/image-staging.js'

@@ -11,7 +11,7 @@ import {
 } from '../../base/wire/index.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
-import type { LabFaults } from '../faults/fault.js'
+import type { LabFaults } from '../../control/index.js'
 import { openLiveImages, type LiveImages } from '../images/live-images.js'
 import type { Journal } from '../journal/journal.js'
 import type { Events } from '../lab-events.js'

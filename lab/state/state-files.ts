@@ -16,7 +16,7 @@ import {
   type Row,
   type Seal,
 } from '../../base/runtime/index.js'
-import { maskValue } from '../masking.js'
+import { maskValue } from '../../control/index.js'
 import { bothCopies, copyAll, LOCK_DATABASE, lockRow, secondCopyIn, valuesIn } from './lock-database.js'
 import { checkedVersion, lockStateFolder, writeVersion, type LockedFolder } from './state-folder.js'
 import { salvageRows, type Salvage } from './salvage.js'

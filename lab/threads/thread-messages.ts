@@ -1,5 +1,5 @@
 import type { LabEvent } from '../lab-events.js'
-import type { Fault } from '../faults/fault.js'
+import type { Fault } from '../../control/index.js'
 import type { MachineSpec } from '../../machine/index.js'
 import type { DeployRequest } from '../lab.js'
 import type { ThreadedLabOptions } from './threaded-lab-types.js'

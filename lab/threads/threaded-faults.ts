@@ -1,6 +1,5 @@
 import { UserError } from '../../base/runtime/index.js'
-import { checkFault } from '../faults/check-fault.js'
-import type { AddedFault, Fault, LabFaults } from '../faults/fault.js'
+import { checkFault, type AddedFault, type Fault, type LabFaults } from '../../control/index.js'
 import { checkData } from './plain-data.js'
 import type { Request } from './thread-messages.js'
 

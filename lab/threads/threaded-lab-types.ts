@@ -1,4 +1,4 @@
-import type { LabFaults } from '../faults/fault.js'
+import type { LabFaults } from '../../control/index.js'
 import type { EnrollOptions, Lab, LabNode, LabOptions } from '../lab.js'
 
 /**

@@ -1,5 +1,5 @@
 import { visibleLine } from '../../base/runtime/index.js'
-import { entryLine, type LabJournal } from '../../lab/index.js'
+import { entryLine, type LabJournal } from '../../control/index.js'
 
 /** Columns of a terminal. */
 const TERMINAL_WIDTH = 80

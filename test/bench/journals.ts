@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createStagedLab, journalOf, type JournalEntry, type StagedLabOptions } from '../../lab/index.js'
+import { createStagedLab, journalOf, type StagedLabOptions } from '../../lab/index.js'
+import type { JournalEntry } from '../../control/index.js'
 import { randomPlan } from '../../lab/chaos/chaos-plan.js'
 import { REALISTIC_MACHINES } from '../../lab/realistic-pace.js'
 import { IPA_PACE } from '../../agent/index.js'

@@ -1,4 +1,4 @@
-import type { AdvanceRequest, ClockReport } from '../../../lab/index.js'
+import type { AdvanceRequest, ClockReport } from '../../../control/index.js'
 import type { ProvisionState } from '../../../base/wire/index.js'
 import { defined, durationText, readDuration } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'

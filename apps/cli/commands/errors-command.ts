@@ -3,6 +3,7 @@ import { ERRORS as BAREMETAL_OPERATOR } from '../../../baremetal-operator/index.
 import { ERRORS as BYTES } from '../../../base/bytes/index.js'
 import { ERRORS as CLUSTER } from '../../cluster/index.js'
 import { ERRORS as COREOS } from '../../../coreos/index.js'
+import { ERRORS as CONTROL } from '../../../control/index.js'
 import { ERRORS as FLEET } from '../../fleet/index.js'
 import { ERRORS as HARDWARE_LAB } from '../../hardware-lab/index.js'
 import { ERRORS as IGNITION } from '../../../ignition/index.js'
@@ -35,6 +36,7 @@ const CATALOGUES = {
   ...MACHINE,
   ...AGENT,
   ...IRONIC,
+  ...CONTROL,
   ...LAB,
   ...BAREMETAL_OPERATOR,
   ...RECORDING,

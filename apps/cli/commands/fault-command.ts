@@ -6,7 +6,7 @@ import {
   type Fault,
   type FaultDocument,
   type FaultReport,
-} from '../../../lab/index.js'
+} from '../../../control/index.js'
 import { defined, errorChain, readNested, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'

@@ -1,5 +1,5 @@
 import { defined } from '../../../base/runtime/index.js'
-import { entryLine, type JournalEntry, type JournalKind } from '../../../lab/index.js'
+import { entryLine, type JournalEntry, type JournalKind } from '../../../control/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'
 import { writeOutput } from '../output/write-output.js'

@@ -1,4 +1,4 @@
-import { controlOpenApi } from '../../../lab/index.js'
+import { controlOpenApi } from '../../../control/index.js'
 import { openApi, type IronicRelease } from '../../../base/wire/index.js'
 import type { Environment } from '../environment.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'

@@ -8,7 +8,8 @@ import {
   systemRandom,
   type ConfigFile,
 } from '../../../base/runtime/index.js'
-import { entryLine, serve, type LabEvent, type LiveImagesRequest, type ServedLab } from '../../../lab/index.js'
+import { serve, type LabEvent, type LiveImagesRequest, type ServedLab } from '../../../lab/index.js'
+import { entryLine } from '../../../control/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
 import { openKube } from '../../../base/kubernetes/index.js'

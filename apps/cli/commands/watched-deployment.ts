@@ -1,4 +1,4 @@
-import type { NodeDetails } from '../../../lab/index.js'
+import type { NodeDetails } from '../../../report/index.js'
 import { defined, errorChain, systemClock, type Clock } from '../../../base/runtime/index.js'
 import {
   deploymentHtml,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LabClient } from '../../../lab/index.js'
+import { LabClient } from '../../../control/index.js'
 import { seededRandom, silent, systemClock } from '../../../base/runtime/index.js'
 import { hostsYaml } from '../../../test/kit/hardware-lab/hosts-yaml.js'
 import { RehearsedRuns } from '../../../test/kit/hardware-lab/rehearsed-run.js'

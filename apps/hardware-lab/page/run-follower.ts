@@ -1,4 +1,4 @@
-import type { RunHost, RunProgress } from '../../../lab/index.js'
+import type { RunHost, RunProgress } from '../../../control/index.js'
 import type { RunEvent } from '../pipeline/run-events.js'
 import type { HostRunState, HostStageState } from '../pipeline/run-state.js'
 

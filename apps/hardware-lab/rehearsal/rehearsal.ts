@@ -1,6 +1,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bootNetwork, machineControl, type Fault, type MachineControl, type RunProgress } from '../../../lab/index.js'
+import { bootNetwork, machineControl, type MachineControl } from '../../../lab/index.js'
+import type { Fault, RunProgress } from '../../../control/index.js'
 import { openMachines, type Machine, type Machines, type MachinePace, NO_PACE } from '../../../machine/index.js'
 import { createRedfishService } from '../../../bmc/redfish/index.js'
 import {

@@ -1,4 +1,4 @@
-import { escapeHtml as xml } from '../../../lab/index.js'
+import { escapeHtml as xml } from '../../../report/index.js'
 import type { HostRunReport, RunReport, StageReport } from './run-report.js'
 import { chainOf } from './text.js'
 

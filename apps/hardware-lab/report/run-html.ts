@@ -10,7 +10,7 @@ import {
   timeChart,
   type Html,
   type Tone,
-} from '../../../lab/index.js'
+} from '../../../report/index.js'
 import type { HostRunReport, RunReport } from './run-report.js'
 import { chainOf, methodText } from './text.js'
 

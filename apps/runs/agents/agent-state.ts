@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../../base/bytes/index.js'
 import { userError, type Logger } from '../../../base/runtime/index.js'
 import type { GuardedTarget } from '../../../targets/index.js'
-import { maskValue } from '../../../lab/index.js'
+import { maskValue } from '../../../control/index.js'
 
 /** State that an agent needs again when its process restarts. */
 export interface AgentStateStore {

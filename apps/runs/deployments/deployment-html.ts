@@ -11,7 +11,7 @@ import {
   timeChart,
   type Html,
   type NodeDetails,
-} from '../../../lab/index.js'
+} from '../../../report/index.js'
 import { errorChain, packageVersion, sizeText, userError } from '../../../base/runtime/index.js'
 import { STAGES } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'

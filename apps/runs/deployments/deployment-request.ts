@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random } from '../../../base/runtime/index.js'
-import type { NodeDetails } from '../../../lab/index.js'
+import type { NodeDetails } from '../../../report/index.js'
 import type { HardwareManager } from '../../../steps/index.js'
 import type { DeploymentEvent } from './deployment-events.js'
 

@@ -7,7 +7,9 @@ import {
   type IronicClient,
   type ProvisionState,
 } from '../../../base/wire/index.js'
-import { installCoreos, nodeDetails, type LabClient, type NodeDetails } from '../../../lab/index.js'
+import { installCoreos } from '../../../lab/index.js'
+import { nodeDetails, type NodeDetails } from '../../../report/index.js'
+import type { LabClient } from '../../../control/index.js'
 import type { DeploymentEvent, StageName } from './deployment-events.js'
 import type { DeploymentReport } from './deployment-report.js'
 import { ERRORS } from '../errors.js'

@@ -22,7 +22,8 @@ import { openRealAgent, type RealAgent } from '../agents/real-agent.js'
 import type { RealTarget } from '../targets/real-target.js'
 import { serveImage } from './served-image.js'
 import { reportAfterReboot, chosenDisk, waitForReboot } from './real-first-boot.js'
-import { fetchBy, LabClient, composeStage } from '../../../lab/index.js'
+import { composeStage } from '../../../lab/index.js'
+import { fetchBy, LabClient } from '../../../control/index.js'
 import { DeploymentRun, WHOLE_JOURNAL } from './deployment-run.js'
 
 export interface RealDeploymentOptions extends DeploymentRequest {

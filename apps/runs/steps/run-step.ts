@@ -12,7 +12,7 @@ import { planTarget, type PlannedWrite, type Target } from '../../../targets/ind
 import type { MachineHardware } from '../../../machine/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
 import type { ImageCacheRequest } from '../../../lab/index.js'
-import { maskValue, maskedText } from '../../../lab/index.js'
+import { maskValue, maskedText } from '../../../control/index.js'
 import type { StateFolder } from '../../../lab/index.js'
 import { errorPositionOf } from './step-files.js'
 import type { RealTarget } from '../targets/real-target.js'

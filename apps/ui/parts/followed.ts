@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { LabClient } from '../../../lab/index.js'
+import type { LabClient } from '../../../control/index.js'
 import { atMostEvery, pauseFor } from '../browser.js'
 import { makeLabClient, connectionState, sentenceOf } from '../state/page-connection.js'
 

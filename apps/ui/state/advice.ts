@@ -1,4 +1,4 @@
-import { RETRY_VERBS, retryText, type FaultReport, type RetryVerb } from '../../../lab/index.js'
+import { RETRY_VERBS, retryText, type FaultReport, type RetryVerb } from '../../../control/index.js'
 
 /** Why it is so, and what helps. */
 export interface Advice {

@@ -1,4 +1,4 @@
-import type { DiskDrawing } from '../../../lab/index.js'
+import type { DiskDrawing } from '../../../control/index.js'
 
 /** A part of a disk as a box of its drawing. */
 export interface DiskBox {

@@ -1,4 +1,4 @@
-import type { BmcEntry, ExchangeEntry, JournalEntry } from '../../../lab/index.js'
+import type { BmcEntry, ExchangeEntry, JournalEntry } from '../../../control/index.js'
 import { curlText, quoteShellWord } from './page-connection.js'
 
 /** An entry that the view of exchanges shows. */

@@ -1,4 +1,4 @@
-import type { FaultChoice, FaultDocument, FaultReport } from '../../../lab/index.js'
+import type { FaultChoice, FaultDocument, FaultReport } from '../../../control/index.js'
 
 /** Texts of a form, by the names of its inputs: `kind`, `effect.status`, `match.node`, `times` ... */
 export type FormTexts = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry, NodeReport } from '../../../lab/index.js'
+import type { JournalEntry, NodeReport } from '../../../control/index.js'
 import { rowOfNode, Rows } from './fleet-rows.js'
 
 const report = (name: string, more: Partial<NodeReport> = {}): NodeReport => ({

@@ -1,4 +1,4 @@
-import type { JournalEntry, MachineReport, NodeReport } from '../../../lab/index.js'
+import type { JournalEntry, MachineReport, NodeReport } from '../../../control/index.js'
 import { lookOf, type Look } from './looks.js'
 
 /** A machine as the fleet shows it: a node, or a machine whose Ironic is elsewhere. */

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ControlRefused, type ClockReport, type FaultReport } from '../../../lab/index.js'
+import { ControlRefused, type ClockReport, type FaultReport } from '../../../control/index.js'
 import { atMostEvery, oncePerFrame, pauseFor, wallTime, timeoutSignal } from '../browser.js'
 import { isSignedIn, makeLabClient, connectionState } from './page-connection.js'
 import { rowOfMachine, rowOfNode, Rows } from './fleet-rows.js'

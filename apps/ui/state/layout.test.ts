@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TimelineMark } from '../../../lab/index.js'
+import type { TimelineMark } from '../../../control/index.js'
 import { cellAfter, cellAt, gridLayout, scrolledTo, visibleCells } from './grid-layout.js'
 import { clustersOf, moveSpan, ticksOf, wholeSpan, zoomSpan } from './timeline-layout.js'
 

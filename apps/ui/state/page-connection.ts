@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ControlRefused, LabClient } from '../../../lab/index.js'
+import { ControlRefused, LabClient } from '../../../control/index.js'
 import { labUrl, tabStorage } from '../browser.js'
 
 /** Connection of the page to its server. */

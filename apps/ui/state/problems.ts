@@ -1,4 +1,4 @@
-import type { FaultReport } from '../../../lab/index.js'
+import type { FaultReport } from '../../../control/index.js'
 import { adviceFor, type Advice } from './advice.js'
 import { commonError } from './filter.js'
 import type { FleetRow } from './fleet-rows.js'

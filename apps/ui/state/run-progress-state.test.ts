@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunHost, RunProgress } from '../../../lab/index.js'
+import type { RunHost, RunProgress } from '../../../control/index.js'
 import { failedFirst, stagesOf, summarizeRun } from './run-progress-state.js'
 
 const host = (name: string, outcome: RunHost['outcome'], more: Partial<RunHost> = {}): RunHost => ({

@@ -1,4 +1,4 @@
-import type { RunHost, RunProgress, RunStage } from '../../../lab/index.js'
+import type { RunHost, RunProgress, RunStage } from '../../../control/index.js'
 import type { Look } from './looks.js'
 
 export const OUTCOME_LOOKS: Readonly<Record<RunHost['outcome'], Look>> = {

@@ -1,4 +1,4 @@
-import type { NodeTimeline, TimelineMark } from '../../../lab/index.js'
+import type { NodeTimeline, TimelineMark } from '../../../control/index.js'
 
 /** Part of time that is drawn, in milliseconds of lab time. */
 export interface TimeSpan {

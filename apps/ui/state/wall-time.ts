@@ -1,4 +1,4 @@
-import type { NodeTimeline } from '../../../lab/index.js'
+import type { NodeTimeline } from '../../../control/index.js'
 
 /**
  * Makes times of this computer of lab times, by the times that are known by both clocks. Before and after them both

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { JournalMessage } from '../../../lab/index.js'
+import type { JournalMessage } from '../../../control/index.js'
 import { labUrl } from '../browser.js'
 import { lengthText } from '../parts/clock-texts.js'
 import { Curl } from '../parts/curl.js'

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { FAULT_CHOICES, type EffectMember, type FaultChoice } from '../../../lab/index.js'
+import { FAULT_CHOICES, type EffectMember, type FaultChoice } from '../../../control/index.js'
 import { runWithNotice } from '../parts/notices.js'
 import { curlOf, makeLabClient } from '../state/page-connection.js'
 import { conditionsFor, faultOf, routesFor, type FormTexts } from '../state/fault-form.js'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { JournalEntry, MachineReport } from '../../../lab/index.js'
+import type { JournalEntry, MachineReport } from '../../../control/index.js'
 import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { runWithNotice } from '../parts/notices.js'
 import { makeLabClient } from '../state/page-connection.js'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { DiskDrawing } from '../../../lab/index.js'
+import type { DiskDrawing } from '../../../control/index.js'
 import { clockText } from '../parts/clock-texts.js'
 import { bytesText, diskBoxes, usedEnd, writesOf } from '../state/disk-layout.js'
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { countText } from '../parts/count-text.js'
-import type { DiskDrawing, MachineReport, ShownFile } from '../../../lab/index.js'
+import type { DiskDrawing, MachineReport, ShownFile } from '../../../control/index.js'
 import { makeLabClient, sentenceOf } from '../state/page-connection.js'
 import { bytesText } from '../state/disk-layout.js'
 

@@ -1,4 +1,4 @@
-import type { MachineReport } from '../../../lab/index.js'
+import type { MachineReport } from '../../../control/index.js'
 import { runWithNotice } from '../parts/notices.js'
 import { Mark } from '../parts/shapes.js'
 import { makeLabClient } from '../state/page-connection.js'

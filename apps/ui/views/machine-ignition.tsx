@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { MachineReport } from '../../../lab/index.js'
+import type { MachineReport } from '../../../control/index.js'
 import { clockText } from '../parts/clock-texts.js'
 import { makeLabClient } from '../state/page-connection.js'
 

@@ -1,4 +1,4 @@
-import type { DiskDrawing, MachineReport } from '../../../lab/index.js'
+import type { DiskDrawing, MachineReport } from '../../../control/index.js'
 import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { rows, rowsVersion } from '../state/lab-state.js'
 import { formatRoute } from '../state/page-route.js'

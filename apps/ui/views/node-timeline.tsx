@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { NodeTimeline } from '../../../lab/index.js'
+import type { NodeTimeline } from '../../../control/index.js'
 import { wallTime } from '../browser.js'
 import { clockText, dateText, lengthText } from '../parts/clock-texts.js'
 import { useWidth } from '../parts/width.js'

@@ -1,4 +1,4 @@
-import type { NodeTimeline } from '../../../lab/index.js'
+import type { NodeTimeline } from '../../../control/index.js'
 import { clockText, lengthText, sinceText } from '../parts/clock-texts.js'
 import { useFollowed, type FollowedSubject } from '../parts/followed.js'
 import { useKeys } from '../parts/page-keys.js'

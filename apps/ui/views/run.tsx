@@ -1,4 +1,4 @@
-import type { RunHost, RunProgress } from '../../../lab/index.js'
+import type { RunHost, RunProgress } from '../../../control/index.js'
 import { lengthText } from '../parts/clock-texts.js'
 import { useKeys } from '../parts/page-keys.js'
 import { usePolled } from '../parts/polled.js'

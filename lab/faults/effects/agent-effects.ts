@@ -1,6 +1,6 @@
 import { REGISTRY_DIAL_TIMEOUT, pullFailure } from '../../../machine/index.js'
 import type { PointOf } from '../../points.js'
-import { EXCHANGE_PARTIES } from '../exchange-parties.js'
+import { EXCHANGE_PARTIES } from '../../../control/index.js'
 import { machineAt } from '../fault-points.js'
 import { emptyLastError } from '../faulty-answers.js'
 import { canStrikeMachine } from './machine-effects.js'

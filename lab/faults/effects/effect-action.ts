@@ -3,7 +3,7 @@ import { ConnectionFailed, type WireResponse } from '../../../base/wire/index.js
 import { BmcError } from '../../../ironic-mock/index.js'
 import type { CommandEnd } from '../../../machine/index.js'
 import type { LabPoint, PointKind, PointOf } from '../../points.js'
-import type { EffectOf, EffectPoint, FaultKind } from '../fault-effects.js'
+import type { EffectOf, EffectPoint, FaultKind } from '../../../control/index.js'
 import { isOverHttp } from '../fault-points.js'
 import type { ActiveFault } from '../active-fault.js'
 import type { FaultContext } from '../fault-context.js'

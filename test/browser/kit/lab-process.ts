@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { defined } from '../../../base/runtime/index.js'
-import { LabClient } from '../../../lab/index.js'
+import { LabClient } from '../../../control/index.js'
 
 const COMMAND = fileURLToPath(new URL('../../../dist/bundle/ironstage.js', import.meta.url))
 

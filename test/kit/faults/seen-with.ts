@@ -1,11 +1,5 @@
-import {
-  createStagedLab,
-  installCoreos,
-  type Fault,
-  type JournalEntry,
-  type StagedLab,
-  type StagedLabOptions,
-} from '../../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from '../../../lab/index.js'
+import type { Fault, JournalEntry } from '../../../control/index.js'
 import { defined, minutes } from '../../../base/runtime/index.js'
 import { IronicRefused, type ApiNode, type JsonObject, type RequestedStep } from '../../../base/wire/index.js'
 import { ignition } from '../deployed.js'

@@ -12,7 +12,7 @@ import {
   type RunHostsOptions,
   type RunReport,
 } from '../../../apps/hardware-lab/index.js'
-import type { Fault } from '../../../lab/index.js'
+import type { Fault } from '../../../control/index.js'
 import { NO_PACE, type MachinePace } from '../../../machine/index.js'
 import { silent, systemClock, systemRandom, type Logger } from '../../../base/runtime/index.js'
 

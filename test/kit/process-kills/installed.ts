@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { machineBehind, REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { machineBehind } from '../../../control/index.js'
 import { compareWithImage, inspectDisk, openFileDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../base/runtime/index.js'
 import { IronicClient, type Transport } from '../../../base/wire/index.js'

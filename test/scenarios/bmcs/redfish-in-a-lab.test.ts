@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { composeStage } from '../../../lab/index.js'
-import type { FaultMatch } from '../../../lab/faults/fault.js'
-import type { FaultEffect } from '../../../lab/faults/fault-effects.js'
+import type { FaultMatch } from '../../../control/faults/fault.js'
+import type { FaultEffect } from '../../../control/faults/fault-effects.js'
 import { defined, seconds, systemClock } from '../../../base/runtime/index.js'
 
 /** BMCs of a lab's machines over Redfish, from outside, with the lab's faults and its journal. */

@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { createLab, installCoreos, type Lab } from '../../../lab/index.js'
-import { CONTROL_OPERATIONS } from '../../../lab/control/control-operations.js'
+import { CONTROL_OPERATIONS } from '../../../control/operations/control-operations.js'
 import {
   ControlRefused,
   LabClient,

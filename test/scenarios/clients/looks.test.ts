@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../base/runtime/index.js'
-import { createStagedLab, installCoreos, LabClient, type StagedLabOptions } from '../../../lab/index.js'
+import { createStagedLab, installCoreos, type StagedLabOptions } from '../../../lab/index.js'
+import { LabClient } from '../../../control/index.js'
 
 const IGNITION = {
   ignition: { version: '3.4.0' },

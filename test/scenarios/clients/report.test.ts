@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createStagedLab, escapeHtml, installCoreos, LabClient, markup, htmlPage } from '../../../lab/index.js'
+import { createStagedLab, installCoreos } from '../../../lab/index.js'
+import { escapeHtml, markup, htmlPage } from '../../../report/index.js'
+import { LabClient } from '../../../control/index.js'
 
 /** Texts that would do something where a page took them for HTML. */
 const ATTACKS = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLab, createStagedLab, serve } from '../../../lab/index.js'
-import { LabClient } from '../../../lab/control/lab-client.js'
+import { LabClient } from '../../../control/client/lab-client.js'
 import { LabClock, silent, systemRandom, type ClockMode } from '../../../base/runtime/index.js'
 import { labFolder } from '../../kit/restarted-lab.js'
 

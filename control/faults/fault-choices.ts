@@ -1,11 +1,10 @@
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS, PROVISION_STATES } from '../../base/wire/index.js'
-import { CONDITIONS } from '../faults/check-fault.js'
-import { EXCHANGE_PARTIES } from '../faults/exchange-parties.js'
-import type { FaultMatch } from '../faults/fault.js'
-import { effectFacts, FAULT_KINDS, type FaultKind } from '../faults/fault-effects.js'
-import type { PointKind } from '../points.js'
-import type { TypedSchema } from './control-operation.js'
-import { MATCH } from './control-schemas.js'
+import { CONDITIONS } from './check-fault.js'
+import { EXCHANGE_PARTIES } from './exchange-parties.js'
+import type { FaultMatch } from './fault.js'
+import { effectFacts, FAULT_KINDS, type FaultKind, type FaultPoint } from './fault-effects.js'
+import type { TypedSchema } from '../operations/control-operation.js'
+import { MATCH } from '../operations/control-schemas.js'
 
 /** An input of a form: a member of an effect. */
 export interface EffectMember {
@@ -32,7 +31,7 @@ const propertiesOf = (schema: TypedSchema) => schema['properties'] as Readonly<R
 export const FAULT_CHOICES = {
   kinds: FAULT_KINDS.filter((kind) => effectFacts(kind).only !== 'links').map((kind): FaultChoice => {
     const { members = {}, required = [], points, exchanges } = effectFacts(kind)
-    const acts = (at: readonly PointKind[]) => at.some((point) => points.includes(point))
+    const acts = (at: readonly FaultPoint[]) => at.some((point) => points.includes(point))
     const own = Object.entries(CONDITIONS).flatMap(([name, at]) => (acts(at) ? [name as keyof FaultMatch] : []))
     return {
       kind,

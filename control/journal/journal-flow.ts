@@ -1,5 +1,5 @@
 import type { ExchangeEntry, StateEntry } from './entry.js'
-import type { NewEntry, NewExchange } from './journal.js'
+import type { NewEntry, NewExchange } from './entry.js'
 
 const STABLE: ReadonlySet<string> = new Set([
   'enroll',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createStagedLab, installCoreos, LabClient } from '../index.js'
+import { createStagedLab, installCoreos } from '../index.js'
+import { LabClient } from '../../control/index.js'
 
 test('hours of a silent agent that fill the journal leave the first cause of its failure', async () => {
   await using lab = await createStagedLab({ clock: 'auto', journal: { capacity: 150 } })

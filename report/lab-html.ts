@@ -1,11 +1,8 @@
-import { markup, type Html } from '../html/html.js'
-import { htmlPage } from '../html/html-page.js'
-import { htmlBadge, factList, htmlTable } from '../html/parts.js'
-import type { NodeReport } from '../control/documents.js'
-import type { ClockReport } from '../control/clock-control.js'
-import { effectText, membersText } from '../faults/effect-text.js'
-import type { FaultReport } from '../faults/fault.js'
-import type { NodeDetails } from './collect.js'
+import { markup, type Html } from './html/html.js'
+import { htmlPage } from './html/html-page.js'
+import { htmlBadge, factList, htmlTable } from './html/parts.js'
+import { type NodeReport, type ClockReport, effectText, membersText, type FaultReport } from '../control/index.js'
+import type { NodeDetails } from './node-details.js'
 import { nodeHtml, toneOfState } from './node-html.js'
 
 /** Nodes of a lab's table. */

@@ -1,5 +1,5 @@
 import type { StepPlan } from '../../ironic-mock/index.js'
-import type { NodeReport } from '../control/documents.js'
+import type { NodeReport } from '../documents/documents.js'
 import type { JournalEntry, StateEntry, StepEntry } from '../journal/entry.js'
 import { whyFailed, type TimelineCause } from './cause.js'
 import { marksOf, type TimelineMark } from './marks.js'

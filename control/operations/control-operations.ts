@@ -11,9 +11,8 @@ import {
 } from './control-schemas.js'
 import { arraySchema, closedObjectSchema, openObjectSchema } from './schema-forms.js'
 import type { LiveUrls } from '../../coreos/index.js'
-import type { InstalledFile } from '../installed-files.js'
-import type { LabMachine } from '../lab.js'
-import type { LabReport, NodeReport } from './documents.js'
+import type { InstalledFile, SystemJournalLine } from '../documents/machine-documents.js'
+import type { LabReport, NodeReport } from '../documents/documents.js'
 import { LOOK_OPERATIONS } from './look-operations.js'
 import { ACCOUNT, MACHINE_SCHEMA, MACHINE_OPERATIONS } from './machine-operations.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
@@ -124,7 +123,7 @@ export const CONTROL_OPERATIONS = [
     path: '/nodes/{node}/journal',
     status: 200,
     summary: 'Journal of the system on its disk',
-    answer: openObjectSchema({ journal: arraySchema(typedSchema<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
+    answer: openObjectSchema({ journal: arraySchema(typedSchema<SystemJournalLine>(OBJECT)) }),
   },
   {
     id: 'files',

@@ -2,10 +2,19 @@ import type { HardwareFleet } from '../../machine/index.js'
 import type { PowerState, ProvisionState } from '../../base/wire/index.js'
 import type { Fault } from '../faults/fault.js'
 import type { FaultEffect } from '../faults/fault-effects.js'
-import type { ClockReport } from './clock-control.js'
 
 /** A length of lab time: `31m`, `90s`, `1h30m`, or a number of milliseconds. */
 export type LabDuration = string | number
+
+/** The time of a lab as the control API shows it. */
+export interface ClockReport {
+  /** `manual`, `auto`, `real`, or a speed as in `x60`. */
+  mode: string
+  /** ISO 8601. */
+  labTime: string
+  /** Milliseconds of lab time since the lab began. */
+  elapsed: number
+}
 
 /** Counts of a lab's parts, and its calls. */
 export interface LabReport {

@@ -2,7 +2,7 @@ import { PROVISION_STATES } from '../../base/wire/index.js'
 import type { FaultReport } from '../faults/fault.js'
 import { effectFacts, FAULT_KINDS } from '../faults/fault-effects.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
-import type { ClockReport } from './clock-control.js'
+import type { ClockReport } from '../documents/documents.js'
 import type {
   AdvanceRequest,
   CableRequest,
@@ -10,7 +10,7 @@ import type {
   FaultDocument,
   MachinesRequest,
   PowerRequest,
-} from './documents.js'
+} from '../documents/documents.js'
 import type { NewDisk } from '../../machine/index.js'
 import { typedSchema, type TypedSchema } from './control-operation.js'
 import { closedObjectSchema, countSchema, DURATION, openObjectSchema, textSchema } from './schema-forms.js'

@@ -1,7 +1,7 @@
 import { checkNesting, defined, readDuration, UserError } from '../../base/runtime/index.js'
-import type { Fault } from '../faults/fault.js'
-import { checkRequest } from './request-checks.js'
-import { FAULT } from './control-schemas.js'
+import type { Fault } from './fault.js'
+import { checkRequest } from '../operations/request-checks.js'
+import { FAULT } from '../operations/control-schemas.js'
 
 /** A fault as documents have it: lengths of time are texts, and `for` is the length of an effect. */
 export function faultFrom(document: unknown): Fault {

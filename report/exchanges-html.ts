@@ -1,9 +1,8 @@
-import { markup, type Html } from '../html/html.js'
-import { elapsedText, sizeText } from '../../base/runtime/index.js'
-import { htmlBadge, htmlTable } from '../html/parts.js'
-import type { ExchangeEntry, JournalEntry, JournalMessage } from '../journal/entry.js'
-import { entryLine } from '../journal/entry-line.js'
-import type { NodeDetails } from './collect.js'
+import { markup, type Html } from './html/html.js'
+import { elapsedText, sizeText } from '../base/runtime/index.js'
+import { htmlBadge, htmlTable } from './html/parts.js'
+import { type ExchangeEntry, type JournalEntry, type JournalMessage, entryLine } from '../control/index.js'
+import type { NodeDetails } from './node-details.js'
 
 /** Exchanges that are shown with their bodies. */
 const MAX_SHOWN_BODIES = 120

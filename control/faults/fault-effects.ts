@@ -1,6 +1,5 @@
-import type { TypedSchema } from '../control/control-operation.js'
-import { countSchema, DURATION, textSchema } from '../control/schema-forms.js'
-import type { PointKind } from '../points.js'
+import type { TypedSchema } from '../operations/control-operation.js'
+import { countSchema, DURATION, textSchema } from '../operations/schema-forms.js'
 import type { ExchangeParties } from './exchange-parties.js'
 import type { FaultMatch } from './fault.js'
 
@@ -78,10 +77,23 @@ interface FaultProblem {
   readonly remedy: string
 }
 
+/** Kinds of probe points at which faults can strike: `lab/points.ts` has each with its members. */
+export type FaultPoint =
+  | 'agent-command'
+  | 'bmc'
+  | 'command'
+  | 'disk-read'
+  | 'disk-write'
+  | 'exchange'
+  | 'image-pull'
+  | 'partitions'
+  | 'pull'
+  | 'ssh'
+
 /** Facts of an effect for the lab, its API and the dashboard; `effects/` has what it does. */
 interface EffectFacts {
   /** Kinds of probe points at which it acts. */
-  readonly points: readonly PointKind[]
+  readonly points: readonly FaultPoint[]
   /** Exchanges in which it acts; default: any. */
   readonly exchanges?: ExchangeParties
   /** It acts only on agents that answer to an Ironic, or on links that only rehearsals of runs over hosts have. */

@@ -1,6 +1,6 @@
 import type { NodeDeadline } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
-import type { AwaitedEvent } from './timeline.js'
+import type { AwaitedEvent } from '../../control/index.js'
 
 const WAITED: Readonly<Record<string, string>> = {
   'inspect wait': "the agent's inspection data",

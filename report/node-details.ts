@@ -1,10 +1,12 @@
-import type { DiskDrawing } from '../../machine/index.js'
-import { userError } from '../../base/runtime/index.js'
-import type { MachineReport } from '../control/machine-report.js'
-import type { JournalEntry } from '../journal/entry.js'
-import type { LabMachine } from '../lab.js'
-import { maskValue } from '../masking.js'
-import type { NodeTimeline } from '../timeline/timeline.js'
+import type { DiskDrawing } from '../machine/index.js'
+import { userError } from '../base/runtime/index.js'
+import {
+  type MachineReport,
+  type SystemJournalLine,
+  type JournalEntry,
+  maskValue,
+  type NodeTimeline,
+} from '../control/index.js'
 
 /** Everything that a report shows of a node, secrets masked. */
 export interface NodeDetails {
@@ -14,7 +16,7 @@ export interface NodeDetails {
   /** Null for a node without a machine of the lab. */
   machine: Pick<MachineReport, 'id' | 'power' | 'boot' | 'console' | 'nics' | 'hardware' | 'firstBoot' | 'os'> | null
   disks: readonly DiskDrawing[]
-  systemJournal: ReturnType<LabMachine['journal']>
+  systemJournal: readonly SystemJournalLine[]
 }
 
 /** Calls of the control API that a report is made of, in this process or over HTTP. */
@@ -23,7 +25,7 @@ export interface ReportSource {
   journal(query: { node: string; last: number }): Promise<{ entries: JournalEntry[] }>
   machine(machine: string): Promise<MachineReport>
   disks(machine: string): Promise<{ disks: DiskDrawing[] }>
-  journalOfMachine(machine: string): Promise<{ journal: ReturnType<LabMachine['journal']> }>
+  journalOfMachine(machine: string): Promise<{ journal: readonly SystemJournalLine[] }>
 }
 
 /** Entries of a node that a report has. */

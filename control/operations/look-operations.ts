@@ -1,10 +1,9 @@
 import type { DiskDrawing } from '../../machine/index.js'
-import type { LabMachine } from '../lab.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
-import type { ShownFile } from './machine-files.js'
-import type { ConsoleEvent } from './follow-console.js'
+import type { ShownFile, SystemJournalLine } from '../documents/machine-documents.js'
+import type { ConsoleEvent } from '../documents/machine-documents.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
-import type { RunProgress } from './run-document.js'
+import type { RunProgress } from '../documents/run-document.js'
 import { arraySchema, openObjectSchema } from './schema-forms.js'
 
 const OBJECT = { type: 'object' }
@@ -50,7 +49,7 @@ export const LOOK_OPERATIONS = [
     path: '/machines/{machine}/journal',
     status: 200,
     summary: 'Journal of the system on its disk, Ignition included',
-    answer: openObjectSchema({ journal: arraySchema(typedSchema<ReturnType<LabMachine['journal']>[number]>(OBJECT)) }),
+    answer: openObjectSchema({ journal: arraySchema(typedSchema<SystemJournalLine>(OBJECT)) }),
   },
   {
     id: 'run',

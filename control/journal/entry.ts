@@ -136,3 +136,16 @@ export type JournalKind = JournalEntry['kind']
 export const JOURNAL_KINDS: readonly JournalKind[] = [
   ...(['exchange', 'command', 'state', 'step', 'bmc', 'power', 'boot', 'pull', 'fault', 'lab'] as const),
 ]
+
+/** An entry before it has its place in the journal. */
+export type NewEntry = JournalEntry extends infer Entry
+  ? Entry extends JournalEntry
+    ? Omit<Entry, 'id' | 'labTime' | 'wallTime'>
+    : never
+  : never
+
+/** Members of an exchange that are made when they are asked for. */
+export type ExchangeMessages = Pick<ExchangeEntry, 'request' | 'response' | 'nearMiss'>
+
+/** An exchange without its messages, which take longer to make than to note: bodies are parsed and masked. */
+export type NewExchange = Omit<ExchangeEntry, 'id' | 'labTime' | 'wallTime' | keyof ExchangeMessages>

@@ -1,12 +1,11 @@
 import { hours, UserError } from '../../base/runtime/index.js'
 import { AGENT_OPERATIONS, IRONIC_OPERATIONS } from '../../base/wire/index.js'
-import type { PointKind } from '../points.js'
 import { EXCHANGE_PARTIES } from './exchange-parties.js'
 import type { Fault, FaultMatch } from './fault.js'
-import { effectFacts } from './fault-effects.js'
+import { effectFacts, type FaultPoint } from './fault-effects.js'
 
 /** Kinds of probe points that a condition can hold at. */
-export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly PointKind[]>> = {
+export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly FaultPoint[]>> = {
   route: ['exchange'],
   to: ['exchange'],
   program: ['command', 'ssh'],
@@ -19,7 +18,7 @@ export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly PointKind[]>>
 const MAX_EFFECT_TIME = hours(24 * 36_525)
 
 /** Kinds of probe points at which a fault can strike. */
-export function pointsOf({ match, effect }: Fault): readonly PointKind[] {
+export function pointsOf({ match, effect }: Fault): readonly FaultPoint[] {
   let { points } = effectFacts(effect.kind)
   for (const [condition, at] of Object.entries(CONDITIONS))
     if (match[condition as keyof FaultMatch] !== undefined) points = points.filter((point) => at.includes(point))

@@ -1,8 +1,8 @@
 import { defined } from '../../base/runtime/index.js'
-import type { ControlOperation } from './control-operation.js'
-import { CONTROL_OPERATIONS } from './control-operations.js'
+import type { ControlOperation } from '../operations/control-operation.js'
+import { CONTROL_OPERATIONS } from '../operations/control-operations.js'
 import { readEvents } from './read-events.js'
-import type { ControlCalls } from './typed-calls.js'
+import type { ControlCalls } from '../operations/typed-calls.js'
 
 /** Options of {@link LabClient}. */
 export interface LabClientOptions {

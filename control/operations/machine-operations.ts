@@ -1,5 +1,5 @@
-import type { BmcAccount } from '../bmcs/bmc-accounts.js'
-import type { MachineReport } from './machine-report.js'
+import type { BmcAccount } from '../documents/machine-documents.js'
+import type { MachineReport } from '../documents/machine-documents.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
 import { CABLE, NEW_DISK, MACHINES_TO_ADD, REIMAGING, POWER } from './control-schemas.js'
 import { arraySchema, openObjectSchema } from './schema-forms.js'

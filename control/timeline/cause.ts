@@ -1,4 +1,4 @@
-import type { NodeReport } from '../control/documents.js'
+import type { NodeReport } from '../documents/documents.js'
 import type { JournalEntry } from '../journal/entry.js'
 import { beginsFlow, isFailure, isHeartbeatEntry } from '../journal/journal-flow.js'
 import { marksOf, type TimelineMark } from './marks.js'
