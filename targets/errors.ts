@@ -32,6 +32,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the target did not allow the command to open the disk',
     remedy: 'see the cause; nothing was opened or written',
   },
+  'gpt-parser': {
+    sentence: 'the kernel of the host reads no GPT partition tables',
+    remedy: 'put a udevadm earlier on PATH that runs partx --update on the disk, then the real udevadm',
+  },
   'host-action': {
     sentence: 'the allowed action would change this host',
     remedy: 'use --target-is-disposable if nothing on this host matters, or leave out the --allow',
@@ -72,6 +76,11 @@ export const ERRORS = defineCatalogue({
     sentence: 'coreos-installer was not found on PATH',
     remedy: 'install it, or set its path with --installer PATH',
   },
+  'no-udev': {
+    sentence: 'no udevd runs on the host',
+    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host',
+  },
+
   'no-room': {
     sentence: 'the target has too little memory for the image',
     remedy: 'leave out --stage-image',

@@ -15,6 +15,7 @@ export type {
   RunId,
   Target,
 } from './executor.js'
+export { localReadiness, type LocalReadiness } from './local/local-readiness.js'
 export { openLocalTarget } from './local/local-target.js'
 export { type PlannedWrite, planTarget } from './plan-target.js'
 export { parseSshTarget } from './ssh/address.js'

@@ -125,6 +125,15 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     },
   }),
   defineCommand({
+    usage: 'doctor',
+    description: 'say what works on this computer, and what to do about the rest',
+    options: takes.DOCTOR_OPTIONS,
+    load: async () => {
+      const { doctor } = await import('./commands/doctor-command.js')
+      return (options, { environment }) => doctor(options, environment)
+    },
+  }),
+  defineCommand({
     usage: 'cache list',
     description: 'list the cached images',
     options: takes.CACHE_LIST_OPTIONS,

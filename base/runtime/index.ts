@@ -36,7 +36,7 @@ export {
   unlessAborted,
   withinLimit,
 } from './lifetime.js'
-export { importPackage, loadPackage } from './load-package.js'
+export { checkPackages, importPackage, loadPackage } from './load-package.js'
 export { takeLock, tryLock } from './lock-file.js'
 export { type Logger, type LogLevel, silent, withFields } from './logger.js'
 export {

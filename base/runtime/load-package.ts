@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module'
 import { UserError } from './error.js'
+import { packageFile } from './package-file.js'
 
 /** Packages beside the bundle, which an installation may lack, and what each is needed for. */
 const NEEDED_FOR = {
@@ -12,6 +14,26 @@ const NEEDED_FOR = {
 } as const
 
 export type SeparatePackage = keyof typeof NEEDED_FOR
+
+/** Loads every one of them, as their first use would. Null: it can be used. */
+export function checkPackages(): { name: SeparatePackage; neededFor: string; problem: UserError | null }[] {
+  const require = createRequire(packageFile('package.json'))
+  return (Object.keys(NEEDED_FOR) as SeparatePackage[]).map((name) => ({
+    name,
+    neededFor: NEEDED_FOR[name],
+    problem: problemOf(name, () => require(name) as unknown),
+  }))
+}
+
+function problemOf(name: SeparatePackage, load: () => unknown): UserError | null {
+  try {
+    loadPackage(name, load)
+    return null
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+}
 
 /**
  * Loads a package on first use.

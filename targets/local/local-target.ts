@@ -15,6 +15,7 @@ import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guar
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
+import { missingGptParser, missingUdev } from './host-lacks.js'
 import { findInstaller } from './installer.js'
 import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { attachLoop } from './loop-device.js'
@@ -86,7 +87,8 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       throw error
     },
   )
-  await warnOfMissingGptParser(host, logger)
+  for (const lack of [await missingGptParser(host), await missingUdev(host)])
+    if (lack !== null) logger('warn', `${lack.message}; ${lack.remedy}`)
   options.signal?.throwIfAborted()
   const selector = named ?? (await fileSelector(options, host, scope))
   const confinement = await findConfinement({
@@ -145,18 +147,4 @@ async function fileSelector(
 ): Promise<DiskSelector> {
   const loop = scope.use(await attachLoop({ file: where, readOnly, host, owner: process.pid, clock, logger, signal }))
   return { kind: 'loop', name: loop.name, file: loop.file, serial: `ironstage-${loop.name}` }
-}
-
-/** Warns of a kernel without a GPT parser, which drops the partitions that the installer has written. */
-async function warnOfMissingGptParser(host: SupervisedExecutor, logger: Logger): Promise<void> {
-  const lines = await host.lines(
-    `{ gzip -dc /proc/config.gz || cat "/boot/config-$(uname -r)" "/lib/modules/$(uname -r)/config"; } 2>/dev/null |
-  grep -q '^# CONFIG_EFI_PARTITION is not set' && printf 'm\\n'`,
-  )
-  if (lines.some(({ tag }) => tag === 'm'))
-    logger(
-      'warn',
-      'the kernel of this host cannot read GPT partition tables (CONFIG_EFI_PARTITION), so coreos-installer will not find ' +
-        'the partitions that it wrote; put a udevadm earlier on PATH that runs partx --update on the disk, then the real udevadm',
-    )
 }

@@ -156,6 +156,7 @@ export const STEP_NEW_OPTIONS = ['dir'] as const
 export const STATE_OPTIONS = ['state-dir', 'json'] as const
 export const STATE_EXPORT_OPTIONS = ['state-dir', 'secrets'] as const
 
+export const DOCTOR_OPTIONS = ['json'] as const
 export const CACHE_LIST_OPTIONS = ['cache-dir', 'json'] as const
 export const CACHE_PRUNE_OPTIONS = ['cache-dir', 'cache-size', 'all', 'json'] as const
 export const CACHE_VERIFY_OPTIONS = ['cache-dir', 'json'] as const

@@ -32,14 +32,16 @@ export interface PackageApi {
   exports: readonly PackageExport[]
 }
 
-/** The exports of package.json with types, read from the declarations that were built. */
+/** The exports of package.json with types, read from the declarations that the compiler wrote: the joined ones have the joiner's names. */
 export function packageApi(): PackageApi {
   const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     name: string
     exports: Record<string, { types?: string }>
   }
   const entries = Object.entries(exports).flatMap(([path, { types }]) =>
-    types === undefined ? [] : [{ entry: name + path.slice(1), file: join(ROOT, types) }],
+    types === undefined
+      ? []
+      : [{ entry: name + path.slice(1), file: join(ROOT, types.replace('dist/types/', 'dist/public/')) }],
   )
   const program = ts.createProgram(
     entries.map(({ file }) => file),
