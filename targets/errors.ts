@@ -76,14 +76,14 @@ export const ERRORS = defineCatalogue({
     sentence: 'coreos-installer was not found on PATH',
     remedy: 'install it, or set its path with --installer PATH',
   },
-  'no-udev': {
-    sentence: 'no udevd runs on the host',
-    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host',
-  },
 
   'no-room': {
     sentence: 'the target has too little memory for the image',
     remedy: 'leave out --stage-image',
+  },
+  'no-udev': {
+    sentence: 'no udevd runs on the host',
+    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host',
   },
   'path-refused': {
     sentence: 'the file is not part of the named disk',
