@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { carriedBanner } from './carried-packages.js'
@@ -10,15 +11,25 @@ import { carriedBanner } from './carried-packages.js'
 const root = join(import.meta.dirname, '..')
 const built = (path) => join(root, 'dist', path)
 
-/** Each is a file in dist/bundle/ with the name of its key: what package.json names, and programs that are started by path. */
-const ENTRIES = {
+/** What package.json names. Each is a file in dist/bundle/ with the name of its key. */
+const LIBRARY = {
   index: built('public/index.js'),
   steps: built('public/steps.js'),
   ignition: built('public/ignition.js'),
   coreos: built('public/coreos.js'),
   control: built('public/control.js'),
-  msw: built('public/msw.js'),
   vitest: built('public/vitest.js'),
+}
+
+/** The command, and the threads of a lab. */
+const PROGRAMS = {
+  command: built('apps/cli/main.js'),
+  'lab-worker': built('lab/threads/lab-worker.js'),
+}
+
+/** ES modules as they are: one that a test's own copy of MSW has to be imported into, and a program that is started by path. */
+const MODULES = {
+  msw: built('public/msw.js'),
   'pty-runner': built('targets/local/pty-runner.js'),
 }
 
@@ -31,41 +42,65 @@ const ROOM_FOLDERS = ['', 'base', 'bmc', 'apps']
 // Processes may run from the bundle meanwhile, and load parts of it later: it is written only when there is a change.
 if (isFresh()) process.exit()
 
-await write(ENTRIES, {
+await write(MODULES, {
   cleanDir: true,
   format: 'esm',
   entryFileNames: '[name].js',
-  chunkFileNames: 'part-[name]-[hash].js',
+  chunkFileNames: 'module-[name]-[hash].js',
 })
-// The command and the threads of a lab are CommonJS: only of that can Node 20 take code that V8 has compiled before, and
-// without import().
-await write(
-  { command: built('apps/cli/main.js'), 'lab-worker': built('lab/threads/lab-worker.js') },
+// The library and the command share their files. They are CommonJS: only of that can Node 20 take code that V8 has
+// compiled before, and without import().
+const files = await write(
+  { ...LIBRARY, ...PROGRAMS },
   {
     format: 'cjs',
     dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
-    chunkFileNames: 'command-[name]-[hash].cjs',
+    chunkFileNames: 'part-[name]-[hash].cjs',
   },
 )
-copyFileSync(join(root, 'scripts/load-command.js'), built('bundle/load.js'))
+writeFileSync(built('bundle/load.js'), loader())
 execFileSync(process.execPath, [join(root, 'scripts/keep-code.js')], { stdio: ['ignore', 'ignore', 'inherit'] })
+for (const name of Object.keys(LIBRARY)) {
+  const { exports } = files.find(({ fileName }) => fileName === `${name}.cjs`)
+  const names = exports.map((exported) => `  ${exported},\n`).join('')
+  writeFileSync(
+    built(`bundle/${name}.js`),
+    `import { load } from './load.js'\n\nexport const {\n${names}} = load('${name}.cjs')\n`,
+  )
+}
 writeFileSync(built('bundle/lab-worker.js'), `import { load } from './load.js'\n\nload('lab-worker.cjs')\n`)
 writeFileSync(
   built('bundle/ironstage.js'),
-  `#!/usr/bin/env node\nimport { load } from './load.js'\n\nload('command.cjs')\n`,
+  `#!/usr/bin/env node\nimport { keepCompiledCode, load } from './load.js'\n\nkeepCompiledCode()\nload('command.cjs')\n`,
 )
 
+/** The program that loads the other files. It knows which build it belongs to: code that V8 kept of another one is wrong. */
+function loader() {
+  const hash = createHash('sha256')
+  for (const { code } of files) hash.update(code)
+  const text = readFileSync(join(root, 'scripts/bundle-loader.js'), 'utf8')
+  return text.replace(/(?<=^const BUILD = ')(?='$)/m, hash.digest('hex').slice(0, 16))
+}
+
+/** @returns the files that were written */
 async function write(input, output) {
   const bundle = await rolldown({
-    ...{ input, cwd: root, platform: 'node' },
+    input,
+    cwd: root,
+    platform: 'node',
     external: (id) => SEPARATE.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log, next) => next(level === 'warn' ? 'error' : level, log),
     // Names in the files the modules that a part has; test/cli/start.test.ts reads them.
     experimental: { attachDebugInfo: 'simple' },
   })
-  await bundle.write({ dir: built('bundle'), banner: ({ moduleIds }) => carriedBanner(moduleIds), ...output })
+  const { output: files } = await bundle.write({
+    dir: built('bundle'),
+    banner: ({ moduleIds }) => carriedBanner(moduleIds),
+    ...output,
+  })
   await bundle.close()
+  return files
 }
 
 function isFresh() {
@@ -79,7 +114,7 @@ function isFresh() {
     readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
   )
   const inputs = [
-    ...['bundle.js', 'carried-packages.js', 'keep-code.js', 'load-command.js'].map((name) =>
+    ...['bundle.js', 'carried-packages.js', 'keep-code.js', 'bundle-loader.js'].map((name) =>
       join(import.meta.dirname, name),
     ),
     join(root, 'package-lock.json'),

@@ -4,7 +4,8 @@ import { LabOfHosts } from '../lab/lab-of-hosts.js'
 import { labOfTests } from '../lab/lab-of-tests.js'
 import { tool } from '../peers.js'
 
-const KILLS = 12
+/** The soak has 30 runs, each killed once. */
+const KILLS = 4
 const SERVED = ['--serve-image', '127.0.0.1']
 const SEED = Number(process.env['SOAK_SEED'] ?? 18)
 
