@@ -12,7 +12,9 @@ const MAX_IMPORT_CIRCLE = 3
 const PACKAGE_ENTRIES = Object.values(
   (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, { types?: string }> })
     .exports,
-).flatMap(({ types }) => (types === undefined ? [] : [types.replace('./dist/', '').replace('.d.ts', '.ts')]))
+).flatMap(({ types }) =>
+  types === undefined ? [] : [types.replace('./dist/types/', 'public/').replace('.d.ts', '.ts')],
+)
 
 /** CONTRIBUTING's table: the rooms in their order, without `test/`. */
 const rooms = [...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `([\w/-]+)\/` +\|/gm)]

@@ -68,6 +68,7 @@ export {
   authority,
   basicAuthorization,
   bracketHost,
+  decodeEscapes,
   isLoopback,
   maskedAddress,
   maskedAddresses,

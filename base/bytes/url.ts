@@ -31,7 +31,7 @@ export function splitCredentials(url: string | URL): { url: URL; authorization: 
   const { username, password } = plain
   if (username === '' && password === '') return { url: plain, authorization: null }
   plain.username = plain.password = ''
-  const account = { username: percentDecoded(username), password: percentDecoded(password) }
+  const account = { username: decodeEscapes(username), password: decodeEscapes(password) }
   return { url: plain, authorization: basicAuthorization(account) }
 }
 
@@ -39,7 +39,8 @@ export function splitCredentials(url: string | URL): { url: URL; authorization: 
 export const basicAuthorization = ({ username, password }: { username: string; password: string }): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
-function percentDecoded(text: string): string {
+/** A text of a URL without its percent-escapes; unchanged if one of them is malformed. */
+export function decodeEscapes(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -47,6 +47,11 @@ export function elapsedText(ms: number): string {
   return `${Math.floor(seconds / 3600)}h${two((seconds % 3600) / 60)}m`
 }
 
+/** Bytes of the binary units of size. */
+export const KIB = 2 ** 10
+export const MIB = 2 ** 20
+export const GIB = 2 ** 30
+
 /** Bytes of a unit of size, in capitals. */
 const SIZES: Record<string, number> = {
   '': 1,
@@ -55,9 +60,9 @@ const SIZES: Record<string, number> = {
   MB: 1e6,
   GB: 1e9,
   TB: 1e12,
-  KIB: 2 ** 10,
-  MIB: 2 ** 20,
-  GIB: 2 ** 30,
+  KIB,
+  MIB,
+  GIB,
   TIB: 2 ** 40,
 }
 

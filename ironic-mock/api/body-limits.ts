@@ -1,7 +1,7 @@
+import { decodeEscapes } from '../../base/bytes/index.js'
+import { KIB } from '../../base/runtime/index.js'
 import type { BodyLimits, IronicOperation } from '../../base/wire/index.js'
 import type { ServiceSettings } from '../config/service-options.js'
-
-export const KIB = 1024
 
 export type BodyLimitSettings = Pick<
   ServiceSettings,
@@ -24,17 +24,9 @@ export const tooLarge = (largest: number): string =>
 export const bodyLimitsOf =
   (limits: BodyLimitSettings): BodyLimits =>
   (target) => {
-    const [, path = ''] = /^(?:\/+v1(?=\/))?\/+([^?]*)/.exec(decoded(target)) ?? []
+    const [, path = ''] = /^(?:\/+v1(?=\/))?\/+([^?]*)/.exec(decodeEscapes(target)) ?? []
     const provision = /^nodes\/.*\/states\/+provision(\.json)?\/*$/.test(path) || path.startsWith('_lab/')
     const inspection = path.startsWith('continue_inspection')
     const largest = largestOf({ id: provision ? 'nodes.provision' : inspection ? 'continueInspection' : '' }, limits)
     return { largest: largest * KIB, refusal: tooLarge(largest) }
   }
-
-function decoded(target: string): string {
-  try {
-    return decodeURIComponent(target)
-  } catch {
-    return target
-  }
-}

@@ -1,4 +1,4 @@
-import { isNestedDeeper, isObject } from '../../base/runtime/index.js'
+import { isNestedDeeper, isObject, KIB } from '../../base/runtime/index.js'
 import {
   ironicErrors,
   IronicError,
@@ -7,7 +7,7 @@ import {
   type CallArgSchema,
   type IronicOperation,
 } from '../../base/wire/index.js'
-import { KIB, largestOf, tooLarge, type BodyLimitSettings } from './body-limits.js'
+import { largestOf, tooLarge, type BodyLimitSettings } from './body-limits.js'
 import { isLogicalName, isMac, isUuid, parseBoolean } from './formats.js'
 
 /** Arguments of a call by name; wire's `ArgsOf` types them per operation. */

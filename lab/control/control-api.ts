@@ -1,3 +1,4 @@
+import { decodeEscapes } from '../../base/bytes/index.js'
 import { BmcError, type Guard } from '../../ironic-mock/index.js'
 import {
   checkNesting,
@@ -82,7 +83,7 @@ function operationOf(method: string, path: string): { operation: ControlOperatio
   if (operation) {
     const params: Record<string, string> = {}
     for (const [index, part] of routeOf(operation.path).parts.entries())
-      if (part.startsWith('{')) params[part.slice(1, -1)] = decoded(parts[index]!)
+      if (part.startsWith('{')) params[part.slice(1, -1)] = decodeEscapes(parts[index]!)
     return { operation, params }
   }
   if (here.length > 0)
@@ -149,12 +150,3 @@ const controlAnswer = (status: number, body: unknown): WireResponse => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 })
-
-/** Decodes a part of a path. A malformed part stays unchanged, and matches no name. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}

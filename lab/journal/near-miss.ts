@@ -1,3 +1,4 @@
+import { decodeEscapes } from '../../base/bytes/index.js'
 import { closest, distance } from 'fastest-levenshtein'
 import { AGENT_OPERATIONS, formatMicroversion, IRONIC_OPERATIONS, type Microversion } from '../../base/wire/index.js'
 import { beginsWith, routeOf, type NearMiss } from '../../control/index.js'
@@ -34,7 +35,7 @@ export function nearMiss({ to, method, target, status, version }: MissedCall, na
   const calls = CALLS[to]
   if (!calls) return null
   const path = target.replace(/\?.*$/s, '')
-  const parts = routeOf(path).parts.map(decoded)
+  const parts = routeOf(path).parts.map(decodeEscapes)
   const here = calls.filter(({ path }) => fitsRoute(parts, routeOf(path).parts))
   const same = here.find((call) => call.method === method)
   if (same) {
@@ -101,12 +102,4 @@ function whyNot(parts: readonly string[], call: KnownCall): string {
     if (!wanted.startsWith('{') && part !== wanted) return `the path has ${part} and not ${wanted}`
   }
   return `there is no such path`
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }

@@ -1,10 +1,11 @@
 import type { Store, StoreView } from '../../ironic-mock/index.js'
 
-type Whole = Store & StoreView
+/** A store with the view of all of its records. */
+export type ViewedStore = Store & StoreView
 
 /** Wraps a store, and reports changes of nodes after their commit. */
-export function observedStore(store: Whole, changed: (uuid: string) => void): Whole {
-  const watched: Partial<Whole> = {
+export function observedStore(store: ViewedStore, changed: (uuid: string) => void): ViewedStore {
+  const watched: Partial<ViewedStore> = {
     async commit(change) {
       const revision = await store.commit(change)
       changed(change.node)
@@ -23,7 +24,7 @@ export function observedStore(store: Whole, changed: (uuid: string) => void): Wh
   const bound = new Map<PropertyKey, unknown>()
   return new Proxy(store, {
     get(target, key) {
-      const own = watched[key as keyof Whole] ?? bound.get(key)
+      const own = watched[key as keyof ViewedStore] ?? bound.get(key)
       if (own !== undefined) return own
       const value: unknown = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value

@@ -1,8 +1,6 @@
-import { emptyState, openStore, type Store, type StoreState, type StoreView } from '../../ironic-mock/index.js'
+import { emptyState, openStore, type StoreState, type StoreView } from '../../ironic-mock/index.js'
 import type { Clock } from '../../base/runtime/index.js'
-import { observedStore } from './observed-store.js'
-
-type Whole = Store & StoreView
+import { observedStore, type ViewedStore } from './observed-store.js'
 
 interface DatabaseParts {
   path: string | undefined
@@ -15,8 +13,8 @@ interface DatabaseParts {
 /** Ironic's database, which may be lost while the rest of the stage goes on: what reads it, reads the current one. */
 export class CurrentDatabase implements AsyncDisposable {
   readonly #parts: DatabaseParts
-  #store: Whole
-  #watched: Whole
+  #store: ViewedStore
+  #watched: ViewedStore
 
   constructor(parts: DatabaseParts) {
     this.#parts = parts
@@ -29,7 +27,7 @@ export class CurrentDatabase implements AsyncDisposable {
   }
 
   /** The database, reporting changes of nodes after their commit. */
-  get watched(): Whole {
+  get watched(): ViewedStore {
     return this.#watched
   }
 

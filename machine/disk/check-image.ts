@@ -1,4 +1,4 @@
-import { UserError, type Clock } from '../../base/runtime/index.js'
+import { UserError, type Clock, MIB } from '../../base/runtime/index.js'
 import {
   type Compression,
   DecodeError,
@@ -13,8 +13,6 @@ import { recogniseFilesystem, SUPERBLOCK_AREA_BYTES } from './filesystem-probe.j
 import { gptSectorSize, NotAGpt, parseGpt, type Gpt, type GptPartition } from './gpt.js'
 import { ImageTooLarge, imageCache, MAX_CACHED_FILE_BYTES } from './image-contents.js'
 import { ERRORS } from '../errors.js'
-
-const MIB = 1024 * 1024
 
 /** A metal image that can be installed. */
 export interface CheckedImage {

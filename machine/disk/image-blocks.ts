@@ -1,12 +1,10 @@
-import type { Clock } from '../../base/runtime/index.js'
+import { MIB, type Clock } from '../../base/runtime/index.js'
 import { decodedFile } from '../../base/bytes/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { readContents } from './described-disk.js'
 import { HEADER_OF_DISK, MBR_ENTRIES } from './gpt-setup.js'
 import { imageCache } from './image-contents.js'
 import { partitionsLabelled } from './disk-partitions.js'
-
-export const MIB = 1024 * 1024
 
 /**
  * The contents of an image in blocks of a MiB; only the last may be shorter.

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { withClockHeld, type Clock } from '../../base/runtime/index.js'
+import { withClockHeld, type Clock, MIB } from '../../base/runtime/index.js'
 import {
   bufferOf,
   type Compression,
@@ -12,7 +12,6 @@ import {
 import { PAGE, type ImageContents } from './described-disk.js'
 import { gptSectorSize, NotAGpt, parseGpt } from './gpt.js'
 
-const MIB = 1024 * 1024
 /** Limit on the non-zero bytes of one image in memory, besides its structures. */
 const MAX_IMAGE_BYTES = 64 * MIB
 /** Limit on the bytes of its structures: a boot filesystem has some hundred MiB, but a damaged table can have any size. */

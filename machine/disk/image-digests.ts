@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { hasXzProgram, readXzIndex, unxzByProgram } from '../../base/bytes/index.js'
-import type { Clock } from '../../base/runtime/index.js'
+import { MIB, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
-import { bootRange, forgetDisk, MIB } from './image-blocks.js'
+import { bootRange, forgetDisk } from './image-blocks.js'
 
 interface Digests {
   /** The first block of a MiB: which of its bytes belong to the disk depends on the disk's sectors. */

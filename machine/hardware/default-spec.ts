@@ -1,6 +1,5 @@
+import { GIB } from '../../base/runtime/index.js'
 import type { MachineSpec } from '../machine-spec.js'
-
-const GIB = 1024 ** 3
 
 /**
  * A two-disk, two-NIC UEFI server. The same number, or the same id, always gives the same machine: `machine-1` has MACs

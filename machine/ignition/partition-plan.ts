@@ -1,10 +1,10 @@
+import { MIB } from '../../base/runtime/index.js'
 import type { SpecDisk, SpecPartition } from '../../ignition/index.js'
 import type { DiskPartition } from '../disk/disk-partitions.js'
 import type { Device } from './devices.js'
 import type { DisksWork } from './disk-plan.js'
 import { goQuoted, IgnitionFailure } from './ignition-log.js'
 
-const MIB = 2 ** 20
 /** Bytes at either end of a disk that are reserved for the table. */
 const EDGE = MIB
 const LINUX_DATA = '0fc63daf-8483-4772-8e79-3d69d8477de4'

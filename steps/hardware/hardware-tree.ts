@@ -1,4 +1,4 @@
-import { isObject } from '../../base/runtime/index.js'
+import { isObject, MIB } from '../../base/runtime/index.js'
 import type { Inventory } from '../../base/wire/index.js'
 import type { Executor } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
@@ -10,8 +10,6 @@ export interface HardwareTree {
   /** Memory that is plugged in, in MiB. */
   memoryMib: number | null
 }
-
-const MIB = 2 ** 20
 
 /**
  * Reads vendor, firmware and plugged-in memory from lshw, as ironic-python-agent does. Without lshw, as on a bare CoreOS,

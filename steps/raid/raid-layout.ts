@@ -1,10 +1,9 @@
+import { MIB } from '../../base/runtime/index.js'
 import { HintError, type JsonObject } from '../../base/wire/index.js'
 import { compileHints } from '../hardware/find-by-hints.js'
 import type { BlockDevice } from '../hardware/block-devices.js'
 import { StepError } from '../sdk/step.js'
 import { dataDisks, MIN_RAID_DISKS, type LogicalDisk } from './raid-config.js'
-
-const MIB = 2 ** 20
 
 /** MiB in front of the first member: room for an EFI system partition, or for GRUB. */
 const FIRST_MIB = { uefi: 551, bios: 9 } as const

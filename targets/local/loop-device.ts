@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { defined, withClockHeld, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
+import { defined, withClockHeld, UserError, type Clock, type Logger, MIB } from '../../base/runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { FILE_FUNCTIONS, FILE_REMEDIES } from '../disks/file-users.js'
 import { CLEANUP_TIMEOUT } from '../supervised/unfinished-runs.js'
@@ -91,7 +91,6 @@ async function diskFile(file: string, clock: Clock): Promise<string> {
   return path
 }
 
-const MIB = 2 ** 20
 /** Attempts to free a device, 50 ms apart. */
 const MAX_DETACH_ATTEMPTS = 100
 const MAX_ABORTED_DETACH_ATTEMPTS = 6

@@ -1,6 +1,4 @@
-import { sizeText, UserError } from '../../base/runtime/index.js'
-
-const MIB = 2 ** 20
+import { sizeText, UserError, MIB } from '../../base/runtime/index.js'
 
 /** Limits of a target's output, in bytes: a broken or hostile target may print without end. */
 export const OUTPUT_LIMITS = {

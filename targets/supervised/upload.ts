@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
-import { withClockHeld, UserError, type Clock } from '../../base/runtime/index.js'
+import { withClockHeld, UserError, type Clock, MIB } from '../../base/runtime/index.js'
 import type { Conversation } from './conversation.js'
 import { taggedLines } from './tagged-lines.js'
 import { shellWord } from './shell-words.js'
@@ -23,7 +23,6 @@ export interface UploadOptions {
   onProgress?: ((sent: number, total: number) => void) | undefined
 }
 
-const MIB = 2 ** 20
 /** Large enough to make the round trips negligible, small enough to make a lost link cheap. */
 const PART = 8 * MIB
 /** Memory left for the live system itself. */

@@ -1,3 +1,4 @@
+import { decodeEscapes } from '../../../base/bytes/index.js'
 import { isNestedDeeper, isObject } from '../../../base/runtime/index.js'
 import type { SecretNames } from './secret-names.js'
 
@@ -165,16 +166,8 @@ export class Masker {
 
   #query(url: string): string {
     return url.replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, before: string, name: string, value: string) =>
-      value !== '' && this.#names.argument(name) ? `${before}${name}=${this.label(decoded(value))}` : whole,
+      value !== '' && this.#names.argument(name) ? `${before}${name}=${this.label(decodeEscapes(value))}` : whole,
     )
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }
 

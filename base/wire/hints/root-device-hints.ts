@@ -1,3 +1,4 @@
+import { GIB } from '../../runtime/index.js'
 import type { JsonObject } from '../ironic/node.js'
 import { pythonInt } from '../python/python-int.js'
 import { HintError, pythonBool, pythonQuote, pythonStr } from './python-values.js'
@@ -18,8 +19,6 @@ const HINTS: Readonly<Record<string, 'number' | 'text' | 'flag'>> = {
   by_path: 'text',
 }
 const AGENT_HINTS = { ...HINTS, tran: 'text' } as const satisfies typeof HINTS
-
-const GIB = 2 ** 30
 
 /** Hints as they are compared: each with an operator, text percent-encoded and in lower case. */
 export type ParsedHints = ReadonlyMap<string, string | boolean>

@@ -1,5 +1,5 @@
 import { transportOf, type DiskSpec, type Machine } from '../../../machine/index.js'
-import { defined, randomUuid } from '../../../base/runtime/index.js'
+import { defined, randomUuid, GIB } from '../../../base/runtime/index.js'
 import { dellParts } from '../idrac/idrac-service.js'
 import {
   anyObject,
@@ -126,8 +126,6 @@ function driveOf(call: MachineCall): RedfishDocument | undefined {
     },
   }
 }
-
-const GIB = 1024 ** 3
 
 /** When volumes are made. */
 const APPLY_TIMES = ['Immediate']

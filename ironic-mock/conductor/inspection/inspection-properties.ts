@@ -1,3 +1,4 @@
+import { GIB } from '../../../base/runtime/index.js'
 import {
   HintError,
   parseRootDeviceHints,
@@ -16,8 +17,6 @@ import {
   type Inspected,
 } from './inspection-context.js'
 import { lldpOf, parseLldp } from './parse-lldp.js'
-
-const GIB = 2 ** 30
 
 /** `ramdisk-error`: fails for an error that the agent reports. */
 export function ramdiskError({ pluginData }: Inspected): void {

@@ -1,9 +1,7 @@
-import { defined } from '../../../base/runtime/index.js'
+import { defined, GIB } from '../../../base/runtime/index.js'
 import type { JsonObject, NodeRecord } from '../../../base/wire/index.js'
 import type { SystemReport } from '../../drivers/bmc-hardware.js'
 import { withCapabilities } from './inspection-context.js'
-
-const GIB = 2 ** 30
 
 /** Inventory of an out-of-band inspection from a BMC's report, and properties that no hook sets. */
 export function reportedInventory(

@@ -1,3 +1,4 @@
+import { MIB } from '../../../base/runtime/index.js'
 import { mdSize } from '../../disk/md-device.js'
 import {
   buildMdSuperblock,
@@ -13,7 +14,6 @@ import { arrayLine, detail, detailExport, examination, examinationExport } from 
 import type { ProgramMachine, Process } from '../machine-program.js'
 import { defineTool, ToolExit, ToolFailure, type ToolOptions } from '../tool.js'
 
-const MIB = 1024 * 1024
 const CHUNK = 512 * 1024
 /** Room for a bitmap and a bad block log, as mdadm leaves it on small members. */
 const DATA_OFFSET = MIB

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { withClockHeld, type Clock, type Random } from '../../../base/runtime/index.js'
+import { withClockHeld, type Clock, type Random, MIB } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import {
   ByteReader,
@@ -24,7 +24,6 @@ import type { ImageSource } from './source/source.js'
 import { writeBlocks } from './write-blocks.js'
 import { positionAt, writeContents } from './write-image-contents.js'
 
-const MIB = 1024 * 1024
 type ImageBytes = AsyncGenerator<Uint8Array, void, undefined>
 
 /** Size of writes; smaller pieces of a decoder's output are joined. */

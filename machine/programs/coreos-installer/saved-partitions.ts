@@ -1,4 +1,4 @@
-import type { Random } from '../../../base/runtime/index.js'
+import { MIB, type Random } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { freshGpt, writeFreshGpt, writeGpt } from '../../disk/fresh-gpt.js'
 import {
@@ -14,7 +14,6 @@ import {
 import { duringInstall, Failure } from './installer-error.js'
 import type { PartitionFilters } from './partition-filters.js'
 
-const MIB = 1024 * 1024
 /** Length of the boot code in an MBR. */
 const BOOT_CODE = 446
 /** Number of entries in a table. */

@@ -1,3 +1,4 @@
+import { MIB } from '../../../base/runtime/index.js'
 import { READ_BYTES } from '../../../base/bytes/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { canAdopt } from '../../disk/described-disk.js'
@@ -6,7 +7,6 @@ import type { LoadedImage } from '../../disk/image-contents.js'
 import type { Pacer } from './pacer.js'
 import type { ProgressMeter } from './installer-progress.js'
 
-const MIB = 1024 * 1024
 const STEP = 16 * MIB
 /** Seconds for a step on a paced disk. */
 const PACED_STEP = 0.25
