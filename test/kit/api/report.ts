@@ -47,7 +47,7 @@ function declarationText({ name, symbol }: PackageExport): string {
       return printer.printNode(ts.EmitHint.Unspecified, node, one.getSourceFile())
     })
     .join('\n')
-    .replace(/^(?:export )?(?:declare (?=abstract |class |const |function ))?/gm, '')
+    .replace(/^export (declare )?/gm, '')
     .replace(/^\s*#private;\n/gm, '')
   return name === symbol.name ? text : `// ${name}\n${text}`
 }
