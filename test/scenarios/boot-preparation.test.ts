@@ -5,8 +5,8 @@ import type { JsonObject } from '../../base/wire/index.js'
 import { ignition, machineOf } from '../kit/deployed.js'
 
 /**
- * What a boot needs of the machine is set by every flow that boots something, and undone: boot mode, secure boot, media in
- * the drives (ironic 39.0.0 drivers/modules/redfish/boot.py, boot_mode_utils.py).
+ * Every flow that boots something prepares the machine, and undoes it: boot mode, secure boot, media in the drives
+ * (ironic 39.0.0 drivers/modules/redfish/boot.py, boot_mode_utils.py).
  */
 
 const ISO = 'http://images.example/live.iso'
@@ -166,7 +166,8 @@ describe('media in the drives', () => {
 
   test('a ramdisk takes its place too; a boot over the network leaves it', async () => {
     await using lab = await createStagedLab()
-    const [media, network] = [await lab.enroll({ fields: MEDIA }), await lab.enroll()]
+    const media = await lab.enroll({ fields: MEDIA })
+    const network = await lab.enroll()
     for (const node of [media, network]) {
       await done(node, 'manage')
       await attach(lab, node)
