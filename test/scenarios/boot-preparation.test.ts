@@ -57,13 +57,14 @@ describe('boot mode', () => {
 
   test('of an instance holds for its deployment; without one the machine’s is remembered until it goes', async () => {
     await using lab = await createStagedLab()
-    const node = await lab.enroll({ fields: { instance_info: { capabilities: { boot_mode: 'bios' } } } })
+    const fields = { properties: {}, instance_info: { capabilities: { boot_mode: 'bios' } } }
+    const node = await lab.enroll({ fields })
     await done(node, 'manage')
     expect(await done(node, 'provide')).toBe('available')
     expect(await done(node, 'active', INSTALL)).toBe('active')
     expect((await machineOf(node)).firmware.bootMode).toBe('bios')
 
-    const other = await lab.enroll()
+    const other = await lab.enroll({ fields: { properties: {} } })
     await done(other, 'manage')
     await done(other, 'provide')
     expect((await other.get()).driver_internal_info).toMatchObject({ deploy_boot_mode: 'uefi' })
@@ -194,10 +195,7 @@ describe('media in the drives', () => {
   test('floppies and sticks go where the node has its parameters on them', async () => {
     await using lab = await createStagedLab()
     const node = await lab.enroll({ fields: { ...MEDIA, automated_clean: false } })
-    const { driver_info } = await node.get()
-    await lab.client.patchNode(node.uuid, [
-      { op: 'replace', path: '/driver_info', value: { ...driver_info, config_via_removable: true } },
-    ])
+    await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/driver_info/config_via_removable', value: true }])
     await done(node, 'manage')
     const machine = await machineOf(node)
     await machine.firmware.insert('floppy', USERS_CD)
