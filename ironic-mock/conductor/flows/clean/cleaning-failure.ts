@@ -1,6 +1,7 @@
 import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
+import { endRamdisk } from '../../agents/boot-ramdisk.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -30,7 +31,8 @@ export function cleanFailed(task: NodeTask, error: string, { tearDown }: Failure
   }
   const memo = { error }
   const off = tearDown && hasRamdisk(task) && node.fault !== 'clean failure' && !fastTracked(task)
-  if (off || conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
+  if (off) return task.run(endRamdisk(task), { flow: 'cleaning', after: 'failure-tear-down' }, memo)
+  if (conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
   endFailedCleaning(task, memo)
 }
 
@@ -90,7 +92,7 @@ export function abortCleaningAfter(task: NodeTask): void {
 }
 
 function tearDownAborted(task: NodeTask): void {
-  task.run([hasRamdisk(task) ? OFF : { kind: 'proceed' }], { flow: 'cleaning', after: 'abort-tear-down' })
+  task.run(hasRamdisk(task) ? endRamdisk(task) : [{ kind: 'proceed' }], { flow: 'cleaning', after: 'abort-tear-down' })
 }
 
 export function afterAbortTearDown(task: NodeTask, outcome: EffectOutcome): void {

@@ -4,7 +4,8 @@ import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
-import { startRamdisk } from '../../agents/boot-ramdisk.js'
+import { cleanUpRamdisk } from '../../agents/boot-preparation.js'
+import { startInstance, startRamdiskOverInstance } from '../../agents/boot-ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
@@ -38,16 +39,13 @@ const describeRescueFailure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', 
 /** Where power off is disabled, a reboot follows at the end instead. */
 const off = ({ node }: NodeTask): EffectBody => (node.disable_power_off ? { kind: 'proceed' } : OFF)
 
-const boots = ({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }>): EffectBody =>
-  node.disable_power_off ? { ...start, target: 'rebooting' } : start
-
 /** The record does not show the power off in between, as in servicing. */
 function afterRescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   if (task.node.rescue_interface !== 'agent') return complete(task)
   task.node.power_state = 'power on'
   task.setInfo({ agent_start_attempted: true })
-  task.run([boots(task, startRamdisk(task))], { flow: 'rescue', after: 'ramdisk-boot' })
+  task.run(startRamdiskOverInstance(task), { flow: 'rescue', after: 'ramdisk-boot' })
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
@@ -103,7 +101,7 @@ function complete(task: NodeTask): void {
 export function failRescueAndPowerOff(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
-  task.run([OFF], { flow: 'rescue', after: 'failure-power-off' }, { error })
+  task.run([OFF, ...cleanUpRamdisk(task)], { flow: 'rescue', after: 'failure-power-off' }, { error })
 }
 
 function afterFailurePowerOff(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
@@ -149,10 +147,7 @@ function afterUnrescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (task.node.rescue_interface !== 'agent') return unrescueDone(task)
   task.node.power_state = 'power on'
   forgetPassword(task)
-  task.run([boots(task, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })], {
-    flow: 'unrescue',
-    after: 'instance-boot',
-  })
+  task.run(startInstance(task), { flow: 'unrescue', after: 'instance-boot' })
 }
 
 function afterInstanceBoot(task: NodeTask, outcome: EffectOutcome): void {
