@@ -51,6 +51,7 @@ export interface FlowMemos {
     'agent-partitions': NoMemo
     'agent-power-off': NoMemo
     'boot-device': NoMemo
+    'failure-clean-up': FailureMemo
     'failure-logs': FailureMemo & { off: boolean }
     'failure-power-off': NoMemo
     'fast-track': NoMemo

@@ -5,6 +5,7 @@ import type { ProvisionRequest } from '../../core/conductor.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { startRamdisk } from '../../agents/boot-ramdisk.js'
+import { endRamdisk } from '../../agents/end-ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
@@ -75,15 +76,14 @@ export function rescueHeartbeat(task: NodeTask): void {
 
 function afterAgentRescue(task: NodeTask, outcome: EffectOutcome): void {
   const problem = finalizeProblem(task, outcome)
-  if (problem !== undefined)
-    return failRescueAndPowerOff(
-      task,
-      `Node failed to perform rescue operation: ${describeRescueFailure(task, 'rescue', problem)}`,
-    )
+  if (problem !== undefined) return finalizeFailed(task, describeRescueFailure(task, 'rescue', problem))
   task.process('resume')
   forgetPassword(task)
-  task.run([{ kind: 'proceed' }], { flow: 'rescue', after: 'completion' })
+  task.run([endRamdisk(task)], { flow: 'rescue', after: 'completion' })
 }
+
+const finalizeFailed = (task: NodeTask, problem: string): void =>
+  failRescueAndPowerOff(task, `Node failed to perform rescue operation: ${problem}`)
 
 function finalizeProblem({ conf }: NodeTask, outcome: EffectOutcome): string | undefined {
   if (!outcome.ok && outcome.reason === 'agent error' && conf.requireRescuePasswordHashed)
@@ -92,6 +92,11 @@ function finalizeProblem({ conf }: NodeTask, outcome: EffectOutcome): string | u
   const result = valueOf(outcome, 'agent-rescue')
   if (result.command_status === 'SUCCEEDED') return undefined
   return `Agent returned bad result for command finalize_rescue: ${commandError(result)}`
+}
+
+function afterCompletion(task: NodeTask, outcome: EffectOutcome): void {
+  if (outcome.ok) complete(task)
+  else finalizeFailed(task, outcome.error)
 }
 
 function complete(task: NodeTask): void {
@@ -174,7 +179,7 @@ function unrescueFailed(task: NodeTask, error: string): void {
 
 export const rescueContinuations: Continuations<'rescue'> = {
   'agent-rescue': afterAgentRescue,
-  completion: complete,
+  completion: afterCompletion,
   'failure-power-off': afterFailurePowerOff,
   'power-off': afterRescuePowerOff,
   'ramdisk-boot': afterRamdiskBoot,
