@@ -109,6 +109,8 @@ export const CONDUCTOR_OPTIONS: ConductorOptions<Omit<ConductorConf, 'inspection
     name: 'pxe_append_params',
   }),
   redfishKernelAppendParams: confOption('redfish', 'kernel_append_params', anyText),
+  redfishConnectionAttempts: confOption('redfish', 'connection_attempts', wholeNumberSetting),
+  redfishConnectionRetryInterval: confOption('redfish', 'connection_retry_interval', inSeconds),
   strictSteps: confOption('ironstage', 'strict_steps', yesOrNo),
   dropReservedSteps: confOption('ironstage', 'drop_reserved_steps', yesOrNo),
 }

@@ -151,9 +151,7 @@ export const INERT_OPTIONS: Readonly<Record<string, readonly string[] | '*'>> = 
   pxe: '*',
   redfish: [
     'auth_type',
-    'connection_attempts',
     'connection_cache_size',
-    'connection_retry_interval',
     'file_permission',
     'swift_container',
     'use_swift',

@@ -1,6 +1,7 @@
 import { errorChain } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import { BmcError } from './bmc-error.js'
+import type { BmcPatience } from './hardware-type.js'
 import { implementationOf } from './hardware-types.js'
 
 /** Reason why a BMC could not be used, in the sentence of the node's power interface. */
@@ -10,4 +11,14 @@ export function bmcErrorText(
 ): string {
   if (!(error instanceof BmcError)) return errorChain(error).join(': ')
   return implementationOf('power', node.power_interface)?.bmc?.refused(node, error) ?? error.message
+}
+
+/** Milliseconds before each further try of a call of a BMC that has failed so. */
+export function bmcWaits(
+  { power_interface }: Pick<NodeRecord, 'power_interface'>,
+  error: unknown,
+  conf: BmcPatience,
+): readonly number[] {
+  if (!(error instanceof BmcError)) return []
+  return implementationOf('power', power_interface)?.bmc?.waits(error, conf) ?? []
 }

@@ -1,5 +1,5 @@
 import type { BmcHardware } from './bmc-hardware.js'
-import type { NodeRecord, PortRecord, PowerState } from '../../base/wire/index.js'
+import type { MediaDevice, NodeRecord, PortRecord, PowerState } from '../../base/wire/index.js'
 
 /** Source of the next boot of a machine. */
 export type BootSource =
@@ -17,6 +17,14 @@ export type BootSource =
 
 type LiveImageUrls = { iso: string } | { kernel: string; ramdisk: string }
 
+/** What is in the drives of virtual media for a boot. */
+export interface BootMedia {
+  /** Drives that are emptied first. */
+  readonly eject: readonly MediaDevice[]
+  /** URL of the image that is then in the CD drive. */
+  readonly insert?: string
+}
+
 /**
  * Interface by which the conductor controls a machine. Every call is safe to repeat. The message of a rejection is what
  * Ironic would show as the driver's error.
@@ -25,7 +33,8 @@ export interface Bmc {
   power(): Promise<Extract<PowerState, 'power on' | 'power off' | 'error'>>
   /** Resolves when the machine has reached the new state; `rebooting` ends in `power on`. */
   setPower(target: 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'): Promise<void>
-  setBoot(source: BootSource): Promise<void>
+  /** Changes the virtual media first, where some are named. */
+  setBoot(source: BootSource, media?: BootMedia): Promise<void>
   /** Absent for a machine that only has a power button. */
   readonly hardware?: BmcHardware
 }

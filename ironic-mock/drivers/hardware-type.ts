@@ -121,6 +121,14 @@ interface BmcPower {
   invalid?(node: Readonly<NodeRecord>): string | undefined
   /** Sentence for a BMC that cannot be used. */
   refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string
+  /** Milliseconds before each further try of a call that has failed so; none when it is not tried again. */
+  waits(error: BmcError, conf: BmcPatience): readonly number[]
+}
+
+/** Options about how long a BMC is tried. Times in milliseconds. */
+export interface BmcPatience {
+  readonly redfishConnectionAttempts: number
+  readonly redfishConnectionRetryInterval: number
 }
 
 interface VendorImplementation extends StepImplementation {

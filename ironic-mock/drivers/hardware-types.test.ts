@@ -26,6 +26,7 @@ const ACME: HardwareType = {
           required: ['acme_address'],
           missing: (fields) => `Missing for Acme: ${fields.join(', ')}.`,
           refused: (_, error) => error.message,
+          waits: () => [],
         },
       },
     },

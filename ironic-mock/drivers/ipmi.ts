@@ -1,8 +1,28 @@
+import { seconds } from '../../base/runtime/index.js'
 import { IronicError, formatClientValue } from '../../base/wire/index.js'
+import type { BmcRequest } from './bmc-error.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import { vendorMethod, type HardwareType } from './hardware-type.js'
 
 const DEFAULT_PORT = '623'
+
+/** Tries of a command: as many as fit into a minute, as ironic 39.0.0 drivers/modules/ipmitool.py _exec_ipmitool. */
+const RETRY_WAITS: readonly number[] = Array<number>(11).fill(seconds(5))
+
+const POWER_COMMANDS: Readonly<Record<string, string>> = {
+  'power on': 'power on',
+  'power off': 'power off',
+  rebooting: 'power off',
+  'soft power off': 'power soft',
+  'soft rebooting': 'power soft',
+}
+
+/** The command of ipmitool for a call. */
+function commandFor(request: BmcRequest | undefined): string {
+  const { call, target = '' } = request ?? { call: 'read power' }
+  if (call === 'set power') return POWER_COMMANDS[target] ?? 'power status'
+  return call === 'set boot' ? `chassis bootdev ${target}` : 'power status'
+}
 
 /** A machine whose BMC speaks IPMI. */
 export const IPMI: HardwareType = {
@@ -46,7 +66,8 @@ export const IPMI: HardwareType = {
           missing: (fields) =>
             `Missing the following IPMI credentials in node's driver_info: [${fields.map((name) => `'${name}'`).join(', ')}].`,
           // The output of ipmitool only reaches the log.
-          refused: () => 'IPMI call failed: power status.',
+          refused: (_, { request }) => `IPMI call failed: ${commandFor(request)}.`,
+          waits: () => RETRY_WAITS,
         },
       },
     },

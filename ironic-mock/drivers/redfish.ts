@@ -1,8 +1,8 @@
 import { maskedAddress } from '../../base/bytes/index.js'
 import { formatClientValue, type ArgsInfo, type NodeRecord } from '../../base/wire/index.js'
-import type { BmcError } from './bmc-error.js'
 import { AGENT_PROPERTIES, BOOT_PROPERTIES, COMMON_BOOT_DEVICES, GENERIC_BOOT, GENERIC_INTERFACES } from './generic.js'
 import type { BootImplementation, HardwareType, InterfaceStep } from './hardware-type.js'
+import { describeRedfishError, redfishWaits, withScheme } from './redfish-errors.js'
 import { REDFISH_METHODS } from './redfish-subscriptions.js'
 
 const VIRTUAL_MEDIA: BootImplementation = {
@@ -45,21 +45,10 @@ const RAID_STEPS: readonly InterfaceStep[] = [
   { interface: 'raid', step: 'delete_configuration', in: { clean: {}, deploy: {}, service: {} } },
 ]
 
-const withScheme = (address: string): string => (address.includes('://') ? address : `https://${address}`)
-
 function invalidAddress({ uuid, driver_info }: Readonly<NodeRecord>): string | undefined {
   const address = driver_info.redfish_address
   if (typeof address !== 'string' || URL.canParse(withScheme(address))) return undefined
   return `Invalid redfish address ${maskedAddress(address)} set in driver_info/redfish_address on node ${uuid}`
-}
-
-function describeBmcError({ uuid, driver_info }: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string {
-  const base = withScheme(maskedAddress(formatClientValue(driver_info.redfish_address)).replace(/\/+$/, ''))
-  if (error.why === 'unreachable')
-    return `Redfish connection failed for node ${uuid}: Unable to connect to ${base}/redfish/v1/. Error: ${error.message}`
-  const system =
-    typeof driver_info.redfish_system_id === 'string' ? driver_info.redfish_system_id : '/redfish/v1/Systems'
-  return `Redfish exception occurred. Error: HTTP GET ${base}${system} returned code 401. Base.1.0.GeneralError: ${error.message} Extended information: None`
 }
 
 /** A machine whose BMC speaks Redfish; the steps are those that a real Ironic offers. */
@@ -126,7 +115,8 @@ export const REDFISH: HardwareType = {
           missing: (fields, { uuid }) =>
             `Missing the following Redfish properties in node ${uuid} driver_info: [${fields.map((name) => `'${name}'`).join(', ')}]`,
           invalid: invalidAddress,
-          refused: describeBmcError,
+          refused: describeRedfishError,
+          waits: redfishWaits,
         },
       },
     },

@@ -1,10 +1,21 @@
 import { maskedAddress } from '../../base/bytes/index.js'
-import { Mutex, UserError, type Probe } from '../../base/runtime/index.js'
+import { defined, Mutex, seconds, UserError, type Probe } from '../../base/runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
-import { HARDWARE_TYPES, type Bmc, type BmcHardware, type Bmcs, type HardwareType } from '../../ironic-mock/index.js'
+import {
+  HARDWARE_TYPES,
+  type Bmc,
+  type BmcChange,
+  type BmcHardware,
+  type BmcRequest,
+  type Bmcs,
+  type BootMedia,
+  type BootSource,
+  type HardwareType,
+} from '../../ironic-mock/index.js'
 import { formatClientValue } from '../../base/wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
 import type { BmcAccount, BmcAccounts } from './bmc-accounts.js'
+import { callOverRedfish, namingCall } from './driver-call.js'
 import { machineHardware } from './machine-bmc-hardware.js'
 
 /** Probe point around a call of a BMC by this lab's Ironic. */
@@ -14,9 +25,25 @@ export interface BmcPoint {
   readonly node: string
   /** Name of the call. */
   readonly call: string
+  /** How this lab's Ironic asks: by HTTP, by IPMI, or by neither, as of a machine without a BMC. */
+  readonly protocol: BmcProtocol
+  /** Milliseconds after which the caller waits for the answer no longer; absent where it always waits. */
+  readonly patience?: number
   readonly method?: undefined
   readonly machine?: undefined
 }
+
+export type BmcProtocol = 'redfish' | 'ipmi' | null
+
+/** How Ironic asks the BMC of a node. */
+export function bmcProtocolOf({ driver }: Pick<NodeRecord, 'driver'>): BmcProtocol {
+  const fields = fieldsOf(driver)
+  if (!fields) return null
+  return fields.addressForm === 'url' ? 'redfish' : 'ipmi'
+}
+
+/** `[redfish]read_timeout`, and the time in which ipmitool has no answer to its only datagram. */
+const PATIENCE = { redfish: seconds(60), ipmi: seconds(5) } as const
 
 export interface BmcOptions {
   machines: Machines
@@ -38,7 +65,15 @@ export function machineBmcs(options: BmcOptions): Bmcs {
   return (node, ports) => {
     const key = bmcOf(node)
     return Promise.resolve(
-      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, account: nodeAccountOf(node) }),
+      new MachineBmc({
+        ...options,
+        key,
+        ports,
+        creating,
+        node: node.uuid,
+        protocol: bmcProtocolOf(node),
+        account: nodeAccountOf(node),
+      }),
     )
   }
 }
@@ -127,6 +162,7 @@ interface MachineBmcParts extends BmcOptions {
   account: BmcAccount
   key: BmcKey
   node: string
+  protocol: BmcProtocol
   ports: readonly PortRecord[]
   creating: Mutex
 }
@@ -143,15 +179,15 @@ class MachineBmc implements Bmc {
       planned: () => specFor(options),
       reach: () => this.#findOrCreate(),
     })
-    this.hardware = throughProbe(hardware, (call, work) => this.#call(call, work))
+    this.hardware = throughProbe(hardware, (request, work) => this.#call(request, work))
   }
 
   power(): Promise<'power on' | 'power off'> {
-    return this.#call('read power', () => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
+    return this.#call({ call: 'read power' }, () => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
   }
 
   setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
-    return this.#call('set power', () => this.#switch(target))
+    return this.#call({ call: 'set power', target }, () => this.#switch(target))
   }
 
   async #switch(target: Parameters<Bmc['setPower']>[0]): Promise<void> {
@@ -169,25 +205,31 @@ class MachineBmc implements Bmc {
     }
   }
 
-  setBoot(source: Parameters<Bmc['setBoot']>[0]): Promise<void> {
-    return this.#call('set boot', async () => {
-      const machine = await this.#findOrCreate()
-      // Ironic's virtual media is inserted for the boot, and ejected when another source is set.
-      const { medium } = machine
-      if (source.kind === 'iso') await machine.firmware.insert('cdrom', source.url)
-      else if (medium !== undefined && machine.firmware.inserted('cdrom') === medium)
-        await machine.firmware.eject(['cdrom'])
-      await machine.setBoot(source)
+  async setBoot(source: BootSource, media?: BootMedia): Promise<void> {
+    if (media) await this.#changeMedia(media)
+    await this.#call({ call: 'set boot', target: bootDeviceOf(source) }, async () => {
+      await (await this.#findOrCreate()).setBoot(source)
     })
   }
 
-  #call<T>(call: string, work: () => Promise<T>): Promise<T> {
-    const { probe, node } = this.#options
-    const point: BmcPoint = { kind: 'bmc', node, call }
-    return probe.around(point, async () => {
+  /** Has the drives as a boot needs them; drives that are so already are not asked for. */
+  async #changeMedia({ eject, insert }: BootMedia): Promise<void> {
+    const devices = eject.filter((device) => this.#find()?.firmware.inserted(device) !== undefined)
+    if (devices.length > 0) await this.hardware.change({ change: 'eject media', devices })
+    if (insert !== undefined) await this.hardware.change({ change: 'insert media', device: 'cdrom', url: insert })
+  }
+
+  #call<T>(request: BmcRequest, work: () => Promise<T>): Promise<T> {
+    const { probe, node, protocol } = this.#options
+    const { call } = request
+    const patience = protocol === null ? undefined : PATIENCE[protocol]
+    const point: BmcPoint = { kind: 'bmc', node, call, protocol, ...defined({ patience }) }
+    const admitted = async (): Promise<T> => {
       this.#admit()
       return work()
-    })
+    }
+    if (protocol === 'redfish') return callOverRedfish(probe, point, request, admitted)
+    return namingCall(request, () => probe.around(point, admitted))
   }
 
   #admit(): void {
@@ -208,23 +250,42 @@ class MachineBmc implements Bmc {
   }
 }
 
+/** Names of changes as calls, those that the Redfish service has for the requests that carry them out. */
+const CHANGE_CALLS: Readonly<Record<BmcChange['change'], string>> = {
+  'boot mode': 'set boot',
+  'secure boot': 'change firmware',
+  bios: 'change firmware',
+  'bios defaults': 'change firmware',
+  firmware: 'change firmware',
+  'insert media': 'change media',
+  'eject media': 'change media',
+  indicator: 'change indicators',
+  volumes: 'change firmware',
+  nmi: 'set power',
+  'reset bmc': 'reset bmc',
+  raw: 'raw',
+}
+
 /** The hardware with a probe: each call passes it under its name. */
 function throughProbe(
   hardware: BmcHardware,
-  around: <T>(call: string, work: () => Promise<T>) => Promise<T>,
+  around: <T>(request: BmcRequest, work: () => Promise<T>) => Promise<T>,
 ): BmcHardware {
   return {
-    report: () => around('read firmware', () => hardware.report()),
-    system: () => around('read hardware', () => hardware.system()),
-    change: (change) => around('change firmware', () => hardware.change(change)),
-    media: () => around('read media', () => hardware.media()),
-    indicators: () => around('read indicators', () => hardware.indicators()),
-    indicator: (component, name) => around('read indicator', () => hardware.indicator(component, name)),
-    subscribe: (subscription) => around('subscribe', () => hardware.subscribe(subscription)),
-    unsubscribe: (id) => around('unsubscribe', () => hardware.unsubscribe(id)),
-    subscriptions: () => around('read subscriptions', () => hardware.subscriptions()),
+    report: () => around({ call: 'read firmware' }, () => hardware.report()),
+    system: () => around({ call: 'read hardware' }, () => hardware.system()),
+    change: (change) => around({ call: CHANGE_CALLS[change.change], change }, () => hardware.change(change)),
+    media: () => around({ call: 'read media' }, () => hardware.media()),
+    indicators: () => around({ call: 'read indicators' }, () => hardware.indicators()),
+    indicator: (component, name) => around({ call: 'read indicator' }, () => hardware.indicator(component, name)),
+    subscribe: (subscription) => around({ call: 'subscribe' }, () => hardware.subscribe(subscription)),
+    unsubscribe: (id) => around({ call: 'unsubscribe' }, () => hardware.unsubscribe(id)),
+    subscriptions: () => around({ call: 'read subscriptions' }, () => hardware.subscriptions()),
   }
 }
+
+/** The device that ipmitool is told to boot. */
+const bootDeviceOf = ({ kind }: BootSource): string => (['disk', 'cdrom'].includes(kind) ? kind : 'pxe')
 
 function specFor({ key: { address, systemId }, ports, profile }: MachineBmcParts): MachineSpec {
   const id = systemId === '' ? address : `${address}-${systemId}`

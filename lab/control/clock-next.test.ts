@@ -6,11 +6,11 @@ test('time moves to the next change of a node, and no further', async () => {
   await using lab = await createLab({ clock: 'manual' })
   const node = await lab.enroll()
   const client = new LabClient('http://lab.test', { fetch: lab.fetchAt('http://lab.test') })
-  lab.faults.add({ match: { node: node.uuid, bmc: 'read power' }, effect: { kind: 'delay', ms: 90_000 }, times: 1 })
+  lab.faults.add({ match: { node: node.uuid, bmc: 'read power' }, effect: { kind: 'delay', ms: 45_000 }, times: 1 })
   await lab.client.provision(node.uuid, 'manage')
   await lab.clock.idle()
   const { elapsed } = await client.advance({ next: true })
-  expect(elapsed).toBe(90_000)
+  expect(elapsed).toBe(45_000)
   expect((await client.node(node.uuid)).provision_state).toBe('manageable')
 })
 

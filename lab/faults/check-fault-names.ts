@@ -1,4 +1,6 @@
 import { UserError } from '../../base/runtime/index.js'
+import { bmcProtocolOf } from '../bmcs/bmcs.js'
+import { pointsOf } from './check-fault.js'
 import type { Fault } from './fault.js'
 import { effectFacts } from './fault-effects.js'
 import type { FaultContext } from './fault-context.js'
@@ -11,7 +13,8 @@ import { unknownName } from './known-names.js'
  *   call, step, phase or state does not exist; when a program is probably misspelt; and when node and machine do not
  *   belong together
  */
-export function checkFaultNames({ match, effect, between }: Fault, context: FaultContext): void {
+export function checkFaultNames(fault: Fault, context: FaultContext): void {
+  const { match, effect, between } = fault
   const { node, machine, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
@@ -41,7 +44,16 @@ export function checkFaultNames({ match, effect, between }: Fault, context: Faul
   const own = found && context.machineOf(found.uuid)
   if (machine !== undefined && own !== undefined && own !== machine)
     throw never(`the machine of node ${node} is ${own}, and not ${machine}`, 'match the node or the machine')
+  if (found && isOfBmcAnswers(fault) && bmcProtocolOf(found) !== 'redfish')
+    throw never(
+      `node ${node} has no BMC that Ironic asks over Redfish, and a fault of kind ${effect.kind} changes answers by HTTP`,
+      'match its machine for the calls of other clients over Redfish, or use bmc-silent, bmc-dark, bmc-busy, bmc-lies, hang or delay',
+    )
   const disks = context.disksOf(machine ?? own ?? '')
   if (disk !== undefined && disks && !disks.includes(disk))
     throw never(`${machine ?? own} has no disk ${disk}`, `match one of ${disks.join(', ')}`)
 }
+
+/** True if a fault can strike calls of BMCs alone, and changes their answers by HTTP. */
+const isOfBmcAnswers = (fault: Fault): boolean =>
+  effectFacts(fault.effect.kind).needsHttp === true && pointsOf(fault).every((kind) => kind === 'bmc')

@@ -84,6 +84,8 @@ interface EffectFacts {
   readonly points: readonly PointKind[]
   /** Exchanges in which it acts; default: any. */
   readonly exchanges?: ExchangeParties
+  /** Of calls of BMCs, it acts on those that are answered by HTTP. */
+  readonly needsHttp?: true
   /** It acts only on agents that answer to an Ironic, or on links that only rehearsals of runs over hosts have. */
   readonly only?: 'agents' | 'links'
   /** Schemas of its members in documents, where `for` stands for `ms`. */
@@ -133,18 +135,24 @@ const EFFECT_FACTS = {
   'disk-full': { points: ['disk-write'] },
   'disk-lies': { points: ['disk-write'] },
   'partitions-late': { points: ['partitions'], ...LENGTH },
-  // Calls of BMCs are exchanges where they come over Redfish.
+  // Calls of BMCs are exchanges where they are answered by HTTP.
   status: {
     points: ['exchange', 'bmc'],
+    needsHttp: true,
     members: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {} },
     required: ['status'],
   },
-  'connection-reset': { points: ['exchange', 'bmc'], members: { when: { enum: ['before', 'after'] } } },
+  'connection-reset': {
+    points: ['exchange', 'bmc'],
+    needsHttp: true,
+    members: { when: { enum: ['before', 'after'] } },
+  },
   hang: { points: ['exchange', 'bmc', 'command'] },
-  'truncated-body': { points: ['exchange', 'bmc'] },
-  'malformed-body': { points: ['exchange', 'bmc'] },
+  'truncated-body': { points: ['exchange', 'bmc'], needsHttp: true },
+  'malformed-body': { points: ['exchange', 'bmc'], needsHttp: true },
   'slow-body': {
     points: ['exchange', 'bmc'],
+    needsHttp: true,
     members: { bytesPerSecond: countSchema('pace of the body', 1) },
     required: ['bytesPerSecond'],
   },

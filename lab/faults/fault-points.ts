@@ -38,6 +38,18 @@ export const isOverHttp = (point: LabPoint): point is RedfishPoint =>
 /** True if a call of a BMC came over IPMI, and is answered by a completion code. */
 export const isOverIpmi = (point: LabPoint): point is IpmiPoint => point.kind === 'bmc' && point.method === 'IPMI'
 
+/** True if a call of a BMC is answered by HTTP: one that came over Redfish, and one that this lab's Ironic makes so. */
+export const isAnsweredByHttp = (point: LabPoint): point is PointOf<'bmc'> =>
+  isOverHttp(point) || (point.kind === 'bmc' && 'protocol' in point && point.protocol === 'redfish')
+
+/** True if a call of a BMC is answered by a completion code, or is made so by this lab's Ironic. */
+export const isAnsweredByIpmi = (point: LabPoint): boolean =>
+  isOverIpmi(point) || (point.kind === 'bmc' && 'protocol' in point && point.protocol === 'ipmi')
+
+/** Milliseconds after which the caller at a point waits for the answer no longer; undefined where it always waits. */
+export const patienceAt = (point: LabPoint): number | undefined =>
+  point.kind === 'bmc' && 'patience' in point ? point.patience : undefined
+
 /** True if an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: LabPoint): boolean {
   if (point.kind !== 'exchange') return false

@@ -64,7 +64,7 @@ export function notePoint(journal: Journal, point: RecordedPoint, end: PointEnd,
         fault,
         call: point.call,
         ...redfishCall(point, result as WireResponse | undefined),
-        error: failure,
+        error: failure ?? ownRefusal(point, result as WireResponse | undefined),
         duration,
       })
     case 'power':
@@ -86,9 +86,16 @@ const powerOf = (point: PointOf<'power'>): string => ('target' in point ? `reque
 
 /** The request of a call over Redfish. */
 function redfishCall(point: PointOf<'bmc'>, answer: WireResponse | undefined) {
+  // A call of this lab's Ironic has no request to show.
   if (point.method === undefined) return { method: null, target: null, status: null }
   const { method, target } = point
   return { method, target: maskedTarget(target), status: answer?.status ?? null }
+}
+
+/** What went wrong with a call of this lab's Ironic that was answered. */
+function ownRefusal(point: PointOf<'bmc'>, answer: WireResponse | undefined): string | null {
+  const isRefused = point.method === undefined && (answer?.status ?? 0) >= 400
+  return isRefused ? `it answered ${answer!.status}` : null
 }
 
 function noteExchange(

@@ -127,6 +127,9 @@ export interface ConductorConf {
   /** `[pxe]kernel_append_params`, `[redfish]kernel_append_params` */
   pxeKernelAppendParams: string
   redfishKernelAppendParams: string
+  /** `[redfish]connection_attempts`, `connection_retry_interval`: rounds in which a BMC that gives no answer is read. */
+  redfishConnectionAttempts: number
+  redfishConnectionRetryInterval: number
   /** Fails a step whose agent came back with an empty command list; upstream takes the step as done. */
   strictSteps: boolean
   /**
@@ -202,6 +205,8 @@ export const UPSTREAM_CONF: ConductorConf = {
   deployRamdiskByArch: {},
   pxeKernelAppendParams: 'nofb vga=normal',
   redfishKernelAppendParams: 'nofb vga=normal',
+  redfishConnectionAttempts: 5,
+  redfishConnectionRetryInterval: seconds(4),
   strictSteps: false,
   dropReservedSteps: false,
 }

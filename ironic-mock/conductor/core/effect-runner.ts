@@ -3,7 +3,7 @@ import { errorChain, onAbort } from '../../../base/runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../base/wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
 import type { FindImage } from './find-images.js'
-import { bmcErrorText } from '../../drivers/bmc-error-text.js'
+import { bmcErrorText, bmcWaits } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
 import { readsModes } from '../../drivers/management.js'
 import { rebootsByAgent, rememberedPower, remembersPower } from '../../drivers/remembered-power.js'
@@ -45,6 +45,9 @@ interface EffectRun<K extends EffectKind> {
   readonly again: boolean
   readonly signal: AbortSignal
 }
+
+/** A run whose calls of a BMC are tried again. */
+type BmcAttempt = Pick<EffectRun<EffectKind>, 'subject' | 'signal'>
 
 type EffectPerformers = {
   readonly [K in EffectKind]: (runner: EffectRunner, run: EffectRun<K>) => Promise<EffectValues[K]>
@@ -117,38 +120,47 @@ export class EffectRunner {
   /** Work of each effect. Every entry is async, so that an exception of a driver is a rejection like any other. */
   static readonly #PERFORMERS: EffectPerformers = {
     proceed: async () => null,
-    'hardware-report': async (runner, { subject }) => {
-      const hardware = await runner.#hardware(subject).catch(() => undefined)
-      return readReport(hardware, runner.#options.logger)
+    'hardware-report': async (runner, run) => {
+      const hardware = await runner.#hardware(run.subject).catch(() => undefined)
+      return readReport(hardware, runner.#options.logger, (work) => runner.#patiently(run, work))
     },
-    'bmc-change': async (runner, { subject, effect }) => {
-      await changeHardware(await runner.#hardware(subject), effect.change, subject)
+    'bmc-change': async (runner, run) => {
+      const hardware = await runner.#hardware(run.subject)
+      await runner.#patiently(run, () => changeHardware(hardware, run.effect.change, run.subject))
       return null
     },
     'inspection-facts': async (runner, { subject, effect }) => runner.#facts(subject, effect.addresses),
     'api-call': async (runner, { effect, signal }) => callApi(effect, runner.#options.clock, signal),
-    'bmc-system': async (runner, { subject }) => {
-      const report = await (await runner.#hardware(subject))?.system()
-      if (!report) return null
+    'bmc-system': async (runner, run) => {
+      const { subject } = run
+      const hardware = await runner.#hardware(subject)
+      if (!hardware) return null
+      const report = await runner.#patiently(run, () => hardware.system())
       const addresses = report.nics.map(({ mac }) => mac)
       const { taken, rules, before } = await runner.#facts(subject, addresses)
       return { report, taken, rules, before }
     },
-    'read-power': async (runner, { subject }) => (await runner.#bmc(subject)).power(),
-    boot: async (runner, { subject, effect }) => {
-      await (await runner.#bmc(subject)).setBoot(effect.source)
+    'read-power': async (runner, run) => {
+      const bmc = await runner.#bmc(run.subject)
+      return runner.#patiently<PowerState | null>(run, () => bmc.power())
+    },
+    boot: async (runner, run) => {
+      const bmc = await runner.#bmc(run.subject)
+      await runner.#patiently(run, () => bmc.setBoot(run.effect.source, run.effect.media))
       return null
     },
-    power: async (runner, { subject, effect, again, signal }) => {
+    power: async (runner, run) => {
+      const { subject, effect, again, signal } = run
       if (rebootsByAgent(subject.node) && effect.target.endsWith('rebooting')) {
         await runner.#agent.reboot(subject, again, signal)
         return 'power on'
       }
       const bmc = await runner.#bmc(subject)
-      if (effect.boot) await bmc.setBoot(effect.boot)
-      return runner.#setPower(bmc, effect.target, effect.timeout, signal)
+      const { boot, media } = effect
+      if (boot) await runner.#patiently(run, () => bmc.setBoot(boot, media))
+      return runner.#setPower(run, bmc, effect.target, effect.timeout)
     },
-    'await-power-off': async (runner, { subject, signal }) => runner.#awaitPowerOff(subject, signal),
+    'await-power-off': async (runner, run) => runner.#awaitPowerOff(run),
     'agent-steps': async (runner, { subject, effect, signal }) => runner.#agent.steps(subject, effect.of, signal),
     'agent-commands': async (runner, { subject, signal }) => runner.#agent.commands(subject, signal),
     'agent-step': async (runner, { subject, effect, again, signal }) => {
@@ -198,19 +210,34 @@ export class EffectRunner {
     return this.#options.bmcs(node, ports)
   }
 
+  /** Calls a BMC, as often as Ironic does while the call fails. */
+  async #patiently<T>({ subject, signal }: BmcAttempt, work: () => Promise<T>): Promise<T> {
+    const { clock, conf } = this.#options
+    for (let tried = 0; ; tried++)
+      try {
+        return await work()
+      } catch (error) {
+        const wait = bmcWaits(subject.node, error, conf)[tried]
+        if (wait === undefined) throw error
+        await clock.sleep(wait, { signal })
+      }
+  }
+
   /** Sets the power, unless the machine has the wanted state already. */
   async #setPower(
+    attempt: BmcAttempt,
     bmc: Bmc | RememberedBmc,
     target: PowerTarget,
-    timeout: number | undefined,
-    signal: AbortSignal,
+    timeout?: number,
   ): Promise<PowerState> {
+    const { signal } = attempt
     const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.conf
     const limit = timeout ?? (target.startsWith('soft') ? softPowerOffTimeout : powerStateChangeTimeout)
     const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
     const skipped = target === 'soft power off' ? 'power off' : target
-    if ((skipped === 'power on' || skipped === 'power off') && (await bmc.power()) === skipped) return skipped
-    await this.#within(limit, goal, bmc.setPower(target), signal)
+    const power = () => this.#patiently<PowerState | null>(attempt, () => bmc.power())
+    if ((skipped === 'power on' || skipped === 'power off') && (await power()) === skipped) return skipped
+    await this.#patiently(attempt, () => this.#within(limit, goal, bmc.setPower(target), signal))
     return goal
   }
 
@@ -233,15 +260,17 @@ export class EffectRunner {
    * Polls the power, then powers off by the BMC, as ironic drivers/modules/agent_base.py tear_down_agent does. The power of
    * a node without a machine cannot change by itself.
    */
-  async #awaitPowerOff(subject: AgentSubject, signal: AbortSignal): Promise<PowerState> {
+  async #awaitPowerOff(attempt: BmcAttempt): Promise<PowerState> {
+    const { subject, signal } = attempt
     const { clock, conf } = this.#options
     const bmc = await this.#bmc(subject)
     if (!remembersPower(subject.node, conf))
       for (let poll = 1; poll <= conf.agentPowerOffPolls; poll++) {
-        if ((await bmc.power()) === 'power off') return 'power off'
+        const power = await this.#patiently<PowerState | null>(attempt, () => bmc.power())
+        if (power === 'power off') return 'power off'
         await clock.sleep(conf.agentPowerOffInterval, { signal })
       }
-    return this.#setPower(bmc, 'power off', undefined, signal)
+    return this.#setPower(attempt, bmc, 'power off')
   }
 }
 

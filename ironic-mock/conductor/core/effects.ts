@@ -10,7 +10,7 @@ import type {
   AdvertisedStep,
 } from '../../../base/wire/index.js'
 import type { Continuation } from './continuation.js'
-import type { BootSource } from '../../drivers/bmc.js'
+import type { BootMedia, BootSource } from '../../drivers/bmc.js'
 import type { BmcChange, HardwareReport, SystemReport } from '../../drivers/bmc-hardware.js'
 import type { FoundImage } from './find-images.js'
 
@@ -19,9 +19,9 @@ export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power o
 /** Work outside the database. Every kind is safe to run again: it reads before it acts, or is idempotent. */
 export type EffectBody =
   | { kind: 'read-power' }
-  /** `boot` is set before the power changes. `timeout` in milliseconds. */
-  | { kind: 'power'; target: PowerTarget; boot?: BootSource; timeout?: number }
-  | { kind: 'boot'; source: BootSource }
+  /** `boot` is set, with its media, before the power changes. `timeout` in milliseconds. */
+  | { kind: 'power'; target: PowerTarget; boot?: BootSource; media?: BootMedia; timeout?: number }
+  | { kind: 'boot'; source: BootSource; media?: BootMedia }
   /** Reads records of other nodes that inspection needs. */
   | { kind: 'inspection-facts'; addresses: string[] }
   /** Sends the GET of an inspection rule; `timeout` in milliseconds. */

@@ -13,6 +13,7 @@ import type { Continuation, FlowName } from './continuation.js'
 import type { Continuations } from './continuations.js'
 import type { Job, EffectOutcome } from './effects.js'
 import type { ConductorEvent } from './conductor-events.js'
+import { applyBmcChange } from '../agents/boot-preparation.js'
 import { followHeartbeat, receiveHeartbeat } from '../agents/heartbeat.js'
 import { answerLookup } from '../agents/lookup.js'
 import { setMaintenance } from '../records/maintenance.js'
@@ -99,6 +100,7 @@ export const isKnownJob = ({ then }: Job): boolean => typeof then === 'object' &
 function continueJob(task: NodeTask, job: Job, outcome: EffectOutcome): void {
   applyPower(task, job.effect, outcome)
   if (outcome.ok && outcome.kind === 'hardware-report' && outcome.value) applyReport(task, outcome.value)
+  if (outcome.ok && job.effect.kind === 'bmc-change') applyBmcChange(task, job.effect.change)
   const [next, ...rest] = job.rest
   if (outcome.ok && next) return task.runAgain({ ...job, effect: next, rest })
   const proceed = continuationOf(job.then)

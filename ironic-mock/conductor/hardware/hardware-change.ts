@@ -75,15 +75,9 @@ function afterBmcChange(
   { request, impossible }: FlowMemos['hardware']['bmc-change'],
 ): void {
   const error = impossible ?? (outcome.ok ? null : outcome.error)
-  if (error === null) applied(task, request)
-  else failHardwareChange(task, request, error)
+  if (error !== null) failHardwareChange(task, request, error)
+  else if (request.do === 'console') task.node.console_enabled = request.on
   task.release()
-}
-
-function applied({ node }: NodeTask, request: HardwareRequest): void {
-  if (request.do === 'boot mode') node.boot_mode = request.mode
-  if (request.do === 'secure boot') node.secure_boot = request.on
-  if (request.do === 'console') node.console_enabled = request.on
 }
 
 /** Upstream's sentences; the missing apostrophe is upstream's too. */

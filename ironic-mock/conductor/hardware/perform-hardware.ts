@@ -3,10 +3,14 @@ import type { BmcChange, BmcHardware, HardwareReport } from '../../drivers/bmc-h
 import type { AgentSubject } from '../agents/perform-agent.js'
 
 /** Reads a BMC's report; null without a BMC, and when it does not answer, since the flow continues without the report. */
-export async function readReport(hardware: BmcHardware | undefined, logger: Logger): Promise<HardwareReport | null> {
+export async function readReport(
+  hardware: BmcHardware | undefined,
+  logger: Logger,
+  call: (work: () => Promise<HardwareReport>) => Promise<HardwareReport> = (work) => work(),
+): Promise<HardwareReport | null> {
   if (!hardware) return null
   try {
-    return await hardware.report()
+    return await call(() => hardware.report())
   } catch (error) {
     logger('warn', `a BMC did not report its hardware: ${errorChain(error).join(': ')}`)
     return null

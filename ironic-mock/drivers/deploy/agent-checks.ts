@@ -70,14 +70,15 @@ function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
 /** Boot mode of a deployment; by default UEFI. */
 export const bootModeOf = (node: Readonly<NodeRecord>): string => requestedBootMode(node) ?? 'uefi'
 
+/** True if the instance asks for secure boot, and so for UEFI. */
+export const isSecureBootRequested = ({ instance_info }: Readonly<NodeRecord>): boolean =>
+  capabilitiesOf(instance_info.capabilities).secure_boot?.toLowerCase() === 'true'
+
 /** Boot mode that the node's record requests, in upstream's order of places; undefined when it requests none. */
-export function requestedBootMode({
-  instance_info,
-  properties,
-  driver_internal_info: info,
-}: Readonly<NodeRecord>): string | undefined {
+export function requestedBootMode(node: Readonly<NodeRecord>): string | undefined {
+  const { instance_info, properties, driver_internal_info: info } = node
+  if (isSecureBootRequested(node)) return 'uefi'
   const wanted = capabilitiesOf(instance_info.capabilities)
-  if (wanted.secure_boot?.toLowerCase() === 'true') return 'uefi'
   const known = [
     wanted.boot_mode,
     instance_info.deploy_boot_mode,

@@ -3,7 +3,7 @@ import { redfishRefusal } from '../../../bmc/redfish/index.js'
 import type { WireResponse } from '../../../base/wire/index.js'
 import { BmcError } from '../../../ironic-mock/index.js'
 import type { LabPoint, PointOf } from '../../points.js'
-import { bmcAt, isOverHttp, isOverIpmi } from '../fault-points.js'
+import { bmcAt, isAnsweredByHttp, isAnsweredByIpmi, isOverHttp, isOverIpmi } from '../fault-points.js'
 import type { ActiveFault } from '../active-fault.js'
 import type { FaultContext } from '../fault-context.js'
 import { bmcSilent, OF_THIS_LAB, type EffectActions } from './effect-action.js'
@@ -25,7 +25,9 @@ export const BMC_EFFECTS: EffectActions<'bmc-silent' | 'bmc-dark' | 'bmc-busy' |
   },
   'bmc-busy': {
     async apply({ effect, point }) {
-      return isOverIpmi(point) ? NODE_BUSY : refuseBusy(point, effect.retryAfter ?? 30)
+      if (isOverIpmi(point)) return NODE_BUSY
+      if (isAnsweredByIpmi(point)) throw new BmcError('refused', `it answered C0h, node busy ${OF_THIS_LAB}`)
+      return refuseBusy(point, effect.retryAfter ?? 30)
     },
   },
   'bmc-lies': {
@@ -45,7 +47,7 @@ const isDark = (point: PointOf<'bmc'>, { dark }: ActiveFault, context: FaultCont
 
 /** The answer of an overloaded BMC. */
 function refuseBusy(point: LabPoint, retryAfter: number): WireResponse {
-  if (!isOverHttp(point)) throw new BmcError('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
+  if (!isAnsweredByHttp(point)) throw new BmcError('unreachable', `it answered 503, service unavailable ${OF_THIS_LAB}`)
   const key = point.call === 'sign in' ? 'SessionLimitExceeded' : 'ServiceTemporarilyUnavailable'
   const args = key === 'SessionLimitExceeded' ? [] : [String(retryAfter)]
   return redfishRefusal(503, key, args, { 'retry-after': String(retryAfter) })

@@ -1,20 +1,24 @@
 import { onAbort } from '../../../base/runtime/index.js'
 import { fileOf, isExchange, type WireResponse } from '../../../base/wire/index.js'
 import type { PointOf } from '../../points.js'
-import { isOverHttp } from '../fault-points.js'
+import { isAnsweredByHttp, patienceAt } from '../fault-points.js'
 import { cutOff, halveBody, slowBody, withBody } from '../faulty-answers.js'
 import { cutFile, dropFile, slowedFile, spoiltFile } from '../file-answers.js'
 import { bmcSilent, connectionLost, type EffectActions } from './effect-action.js'
 
 type AnsweredPoint = PointOf<'exchange' | 'bmc'>
 
-/** Calls of BMCs are exchanges where they come over Redfish. */
-const isAnswered = (point: AnsweredPoint): boolean => point.kind === 'exchange' || isOverHttp(point)
+/** Calls of BMCs are exchanges where they are answered by HTTP. */
+const isAnswered = (point: AnsweredPoint): boolean => point.kind === 'exchange' || isAnsweredByHttp(point)
 
 /** The answer at a point for which {@link isAnswered} holds. */
 const answerOf = (next: () => Promise<unknown>) => next() as Promise<WireResponse>
 
-const sideOf = (point: AnsweredPoint) => (isExchange(point) ? point.side : 'server')
+const sideOf = (point: AnsweredPoint) => {
+  if (isExchange(point)) return point.side
+  // This lab's Ironic is its own client.
+  return 'protocol' in point ? 'client' : 'server'
+}
 
 /** Changes an answer as that of a file server, or as one whose body is a text. */
 const changeAnswer = (
@@ -41,8 +45,10 @@ export const EXCHANGE_EFFECTS: EffectActions<
     },
   },
   hang: {
-    async apply({ point, active }) {
-      await new Promise<void>((resolve) => onAbort(active.lifted, () => resolve()))
+    async apply({ point, active, context: { clock } }) {
+      const patience = patienceAt(point)
+      if (patience === undefined) await new Promise<void>((resolve) => onAbort(active.lifted, () => resolve()))
+      else await clock.sleep(patience, { signal: active.lifted }).catch(() => {})
       throw point.kind === 'bmc' ? bmcSilent(point) : connectionLost()
     },
   },
@@ -73,8 +79,10 @@ export const EXCHANGE_EFFECTS: EffectActions<
     },
   },
   delay: {
-    async apply({ effect, active, context, next }) {
-      await context.clock.sleep(effect.ms, { signal: active.ended })
+    async apply({ effect, point, active, context, next }) {
+      const patience = patienceAt(point) ?? Infinity
+      await context.clock.sleep(Math.min(effect.ms, patience), { signal: active.ended })
+      if (effect.ms > patience) throw bmcSilent(point)
       return next()
     },
   },

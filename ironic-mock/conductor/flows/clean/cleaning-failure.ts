@@ -1,7 +1,8 @@
 import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
-import { hasRamdiskToEnd } from '../../agents/end-ramdisk.js'
+import { endRamdisk } from '../../agents/boot-ramdisk.js'
+import { isRamdiskEjected } from '../../agents/eject-ramdisk.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -30,9 +31,10 @@ export function cleanFailed(task: NodeTask, error: string, { tearDown }: Failure
     node.maintenance_reason ??= error
   }
   const memo = { error }
-  const leavesPower = node.fault === 'clean failure' && !hasRamdiskToEnd(task)
+  const leavesPower = node.fault === 'clean failure' && !isRamdiskEjected(task)
   const off = tearDown && hasRamdisk(task) && !leavesPower && !fastTracked(task)
-  if (off || conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
+  if (off) return task.run(endRamdisk(task), { flow: 'cleaning', after: 'failure-tear-down' }, memo)
+  if (conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
   endFailedCleaning(task, memo)
 }
 
@@ -92,7 +94,7 @@ export function abortCleaningAfter(task: NodeTask): void {
 }
 
 function tearDownAborted(task: NodeTask): void {
-  task.run([hasRamdisk(task) ? OFF : { kind: 'proceed' }], { flow: 'cleaning', after: 'abort-tear-down' })
+  task.run(hasRamdisk(task) ? endRamdisk(task) : [{ kind: 'proceed' }], { flow: 'cleaning', after: 'abort-tear-down' })
 }
 
 export function afterAbortTearDown(task: NodeTask, outcome: EffectOutcome): void {

@@ -4,6 +4,7 @@ import { abortCleaningAfter, cleanFailed, cleanFailedLogged } from './cleaning-f
 import { isManual, planCleaning } from './cleaning-plan.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
+import { endRamdisk } from '../../agents/boot-ramdisk.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
 import type { StepFlow } from '../../steps/step-flow.js'
@@ -35,17 +36,12 @@ function finishCleaning(task: NodeTask): void {
   const agentStays = fastTracked(task)
   node.clean_step = {}
   wipeCleaning(task)
-  task.run(withHardwareReport(node, booted && !agentStays ? tearDown(task) : { kind: 'proceed' }), {
+  const last: [EffectBody, ...EffectBody[]] = booted && !agentStays ? endRamdisk(task) : [{ kind: 'proceed' }]
+  task.run(withHardwareReport(node, ...last), {
     flow: 'cleaning',
     after: 'tear-down',
   })
 }
-
-/** Ends the ramdisk by a power off; with power off disabled by a reboot from disk. */
-const tearDown = ({ node }: NodeTask): EffectBody =>
-  node.disable_power_off
-    ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
-    : { kind: 'power', target: 'power off' }
 
 export function afterTearDown(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) {

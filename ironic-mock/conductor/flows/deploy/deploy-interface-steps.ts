@@ -7,7 +7,7 @@ import { rebootsByAgent } from '../../../drivers/remembered-power.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { nameConfigDrive } from './image-deployment.js'
-import { bootRamdisk, instanceSource, startRamdisk } from '../../agents/boot-ramdisk.js'
+import { prepareInstance, startInstance, startRamdisk } from '../../agents/boot-ramdisk.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 
@@ -59,7 +59,7 @@ function bootForDeployment(task: NodeTask): boolean {
     case 'live image':
       if (task.node.instance_info.configdrive !== undefined && !takesConfigDrive(task))
         task.warn(`the configdrive of node ${task.uuid} is ignored: ${task.node.boot_interface} boots without one`)
-      task.run([OFF, { kind: 'power', target: 'power on', boot: instanceSource(task) }], {
+      task.run([OFF, ...startInstance(task)], {
         flow: 'deployment',
         after: 'reserved-step',
       })
@@ -69,7 +69,7 @@ function bootForDeployment(task: NodeTask): boolean {
         task.run([{ kind: 'agent-steps', of: 'deploy' }], { flow: 'deployment', after: 'fast-track' })
         return true
       }
-      task.run(task.node.disable_power_off ? bootRamdisk(task) : [startRamdisk(task)], {
+      task.run(startRamdisk(task), {
         flow: 'deployment',
         after: 'ramdisk-boot',
       })
@@ -81,7 +81,7 @@ const takesConfigDrive = ({ node }: NodeTask): boolean =>
   implementationOf('boot', node.boot_interface)?.virtualMedia ?? false
 
 const bootDisk = (task: NodeTask): void =>
-  task.run([{ kind: 'boot', source: { kind: 'disk' } }], { flow: 'deployment', after: 'boot-device' })
+  task.run(prepareInstance(task), { flow: 'deployment', after: 'boot-device' })
 
 /** Continues with the boot loader after the image is written: only UEFI needs a boot entry. */
 export function afterAgentPartitions(task: NodeTask, outcome: EffectOutcome): void {
@@ -94,13 +94,10 @@ export function afterAgentPartitions(task: NodeTask, outcome: EffectOutcome): vo
   const bootMode = bootModeOf(task.node)
   if (whole ? bootMode !== 'uefi' : root === null) return bootDisk(task)
   const efi = !whole && bootMode === 'uefi' ? text('efi system partition uuid') : null
-  task.run(
-    [
-      { kind: 'agent-bootloader', root, efi, bootMode },
-      { kind: 'boot', source: { kind: 'disk' } },
-    ],
-    { flow: 'deployment', after: 'boot-device' },
-  )
+  task.run([{ kind: 'agent-bootloader', root, efi, bootMode }, ...prepareInstance(task)], {
+    flow: 'deployment',
+    after: 'boot-device',
+  })
 }
 
 /** Error of the preparation of the instance's boot, if any. */

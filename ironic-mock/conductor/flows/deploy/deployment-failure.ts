@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../base/wire/index.js'
-import { endRamdisk, hasRamdiskToEnd } from '../../agents/end-ramdisk.js'
+import { ejectRamdisk, isRamdiskEjected } from '../../agents/eject-ramdisk.js'
 import type { FlowMemos } from '../../core/continuation.js'
 import type { EffectOutcome } from '../../core/effects.js'
 import { formatStepName } from '../../steps/step-name.js'
@@ -8,8 +8,8 @@ import { wipeDeployment } from '../teardown/wipe.js'
 
 /** Fails the deployment, and cleans up after its ramdisk. */
 export function deployFailed(task: NodeTask, error: string): void {
-  if (!hasRamdiskToEnd(task)) return endFailedDeployment(task, error)
-  task.run([endRamdisk(task)], { flow: 'deployment', after: 'failure-clean-up' }, { error })
+  if (!isRamdiskEjected(task)) return endFailedDeployment(task, error)
+  task.run(ejectRamdisk(task), { flow: 'deployment', after: 'failure-clean-up' }, { error })
 }
 
 export function afterFailureCleanUp(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {

@@ -9,7 +9,7 @@ import { fastTrackEnabled } from '../../agents/fast-track.js'
 import { hardwareReportEffects } from '../../hardware/hardware-report.js'
 import { hookData, storeInventory, ruleProblem } from '../../inspection/inspection-data.js'
 import { reportedInventory } from '../../inspection/inspection-report.js'
-import { startInspectionRamdisk } from '../../agents/boot-ramdisk.js'
+import { bootInspectionRamdisk, endRamdisk } from '../../agents/boot-ramdisk.js'
 import type { ApiCall } from '../../inspection/rule-actions.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgent, wipeAgentAccess } from '../teardown/wipe.js'
@@ -62,11 +62,7 @@ function afterBmcNics(task: NodeTask, outcome: EffectOutcome): void {
 }
 
 function bootInBand(task: NodeTask): void {
-  const start = startInspectionRamdisk(task)
-  task.run(
-    task.node.disable_power_off ? [{ ...start, target: 'rebooting' }] : [{ kind: 'power', target: 'power off' }, start],
-    { flow: 'inspection', after: 'ramdisk-boot' },
-  )
+  task.run(bootInspectionRamdisk(task), { flow: 'inspection', after: 'ramdisk-boot' })
 }
 
 function afterNoInspection(task: NodeTask): void {
@@ -114,17 +110,15 @@ function afterInspectionFacts(task: NodeTask, outcome: EffectOutcome, memo: Insp
 /** True when the machine is powered off after inspection. */
 const goesOff = ({ node, conf }: NodeTask): boolean => conf.inspectionPowerOff && !fastTrackEnabled(node, conf)
 
-const off = ({ node }: NodeTask): EffectBody =>
-  node.disable_power_off
-    ? { kind: 'power', target: 'rebooting', boot: { kind: 'disk' } }
-    : { kind: 'power', target: 'power off' }
+/** Effects after the ramdisk has done its work. */
+const afterRamdisk = (task: NodeTask): [EffectBody, ...EffectBody[]] =>
+  goesOff(task) ? endRamdisk(task) : [{ kind: 'proceed' }]
 
 type RamdiskEndMemo = FlowMemos['inspection']['ramdisk-end']
 
 function end(task: NodeTask, memo: RamdiskEndMemo): void {
-  const last: EffectBody = goesOff(task) ? off(task) : { kind: 'proceed' }
   task.run(
-    [last, { kind: 'inspection-facts', addresses: [] }],
+    [...afterRamdisk(task), { kind: 'inspection-facts', addresses: [] }],
     { flow: 'inspection', after: 'ramdisk-end' },
     { ...memo },
   )
@@ -205,7 +199,7 @@ function inspectionFailed(task: NodeTask, error: string): void {
 /** Fails the inspection after the timeout: the state changes at once, the power off follows. */
 export function timeOutInspection(task: NodeTask, error: string): void {
   inspectionFailed(task, error)
-  if (goesOff(task)) task.run([off(task)], { flow: 'inspection', after: 'timeout-power-off' })
+  if (goesOff(task)) task.run(endRamdisk(task), { flow: 'inspection', after: 'timeout-power-off' })
 }
 
 function afterTimeoutPowerOff(task: NodeTask, outcome: EffectOutcome): void {
@@ -221,7 +215,7 @@ function afterTimeoutPowerOff(task: NodeTask, outcome: EffectOutcome): void {
  */
 export function abortInspection(task: NodeTask): void {
   if (task.node.inspect_interface !== 'agent') throw new IronicError(400, describeUnsupported(task.node, 'abort'))
-  task.run([goesOff(task) ? off(task) : { kind: 'proceed' }], { flow: 'inspection', after: 'abort-power-off' })
+  task.run(afterRamdisk(task), { flow: 'inspection', after: 'abort-power-off' })
 }
 
 function afterAbortPowerOff(task: NodeTask, outcome: EffectOutcome): void {

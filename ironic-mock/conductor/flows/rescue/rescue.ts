@@ -4,8 +4,9 @@ import { commandError } from '../../steps/agent-progress.js'
 import type { ProvisionRequest } from '../../core/conductor.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
-import { startRamdisk } from '../../agents/boot-ramdisk.js'
-import { endRamdisk } from '../../agents/end-ramdisk.js'
+import { cleanUpRamdisk } from '../../agents/boot-preparation.js'
+import { startInstance, startRamdiskOverInstance } from '../../agents/boot-ramdisk.js'
+import { ejectRamdisk } from '../../agents/eject-ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
@@ -39,16 +40,13 @@ const describeRescueFailure = ({ node }: NodeTask, verb: 'rescue' | 'unrescue', 
 /** Where power off is disabled, a reboot follows at the end instead. */
 const off = ({ node }: NodeTask): EffectBody => (node.disable_power_off ? { kind: 'proceed' } : OFF)
 
-const boots = ({ node }: NodeTask, start: Extract<EffectBody, { kind: 'power' }>): EffectBody =>
-  node.disable_power_off ? { ...start, target: 'rebooting' } : start
-
 /** The record does not show the power off in between, as in servicing. */
 function afterRescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return rescueFailed(task, outcome.error)
   if (task.node.rescue_interface !== 'agent') return complete(task)
   task.node.power_state = 'power on'
   task.setInfo({ agent_start_attempted: true })
-  task.run([boots(task, startRamdisk(task))], { flow: 'rescue', after: 'ramdisk-boot' })
+  task.run(startRamdiskOverInstance(task), { flow: 'rescue', after: 'ramdisk-boot' })
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
@@ -79,7 +77,7 @@ function afterAgentRescue(task: NodeTask, outcome: EffectOutcome): void {
   if (problem !== undefined) return finalizeFailed(task, describeRescueFailure(task, 'rescue', problem))
   task.process('resume')
   forgetPassword(task)
-  task.run([endRamdisk(task)], { flow: 'rescue', after: 'completion' })
+  task.run(ejectRamdisk(task), { flow: 'rescue', after: 'completion' })
 }
 
 const finalizeFailed = (task: NodeTask, problem: string): void =>
@@ -108,7 +106,7 @@ function complete(task: NodeTask): void {
 export function failRescueAndPowerOff(task: NodeTask, error: string): void {
   task.node.last_error = error
   task.process('fail')
-  task.run([OFF], { flow: 'rescue', after: 'failure-power-off' }, { error })
+  task.run([OFF, ...cleanUpRamdisk(task)], { flow: 'rescue', after: 'failure-power-off' }, { error })
 }
 
 function afterFailurePowerOff(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
@@ -154,10 +152,7 @@ function afterUnrescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (task.node.rescue_interface !== 'agent') return unrescueDone(task)
   task.node.power_state = 'power on'
   forgetPassword(task)
-  task.run([boots(task, { kind: 'power', target: 'power on', boot: { kind: 'disk' } })], {
-    flow: 'unrescue',
-    after: 'instance-boot',
-  })
+  task.run(startInstance(task), { flow: 'unrescue', after: 'instance-boot' })
 }
 
 function afterInstanceBoot(task: NodeTask, outcome: EffectOutcome): void {

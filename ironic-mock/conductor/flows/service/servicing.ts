@@ -13,7 +13,7 @@ import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { withHardwareReport } from '../../hardware/hardware-report.js'
 import { checkUserSteps, type PlannedStep } from '../../steps/plan-steps.js'
-import { bootInstance, startRamdisk } from '../../agents/boot-ramdisk.js'
+import { bootInstance, startRamdiskOverInstance } from '../../agents/boot-ramdisk.js'
 import {
   abortServiceAfter,
   afterAbortTearDown,
@@ -100,7 +100,7 @@ function afterPowerOff(task: NodeTask, outcome: EffectOutcome): void {
   if (!outcome.ok) return prepareFailed(task, outcome.error)
   task.node.power_state = 'power on'
   task.setInfo({ agent_start_attempted: true })
-  task.run([startRamdisk(task)], { flow: 'servicing', after: 'ramdisk-boot' })
+  task.run(startRamdiskOverInstance(task), { flow: 'servicing', after: 'ramdisk-boot' })
 }
 
 const prepareFailed = (task: NodeTask, error: string): void =>

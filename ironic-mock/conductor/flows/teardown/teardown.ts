@@ -1,8 +1,8 @@
 import { IronicError } from '../../../../base/wire/index.js'
-import type { DeployInterface } from '../../../drivers/deploy/deploy-interface.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { powerProblem } from '../../../drivers/requirements.js'
 import { switchDeployInterface } from '../verify/autodetect-interface.js'
+import { cleanUpInstance } from '../../agents/boot-preparation.js'
 import { automatedCleaning } from '../clean/cleaning.js'
 import { wantedCleaning } from '../clean/cleaning-runbook.js'
 import type { Continuations } from '../../core/continuations.js'
@@ -23,15 +23,21 @@ export function startTeardown(task: NodeTask): void {
   task.begin('delete')
   task.dropInfo('agent_url')
   switchDeployInterface(task)
-  // Ejects the instance's live image.
-  const forget: EffectBody = { kind: 'boot', source: { kind: 'disk' } }
-  const off: EffectBody = { kind: 'power', target: node.disable_power_off ? 'rebooting' : 'power off' }
-  const effects: Readonly<Record<DeployInterface['runs'], [EffectBody, ...EffectBody[]]>> = {
-    nothing: [{ kind: 'proceed' }],
-    'live image': [forget, off],
-    agent: [off],
-  }
-  task.run(effects[deployInterface(node).runs], { flow: 'teardown', after: 'power-off' })
+  task.run(takeDown(task), { flow: 'teardown', after: 'power-off' })
+}
+
+/** Ends the instance, and undoes what its boot needed; a reboot comes after that (ironic agent_base.py clean_up). */
+function takeDown(task: NodeTask): [EffectBody, ...EffectBody[]] {
+  const { runs } = deployInterface(task.node)
+  if (runs === 'nothing') return [{ kind: 'proceed' }]
+  const cleanUp = cleanUpInstance(task)
+  // A live image that came over the network is not booted again.
+  const isForgotten = runs === 'live image' && !cleanUp.some(({ kind }) => kind === 'boot')
+  if (isForgotten) cleanUp.unshift({ kind: 'boot', source: { kind: 'disk' } })
+  if (!task.node.disable_power_off) return [{ kind: 'power', target: 'power off' }, ...cleanUp]
+  const reboot: EffectBody = { kind: 'power', target: 'rebooting' }
+  const [first = reboot, ...rest] = [...cleanUp, reboot]
+  return [first, ...rest]
 }
 
 function afterPowerOff(task: NodeTask, outcome: EffectOutcome): void {

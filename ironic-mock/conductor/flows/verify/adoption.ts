@@ -1,15 +1,15 @@
 import { isObject } from '../../../../base/runtime/index.js'
-import type { NodeRecord } from '../../../../base/wire/index.js'
-import { capabilitiesOf, requestedBootMode } from '../../../drivers/deploy/agent-checks.js'
+import { requestedBootMode } from '../../../drivers/deploy/agent-checks.js'
 import { deployInterface } from '../../../drivers/deploy/deploy-interfaces.js'
 import { adoptionProblem, imageSourceProblem } from '../../../drivers/deploy-requirements.js'
-import type { BmcChange } from '../../../drivers/bmc-hardware.js'
 import { implementationOf } from '../../../drivers/hardware-types.js'
 import { readsModes } from '../../../drivers/management.js'
 import { powerProblem, describeUnsupported } from '../../../drivers/requirements.js'
 import { restoreDeployInterface, switchDeployInterface } from './autodetect-interface.js'
 import type { Continuations } from '../../core/continuations.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
+import { beforeInstance } from '../../agents/boot-preparation.js'
+import { prepareInstance } from '../../agents/boot-ramdisk.js'
 import { storeImageType } from '../deploy/image-deployment.js'
 import type { NodeTask } from '../../core/node-task.js'
 
@@ -29,7 +29,7 @@ export function startAdoption(task: NodeTask): void {
   switchDeployInterface(task)
   const problem = preparesBoot(task) ? prepareProblem(task) : undefined
   if (problem !== undefined) return failAdoption(task, problem)
-  task.run(preparesBoot(task) ? prepareInstance(task) : [{ kind: 'proceed' }], {
+  task.run(preparesBoot(task) ? prepareAdopted(task) : [{ kind: 'proceed' }], {
     flow: 'adoption',
     after: 'boot-preparation',
   })
@@ -60,30 +60,17 @@ function prepareProblem({ node }: NodeTask): string | undefined {
 
 /**
  * `prepare_instance` of the boot interfaces: sets the recorded modes, and the disk as the boot device, which also ejects
- * Ironic's images. PXE does not set the device of a node in use; only the mode is read from its BMC.
+ * all media. PXE does not set the device of a node in use; only the mode is read from its BMC.
  */
-function prepareInstance({ node }: NodeTask): [EffectBody, ...EffectBody[]] {
+function prepareAdopted(task: NodeTask): [EffectBody, ...EffectBody[]] {
+  const { node } = task
   if (!readsModes(node)) return [{ kind: 'proceed' }]
   const byBmc = implementationOf('boot', node.boot_interface)?.takesIso ?? false
-  const last: EffectBody = byBmc ? { kind: 'boot', source: { kind: 'disk' } } : { kind: 'read-power' }
-  const changes = [...wantedMode(node), ...wantedSecureBoot(node)].map((change): EffectBody => ({
-    kind: 'bmc-change',
-    change,
-  }))
-  const [first = last, ...rest] = changes
-  return changes.length > 0 ? [first, ...rest, last] : [last]
+  if (byBmc) return prepareInstance(task)
+  const last: EffectBody = { kind: 'read-power' }
+  const [first = last, ...rest] = [...beforeInstance(task), last]
+  return [first, ...rest]
 }
-
-function wantedMode(node: Readonly<NodeRecord>): BmcChange[] {
-  const mode = requestedBootMode(node)
-  if (mode === undefined || node.boot_mode === null || node.boot_mode === mode) return []
-  return [{ change: 'boot mode', mode: mode === 'bios' ? 'bios' : 'uefi' }]
-}
-
-const wantedSecureBoot = ({ instance_info }: Readonly<NodeRecord>): BmcChange[] =>
-  capabilitiesOf(instance_info.capabilities).secure_boot?.toLowerCase() === 'true'
-    ? [{ change: 'secure boot', on: true }]
-    : []
 
 /** Starts a console that was on again; its failure does not fail the adoption. */
 function takeConsoleOver(task: NodeTask): void {
