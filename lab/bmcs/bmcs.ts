@@ -183,7 +183,9 @@ class MachineBmc implements Bmc {
   }
 
   power(): Promise<'power on' | 'power off'> {
-    return this.#call({ call: 'read power' }, () => Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'))
+    return this.#call({ call: 'read power' }, () =>
+      Promise.resolve(this.#find()?.power() === 'on' ? 'power on' : 'power off'),
+    )
   }
 
   setPower(target: Parameters<Bmc['setPower']>[0]): Promise<void> {

@@ -72,6 +72,7 @@ export interface FlowMemos {
     'no-inspection': NoMemo
     'ramdisk-boot': NoMemo
     'ramdisk-end': InspectionData & { error?: string }
+    'start-clean-up': FailureMemo
     'timeout-power-off': NoMemo
   }
   power: { 'power-change': { target: string }; 'power-correction': NoMemo }

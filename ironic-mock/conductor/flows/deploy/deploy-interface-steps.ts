@@ -80,8 +80,7 @@ function bootForDeployment(task: NodeTask): boolean {
 const takesConfigDrive = ({ node }: NodeTask): boolean =>
   implementationOf('boot', node.boot_interface)?.virtualMedia ?? false
 
-const bootDisk = (task: NodeTask): void =>
-  task.run(prepareInstance(task), { flow: 'deployment', after: 'boot-device' })
+const bootDisk = (task: NodeTask): void => task.run(prepareInstance(task), { flow: 'deployment', after: 'boot-device' })
 
 /** Continues with the boot loader after the image is written: only UEFI needs a boot entry. */
 export function afterAgentPartitions(task: NodeTask, outcome: EffectOutcome): void {

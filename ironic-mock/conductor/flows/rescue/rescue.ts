@@ -50,9 +50,17 @@ function afterRescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
-  if (!outcome.ok) return rescueFailed(task, outcome.error)
+  if (!outcome.ok) {
+    showPowerOff(task)
+    return rescueFailed(task, outcome.error)
+  }
   task.process('wait')
   task.release()
+}
+
+/** A boot that failed leaves the machine off, which the record did not show while it went on. */
+function showPowerOff({ node }: NodeTask): void {
+  if (!node.disable_power_off) node.power_state = 'power off'
 }
 
 function rescueFailed(task: NodeTask, error: string): void {
@@ -156,7 +164,10 @@ function afterUnrescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
 }
 
 function afterInstanceBoot(task: NodeTask, outcome: EffectOutcome): void {
-  if (!outcome.ok) return unrescueFailed(task, outcome.error)
+  if (!outcome.ok) {
+    showPowerOff(task)
+    return unrescueFailed(task, outcome.error)
+  }
   unrescueDone(task)
 }
 
