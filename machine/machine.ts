@@ -80,8 +80,6 @@ export interface Machine {
   power(): MachinePower
   /** Changes power, hard unless `soft`; resolves when the state is reached. Idempotent except for `reboot`. */
   setPower(target: MachinePower | 'reboot', options?: { soft?: boolean }): Promise<void>
-  /** The ISO that the next boots come from. */
-  readonly medium: string | undefined
   /** Sets the source of all next boots. */
   setBoot(source: MachineBootSource): Promise<void>
   /**

@@ -118,11 +118,6 @@ export class SimulatedMachine implements Machine {
     return this.#record.save(name, value)
   }
 
-  get medium(): string | undefined {
-    const { source } = this.#record.state
-    return source.kind === 'iso' ? source.url : undefined
-  }
-
   async setBoot(source: MachineBootSource): Promise<void> {
     this.#record.state.source = source
     await this.#record.persist()

@@ -1,7 +1,7 @@
 import { errorChain } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import { BmcError } from './bmc-error.js'
-import type { BmcPatience } from './hardware-type.js'
+import type { BmcRetryConf } from './hardware-type.js'
 import { implementationOf } from './hardware-types.js'
 
 /** Reason why a BMC could not be used, in the sentence of the node's power interface. */
@@ -17,7 +17,7 @@ export function bmcErrorText(
 export function bmcWaits(
   { power_interface }: Pick<NodeRecord, 'power_interface'>,
   error: unknown,
-  conf: BmcPatience,
+  conf: BmcRetryConf,
 ): readonly number[] {
   if (!(error instanceof BmcError)) return []
   return implementationOf('power', power_interface)?.bmc?.waits(error, conf) ?? []

@@ -23,7 +23,7 @@ export interface BmcAnswer {
 export class BmcError extends Error {
   override name = 'BmcError'
   readonly request: BmcRequest | undefined
-  /** Of a `refused` call over HTTP. */
+  /** Answer to a `refused` call over HTTP. */
   readonly answer: BmcAnswer | undefined
 
   constructor(

@@ -17,7 +17,7 @@ export type BootSource =
 
 type LiveImageUrls = { iso: string } | { kernel: string; ramdisk: string }
 
-/** What is in the drives of virtual media for a boot. */
+/** Change of the virtual media for a boot. */
 export interface BootMedia {
   /** Drives that are emptied first. */
   readonly eject: readonly MediaDevice[]

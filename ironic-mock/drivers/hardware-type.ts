@@ -122,11 +122,11 @@ interface BmcPower {
   /** Sentence for a BMC that cannot be used. */
   refused(node: Pick<NodeRecord, 'uuid' | 'driver_info'>, error: BmcError): string
   /** Milliseconds before each further try of a call that has failed so; none when it is not tried again. */
-  waits(error: BmcError, conf: BmcPatience): readonly number[]
+  waits(error: BmcError, conf: BmcRetryConf): readonly number[]
 }
 
 /** Options about how long a BMC is tried. Times in milliseconds. */
-export interface BmcPatience {
+export interface BmcRetryConf {
   readonly redfishConnectionAttempts: number
   readonly redfishConnectionRetryInterval: number
 }

@@ -2,7 +2,7 @@ import { maskedAddress } from '../../base/bytes/index.js'
 import { isObject, seconds } from '../../base/runtime/index.js'
 import { formatClientValue, pythonRepr, type JsonObject, type NodeRecord } from '../../base/wire/index.js'
 import { isBmcRead, type BmcAnswer, type BmcError, type BmcRequest } from './bmc-error.js'
-import type { BmcPatience } from './hardware-type.js'
+import type { BmcRetryConf } from './hardware-type.js'
 
 type BmcOwner = Pick<NodeRecord, 'uuid' | 'driver_info'>
 
@@ -42,7 +42,7 @@ const WRAPPED_STATUSES = [401, 403, 404]
 
 const redfishError = (error: string): string => `Redfish exception occurred. Error: ${error}`
 
-/** What Ironic says of a failed call over Redfish: the sentences of sushy 5.14.0, in those of ironic 39.0.0. */
+/** Sentence of Ironic for a failed call over Redfish: that of sushy 5.14.0, within that of ironic 39.0.0. */
 export function describeRedfishError(node: BmcOwner, error: BmcError): string {
   const { why, message, answer = { status: 401, body: generalError(message) } } = error
   // Credentials are refused when the system is read, which comes before every change.
@@ -62,20 +62,16 @@ export function describeRedfishError(node: BmcOwner, error: BmcError): string {
   return failedChange(node.uuid, error, sentence)
 }
 
-const generalError = (message: string): string =>
-  JSON.stringify({ error: { code: 'Base.1.0.GeneralError', message } })
+const generalError = (message: string): string => JSON.stringify({ error: { code: 'Base.1.0.GeneralError', message } })
 
 /** The sentence of a call that should have changed something, around that of sushy. */
 function failedChange(uuid: string, error: BmcError, sentence: string): string {
   const { call, target, change } = error.request!
-  switch (change?.change) {
-    case 'boot mode':
-      return redfishError(`Setting boot mode to ${change.mode} failed for node ${uuid}. Error: ${sentence}`)
-    case 'secure boot':
-      return redfishError(`Failed to set secure boot state on node ${uuid} to ${pythonRepr(change.on)}: ${sentence}`)
-    case 'insert media':
-      return failedInsertion(uuid, change.url, error, sentence)
-  }
+  if (change?.change === 'boot mode')
+    return redfishError(`Setting boot mode to ${change.mode} failed for node ${uuid}. Error: ${sentence}`)
+  if (change?.change === 'secure boot')
+    return redfishError(`Failed to set secure boot state on node ${uuid} to ${pythonRepr(change.on)}: ${sentence}`)
+  if (change?.change === 'insert media') return failedInsertion(uuid, change.url, error, sentence)
   if (call === 'set boot') return redfishError(`Redfish set boot device failed for node ${uuid}. Error: ${sentence}`)
   if (call !== 'set power') return sentence
   if (target === 'rebooting')
@@ -108,8 +104,8 @@ function readErrorBody(body: string | undefined): { error: string; info: string 
   } catch {
     return { error: 'unknown error', info: 'None' }
   }
-  const told = isObject(document) && isObject(document.error) ? document.error : {}
-  const { code = 'Base.1.0.GeneralError', message, '@Message.ExtendedInfo': extended } = told as JsonObject
+  const stated = isObject(document) && isObject(document.error) ? document.error : {}
+  const { code = 'Base.1.0.GeneralError', message, '@Message.ExtendedInfo': extended } = stated as JsonObject
   const detail = mostSevere(extended) ?? message ?? 'unknown error.'
   return {
     error: `${formatClientValue(code)}: ${formatClientValue(detail)}`,
@@ -133,7 +129,7 @@ const SUSHY_DELAY = seconds(3)
  * Milliseconds before each further try of a call that has failed so. Sushy sends a request that gets no answer ten times,
  * and Ironic has what it reads first read several times by that (drivers/modules/redfish/utils.py _get_connection).
  */
-export function redfishWaits(error: BmcError, conf: BmcPatience): readonly number[] {
+export function redfishWaits(error: BmcError, conf: BmcRetryConf): readonly number[] {
   const { why, request, answer } = error
   if (!request) return []
   const isRead = isBmcRead(request)

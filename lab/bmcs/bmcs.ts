@@ -28,7 +28,7 @@ export interface BmcPoint {
   /** How this lab's Ironic asks: by HTTP, by IPMI, or by neither, as of a machine without a BMC. */
   readonly protocol: BmcProtocol
   /** Milliseconds after which the caller waits for the answer no longer; absent where it always waits. */
-  readonly patience?: number
+  readonly answerTimeout?: number
   readonly method?: undefined
   readonly machine?: undefined
 }
@@ -43,7 +43,7 @@ export function bmcProtocolOf({ driver }: Pick<NodeRecord, 'driver'>): BmcProtoc
 }
 
 /** `[redfish]read_timeout`, and the time in which ipmitool has no answer to its only datagram. */
-const PATIENCE = { redfish: seconds(60), ipmi: seconds(5) } as const
+const ANSWER_TIMEOUTS = { redfish: seconds(60), ipmi: seconds(5) } as const
 
 export interface BmcOptions {
   machines: Machines
@@ -224,8 +224,8 @@ class MachineBmc implements Bmc {
   #call<T>(request: BmcRequest, work: () => Promise<T>): Promise<T> {
     const { probe, node, protocol } = this.#options
     const { call } = request
-    const patience = protocol === null ? undefined : PATIENCE[protocol]
-    const point: BmcPoint = { kind: 'bmc', node, call, protocol, ...defined({ patience }) }
+    const answerTimeout = protocol === null ? undefined : ANSWER_TIMEOUTS[protocol]
+    const point: BmcPoint = { kind: 'bmc', node, call, protocol, ...defined({ answerTimeout }) }
     const admitted = async (): Promise<T> => {
       this.#admit()
       return work()

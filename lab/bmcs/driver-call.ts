@@ -39,7 +39,7 @@ const answerWith = (value: unknown): WireResponse =>
     ? { status: 204, headers: {} }
     : { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ value }) }
 
-/** What a successful answer says; a change is done whatever its answer says. */
+/** Value in a successful answer; the answer to a change is not read. */
 function valueIn({ status, body }: WireResponse, request: BmcRequest): unknown {
   if (status >= 400) throw new BmcError('refused', `the BMC answered ${status}`, { request, answer: { status, body } })
   if (status === 204) return undefined

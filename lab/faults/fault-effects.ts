@@ -84,7 +84,7 @@ interface EffectFacts {
   readonly points: readonly PointKind[]
   /** Exchanges in which it acts; default: any. */
   readonly exchanges?: ExchangeParties
-  /** Of calls of BMCs, it acts on those that are answered by HTTP. */
+  /** Calls of BMCs on which it acts are answered by HTTP. */
   readonly needsHttp?: true
   /** It acts only on agents that answer to an Ironic, or on links that only rehearsals of runs over hosts have. */
   readonly only?: 'agents' | 'links'

@@ -47,8 +47,8 @@ export const isAnsweredByIpmi = (point: LabPoint): boolean =>
   isOverIpmi(point) || (point.kind === 'bmc' && 'protocol' in point && point.protocol === 'ipmi')
 
 /** Milliseconds after which the caller at a point waits for the answer no longer; undefined where it always waits. */
-export const patienceAt = (point: LabPoint): number | undefined =>
-  point.kind === 'bmc' && 'patience' in point ? point.patience : undefined
+export const answerTimeoutAt = (point: LabPoint): number | undefined =>
+  point.kind === 'bmc' && 'answerTimeout' in point ? point.answerTimeout : undefined
 
 /** True if an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: LabPoint): boolean {

@@ -92,7 +92,7 @@ function redfishCall(point: PointOf<'bmc'>, answer: WireResponse | undefined) {
   return { method, target: maskedTarget(target), status: answer?.status ?? null }
 }
 
-/** What went wrong with a call of this lab's Ironic that was answered. */
+/** Error of a call of this lab's Ironic that was answered. */
 function ownRefusal(point: PointOf<'bmc'>, answer: WireResponse | undefined): string | null {
   const isRefused = point.method === undefined && (answer?.status ?? 0) >= 400
   return isRefused ? `it answered ${answer!.status}` : null

@@ -8,7 +8,7 @@ import type { EffectBody } from '../core/effects.js'
 import type { NodeTask } from '../core/node-task.js'
 
 /*
- * What boot interfaces do around a boot: the boot mode, secure boot and virtual media (ironic 39.0.0
+ * Work of boot interfaces around a boot: boot mode, secure boot and virtual media (ironic 39.0.0
  * drivers/modules/redfish/boot.py, pxe_base.py and boot_mode_utils.py). The flows say when.
  */
 

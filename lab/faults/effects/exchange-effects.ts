@@ -1,7 +1,7 @@
 import { onAbort } from '../../../base/runtime/index.js'
 import { fileOf, isExchange, type WireResponse } from '../../../base/wire/index.js'
 import type { PointOf } from '../../points.js'
-import { isAnsweredByHttp, patienceAt } from '../fault-points.js'
+import { isAnsweredByHttp, answerTimeoutAt } from '../fault-points.js'
 import { cutOff, halveBody, slowBody, withBody } from '../faulty-answers.js'
 import { cutFile, dropFile, slowedFile, spoiltFile } from '../file-answers.js'
 import { bmcSilent, connectionLost, type EffectActions } from './effect-action.js'
@@ -46,9 +46,9 @@ export const EXCHANGE_EFFECTS: EffectActions<
   },
   hang: {
     async apply({ point, active, context: { clock } }) {
-      const patience = patienceAt(point)
-      if (patience === undefined) await new Promise<void>((resolve) => onAbort(active.lifted, () => resolve()))
-      else await clock.sleep(patience, { signal: active.lifted }).catch(() => {})
+      const answerTimeout = answerTimeoutAt(point)
+      if (answerTimeout === undefined) await new Promise<void>((resolve) => onAbort(active.lifted, () => resolve()))
+      else await clock.sleep(answerTimeout, { signal: active.lifted }).catch(() => {})
       throw point.kind === 'bmc' ? bmcSilent(point) : connectionLost()
     },
   },
@@ -80,9 +80,9 @@ export const EXCHANGE_EFFECTS: EffectActions<
   },
   delay: {
     async apply({ effect, point, active, context, next }) {
-      const patience = patienceAt(point) ?? Infinity
-      await context.clock.sleep(Math.min(effect.ms, patience), { signal: active.ended })
-      if (effect.ms > patience) throw bmcSilent(point)
+      const answerTimeout = answerTimeoutAt(point) ?? Infinity
+      await context.clock.sleep(Math.min(effect.ms, answerTimeout), { signal: active.ended })
+      if (effect.ms > answerTimeout) throw bmcSilent(point)
       return next()
     },
   },

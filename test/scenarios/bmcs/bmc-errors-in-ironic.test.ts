@@ -26,7 +26,9 @@ async function verified(fault: Fault, fields: JsonObject = {}): Promise<Verified
   const node = await settled(lab, uuid)
   return {
     state: node.provision_state,
-    error: node.last_error?.replaceAll(uuid, 'UUID').replaceAll(/http:\/\/[^/]*\/redfish/g, 'http://198.19.0.1/redfish') ?? null,
+    error:
+      node.last_error?.replaceAll(uuid, 'UUID').replaceAll(/http:\/\/[^/]*\/redfish/g, 'http://198.19.0.1/redfish') ??
+      null,
     took: lab.clock.elapsed() - began,
     struck: lab.faults.list()[0]!.struck,
   }
@@ -60,11 +62,17 @@ describe('what a BMC answers when Ironic reads the power', () => {
       {
         kind: 'status',
         status: 400,
-        body: { error: { code: 'x.1', message: 'general', '@Message.ExtendedInfo': [{ Severity: 'Warning', Message: 'no' }] } },
+        body: {
+          error: { code: 'x.1', message: 'general', '@Message.ExtendedInfo': [{ Severity: 'Warning', Message: 'no' }] },
+        },
       },
       `HTTP GET ${SYSTEM} returned code 400. x.1: no Extended information: [{'Severity': 'Warning', 'Message': 'no'}]`,
     ],
-    ['another document', { kind: 'status', status: 200, body: {} }, 'The attribute Id is missing from the resource /redfish/v1/Systems/machine-1'],
+    [
+      'another document',
+      { kind: 'status', status: 200, body: {} },
+      'The attribute Id is missing from the resource /redfish/v1/Systems/machine-1',
+    ],
   ])('%s fails at once', async (_, effect, sentence) => {
     expect(await verified(reads(effect))).toMatchObject({ state: 'enroll', error: PREFIX + sentence, struck: 1 })
   })
@@ -85,16 +93,17 @@ describe('what a BMC answers when Ironic reads the power', () => {
     expect(await verified(fault)).toMatchObject({ state: 'manageable', error: null, struck: 3 })
   })
 
-  test.each<FaultEffect>([
-    { kind: 'bmc-silent' },
-    { kind: 'connection-reset' },
-    { kind: 'truncated-body' },
-  ])('$kind: the connection is tried fifty times within two and a half minutes', async (effect) => {
-    const { state, error, took, struck } = await verified(reads(effect))
-    expect({ state, struck }).toEqual({ state: 'enroll', struck: 50 })
-    expect(error).toContain(`${PREFIX}Redfish connection failed for node UUID: Unable to connect to http://198.19.0.1/redfish/v1/. Error: the connection was`)
-    expect(Math.round(took / 1000)).toBe(5 * 9 * 3 + 4 * 4)
-  })
+  test.each<FaultEffect>([{ kind: 'bmc-silent' }, { kind: 'connection-reset' }, { kind: 'truncated-body' }])(
+    '$kind: the connection is tried fifty times within two and a half minutes',
+    async (effect) => {
+      const { state, error, took, struck } = await verified(reads(effect))
+      expect({ state, struck }).toEqual({ state: 'enroll', struck: 50 })
+      expect(error).toContain(
+        `${PREFIX}Redfish connection failed for node UUID: Unable to connect to http://198.19.0.1/redfish/v1/. Error: the connection was`,
+      )
+      expect(Math.round(took / 1000)).toBe(5 * 9 * 3 + 4 * 4)
+    },
+  )
 
   test('a hanging BMC is waited for for a minute each time', async () => {
     const { state, took, struck } = await verified({ ...reads({ kind: 'hang' }), times: 2 })
@@ -121,6 +130,17 @@ test('a node in the match strikes too, and a refused call is in the journal', as
   ])
 })
 
+test('the periodic look at the power asks a silent BMC once', async () => {
+  await using lab = await createStagedLab()
+  const { uuid } = await lab.enroll({ fields: { name: 'node-0' } })
+  await lab.client.provision(uuid, 'manage')
+  await settled(lab, uuid)
+  lab.faults.add({ match: { node: 'node-0' }, effect: { kind: 'bmc-silent' } })
+  await lab.wait(lab.clock.sleep(seconds(3 * 120)))
+  expect(lab.faults.list()).toMatchObject([{ struck: 3 }])
+  expect(await lab.client.node(uuid)).toMatchObject({ power_state: 'power off' })
+})
+
 describe('what a BMC answers to a change', () => {
   test.each<[string, string, FaultEffect, string]>([
     [
@@ -143,7 +163,9 @@ describe('what a BMC answers to a change', () => {
     lab.faults.add({ match: { machine: 'machine-1', bmc }, effect })
     await lab.client.power(uuid, 'power on')
     const { last_error } = await settled(lab, uuid)
-    expect(last_error?.replaceAll(uuid, 'UUID').replaceAll(/http:\/\/[^/]*\/redfish/g, 'http://198.19.0.1/redfish')).toBe(sentence)
+    expect(
+      last_error?.replaceAll(uuid, 'UUID').replaceAll(/http:\/\/[^/]*\/redfish/g, 'http://198.19.0.1/redfish'),
+    ).toBe(sentence)
   })
 })
 

@@ -75,6 +75,8 @@ test('driver_internal_info while deploying and after is as recorded', async () =
     'agent_cached_deploy_steps_refreshed',
     'agent_last_heartbeat',
     'agent_version',
+    // Not in the recording, whose boot interface is fake.
+    'deploy_boot_mode',
     'deploy_steps',
     'hardware_manager_version',
     'last_power_state_change',

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest'
+import { defined } from '../../base/runtime/index.js'
+import { createStagedLab, installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
+import { ignition, machineOf } from '../kit/deployed.js'
+
+/**
+ * What a boot needs of the machine is set by every flow that boots something, and undone: boot mode, secure boot, media in
+ * the drives (ironic 39.0.0 drivers/modules/redfish/boot.py, boot_mode_utils.py).
+ */
+
+const ISO = 'http://images.example/live.iso'
+const USERS_CD = 'http://images.example/users.iso'
+const MEDIA = { boot_interface: 'redfish-virtual-media' }
+
+const call = (lab: StagedLab, method: string, path: string, body?: object) =>
+  lab.transport.send({
+    method,
+    url: `${lab.url}${path}`,
+    headers: { 'content-type': 'application/json', 'x-openstack-ironic-api-version': 'latest' },
+    ...defined({ body: body ? JSON.stringify(body) : undefined }),
+  })
+
+async function done(node: StagedNode, verb: string, more: JsonObject = {}): Promise<string> {
+  await node.provision(verb as 'manage', more)
+  return (await node.settled()).provision_state
+}
+
+/** Image in the CD drive, as Ironic's API shows it. */
+async function drive(lab: StagedLab, { uuid }: StagedNode): Promise<string | null> {
+  const { body } = await call(lab, 'GET', `/v1/nodes/${uuid}/vmedia`)
+  return (JSON.parse(body!) as { image: string | null }[])[0]!.image
+}
+
+async function attach(lab: StagedLab, node: StagedNode): Promise<void> {
+  const body = { device_type: 'cdrom', image_url: USERS_CD }
+  expect((await call(lab, 'POST', `/v1/nodes/${node.uuid}/vmedia`, body)).status).toBe(204)
+  await node.until(({ reservation }) => reservation === null)
+  expect(await drive(lab, node)).toBe(USERS_CD)
+}
+
+const INSTALL: JsonObject = { deploy_steps: [installCoreos({ ignition })] as unknown as JsonObject[] }
+
+describe('boot mode', () => {
+  test.each([
+    ['over the network', {}],
+    ['from virtual media', MEDIA],
+  ])('of the node reaches the machine with the first ramdisk, %s', async (_, fields) => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...fields, properties: { capabilities: 'boot_mode:bios' } } })
+    await done(node, 'manage')
+    expect(await node.get()).toMatchObject({ boot_mode: 'uefi' })
+    expect(await done(node, 'inspect')).toBe('manageable')
+    expect((await machineOf(node)).firmware.bootMode).toBe('bios')
+    expect(await node.get()).toMatchObject({ boot_mode: 'bios', secure_boot: false })
+  })
+
+  test('of an instance holds for its deployment; without one the machine’s is remembered until it goes', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { instance_info: { capabilities: { boot_mode: 'bios' } } } })
+    await done(node, 'manage')
+    expect(await done(node, 'provide')).toBe('available')
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect((await machineOf(node)).firmware.bootMode).toBe('bios')
+
+    const other = await lab.enroll()
+    await done(other, 'manage')
+    await done(other, 'provide')
+    expect((await other.get()).driver_internal_info).toMatchObject({ deploy_boot_mode: 'uefi' })
+    await done(other, 'active', INSTALL)
+    expect(await done(other, 'deleted')).toBe('available')
+  })
+
+  test('a BMC that refuses it fails the boot', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { properties: { capabilities: 'boot_mode:bios' } } })
+    await done(node, 'manage')
+    lab.faults.add({ match: { node: node.uuid, bmc: 'set boot' }, effect: { kind: 'status', status: 405 } })
+    await done(node, 'provide')
+    expect((await node.get()).last_error).toMatch(
+      /^Failed to prepare node .* for cleaning: Redfish exception occurred\. Error: Setting boot mode to bios failed for node .*\. Error: HTTP PATCH .* returned code 405\./,
+    )
+  })
+
+  test('over IPMI stays what it is', async () => {
+    await using lab = await createStagedLab()
+    const fields = {
+      driver: 'ipmi',
+      driver_info: { ipmi_address: '198.19.0.9' },
+      properties: { capabilities: 'boot_mode:bios' },
+    }
+    const node = await lab.enroll({ fields })
+    await done(node, 'manage')
+    expect(await done(node, 'provide')).toBe('available')
+    expect((await machineOf(node)).firmware.bootMode).toBe('uefi')
+  })
+})
+
+describe('secure boot', () => {
+  const SECURE = { instance_info: { capabilities: { secure_boot: 'true' } } }
+
+  test.each([
+    ['over the network', {}],
+    ['from virtual media', MEDIA],
+  ])('is on while the instance runs, off for ramdisks over it, and off when it is gone, %s', async (_, fields) => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { rescue_interface: 'agent', ...fields, ...SECURE } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    const machine = await machineOf(node)
+    expect(machine.firmware.report().secureBoot).toBe(false)
+
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect(machine.firmware.bootedSecurely).toBe(true)
+    expect(await node.get()).toMatchObject({ secure_boot: true, boot_mode: 'uefi' })
+
+    expect(await done(node, 'rescue', { rescue_password: 'secret' })).toBe('rescue')
+    expect(machine.firmware.bootedSecurely).toBe(false)
+    expect(await done(node, 'unrescue')).toBe('active')
+    expect(machine.firmware.bootedSecurely).toBe(true)
+
+    expect(await done(node, 'deleted')).toBe('available')
+    expect(machine.firmware.report().secureBoot).toBe(false)
+    expect(await node.get()).toMatchObject({ secure_boot: false })
+  })
+
+  test('of a live ISO', async () => {
+    await using lab = await createStagedLab()
+    const instance_info = { boot_iso: ISO, capabilities: { secure_boot: 'true' } }
+    const node = await lab.enroll({ fields: { ...MEDIA, deploy_interface: 'ramdisk', instance_info } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    expect(await done(node, 'active')).toBe('active')
+    expect((await machineOf(node)).firmware.bootedSecurely).toBe(true)
+    await done(node, 'deleted')
+    expect((await machineOf(node)).firmware.report().secureBoot).toBe(false)
+  })
+
+  test('a management interface without it is warned of, and the deployment continues', async () => {
+    const warnings: string[] = []
+    await using lab = await createStagedLab({ logger: (level, text) => void (level === 'warn' && warnings.push(text)) })
+    const fields = { driver: 'ipmi', driver_info: { ipmi_address: '198.19.0.9' }, ...SECURE }
+    const node = await lab.enroll({ fields })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect((await machineOf(node)).firmware.report().secureBoot).toBe(false)
+    expect(warnings.join('\n')).toContain('its management interface ipmitool does not support it')
+  })
+})
+
+describe('media in the drives', () => {
+  test('a CD that a user attached to an instance is gone when the instance is', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...MEDIA, automated_clean: false } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    await done(node, 'active', INSTALL)
+    await attach(lab, node)
+    await lab.client.power(node.uuid, 'rebooting')
+    await node.until(({ reservation }) => reservation === null)
+    expect(await drive(lab, node)).toBe(USERS_CD)
+    expect(await done(node, 'deleted')).toBe('available')
+    expect(await drive(lab, node)).toBeNull()
+  })
+
+  test('a ramdisk takes its place too; a boot over the network leaves it', async () => {
+    await using lab = await createStagedLab()
+    const [media, network] = [await lab.enroll({ fields: MEDIA }), await lab.enroll()]
+    for (const node of [media, network]) {
+      await done(node, 'manage')
+      await attach(lab, node)
+      expect(await done(node, 'inspect')).toBe('manageable')
+    }
+    expect(await drive(lab, media)).toBeNull()
+    expect(await drive(lab, network)).toBe(USERS_CD)
+  })
+
+  test('a live ISO that runs is in the drive, for Redfish too, in place of what was there', async () => {
+    await using lab = await createStagedLab()
+    const fields = { ...MEDIA, deploy_interface: 'ramdisk', automated_clean: false, instance_info: { boot_iso: ISO } }
+    const node = await lab.enroll({ fields })
+    await done(node, 'manage')
+    await attach(lab, node)
+    await done(node, 'provide')
+    expect(await done(node, 'active')).toBe('active')
+    expect(await drive(lab, node)).toBe(ISO)
+    expect((await machineOf(node)).firmware.inserted('cdrom')).toBe(ISO)
+    expect(await done(node, 'deleted')).toBe('available')
+    expect(await drive(lab, node)).toBeNull()
+  })
+
+  test('floppies and sticks go where the node has its parameters on them', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...MEDIA, automated_clean: false } })
+    const { driver_info } = await node.get()
+    await lab.client.patchNode(node.uuid, [
+      { op: 'replace', path: '/driver_info', value: { ...driver_info, config_via_removable: true } },
+    ])
+    await done(node, 'manage')
+    const machine = await machineOf(node)
+    await machine.firmware.insert('floppy', USERS_CD)
+    expect(await done(node, 'inspect')).toBe('manageable')
+    expect(machine.firmware.inserted('floppy')).toBeUndefined()
+  })
+})
