@@ -10,14 +10,16 @@ export interface EnrollParts {
   store: Store
   /** Account of the BMC at this address, if it has one. */
   account: (address: string) => BmcAccount | undefined
+  /** Gives a BMC its account. */
+  setAccount: (address: string, account: BmcAccount) => void
 }
 
-/** Account for a BMC without one, which takes it over from its node. */
+/** Account for a BMC without one; its node has it too. */
 const FIRST_ACCOUNT: BmcAccount = { username: 'admin', password: 'password' }
 
 /** Registers a machine as a node, as BareMetal Operator registers a Redfish host with customDeploy. */
 export async function enroll(
-  { client, machines, store, account }: EnrollParts,
+  { client, machines, store, account, setAccount }: EnrollParts,
   spec: MachineSpec,
   fields: Record<string, unknown> = {},
 ): Promise<string> {
@@ -42,6 +44,9 @@ export async function enroll(
       inspect_interface: 'agent',
       ...fields,
     }))
+  // The BMC knows it before the first call, so that a node with another password is refused from the beginning.
+  const isUnknown = account(spec.bmc.address) === undefined && spec.bmc.password === undefined
+  if (!known && isUnknown && fields['driver_info'] === undefined) setAccount(spec.bmc.address, { username, password })
   const registered = new Set((await client.ports(node.uuid)).map((port) => port.address))
   for (const { mac, pxe } of spec.nics)
     if (pxe && !registered.has(mac)) await client.createPort({ node_uuid: node.uuid, address: mac, pxe_enabled: true })

@@ -65,13 +65,15 @@ export async function playChaos(
 function ownersOf(plan: ChaosPlan, lab: StagedLab, watch: Watch, signal: AbortSignal): Owner[] {
   const client = clientOf(lab, () => watch.sent())
   const account = () => undefined
+  // Its BMCs take the account of their first caller.
+  const setAccount = () => {}
   return plan.nodes.map(
     (node) =>
       new Owner(node, plan.actions, {
         lab,
         client,
         signal,
-        enroll: (name) => enroll({ ...lab, client, account }, lab.spec(nodeNumberOf(name) + 1), { name }),
+        enroll: (name) => enroll({ ...lab, client, account, setAccount }, lab.spec(nodeNumberOf(name) + 1), { name }),
         asks: (name, config) => watch.asks(name, config),
         reached: (name, config) => watch.active(name, config),
       }),

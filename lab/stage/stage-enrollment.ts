@@ -1,6 +1,6 @@
 import type { MachineSpec, Machines } from '../../machine/index.js'
 import { InProcessTransport, IronicClient, type Dispatch, type Transport } from '../../base/wire/index.js'
-import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
+import type { BmcAccount, BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { enroll } from '../enroll.js'
 import type { DeployRequest } from '../lab.js'
 import type { Input } from '../snapshots/lab-input.js'
@@ -69,7 +69,8 @@ export class StageEnrollment implements SnapshotStore<EnrollmentState> {
   #enrollBy(client: IronicClient, spec: MachineSpec, fields: Record<string, unknown> | undefined): Promise<string> {
     const { machines, database, accounts } = this.#parts
     const account = (address: string) => accounts.of(address)
-    return enroll({ client, machines, store: database.watched, account }, spec, fields)
+    const setAccount = (address: string, made: BmcAccount) => accounts.set(address, made)
+    return enroll({ client, machines, store: database.watched, account, setAccount }, spec, fields)
   }
 
   take(): EnrollmentState {

@@ -72,6 +72,30 @@ test.each([
   },
 )
 
+test('a machine that is enrolled with its node has an account: another password is refused before the first call', async () => {
+  await using lab = await createStagedLab()
+  const { uuid } = await lab.enroll()
+  const setPassword = (value: string) =>
+    lab.client.patchNode(uuid, [{ op: 'replace', path: '/driver_info/redfish_password', value }])
+  const { driver_info } = (await lab.store.node(uuid))!.node
+  await setPassword('wrong')
+  await lab.client.provision(uuid, 'manage')
+  expect(await free(lab, uuid)).toMatchObject({
+    provision_state: 'enroll',
+    last_error: expect.stringContaining('returned code 401') as string,
+  })
+  const ipmi = { ipmi_address: '198.19.0.1', ipmi_username: 'admin', ipmi_password: 'wrong' }
+  const other = await lab.client.createNode({ driver: 'ipmi', driver_info: ipmi })
+  await lab.client.provision(other.uuid, 'manage')
+  expect(await free(lab, other.uuid)).toMatchObject({
+    provision_state: 'enroll',
+    last_error: expect.stringContaining('IPMI call failed: power status.') as string,
+  })
+  await setPassword(String(driver_info.redfish_password))
+  await lab.client.provision(uuid, 'manage')
+  expect(await free(lab, uuid)).toMatchObject({ provision_state: 'manageable', last_error: null })
+})
+
 test('a BMC that was given no account keeps that of the first node: another password takes the node out of service', async () => {
   const { lab, uuid, setPassword, manage } = await registered(REDFISH)
   await using _ = lab

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../base/wire/index.js'
 import { ignition, machineOf } from '../kit/deployed.js'
 
 /**
- * What a boot needs of the machine is set by every flow that boots something, and undone: boot mode, secure boot, media in
- * the drives (ironic 39.0.0 drivers/modules/redfish/boot.py, boot_mode_utils.py).
+ * Every flow that boots something prepares the machine, and undoes it: boot mode, secure boot, media in the drives
+ * (ironic 39.0.0 drivers/modules/redfish/boot.py, boot_mode_utils.py).
  */
 
 const ISO = 'http://images.example/live.iso'
@@ -57,13 +57,14 @@ describe('boot mode', () => {
 
   test('of an instance holds for its deployment; without one the machine’s is remembered until it goes', async () => {
     await using lab = await createStagedLab()
-    const node = await lab.enroll({ fields: { instance_info: { capabilities: { boot_mode: 'bios' } } } })
+    const fields = { properties: {}, instance_info: { capabilities: { boot_mode: 'bios' } } }
+    const node = await lab.enroll({ fields })
     await done(node, 'manage')
     expect(await done(node, 'provide')).toBe('available')
     expect(await done(node, 'active', INSTALL)).toBe('active')
     expect((await machineOf(node)).firmware.bootMode).toBe('bios')
 
-    const other = await lab.enroll()
+    const other = await lab.enroll({ fields: { properties: {} } })
     await done(other, 'manage')
     await done(other, 'provide')
     expect((await other.get()).driver_internal_info).toMatchObject({ deploy_boot_mode: 'uefi' })
@@ -166,7 +167,8 @@ describe('media in the drives', () => {
 
   test('a ramdisk takes its place too; a boot over the network leaves it', async () => {
     await using lab = await createStagedLab()
-    const [media, network] = [await lab.enroll({ fields: MEDIA }), await lab.enroll()]
+    const media = await lab.enroll({ fields: MEDIA })
+    const network = await lab.enroll()
     for (const node of [media, network]) {
       await done(node, 'manage')
       await attach(lab, node)
@@ -193,10 +195,7 @@ describe('media in the drives', () => {
   test('floppies and sticks go where the node has its parameters on them', async () => {
     await using lab = await createStagedLab()
     const node = await lab.enroll({ fields: { ...MEDIA, automated_clean: false } })
-    const { driver_info } = await node.get()
-    await lab.client.patchNode(node.uuid, [
-      { op: 'replace', path: '/driver_info', value: { ...driver_info, config_via_removable: true } },
-    ])
+    await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/driver_info/config_via_removable', value: true }])
     await done(node, 'manage')
     const machine = await machineOf(node)
     await machine.firmware.insert('floppy', USERS_CD)

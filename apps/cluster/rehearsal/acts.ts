@@ -209,9 +209,7 @@ function connectText(step: NewHosts, cluster: RehearsedCluster): string {
   return `connects ${connect} new host${connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
 }
 
-/** The result of a step that waited. @param missing sentence for what did not come */
-/** The end of an act that waited: a failure if something is still missing after the longest wait. */
-function actEndedWith(missing: string | null): Acted {
-  if (missing === null) return {}
-  return { failure: `after a day ${missing}` }
+/** The end of an act that waited: a failure if something is still missing. */
+function actEndedWith(failure: string | null): Acted {
+  return failure === null ? {} : { failure }
 }

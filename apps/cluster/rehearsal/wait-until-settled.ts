@@ -7,6 +7,8 @@ import type { WaitedFor } from './scenario.js'
 const CLUSTER_POLL_INTERVAL = seconds(5)
 /** Looks in a row at which nothing is missing. */
 const STEADY_CHECKS = 4
+/** Looks in a row at which a paused pool alone is missing: an operator that ignores the pause has begun by then. */
+const PAUSED_CHECKS = 12
 /** Longest wait of a step that names no time. */
 const DEFAULT_WAIT_TIMEOUT = hours(24)
 
@@ -14,7 +16,7 @@ const DEFAULT_WAIT_TIMEOUT = hours(24)
  * Waits in lab time until things have settled.
  *
  * @param within milliseconds after which the story goes on in any case
- * @returns null, or a sentence when they have not settled after a day
+ * @returns null, or a sentence when they have not settled after a day, or cannot
  */
 export async function waitUntilSettled(
   cluster: RehearsedCluster,
@@ -24,20 +26,35 @@ export async function waitUntilSettled(
   const { clock } = cluster
   const end = clock.now() + (within ?? DEFAULT_WAIT_TIMEOUT)
   const waiting = async (): Promise<string | null> => {
-    for (let steady = 0; ;) {
+    let steady = 0
+    let paused = 0
+    for (;;) {
       const missing = await MISSING[what](cluster)
       steady = missing === null ? steady + 1 : 0
+      paused = isPausedPool(missing) ? paused + 1 : 0
       // Consequences of the last change may only begin.
       if (steady === STEADY_CHECKS || (steady > 0 && within !== undefined)) return null
-      if (clock.now() >= end) return within === undefined ? missing : null
+      if (isPausedPool(missing) && paused === PAUSED_CHECKS && within === undefined) return missing.paused
+      if (clock.now() >= end) return within === undefined ? `after a day ${sentenceOf(missing)}` : null
       await clock.sleep(Math.min(CLUSTER_POLL_INTERVAL, end - clock.now()))
     }
   }
   return cluster.until(waiting())
 }
 
-/** Sentences for the things that are still missing; null for nothing. */
-const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise<string | null>>> = {
+/** A sentence for a thing that is still missing, or one for a paused pool, which only the administrator resumes. */
+type Missing = string | PausedPool | null
+
+interface PausedPool {
+  readonly paused: string
+}
+
+const isPausedPool = (missing: Missing): missing is PausedPool => typeof missing === 'object' && missing !== null
+
+const sentenceOf = (missing: Missing): string => (isPausedPool(missing) ? missing.paused : (missing ?? 'all is there'))
+
+/** Things that are still missing; null for nothing. */
+const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise<Missing>>> = {
   time: () => Promise.resolve('the time is not over'),
   upgrade: async ({ kube }) => {
     const found = await kube.find('ClusterVersion', { name: 'version' })
@@ -76,11 +93,16 @@ const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise
     return (await MISSING.pools(cluster)) ?? (await nodeBehind(cluster))
   },
   pools: async ({ kube }) => {
-    for (const { metadata, status } of (await kube.list('MachineConfigPool')).items) {
+    const updating = (await kube.list('MachineConfigPool')).items.filter(({ status }) => {
       const is = (type: string): boolean => conditionOf(status?.conditions, type)?.status === 'True'
-      if (!is('Updated') && !is('Degraded')) return `the pool ${metadata.name} is updating`
-    }
-    return null
+      return !is('Updated') && !is('Degraded')
+    })
+    const [first] = updating
+    if (!first) return null
+    const active = updating.find(({ spec }) => spec.paused !== true)
+    if (active) return `the pool ${active.metadata.name} is updating`
+    const { name } = first.metadata
+    return { paused: `the pool ${name} is paused, so its nodes are not updated: resume it before this step` }
   },
   reboots: async ({ site }) => {
     const booting = site.stage.machines.list().find((machine) => machine.power() === 'on' && !machine.boot())

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { smallLiveImage } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { rehearse, STORIES, type Scenario, type StoryLine } from '../../../apps/cluster/index.js'
-import { silent } from '../../../base/runtime/index.js'
+import { hours, silent } from '../../../base/runtime/index.js'
 
 /** Stories play in seconds; `test/soak/rehearsals.test.ts` plays all of them, with every behaviour taken away. */
 async function played(name: string, without: readonly string[] = []) {
@@ -38,6 +38,18 @@ test.each([
   for (const line of lines)
     expect(line).toMatchObject({ scenario: name, actor: expect.stringMatching(/^[a-z]+$/) as string })
   expect(lines.filter(({ event }) => event === 'check')).toHaveLength(end.checks)
+})
+
+test('a wait for the nodes of a paused pool ends, and says that the pool is paused', async () => {
+  const story = STORIES.find(({ name }) => name === 'paused-pool')!
+  const steps = story.steps.filter((step) => !('resume' in step))
+  const options = { logger: silent, signal: new AbortController().signal, onLine: () => {} }
+  const end = await rehearse({ ...story, steps }, options)
+  expect(end.holds).toBe(false)
+  expect(end.failures.join('\n')).toContain(
+    'the pool worker is paused, so its nodes are not updated: resume it before this step',
+  )
+  expect(end.elapsed).toBeLessThan(hours(12) / 1000)
 })
 
 test('a release can be of a live ISO and a disk image of one’s own', async () => {
