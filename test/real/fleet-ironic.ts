@@ -18,6 +18,18 @@ export interface FleetIronic extends AsyncDisposable {
   readonly url: string
 }
 
+/**
+ * Python that runs before Ironic. For the key of its cached sessions Ironic hashes the password anew, with 600,000 rounds,
+ * each time that it finds a system (ironic 39.0.0 drivers/modules/redfish/utils.py SessionCache): most of the processor time
+ * of a node. Fewer rounds make another key, and nothing else.
+ */
+const CHEAP_SESSION_KEYS = `import hashlib
+real = hashlib.pbkdf2_hmac
+def cheap(name, password, salt, iterations, dklen=None):
+    return real(name, password, salt, min(iterations, 1000), dklen)
+hashlib.pbkdf2_hmac = cheap
+`
+
 /** Starts a real Ironic that builds ISOs, and a server of its files with ranges, as its own Apache is. */
 export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {}): Promise<FleetIronic> {
   // Both are called by Ironic: mkisofs for the ISO, and qemu-img's stand-in is not needed for raw images.
@@ -27,6 +39,7 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
   )
   // xorriso behaves as mkisofs when it is called so.
   await symlink((await succeeds('sh', '-c', 'command -v xorrisofs')).trim(), join(programs!, 'mkisofs'))
+  await writeFile(join(programs!, 'sitecustomize.py'), CHEAP_SESSION_KEYS)
   const clock = new LabClock({ mode: 1 })
   const server = await serveFiles({
     host: '127.0.0.1',
@@ -78,7 +91,7 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
       ...settings['conductor'],
     },
     // Agents call after 0.3 to 0.6 of this; the address of the API is that of any test.
-    api: { ramdisk_heartbeat_timeout: 6 },
+    api: { ramdisk_heartbeat_timeout: 6, ...settings['api'] },
     deploy: {
       http_root: folder!,
       http_url: server.url,
@@ -102,7 +115,10 @@ export async function fleetIronic(settings: Parameters<typeof realIronic>[0] = {
       ...settings['redfish'],
     },
   }
-  const ironic = await realIronic(merged, { PATH: `${programs!}:${process.env['PATH'] ?? ''}` })
+  const ironic = await realIronic(merged, {
+    PATH: `${programs!}:${process.env['PATH'] ?? ''}`,
+    PYTHONPATH: programs!,
+  })
   return {
     ironic,
     folder: folder!,

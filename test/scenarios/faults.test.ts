@@ -221,7 +221,7 @@ describe('commands to the agent', () => {
     const failed = await node.settled()
     // Upstream switches a machine off whose agent it cannot talk to.
     expect(failed).toMatchObject({ ...DEPLOY_FAILED, power_state: 'power off' })
-    expect(failed.last_error).toMatch(/in-band deploy steps.*Bad Gateway/)
+    expect(failed.last_error).toMatch(/in-band deploy steps: Unable to decode response as JSON\..*Bad Gateway/s)
     await deploysAgain(lab, node)
   })
 })

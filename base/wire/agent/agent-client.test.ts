@@ -62,13 +62,40 @@ describe('what the agent refuses', () => {
       'AgentApiError',
       'HTTP status code 400 with error: Invalid command: no',
     ],
-    ['without a faultstring', [500, { error: 1 }], 'AgentApiError', '{"error":1}'],
-    ['no JSON', [200, '<html>'], 'AgentApiError', 'as JSON'],
-    ['no command', [200, { hello: 1 }], 'AgentApiError', 'something that is no command'],
+    [
+      'without a faultstring',
+      [500, { error: 1 }],
+      'AgentAnswerUnreadable',
+      "argument of type 'NoneType' is not iterable",
+    ],
+    [
+      'no JSON',
+      [502, '<html>'],
+      'AgentAnswerUnreadable',
+      'Unable to decode response as JSON.\nRequest URL: http://192.0.2.1:9999/v1/commands/\nResponse status code: 502\nResponse: "<html>"',
+    ],
+    ['no command', [200, { hello: 1 }], 'AgentAnswerUnreadable', 'something that is no command'],
   ])('throws the error of Ironic for %s', async (_, answer, name, message) => {
     const { client, seen } = agent(answer)
     await expect(client.execute(PEER, 'a.b', {})).rejects.toMatchObject({
       name,
+      message: expect.stringContaining(message) as string,
+    })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('a list of commands that is none: the words of Python, whatever the status', () => {
+  test.each<[string, number, string, string]>([
+    ['nothing', 500, '', 'Expecting value: line 1 column 1 (char 0)'],
+    ['a page', 502, '\n <html>', 'Expecting value: line 2 column 2 (char 2)'],
+    ['half an answer', 200, '{"comm', 'Expecting value: line 1 column 7 (char 6)'],
+    ['an error', 503, '{"faultstring": "not now"}', "'commands'"],
+    ['another document', 200, '[]', 'something that is no command'],
+  ])('%s', async (_, status, body, message) => {
+    const { client, seen } = agent([status, body])
+    await expect(client.commands(PEER)).rejects.toMatchObject({
+      name: 'AgentAnswerUnreadable',
       message: expect.stringContaining(message) as string,
     })
     expect(seen).toHaveLength(1)

@@ -1,7 +1,8 @@
 import { SchemaCompiler } from '../../schemas/index.js'
-import { checkNesting, defined, errorChain, jsonText, withinLimit, type Clock } from '../../runtime/index.js'
+import { checkNesting, defined, errorChain, isObject, jsonText, withinLimit, type Clock } from '../../runtime/index.js'
 import { ConnectionFailed, type Transport, type WireResponse } from '../wire-exchange.js'
 import type { JsonObject } from '../ironic/node.js'
+import { pythonJsonError } from '../python/python-json-error.js'
 import type { CommandList, CommandResult } from './command-results.js'
 
 /** An agent as the conductor knows it: from its heartbeats, its lookup and the node they were for. */
@@ -26,9 +27,14 @@ export class AgentInProgress extends Error {
   override name = 'AgentInProgress'
 }
 
-/** The agent answered with an error, or with something that is no answer. */
+/** The agent answered with an error. */
 export class AgentApiError extends Error {
   override name = 'AgentApiError'
+}
+
+/** The agent answered with something that is no answer. */
+export class AgentAnswerUnreadable extends Error {
+  override name = 'AgentAnswerUnreadable'
 }
 
 export interface AgentClientOptions {
@@ -44,7 +50,7 @@ export interface AgentClientOptions {
  * The conductor's side of the agent's commands API (ironic 39.0.0 drivers/modules/agent_client.py AgentClient). Paths
  * keep their trailing slash: the agent redirects without it.
  *
- * @throws AgentConnectionFailed | AgentInProgress | AgentApiError from every method
+ * @throws AgentConnectionFailed | AgentInProgress | AgentApiError | AgentAnswerUnreadable from every method
  */
 export interface AgentClient {
   /** All commands since the agent's start, oldest first. */
@@ -68,7 +74,7 @@ export function agentClient(options: AgentClientOptions): AgentClient {
     for (let attempt = 1; ; attempt++)
       try {
         const response = await send(options, peer, { method: 'GET', url: commandsUrl(peer) }, signal)
-        return parseAgentAnswer(peer, response, isCommandList).commands
+        return readCommandList(peer, response)
       } catch (error) {
         if (attempt >= tries || !(error instanceof ConnectionFailed))
           return throwAgentUnreachable(peer, 'to collect commands status', error)
@@ -81,12 +87,8 @@ export function agentClient(options: AgentClientOptions): AgentClient {
     const body = jsonText({ name, params }, `the parameters of the agent's command ${name}`)
     for (let attempt = 1; ; attempt++) {
       try {
-        return parseAgentAnswer(
-          peer,
-          await send(options, peer, { method: 'POST', url, body }, signal),
-          isCommandResult,
-          name,
-        )
+        const response = await send(options, peer, { method: 'POST', url, body }, signal)
+        return readCommandResult(peer, response, name)
       } catch (error) {
         if (!(error instanceof ConnectionFailed)) throw error
         if (attempt < attempts) continue
@@ -147,36 +149,51 @@ const listSchema = {
 const isCommandResult = answerSchemas.check<CommandResult>(commandSchema).accepts
 const isCommandList = answerSchemas.check<CommandList>(listSchema).accepts
 
-function parseAgentAnswer<T>(
-  peer: AgentPeer,
-  response: WireResponse,
-  isAnswer: (value: unknown) => value is T,
-  command?: string,
-): T {
-  const { status, body = '' } = response
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-    checkNesting(value, 'the answer')
-  } catch (cause) {
-    throw new AgentApiError(
-      `Unable to decode the response of the agent of node ${peer.node} as JSON. Status code: ${status}, response: ${body.slice(0, 200)}`,
-      { cause },
-    )
-  }
-  if (status >= 400) throw rejected(peer, status, value, command)
-  if (isAnswer(value)) return value
-  throw new AgentApiError(
-    `The agent of node ${peer.node} answered with something that is no command: ${body.slice(0, 200)}`,
-  )
+/** Reads the list at any status of the answer, as upstream does: its errors are those of Python's reader. */
+function readCommandList(peer: AgentPeer, { body = '' }: WireResponse): CommandResult[] {
+  const value = readJson(body, () => pythonJsonError(body))
+  if (isCommandList(value)) return value.commands
+  if (isObject(value) && !('commands' in value)) throw new AgentAnswerUnreadable("'commands'")
+  throw noCommand(peer, body)
 }
 
-function rejected(peer: AgentPeer, status: number, value: unknown, command = 'get_commands_status'): Error {
-  const fault = (value as { faultstring?: unknown } | null)?.faultstring
-  const error = typeof fault === 'string' ? fault : JSON.stringify(value)
-  if (status === 409 || error.toLowerCase().includes('agent is busy'))
+function readCommandResult(peer: AgentPeer, { status, body = '' }: WireResponse, command: string): CommandResult {
+  const value = readJson(body, () => {
+    const url = commandsUrl({ ...peer, token: undefined })
+    const answer = `Response status code: ${status}\nResponse: "${shortened(body)}"`
+    return `Unable to decode response as JSON.\nRequest URL: ${url}\n${answer}`
+  })
+  if (status >= 400) throw rejected(peer, status, value, command)
+  if (isCommandResult(value)) return value
+  throw noCommand(peer, body)
+}
+
+/** Upstream's sentence says all, so that the error of our own reader is no cause of it. */
+function readJson(body: string, describe: () => string): unknown {
+  try {
+    const value: unknown = JSON.parse(body)
+    checkNesting(value, 'the answer')
+    return value
+  } catch {
+    throw new AgentAnswerUnreadable(describe())
+  }
+}
+
+const MAX_SHOWN_ANSWER = 200
+const shortened = (body: string): string => body.slice(0, MAX_SHOWN_ANSWER)
+
+const noCommand = (peer: AgentPeer, body: string): Error =>
+  new AgentAnswerUnreadable(
+    `The agent of node ${peer.node} answered with something that is no command: ${shortened(body)}`,
+  )
+
+function rejected(peer: AgentPeer, status: number, value: unknown, command: string): Error {
+  const fault = isObject(value) ? value.faultstring : undefined
+  // Upstream looks for words in a fault string that is not there.
+  if (typeof fault !== 'string') return new AgentAnswerUnreadable("argument of type 'NoneType' is not iterable")
+  if (status === 409 || fault.toLowerCase().includes('agent is busy'))
     return new AgentInProgress(
-      `Node ${peer.node} command "${command}" failed. Agent is presently executing a command. Error ${error}`,
+      `Node ${peer.node} command "${command}" failed. Agent is presently executing a command. Error ${fault}`,
     )
-  return new AgentApiError(`Agent API for node ${peer.node} returned HTTP status code ${status} with error: ${error}`)
+  return new AgentApiError(`Agent API for node ${peer.node} returned HTTP status code ${status} with error: ${fault}`)
 }

@@ -51,6 +51,7 @@ export interface FlowMemos {
     'agent-partitions': NoMemo
     'agent-power-off': NoMemo
     'boot-device': NoMemo
+    'failure-clean-up': FailureMemo
     'failure-logs': FailureMemo & { off: boolean }
     'failure-power-off': NoMemo
     'fast-track': NoMemo
@@ -71,6 +72,7 @@ export interface FlowMemos {
     'no-inspection': NoMemo
     'ramdisk-boot': NoMemo
     'ramdisk-end': InspectionData & { error?: string }
+    'start-clean-up': FailureMemo
     'timeout-power-off': NoMemo
   }
   power: { 'power-change': { target: string }; 'power-correction': NoMemo }

@@ -1,6 +1,6 @@
 import { pythonRepr } from '../../../base/wire/index.js'
 import { timeOutCleaning } from '../flows/clean/cleaning-failure.js'
-import { deployFailed } from '../flows/deploy/deployment-failure.js'
+import { timeOutDeployment } from '../flows/deploy/deployment-failure.js'
 import type { DeadlineKind } from './conductor-events.js'
 import { timeOutInspection } from '../flows/inspect/inspection.js'
 import { failRescueAndPowerOff } from '../flows/rescue/rescue.js'
@@ -39,6 +39,6 @@ export function deadlinePassed(task: NodeTask, deadline: DeadlineKind): void {
       return failRescueAndPowerOff(task, 'Timeout reached while waiting for rescue ramdisk callback for node')
     case 'deploy callback':
       if (task.node.provision_state !== 'wait call-back') return
-      return deployFailed(task, `Timeout reached while waiting for callback for node ${task.uuid}`)
+      return timeOutDeployment(task, `Timeout reached while waiting for callback for node ${task.uuid}`)
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Probe } from '../../../base/runtime/index.js'
-import { errorChain, onAbort } from '../../../base/runtime/index.js'
+import { errorChain, onAbort, seconds } from '../../../base/runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../base/wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
 import type { FindImage } from './find-images.js'
@@ -230,29 +230,51 @@ export class EffectRunner {
     target: PowerTarget,
     timeout?: number,
   ): Promise<PowerState> {
-    const { signal } = attempt
+    const { subject, signal } = attempt
     const { powerStateChangeTimeout, softPowerOffTimeout } = this.#options.conf
     const limit = timeout ?? (target.startsWith('soft') ? softPowerOffTimeout : powerStateChangeTimeout)
     const goal = target === 'power off' || target === 'soft power off' ? 'power off' : 'power on'
     const skipped = target === 'soft power off' ? 'power off' : target
     const power = () => this.#patiently<PowerState | null>(attempt, () => bmc.power())
     if ((skipped === 'power on' || skipped === 'power off') && (await power()) === skipped) return skipped
-    await this.#patiently(attempt, () => this.#within(limit, goal, bmc.setPower(target), signal))
+    await this.#patiently(attempt, () =>
+      this.#within(limit, goal, (ended) => this.#reach(subject, bmc, { target, goal }, ended), signal),
+    )
     return goal
   }
 
-  async #within(limit: number, goal: string, work: Promise<void>, signal: AbortSignal): Promise<void> {
-    if (limit <= 0) return work
+  /** Sets the power and looks until the machine has it, since a BMC may confirm what it does not do. */
+  async #reach(
+    { node }: AgentSubject,
+    bmc: Bmc | RememberedBmc,
+    { target, goal }: { target: PowerTarget; goal: PowerState },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, conf } = this.#options
+    await bmc.setPower(target)
+    if (remembersPower(node, conf)) return
+    while ((await bmc.power()) !== goal) await clock.sleep(POWER_POLL_INTERVAL, { signal })
+  }
+
+  /** Ends the work after a limit, by the signal that it gets. */
+  async #within(
+    limit: number,
+    goal: string,
+    start: (ended: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (limit <= 0) return start(signal)
     const done = new AbortController()
     using _stopped = onAbort(signal, (reason) => done.abort(reason))
     const late = this.#options.clock.sleep(limit, { signal: done.signal }).then(() => {
       throw new Error(`Failed to set node power state to ${goal}.`)
     })
+    const work = start(done.signal)
     try {
       await Promise.race([work, late])
     } finally {
       done.abort(EFFECT_DONE)
-      late.catch(() => {})
+      for (const ended of [late, work]) ended.catch(() => {})
     }
   }
 
@@ -273,6 +295,9 @@ export class EffectRunner {
     return this.#setPower(attempt, bmc, 'power off')
   }
 }
+
+/** Wait between looks at a machine whose power changes (ironic 39.0.0 conductor/utils.py node_wait_for_power_state). */
+const POWER_POLL_INTERVAL = seconds(1)
 
 /** A shared abort reason, since creating an exception with a stack for each effect is slow. */
 const EFFECT_DONE = new Error('done')

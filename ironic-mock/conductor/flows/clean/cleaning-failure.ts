@@ -2,6 +2,7 @@ import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { endRamdisk } from '../../agents/boot-ramdisk.js'
+import { isRamdiskEjected } from '../../agents/eject-ramdisk.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
@@ -19,7 +20,7 @@ interface FailureOptions {
 
 /**
  * Fails the cleaning. After a step had started the node goes into maintenance and stays on, since the state of its disks
- * is unknown.
+ * is unknown, unless its ramdisk is a medium that is ejected.
  */
 export function cleanFailed(task: NodeTask, error: string, { tearDown }: FailureOptions = { tearDown: true }): void {
   const { node, conf } = task
@@ -30,7 +31,8 @@ export function cleanFailed(task: NodeTask, error: string, { tearDown }: Failure
     node.maintenance_reason ??= error
   }
   const memo = { error }
-  const off = tearDown && hasRamdisk(task) && node.fault !== 'clean failure' && !fastTracked(task)
+  const leavesPower = node.fault === 'clean failure' && !isRamdiskEjected(task)
+  const off = tearDown && hasRamdisk(task) && !leavesPower && !fastTracked(task)
   if (off) return task.run(endRamdisk(task), { flow: 'cleaning', after: 'failure-tear-down' }, memo)
   if (conf.powerOffInCleanFail) return task.run([OFF], { flow: 'cleaning', after: 'failure-tear-down' }, memo)
   endFailedCleaning(task, memo)

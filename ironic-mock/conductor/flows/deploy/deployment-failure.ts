@@ -1,16 +1,34 @@
 import type { JsonObject } from '../../../../base/wire/index.js'
+import { ejectRamdisk, isRamdiskEjected } from '../../agents/eject-ramdisk.js'
 import type { FlowMemos } from '../../core/continuation.js'
 import type { EffectOutcome } from '../../core/effects.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from '../teardown/wipe.js'
 
-/** Fails the deployment. The machine keeps its power state, as recorded. */
+/** Fails the deployment, and cleans up after its ramdisk. */
 export function deployFailed(task: NodeTask, error: string): void {
+  if (!isRamdiskEjected(task)) return endFailedDeployment(task, error)
+  task.run(ejectRamdisk(task), { flow: 'deployment', after: 'failure-clean-up' }, { error })
+}
+
+export function afterFailureCleanUp(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
+  const also = outcome.ok ? '' : `. Also failed to clean up due to: ${outcome.error}`
+  endFailedDeployment(task, error + also)
+}
+
+function endFailedDeployment(task: NodeTask, error: string): void {
   task.fail(error, 'deploying')
   wipeDeployment(task)
-  task.process('fail')
+  if (task.node.provision_state !== 'deploy failed') task.process('fail')
   task.release()
+}
+
+/** Fails the deployment after the callback timeout; the state changes at once. */
+export function timeOutDeployment(task: NodeTask, error: string): void {
+  task.node.last_error = error
+  task.process('fail')
+  deployFailed(task, error)
 }
 
 /** Fails the deployment after the agent's logs are collected. */
@@ -27,17 +45,19 @@ export function failDeploymentAndPowerOff(
 ): void {
   if (logs && task.conf.deployLogsCollect !== 'never')
     task.run([{ kind: 'agent-logs' }], { flow: 'deployment', after: 'failure-logs' }, { error, off: true })
-  else failWithPower(task, { error, off: true })
+  else failWithPower(task, { error })
 }
 
-export const afterFailureLogs = (task: NodeTask, _: EffectOutcome, memo: FailureLogsMemo): void =>
-  failWithPower(task, memo)
+export function afterFailureLogs(task: NodeTask, _: EffectOutcome, memo: FailureLogsMemo): void {
+  if (memo.off) failWithPower(task, memo)
+  else deployFailed(task, memo.error)
+}
 
 type FailureLogsMemo = FlowMemos['deployment']['failure-logs']
 
-function failWithPower(task: NodeTask, { error, off }: FailureLogsMemo): void {
-  deployFailed(task, error)
-  if (off && task.conf.powerOffAfterDeployFailure && !task.node.disable_power_off)
+function failWithPower(task: NodeTask, { error }: { error: string }): void {
+  endFailedDeployment(task, error)
+  if (task.conf.powerOffAfterDeployFailure && !task.node.disable_power_off)
     task.run([{ kind: 'power', target: 'power off' }], { flow: 'deployment', after: 'failure-power-off' })
 }
 

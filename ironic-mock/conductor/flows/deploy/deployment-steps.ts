@@ -19,6 +19,7 @@ import { failRun, recordEnd, runNextStep } from '../../steps/step-runner.js'
 import { wipeDeployment } from '../teardown/wipe.js'
 import {
   abortDeploymentAfter,
+  afterFailureCleanUp,
   afterFailureLogs,
   afterFailurePowerOff,
   deployFailed,
@@ -192,6 +193,7 @@ export const deploymentStepContinuations: Omit<Continuations<'deployment'>, 'pre
   'agent-partitions': afterAgentPartitions,
   'agent-power-off': afterAgentPowerOff,
   'boot-device': afterBootDevice,
+  'failure-clean-up': afterFailureCleanUp,
   'failure-logs': afterFailureLogs,
   'failure-power-off': afterFailurePowerOff,
   'fast-track': afterFastTrack,

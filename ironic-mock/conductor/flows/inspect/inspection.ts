@@ -71,10 +71,23 @@ function afterNoInspection(task: NodeTask): void {
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
-  if (!outcome.ok)
-    return inspectionFailed(task, `Failed to inspect hardware. Reason: unable to start inspection: ${outcome.error}`)
+  if (!outcome.ok) return startFailed(task, outcome.error)
   task.process('wait')
   task.release()
+}
+
+/** Fails an inspection whose ramdisk did not start, after the machine is switched off again. */
+function startFailed(task: NodeTask, problem: string): void {
+  const error = `Failed to inspect hardware. Reason: unable to start inspection: ${problem}`
+  task.record('ERROR', error, INSPECTION_EVENT_TYPE)
+  task.run(afterRamdisk(task), { flow: 'inspection', after: 'start-clean-up' }, { error })
+}
+
+function afterStartCleanUp(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
+  const last = outcome.ok
+    ? `Async execution of inspect_hardware failed with error: ${error}`
+    : `Inspection clean up failed: unable to power off the node: ${outcome.error}`
+  inspectionFailed(task, last)
 }
 
 /** Accepts the agent's inventory; hooks and rules run after the answer. */
@@ -237,5 +250,6 @@ export const inspectionContinuations: Continuations<'inspection'> = {
   'no-inspection': afterNoInspection,
   'ramdisk-boot': afterRamdiskBoot,
   'ramdisk-end': afterRamdiskEnd,
+  'start-clean-up': afterStartCleanUp,
   'timeout-power-off': afterTimeoutPowerOff,
 }

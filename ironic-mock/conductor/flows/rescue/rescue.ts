@@ -6,6 +6,7 @@ import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { cleanUpRamdisk } from '../../agents/boot-preparation.js'
 import { startInstance, startRamdiskOverInstance } from '../../agents/boot-ramdisk.js'
+import { ejectRamdisk } from '../../agents/eject-ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
@@ -49,9 +50,17 @@ function afterRescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
 }
 
 function afterRamdiskBoot(task: NodeTask, outcome: EffectOutcome): void {
-  if (!outcome.ok) return rescueFailed(task, outcome.error)
+  if (!outcome.ok) {
+    showPowerOff(task)
+    return rescueFailed(task, outcome.error)
+  }
   task.process('wait')
   task.release()
+}
+
+/** A boot that failed leaves the machine off, which the record did not show while it went on. */
+function showPowerOff({ node }: NodeTask): void {
+  if (!node.disable_power_off) node.power_state = 'power off'
 }
 
 function rescueFailed(task: NodeTask, error: string): void {
@@ -73,15 +82,14 @@ export function rescueHeartbeat(task: NodeTask): void {
 
 function afterAgentRescue(task: NodeTask, outcome: EffectOutcome): void {
   const problem = finalizeProblem(task, outcome)
-  if (problem !== undefined)
-    return failRescueAndPowerOff(
-      task,
-      `Node failed to perform rescue operation: ${describeRescueFailure(task, 'rescue', problem)}`,
-    )
+  if (problem !== undefined) return finalizeFailed(task, describeRescueFailure(task, 'rescue', problem))
   task.process('resume')
   forgetPassword(task)
-  task.run([{ kind: 'proceed' }], { flow: 'rescue', after: 'completion' })
+  task.run(ejectRamdisk(task), { flow: 'rescue', after: 'completion' })
 }
+
+const finalizeFailed = (task: NodeTask, problem: string): void =>
+  failRescueAndPowerOff(task, `Node failed to perform rescue operation: ${problem}`)
 
 function finalizeProblem({ conf }: NodeTask, outcome: EffectOutcome): string | undefined {
   if (!outcome.ok && outcome.reason === 'agent error' && conf.requireRescuePasswordHashed)
@@ -90,6 +98,11 @@ function finalizeProblem({ conf }: NodeTask, outcome: EffectOutcome): string | u
   const result = valueOf(outcome, 'agent-rescue')
   if (result.command_status === 'SUCCEEDED') return undefined
   return `Agent returned bad result for command finalize_rescue: ${commandError(result)}`
+}
+
+function afterCompletion(task: NodeTask, outcome: EffectOutcome): void {
+  if (outcome.ok) complete(task)
+  else finalizeFailed(task, outcome.error)
 }
 
 function complete(task: NodeTask): void {
@@ -151,7 +164,10 @@ function afterUnrescuePowerOff(task: NodeTask, outcome: EffectOutcome): void {
 }
 
 function afterInstanceBoot(task: NodeTask, outcome: EffectOutcome): void {
-  if (!outcome.ok) return unrescueFailed(task, outcome.error)
+  if (!outcome.ok) {
+    showPowerOff(task)
+    return unrescueFailed(task, outcome.error)
+  }
   unrescueDone(task)
 }
 
@@ -169,7 +185,7 @@ function unrescueFailed(task: NodeTask, error: string): void {
 
 export const rescueContinuations: Continuations<'rescue'> = {
   'agent-rescue': afterAgentRescue,
-  completion: complete,
+  completion: afterCompletion,
   'failure-power-off': afterFailurePowerOff,
   'power-off': afterRescuePowerOff,
   'ramdisk-boot': afterRamdiskBoot,

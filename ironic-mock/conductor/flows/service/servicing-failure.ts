@@ -2,6 +2,7 @@ import { restoreDeployInterface } from '../verify/autodetect-interface.js'
 import type { FlowMemos } from '../../core/continuation.js'
 import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { bootInstance } from '../../agents/boot-ramdisk.js'
+import { ejectRamdisk } from '../../agents/eject-ramdisk.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess, wipeFlags, wipeServicing } from '../teardown/wipe.js'
@@ -24,9 +25,9 @@ export function serviceFailed(task: NodeTask, error: string, { tearDown }: Failu
   }
   const memo = { error }
   if (conf.powerOffInServiceFail) return task.run([OFF], { flow: 'servicing', after: 'failure-tear-down' }, memo)
-  if (tearDown && !begun && task.info.agent_start_attempted === true)
-    return task.run(bootInstance(task), { flow: 'servicing', after: 'failure-tear-down' }, memo)
-  endFailedServicing(task, memo)
+  if (!tearDown || task.info.agent_start_attempted !== true) return endFailedServicing(task, memo)
+  const last: [EffectBody, ...EffectBody[]] = begun ? ejectRamdisk(task) : bootInstance(task)
+  task.run(last, { flow: 'servicing', after: 'failure-tear-down' }, memo)
 }
 
 interface Failed {
