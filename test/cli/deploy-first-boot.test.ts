@@ -27,6 +27,38 @@ test('a first boot that fails is told with the stage and the reason', async () =
   })
 })
 
+test('a first boot that waits says for what, and the cause at its end', { timeout: 60_000 }, async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'ironstage-cli-')), 'd.img')
+  const replace = { source: 'http://127.0.0.1:9/next.ign' }
+  const stdin = JSON.stringify({ ignition: { version: '3.4.0', config: { replace }, timeouts: { httpTotal: 13 } } })
+  const run = command(['deploy', '--json', '--ignition', '-', '--disk-file', file], { stdin })
+  expect(await run.ended).toBe(1)
+  const lines = run.stdout.trim().split('\n')
+  const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(events.filter(({ event }) => event === 'waiting')).toEqual([
+    {
+      elapsed: expect.any(Number) as number,
+      event: 'waiting',
+      stage: 'first boot',
+      seconds: expect.any(Number) as number,
+      for: expect.stringMatching(
+        /^Ignition asks http:\/\/127\.0\.0\.1:9\/next\.ign \(attempt \d+; the last answer: .*connection refused\)$/,
+      ) as string,
+    },
+  ])
+  expect(events.at(-1)).toMatchObject({
+    checks: expect.arrayContaining([
+      {
+        what: 'first boot',
+        ok: false,
+        found: expect.stringMatching(
+          /stage fetch: .*unable to fetch resource in time \(http:\/\/127\.0\.0\.1:9\/next\.ign, \d+ attempts; the last answer: .*connection refused\)$/,
+        ) as string,
+      },
+    ]) as unknown[],
+  })
+})
+
 test('changes of disks by the config are reported as planned only', async () => {
   const disks = [{ device: '/dev/sda', partitions: [{ label: 'data', number: 6, sizeMiB: 64 }] }]
   const { code, checks } = await deploy({ disks })

@@ -62,13 +62,13 @@ export interface DeploymentReport {
 /**
  * Reads the disk back and compares it with the request.
  *
- * @param firstBoot null when it did not happen, undefined when none was expected
+ * @param firstBoot undefined when none was expected
  */
 export async function readBack(
   file: string,
   node: string,
   asked: RequestedInstallation,
-  firstBoot: FirstBoot | null | undefined,
+  firstBoot: FirstBoot | MissingFirstBoot | undefined,
   seconds: DeploymentReport['seconds'],
   clock: Clock,
 ): Promise<DeploymentReport> {
@@ -184,9 +184,17 @@ async function imageCheck(
   return { what: 'image', ok: false, found: `differs from byte ${differences[0]?.offset ?? 0}` }
 }
 
-function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): DiskCheck {
+/** A first boot that did not come to its end, with what it waited for where that is known. */
+interface MissingFirstBoot {
+  didNotHappen: string | null
+}
+
+function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | MissingFirstBoot): DiskCheck {
   const what = 'first boot'
-  if (!firstBoot) return { what, ok: false, found: 'did not happen' }
+  if ('didNotHappen' in firstBoot) {
+    const cause = firstBoot.didNotHappen
+    return { what, ok: false, found: `did not happen${cause === null ? '' : `: ${cause}`}` }
+  }
   if (firstBoot.failure) {
     const stage = firstBoot.failedStage === null ? '' : `Ignition failed at its stage ${firstBoot.failedStage}: `
     return { what, ok: false, found: `${stage}${firstBoot.failure}` }
@@ -200,8 +208,8 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Disk
 }
 
 /** Disk changes of a config, which are planned but not executed. The report says so explicitly. */
-const plannedChecks = (firstBoot: FirstBoot | null): DiskCheck[] =>
-  (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
+const plannedChecks = (firstBoot: FirstBoot | MissingFirstBoot): DiskCheck[] =>
+  ('didNotHappen' in firstBoot ? [] : firstBoot.plannedDiskChanges).map(({ section, device, what }) => ({
     what: `${section} ${device}`,
     ok: true,
     found: `planned and checked, not done: ${what}`,
