@@ -59,6 +59,21 @@ test('a first boot that waits says for what, and the cause at its end', { timeou
   })
 })
 
+test('a config with a host name of its own: two entries as from the shipped step, and the report says what comes of them', async () => {
+  const { code, checks } = await deploy({ files: [{ path: '/etc/hostname', contents: { source: 'data:,own' } }] })
+  expect(code).toBe(1)
+  expect(checks).toContainEqual({
+    what: 'Ignition config',
+    ok: false,
+    found: expect.stringMatching(/^as requested, but it writes \/etc\/hostname, .* two entries .* at first boot/),
+  })
+  expect(checks).toContainEqual({
+    what: 'first boot',
+    ok: false,
+    found: expect.stringMatching(/^Ignition failed at its stage fetch-offline: /),
+  })
+})
+
 test('changes of disks by the config are reported as planned only', async () => {
   const disks = [{ device: '/dev/sda', partitions: [{ label: 'data', number: 6, sizeMiB: 64 }] }]
   const { code, checks } = await deploy({ disks })

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parseIgnition, summarizeIgnition, withHostname, type IgnitionConfig } from '../../../ignition/index.js'
+import {
+  parseIgnition,
+  summarizeIgnition,
+  withHostname,
+  writesHostname,
+  type IgnitionConfig,
+} from '../../../ignition/index.js'
 import {
   compareWithImage,
   inspectDisk,
@@ -138,9 +144,13 @@ function tableChecks({ table, partitions, boot }: DiskReport): DiskCheck[] {
 function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): DiskCheck {
   const what = 'Ignition config'
   if (!boot?.ignition) return { what, ok: false, found: 'none' }
-  if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname)))
+  if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname, 'duplicate')))
     return { what, ok: false, found: 'differs from the request' }
   const mode = boot.ignition.mode & 0o7777
+  if (writesHostname(asked.ignition)) {
+    const why = 'it writes /etc/hostname, and so does the step: Ignition refuses two entries for one path at first boot'
+    return { what, ok: false, found: `as requested, but ${why} (the step's argument own_hostname avoids that)` }
+  }
   return { what, ok: mode === 0o600, found: `as requested, mode ${mode.toString(8).padStart(4, '0')}` }
 }
 

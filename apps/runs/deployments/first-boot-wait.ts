@@ -11,7 +11,7 @@ interface SystemLine {
 }
 
 /**
- * What a first boot waits for, by the journal of its system: the server that Ignition asks and its last answer, or else the
+ * Tells a first boot's wait by the journal of its system: the server that Ignition asks and its last answer, or else the
  * last line that Ignition wrote. Null without any.
  */
 export function waitsFor(journal: readonly SystemLine[]): string | null {
