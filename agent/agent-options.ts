@@ -1,3 +1,4 @@
+import type { ProxySettings } from '../base/bytes/index.js'
 import type { Clock, ConfigFile, Logger, Probe, Random } from '../base/runtime/index.js'
 import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
@@ -12,6 +13,8 @@ export interface AgentOptions {
   managers: readonly HardwareManager[]
   /** Boot of the machine, with the kernel parameters of its ramdisk (`ipa-api-url` ...). */
   boot: { id: string; parameters: Readonly<Record<string, string>> }
+  /** Proxies to the servers of images; none by default. */
+  proxies?: ProxySettings
   /** Folders of this host whose files `file:` URLs of images may name; by default those of Ironic. */
   fileFolders?: readonly string[]
   /** Environment of the agent's process: `IPA_COREOS_IP_OPTIONS` ... */

@@ -125,7 +125,8 @@ class RunningAgent implements Agent {
       ignoreBootloaderFailure: settings.ignoreBootloaderFailure,
       images: () => {
         const { md5 = false, formats = null } = this.#state.saved.images ?? {}
-        return { md5: md5 || settings.md5, formats, fileFolders: this.#options.fileFolders ?? FILE_URL_PATHS }
+        const { proxies, fileFolders = FILE_URL_PATHS } = this.#options
+        return { md5: md5 || settings.md5, formats, fileFolders, ...defined({ proxies }) }
       },
       ...defined({ nodeAgain: standalone === undefined ? () => this.#nodeAgain() : undefined }),
       node: () => this.#node ?? { instance_info: { root_device: this.#state.saved.hints ?? null } },

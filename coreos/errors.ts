@@ -80,6 +80,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the metadata mixes builds or architectures that do not belong together',
     remedy: 'name each architecture once, or start a new release',
   },
+  'metadata-rollout': {
+    sentence: 'the document is rollout metadata, not metadata of images',
+    remedy: 'name the stream metadata (streams/STREAM.json) or the index of its releases (releases.json)',
+  },
   'metadata-schema': {
     sentence: 'the document does not match the schema of CoreOS metadata',
     remedy: 'run ironstage stream validate',

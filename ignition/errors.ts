@@ -28,9 +28,21 @@ export const ERRORS = defineCatalogue({
     sentence: 'the Ignition config is not valid',
     remedy: 'run ironstage ignition validate',
   },
+  'ignition-iso': {
+    sentence: 'the file is an ISO image',
+    remedy: 'take the config out of it with ironstage iso ignition show',
+  },
+  'ignition-kickstart': {
+    sentence: 'the file is a kickstart, and CoreOS has no Anaconda',
+    remedy: 'write a Butane config, and translate it with butane --strict',
+  },
   'ignition-loss': {
     sentence: 'the target version of the Ignition spec cannot express part of the config',
     remedy: "keep the config's version, or remove those parts",
+  },
+  'ignition-machine-config': {
+    sentence: 'the file is a MachineConfig of OpenShift',
+    remedy: 'take the Ignition config out of its spec.config',
   },
   'ignition-not-a-config': {
     sentence: 'the file is a source format, not an Ignition config',

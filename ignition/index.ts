@@ -5,7 +5,7 @@ export type { IgnitionConfig, IgnitionFile, IgnitionUnit, IgnitionUser, Ignition
 export { dataUrl, dataUrlBytes } from './data-url.js'
 export { ERRORS } from './errors.js'
 export { type IgnitionFinding, findingLine } from './findings.js'
-export { withHostname } from './hostname.js'
+export { type OwnHostname, withHostname, writesHostname } from './hostname.js'
 export type { TextPosition } from './json/place.js'
 export { mergeIgnition } from './merge.js'
 export { negotiate } from './negotiate.js'

@@ -1,5 +1,7 @@
 import { checkNesting, isObject, UserError } from '../base/runtime/index.js'
 import { butaneVariant } from './butane.js'
+import { refuseForeignObject, refuseForeignText, refuseIso } from './foreign-input.js'
+import { JsonSyntaxError, readJson } from './json/read-json.js'
 import { looksLikeCloudConfig } from './cloud-config.js'
 import type { IgnitionConfig } from './config.js'
 import { hasShape, shapeError } from './ignition-schema.js'
@@ -46,6 +48,7 @@ export function parseIgnition(input: Uint8Array | string | object): IgnitionConf
 
 function decodeConfig(input: Uint8Array | string): string {
   if (typeof input === 'string') return input
+  refuseIso(input)
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(input)
   } catch {
@@ -57,18 +60,17 @@ function parseText(text: string): unknown {
   if (text.trim() === '') throw new UserError('ignition-empty', 'the Ignition config is empty', { remedy })
   try {
     return JSON.parse(text)
-  } catch (error) {
+  } catch {
     refuseButane(butaneVariant(text))
+    refuseForeignText(text)
     if (looksLikeCloudConfig(text))
       throw new UserError(
         'ignition-cloud-config',
         'this is user data for cloud-init, not an Ignition config; CoreOS has no cloud-init to read it',
-        { remedy },
+        { remedy: 'Write what it sets up as Butane, run butane --strict FILE.bu > FILE.ign, then give FILE.ign.' },
       )
-    // The parser's message quotes the text, which may hold secrets: use only its position.
-    const position = /position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
-    const where = position === undefined ? '' : ` (${describePosition(text, Number(position))})`
-    throw new UserError('ignition-not-json', `the Ignition config is not JSON${where}`, { remedy })
+    // A parser's message may quote the text, which may hold secrets: use only its position.
+    throw new UserError('ignition-not-json', `the Ignition config is not JSON${errorPlace(text)}`, { remedy })
   }
 }
 
@@ -81,15 +83,28 @@ function refuseButane(variant: string | null): void {
   )
 }
 
-function describePosition(text: string, position: number): string {
-  const before = text.slice(0, position).split('\n')
-  return `line ${before.length}, column ${before.at(-1)!.length + 1}`
+/** Line and column of the first syntax error. JSON.parse names no place for some of them. */
+function errorPlace(text: string): string {
+  const bytes = Buffer.from(text)
+  try {
+    readJson(bytes)
+    return ''
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error
+    const isCut = /unexpected end/.test(error.message)
+    const before = bytes
+      .subarray(0, isCut ? bytes.length : error.offset - 1)
+      .toString()
+      .split('\n')
+    return ` (${isCut ? 'it ends at ' : ''}line ${before.length}, column ${before.at(-1)!.length + 1})`
+  }
 }
 
 function specVersionOf(value: unknown): string {
   const header = isObject(value) ? value['ignition'] : undefined
   const version = isObject(header) ? header['version'] : undefined
   if (typeof version === 'string' && version !== '') return version
+  refuseForeignObject(value)
   if (isObject(value) && typeof value['variant'] === 'string') refuseButane(butaneVariant(JSON.stringify(value)))
   if (isObject(value) && ('variant' in value || 'ignitionVersion' in value))
     throw new UserError('ignition-not-a-config', 'this is not an Ignition config but what one is made from', {

@@ -14,6 +14,7 @@ export {
   summarizeIgnition,
   translateIgnition,
   validateIgnition,
+  type OwnHostname,
   withHostname,
   type FetchResource,
   type IgnitionFinding,

@@ -49,7 +49,7 @@ export {
   type ServerAnswer,
 } from './http/http-client.js'
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from './http/http-limits.js'
-export { proxyFor, type ProxySettings } from './http/proxy.js'
+export { beyondLoopback, proxiesOfVariables, proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'
 export { retryAfter } from './http/retry-after.js'
 export { type IsoEntry, type IsoFilesystem, NotOnIso, readIso9660 } from './iso9660/read-iso9660.js'

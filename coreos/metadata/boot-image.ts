@@ -39,8 +39,9 @@ const BOOT_IMAGE_FORMATS: Record<
   qemu: ['qemu', ['qcow2.xz', 'qcow2.gz', 'qcow2']],
   vmware: ['vmware', ['ova']],
   'aws-snapshot': ['aws', ['vmdk.xz', 'vmdk.gz', 'vmdk']],
-  'baremetal-iso': ['metal', ['iso']],
-  'baremetal-pxe': ['metal', ['pxe']],
+  // RHEL CoreOS had no live system before 4.5: its installer is another ISO, and boots without a root filesystem.
+  'baremetal-iso': ['metal', ['iso', 'installer.iso']],
+  'baremetal-pxe': ['metal', ['pxe', 'installer-pxe']],
 }
 
 /**

@@ -40,7 +40,7 @@ export interface BuildMeta {
   amis?: { name: string; hvm: string; snapshot?: string }[]
   'aws-winli'?: { name: string; hvm: string }[]
   aliyun?: { name: string; id: string }[]
-  gcp?: { image: string; project: string; family?: string; url: string }
+  gcp?: { image: string; project?: string; family?: string; url: string }
   ibmcloud?: BuildObject[]
   powervs?: BuildObject[]
   azure?: { image?: string; url: string }

@@ -111,8 +111,8 @@ function ofBuild(
     for (const { region, object, bucket, url } of build[cloud] ?? [])
       (mediaOf(cloud).images ??= {})[region] = { object, bucket, url }
   if (build.gcp) {
-    const { image: name, project = '', family } = build.gcp
-    mediaOf('gcp').image = { project, ...defined({ family }), name }
+    const { image: name, project, family } = build.gcp
+    mediaOf('gcp').image = { ...defined({ project, family }), name }
   }
   if (build.kubevirt) mediaOf('kubevirt').image = floating(build, build.kubevirt)
   const { azure, 'aws-winli': windows, 'base-oscontainer': base } = build

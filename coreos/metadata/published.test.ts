@@ -1,14 +1,16 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { bootImageFor } from './boot-image.js'
 import { bootImagesText, readBootImages, streamNamed } from './config-map.js'
+import { documentText } from './metadata-document.js'
 import { metaToRelease } from './meta-to-release.js'
 import { metalImageOf } from './metal-image.js'
 import { readMetadata, schemaProblems, type MetadataDocument } from './read-metadata.js'
 import { releaseToStream } from './release-to-stream.js'
 import { checkStream } from './stream-check.js'
 import { liveFiles } from './stream-lookup.js'
+import { diffStreams } from './stream-diff.js'
 import type { StreamMetadata } from './stream-metadata.js'
 import { compareVersions } from './coreos-versions.js'
 
@@ -89,6 +91,61 @@ test('a build of RHEL CoreOS of 2020 has an installer’s ISO and unsigned files
   expect(Object.keys(artifacts['metal']!.formats)).toEqual(['installer-pxe', 'installer.iso', 'raw.gz'])
   expect(artifacts['metal']!.formats['raw.gz']!.disk).not.toHaveProperty('signature')
   expect(images!.gcp).toMatchObject({ name: 'rhcos-44devel-81-202001151926-0' })
+})
+
+const NOW = '2026-01-01T00:00:00Z'
+/** All of the fixtures but the index, which has no files. */
+const WITH_FILES = readdirSync(new URL('../../test/fixtures/published', import.meta.url)).filter(
+  (name) => name.endsWith('.json') && readMetadata(text(name), name).kind !== 'index',
+)
+
+/** Streams that follow from a document: of a build and a release the converted one, of a stream itself. */
+function streamsOf(name: string): StreamMetadata[] {
+  const found = readMetadata(text(name), name)
+  if (found.kind === 'stream') return [found.value]
+  if (found.kind === 'release') return [releaseToStream(found.value, { now: NOW })]
+  if (found.kind !== 'build') return []
+  return [true, false].map((signatures) =>
+    releaseToStream(metaToRelease([found.value], { streamName: 'stable', signatures }), { now: NOW }),
+  )
+}
+
+describe.each(WITH_FILES)('%s', (name) => {
+  test('becomes a stream that is valid, and equal to itself once it is read again', () => {
+    for (const made of streamsOf(name)) {
+      const written = documentText(made)
+      expect(schemaProblems(written, name)).toEqual({ kind: 'stream', problems: [] })
+      expect(checkStream(made).filter(({ kind }) => kind === 'error')).toEqual([])
+      const again = readMetadata(written, name)
+      expect(again.kind).toBe('stream')
+      expect(diffStreams(made, again.value as StreamMetadata)).toEqual([])
+    }
+  })
+})
+
+test('a build of RHEL CoreOS of 2020 has the boot images of its installer', () => {
+  const release = metaToRelease([read('rhcos-meta.json', 'build')], { streamName: 'rhcos-4.4', signatures: false })
+  const old = releaseToStream(release, { now: NOW })
+  expect(bootImageFor(old, 'x86_64', 'baremetal-iso')).toMatchObject({ format: 'installer.iso' })
+  const pxe = bootImageFor(old, 'x86_64', 'baremetal-pxe')
+  expect(pxe).toMatchObject({ format: 'installer-pxe' })
+  expect(Object.keys((pxe as { files: object }).files)).toEqual(['kernel', 'initramfs'])
+})
+
+test.each([
+  [{ rollout: { start_epoch: 1783500000, start_percentage: 0, duration_minutes: 2880 } }],
+  [{ barrier: { reason: 'https://example.com/1' } }],
+  [{ deadend: { reason: 'https://example.com/2' } }],
+])('rollout metadata is named as what it is: %j', (metadata) => {
+  const updates = {
+    stream: 'stable',
+    metadata: { 'last-modified': '2026-07-28T00:00:00Z' },
+    releases: [{ version: '44.20260707.3.1', metadata }],
+  }
+  for (const reading of [readMetadata, schemaProblems])
+    expect(() => reading(JSON.stringify(updates), 'stable.json')).toThrow(
+      expect.objectContaining({ code: 'metadata-rollout', message: expect.stringMatching(/^stable\.json is rollout/) }),
+    )
 })
 
 describe('versions', () => {

@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { checkNesting, readNested, UserError } from '../../base/runtime/index.js'
+import { checkNesting, isObject, readNested, UserError } from '../../base/runtime/index.js'
 import { BUILD_META, type BuildMeta } from './build-meta.js'
 import { CONFIG_MAP, readBootImages, type BootImages } from './config-map.js'
 import type { DocumentKind } from './metadata-document.js'
@@ -64,6 +64,7 @@ function recognised(text: string, name: string): { kind: MetadataDocument['kind'
   }
   const has = (key: string) => typeof value === 'object' && value !== null && key in value
   if (has('kind')) return { kind: 'config-map', value }
+  if (has('releases')) refuseRollout(value as { releases: unknown }, name)
   if (has('releases')) return { kind: 'index', value }
   if (has('release')) return { kind: 'release', value }
   if (has('architectures') || has('stream')) return { kind: 'stream', value }
@@ -71,4 +72,18 @@ function recognised(text: string, name: string): { kind: MetadataDocument['kind'
   throw new UserError('metadata-unknown', `${name} is not metadata of CoreOS`, {
     remedy: ERRORS['metadata-unknown'].remedy,
   })
+}
+
+/** @throws UserError `metadata-rollout` for `updates/STREAM.json` of Fedora CoreOS, which looks like an index of releases */
+function refuseRollout({ releases }: { releases: unknown }, name: string): void {
+  const isRollout = (release: unknown) => {
+    const metadata = isObject(release) ? release['metadata'] : undefined
+    return isObject(metadata) && ['rollout', 'barrier', 'deadend'].some((key) => key in metadata)
+  }
+  if (!Array.isArray(releases) || !releases.some(isRollout)) return
+  throw new UserError(
+    'metadata-rollout',
+    `${name} is rollout metadata: it says to which share of machines Fedora CoreOS offers a release, and names no files`,
+    { remedy: ERRORS['metadata-rollout'].remedy },
+  )
 }

@@ -39,7 +39,7 @@ export interface ReleaseArchitecture {
 export interface PlatformMedia {
   artifacts?: Record<string, ImageFormat>
   images?: Record<string, { image: string } | { object: string; bucket: string; url: string }>
-  image?: ContainerImage | { project: string; family?: string; name: string }
+  image?: ContainerImage | { project?: string; family?: string; name: string }
 }
 
 export const RELEASE_KIND = documentKind<CoreosRelease>(

@@ -46,7 +46,8 @@ export interface RegionObject {
 export interface CloudImages {
   aliyun?: { regions?: Record<string, RegionImage> }
   aws?: { regions?: Record<string, RegionImage> }
-  gcp?: { release: string; project: string; family?: string; name: string }
+  /** Builds of before 2020 name no project. */
+  gcp?: { release: string; project?: string; family?: string; name: string }
   ibmcloud?: { regions?: Record<string, RegionObject> }
   kubevirt?: RegionImage & { 'digest-ref': string }
   powervs?: { regions?: Record<string, RegionObject> }
@@ -89,11 +90,10 @@ export const STREAM_KIND = documentKind<StreamMetadata>(
               aws: regions(image),
               ibmcloud: objects,
               powervs: objects,
-              gcp: metadataObjectSchema({
-                release: METADATA_TEXT_SCHEMA,
-                project: METADATA_TEXT_SCHEMA,
-                name: METADATA_TEXT_SCHEMA,
-              }),
+              gcp: metadataObjectSchema(
+                { release: METADATA_TEXT_SCHEMA, project: METADATA_TEXT_SCHEMA, name: METADATA_TEXT_SCHEMA },
+                ['release', 'name'],
+              ),
               kubevirt: metadataObjectSchema({
                 release: METADATA_TEXT_SCHEMA,
                 image: METADATA_TEXT_SCHEMA,

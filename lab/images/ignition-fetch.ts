@@ -1,4 +1,4 @@
-import { FetchFailure, HttpClient, maskedUrl } from '../../base/bytes/index.js'
+import { FetchFailure, HttpClient, maskedUrl, type ProxySettings } from '../../base/bytes/index.js'
 import { UserError, defined, type Clock } from '../../base/runtime/index.js'
 import { IGNITION_TYPE, MAX_RESOURCE_BYTES, NEWEST_STABLE, type FetchResource } from '../../ignition/index.js'
 
@@ -7,8 +7,13 @@ import { IGNITION_TYPE, MAX_RESOURCE_BYTES, NEWEST_STABLE, type FetchResource } 
  *
  * @throws UserError `ignition-fetch`
  */
-export function ignitionFetch({ clock, signal }: { clock: Clock; signal: AbortSignal }): FetchResource {
-  const http = new HttpClient({ clock })
+export function ignitionFetch(surroundings: {
+  clock: Clock
+  signal: AbortSignal
+  proxies: ProxySettings
+}): FetchResource {
+  const { signal, ...options } = surroundings
+  const http = new HttpClient(options)
   return async ({ source = '', httpHeaders = [] }) => {
     const failed = (remedy: string, why: string, cause?: unknown) =>
       new UserError('ignition-fetch', `fetching ${maskedUrl(source)} failed: ${why}`, {

@@ -5,6 +5,7 @@ import {
   type AgentCommandProgress,
   type AgentTlsServer,
 } from '../../agent/index.js'
+import type { ProxySettings } from '../../base/bytes/index.js'
 import type { ConfigFile } from '../../base/runtime/index.js'
 import { kernelParameters, type Boot, type Machine } from '../../machine/index.js'
 import {
@@ -31,6 +32,8 @@ export interface AgentsOptions {
    * @throws what {@link AgentsOptions.onRefused} is called with
    */
   transport: (machine: string, boot: AgentBoot) => Transport
+  /** Proxies to the servers of images; none by default. */
+  proxies?: ProxySettings
   /** Folders of this host whose files images may be; by default those of Ironic. */
   fileFolders?: readonly string[]
   clock: Clock
@@ -147,7 +150,7 @@ export class Agents implements AsyncDisposable {
           machine.say(`the agent: ${why}`)
           onGaveUp?.(id, why)
         },
-        ...defined({ nodeUuid, standalone, fileFolders: this.#options.fileFolders }),
+        ...defined({ nodeUuid, standalone, proxies: this.#options.proxies, fileFolders: this.#options.fileFolders }),
         configFiles: configured,
         ...defined({ tls: tls && addresses.tls ? (this.#tls ??= addresses.tls(random)) : undefined }),
       })

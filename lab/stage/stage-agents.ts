@@ -6,7 +6,7 @@ import type { Connections } from './connections.js'
 import type { IronicSettings } from './ironic-settings.js'
 import type { ReservationGate } from './reservation-gate.js'
 import type { StageCore } from './stage-core.js'
-import type { StageOptions } from './stage-options.js'
+import { labProxies, type StageOptions } from './stage-options.js'
 
 /** Makes the agents of a stage, which start once machines boot their ramdisks. */
 export function stageAgents(
@@ -20,6 +20,7 @@ export function stageAgents(
   return new Agents({
     transport: (machine) => (settings.agentPace === PROMPT_PACE ? reservations.patient(machine, known) : known),
     addresses,
+    proxies: labProxies(options),
     fileFolders: settings.conf.fileUrlAllowedPaths,
     clock,
     random: randomness.main,

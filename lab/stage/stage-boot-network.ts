@@ -1,4 +1,11 @@
-import { basicAuthorization, contentRange, FetchFailure, type FileAnswer, HttpClient } from '../../base/bytes/index.js'
+import {
+  basicAuthorization,
+  contentRange,
+  FetchFailure,
+  type FileAnswer,
+  HttpClient,
+  type ProxySettings,
+} from '../../base/bytes/index.js'
 import { bytesSource, type ByteSource } from '../../base/bytes/index.js'
 import type { BootNetwork } from '../../machine/index.js'
 import { defined, seconds, type Clock } from '../../base/runtime/index.js'
@@ -14,6 +21,8 @@ const MAX_WHOLE_FILE_BYTES = 64 * 2 ** 20
 
 export interface BootNetworkOptions {
   clock: Clock
+  /** Proxies to the servers of media. */
+  proxies?: ProxySettings | undefined
   /** Throws for a URL that is not reached. */
   allow?: ((url: string) => void) | undefined
   /** Certificates that servers of media are checked by; `none` checks none, as BMCs do by default. */
@@ -23,9 +32,9 @@ export interface BootNetworkOptions {
 }
 
 /** Network of simulated machines at boot: reads http and https by ranges, as BMCs read virtual media. */
-export function bootNetwork({ clock, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
+export function bootNetwork({ clock, proxies, allow, trust, bootScript }: BootNetworkOptions): BootNetwork {
   const options = {
-    ...defined({ allow }),
+    ...defined({ allow, proxies }),
     clock,
     redirects: 5,
     limits: { connect: BOOT_SERVER_TIMEOUT, header: BOOT_SERVER_TIMEOUT, silence: BOOT_SERVER_TIMEOUT },

@@ -12,7 +12,7 @@ import { machineSpecs } from './machine-specs.js'
 import type { ReservationGate } from './reservation-gate.js'
 import type { StageCore } from './stage-core.js'
 import type { CurrentDatabase } from './stage-database.js'
-import type { StageOptions } from './stage-options.js'
+import { labProxies, type StageOptions } from './stage-options.js'
 
 /** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
 export const CONDUCTOR_HOST = 'ironstage'
@@ -58,6 +58,7 @@ export function ironicStarter(
       agents: toAgentsOf(machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
       ironicUrl: () => url,
+      proxies: labProxies(options),
       ...defined({ from, servedImages: live?.imagesFor, findImage: options.findImage }),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })

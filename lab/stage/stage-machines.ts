@@ -5,7 +5,7 @@ import type { Agents } from './agents.js'
 import type { Connections } from './connections.js'
 import { bootNetwork } from './stage-boot-network.js'
 import type { StageCore } from './stage-core.js'
-import type { StageOptions } from './stage-options.js'
+import { labProxies, type StageOptions } from './stage-options.js'
 import { SimulatedRegistry } from './stage-registry.js'
 
 interface StageMachines {
@@ -36,7 +36,7 @@ export async function openStageMachines(
     pace: options.machinePace ?? NO_PACE,
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStaging(imageCache, { clock, random, logger }),
-    network: bootNetwork({ clock, allow }),
+    network: bootNetwork({ clock, allow, proxies: labProxies(options) }),
     downloads: ownExchanges.downloads(probe),
     registry,
     events: {

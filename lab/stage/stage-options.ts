@@ -1,3 +1,4 @@
+import { beyondLoopback, type ProxySettings } from '../../base/bytes/index.js'
 import type { AgentPace } from '../../agent/index.js'
 import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic-mock/index.js'
 import type { HardwareFleet, MachinePace } from '../../machine/index.js'
@@ -76,3 +77,6 @@ export interface StageOptions {
   /** Called with every event, from the start. */
   onEvent?: (event: Parameters<Events['emit']>[0]) => void
 }
+
+/** Proxies of conductor, agents and virtual media: those of its downloads, but for servers of this computer. */
+export const labProxies = ({ imageCache }: StageOptions): ProxySettings => beyondLoopback(imageCache?.proxies ?? {})

@@ -18,6 +18,7 @@ import { setArguments } from '../os/loader-entries.js'
 import { wantedImage } from '../os/pivot.js'
 import { presetUnits } from '../ignition/preset-units.js'
 import { baseRoot } from '../root/base-root.js'
+import { accountsRelease } from '../root/release-accounts.js'
 
 export interface FirstBootParts {
   spec: MachineSpec
@@ -52,8 +53,9 @@ export async function firstBoot(
   const { device, bootOffset, config, kernelArguments } = bootable
   await setUpGpt(device, random)
   system.begin()
-  const tree = baseRoot()
   const deployment = baseDeployment(bootable.title, kernelArguments)
+  const release = accountsRelease(deployment.version)
+  const tree = baseRoot(release)
   deployFiles(tree, null, deployment)
   const outcome = await runIgnition({
     machine: spec.id,
@@ -82,7 +84,7 @@ export async function firstBoot(
     const pivot = image === null ? null : { image, attempts: 0, lastError: null, state: 'pulling' as const }
     system.keepOs({ booted: deployment, staged: null, rollback: null, pivot, layers: [], base: deployment.version })
   }
-  system.keepTree(device.name, tree)
+  system.keepTree(device.name, release, tree)
   await persist(firstBootReport(config, kernelArguments, `/dev/${device.name}`, outcome))
   if (outcome.failure !== null) return 'emergency shell'
   await withBootVolume(device, bootOffset, clock, (volume) => volume.remove(FIRST_BOOT_FLAG))

@@ -18,18 +18,20 @@ export function freeNumber(
   const [low, high] = system
     ? [setting(`SYS_${prefix}_MIN`, 101), setting(`SYS_${prefix}_MAX`, first - 1)]
     : [first, setting(`${prefix}_MAX`, 60000)]
-  const numbers = kind === 'user' ? files.accounts().map(({ uid }) => uid) : files.groups().map(({ gid }) => gid)
-  const used = new Set(numbers.filter((number) => number >= low && number <= high))
-  if (preferred !== undefined && preferred >= low && preferred <= high && !used.has(preferred)) return preferred
+  const isUser = kind === 'user'
+  const local = isUser ? files.accounts().map(({ uid }) => uid) : files.groups().map(({ gid }) => gid)
+  const known = isUser ? files.knownAccounts().map(({ uid }) => uid) : files.knownGroups().map(({ gid }) => gid)
+  // Neighbours of the accounts in /etc are tried first; whether one is free is asked of the whole system.
+  const used = local.filter((number) => number >= low && number <= high)
+  const isFree = (number: number) => number >= low && number <= high && !known.includes(number)
+  if (preferred !== undefined && isFree(preferred)) return preferred
+  const next = system ? Math.min(high + 1, ...used) - 1 : Math.max(low - 1, ...used) + 1
+  if (isFree(next)) return next
   if (system) {
-    const next = used.size === 0 ? high : Math.min(...used) - 1
-    if (next >= low) return next
-    for (let number = high; number >= low; number--) if (!used.has(number)) return number
+    for (let number = high; number >= low; number--) if (isFree(number)) return number
     return undefined
   }
-  const next = used.size === 0 ? low : Math.max(...used) + 1
-  if (next <= high) return next
-  for (let number = low; number <= high; number++) if (!used.has(number)) return number
+  for (let number = low; number <= high; number++) if (isFree(number)) return number
   return undefined
 }
 

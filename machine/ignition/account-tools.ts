@@ -45,19 +45,21 @@ export class AccountTools {
 
   account = (name: string): Account | undefined => new AccountFiles(this.#tree).account(name)
   group = (name: string): UnixGroup | undefined =>
-    new AccountFiles(this.#tree).groups().find((group) => group.name === name)
+    new AccountFiles(this.#tree).knownGroups().find((group) => group.name === name)
 
   useradd(options: UserOptions): LoggedResult {
     const files = new AccountFiles(this.#tree)
     const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `useradd: ${why}\n` })
     const { name, system = false, groups = [] } = options
     if (!ACCOUNT_NAME_PATTERN.test(name)) return refuse(3, `invalid user name '${name}': use --badname to ignore`)
-    const missing = missingGroup(files, [...(options.gid === undefined ? [] : [options.gid]), ...groups])
-    if (missing !== undefined) return refuse(6, `group '${missing}' does not exist`)
+    if (options.gid !== undefined && !files.group(options.gid))
+      return refuse(6, `group '${options.gid}' does not exist`)
+    const missing = groups.filter((group) => !files.localGroup(group))
+    if (missing.length > 0) return missingGroups('useradd', missing)
     const ownGroup = options.gid === undefined && !options.noUserGroup
-    if (ownGroup && files.groups().some((group) => group.name === name))
+    if (ownGroup && files.knownGroups().some((group) => group.name === name))
       return refuse(9, `group ${name} exists - if you want to add this user to that group, use -g.`)
-    if (options.uid !== undefined && files.accounts().some(({ uid }) => uid === options.uid))
+    if (options.uid !== undefined && files.knownAccounts().some(({ uid }) => uid === options.uid))
       return refuse(4, `UID ${options.uid} is not unique`)
     const uid = options.uid ?? freeNumber(files, 'user', system)
     if (uid === undefined) return refuse(4, "can't get unique UID (no more available UIDs)")
@@ -71,7 +73,7 @@ export class AccountTools {
     files.append('passwd', passwdRow(account))
     files.append('shadow', this.#shadowRow(files, name, options.password ?? '!', system))
     if (ownGroup) addGroup(files, name, gid, '!')
-    for (const group of groups) files.member(name, files.group(group)!.name, true)
+    for (const group of groups) files.member(name, files.localGroup(group)!.name, true)
     if (!system && uid >= Number(files.setting('UID_MIN', '1000')) && uid <= Number(files.setting('UID_MAX', '60000')))
       for (const table of ['subuid', 'subgid'] as const) {
         const { start, count } = freeRange(files, table)
@@ -89,10 +91,13 @@ export class AccountTools {
     const { name, uid, gid, groups, home, shell, comment, password } = options
     const old = files.account(name)
     if (!old) return refuse(6, `user '${name}' does not exist`)
-    const missing = missingGroup(files, [...(gid === undefined ? [] : [gid]), ...(groups ?? [])])
-    if (missing !== undefined) return refuse(6, `group '${missing}' does not exist`)
-    if (uid !== undefined && uid !== old.uid && files.accounts().some((other) => other.uid === uid))
+    if (gid !== undefined && !files.group(gid)) return refuse(6, `group '${gid}' does not exist`)
+    const missing = (groups ?? []).filter((group) => !files.group(group))
+    if (missing.length > 0) return missingGroups('usermod', missing)
+    if (uid !== undefined && uid !== old.uid && files.knownAccounts().some((other) => other.uid === uid))
       return refuse(4, `UID '${uid}' already exists`)
+    if (!files.accounts().some((account) => account.name === name))
+      return refuse(6, `user '${name}' does not exist in /etc/passwd`)
     const changed: Account = {
       ...old,
       uid: uid ?? old.uid,
@@ -126,6 +131,8 @@ export class AccountTools {
     const files = new AccountFiles(this.#tree)
     const old = files.account(name)
     if (!old) return { code: 6, stderr: `userdel: user '${name}' does not exist\n` }
+    if (!files.accounts().some((account) => account.name === name))
+      return { code: 1, stderr: `userdel: cannot remove entry '${name}' from /etc/passwd\n` }
     for (const table of ['passwd', 'shadow', 'subuid', 'subgid'] as const) files.drop(table, name)
     for (const group of files.groups()) files.member(name, group.name, false)
     const own = files.groups().find((group) => group.name === name)
@@ -140,8 +147,8 @@ export class AccountTools {
     const files = new AccountFiles(this.#tree)
     const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `groupadd: ${why}\n` })
     if (!ACCOUNT_NAME_PATTERN.test(name)) return refuse(3, `'${name}' is not a valid group name`)
-    if (files.groups().some((group) => group.name === name)) return refuse(9, `group '${name}' already exists`)
-    if (wanted !== undefined && files.groups().some((group) => group.gid === wanted))
+    if (files.knownGroups().some((group) => group.name === name)) return refuse(9, `group '${name}' already exists`)
+    if (wanted !== undefined && files.knownGroups().some((group) => group.gid === wanted))
       return refuse(4, `GID '${wanted}' already exists`)
     const gid = wanted ?? freeNumber(files, 'group', system)
     if (gid === undefined) return refuse(4, "can't get unique GID (no more available GIDs)")
@@ -152,11 +159,18 @@ export class AccountTools {
 
   groupmod({ name, gid, password }: GroupOptions): LoggedResult {
     const files = new AccountFiles(this.#tree)
-    const old = files.groups().find((group) => group.name === name)
-    if (!old) return { code: 6, stderr: `groupmod: group '${name}' does not exist\n` }
-    if (gid !== undefined && gid !== old.gid) {
-      if (files.groups().some((group) => group.gid === gid))
-        return { code: 4, stderr: `groupmod: GID '${gid}' already exists\n` }
+    const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `groupmod: ${why}\n` })
+    const old = files.knownGroups().find((group) => group.name === name)
+    if (!old) return refuse(6, `group '${name}' does not exist`)
+    const isChanged = gid !== undefined && gid !== old.gid
+    if (isChanged && files.knownGroups().some((group) => group.gid === gid))
+      return refuse(4, `GID '${gid}' already exists`)
+    if (!files.groups().some((group) => group.name === name))
+      return refuse(10, `group '${name}' does not exist in /etc/group`)
+    if (isChanged) {
+      const local = new Set(files.accounts().map((account) => account.name))
+      const fixed = files.knownAccounts().find((account) => account.gid === old.gid && !local.has(account.name))
+      if (fixed) return refuse(10, `user '${fixed.name}' does not exist in /etc/passwd`)
       const changed = (table: 'group' | 'passwd', isOld: (row: string[]) => boolean, column: number) =>
         files.rows(table).map((row) => (isOld(row) ? row.with(column, String(gid)) : row))
       files.save(
@@ -180,10 +194,13 @@ export class AccountTools {
 
   groupdel(name: string): LoggedResult {
     const files = new AccountFiles(this.#tree)
-    const old = files.groups().find((group) => group.name === name)
-    if (!old) return { code: 6, stderr: `groupdel: group '${name}' does not exist\n` }
-    const user = files.accounts().find(({ gid }) => gid === old.gid)
-    if (user) return { code: 8, stderr: `groupdel: cannot remove the primary group of user '${user.name}'\n` }
+    const refuse = (code: number, why: string): LoggedResult => ({ code, stderr: `groupdel: ${why}\n` })
+    const old = files.knownGroups().find((group) => group.name === name)
+    if (!old) return refuse(6, `group '${name}' does not exist`)
+    const user = files.knownAccounts().find(({ gid }) => gid === old.gid)
+    if (user) return refuse(8, `cannot remove the primary group of user '${user.name}'`)
+    if (!files.groups().some((group) => group.name === name))
+      return refuse(10, `cannot remove entry '${name}' from /etc/group`)
     for (const table of ['group', 'gshadow'] as const) files.drop(table, name)
     files.commit()
     return TOOL_SUCCESS
@@ -220,8 +237,11 @@ const passwdRow = ({ name, uid, gid, gecos, home, shell }: Account, password = '
   shell,
 ]
 
-const missingGroup = (files: AccountFiles, groups: readonly string[]): string | undefined =>
-  groups.find((group) => !files.group(group))
+/** Failure of a tool that cannot add a user to groups; it names them all. */
+const missingGroups = (program: string, groups: readonly string[]): LoggedResult => ({
+  code: 6,
+  stderr: groups.map((group) => `${program}: group '${group}' does not exist\n`).join(''),
+})
 
 function addGroup(files: AccountFiles, name: string, gid: number, password: string): void {
   files.append('group', [name, 'x', String(gid), ''])

@@ -36,8 +36,7 @@ export class AccountFiles {
   rows(table: AccountTable): string[][] {
     const changed = this.#changed.get(table)
     if (changed) return changed.map((row) => [...row])
-    const lines = this.#tree.text(`/etc/${table}`).split('\n')
-    return lines.filter((line) => line !== '').map((line) => line.split(':'))
+    return parseRows(this.#tree.text(`/etc/${table}`))
   }
 
   /** Replaces a table; {@link commit} writes it. */
@@ -70,33 +69,44 @@ export class AccountFiles {
     this.#changed.clear()
   }
 
+  /** The accounts in /etc, which tools can change. */
   accounts(): Account[] {
-    return this.rows('passwd').map(([name = '', , uid = '', gid = '', gecos = '', home = '', shell = '']) => ({
-      name,
-      uid: Number(uid),
-      gid: Number(gid),
-      gecos,
-      home,
-      shell,
-    }))
+    return this.rows('passwd').map(toAccount)
   }
 
+  /** The groups in /etc, which tools can change. */
   groups(): UnixGroup[] {
-    return this.rows('group').map(([name = '', , gid = '', members = '']) => ({
-      name,
-      gid: Number(gid),
-      members: splitMembers(members),
-    }))
+    return this.rows('group').map(toGroup)
+  }
+
+  /** All accounts that the system finds: those of /etc, then those of its image. */
+  knownAccounts(): Account[] {
+    return [...this.accounts(), ...this.#imageRows('passwd').map(toAccount)]
+  }
+
+  /** All groups that the system finds: those of /etc, then those of its image. */
+  knownGroups(): UnixGroup[] {
+    return [...this.groups(), ...this.#imageRows('group').map(toGroup)]
   }
 
   account(name: string): Account | undefined {
-    return this.accounts().find((account) => account.name === name)
+    return this.knownAccounts().find((account) => account.name === name)
   }
 
-  /** A group by name or, as the tools accept too, by number. */
+  /** A group that the system finds, by name or, as the tools accept too, by number. */
   group(nameOrId: string): UnixGroup | undefined {
-    const groups = this.groups()
-    return groups.find(({ name }) => name === nameOrId) ?? groups.find(({ gid }) => String(gid) === nameOrId)
+    return findGroup(this.knownGroups(), nameOrId)
+  }
+
+  /** A group in /etc. `useradd` can make a user a member of no other. */
+  localGroup(nameOrId: string): UnixGroup | undefined {
+    return findGroup(this.groups(), nameOrId)
+  }
+
+  /** Rows that nss-altfiles finds in /usr/lib; none where nsswitch.conf does not name it. */
+  #imageRows(table: 'passwd' | 'group'): string[][] {
+    const services = new RegExp(`^${table}:(.*)$`, 'm').exec(this.#tree.text('/etc/nsswitch.conf'))?.[1] ?? ''
+    return services.split(/\s+/).includes('altfiles') ? parseRows(this.#tree.text(`/usr/lib/${table}`)) : []
   }
 
   /** A setting of /etc/login.defs or of /etc/default/useradd. */
@@ -119,5 +129,29 @@ export class AccountFiles {
     }
   }
 }
+
+const parseRows = (text: string): string[][] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split(':'))
+
+const toAccount = ([name = '', , uid = '', gid = '', gecos = '', home = '', shell = '']: string[]): Account => ({
+  name,
+  uid: Number(uid),
+  gid: Number(gid),
+  gecos,
+  home,
+  shell,
+})
+
+const toGroup = ([name = '', , gid = '', members = '']: string[]): UnixGroup => ({
+  name,
+  gid: Number(gid),
+  members: splitMembers(members),
+})
+
+const findGroup = (groups: readonly UnixGroup[], nameOrId: string): UnixGroup | undefined =>
+  groups.find(({ name }) => name === nameOrId) ?? groups.find(({ gid }) => String(gid) === nameOrId)
 
 const splitMembers = (members: string): string[] => members.split(',').filter((member) => member !== '')

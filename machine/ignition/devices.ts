@@ -40,7 +40,34 @@ export class Devices {
 
   find(path: string): Device | undefined {
     const name = path.replace(/^\/dev\//, '')
-    return this.#devices.get(name) ?? this.#links.get(name)
+    const linked = this.#links.get(name)
+    // A link to what is gone leads nowhere.
+    return this.#devices.get(name) ?? (linked && this.#devices.get(linked.name) === linked ? linked : undefined)
+  }
+
+  /** True if any device has a filesystem of this label. */
+  hasFilesystem(label: string): boolean {
+    return [...this.#devices.values()].some(
+      ({ signature }) => signature?.label === label && signature.type !== 'crypto_LUKS',
+    )
+  }
+
+  /** True if a partition of this label is there. */
+  hasPartition(label: string): boolean {
+    return this.find(`/dev/disk/by-partlabel/${label}`) !== undefined
+  }
+
+  /** Removes a partition of a disk with all that is on it. */
+  removePartition(disk: Device, number: number): void {
+    this.#devices.delete(partitionName(disk.name, number))
+  }
+
+  /** A device is overwritten from its start: with a disk's table its partitions go. */
+  overwrite(device: Device, signature: Device['signature']): void {
+    for (const { number } of device.layout?.partitions ?? []) this.removePartition(device, number)
+    if (device.layout) device.layout = { ...device.layout, partitions: [] }
+    device.signature = signature
+    this.signed(device)
   }
 
   add(device: Device): Device {

@@ -7,7 +7,7 @@ import { planPartitions } from './partition-plan.js'
 import { prefixFailures } from './users.js'
 
 /** systemd's timeout for a device (DefaultDeviceTimeoutSec). */
-const BLOCK_DEVICE_TIMEOUT = seconds(90)
+export const BLOCK_DEVICE_TIMEOUT = seconds(90)
 /** Least number of member devices of each RAID level. */
 const MIN_RAID_DEVICES: Record<string, number> = {
   raid1: 2,
@@ -102,7 +102,7 @@ async function planRaid({ devices, log, plan }: DisksWork, array: SpecRaid): Pro
   )
   const found = members.map((member) => devices.find(member)!)
   const signature = { type: 'linux_raid_member', label: name, uuid: null }
-  for (const member of found) member.signature = signature
+  for (const member of found) devices.overwrite(member, signature)
   const [first] = found as [Device]
   const smallest = Math.min(...found.map(({ size }) => size))
   devices.add({ ...first, name: path.replace(/^\/dev\//, ''), size: smallest, signature: null, layout: null })
@@ -127,8 +127,7 @@ async function planLuks({ devices, log, plan }: DisksWork, volume: SpecLuks): Pr
       throw new IgnitionFailure('volume is not of the correct type')
     }
   }
-  found.signature = { type: 'crypto_LUKS', label: volume.label ?? null, uuid: volume.uuid ?? null }
-  devices.signed(found)
+  devices.overwrite(found, { type: 'crypto_LUKS', label: volume.label ?? null, uuid: volume.uuid ?? null })
   devices.add({ ...found, name: `mapper/${name}`, signature: null, layout: null })
   plan.push({
     section: 'luks',
@@ -162,7 +161,6 @@ async function planFilesystem({ devices, log, plan }: DisksWork, filesystem: Spe
       throw new IgnitionFailure('filesystem is not of the correct type')
     }
   }
-  found.signature = format === 'none' ? null : { type: format, label: label ?? null, uuid: uuid ?? null }
-  devices.signed(found)
+  devices.overwrite(found, format === 'none' ? null : { type: format, label: label ?? null, uuid: uuid ?? null })
   plan.push({ section: 'filesystems', device, what: `make a filesystem of type ${format}` })
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { rootCertificates } from 'node:tls'
 import {
+  beyondLoopback,
   FetchFailure,
   HttpClient,
   type HttpLimits,
@@ -79,14 +80,9 @@ export async function httpRequest(
   }
 }
 
-const LOOPBACK = ['localhost', '127.0.0.0/8', '::1']
-
 /** Proxy settings. Go's client never uses a proxy for a loopback address. */
-export const proxiesOf = ({ httpProxy = '', httpsProxy = '', noProxy = [] }: HttpSettings['proxy']): ProxySettings => ({
-  http: httpProxy,
-  https: httpsProxy,
-  no: [...LOOPBACK, ...noProxy].join(','),
-})
+export const proxiesOf = ({ httpProxy = '', httpsProxy = '', noProxy = [] }: HttpSettings['proxy']): ProxySettings =>
+  beyondLoopback({ http: httpProxy, https: httpsProxy, no: noProxy.join(',') })
 
 /** The message of Go's client for a failure. */
 function describeGoError({ code, url, message }: FetchFailure, most: number): string {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { maskedUrl, withoutPasswords, type HttpThrough } from '../../base/bytes/index.js'
-import { minutes, type Clock, type Probe } from '../../base/runtime/index.js'
+import { countText, minutes, type Clock, type Probe } from '../../base/runtime/index.js'
 import {
   dataUrlBytes,
   hashMismatch,
@@ -127,9 +127,10 @@ export class Resources {
     for (const { name = '', value } of httpHeaders) if (value) headers[name.toLowerCase()] = value
     const { status, body } = await this.#request({ url: source, headers })
     if (status === 200 || status === 204) return body
+    const sentence = status === 404 ? 'resource not found' : 'failed to fetch resource'
     throw new IgnitionFailure(
-      status === 404 ? 'resource not found' : 'failed to fetch resource',
-      `fetching ${maskedUrl(source)} failed: the server answered ${status}`,
+      sentence,
+      `${sentence}: fetching ${maskedUrl(source)} failed: the server answered ${status}`,
     )
   }
 
@@ -153,7 +154,12 @@ export class Resources {
       const left = total === 0 ? Infinity : begun + total - clock.now()
       const weak = clock.now() - begun > EVENTFUL_FETCH_TIMEOUT
       await clock.sleep(Math.max(0, Math.min(pause, left)), { signal, weak })
-      if (pause >= left) throw new IgnitionFailure('unable to fetch resource in time')
+      if (pause >= left) {
+        const came = typeof answer === 'string' ? answer : statusText(answer.status)
+        const sentence = 'unable to fetch resource in time'
+        const tries = `${maskedUrl(request.url)}, ${countText(attempt, 'attempt')}; the last answer: ${came}`
+        throw new IgnitionFailure(sentence, `${sentence} (${tries})`)
+      }
     }
   }
 

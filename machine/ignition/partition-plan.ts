@@ -20,6 +20,7 @@ export function planPartitions(work: DisksWork, disk: SpecDisk): void {
   if (disk.wipeTable) {
     log.line('info', `wiping partition table requested on ${goQuoted(disk.device!)}`)
     note('wipe the partition table')
+    for (const { number } of partitions) devices.removePartition(device, number)
     partitions = []
   }
   const asked = [...(disk.partitions ?? [])].sort((a, b) => Number(!a.number) - Number(!b.number))
@@ -45,11 +46,15 @@ export function planPartitions(work: DisksWork, disk: SpecDisk): void {
     if (old && shouldExist && !spec.wipePartitionEntry && !isResize)
       throw new IgnitionFailure(`partition ${number} didn't match: ${difference}`)
     partitions = partitions.filter((partition) => partition !== old)
+    if (old) devices.removePartition(device, number)
     if (!shouldExist) {
       note(`delete partition ${number}`)
       continue
     }
     const placed = placePartition(partitions, { ...spec, number }, device, isResize ? old : undefined)
+    // A table says only where partitions are: what begins at the same place is found again.
+    const before = device.layout?.partitions.find(({ offset }) => offset === placed.offset)
+    placed.filesystem ??= before?.filesystem
     partitions.push(placed)
     note(
       `${old ? (isResize ? 'resize' : 'recreate') : 'create'} partition ${number}${spec.label ? ` ${goQuoted(spec.label)}` : ''} of ${Math.floor(placed.length / MIB)} MiB`,

@@ -12,9 +12,10 @@ import {
   type ConfigSource,
   type FetchedConfigs,
 } from './config-acquisition.js'
+import { lostNeeds, metNeeds } from './boot-needs.js'
 import type { Devices } from './devices.js'
 import type { PlannedDiskChange } from './disk-plan.js'
-import { planDisks } from './disks-stage.js'
+import { BLOCK_DEVICE_TIMEOUT, planDisks } from './disks-stage.js'
 import { createFilesystemEntries, createOwnFile, type EntriesWork } from './filesystem-entries.js'
 import { goQuoted, IgnitionFailure, IgnitionLog, type Priority } from './ignition-log.js'
 import { newestSpecOf } from './newest-spec.js'
@@ -53,7 +54,10 @@ export interface IgnitionOutcome extends AcquiredConfig {
   plan: PlannedDiskChange[]
   /** True if kernel arguments changed, so that the machine reboots before any further stage. */
   reboot: boolean
-  failure: { stage: IgnitionStage; why: string } | null
+  /** Parts of the disks that the plan takes away and a boot needs. */
+  lost: string[]
+  /** The stage is null for what fails between two of them. */
+  failure: { stage: IgnitionStage | null; why: string } | null
 }
 
 /**
@@ -61,7 +65,15 @@ export interface IgnitionOutcome extends AcquiredConfig {
  * goes into its emergency shell, and files that were written before stay.
  */
 export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> {
-  const outcome: IgnitionOutcome = { config: {}, version: null, fetched: [], plan: [], reboot: false, failure: null }
+  const outcome: IgnitionOutcome = {
+    config: {},
+    version: null,
+    fetched: [],
+    plan: [],
+    lost: [],
+    reboot: false,
+    failure: null,
+  }
   const seen: FetchedConfigs = []
   for (const stage of IGNITION_STAGES) {
     const log = new IgnitionLog((priority, message) => host.print(stage, priority, message))
@@ -81,6 +93,7 @@ export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> 
     }
     log.line('info', 'Ignition finished successfully')
     host.print(null, 'info', `Finished ${unit}.`)
+    if (outcome.lost.length > 0) return waitForLost(host, outcome)
     if (outcome.reboot) {
       host.print(null, 'info', 'Starting coreos-kargs-reboot.service - CoreOS Kernel Arguments Reboot...')
       return outcome
@@ -88,6 +101,17 @@ export async function runIgnition(host: IgnitionHost): Promise<IgnitionOutcome> 
   }
   host.print(null, 'info', 'Reached target ignition-complete.target - Ignition Complete.')
   return outcome
+}
+
+/** After its disks stage the system waits for the devices that it boots from. */
+async function waitForLost(host: IgnitionHost, outcome: IgnitionOutcome): Promise<IgnitionOutcome> {
+  await host.clock.sleep(BLOCK_DEVICE_TIMEOUT, { signal: host.signal })
+  const [first] = outcome.lost
+  const label = first?.endsWith('root') ? 'root' : 'boot'
+  host.print(null, 'err', `Timed out waiting for device dev-disk-by\\x2dlabel-${label}.device.`)
+  host.print(null, 'info', 'Reached target emergency.target - Emergency Mode.')
+  const why = `the config takes away what a boot needs: ${outcome.lost.join(', ')}`
+  return { ...outcome, failure: { stage: null, why } }
 }
 
 async function runStage(
@@ -135,7 +159,11 @@ async function workOf(
       if (![disks, raid, luks, filesystems].some((section) => section?.length)) return
       const { clock, signal } = host
       outcome.plan = []
-      return planDisks({ devices: await host.devices(), clock, signal, log, plan: outcome.plan }, config.storage!)
+      const devices = await host.devices()
+      const needs = metNeeds(devices)
+      await planDisks({ devices, clock, signal, log, plan: outcome.plan }, config.storage!)
+      outcome.lost = lostNeeds(needs, devices)
+      return
     }
     case 'mount':
       return mountFilesystems(host, config, log)

@@ -148,6 +148,7 @@ export const prefixFailures =
       return await work()
     } catch (error) {
       if (!(error instanceof IgnitionFailure)) throw error
-      throw new IgnitionFailure(`${before}${more === '' ? '' : ` ${more}`}: ${error.message}`)
+      const prefix = `${before}${more === '' ? '' : ` ${more}`}: `
+      throw new IgnitionFailure(prefix + error.message, prefix + error.explanation)
     }
   }

@@ -1,5 +1,6 @@
 import { baseRoot } from '../root/base-root.js'
 import { changesBetween, recordsOf, withChanges, type RootChanges, type RootRecord } from '../root/root-records.js'
+import type { AccountsRelease } from '../root/release-accounts.js'
 import type { RootTree } from '../root/root-tree.js'
 import type { OsState } from './deployments.js'
 import { Journal, type JournalLine } from './system-journal.js'
@@ -15,9 +16,21 @@ export interface SystemStore {
 
 export type SystemPart = 'root' | 'journal' | 'os'
 
-/** The tree that every installation begins with. It is stored once, and for each machine only the differences. */
-let baseTree: ReadonlyMap<string, RootRecord> | undefined
-const baseRecords = (): ReadonlyMap<string, RootRecord> => (baseTree ??= recordsOf(baseRoot()))
+/** The trees with which installations begin. They are made once, and for each machine only the differences are stored. */
+const baseTrees = new Map<AccountsRelease, ReadonlyMap<string, RootRecord>>()
+
+function baseRecords(release: AccountsRelease): ReadonlyMap<string, RootRecord> {
+  const known = baseTrees.get(release) ?? recordsOf(baseRoot(release))
+  baseTrees.set(release, known)
+  return known
+}
+
+interface StoredRoot {
+  disk: string
+  /** The accounts of the tree from which `changes` lead; Fedora CoreOS's where a store of an earlier version has none. */
+  release?: AccountsRelease
+  changes: RootChanges
+}
 
 /**
  * State of an installed system: its root filesystem, its journal and its deployments. It outlives boots and restarts of
@@ -25,14 +38,14 @@ const baseRecords = (): ReadonlyMap<string, RootRecord> => (baseTree ??= records
  */
 export class InstalledSystem {
   readonly #store: SystemStore
-  #root: { disk: string; changes: RootChanges } | null
+  #root: StoredRoot | null
   #journal: Journal
   #os: OsState | null
   #journalQueued = false
 
   constructor(store: SystemStore, stored: ReadonlyMap<string, unknown> = new Map()) {
     this.#store = store
-    this.#root = (stored.get('root') ?? null) as { disk: string; changes: RootChanges } | null
+    this.#root = (stored.get('root') ?? null) as StoredRoot | null
     this.#journal = new Journal(stored.get('journal') as JournalLine[] | undefined)
     this.#os = (stored.get('os') ?? null) as OsState | null
   }
@@ -41,21 +54,26 @@ export class InstalledSystem {
   tree(disk?: string): RootTree | undefined {
     const root = this.#root
     if (!root || (disk !== undefined && root.disk !== disk)) return undefined
-    return withChanges(baseRecords(), root.changes)
+    return withChanges(baseRecords(root.release ?? 'fcos'), root.changes)
   }
 
-  /** @param disk kernel name of the disk that it is on */
-  keepTree(disk: string, tree: RootTree): void {
-    this.#root = { disk, changes: changesBetween(baseRecords(), tree) }
+  /**
+   * @param disk kernel name of the disk that it is on
+   * @param release whose accounts its image has
+   */
+  keepTree(disk: string, release: AccountsRelease, tree: RootTree): void {
+    const changes = changesBetween(baseRecords(release), tree)
+    this.#root = { disk, release, changes }
     this.#store.put('root', () => this.#root)
   }
 
   /** Changes the root filesystem of the system that is there. */
   edit(change: (tree: RootTree) => void): void {
     const tree = this.tree()
-    if (!tree) return
+    const root = this.#root
+    if (!tree || !root) return
     change(tree)
-    this.keepTree(this.#root!.disk, tree)
+    this.keepTree(root.disk, root.release ?? 'fcos', tree)
   }
 
   /** Removes the state of an earlier system, at the first boot of a new one. */

@@ -9,20 +9,18 @@ import { pullNodeImage, type PivotParts } from './pivot.js'
 /** A boot after the first. A staged deployment whose entry was booted becomes the booted one, the former one the rollback. */
 export function laterBoot({ device, title }: Bootable, system: InstalledSystem, clock: Clock): void {
   const { os } = system
-  const tree = system.tree(device.name)
-  if (!os || !tree) return
-  if (!os.staged) return
-  if (title !== titleOf(os.staged)) {
+  const staged = os?.staged
+  if (!staged || !system.tree(device.name)) return
+  if (title !== titleOf(staged)) {
     // Power was lost before its boot entry was written: it is pulled again, mostly from layers that are there.
     const pivot = os.pivot?.state === 'staged' ? { ...os.pivot, state: 'pulling' as const } : os.pivot
     system.keepOs({ ...os, staged: null, pivot })
     return
   }
-  deployFiles(tree, os.booted, os.staged)
-  system.keepTree(device.name, tree)
+  system.edit((tree) => deployFiles(tree, os.booted, staged))
   const pivot = os.pivot && { ...os.pivot, state: 'done' as const }
-  system.keepOs({ ...os, booted: os.staged, staged: null, rollback: os.booted, pivot })
-  system.print({ at: clock.now(), from: 'systemd[1]', priority: 'info', message: `Booted ${titleOf(os.staged)}` })
+  system.keepOs({ ...os, booted: staged, staged: null, rollback: os.booted, pivot })
+  system.print({ at: clock.now(), from: 'systemd[1]', priority: 'info', message: `Booted ${titleOf(staged)}` })
 }
 
 /**

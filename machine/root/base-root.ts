@@ -1,3 +1,4 @@
+import { releaseAccounts, type AccountsRelease } from './release-accounts.js'
 import { newDirectory, newFile, newLink, RootTree } from './root-tree.js'
 
 const DIRECTORIES: Record<string, number> = {
@@ -52,21 +53,10 @@ const LINKS: Record<string, string> = {
   '/etc/systemd/system/multi-user.target.wants/sshd.service': '/usr/lib/systemd/system/sshd.service',
 }
 
-const BASE_GROUPS = ['root:0', 'bin:1', 'adm:4', 'wheel:10', 'mail:12', 'sudo:16', 'users:100', 'systemd-journal:190']
-const group = (line: (name: string, gid: string) => string): string =>
-  [...BASE_GROUPS, 'nobody:65534'].map((entry) => `${line(...(entry.split(':') as [string, string]))}\n`).join('')
-
 const FILES: Record<string, [mode: number, text: string]> = {
-  '/etc/passwd': [
-    0o644,
-    'root:x:0:0:root:/root:/bin/bash\nbin:x:1:1:bin:/bin:/usr/sbin/nologin\nnobody:x:65534:65534:Kernel Overflow User:/:/usr/sbin/nologin\n',
-  ],
-  '/etc/shadow': [0o000, 'root:*:18367:0:99999:7:::\nbin:*:18367:0:99999:7:::\nnobody:*:18367:0:99999:7:::\n'],
-  '/etc/group': [0o644, group((name, gid) => `${name}:x:${gid}:`)],
-  '/etc/gshadow': [0o000, group((name) => `${name}:::`)],
   '/etc/subuid': [0o644, ''],
   '/etc/subgid': [0o644, ''],
-  '/etc/nsswitch.conf': [0o644, 'passwd: files\ngroup: files\nshadow: files\n'],
+  '/etc/nsswitch.conf': [0o644, 'passwd: files altfiles systemd\ngroup: files altfiles systemd\nshadow: files\n'],
   '/etc/login.defs': [
     0o644,
     [
@@ -111,15 +101,30 @@ const FILES: Record<string, [mode: number, text: string]> = {
   ],
 }
 
+/** Account files: root and a few groups are in /etc, where tools change them; all others in /usr/lib, which is read-only. */
+function accountFiles(release: AccountsRelease): typeof FILES {
+  const { users, groups, etcGroups, root } = releaseAccounts(release)
+  const rows = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
+  return {
+    '/etc/passwd': [0o644, rows([root])],
+    '/etc/shadow': [0o000, rows(['root:*:18367:0:99999:7:::'])],
+    '/etc/group': [0o644, rows(etcGroups)],
+    '/etc/gshadow': [0o000, rows(etcGroups.map((row) => `${row.split(':')[0]}:::`))],
+    '/usr/lib/passwd': [0o644, rows(users)],
+    '/usr/lib/group': [0o644, rows(groups)],
+  }
+}
+
 /**
  * Root filesystem of an installed CoreOS before Ignition runs, as far as Ignition, the user tools and systemd read it:
  * the folders that ostree links into `/var`, accounts with their tools' settings, an enabled unit.
  */
-export function baseRoot(): RootTree {
+export function baseRoot(release: AccountsRelease): RootTree {
   const tree = new RootTree()
   for (const [path, mode] of Object.entries(DIRECTORIES)) tree.put(path, newDirectory({ mode }))
   tree.put('/var/spool/mail', newDirectory({ mode: 0o775, gid: 12 }))
   for (const [path, target] of Object.entries(LINKS)) tree.put(path, newLink(target))
-  for (const [path, [mode, text]] of Object.entries(FILES)) tree.put(path, newFile(Buffer.from(text), { mode }))
+  const files = { ...FILES, ...accountFiles(release) }
+  for (const [path, [mode, text]] of Object.entries(files)) tree.put(path, newFile(Buffer.from(text), { mode }))
   return tree
 }

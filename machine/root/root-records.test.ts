@@ -6,7 +6,7 @@ import { baseRoot } from './base-root.js'
 import { changesBetween, recordsOf, treeOf, withChanges } from './root-records.js'
 import { newFile, newLink } from './root-tree.js'
 
-const base = recordsOf(baseRoot())
+const base = recordsOf(baseRoot('fcos'))
 
 test('the stored changes of a root filesystem give the same one again', async () => {
   await fc.assert(
@@ -21,11 +21,11 @@ test('the stored changes of a root filesystem give the same one again', async ()
 })
 
 test('an unchanged system stores nothing', () => {
-  expect(changesBetween(base, baseRoot())).toEqual([])
+  expect(changesBetween(base, baseRoot('fcos'))).toEqual([])
 })
 
 test('a file with two names stays one file', () => {
-  const tree = baseRoot()
+  const tree = baseRoot('fcos')
   const file = newFile(Buffer.from('one'))
   tree.put('/etc/z', file)
   tree.put('/etc/a', file)
@@ -38,14 +38,14 @@ test.each([
   ['/bin/sh', '/usr/bin/bash'],
   ['/etc/../home/../home/x', '/var/home/x'],
 ])('%s leads to %s', (path, real) => {
-  const tree = baseRoot()
+  const tree = baseRoot('fcos')
   tree.put('/var/home/x', newFile(Buffer.from('x')))
   expect(tree.stat(path)).toBe(tree.stat(real))
   expect(tree.exists(real)).toBe(true)
 })
 
 test('links that point to each other are an error instead of a loop', () => {
-  const tree = baseRoot()
+  const tree = baseRoot('fcos')
   tree.put('/etc/a', newLink('b'))
   tree.put('/etc/b', newLink('/etc/a'))
   expect(() => tree.stat('/etc/a')).toThrow('ELOOP')

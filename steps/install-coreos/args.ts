@@ -1,3 +1,4 @@
+import type { OwnHostname } from '../../ignition/index.js'
 import type { ArgSchema, ArgsSchema } from '../sdk/arg-types.js'
 
 /** Arguments of the `install_coreos` step. Configdrive and instance_info replace missing ones. */
@@ -10,6 +11,10 @@ export interface InstallCoreosArgs {
   image_sha256?: string
   copy_network?: boolean
   hostname?: string | false
+  /** Source whose name is taken when both have one. Default `meta_data`. */
+  hostname_source?: 'meta_data' | 'live'
+  /** Treatment of an /etc/hostname of the config itself. Default `duplicate`, as OpenShift's step. */
+  own_hostname?: OwnHostname
   /** Ignition platform ID of the installed system. Default `metal`. */
   platform?: string
   console?: string | readonly string[]
@@ -65,6 +70,16 @@ export const INSTALL_ARGS: ArgsSchema & { properties: Record<keyof InstallCoreos
         { const: false },
       ],
       description: 'Name of the machine, or false to leave its name alone. Default: from meta_data or the live system.',
+    },
+    hostname_source: {
+      enum: ['meta_data', 'live'],
+      description:
+        "Whose name is taken first: that in meta_data of the configdrive, or the live system's (from DHCP), which alone OpenShift's step takes. Default: meta_data.",
+    },
+    own_hostname: {
+      enum: ['duplicate', 'replace', 'keep'],
+      description:
+        "For a config that writes /etc/hostname itself: duplicate adds a second entry as OpenShift's step does, and Ignition refuses the whole config at first boot; replace drops the config's own, keep adds no name. Default: duplicate.",
     },
     platform: { ...word, description: 'Ignition platform ID of the installed system. Default: metal.' },
     console: { ...wordsSchema, description: 'Console or list of them for kernel and boot loader: ttyS0,115200n8.' },

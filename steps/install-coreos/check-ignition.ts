@@ -1,5 +1,7 @@
 import {
   maskConfigLine,
+  parseIgnition,
+  writesHostname,
   findingLine,
   isExperimental,
   refusalText,
@@ -30,6 +32,13 @@ export function checkIgnition(source: string | object, installed: IgnitionConfig
   if (own.version !== null && isExperimental(own.version))
     warnings.push(`spec ${own.version} is experimental: a later Ignition will refuse it`)
   if (report.valid) return { refusal: null, warnings }
-  const added = own.valid ? ' once /etc/hostname is added' : ''
-  return { refusal: `Ignition would refuse it at first boot${added}: ${refusalText(report)}`, warnings }
+  if (!own.valid) return { refusal: `Ignition would refuse it at first boot: ${refusalText(report)}`, warnings }
+  const added = refusalText(report)
+  if (!writesHostname(parseIgnition(source)))
+    return { refusal: `Ignition would refuse it at first boot once /etc/hostname is added: ${added}`, warnings }
+  // OpenShift's step installs it all the same, and so does this one.
+  warnings.push(
+    `it writes /etc/hostname itself, and the step adds a second one, as OpenShift's does: Ignition will refuse it at first boot (${added}). The argument own_hostname: replace or keep avoids that.`,
+  )
+  return { refusal: null, warnings }
 }

@@ -161,9 +161,11 @@ function nodeName({ node }: StepContext): string {
   return typeof uuid === 'string' && /^[\w-]+$/.test(uuid) ? uuid : 'node'
 }
 
-async function liveHostname({ target }: StepContext): Promise<string | null> {
+/** Name of the live system. OpenShift's agent gives a `localhost` the name of IPA_DEFAULT_HOSTNAME when it starts. */
+async function liveHostname({ target, environment }: StepContext): Promise<string | null> {
   const name = await sysText(target.executor, '/proc/sys/kernel/hostname')
-  return name === null || /^localhost(\.|$)/.test(name) ? null : name
+  const isOwn = name !== null && !/^localhost(\.|$)/.test(name)
+  return isOwn ? name : environment['IPA_DEFAULT_HOSTNAME'] || null
 }
 
 function logInput({ logger }: StepContext, input: InstallInput): void {

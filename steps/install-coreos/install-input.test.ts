@@ -44,11 +44,54 @@ describe('the name of the machine', () => {
     ['from the live system', resolve({}, configdrive(config), {}, 'live'), 'live'],
     ['by argument', resolve({ hostname: 'arg' }, configdrive(config, { name: 'meta' }), {}, 'live'), 'arg'],
     ['without any config', resolve({}, {}, {}, 'live'), 'live'],
+    [
+      'from the live system before meta_data, as in the shipped step',
+      resolve({ hostname_source: 'live' }, configdrive(config, { name: 'meta' }), {}, 'live'),
+      'live',
+    ],
+    [
+      'from meta_data where the live system has none',
+      resolve({ hostname_source: 'live' }, configdrive(config, { name: 'meta' })),
+      'meta',
+    ],
   ])('comes %s', (_, input, name) => expect(hostnameOf(input)).toBe(`data:,${name}`))
 
   test('stays unchanged on request', () => {
     expect(resolve({ hostname: false }, configdrive(config, { name: 'meta' }), {}, 'live').ignition).toEqual(config)
     expect(resolve({ hostname: false }, {}, {}, 'live').ignition).toBeNull()
+  })
+})
+
+describe('a config that writes /etc/hostname itself', () => {
+  const own = { path: '/etc/hostname', contents: { source: 'data:,own' } }
+  const naming = { ignition: { version: '3.2.0' }, storage: { files: [own] } }
+  const files = (args: InstallCoreosArgs) =>
+    resolve(args, configdrive(naming, { name: 'meta' })).ignition?.storage?.files?.map(
+      ({ contents }) => contents?.source,
+    )
+
+  test('gets a second entry, as from the shipped step, with a warning of what Ignition will do', () => {
+    expect(files({})).toEqual(['data:,own', 'data:,meta'])
+    const { ignitionWarnings } = resolve({}, configdrive(naming, { name: 'meta' }))
+    expect(ignitionWarnings.join()).toMatch(
+      /adds a second one.*Ignition will refuse it at first boot \(error at \$\.storage\.files\.1: duplicate entry.*own_hostname/,
+    )
+  })
+
+  test('loses or keeps its own on request', () => {
+    expect(files({ own_hostname: 'replace' })).toEqual(['data:,meta'])
+    expect(files({ own_hostname: 'keep' })).toEqual(['data:,own'])
+    for (const own_hostname of ['replace', 'keep'] as const)
+      expect(resolve({ own_hostname }, configdrive(naming, { name: 'meta' })).ignitionWarnings).toEqual([])
+  })
+
+  test('is left alone where no name is added', () => {
+    expect(files({ hostname: false })).toEqual(['data:,own'])
+  })
+
+  test('is refused for any other fault of its own', () => {
+    const twice = { ...naming, storage: { files: [own, { path: '/a' }, { path: '/a' }] } }
+    expect(() => resolve({}, configdrive(twice, { name: 'meta' }))).toThrow('duplicate entry defined')
   })
 })
 

@@ -54,9 +54,9 @@ export function resolveInput({ args, node, environment, liveHostname }: InputSou
     args.ignition === undefined
       ? readUserData(configdrive['user_data'])
       : readIgnitionArg(args.ignition, 'the argument ignition')
-  const hostname = args.hostname ?? metaHostname(metaData) ?? liveHostname
+  const hostname = args.hostname ?? nameOf(args.hostname_source, metaHostname(metaData), liveHostname)
   const config = sourced?.config ?? null
-  const ignition = hostname ? withHostname(config, hostname) : config
+  const ignition = hostname ? withHostname(config, hostname, args.own_hostname ?? 'duplicate') : config
   return {
     ignition,
     ignitionWarnings: sourced && ignition && args.check_ignition !== false ? checkConfigSource(sourced, ignition) : [],
@@ -114,6 +114,10 @@ function readIgnitionArg(value: unknown, what: string): SourcedIgnition {
     throw installInputError(`${what} cannot be used: ${error.message}. ${error.remedy ?? ''}`.trim(), error)
   }
 }
+
+/** The name of the machine: that of its metadata and that of the live system, in the order that is asked for. */
+const nameOf = (source: InstallCoreosArgs['hostname_source'], meta: string | undefined, live: string | null) =>
+  source === 'live' ? (live ?? meta) : (meta ?? live)
 
 /** Hostname under the keys of cloud-init and BareMetal Operator, the specific ones first. */
 function metaHostname(metaData: JsonObject): string | undefined {

@@ -1,4 +1,4 @@
-import type { HttpThrough } from '../../base/bytes/index.js'
+import type { HttpThrough, ProxySettings } from '../../base/bytes/index.js'
 import { knownInAllCopies, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../../base/wire/index.js'
 import type { Target } from '../../targets/index.js'
@@ -42,6 +42,8 @@ export interface ImageRules {
   readonly md5: boolean
   /** Folders of the agent's host whose files a `file:` URL may name; absent where it may name any. */
   readonly fileFolders?: readonly string[]
+  /** Proxies to the servers of images; absent where there are none. */
+  readonly proxies?: ProxySettings
   /** Permitted formats, in Ironic's words (`raw`, `gpt`, `qcow2` ...); null permits all. */
   readonly formats: readonly string[] | null
 }

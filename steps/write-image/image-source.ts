@@ -100,14 +100,12 @@ class Refused extends Error {
 }
 
 async function get(
-  { clock, signal, downloads }: Pick<StepContext, 'clock' | 'signal' | 'downloads'>,
+  { clock, signal, downloads, images }: Pick<StepContext, 'clock' | 'signal' | 'downloads' | 'images'>,
   url: string,
   limits: Partial<HttpLimits> = {},
 ): Promise<FileAnswer> {
-  const answer = await new HttpClient({ clock, limits, ...defined({ through: downloads }) }).get({
-    url,
-    signal,
-  })
+  const client = new HttpClient({ clock, limits, ...defined({ proxies: images?.proxies, through: downloads }) })
+  const answer = await client.get({ url, signal })
   const { status } = answer
   if (status === 200) return answer
   await answer.close()

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,8 +21,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const run = async (...args: string[]) => {
-  const run = command(['coreos-installer', ...args])
+const run = (...args: string[]) => runWith({}, ...args)
+
+async function runWith(variables: Record<string, string>, ...args: string[]) {
+  const run = command(['coreos-installer', ...args], { variables })
   const code = await run.ended
   return { code, stdout: run.stdout, stderr: run.stderr }
 }
@@ -59,4 +64,54 @@ test('sectors have the size that is requested', async () => {
   const { code, stderr } = await run('--sector-size=4096', 'install', disk, '-f', imagePath, '--insecure')
   expect(code).toBe(1)
   expect(stderr).toContain('Error: source has sector size 512 but destination has sector size 4096\n')
+})
+
+/** A proxy that knows one config, and reaches nothing else. It keeps what it was asked for. */
+async function narrowProxy() {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const known = request.url?.endsWith('/a.ign')
+    response
+      .writeHead(known ? 200 : 502, known ? 'OK' : 'Bad Gateway')
+      .end(known ? '{"ignition":{"version":"3.0.0"}}' : '')
+  })
+  server.on('connect', (request, socket) => {
+    asked.push(`CONNECT ${request.url}`)
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, asked, [Symbol.dispose]: () => void server.close() }
+}
+
+test.each(['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'])(
+  'an image comes through the proxy of %s',
+  async (name) => {
+    using proxy = await narrowProxy()
+    const url = 'http://images.example/m.raw.xz'
+    const { code, stderr } = await runWith({ [name]: proxy.url }, 'install', disk, '--insecure', '-u', url)
+    expect(code).toBe(1)
+    expect(proxy.asked).toContain(`GET ${url}`)
+    expect(stderr).toContain('HTTP 502 Bad Gateway')
+  },
+)
+
+test('an Ignition config comes through the proxy too, and an image by https through a tunnel of it', async () => {
+  using proxy = await narrowProxy()
+  const config = ['--insecure-ignition', '-I', 'http://configs.example/a.ign']
+  const image = ['--insecure', '-u', 'https://images.example/m.raw.xz']
+  const { code, stderr } = await runWith({ ALL_PROXY: proxy.url }, 'install', disk, ...config, ...image)
+  expect(code).toBe(1)
+  expect(proxy.asked.slice(0, 2)).toEqual(['GET http://configs.example/a.ign', 'CONNECT images.example:443'])
+  expect(stderr).toContain('tunnel error: unsuccessful')
+})
+
+test('a host of no_proxy is asked directly', async () => {
+  using proxy = await narrowProxy()
+  const variables = { http_proxy: proxy.url, NO_PROXY: '127.0.0.1' }
+  const { stderr } = await runWith(variables, 'install', disk, '--insecure', '-u', 'http://127.0.0.1:9/m.raw')
+  expect(proxy.asked).toEqual([])
+  expect(stderr).toContain('Connection refused')
 })

@@ -2,19 +2,65 @@ import { Devices } from '../../machine/ignition/devices.js'
 import { runIgnition } from '../../machine/ignition/run-ignition.js'
 import { baseRoot } from '../../machine/root/base-root.js'
 import { recordsOf, type RootRecord } from '../../machine/root/root-records.js'
+import { newFile, type RootTree } from '../../machine/root/root-tree.js'
 import { Probe, systemClock } from '../../base/runtime/index.js'
 
-/** The root filesystem after Ignition, and its journal as `[severity]: message`. */
+/** The root filesystem before and after Ignition, and its journal as `[severity]: message`. */
 export interface IgnitionRunResult {
+  base: ReadonlyMap<string, RootRecord>
   tree: ReadonlyMap<string, RootRecord>
   failed: boolean
   journal: readonly string[]
 }
 
+/**
+ * A root filesystem that has all of its accounts in /etc. The real programs are compared on this one: where they run there
+ * is no nss-altfiles, which finds those of CoreOS in /usr/lib.
+ */
+export function plainRoot(): RootTree {
+  const tree = baseRoot('fcos')
+  const groups = [
+    'root:0',
+    'bin:1',
+    'adm:4',
+    'wheel:10',
+    'mail:12',
+    'sudo:16',
+    'users:100',
+    'systemd-journal:190',
+    'nobody:65534',
+  ]
+  const names = groups.map((group) => group.split(':')[0])
+  const put = (path: string, mode: number, lines: string[]) =>
+    tree.put(path, newFile(Buffer.from(lines.map((line) => `${line}\n`).join('')), { mode }))
+  put('/etc/passwd', 0o644, [
+    'root:x:0:0:root:/root:/bin/bash',
+    'bin:x:1:1:bin:/bin:/usr/sbin/nologin',
+    'nobody:x:65534:65534:Kernel Overflow User:/:/usr/sbin/nologin',
+  ])
+  put(
+    '/etc/shadow',
+    0o000,
+    ['root', 'bin', 'nobody'].map((name) => `${name}:*:18367:0:99999:7:::`),
+  )
+  put(
+    '/etc/group',
+    0o644,
+    groups.map((group) => `${group.replace(':', ':x:')}:`),
+  )
+  put(
+    '/etc/gshadow',
+    0o000,
+    names.map((name) => `${name}:::`),
+  )
+  put('/etc/nsswitch.conf', 0o644, ['passwd: files', 'group: files', 'shadow: files'])
+  return tree
+}
+
 /** The simulated machine's Ignition on a fresh root filesystem. */
-export async function runOurs(config: string, version = 'unknown'): Promise<IgnitionRunResult> {
+export async function runOurs(config: string, version = 'unknown', tree = plainRoot()): Promise<IgnitionRunResult> {
   const journal: string[] = []
-  const tree = baseRoot()
+  const base = recordsOf(tree)
   const { failure } = await runIgnition({
     machine: 'm1',
     bootId: 'boot',
@@ -31,7 +77,7 @@ export async function runOurs(config: string, version = 'unknown'): Promise<Igni
       if (stage !== null) journal.push(`${label.toUpperCase().padEnd(9)}: ${message}`)
     },
   })
-  return { tree: recordsOf(tree), failed: failure !== null, journal }
+  return { base, tree: recordsOf(tree), failed: failure !== null, journal }
 }
 
 /** Where configs are, and what only the journal itself is told, differ between a test and a machine. */
@@ -41,8 +87,7 @@ const CHANCE = [
 ]
 
 /** The part that must be the same in two runs on the same tree: changed paths and the journal, without dates. */
-export function comparable({ tree, failed, journal }: IgnitionRunResult) {
-  const base = recordsOf(baseRoot())
+export function comparable({ base, tree, failed, journal }: IgnitionRunResult) {
   const changed = [...tree]
     .filter(([path, record]) => JSON.stringify(base.get(path)) !== JSON.stringify(record))
     .map(([path, record]) => [path, shown(path, record)] as const)

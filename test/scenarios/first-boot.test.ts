@@ -244,6 +244,65 @@ test.each([
   })
 })
 
+const BOOT_DISK = '/dev/disk/by-id/coreos-boot-disk'
+
+test.each([
+  [
+    'a boot disk whose table is wiped',
+    {
+      disks: [{ device: '/dev/sda', wipeTable: true, partitions: [{ number: 1, label: 'data', sizeMiB: 0 }] }],
+      filesystems: [{ device: '/dev/disk/by-partlabel/data', format: 'xfs', path: '/var/data', wipeFilesystem: true }],
+    },
+    /root, the filesystem labelled boot, the partition of the boot loader/,
+  ],
+  ['a boot disk that is wiped and left so', { disks: [{ device: BOOT_DISK, wipeTable: true }] }, /labelled root/],
+  [
+    'a filesystem over the whole boot disk',
+    { filesystems: [{ device: BOOT_DISK, format: 'ext4', wipeFilesystem: true }] },
+    /labelled root, the filesystem labelled boot/,
+  ],
+  [
+    'another filesystem in place of root',
+    { filesystems: [{ device: '/dev/disk/by-label/root', format: 'xfs', label: 'mine', wipeFilesystem: true }] },
+    /takes away what a boot needs: the filesystem labelled root$/,
+  ],
+  [
+    'a partition in place of boot',
+    { disks: [{ device: BOOT_DISK, partitions: [{ number: 3, shouldExist: false, wipePartitionEntry: true }] }] },
+    /takes away what a boot needs: the filesystem labelled boot$/,
+  ],
+  [
+    'an encrypted volume over root',
+    { luks: [{ name: 'x', device: '/dev/disk/by-label/root', wipeVolume: true }] },
+    /takes away what a boot needs: the filesystem labelled root$/,
+  ],
+])('%s leaves the machine in its emergency shell', async (_, storage, why) => {
+  await using on = await lab()
+  const node = await deploy(on, { ignition: { version: '3.4.0' }, storage })
+  const machine = await machineOf(node)
+  expect(machine.boot()).toMatchObject({ outcome: 'emergency shell' })
+  expect(machine.firstBoot()).toMatchObject({ failedStage: null, failure: expect.stringMatching(why) })
+})
+
+test.each([
+  [
+    'a root that is made again elsewhere',
+    {
+      disks: [{ device: '/dev/sdb', wipeTable: true, partitions: [{ number: 1, label: 'system' }] }],
+      luks: [{ name: 'root', device: '/dev/disk/by-partlabel/system' }],
+      filesystems: [{ device: '/dev/mapper/root', format: 'xfs', label: 'root', wipeFilesystem: true }],
+    },
+  ],
+  [
+    'a root that is resized',
+    { disks: [{ device: BOOT_DISK, partitions: [{ number: 4, label: 'root', resize: true, sizeMiB: 16384 }] }] },
+  ],
+])('%s is a boot as usual', async (_, storage) => {
+  await using on = await lab()
+  const node = await deploy(on, { ignition: { version: '3.4.0' }, storage })
+  expect((await machineOf(node)).firstBoot()).toMatchObject({ failure: null })
+})
+
 test('what the lab shows over HTTP: the files, one of them, and the journal', async () => {
   await using on = await lab()
   const node = await deploy(on, {

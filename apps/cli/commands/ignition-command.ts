@@ -12,10 +12,12 @@ import {
   summarizeIgnition,
   translateIgnition,
   validateIgnition,
+  type FetchResource,
   type IgnitionReport,
   type SpecConfig,
   type SpecVersion,
 } from '../../../ignition/index.js'
+import { proxiesOfVariables } from '../../../base/bytes/index.js'
 import { ignitionFetch } from '../../../lab/index.js'
 import { defined, systemClock, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
@@ -99,7 +101,7 @@ export async function ignitionMerge(
   const input = await readConfigs(files, environment)
   const reads = input.map(({ name, bytes }) => readIgnition(bytes, name))
   for (const [index, { name }] of input.entries()) warn(name, reads[index]!.report, environment)
-  const fetch = ignitionFetch({ clock: systemClock(), signal: environment.stopped })
+  const fetch = fetchFor(environment)
   const whole = follow ? await Promise.all(input.map(({ bytes }) => renderIgnition(bytes, fetch))) : reads
   const { version, config } = mergeAll(whole)
   printConfig(follow ? withoutReferences(config) : config, version, spec as SpecVersion | undefined, environment)
@@ -163,19 +165,23 @@ export async function ignitionShow(
   return 0
 }
 
-async function catFile(config: SpecConfig, path: string, { stdout, stopped }: Environment): Promise<number> {
+async function catFile(config: SpecConfig, path: string, environment: Environment): Promise<number> {
   const file = config.storage?.files?.find((one) => one.path === path)
   if (!file)
     throw new UserError('no-written-file', `the config writes no file ${path}`, {
       remedy: 'ironstage ignition show FILE lists those it writes',
     })
-  const fetch = ignitionFetch({ clock: systemClock(), signal: stopped })
+  const fetch = fetchFor(environment)
   for (const resource of [file.contents ?? {}, ...(file.append ?? [])]) {
     const bytes = await resourceBytes(resource, fetch)
-    if (bytes) stdout.contents(bytes)
+    if (bytes) environment.stdout.contents(bytes)
   }
   return 0
 }
+
+/** Fetches what configs refer to. */
+const fetchFor = ({ variables, stopped }: Environment): FetchResource =>
+  ignitionFetch({ clock: systemClock(), signal: stopped, proxies: proxiesOfVariables(variables) })
 
 /** Parts of a config that a summary of names and paths leaves out, without secrets. */
 function alsoIn(config: SpecConfig) {

@@ -1,5 +1,6 @@
 import { machine } from 'node:os'
 import { installToFile } from '../../../machine/index.js'
+import { proxiesOfVariables } from '../../../base/bytes/index.js'
 import { systemClock, systemRandom } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { usageError } from '../usage-error.js'
@@ -12,13 +13,14 @@ const SECTOR_SIZES = [512, 4096]
  */
 export async function coreosInstallerCommand(
   words: readonly string[],
-  { stdout, stderr, stopped }: Environment,
+  { variables, stdout, stderr, stopped }: Environment,
 ): Promise<number> {
   const { sectorSize, args } = ownOptions(words)
   const architecture = machine()
   return installToFile({
     args,
     sectorSize,
+    proxies: proxiesOfVariables(variables),
     tty: stderr.isTTY ?? false,
     clock: systemClock(),
     random: systemRandom,

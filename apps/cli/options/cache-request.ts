@@ -1,4 +1,5 @@
 import { defined, parseSize, readNamedText } from '../../../base/runtime/index.js'
+import { proxiesOfVariables } from '../../../base/bytes/index.js'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { metalImageOf } from '../../../coreos/index.js'
@@ -19,7 +20,7 @@ type CacheOptions = CommandOptionValues<(typeof IMAGE_CACHE_OPTIONS)[number]>
 type ImageOptions = CacheOptions & CommandOptionValues<(typeof REGISTRY_OPTIONS)[number]> & { image?: string }
 
 /**
- * The image cache and the way to fetch images; proxies are read from curl's variables.
+ * The image cache and the way to fetch images; proxies are those of the environment.
  *
  * @throws UserError (usage) for files that cannot be read and for options that exclude each other
  */
@@ -28,12 +29,9 @@ export async function makeCacheRequest(options: CacheOptions, { variables }: Env
   for (const name of ['cache-dir', 'cache-as', 'cache-size'] as const)
     if (none && options[name] !== undefined)
       throw usageError(`--no-cache and --${name} exclude each other`, 'leave one of them out')
-  const proxy = (name: string) => variables[name] || variables[name.toUpperCase()] || ''
-  // HTTP_PROXY in capitals could be a header of a CGI request; curl ignores it too.
-  const proxies = { http: variables['http_proxy'] || '', https: proxy('https_proxy'), no: proxy('no_proxy') }
   return {
     folder: none ? null : cacheFolder(options, variables),
-    proxies,
+    proxies: proxiesOfVariables(variables),
     as: CACHE_FORMS.find((form) => form === as) ?? 'fetched',
     ...defined({
       limit: size === undefined ? undefined : parseSize(size),

@@ -43,6 +43,8 @@ function formatDeploymentEvent(event: DeploymentEvent): string | null {
         : `${event.stage} ${event.status}, ${elapsedText(event.seconds * 1000)}`
     case 'state':
       return `  ${event.provision_state}${event.power_state === null ? '' : `, ${event.power_state}`}`
+    case 'waiting':
+      return `  ${waitText(event)}`
     case 'progress':
       if ('percent' in event) return `  ${event.step}: ${event.percent} %`
       // The installer's own percentage lines become percentages.
@@ -50,6 +52,8 @@ function formatDeploymentEvent(event: DeploymentEvent): string | null {
       return `  ${event.step}: ${event.stage}`
   }
 }
+
+const waitText = (event: DeploymentEvent & { event: 'waiting' }): string => event.for ?? `waits for ${event.seconds} s`
 
 const STAGE_WIDTH = Math.max(...STAGES.map((stage) => stage.length))
 
@@ -87,6 +91,9 @@ export function liveProgress(stdout: Printer): ProgressView {
           )
           current = null
           return
+        case 'waiting':
+          detail = waitText(event)
+          break
         case 'state':
           // While Ironic works through the agent, the agent's own progress says more.
           if (detail.includes(':') && /wait|ing$/.test(event.provision_state)) break

@@ -9,6 +9,8 @@ export type DeploymentEvent =
   | { event: 'disk'; path: string; size: number; model: string | null }
   | { event: 'stage'; stage: StageName; status: 'started' }
   | { event: 'stage'; stage: StageName; status: 'done' | 'failed'; seconds: number }
+  /** The first boot of a simulated machine takes its time: what it waits for. */
+  | { event: 'waiting'; stage: StageName; seconds: number; for: string | null }
   | { event: 'state'; provision_state: string; power_state: string | null }
   /** Progress of the agent's step: a new stage, a percentage, or a line of its program. */
   | { event: 'progress'; step: string; stage: string }

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parseIgnition, summarizeIgnition, withHostname, type IgnitionConfig } from '../../../ignition/index.js'
+import {
+  parseIgnition,
+  summarizeIgnition,
+  withHostname,
+  writesHostname,
+  type IgnitionConfig,
+} from '../../../ignition/index.js'
 import {
   compareWithImage,
   inspectDisk,
@@ -62,13 +68,13 @@ export interface DeploymentReport {
 /**
  * Reads the disk back and compares it with the request.
  *
- * @param firstBoot null when it did not happen, undefined when none was expected
+ * @param firstBoot undefined when none was expected
  */
 export async function readBack(
   file: string,
   node: string,
   asked: RequestedInstallation,
-  firstBoot: FirstBoot | null | undefined,
+  firstBoot: FirstBoot | MissingFirstBoot | undefined,
   seconds: DeploymentReport['seconds'],
   clock: Clock,
 ): Promise<DeploymentReport> {
@@ -138,9 +144,13 @@ function tableChecks({ table, partitions, boot }: DiskReport): DiskCheck[] {
 function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): DiskCheck {
   const what = 'Ignition config'
   if (!boot?.ignition) return { what, ok: false, found: 'none' }
-  if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname)))
+  if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname, 'duplicate')))
     return { what, ok: false, found: 'differs from the request' }
   const mode = boot.ignition.mode & 0o7777
+  if (writesHostname(asked.ignition)) {
+    const why = 'it writes /etc/hostname, and so does the step: Ignition refuses two entries for one path at first boot'
+    return { what, ok: false, found: `as requested, but ${why} (the step's argument own_hostname avoids that)` }
+  }
   return { what, ok: mode === 0o600, found: `as requested, mode ${mode.toString(8).padStart(4, '0')}` }
 }
 
@@ -184,9 +194,17 @@ async function imageCheck(
   return { what: 'image', ok: false, found: `differs from byte ${differences[0]?.offset ?? 0}` }
 }
 
-function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): DiskCheck {
+/** A first boot that did not come to its end, with what it waited for where that is known. */
+interface MissingFirstBoot {
+  didNotHappen: string | null
+}
+
+function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | MissingFirstBoot): DiskCheck {
   const what = 'first boot'
-  if (!firstBoot) return { what, ok: false, found: 'did not happen' }
+  if ('didNotHappen' in firstBoot) {
+    const cause = firstBoot.didNotHappen
+    return { what, ok: false, found: `did not happen${cause === null ? '' : `: ${cause}`}` }
+  }
   if (firstBoot.failure) {
     const stage = firstBoot.failedStage === null ? '' : `Ignition failed at its stage ${firstBoot.failedStage}: `
     return { what, ok: false, found: `${stage}${firstBoot.failure}` }
@@ -200,8 +218,8 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | null): Disk
 }
 
 /** Disk changes of a config, which are planned but not executed. The report says so explicitly. */
-const plannedChecks = (firstBoot: FirstBoot | null): DiskCheck[] =>
-  (firstBoot?.plannedDiskChanges ?? []).map(({ section, device, what }) => ({
+const plannedChecks = (firstBoot: FirstBoot | MissingFirstBoot): DiskCheck[] =>
+  ('didNotHappen' in firstBoot ? [] : firstBoot.plannedDiskChanges).map(({ section, device, what }) => ({
     what: `${section} ${device}`,
     ok: true,
     found: `planned and checked, not done: ${what}`,

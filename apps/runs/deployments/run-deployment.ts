@@ -1,11 +1,12 @@
 import { IPA_PACE } from '../../../agent/index.js'
 import type { IgnitionConfig } from '../../../ignition/index.js'
 import { checkMetalImage, withHardware, type CheckedImage, type MachineHardware } from '../../../machine/index.js'
-import { defined, seconds, UserError, randomUuid } from '../../../base/runtime/index.js'
+import { defined, seconds, systemClock, UserError, randomUuid } from '../../../base/runtime/index.js'
 import { HttpTransport, IronicClient, type ClientTls, type Transport } from '../../../base/wire/index.js'
 import { readBack, type DeploymentReport } from './deployment-report.js'
 import type { DeploymentRequest } from './deployment-request.js'
 import { checkedIgnition } from './checked-ignition.js'
+import { WaitReports, waitsFor } from './first-boot-wait.js'
 import { makeDiskFile } from './disk-file.js'
 import type { ImageCacheRequest } from '../../../lab/index.js'
 import { fetchBy, LabClient, machineBehind, type MachineReport } from '../../../control/index.js'
@@ -170,24 +171,36 @@ interface FinishOptions extends DeploymentOptions {
 const finishAfterBoot =
   (parts: FinishOptions): DeploymentPhases['finish'] =>
   async (run, uuid, hostname) => {
-    const machine = await run.stage('first boot', () => waitForFirstBoot(parts, uuid))
+    const { machine, cause } = await run.stage('first boot', () => waitForFirstBoot(parts, uuid))
     const file = machine.disks[0]?.file
     if (!file) throw new UserError('no-disk-file', `the disk of ${machine.id} is not a file, so it cannot be read back`)
     const { config, appendKargs = [], deleteKargs = [], clock, image } = parts
     const checkedImage = image === undefined ? REHEARSAL_IMAGE : isUrl(image) ? null : image
     const requested = { ignition: config, hostname, appendKargs, deleteKargs, image: checkedImage }
-    return readBack(file, hostname, requested, machine.firstBoot ?? null, run.seconds, clock)
+    const firstBoot = machine.firstBoot ?? { didNotHappen: cause }
+    return readBack(file, hostname, requested, firstBoot, run.seconds, clock)
   }
 
 /** Waits for the machine's first boot. A node is active in Ironic as soon as it is switched on, even if it cannot boot. */
 async function waitForFirstBoot(
-  { transport, url, clock, signal, access }: FinishOptions,
+  { transport, url, clock, signal, access, onEvent }: FinishOptions,
   uuid: string,
-): Promise<MachineReport> {
+): Promise<{ machine: MachineReport; cause: string | null }> {
   const limit = clock.now() + seconds(600)
+  const control = new LabClient(url, { fetch: fetchBy(transport), ...defined({ headers: access?.headers }) })
+  const wall = systemClock()
+  const reports = new WaitReports(wall.elapsed())
   for (;;) {
     const machine = await machineBehind(transport, url, uuid, access?.headers)
-    if (machine.firstBoot || machine.boot?.outcome === 'no bootable device' || clock.now() > limit) return machine
+    if (machine.firstBoot || machine.boot?.outcome === 'no bootable device') return { machine, cause: null }
+    const waited = reports.due(wall.elapsed())
+    const isLate = clock.now() > limit
+    if (waited !== null || isLate) {
+      const { journal } = await control.systemJournal(uuid)
+      const cause = waitsFor(journal)
+      if (isLate) return { machine, cause }
+      onEvent({ event: 'waiting', stage: 'first boot', seconds: waited ?? 0, for: cause })
+    }
     await clock.sleep(DEPLOYMENT_POLL_INTERVAL * clock.speed, { signal })
   }
 }

@@ -35,6 +35,10 @@ const FAILURES = {
   'tls-name': ['the certificate of {at} is for another name', 'use a name that the certificate has'],
   'tls-failed': ['TLS with {at} failed', 'check the certificates and TLS versions of both sides'],
   'proxy-refused': ['the proxy {proxy} does not connect to {at}', 'check the proxy, or leave this host out of it'],
+  'bad-proxy': [
+    'the proxy for {at} is none that speaks HTTP',
+    'name one by http://HOST:PORT in http_proxy, https_proxy or all_proxy, or this host in no_proxy',
+  ],
   'redirect-loop': ['{at} redirects without end', 'use the URL at which the file really is'],
   'redirect-nowhere': ['{at} redirects to no URL', 'check the server'],
   'redirect-scheme': ['{at} redirects to another scheme than http and https', 'check the server'],
@@ -55,6 +59,7 @@ const FINAL: ReadonlySet<FetchFailureCode> = new Set([
   'tls-untrusted',
   'tls-expired',
   'tls-name',
+  'bad-proxy',
   'redirect-loop',
   'redirect-nowhere',
   'redirect-scheme',

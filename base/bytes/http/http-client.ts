@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../runtime/index.js'
-import { splitCredentials } from '../url.js'
+import { maskedAddress, splitCredentials } from '../url.js'
 import { hostAndPort, failurePlaceOf } from './http-connection.js'
 import { requestOnce } from './http-exchange.js'
 import { FetchFailure } from './fetch-failure.js'
@@ -10,7 +10,7 @@ import { readUpTo } from './read-up-to.js'
 
 export interface HttpClientOptions {
   clock: Clock
-  /** Proxies as in the environment of curl; without them every server is asked directly. */
+  /** Proxies; without them every server is asked directly. */
   proxies?: ProxySettings
   /** PEM of the authorities to believe, in place of the usual ones. */
   ca?: string | readonly string[]
@@ -129,7 +129,7 @@ export class HttpClient {
       : ca === undefined
         ? {}
         : { ca: typeof ca === 'string' ? ca : [...ca] }
-    const proxy = proxyFor(url.href, proxies)
+    const proxy = checkedProxy(proxyFor(url.href, proxies), url)
     const sent = body === undefined ? {} : { body }
     const send = () => requestOnce({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
     return through ? through({ method, url: url.href, headers, signal }, send) : send()
@@ -148,6 +148,12 @@ function checkedUrl(url: string): URL {
 }
 
 const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:'
+
+/** @throws FetchFailure for what is no URL of a proxy for http, as `socks5://...` */
+function checkedProxy(proxy: string | undefined, url: URL): string | undefined {
+  if (proxy === undefined || (URL.canParse(proxy) && isHttp(new URL(proxy)))) return proxy
+  throw new FetchFailure('bad-proxy', failurePlaceOf(url), { detail: maskedAddress(proxy) })
+}
 
 /** @throws FetchFailure */
 function redirected(from: URL, location: string, tooMany: boolean): URL {

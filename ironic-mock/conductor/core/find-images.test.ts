@@ -33,6 +33,15 @@ afterAll(async () => {
 })
 
 describe('an image behind http', () => {
+  test('is asked of a proxy, where there is one for its host', async () => {
+    asked.length = 0
+    const through = findImages(new VirtualClock(), { proxies: { http: base, no: 'near.example' } })
+    const check = (url: string) => through(url, { digest: false, node: 'a-node', signal })
+    // The proxy here knows only paths, so that a whole URL is none of its own.
+    await expect(check('http://far.example/image')).rejects.toThrow('Got HTTP code 404')
+    expect(asked).toEqual(['HEAD http://far.example/image'])
+  })
+
   test('is requested by HEAD, and redirects are followed', async () => {
     asked.length = 0
     expect(await find(`${base}/image`)).toEqual({ url: `${base}/image`, format: null, sha256: null })

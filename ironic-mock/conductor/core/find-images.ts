@@ -9,6 +9,7 @@ import {
   isFileUrl,
   withoutPasswords,
   type HttpThrough,
+  type ProxySettings,
 } from '../../../base/bytes/index.js'
 import { defined, withClockHeld, seconds, type Clock } from '../../../base/runtime/index.js'
 
@@ -39,32 +40,36 @@ const QCOW2 = 'QFI\xfb'
 export interface ImageFinding {
   /** Sees the requests for a node. */
   through?: (node: string) => HttpThrough
+  /** Proxies to the servers of images. */
+  proxies?: ProxySettings | undefined
   /** Folders whose files may be images. */
   allowedPaths?: readonly string[]
 }
 
 /** Checks images behind http(s) with HEAD, as Ironic does, and files of this host. */
 export const findImages =
-  (clock: Clock, { through, allowedPaths = FILE_URL_PATHS }: ImageFinding = {}): FindImage =>
+  (clock: Clock, { through, proxies, allowedPaths = FILE_URL_PATHS }: ImageFinding = {}): FindImage =>
   (url, { digest, node, signal }) =>
     isFileUrl(url)
       ? withClockHeld(clock, `looking at the image ${withoutPasswords(url)}`, () =>
           findFile(url, { digest, allowedPaths, clock, signal }),
         )
-      : askImageServer(url, { clock, through: through?.(node), signal })
+      : askImageServer(url, { clock, proxies, through: through?.(node), signal })
 
 const describeImageProblem = (url: string, reason: string): string =>
   `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
 interface ImageCheckOptions {
   clock: Clock
+  proxies: ProxySettings | undefined
   through: HttpThrough | undefined
   signal: AbortSignal
 }
 
-async function askImageServer(url: string, { clock, through, signal }: ImageCheckOptions): Promise<FoundImage> {
+async function askImageServer(url: string, options: ImageCheckOptions): Promise<FoundImage> {
+  const { clock, proxies, through, signal } = options
   const limits = { connect: WEBSERVER_TIMEOUT, header: WEBSERVER_TIMEOUT }
-  const http = new HttpClient({ clock, redirects: 30, limits, ...defined({ through }) })
+  const http = new HttpClient({ clock, redirects: 30, limits, ...defined({ proxies, through }) })
   const answer = await http.get({ url, method: 'HEAD', signal }).catch((error: unknown) => {
     throw error instanceof FetchFailure ? new Error(describeImageProblem(url, error.message)) : error
   })

@@ -1,5 +1,5 @@
 import { urlSafeToken, type Clock, type Logger, type Probe, type Random } from '../../../base/runtime/index.js'
-import type { HttpThrough } from '../../../base/bytes/index.js'
+import type { HttpThrough, ProxySettings } from '../../../base/bytes/index.js'
 import {
   ironicErrors,
   probedDownloads,
@@ -52,6 +52,8 @@ export interface IronicOptions {
   /** Enabled hardware types; default: all. */
   types?: readonly HardwareType[]
   bmcs: Bmcs
+  /** Proxies to the servers of images; none by default. */
+  proxies?: ProxySettings
   /** Reads metadata of images; default: over the network and from this host's files. */
   findImage?: FindImage
   /** Carries commands to agents. */
@@ -100,9 +102,9 @@ export interface Ironic extends AsyncDisposable {
  * ```
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
-  const { store, clock, conf, bmcs, agents, probe, logger } = options
+  const { store, clock, conf, bmcs, agents, probe, logger, proxies } = options
   const through = (node: string): HttpThrough => probedDownloads(probe, { from: 'ironic', to: 'images', node })
-  const findImage = options.findImage ?? findImages(clock, { through, allowedPaths: conf.fileUrlAllowedPaths })
+  const findImage = options.findImage ?? findImages(clock, { through, proxies, allowedPaths: conf.fileUrlAllowedPaths })
   const effects: EffectRunner = new EffectRunner({
     bmcs,
     agents,

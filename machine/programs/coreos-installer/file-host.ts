@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
 import { readNamedFileSync, type Clock } from '../../../base/runtime/index.js'
-import { fileSource } from '../../../base/bytes/index.js'
+import { fileSource, type ProxySettings } from '../../../base/bytes/index.js'
 import { openFileDisk } from '../../disk/file-disk.js'
 import type { FileTree } from '../../file-tree.js'
 import { openedFolder, type FoundDevice, type InstallerHost } from './installer-host.js'
@@ -14,12 +14,14 @@ import { openedFolder, type FoundDevice, type InstallerHost } from './installer-
 export function fileHost(options: {
   sectorSize: number
   architecture: string
+  proxies: ProxySettings
   clock: Clock
 }): InstallerHost & AsyncDisposable {
-  const { sectorSize, architecture, clock } = options
+  const { sectorSize, architecture, proxies, clock } = options
   const opened: FoundDevice[] = []
   return {
     architecture,
+    proxies,
     files: hostFiles,
     metalImage: null,
     open: async (path) => {

@@ -25,7 +25,8 @@ export async function runInstall(process: InstallerProcess, commandLine: Install
   const { destDevice } = options
   if (destDevice === undefined) throw new Failure('destination device must be specified')
   const retries = options.fetchRetries === 'infinite' ? Infinity : Number(options.fetchRetries ?? 0)
-  const fetching: Fetching = { clock, signal, downloads, retries, print }
+  const { proxies } = host
+  const fetching: Fetching = { clock, signal, proxies, downloads, retries, print }
   const ignition = await readEmbeddedIgnition(options, host.files, fetching)
   const filters = await parseFilters(options)
   const destination = await findDestination(host, destDevice, signal)

@@ -1,4 +1,4 @@
-import { type ByteStream, fileSource, memorySource } from '../../../base/bytes/index.js'
+import { type ByteStream, fileSource, memorySource, type ProxySettings } from '../../../base/bytes/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { asShown, partitionName, readLayout } from '../../disk/disk-partitions.js'
 import type { Clock } from '../../../base/runtime/index.js'
@@ -26,6 +26,8 @@ export interface OpenedFile {
 export interface InstallerHost {
   /** Architecture as `uname -m` prints it. */
   readonly architecture: string
+  /** Proxies of its environment. */
+  readonly proxies?: ProxySettings
   readonly files: FileTree
   /** File of this process with the image of the live system. */
   readonly metalImage: string | null

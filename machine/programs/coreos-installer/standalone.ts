@@ -1,4 +1,5 @@
 import type { Clock, Random } from '../../../base/runtime/index.js'
+import type { ProxySettings } from '../../../base/bytes/index.js'
 import { NO_PACE } from '../../machine.js'
 import { runInstaller } from './coreos-installer.js'
 import { fileHost } from './file-host.js'
@@ -11,6 +12,8 @@ export interface FileInstallation {
   sectorSize: number
   /** Architecture as `uname -m` prints it. */
   architecture: string
+  /** Proxies for what it fetches; none by default. */
+  proxies?: ProxySettings
   /** True if stderr is a terminal, which shows progress in place. */
   tty: boolean
   clock: Clock
@@ -26,8 +29,8 @@ export interface FileInstallation {
  * @returns its exit code; rejects with the signal's reason once that is aborted
  */
 export async function installToFile(options: FileInstallation): Promise<number> {
-  const { args, sectorSize, architecture, stdout, stderr, ...process } = options
-  await using host = fileHost({ sectorSize, architecture, clock: options.clock })
+  const { args, sectorSize, architecture, proxies = {}, stdout, stderr, ...process } = options
+  await using host = fileHost({ sectorSize, architecture, proxies, clock: options.clock })
   const text = (part: string | Uint8Array) => (typeof part === 'string' ? part : Buffer.from(part).toString())
   return await runInstaller({
     ...process,

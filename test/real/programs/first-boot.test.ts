@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { validateIgnition } from '../../../ignition/index.js'
-import { baseRoot } from '../../../machine/root/base-root.js'
-import { comparable, runOurs } from '../../kit/first-boot-run.js'
+import { comparable, plainRoot, runOurs } from '../../kit/first-boot-run.js'
 import { configs } from './first-boot/configs.js'
 import { realEngine, runEngine } from './first-boot/engine.js'
 import { HAND_WRITTEN } from './first-boot/hand-written.js'
@@ -13,7 +12,7 @@ beforeAll(async () => {
 }, 900_000)
 
 async function compare(config: string) {
-  const real = comparable(await runEngine(program, baseRoot(), config))
+  const real = comparable(await runEngine(program, plainRoot(), config))
   expect({ config, ...comparable(await runOurs(config)) }).toEqual({ config, ...real })
   return real
 }

@@ -4,6 +4,7 @@ import {
   type FileAnswer,
   HttpClient,
   type HttpThrough,
+  type ProxySettings,
 } from '../../../../base/bytes/index.js'
 import { defined, withClockHeld, type Clock } from '../../../../base/runtime/index.js'
 import { duringInstall, Failure } from '../installer-error.js'
@@ -12,6 +13,8 @@ import { duringInstall, Failure } from '../installer-error.js'
 export interface Fetching {
   clock: Clock
   signal: AbortSignal
+  /** Proxies of the installer's environment. */
+  proxies?: ProxySettings | undefined
   /** Sees each request. */
   downloads?: HttpThrough | undefined
   /** Retries of a failed request. A body that breaks off is not retried. */
@@ -60,10 +63,11 @@ export async function fetchAll(url: string, fetching: Fetching): Promise<Uint8Ar
 
 type FetchOutcome = { source: ByteStream } | { failure: Failure; short: string; transient: boolean }
 
-async function tryOnce(url: string, { clock, signal, downloads }: Fetching): Promise<FetchOutcome> {
+async function tryOnce(url: string, { clock, signal, proxies, downloads }: Fetching): Promise<FetchOutcome> {
   let answer: FileAnswer
   try {
-    answer = await new HttpClient({ clock, ...defined({ through: downloads }) }).get({ url, signal })
+    const client = new HttpClient({ clock, ...defined({ proxies, through: downloads }) })
+    answer = await client.get({ url, signal })
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error
     const { sentence, cause } = requestFailure(error)
@@ -141,6 +145,10 @@ function transportFailure({ code, message }: FetchFailure): Failure {
     case 'lookup-failed': {
       const why = code === 'unknown-host' ? 'Name or service not known' : 'Temporary failure in name resolution'
       return connecting('dns error', `failed to lookup address information: ${why}`)
+    }
+    case 'proxy-refused': {
+      const why = message.includes('HTTP status 407') ? 'proxy authorization required' : 'unsuccessful'
+      return new Failure('client error (Connect)', new Failure(`tunnel error: ${why}`))
     }
     case 'refused':
       return connecting('tcp connect error', 'Connection refused (os error 111)')

@@ -55,6 +55,7 @@ export async function runEngine(program: string, base: RootTree, config: string)
     const argv = ['--mount', '--uts', '--ipc', '--pid', '--fork', 'sh', '-c', SCRIPT, 'sh', program, folder]
     const { code, stdout } = await tool('unshare', ...argv, ...IGNITION_STAGES)
     return {
+      base: recordsOf(base),
       tree: await readTree(root),
       failed: code !== 0,
       journal: stdout.replaceAll(root, '/sysroot').split('\n').filter(Boolean),
