@@ -23,6 +23,11 @@ export interface ConductorConf {
   automatedCleaningRunbookFromNode: boolean
   /** `[conductor]automated_cleaning_runbook_validate_traits` */
   automatedCleaningRunbookValidateTraits: boolean
+  /** `[conductor]conductor_group`: the conductor has the nodes of this group. */
+  conductorGroup: string
+  /** `[DEFAULT]default_conductor_group`, `default_resource_class` of new nodes. */
+  defaultConductorGroup: string
+  defaultResourceClass: string | null
   /** `[conductor]allow_deleting_available_nodes` */
   allowDeletingAvailableNodes: boolean
   /** `[conductor]deploy_callback_timeout`, `clean_callback_timeout`, `inspect_wait_timeout` */
@@ -143,6 +148,9 @@ export const UPSTREAM_CONF: ConductorConf = {
   automatedCleaningRunbookByResourceClass: {},
   automatedCleaningRunbookFromNode: false,
   automatedCleaningRunbookValidateTraits: true,
+  conductorGroup: '',
+  defaultConductorGroup: '',
+  defaultResourceClass: null,
   allowDeletingAvailableNodes: true,
   deployCallbackTimeout: minutes(30),
   cleanCallbackTimeout: minutes(30),
