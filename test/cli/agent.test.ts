@@ -82,7 +82,7 @@ describe('ironstage agent', () => {
     const agent = command(['agent', '--ironic-url', ironic, '--mac', '52:54:00:0A:BC:DF', '--speed', '20'])
     await agent.printed(
       new RegExp(
-        `the agent waits until the Ironic at ${ironic} answers, .*ECONNREFUSED.*; start it, or correct --ironic-url`,
+        `the agent waits until the Ironic at ${ironic} answers, .*connection refused.*; start it, or correct --ironic-url`,
       ),
     )
     await agent.printed(/the agent waits until .* answers, for ([6-9]\d|\d{3}) s by now/)
