@@ -150,11 +150,11 @@ function tellSearch(
   serves: StandaloneAgentOptions['serves'],
 ): (search: AgentSearch) => void {
   const since = clock.now()
-  let told: { missing: AgentSearch['missing']; at: number } | undefined
+  let reported: { missing: AgentSearch['missing']; at: number } | undefined
   return ({ missing, why }) => {
     const now = clock.now()
-    if (told?.missing === missing && now - told.at < WAITING_INTERVAL) return
-    told = { missing, at: now }
+    if (reported?.missing === missing && now - reported.at < WAITING_INTERVAL) return
+    reported = { missing, at: now }
     const seconds = Math.round((now - since) / 1000)
     const url = 'ironicUrl' in serves && serves.ironicUrl ? `at ${serves.ironicUrl}` : 'of its settings'
     const { end, remedy } = SEARCHES[missing]

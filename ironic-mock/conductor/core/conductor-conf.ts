@@ -77,6 +77,10 @@ export interface ConductorConf {
   requireRescuePasswordHashed: boolean
   /** `[conductor]file_url_allowed_paths`: folders whose files may be images; none switches file URLs off. */
   fileUrlAllowedPaths: readonly string[]
+  /** `[agent]allow_md5_checksum`, `[conductor]disable_support_for_checksum_files`, `disable_file_checksum` */
+  allowMd5Checksum: boolean
+  disableChecksumFiles: boolean
+  disableFileChecksum: boolean
   /** `[conductor]node_history` */
   nodeHistory: boolean
   /** `[api]ramdisk_heartbeat_timeout`, in seconds as in the answer to a lookup. */
@@ -180,6 +184,9 @@ export const UPSTREAM_CONF: ConductorConf = {
   rescuePasswordHashAlgorithm: 'sha256',
   requireRescuePasswordHashed: true,
   fileUrlAllowedPaths: FILE_URL_PATHS,
+  allowMd5Checksum: true,
+  disableChecksumFiles: false,
+  disableFileChecksum: false,
   nodeHistory: true,
   heartbeatTimeout: 300,
   restrictLookup: true,

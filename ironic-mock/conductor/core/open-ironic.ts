@@ -102,7 +102,8 @@ export interface Ironic extends AsyncDisposable {
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, conf, bmcs, agents, probe, logger } = options
   const through = (node: string): HttpThrough => probedDownloads(probe, { from: 'ironic', to: 'images', node })
-  const findImage = options.findImage ?? findImages(clock, { through, allowedPaths: conf.fileUrlAllowedPaths })
+  const findImage =
+    options.findImage ?? findImages(clock, { through, allowedPaths: conf.fileUrlAllowedPaths, checksums: conf })
   const effects: EffectRunner = new EffectRunner({
     bmcs,
     agents,
