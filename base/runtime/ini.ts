@@ -15,7 +15,7 @@ export interface IniValue {
 }
 
 /** How a configuration file is read. */
-export interface IniOptions {
+interface IniOptions {
   /** Code of the error for a line that is neither a section nor a setting. */
   readonly code: ErrorCode
   /** A line that could stand there. */

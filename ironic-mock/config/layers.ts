@@ -56,7 +56,7 @@ export function whereSet(place: OptionPlace, layer: string, line: number | undef
 }
 
 /** Text of an option, and where it was found, for error messages. */
-export interface OptionText {
+interface OptionText {
   readonly text: string
   readonly where: string
 }

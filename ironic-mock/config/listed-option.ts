@@ -1,5 +1,5 @@
 /** Type of an option's value, as oslo.config has it. */
-export type OptionKind =
+type OptionKind =
   | 'text'
   | 'boolean'
   | 'integer'
@@ -46,7 +46,7 @@ export interface ListedOption extends OptionType {
   readonly deprecated?: readonly { readonly section?: string; readonly name: string }[]
 }
 
-export type ListedOptions = Readonly<Record<string, ListedOption>>
+type ListedOptions = Readonly<Record<string, ListedOption>>
 
 /** Ironic's own listing of options. */
 export interface OptionListing {

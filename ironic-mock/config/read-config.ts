@@ -221,7 +221,7 @@ const IRONIC_OPTIONS: readonly IronicOption<unknown>[] = [
 ]
 
 /** Options that have an effect, by `[section]name` under each name that they have. */
-export const EFFECTIVE_OPTIONS: EffectiveOptions = new Map(
+const EFFECTIVE_OPTIONS: EffectiveOptions = new Map(
   IRONIC_OPTIONS.flatMap((option) =>
     placesOf(option).map((place): [string, IronicOption<unknown>] => [placeName(place), option]),
   ),
