@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { defined } from '../../base/runtime/index.js'
+import { createStagedLab } from '../../lab/index.js'
 import { SERVICE_DEFAULTS } from '../../ironic-mock/index.js'
 import { openStage, type Stage } from './stage.js'
 
@@ -54,6 +55,12 @@ describe('[conductor]conductor_group', () => {
     const join = [{ op: 'replace', path: '/conductor_group', value: 'RACK-1' }]
     expect((await call(stage, 'PATCH', '/nodes/a', join)).status).toBe(200)
     expect((await call(stage, 'PUT', '/nodes/a/states/provision', { target: 'manage' })).status).toBe(202)
+  })
+
+  test('the machines of a lab join the group of its conductor', async () => {
+    await using lab = await createStagedLab({ ironic: { set: ['conductor.conductor_group=rack-1'] } })
+    const node = await lab.enroll()
+    expect(await node.get()).toMatchObject({ conductor_group: 'rack-1', conductor: 'ironstage' })
   })
 
   test('new nodes without a group or a resource class get the defaults', async () => {
