@@ -41,6 +41,12 @@ export interface Moment {
   readonly chance: number
 }
 
+/** A failed attempt of an agent to find its Ironic, or its node there. */
+export interface AgentSearch {
+  readonly missing: 'ironic' | 'node'
+  readonly why: string
+}
+
 export type AgentEffect =
   | { kind: 'inspect' }
   | { kind: 'discover' }
@@ -54,5 +60,7 @@ export type AgentEffect =
   /** Sets the timer, replacing an earlier wait. */
   | { kind: 'wait'; until: number; weak: boolean; for: Wake }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; message: string }
+  /** The agent looks for its Ironic or its node again, for people who wait for it. */
+  | { kind: 'search again'; search: AgentSearch }
   /** The reason why the agent does not try again, for people who look at the machine. */
   | { kind: 'give up'; why: string }

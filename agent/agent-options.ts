@@ -3,6 +3,7 @@ import type { Clock, ConfigFile, Logger, Probe, Random } from '../base/runtime/i
 import type { HardwareManager } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { Dispatch, TlsIdentity, Transport } from '../base/wire/index.js'
+import type { AgentSearch } from './agent-events.js'
 import type { AgentCommandProgress } from './command-runner.js'
 import type { HardwareReader } from './agent-inspection.js'
 import type { AgentPace } from './pace.js'
@@ -50,6 +51,8 @@ export interface AgentOptions {
   pace?: AgentPace
   /** Called with the progress of a running step. */
   onProgress?: (progress: AgentCommandProgress) => void
+  /** Called after each attempt at finding Ironic, or the node there, that did not succeed. */
+  onSearch?: (search: AgentSearch) => void
   /** Called with the reason when the agent does not send its inspection data again. */
   onGaveUp?: (why: string) => void
 }

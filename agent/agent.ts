@@ -236,6 +236,8 @@ class RunningAgent implements Agent {
         return this.#wait(effect.until, effect.weak, effect.for)
       case 'log':
         return this.#logger(effect.level, effect.message)
+      case 'search again':
+        return this.#options.onSearch?.(effect.search)
       case 'give up':
         this.#options.onGaveUp?.(effect.why)
         return this.#logger('error', effect.why)

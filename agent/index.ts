@@ -2,6 +2,7 @@
 export type { Agent, AgentOptions, AgentTlsServer } from './agent-options.js'
 export { startAgent } from './agent.js'
 export { AGENT_COMMANDS } from './extensions/index.js'
+export type { AgentSearch } from './agent-events.js'
 export type { AgentCommandPoint, AgentCommandProgress } from './command-runner.js'
 export { type AgentSettings, clientTls, readAgentSettings } from './configuration.js'
 export { ERRORS } from './errors.js'

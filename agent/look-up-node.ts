@@ -97,6 +97,7 @@ export function retryLookup(
     },
     effects: [
       { kind: 'log', level: 'info', message: `the lookup did not succeed yet: ${why}` },
+      { kind: 'search again', search: { missing: wake === 'discover' ? 'ironic' : 'node', why } },
       {
         kind: 'wait',
         until: moment.at + (usual + extra) * retryFactorAfter(live.attempts, pace),

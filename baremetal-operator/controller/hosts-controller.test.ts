@@ -216,6 +216,29 @@ describe('the host of the design document: the format coreos', () => {
     const [machine] = lab.machines.list()
     expect(machine!.os()).toMatchObject({ booted: { version: '39.20240101.3.0' } })
   })
+
+  test.each([
+    ['another digest', '/other.raw', 'is not the image that was asked for'],
+    ['no such file', '/missing.raw', '404'],
+  ])(
+    '%s is in the error of the host after one attempt, and is tried again at longer and longer intervals',
+    async (_, path, why) => {
+      const other = await versionedImage('39.20240101.3.0')
+      await using server = await imageServer({ '/other.raw': other.bytes })
+      const { lab, apply, until, latest, made } = await opened()
+      const attempts = () => made.filter(({ body }) => (body as { target?: string } | null)?.target === 'active').length
+      const image = `image: {url: "${server.url(path)}", diskFormat: coreos, checksum: ${'a'.repeat(64)}}`
+      apply(manifest('one', 1, ['online: true', image, 'userData: {name: ignition}']))
+      await until('one', { state: 'provisioning' })
+      for (let waits = 0; !latest('one')?.error && waits < 100; waits++) await lab.wait(lab.clock.sleep(1000))
+      expect(latest('one')?.error).toContain(why)
+      expect(attempts()).toBe(1)
+      const begun = lab.clock.now()
+      await lab.wait(lab.clock.sleep(600_000))
+      expect(lab.clock.now() - begun).toBeGreaterThanOrEqual(600_000)
+      expect(attempts()).toBeLessThan(10)
+    },
+  )
 })
 
 interface AgentCommand {

@@ -65,7 +65,7 @@ export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: Host
     ...optional('bootMac', spec.bootMACAddress),
     ...optional('architecture', spec.architecture),
     ...optional('bootMode', spec.bootMode),
-    ...optional('image', isCoreos ? undefined : hostImageOf(spec.image)),
+    ...optional('image', isCoreos ? coreosImageOf(spec.image) : hostImageOf(spec.image)),
     ...optional('customDeploy', isCoreos ? coreosDeploy(userData, spec.image) : spec.customDeploy),
     // With format coreos the Ignition config is an argument of the step.
     ...optional('userData', isCoreos ? undefined : userData),
@@ -115,10 +115,19 @@ function coreosDeploy(
     args: defined({
       ignition: userData === undefined ? undefined : parsedOr(userData),
       image_url: url === '' ? undefined : url,
-      image_sha256: url !== '' && /^[0-9a-f]{64}$/i.test(checksum) ? checksum : undefined,
+      image_sha256: url !== '' && isSha256(checksum) ? checksum : undefined,
     }),
   }
 }
+
+/** With its image known to Ironic, an installation that failed is told in the host's error, as one of any other image. */
+function coreosImageOf(image: HostImageManifest | undefined): HostImage | undefined {
+  const { url = '', checksum = '' } = image ?? {}
+  if (url === '') return undefined
+  return { url, isCoreos: true, ...(isSha256(checksum) ? { checksum, checksumType: 'sha256' } : {}) }
+}
+
+const isSha256 = (checksum: string): boolean => /^[0-9a-f]{64}$/i.test(checksum)
 
 function parsedOr(text: string): unknown {
   try {

@@ -44,6 +44,8 @@ export interface HostImage {
   checksumType?: 'md5' | 'sha256' | 'sha512'
   format?: string
   pullSecret?: string
+  /** True for the design document's format `coreos`, whose URL alone tells whether it is the same image. */
+  isCoreos?: boolean
 }
 
 interface CustomDeploy {
@@ -256,7 +258,7 @@ export function hasImageOf({ instance_info: info }: ApiNode, { image }: Requeste
   if (isLiveIso(image)) return info['boot_iso'] === image!.url
   const { url, checksum, checksumType } = image ?? {}
   if (info['image_source'] !== (url ?? '')) return false
-  if (url?.startsWith('oci://') && !checksum) return true
+  if (image?.isCoreos || (url?.startsWith('oci://') && !checksum)) return true
   return checksumType === undefined
     ? info['image_checksum'] === (checksum ?? '') && info['image_os_hash_algo'] == null
     : info['image_checksum'] == null &&

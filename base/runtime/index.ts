@@ -22,7 +22,7 @@ export {
 } from './error.js'
 export { ERRORS } from './errors.js'
 export { inParallel } from './in-parallel.js'
-export { type ConfigFile, parseIni } from './ini.js'
+export { type ConfigFile, type IniValue, parseIni, readIni } from './ini.js'
 export { LateBound } from './late-bound.js'
 export { LazyMap } from './lazy-map.js'
 export {

@@ -78,6 +78,7 @@ export {
   SINCE,
   VERSION_HEADER,
 } from './ironic/microversion.js'
+export { findListedDigest, type ListedDigest } from './images/checksum-list.js'
 export { networkDataSchema } from './ironic/network-data.js'
 export {
   NODE_DEFAULTS,

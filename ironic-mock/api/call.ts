@@ -4,6 +4,7 @@ import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
 import type { Store } from '../store/store.js'
 import type { Links } from './api-links.js'
+import type { NodeSchemas } from './nodes/node-schemas.js'
 
 /** Parts that every handler uses. */
 export interface Backend {
@@ -15,6 +16,8 @@ export interface Backend {
   readonly fastTrack: boolean
   /** Time when this API started, in the record's form; shown as the creation time of the conductor. */
   readonly startedAt: string
+  /** Schemas that new and changed nodes must meet. */
+  readonly nodeSchemas: NodeSchemas
   /** Newest microversion of the simulated release. */
   readonly newest: Microversion
 }

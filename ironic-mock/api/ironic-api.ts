@@ -39,6 +39,7 @@ import { JsonText } from './json-text.js'
 import { Links } from './api-links.js'
 import { Release } from './api-release.js'
 import { checkDocument } from './api-schema.js'
+import { nodeSchemas } from './nodes/node-schemas.js'
 
 export interface IronicApiOptions {
   conductor: Conductor
@@ -79,7 +80,16 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
   const { service = SERVICE_DEFAULTS, newest = MAX_MICROVERSION } = options
   const startedAt = new Date(clock.now()).toISOString().replace('Z', '000')
   const release = Release.of(newest)
-  const backend: Backend = { conductor, store, clock, logger, fastTrack, startedAt, newest }
+  const backend: Backend = {
+    conductor,
+    store,
+    clock,
+    logger,
+    fastTrack,
+    startedAt,
+    nodeSchemas: nodeSchemas(service.networkDataSchema),
+    newest,
+  }
 
   return async (request) => {
     if (request.method === 'OPTIONS') return { status: 200, headers: {} }
@@ -122,7 +132,7 @@ async function answerIronicCall(request: WireRequest, served: ServedApi): Promis
     release.checkArguments(operation, args)
     limitPage(operation, args, service.maxLimit)
     if (operation.querySchema) checkQuery(operation.querySchema, args, params)
-    const document = checkedDocument(operation, params.document ?? body, release)
+    const document = checkedDocument(operation, params.document ?? body, served)
     // Upstream reads the arguments before it refuses the version.
     if (operation.since > version) throw hidden(operation)
     const handle = handlers[operation.id as OperationId] as (
@@ -220,12 +230,13 @@ function hidden({ hidden: how }: IronicOperation): IronicError {
   return new IronicError(how.status, how.message, how.shape)
 }
 
-function checkedDocument(operation: IronicOperation, body: unknown, release: Release): unknown {
+function checkedDocument(operation: IronicOperation, body: unknown, { backend, release }: ServedApi): unknown {
   if (!operation.body || !('document' in operation.body)) return undefined
   const { document, label } = operation.body
   // A missing body counts as an empty object, which lacks everything required.
   const value = body === undefined ? {} : body
-  release.checkDocument(operation, document, label, value)
+  const schema = operation.id === 'nodes.create' ? backend.nodeSchemas.created : document
+  release.checkDocument(operation, schema, label, value)
   return value
 }
 

@@ -11,6 +11,7 @@ import {
   type NodeRecord,
   type PortRecord,
 } from '../../base/wire/index.js'
+import type { Conductor } from '../conductor/core/conductor.js'
 import type { Records } from '../store/record-store.js'
 import type { ResourceLink, Links } from './api-links.js'
 import { maskInstanceInfo, maskSecrets } from './mask-answers.js'
@@ -69,7 +70,7 @@ export function checkSortKey(resource: 'node' | 'port', key: string, version: Mi
 export interface NodeView {
   readonly links: Links
   readonly version: Microversion
-  readonly host: string
+  readonly conductor: Pick<Conductor, 'host' | 'group'>
   readonly fields?: readonly string[]
   /** Records of the node's chassis and allocation. */
   readonly records: Records
@@ -80,7 +81,7 @@ export interface NodeView {
  *
  * @param fields names that have passed {@link checkRequestedFields}; all of them when absent
  */
-export function renderNode(node: NodeRecord, { links, version, host, fields, records }: NodeView): JsonObject {
+export function renderNode(node: NodeRecord, { links, version, conductor, fields, records }: NodeView): JsonObject {
   const path = `nodes/${node.uuid}`
   return render<NodeField, (typeof NODE_DERIVED_FIELDS)[number]['name']>(nodeShape, {
     version,
@@ -90,7 +91,7 @@ export function renderNode(node: NodeRecord, { links, version, host, fields, rec
     derivedValue: (name) => {
       switch (name) {
         case 'conductor':
-          return host
+          return node.conductor_group === conductor.group ? conductor.host : null
         case 'allocation_uuid':
           return records.resources('allocation').byId(node.allocation_id)?.uuid ?? null
         case 'chassis_uuid':

@@ -1,4 +1,11 @@
-import { anyText, choiceSetting, wordList, yesOrNo, type SettingParser } from '../../base/runtime/index.js'
+import {
+  anyText,
+  choiceSetting,
+  patternSetting,
+  wordList,
+  yesOrNo,
+  type SettingParser,
+} from '../../base/runtime/index.js'
 import { INSPECTION_HOOKS, UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
 import type { ConductorConf } from '../conductor/core/conductor-conf.js'
 import {
@@ -13,11 +20,25 @@ import {
   type IronicOption,
 } from './option.js'
 
-/** Options that name a file; its content becomes the value. */
-export const DOCUMENT_OPTIONS = {
+/** Options that name a file of inspection; its content becomes the value. */
+const INSPECTION_DOCUMENTS = {
   knownAccelerators: confOption('inspector', 'known_accelerators', anyText),
   builtInRules: confOption('inspection_rules', 'built_in_rules', anyText),
 } as const satisfies Partial<Record<keyof InspectionConf, IronicOption<string>>>
+
+/** Options that name a file; its content becomes the value. */
+export const DOCUMENT_OPTIONS = {
+  ...INSPECTION_DOCUMENTS,
+  networkDataSchema: confOption('api', 'network_data_schema', anyText),
+} as const
+
+/** Name of a conductor group, as ironic 39.0.0 common/utils.py validate_conductor_group; capitals do not matter. */
+const groupName: SettingParser<string> = {
+  read: (text) =>
+    patternSetting(/^[a-zA-Z0-9_.-]{0,255}$/, 'letters, digits, _, - and .')
+      .read(text)
+      .toLowerCase(),
+}
 
 type ConductorOptions<Of> = { readonly [K in keyof Of]: IronicOption<Of[K]> }
 
@@ -44,6 +65,9 @@ export const CONDUCTOR_OPTIONS: ConductorOptions<Omit<ConductorConf, 'inspection
     'automated_cleaning_runbook_validate_traits',
     yesOrNo,
   ),
+  conductorGroup: confOption('conductor', 'conductor_group', groupName),
+  defaultConductorGroup: confOption('DEFAULT', 'default_conductor_group', groupName),
+  defaultResourceClass: confOption('DEFAULT', 'default_resource_class', orNone),
   allowDeletingAvailableNodes: confOption('conductor', 'allow_deleting_available_nodes', yesOrNo),
   deployCallbackTimeout: confOption('conductor', 'deploy_callback_timeout', inSeconds),
   cleanCallbackTimeout: confOption('conductor', 'clean_callback_timeout', inSeconds),
@@ -77,6 +101,9 @@ export const CONDUCTOR_OPTIONS: ConductorOptions<Omit<ConductorConf, 'inspection
   ),
   requireRescuePasswordHashed: confOption('conductor', 'require_rescue_password_hashed', yesOrNo),
   fileUrlAllowedPaths: confOption('conductor', 'file_url_allowed_paths', absolutePaths),
+  allowMd5Checksum: confOption('agent', 'allow_md5_checksum', yesOrNo),
+  disableChecksumFiles: confOption('conductor', 'disable_support_for_checksum_files', yesOrNo),
+  disableFileChecksum: confOption('conductor', 'disable_file_checksum', yesOrNo),
   nodeHistory: confOption('conductor', 'node_history', yesOrNo),
   heartbeatTimeout: confOption('api', 'ramdisk_heartbeat_timeout', wholeNumberSetting),
   restrictLookup: confOption('api', 'restrict_lookup', yesOrNo),
@@ -140,7 +167,7 @@ const aliases: SettingParser<InspectionConf['pciDeviceAliases']> = {
       }),
 }
 
-export const INSPECTION_OPTIONS: ConductorOptions<Omit<InspectionConf, keyof typeof DOCUMENT_OPTIONS>> = {
+export const INSPECTION_OPTIONS: ConductorOptions<Omit<InspectionConf, keyof typeof INSPECTION_DOCUMENTS>> = {
   hooks: confOption('inspector', 'hooks', hooks(UPSTREAM_INSPECTION.hooks)),
   redfishHooks: confOption('redfish', 'inspection_hooks', hooks(UPSTREAM_INSPECTION.redfishHooks)),
   addPorts: confOption('inspector', 'add_ports', choiceSetting('all', 'active', 'pxe', 'disabled')),

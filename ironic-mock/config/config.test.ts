@@ -3,8 +3,7 @@ import { userError } from '../../base/runtime/index.js'
 import { UPSTREAM_CONF } from '../conductor/core/conductor-conf.js'
 import { enabledTypes } from '../drivers/enabled.js'
 import { HARDWARE_TYPES } from '../drivers/hardware-types.js'
-import { INERT_OPTIONS } from './inert-options.js'
-import { KNOWN_OPTIONS, readIronicConfig, withDocuments, type IronicConfigRequest } from './read-config.js'
+import { readIronicConfig, withDocuments, type IronicConfigRequest } from './read-config.js'
 
 const conf = (text: string) => [{ name: 'ironic.conf', text }]
 const types = (request: IronicConfigRequest) => enabledTypes(HARDWARE_TYPES, readIronicConfig(request).drivers)
@@ -88,6 +87,47 @@ describe('options under their own names', () => {
     })
   })
 
+  test('an option may name others, of its own section, of DEFAULT or of another section', () => {
+    const text = [
+      '[DEFAULT]',
+      'my_ip = 192.0.2.9',
+      '[api]',
+      'port = 7000',
+      'host_ip = $my_ip',
+      'public_endpoint = http://${my_ip}:$port/$$x/$nothing',
+      '[deploy]',
+      'http_url = http://$my_ip:${api.port}/',
+      '[conductor]',
+      'deploy_kernel = ${deploy.http_url}kernel',
+    ]
+    const { service, conf: read } = readIronicConfig({ files: conf(text.join('\n')) })
+    expect(service).toMatchObject({
+      host: '192.0.2.9',
+      port: 7000,
+      publicEndpoint: 'http://192.0.2.9:7000/$x/$nothing',
+    })
+    expect(read.deployKernel).toBe('http://192.0.2.9:7000/kernel')
+  })
+
+  test('an option that names itself ends', () => {
+    expect(() => readIronicConfig({ set: ['my_ip=$my_ip', 'conductor.deploy_kernel=$my_ip'] })).not.toThrow()
+  })
+
+  test('former names and sections in capitals mean the same', () => {
+    const { conf: read, service } = readIronicConfig({
+      files: conf('[PXE]\npxe_append_params = a=b\n[Api]\ntls_minimum_version = 1.2'),
+    })
+    expect(read.pxeKernelAppendParams).toBe('a=b')
+    expect(service.tlsMinimum).toBe('1.2')
+  })
+
+  test('the options of authentication plugins belong to every section with auth_type, and to one that auth_section names', () => {
+    const text =
+      '[neutron]\nauth_section = shared\n[shared]\nauth_type = v3oidcpassword\nidentity_provider = a\n[swift]\nuser_name = b'
+    expect(readIronicConfig({ files: conf(text) }).notes[0]).toContain('4 options')
+    expect(() => readIronicConfig({ set: ['deploy.identity_provider=a'] })).toThrow('is no option of Ironic')
+  })
+
   test('$default_hooks expands to the default hooks', () => {
     const text = '[inspector]\nhooks = $default_hooks,memory\n'
     expect(readIronicConfig({ files: conf(text) }).conf.inspection.hooks.slice(-2)).toEqual(['architecture', 'memory'])
@@ -121,25 +161,39 @@ describe('options under their own names', () => {
   })
 })
 
-describe('notes name settings without effect', () => {
+describe('settings that are not carried out as they stand', () => {
+  test('options without an effect are counted in one line, and named in the details', () => {
+    const text = '[DEFAULT]\nrpc_transport = json-rpc\n[database]\nconnection = sqlite://'
+    const { notes, details } = readIronicConfig({ files: conf(text) })
+    expect(notes).toEqual([
+      'ironic.conf sets 2 options of Ironic that have no effect here; ironstage up --verbose lists them',
+    ])
+    expect(details).toEqual([
+      'ironic.conf sets these without an effect here: [DEFAULT]rpc_transport, [database]connection',
+    ])
+  })
+
   test.each([
     [
-      '[DEFAULT]\nrpc_transport = json-rpc\n[database]\nconnection = sqlite://',
-      'ironic.conf sets options that have no effect here: [DEFAULT]rpc_transport, [database]connection',
-    ],
-    [
       '[DEFAULT]\nenabled_hardware_types = redfish,irmc',
-      '[DEFAULT]enabled_hardware_types in ironic.conf names irmc, which is not simulated',
+      '[DEFAULT]enabled_hardware_types in line 2 of ironic.conf names irmc, which is not simulated',
     ],
-  ])('%j has options without effect', (text, note) =>
-    expect(readIronicConfig({ files: conf(text) }).notes).toEqual([note]),
-  )
+  ])('%j makes a note', (text, note) => expect(readIronicConfig({ files: conf(text) }).notes).toEqual([note]))
 
-  test('no option is listed both with an effect and without one', () => {
-    for (const [section, names] of KNOWN_OPTIONS)
-      expect(
-        [...names].filter((name) => INERT_OPTIONS[section] !== '*' && INERT_OPTIONS[section]?.includes(name)),
-      ).toEqual([])
+  test('keystone counts as noauth, with a note', () => {
+    const { notes, service } = readIronicConfig({ files: conf('[DEFAULT]\nauth_strategy = keystone') })
+    expect(service.authStrategy).toBe('noauth')
+    expect(notes).toEqual([
+      '[DEFAULT]auth_strategy is keystone, which is not simulated: the API asks for no password, as with noauth',
+    ])
+  })
+
+  test('interfaces of which none is simulated leave those that are', () => {
+    const request: IronicConfigRequest = { files: conf('[DEFAULT]\nenabled_storage_interfaces = external') }
+    expect(readIronicConfig(request).notes.at(-1)).toBe(
+      '[DEFAULT]enabled_storage_interfaces in line 2 of ironic.conf enables nothing that is simulated; all that is simulated is enabled',
+    )
+    expect(interfaces('redfish', request).storage).toContain('noop')
   })
 })
 
@@ -148,18 +202,35 @@ describe('a mistake is refused', () => {
     [
       'an unknown option',
       { files: conf('[conductor]\ndeploy_calback_timeout = 1') },
-      'ironic.conf has [conductor]deploy_calback_timeout, which is not an option that ironstage knows',
-      /in \[conductor\] there is .*deploy_callback_timeout/,
+      '[conductor]deploy_calback_timeout in line 2 of ironic.conf is no option of Ironic 39.0.0',
+      /^did you mean \[conductor\]deploy_callback_timeout\?$/,
     ],
-    ['an unknown section', { set: ['conducter.x=1'] }, '--set has a section [conducter]', /conductor/],
+    [
+      'an option of another section',
+      { set: ['conductor.fast_track=true'] },
+      '[conductor]fast_track in --set is no option',
+      /^did you mean \[deploy\]fast_track\?$/,
+    ],
+    [
+      'an option of an unknown section',
+      { set: ['conducter.automated_cleen=1'] },
+      '[conducter]automated_cleen in --set',
+      /\[conductor\]automated_clean/,
+    ],
+    ['an unknown section', { set: ['conducter.x=1'] }, '[conducter]x in --set', /the section \[conductor\]/],
+    ['a section in small letters', { files: conf('[default]\nhost = a') }, '[default]host', /\[DEFAULT\]host/],
+    ['nothing like it', { set: ['zzz.qqqqqqqqq=1'] }, '[zzz]qqqqqqqqq', /no option with a similar name/],
+    ['an option of ours', { set: ['ironstage.strict_step=1'] }, 'strict_step', /\[ironstage\]strict_steps/],
     [
       'no number',
       { files: conf('[conductor]\ndeploy_callback_timeout = soon') },
-      '[conductor]deploy_callback_timeout in ironic.conf is "soon"',
-      /a number of seconds/,
+      '[conductor]deploy_callback_timeout in line 2 of ironic.conf is "soon"',
+      /give a whole number from 0/,
     ],
     ['no boolean', { set: ['deploy.fast_track=maybe'] }, '[deploy]fast_track in --set is "maybe"', /true or false/],
-    ['keystone', { set: ['auth_strategy=keystone'] }, '[DEFAULT]auth_strategy', /one of noauth, http_basic/],
+    ['a value of an option without effect', { set: ['vnc.port=70000'] }, '[vnc]port', /from 1 to 65535|0 to 65535/],
+    ['no strategy', { set: ['auth_strategy=ldap'] }, '[DEFAULT]auth_strategy', /noauth, keystone, http_basic/],
+    ['a secret', { set: ['oslo_messaging_rabbit.heartbeat_rate=x'] }, 'heartbeat_rate', /whole number/],
     ['an unknown interface', { set: ['enabled_bios_interfaces=redfihs'] }, 'names redfihs', /no-bios, redfish/],
     ['an unknown default', { set: ['default_deploy_interface=x'] }, 'names x', /custom-agent/],
     ['no assignment', { set: ['deploy.fast_track'] }, '--set deploy.fast_track sets nothing', /SECTION\.OPTION=VALUE/],
@@ -175,6 +246,22 @@ describe('a mistake is refused', () => {
       expect(user?.remedy).toMatch(remedy)
       expect(user?.kind).toBe('usage')
     }
+  })
+
+  test('all mistakes of all files are told at once, each with its file and line', () => {
+    const files = [
+      { name: 'a.conf', text: '[api]\nmax_limt = 1\n\n[deploy]\nfast_track = perhaps\n' },
+      { name: 'b.conf', text: '[glance]\n# remark\nnum_retries = -\n' },
+    ]
+    expect(() => readIronicConfig({ files, set: ['api.prt=1'] })).toThrow(
+      [
+        '4 settings cannot be used:',
+        '  [api]max_limt in line 2 of a.conf is no option of Ironic 39.0.0; did you mean [api]max_limit?',
+        '  [deploy]fast_track in line 5 of a.conf is "perhaps"; give true or false',
+        '  [glance]num_retries in line 3 of b.conf is "-"; give a whole number',
+        '  [api]prt in --set is no option of Ironic 39.0.0; did you mean [api]port?',
+      ].join('\n'),
+    )
   })
 
   test('a hardware type without any implementation of an interface is refused', () => {

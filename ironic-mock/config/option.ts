@@ -1,5 +1,5 @@
-import { normalize } from 'node:path'
 import { amountSetting, defined, wordList, type SettingParser } from '../../base/runtime/index.js'
+import { isPlainPath } from './option-values.js'
 
 /** An option of Ironic, with its section and name in `ironic.conf`. */
 export interface IronicOption<T> extends SettingParser<T> {
@@ -35,10 +35,8 @@ export const prioritySetting: SettingParser<number | null> = {
 export const absolutePaths: SettingParser<readonly string[]> = {
   read: (text) =>
     wordList.read(text).map((word) => {
-      const path = word.length > 1 ? word.replace(/\/+$/, '') : word
-      if (!path.startsWith('/') || normalize(path) !== path)
-        throw 'absolute paths without .. and ., separated by commas'
-      return path
+      if (!isPlainPath(word)) throw 'absolute paths without .. and ., separated by commas'
+      return word.length > 1 ? word.replace(/\/+$/, '') : word
     }),
 }
 

@@ -1,20 +1,25 @@
-import { defined, ownMember } from '../../base/runtime/index.js'
+import { defined, isObject, type UserError } from '../../base/runtime/index.js'
+import { schemaCheck } from '../../base/schemas/index.js'
 import {
   DRIVER_INTERFACES,
   IRONIC_RELEASES,
   type DriverInterface,
   type IronicRelease,
+  type JsonObject,
+  type JsonSchema,
   type Microversion,
 } from '../../base/wire/index.js'
 import { UPSTREAM_INSPECTION, type InspectionConf } from '../conductor/inspection/inspection-conf.js'
 import { UPSTREAM_CONF, type ConductorConf } from '../conductor/core/conductor-conf.js'
 import type { DriverSettings } from '../drivers/enabled.js'
 import { DEFAULT_OPTIONS, driverNames, ENABLED_OPTIONS, HARDWARE_TYPES_OPTION } from './driver-options.js'
-import { INERT_OPTIONS } from './inert-options.js'
-import { assignedLayer, badConfig, fileLayer, Layers, type Layer } from './layers.js'
+import { checkLayers, type EffectiveOptions } from './check-layers.js'
+import { placeName } from './known-options.js'
+import { assignedLayer, badConfig, fileLayer, Layers, placesOf } from './layers.js'
 import type { IronicOption } from './option.js'
 import { DOCUMENT_OPTIONS, INSPECTION_OPTIONS, CONDUCTOR_OPTIONS } from './conductor-options.js'
 import { CONFIG_PROFILES, type ProfileName } from './config-profiles.js'
+import { readSiteSchema } from './site-schema.js'
 import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './service-options.js'
 
 /** Configuration of the mock Ironic, in Ironic's own terms. */
@@ -38,8 +43,10 @@ export interface IronicConfig {
   readonly drivers: DriverSettings
   /** Files that {@link withDocuments} reads, by the member of {@link ConductorConf}. */
   readonly documents: Partial<Readonly<Record<keyof typeof DOCUMENT_OPTIONS, string>>>
-  /** Sentences for the log about settings that have no effect. */
+  /** Sentences for the log about settings that are not carried out as they stand. */
   readonly notes: readonly string[]
+  /** Sentences that name each option without an effect, for a log with all details. */
+  readonly details: readonly string[]
 }
 
 /**
@@ -57,14 +64,17 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
   const { profile = 'metal3', release = 'master', files = [], set = [] } = request
   const profileLayer = fileLayer({ name: `the profile ${profile}`, text: CONFIG_PROFILES[profile] })
   const operatorLayers = [...files.map(fileLayer), assignedLayer(set, '--set')]
-  const notes = operatorLayers.flatMap(inertOptions)
   const all = new Layers([profileLayer, ...operatorLayers])
+  const inert = [...checkLayers(operatorLayers, all, EFFECTIVE_OPTIONS)]
+  const notes = inert.map(([layer, names]) => inertNote(layer, names.length))
   const conf: ConductorConf = {
     ...withDefaults(UPSTREAM_CONF, CONDUCTOR_OPTIONS, all),
     inspection: withDefaults(UPSTREAM_INSPECTION, INSPECTION_OPTIONS, all),
   }
   // Metal3's template derives inspectionPowerOff from fastTrack.
   if (profile === 'metal3' && !all.find(CONDUCTOR_OPTIONS.inspectionPowerOff)) conf.inspectionPowerOff = !conf.fastTrack
+  const service = withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all)
+  if (all.find(SERVICE_OPTIONS.authStrategy)?.text === 'keystone') notes.push(KEYSTONE_NOTE)
   const documents = Object.fromEntries(
     Object.entries(DOCUMENT_OPTIONS).flatMap(([member, option]) => {
       const file = all.read(option)
@@ -77,10 +87,19 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
     maxMicroversion: IRONIC_RELEASES[release],
     conf,
     documents,
-    service: withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all),
+    service,
     drivers: readDrivers(all, new Layers(operatorLayers), notes),
     notes,
+    details: inert.map(([layer, names]) => `${layer} sets these without an effect here: ${names.join(', ')}`),
   }
+}
+
+const KEYSTONE_NOTE =
+  '[DEFAULT]auth_strategy is keystone, which is not simulated: the API asks for no password, as with noauth'
+
+function inertNote(layer: string, count: number): string {
+  const what = count === 1 ? 'an option of Ironic that has' : `${count} options of Ironic that have`
+  return `${layer} sets ${what} no effect here; ironstage up --verbose lists them`
 }
 
 /** Reads the files of {@link IronicConfig.documents}. */
@@ -109,7 +128,28 @@ export async function withDocuments(
     if (!Array.isArray(devices)) throw wrong('knownAccelerators', 'write a list of devices under pci_devices')
     inspection.knownAccelerators = devices as InspectionConf['knownAccelerators']
   }
-  return { ...config, conf: { ...config.conf, inspection: { ...config.conf.inspection, ...inspection } } }
+  const schema = await read('networkDataSchema')
+  if (schema !== undefined && !isObject(schema)) throw wrong('networkDataSchema', 'write a JSON Schema')
+  const networkDataSchema = schema === undefined ? null : usableSchema(schema, wrong)
+  return {
+    ...config,
+    conf: { ...config.conf, inspection: { ...config.conf.inspection, ...inspection } },
+    service: { ...config.service, networkDataSchema },
+  }
+}
+
+/** @throws what `wrong` makes of a schema that cannot be compiled */
+function usableSchema(
+  schema: JsonObject,
+  wrong: (member: 'networkDataSchema', expected: string, cause: unknown) => UserError,
+): JsonSchema {
+  const usable = readSiteSchema(schema) as JsonSchema
+  try {
+    schemaCheck(usable).accepts({})
+  } catch (cause) {
+    throw wrong('networkDataSchema', 'write a JSON Schema of draft 7', cause)
+  }
+  return usable
 }
 
 function withDefaults<T extends object>(
@@ -133,7 +173,13 @@ function readDrivers(all: Layers, operator: Layers, notes: string[]): DriverSett
   const names = (option: IronicOption<readonly string[]>, kind: DriverInterface | 'types'): string[] | undefined => {
     checkNames(operator.find(option), operator.read(option) ?? [], kind, notes)
     const { simulated } = driverNames(kind)
-    return all.read(option)?.filter((name) => simulated.includes(name))
+    const known = all.read(option)
+    const usable = known?.filter((name) => simulated.includes(name))
+    if (known?.length !== 0 && usable?.length === 0) {
+      notes.push(`${operator.find(option)!.where} enables nothing that is simulated; all that is simulated is enabled`)
+      return undefined
+    }
+    return usable
   }
   const types = names(HARDWARE_TYPES_OPTION, 'types')
   const enabled: Partial<Record<DriverInterface, readonly string[]>> = {}
@@ -174,41 +220,9 @@ const IRONIC_OPTIONS: readonly IronicOption<unknown>[] = [
   ...Object.values(DEFAULT_OPTIONS),
 ]
 
-/** Options that have an effect, by section. */
-export const KNOWN_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = (() => {
-  const sections = new Map<string, Set<string>>()
-  for (const option of IRONIC_OPTIONS)
-    for (const { section, name } of [option, ...(option.also ? [option.also] : [])]) {
-      const names = sections.get(section) ?? new Set<string>()
-      sections.set(section, names.add(name))
-    }
-  return sections
-})()
-
-/**
- * Notes about options that have no effect.
- *
- * @throws UserError for a section or option that Ironic does not have
- */
-function inertOptions({ name: layer, sections }: Layer): string[] {
-  const inertNames: string[] = []
-  for (const [section, options] of sections) {
-    const known = KNOWN_OPTIONS.get(section) ?? new Set()
-    const inert = ownMember<readonly string[] | '*'>(INERT_OPTIONS, section) ?? []
-    if (known.size === 0 && inert.length === 0)
-      throw badConfig(
-        `${layer} has a section [${section}], which Ironic does not have`,
-        `there is ${[...new Set([...KNOWN_OPTIONS.keys(), ...Object.keys(INERT_OPTIONS)])].sort().join(', ')}`,
-      )
-    for (const option of options.keys()) {
-      if (known.has(option)) continue
-      if (inert !== '*' && !inert.includes(option))
-        throw badConfig(
-          `${layer} has [${section}]${option}, which is not an option that ironstage knows`,
-          `in [${section}] there is ${[...known].sort().join(', ')}`,
-        )
-      inertNames.push(`[${section}]${option}`)
-    }
-  }
-  return inertNames.length === 0 ? [] : [`${layer} sets options that have no effect here: ${inertNames.join(', ')}`]
-}
+/** Options that have an effect, by `[section]name` under each name that they have. */
+const EFFECTIVE_OPTIONS: EffectiveOptions = new Map(
+  IRONIC_OPTIONS.flatMap((option) =>
+    placesOf(option).map((place): [string, IronicOption<unknown>] => [placeName(place), option]),
+  ),
+)

@@ -1,9 +1,17 @@
-import { anyText, patternSetting, choiceSetting, portNumber, yesOrNo } from '../../base/runtime/index.js'
+import {
+  anyText,
+  patternSetting,
+  choiceSetting,
+  portNumber,
+  yesOrNo,
+  type SettingParser,
+} from '../../base/runtime/index.js'
+import type { JsonSchema } from '../../base/wire/index.js'
 import { confOption, wholeNumberSetting, type IronicOption } from './option.js'
 
 /** Settings of the API service: address, access, limits. */
 export interface ServiceSettings {
-  /** `[DEFAULT]auth_strategy`; upstream's default, keystone, is not simulated. */
+  /** `[DEFAULT]auth_strategy`; upstream's default, keystone, is not simulated, and counts as noauth. */
   authStrategy: 'noauth' | 'http_basic'
   /** `[DEFAULT]http_basic_auth_user_file` */
   userFile: string
@@ -29,6 +37,8 @@ export interface ServiceSettings {
   maxBodySize: number
   maxProvisionBodySize: number
   maxInspectionBodySize: number
+  /** `[api]network_data_schema`: a site's own schema of a node's `network_data`; null for Ironic's. */
+  networkDataSchema: JsonSchema | null
 }
 
 export const SERVICE_DEFAULTS: ServiceSettings = {
@@ -47,6 +57,7 @@ export const SERVICE_DEFAULTS: ServiceSettings = {
   maxBodySize: 1024,
   maxProvisionBodySize: 64 * 1024,
   maxInspectionBodySize: 16 * 1024,
+  networkDataSchema: null,
 }
 
 const url = {
@@ -56,8 +67,18 @@ const url = {
       .replace(/\/+$/, ''),
 }
 
-export const SERVICE_OPTIONS: { readonly [K in keyof ServiceSettings]: IronicOption<ServiceSettings[K]> } = {
-  authStrategy: confOption('DEFAULT', 'auth_strategy', choiceSetting('noauth', 'http_basic')),
+const authStrategy: SettingParser<ServiceSettings['authStrategy']> = {
+  read: (text) => {
+    const strategy = choiceSetting('noauth', 'keystone', 'http_basic').read(text)
+    return strategy === 'keystone' ? 'noauth' : strategy
+  },
+}
+
+/** Settings that stand in the file themselves. */
+type WrittenSettings = Omit<ServiceSettings, 'networkDataSchema'>
+
+export const SERVICE_OPTIONS: { readonly [K in keyof WrittenSettings]: IronicOption<WrittenSettings[K]> } = {
+  authStrategy: confOption('DEFAULT', 'auth_strategy', authStrategy),
   userFile: confOption('DEFAULT', 'http_basic_auth_user_file', anyText),
   host: confOption('api', 'host_ip', patternSetting(/^[^\s/]+$/, 'an address or a host name')),
   port: confOption('api', 'port', portNumber),

@@ -34,13 +34,19 @@ export function implementationOf<Kind extends keyof ImplementationKinds>(
  * Hardware type of a driver.
  *
  * @param types the enabled ones
+ * @param served group of the conductor
  * @throws IronicError 400, as when no conductor supports the driver
  */
-export function hardwareType(driver: string, group: string, types = HARDWARE_TYPES): HardwareType {
+export function hardwareType(driver: string, group: string, types = HARDWARE_TYPES, served = ''): HardwareType {
   const found = types.find((type) => type.name === driver)
-  if (found && group === '') return found
-  throw new IronicError(
-    400,
+  if (found && group === served) return found
+  throw noConductor(driver, group, 400)
+}
+
+/** There is no conductor that has a node. @param status 400 where the API reads a new or changed node, else 404 */
+export function noConductor(driver: string, group: string, status: 400 | 404): IronicError {
+  return new IronicError(
+    status,
     `No valid host was found. Reason: No conductor service registered which supports driver ${driver} for conductor group "${group}". Ensure the driver is valid and enabled.`,
   )
 }

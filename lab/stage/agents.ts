@@ -3,6 +3,7 @@ import {
   type Agent,
   type AgentPace,
   type AgentCommandProgress,
+  type AgentSearch,
   type AgentTlsServer,
 } from '../../agent/index.js'
 import type { ProxySettings } from '../../base/bytes/index.js'
@@ -44,6 +45,8 @@ export interface AgentsOptions {
   onProgress: (machine: string, progress: AgentCommandProgress) => void
   /** Called with the reason when an agent cannot start; default: the error is logged. */
   onRefused?: (machine: string, error: unknown) => void
+  /** Called after each attempt of an agent at finding Ironic, or its node there, that did not succeed. */
+  onSearch?: (machine: string, search: AgentSearch) => void
   /** Called with the reason when an agent does not send its inspection data again. */
   onGaveUp?: (machine: string, why: string) => void
   /** The agent's node, when Ironic cannot find it by MAC addresses. */
@@ -116,7 +119,7 @@ export class Agents implements AsyncDisposable {
 
   ramdiskUp(machine: Machine, boot: Boot): void {
     const { addresses, transport, probe, clock, random, logger, pace, onProgress, onRefused, onGaveUp } = this.#options
-    const { configFiles, tls, nodeUuid, standalone } = this.#options
+    const { configFiles, tls, nodeUuid, standalone, onSearch } = this.#options
     const { id } = machine.spec
     const { source, live } = boot
     const parameters =
@@ -146,6 +149,7 @@ export class Agents implements AsyncDisposable {
         logger: withFields(logger, { machine: id }),
         pace,
         onProgress: (progress) => onProgress(id, progress),
+        onSearch: (search) => onSearch?.(id, search),
         onGaveUp: (why) => {
           machine.say(`the agent: ${why}`)
           onGaveUp?.(id, why)

@@ -73,6 +73,7 @@ async function readSettings(ironic: IronicConfigRequest, clock: Clock, logger: L
     }),
   )
   for (const note of config.notes) logger('warn', note)
+  for (const detail of config.details) logger('info', detail)
   return {
     conf: config.conf,
     service: config.service,

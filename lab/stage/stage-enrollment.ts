@@ -22,6 +22,8 @@ interface EnrollmentParts {
   database: CurrentDatabase
   accounts: BmcAccounts
   spec: (wanted: WantedMachine) => MachineSpec
+  /** Conductor group of the stage's Ironic, which the nodes join. */
+  group: string
 }
 
 /** Registers machines of a stage as nodes, and keeps the deployments that these were enrolled with. */
@@ -68,10 +70,12 @@ export class StageEnrollment implements SnapshotStore<EnrollmentState> {
   }
 
   #enrollBy(client: IronicClient, spec: MachineSpec, fields: Record<string, unknown> | undefined): Promise<string> {
-    const { machines, database, accounts } = this.#parts
+    const { machines, database, accounts, group } = this.#parts
     const account = (address: string) => accounts.of(address)
     const setAccount = (address: string, made: BmcAccount) => accounts.set(address, made)
-    return enroll({ client, machines, store: database.watched, account, setAccount }, spec, fields)
+    const ownGroup = group === '' ? {} : { conductor_group: group }
+    const parts = { client, machines, store: database.watched, account, setAccount }
+    return enroll(parts, spec, { ...ownGroup, ...fields })
   }
 
   take(): EnrollmentState {

@@ -136,6 +136,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     database,
     accounts,
     spec: machineSpecs(options),
+    group: settings.conf.conductorGroup,
   })
   const parts = { database, reservations, observation, agents, machines, registry, accounts, live, enrollment }
   const withControl = stageControl(options, core, connections, { ...parts, entrance })

@@ -76,6 +76,23 @@ describe('ironstage agent', () => {
     await up.ended
   })
 
+  test('says what it waits for: an Ironic that does not answer, then one that does not have its node', async () => {
+    const port = await freePort()
+    const ironic = `http://127.0.0.1:${port}`
+    const agent = command(['agent', '--ironic-url', ironic, '--mac', '52:54:00:0A:BC:DF', '--speed', '20'])
+    await agent.printed(
+      new RegExp(
+        `the agent waits until the Ironic at ${ironic} answers, .*connection refused.*; start it, or correct --ironic-url`,
+      ),
+    )
+    await agent.printed(/the agent waits until .* answers, for ([6-9]\d|\d{3}) s by now/)
+    command(['up', '--port', String(port)])
+    await agent.printed(
+      new RegExp(`the agent waits until the Ironic at ${ironic} gives it its node, .*; enroll a node with a port`),
+    )
+    expect(agent.stderr).not.toContain('warn')
+  })
+
   test('serves clients with its token without an Ironic; ends when its machine was switched off', async () => {
     const { agent, ready } = await started('--standalone', '--token', TOKEN)
     const { callback_url: url } = ready

@@ -167,15 +167,22 @@ describe('profiles, releases and options', () => {
     const yaml = join(dir, 'lab.yaml')
     const conf = join(dir, 'ironic.conf')
     await writeFile(yaml, 'nodes: 3\nset: [api.max_limit=2]\n')
-    await writeFile(conf, '[DEFAULT]\nrpc_transport = none\nenabled_hardware_types = redfish\n[api]\nmax_limit = 1\n')
+    await writeFile(
+      conf,
+      '[DEFAULT]\nrpc_transport = json-rpc\nenabled_hardware_types = redfish\n[api]\nmax_limit = 1\n',
+    )
     await using served = await upWith('--config', yaml, '--config', conf)
     expect((await get(`${served.url}/v1/nodes`)).json['nodes']).toHaveLength(2)
     expect((await get(`${served.url}/v1/drivers`)).json['drivers']).toHaveLength(1)
-    expect(served.up.stderr).toBe(`warn: ${conf} sets options that have no effect here: [DEFAULT]rpc_transport\n`)
+    expect(served.up.stderr).toBe(
+      `warn: ${conf} sets an option of Ironic that has no effect here; ironstage up --verbose lists them\n`,
+    )
+    await using verbose = await upWith('--config', conf, '--verbose')
+    expect(verbose.up.stderr).toContain(`info: ${conf} sets these without an effect here: [DEFAULT]rpc_transport\n`)
   })
 
   test.each([
-    ['an unknown option', ['--set', 'conductor.x=1'], '--set has [conductor]x, which is not an option'],
+    ['an unknown option', ['--set', 'conductor.x=1'], '[conductor]x in --set is no option of Ironic'],
     ['an unknown profile', ['--profile', 'devstack'], 'is not one of metal3, upstream'],
     ['an unknown release', ['--ironic-release', '2023.1'], 'is not one of 2024.2,'],
   ])('refuses %s and names the option', async (_, args, sentence) => {

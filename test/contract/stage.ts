@@ -5,6 +5,7 @@ import {
   openIronic,
   openStore,
   UPSTREAM_CONF,
+  type ConductorConf,
   type Ironic,
   type Store,
   type StoreView,
@@ -33,6 +34,7 @@ export async function openStage({
   api: more = {},
   earlier,
   clock = systemClock(),
+  conf = {},
 }: {
   host?: string
   seed?: number
@@ -40,6 +42,7 @@ export async function openStage({
   /** The store of an earlier conductor; its owner closes it. */
   earlier?: Store & StoreView
   clock?: Clock
+  conf?: Partial<ConductorConf>
 } = {}): Promise<Stage> {
   const random = seededRandom(seed)
   const probe = new Probe()
@@ -50,7 +53,7 @@ export async function openStage({
   const ironic = await openIronic({
     store,
     host,
-    conf: UPSTREAM_CONF,
+    conf: { ...UPSTREAM_CONF, ...conf },
     bmcs: () => Promise.reject(new Error('no machine answers at this address')),
     agents: transport,
     clock,

@@ -101,6 +101,28 @@ describe('direct', () => {
     expect((await readDisk(lab, node)).table).toBe('gpt')
   })
 
+  test('the conductor compares the checksum of an image that it downloads itself, before anything is booted', async () => {
+    await using lab = await createStagedLab()
+    const wrong = {
+      image_download_source: 'local',
+      image_checksum: server.url('/SHA256SUMS'),
+      image_source: server.url('/disk.raw'),
+    }
+    const { image_os_hash_algo, image_os_hash_value } = image('/disk.raw')
+    const node = await available(lab, {
+      deploy_interface: 'direct',
+      instance_info: { ...wrong, image_os_hash_algo, image_os_hash_value: '0'.repeat(64) },
+    })
+    const failed = await deployed(node)
+    expect(failed).toMatchObject({
+      provision_state: 'deploy failed',
+      last_error: 'Failed to prepare to deploy: The supplied image checksum is invalid or does not match.',
+    })
+    const right = { ...wrong, image_os_hash_algo, image_os_hash_value }
+    await lab.client.patchNode(node.uuid, [{ op: 'add', path: '/instance_info', value: right }])
+    expect(await deployed(node)).toMatchObject(ACTIVE)
+  })
+
   test.each<[string, JsonObject, RegExp]>([
     [
       'another checksum',

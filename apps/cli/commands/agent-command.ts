@@ -5,6 +5,7 @@ import {
   type RealTargetRequest,
   type StandaloneAgentOptions,
 } from '../../runs/index.js'
+import type { AgentSearch } from '../../../agent/index.js'
 import { openStateFolder } from '../../../lab/index.js'
 import {
   defined,
@@ -12,6 +13,7 @@ import {
   systemRandom,
   urlSafeToken,
   userError,
+  type Clock,
   type ConfigFile,
 } from '../../../base/runtime/index.js'
 import { stopAsked, type Environment } from '../environment.js'
@@ -38,13 +40,13 @@ export async function agent(
     throw usageError('--plan is for a real target: a simulated machine has nothing to lose', 'leave --plan out')
   const { stdout, stopped } = environment
   const json = options.json ?? false
-  const say = (event: string, text: string, fields: Record<string, unknown> = {}) =>
-    stdout.either(json, { event, ...fields }, text)
+  const say: SayEvent = (event, text, fields) => stdout.either(json, { event, ...fields }, text)
   const { 'state-dir': stateDir, machine: id, mac } = options
   const hardware = options.hardware === undefined ? undefined : await readOneMachine(options.hardware)
   const managers = options.steps && (await loadManagers(options.steps))
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   const serves = servedBy(options)
+  const clock = systemClock(options.speed ?? 1)
   const images = await makeCacheRequest(options, environment)
   await using running = await withIronic(() =>
     openStandaloneAgent({
@@ -60,9 +62,10 @@ export async function agent(
       respawn: options.respawn ?? false,
       ...defined({ managers }),
       images,
-      clock: systemClock(options.speed ?? 1),
+      clock,
       random: systemRandom,
       logger: logTo(environment, json),
+      onSearch: tellSearch(say, clock, serves),
       onBoot: (boot) => say('boot', 'the ramdisk is up', { boot }),
       onProgress: (progress) => {
         const text =
@@ -99,6 +102,7 @@ async function realAgent(
   const { stdout, stopped } = environment
   const { json = false, 'kernel-params': kernelParams = '' } = options
   const clock = systemClock()
+  const say: SayEvent = (event, text, fields) => stdout.either(json, { event, ...fields }, text)
   const shown = await onlyShown(request, options, 'every request of its Ironic', environment, clock)
   if (shown !== undefined) return shown
   const managers = options.steps && (await loadManagers(options.steps))
@@ -115,6 +119,7 @@ async function realAgent(
       logger: logTo(environment, json),
       parameters: parameters(kernelParams),
       resume: true,
+      onSearch: tellSearch(say, clock, serves),
       ...defined({ listen: options.listen === undefined ? undefined : parseHostPort(options.listen) }),
       allowedHosts: options['allowed-host'],
       ...defined({ managers }),
@@ -131,6 +136,41 @@ async function realAgent(
   )
   await stopAsked(stopped)
   return 0
+}
+
+type SayEvent = (event: string, text: string, fields?: Record<string, unknown>) => void
+
+/** Time after which an agent that still waits says so again, in milliseconds. */
+const WAITING_INTERVAL = 60_000
+
+/** Says what an agent waits for at once, when that changes, and again after a while. */
+function tellSearch(
+  say: SayEvent,
+  clock: Clock,
+  serves: StandaloneAgentOptions['serves'],
+): (search: AgentSearch) => void {
+  const since = clock.now()
+  let reported: { missing: AgentSearch['missing']; at: number } | undefined
+  return ({ missing, why }) => {
+    const now = clock.now()
+    if (reported?.missing === missing && now - reported.at < WAITING_INTERVAL) return
+    reported = { missing, at: now }
+    const seconds = Math.round((now - since) / 1000)
+    const url = 'ironicUrl' in serves && serves.ironicUrl ? `at ${serves.ironicUrl}` : 'of its settings'
+    const { end, remedy } = SEARCHES[missing]
+    const text = `the agent waits until the Ironic ${url} ${end}, for ${seconds} s by now: ${why}; ${remedy}`
+    say('waiting', text, { missing, seconds, why, remedy })
+  }
+}
+
+/** The end of each wait, and what brings it about. */
+const SEARCHES: Readonly<Record<AgentSearch['missing'], { readonly end: string; readonly remedy: string }>> = {
+  ironic: { end: 'answers', remedy: 'start it, or correct --ironic-url' },
+  node: {
+    end: 'gives it its node',
+    remedy:
+      'enroll a node with a port of its MAC address, or name one with --node-uuid, and let Ironic inspect, clean or deploy it',
+  },
 }
 
 /** A remedy of the agent that speaks of kernel parameters names an option here. */

@@ -45,7 +45,7 @@ export async function up(
 ): Promise<number> {
   const { stdout } = environment
   const json = options.json ?? false
-  const logger = logTo(environment, json)
+  const logger = logTo(environment, json, defined({ verbose: options.verbose }))
   using _ = containStrayErrors(environment, logger)
   const say: Say = (event, text) => stdout.either(json, event, text)
   const clock = new LabClock({ mode: clockMode(options) })

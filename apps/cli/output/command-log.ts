@@ -1,10 +1,14 @@
 import type { Logger } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 
-/** Warnings and errors of what runs, on standard error: a line each, or a JSON object each. */
-export function logTo({ stderr }: Environment, json: boolean): Logger {
+/**
+ * Warnings and errors of what runs, on standard error: a line each, or a JSON object each.
+ *
+ * @param verbose also what is of interest and no warning
+ */
+export function logTo({ stderr }: Environment, json: boolean, { verbose = false } = {}): Logger {
   return (level, message, fields = {}) => {
-    if (level === 'debug' || level === 'info') return
+    if (level === 'debug' || (level === 'info' && !verbose)) return
     const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined)
     const room = text('room')
     const node = text('node')

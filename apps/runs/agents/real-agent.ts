@@ -5,6 +5,7 @@ import {
   startAgent,
   type AgentPace,
   type AgentCommandProgress,
+  type AgentSearch,
   type AgentSettings,
 } from '../../../agent/index.js'
 import type { ConfigFile } from '../../../base/runtime/index.js'
@@ -47,6 +48,8 @@ export interface RealAgentOptions {
   random: Random
   logger: Logger
   onProgress?: (progress: AgentCommandProgress) => void
+  /** Called after each attempt at finding Ironic, or the node there, that did not succeed. */
+  onSearch?: (search: AgentSearch) => void
 }
 
 /** A running agent on a real machine. */
@@ -97,7 +100,7 @@ async function composeRealAgent(options: RealAgentOptions, scope: Scope): Promis
     pace: options.pace ?? IPA_PACE,
     logger: withFields(logger, { room: 'agent' }),
     tls: listener.tls({ random, settings: settings.server }),
-    ...defined({ standalone, nodeUuid: named?.nodeUuid }),
+    ...defined({ standalone, nodeUuid: named?.nodeUuid, onSearch: options.onSearch }),
   })
   scope.use(listener.mount(null, probedDispatch(agent.dispatch, probe, { from: 'ironic', to: 'agent' })))
   scope.onClose(() => agent.stop())

@@ -4,6 +4,7 @@ import {
   readAgentSettings,
   type AgentPace,
   type AgentCommandProgress,
+  type AgentSearch,
   type AgentSettings,
 } from '../../../agent/index.js'
 import type { ConfigFile } from '../../../base/runtime/index.js'
@@ -68,6 +69,8 @@ export interface StandaloneAgentOptions {
   /** Sees every command, exchange and power change; faults attach here. */
   probe?: Probe
   onProgress?: (progress: AgentCommandProgress) => void
+  /** Called after each attempt at finding Ironic, or the node there, that did not succeed. */
+  onSearch?: (search: AgentSearch) => void
   /** Called after each boot of the ramdisk. */
   onBoot?: (boot: string) => void
 }
@@ -193,6 +196,7 @@ function standaloneAgents(
     configFiles,
     logger: withFields(logger, { room: 'agent' }),
     onProgress: (_machine, progress) => options.onProgress?.(progress),
+    onSearch: (_machine, search) => options.onSearch?.(search),
     onRefused: (_machine, error) => ending.end(error),
     ...defined({
       managers: options.managers,

@@ -12,7 +12,7 @@ function showConductor({ links }: IronicApiCall<object>, { conductor, startedAt 
     created_at: shownTime(startedAt),
     updated_at: shownTime(startedAt),
     hostname: conductor.host,
-    conductor_group: '',
+    conductor_group: conductor.group,
     drivers: conductor.drivers().map(({ name }) => name),
     links: links.pair(`conductors/${conductor.host}`),
     alive: true,

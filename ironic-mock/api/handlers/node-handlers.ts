@@ -31,7 +31,7 @@ const showNode = (
   renderNode(node, {
     links,
     version,
-    host: backend.conductor.host,
+    conductor: backend.conductor,
     records: backend.store.records,
     ...defined({ fields }),
   })
@@ -136,6 +136,7 @@ export const nodeHandlers: HandlersOf<
       version: call.version,
       resetInterfaces: reset_interfaces ?? false,
       drivers: backend.conductor.drivers(),
+      schemas: backend.nodeSchemas,
       chassisId: (uuid) => chassisId(backend.store.records, uuid),
       parent: (parent, owner) => parentOf(backend.store, parent, owner),
       chassisUuid: (id) => backend.store.records.resources('chassis').byId(id)?.uuid ?? null,

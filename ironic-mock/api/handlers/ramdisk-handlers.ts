@@ -16,7 +16,7 @@ function lookupAnswer(
   { conductor, store }: Backend,
 ): JsonObject {
   return {
-    node: renderNode(node, { links, version, host: conductor.host, records: store.records, fields: LOOKUP_FIELDS }),
+    node: renderNode(node, { links, version, conductor, records: store.records, fields: LOOKUP_FIELDS }),
     config,
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NodeRecord, PatchOperation } from '../../../base/wire/index.js'
 import { checkPatch, patchNode, type NodePatchRequest } from './node-patch.js'
+import { nodeSchemas } from './node-schemas.js'
 import { aNode, someDrivers } from '../../../test/kit/ironic-records.js'
 
 const request = (patch: PatchOperation[], more: Partial<NodePatchRequest> = {}): NodePatchRequest => ({
@@ -8,6 +9,7 @@ const request = (patch: PatchOperation[], more: Partial<NodePatchRequest> = {}):
   patch,
   version: 115,
   resetInterfaces: false,
+  schemas: nodeSchemas(null),
   drivers: someDrivers,
   chassisId: () => 7,
   chassisUuid: () => null,

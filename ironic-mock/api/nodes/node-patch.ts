@@ -2,10 +2,8 @@ import {
   DRIVER_INTERFACES,
   IronicError,
   ironicErrors,
-  networkDataSchema,
   NODE_FIELDS,
   PATCHABLE_NODE_FIELDS,
-  patchedNodeSchema,
   pythonRepr,
   SINCE,
   formatClientValue,
@@ -16,6 +14,7 @@ import {
   type PatchOperation,
 } from '../../../base/wire/index.js'
 import type { DriverDescription } from '../../conductor/core/conductor.js'
+import type { NodeSchemas } from './node-schemas.js'
 import { UPDATE_ALLOWED } from '../../conductor/core/transitions.js'
 import type { NodePatch } from '../../store/store.js'
 import { readFieldValues } from '../field-values.js'
@@ -33,6 +32,7 @@ export interface NodePatchRequest {
   readonly version: Microversion
   readonly resetInterfaces: boolean
   readonly drivers: readonly DriverDescription[]
+  readonly schemas: NodeSchemas
   /** Id of the chassis with a uuid; throws when there is none. */
   readonly chassisId: (uuid: string) => number
   readonly chassisUuid: (id: number | null) => string | null
@@ -41,7 +41,7 @@ export interface NodePatchRequest {
 }
 
 /** Checks a patch as far as possible without the node. */
-export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest): void {
+export function checkPatch({ patch, version, resetInterfaces, schemas }: NodePatchRequest): void {
   const roots = patch.map((operation) => root(operation))
   const allowed: readonly string[] = PATCHABLE_NODE_FIELDS
   patch.forEach((operation, index) => {
@@ -54,7 +54,7 @@ export function checkPatch({ patch, version, resetInterfaces }: NodePatchRequest
   if (resetInterfaces && valuesOf(patch, '/driver').length === 0) throw ironicErrors.resetWithoutDriver()
   for (const value of valuesOf(patch, '/description')) checkDescription(value, 'update')
   for (const value of valuesOf(patch, '/network_data')) {
-    const problem = schemaProblem(networkDataSchema, value)
+    const problem = schemaProblem(schemas.networkData, value)
     // Upstream's sentence ends in a blank.
     if (problem) throw new IronicError(400, `Invalid network_data: ${problem.plain} `)
   }
@@ -75,12 +75,14 @@ export function patchNode(node: NodeRecord, request: NodePatchRequest): NodePatc
   const applied = applyPatch(before, request.patch)
   if (parentUuid !== undefined) applied.parent_node = parentUuid
   for (const name of PATCHABLE_NODE_FIELDS) if (name !== 'driver' && !(name in applied)) applied[name] = null
-  checkDocument(patchedNodeSchema, 'patch', applied)
+  checkDocument(request.schemas.patched, 'patch', applied)
   const { chassis_uuid: chassis, ...fields } = applied
   checkUuid('chassis_uuid', chassis)
 
   const cleared = interfaceFields.filter((name) => fields[name] === null)
   const after = readFieldValues(fields, NODE_FIELDS) as NodePatch & { driver: string }
+  // Ironic compares groups in small letters from here on, but not at creation.
+  if (after.conductor_group) after.conductor_group = after.conductor_group.toLowerCase()
   after.chassis_id = chassis === null ? null : request.chassisId(formatClientValue(chassis))
   fillInterfaces(node, after, request)
   const changed = (name: keyof NodePatch) => JSON.stringify(after[name]) !== JSON.stringify(node[name])

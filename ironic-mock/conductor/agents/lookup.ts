@@ -47,7 +47,7 @@ export function agentConfig(conf: ConductorConf, driver: string, token: string |
     },
     agent_token: token,
     agent_token_required: true,
-    agent_md5_checksum_enable: true,
+    agent_md5_checksum_enable: conf.allowMd5Checksum,
     disable_deep_image_inspection: false,
     permitted_image_formats: ['raw', 'gpt', 'qcow2', 'iso'],
     // Hardware types that know the BMC address need no detection by the agent.

@@ -23,6 +23,11 @@ export interface ConductorConf {
   automatedCleaningRunbookFromNode: boolean
   /** `[conductor]automated_cleaning_runbook_validate_traits` */
   automatedCleaningRunbookValidateTraits: boolean
+  /** `[conductor]conductor_group`: the conductor has the nodes of this group. */
+  conductorGroup: string
+  /** `[DEFAULT]default_conductor_group`, `default_resource_class` of new nodes. */
+  defaultConductorGroup: string
+  defaultResourceClass: string | null
   /** `[conductor]allow_deleting_available_nodes` */
   allowDeletingAvailableNodes: boolean
   /** `[conductor]deploy_callback_timeout`, `clean_callback_timeout`, `inspect_wait_timeout` */
@@ -72,6 +77,10 @@ export interface ConductorConf {
   requireRescuePasswordHashed: boolean
   /** `[conductor]file_url_allowed_paths`: folders whose files may be images; none switches file URLs off. */
   fileUrlAllowedPaths: readonly string[]
+  /** `[agent]allow_md5_checksum`, `[conductor]disable_support_for_checksum_files`, `disable_file_checksum` */
+  allowMd5Checksum: boolean
+  disableChecksumFiles: boolean
+  disableFileChecksum: boolean
   /** `[conductor]node_history` */
   nodeHistory: boolean
   /** `[api]ramdisk_heartbeat_timeout`, in seconds as in the answer to a lookup. */
@@ -146,6 +155,9 @@ export const UPSTREAM_CONF: ConductorConf = {
   automatedCleaningRunbookByResourceClass: {},
   automatedCleaningRunbookFromNode: false,
   automatedCleaningRunbookValidateTraits: true,
+  conductorGroup: '',
+  defaultConductorGroup: '',
+  defaultResourceClass: null,
   allowDeletingAvailableNodes: true,
   deployCallbackTimeout: minutes(30),
   cleanCallbackTimeout: minutes(30),
@@ -175,6 +187,9 @@ export const UPSTREAM_CONF: ConductorConf = {
   rescuePasswordHashAlgorithm: 'sha256',
   requireRescuePasswordHashed: true,
   fileUrlAllowedPaths: FILE_URL_PATHS,
+  allowMd5Checksum: true,
+  disableChecksumFiles: false,
+  disableFileChecksum: false,
   nodeHistory: true,
   heartbeatTimeout: 300,
   restrictLookup: true,

@@ -90,6 +90,8 @@ export interface Resources {
  */
 export interface Conductor {
   readonly host: string
+  /** `[conductor]conductor_group`: it has the nodes of this group. */
+  readonly group: string
   readonly hardware: HardwareCalls
   readonly network: NetworkCalls
   drivers(): DriverDescription[]

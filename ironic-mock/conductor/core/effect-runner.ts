@@ -1,5 +1,5 @@
 import type { Clock, Logger, Probe } from '../../../base/runtime/index.js'
-import { errorChain, onAbort, seconds } from '../../../base/runtime/index.js'
+import { defined, errorChain, onAbort, seconds } from '../../../base/runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../base/wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
 import type { FindImage } from './find-images.js'
@@ -176,8 +176,9 @@ export class EffectRunner {
     'agent-logs': async (runner, { subject, signal }) => runner.#agent.logs(subject, signal),
     'agent-rescue': async (runner, { subject, signal }) => runner.#agent.rescue(subject, signal),
     'find-image': async (runner, { subject, effect, signal }) => {
-      const { url, digest } = effect
-      return runner.#options.findImage(url, { digest, node: subject.node.uuid, signal })
+      const { url, digest, checksum } = effect
+      const node = subject.node.uuid
+      return runner.#options.findImage(url, { digest, node, signal, ...defined({ checksum }) })
     },
     'child-step': async (runner, { subject, effect, signal }) => {
       await runner.#options.runStepOnChildNodes(subject.node, effect.step, signal)

@@ -13,6 +13,7 @@ import type { Continuation } from './continuation.js'
 import type { BootMedia, BootSource } from '../../drivers/bmc.js'
 import type { BmcChange, HardwareReport, SystemReport } from '../../drivers/bmc-hardware.js'
 import type { FoundImage } from './find-images.js'
+import type { ImageChecksum } from './image-checksum.js'
 
 export type PowerTarget = 'power on' | 'power off' | 'rebooting' | 'soft power off' | 'soft rebooting'
 
@@ -39,7 +40,7 @@ export type EffectBody =
   /** Waits until the agent has powered the machine off; powers it off by the BMC when it has not. */
   | { kind: 'await-power-off' }
   /** Reads the metadata of an image. */
-  | { kind: 'find-image'; url: string; digest: boolean }
+  | { kind: 'find-image'; url: string; digest: boolean; checksum?: ImageChecksum }
   | { kind: 'agent-partitions' }
   /** Installs a boot loader, and waits for the end of the command. */
   | { kind: 'agent-bootloader'; root: string | null; efi: string | null; bootMode: string }

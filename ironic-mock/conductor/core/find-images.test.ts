@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../../base/runtime/index.js'
+import { UPSTREAM_CONF } from './conductor-conf.js'
 import { findImages } from './find-images.js'
+import type { ChecksumRules, ImageChecksum } from './image-checksum.js'
 
 const signal = new AbortController().signal
 const find = (url: string, digest = false, allowedPaths: readonly string[] = [folder, '/nosuch', '/proc', '/tmp']) =>
@@ -56,6 +58,84 @@ describe('an image behind http', () => {
     await expect(find('http://127.0.0.1:1/i')).rejects.toThrow(
       /^Validation of image href http:\/\/127\.0\.0\.1:1\/i failed, reason: connection refused: nothing listens at 127\.0\.0\.1:1$/,
     )
+  })
+})
+
+describe('the checksum of an image that the conductor reads itself', () => {
+  const bytes = Buffer.from('bytes')
+  const hashed = (algorithm: string, data: Buffer = bytes) => createHash(algorithm).update(data).digest('hex')
+  const WRONG = 'The supplied image checksum is invalid or does not match.'
+  const NO_ALGORITHM = 'The requested image checksum algorithm cannot be loaded.'
+  const plain = (value: string) => ({ value, algorithm: null, mayBeUrl: true })
+  const specific = (value: string, algorithm: string | null = null) => ({ value, algorithm, mayBeUrl: false })
+  const checked = async (checksum: ImageChecksum, rules: Partial<ChecksumRules> = {}) => {
+    const path = join(folder, 'checked.raw')
+    await writeFile(path, bytes)
+    const checksums = { ...UPSTREAM_CONF, ...rules }
+    const options = { digest: false, node: 'a-node', signal, checksum }
+    const found = await Promise.allSettled(
+      [pathToFileURL(path).href, `${base}/image`].map((url) =>
+        findImages(new VirtualClock(), { allowedPaths: [folder], checksums })(url, options),
+      ),
+    )
+    const outcomes = found.map((each) => (each.status === 'fulfilled' ? 'right' : (each.reason as Error).message))
+    // The file and the download are compared in the same way, and mostly told in one word.
+    return outcomes[0] === outcomes[1] ? outcomes[0] : outcomes
+  }
+
+  test.each<[string, ImageChecksum, string]>([
+    ['MD5 by its length', plain(hashed('md5')), 'right'],
+    ['SHA-256 by its length', plain(hashed('sha256').toUpperCase()), 'right'],
+    ['SHA-512 by its length', plain(hashed('sha512')), 'right'],
+    ['SHA-1, taken for an MD5', plain(hashed('sha1')), WRONG],
+    ['an algorithm before a colon', plain(`sha256:${hashed('sha256')}`), 'right'],
+    ['nothing behind the colon', plain('sha256:'), WRONG],
+    ['a named algorithm', specific(hashed('sha384'), 'SHA384'), 'right'],
+    ['a named algorithm without its name', specific(hashed('sha256')), WRONG],
+    ['an algorithm that there is not', specific('00', 'crc7'), NO_ALGORITHM],
+    ['a URL as the value of a named algorithm', specific('http://a.example/sums', 'sha256'), NO_ALGORITHM],
+    ['another image', plain('0'.repeat(64)), WRONG],
+  ])('%s', async (_, checksum, outcome) => expect(await checked(checksum)).toBe(outcome))
+
+  test('[agent]allow_md5_checksum forbids MD5', async () => {
+    expect(await checked(plain(hashed('md5')), { allowMd5Checksum: false })).toBe(NO_ALGORITHM)
+    expect(await checked(specific(hashed('md5'), 'md5'), { allowMd5Checksum: false })).toEqual(['right', NO_ALGORITHM])
+  })
+
+  test('[conductor]disable_file_checksum leaves it to the agent', async () => {
+    expect(await checked(plain('0'.repeat(64)), { disableFileChecksum: true })).toBe('right')
+  })
+
+  test('a URL names a file of checksums', async () => {
+    const lists = createServer((request, response) => {
+      const text = LISTS[request.url!.slice(1) as keyof typeof LISTS]
+      response.writeHead(text === undefined ? 404 : 200).end(text)
+    })
+    await new Promise<void>((resolve) => lists.listen(0, '127.0.0.1', resolve))
+    const at = `http://127.0.0.1:${(lists.address() as AddressInfo).port}`
+    const LISTS = {
+      sums: `${'0'.repeat(64)}  other\n${hashed('sha256')} *image\n${hashed('sha256')}  checked.raw\n`,
+      bsd: `# sums\nSHA512 (image) = ${hashed('sha512')}\nSHA512 (checked.raw) = ${hashed('sha512')}\n`,
+      alone: `${hashed('md5')}\n`,
+      empty: '\n',
+      page: 'nothing',
+    }
+    try {
+      for (const name of ['sums', 'bsd', 'alone']) expect(await checked(plain(`${at}/${name}`))).toBe('right')
+      const failed = `Failed to download image ${at}`
+      expect(await checked(plain(`${at}/empty`))).toBe(`${failed}/empty, reason: Checksum file empty.`)
+      expect(await checked(plain(`${at}/page`))).toBe(
+        `${failed}/page, reason: Invalid checksum file (No valid checksum found)`,
+      )
+      expect(await checked(plain(`${at}/gone`))).toBe(
+        `Validation of image href ${at}/gone failed, reason: Got HTTP code 404 instead of 200 in response to GET request.`,
+      )
+      expect(await checked(plain(`${at}/sums`), { disableChecksumFiles: true })).toBe(
+        'Use of remote checksum files is not supported.',
+      )
+    } finally {
+      lists.close()
+    }
   })
 })
 

@@ -10,7 +10,7 @@ import {
 import type { Bmcs } from '../../drivers/bmc.js'
 import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
 import { findImages, type FindImage } from './find-images.js'
-import { HARDWARE_TYPES, type HardwareType } from '../../drivers/hardware-types.js'
+import { HARDWARE_TYPES, noConductor, type HardwareType } from '../../drivers/hardware-types.js'
 import { validateInterfaces } from '../../drivers/validate-interfaces.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
@@ -104,7 +104,9 @@ export interface Ironic extends AsyncDisposable {
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, conf, bmcs, agents, probe, logger, proxies } = options
   const through = (node: string): HttpThrough => probedDownloads(probe, { from: 'ironic', to: 'images', node })
-  const findImage = options.findImage ?? findImages(clock, { through, proxies, allowedPaths: conf.fileUrlAllowedPaths })
+  const findImage =
+    options.findImage ??
+    findImages(clock, { through, proxies, allowedPaths: conf.fileUrlAllowedPaths, checksums: conf })
   const effects: EffectRunner = new EffectRunner({
     bmcs,
     agents,
@@ -159,6 +161,7 @@ function busyNode(store: StoreView, dispatcher: Dispatcher): string | undefined 
 
 class LocalConductor implements Conductor {
   readonly host: string
+  readonly group: string
   readonly #options: IronicOptions
   readonly #dispatcher: Dispatcher
   readonly #bootDevices: BootDevices
@@ -186,6 +189,7 @@ class LocalConductor implements Conductor {
   ) {
     this.#repeated = repeated
     this.host = options.host
+    this.group = options.conf.conductorGroup
     this.#options = options
     this.#dispatcher = dispatcher
     const admin = new Admin({ ...options, queues: dispatcher.queues })
@@ -195,6 +199,7 @@ class LocalConductor implements Conductor {
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = (uuid, change) => this.#retryWhileLocked(() => admin.updateNode(uuid, change))
     this.destroyNode = async (uuid) => {
+      this.#checkServed(uuid, 400)
       await this.#retryWhileLocked(() => admin.destroyNode(uuid))
       this.#repeated.forget(uuid)
     }
@@ -210,9 +215,18 @@ class LocalConductor implements Conductor {
       removeAll: (kind) => records.removeAll(kind),
       allocate: (fields, backfill) => allocations.allocate(fields, backfill),
     }
-    this.setBootDevice = (uuid, device, persistent) => this.#bootDevices.set(uuid, device, persistent)
-    this.bootDevice = (uuid) => this.#bootDevices.get(uuid)
-    this.supportedBootDevices = (uuid) => this.#bootDevices.supported(uuid)
+    this.setBootDevice = async (uuid, device, persistent) => {
+      this.#checkServed(uuid)
+      await this.#bootDevices.set(uuid, device, persistent)
+    }
+    this.bootDevice = async (uuid) => {
+      this.#checkServed(uuid)
+      return this.#bootDevices.get(uuid)
+    }
+    this.supportedBootDevices = async (uuid) => {
+      this.#checkServed(uuid)
+      return this.#bootDevices.supported(uuid)
+    }
   }
 
   drivers(): DriverDescription[] {
@@ -226,6 +240,7 @@ class LocalConductor implements Conductor {
   }
 
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
+    this.#checkServed(uuid)
     checkConcurrency(this.#options.store.records, request.target, this.#options.conf)
     const hashed = this.#withHashedPassword(request)
     const repeated = this.#repeated.note(this.#subject(uuid).node, request)
@@ -255,6 +270,7 @@ class LocalConductor implements Conductor {
   }
 
   async changePower(uuid: string, target: string, timeout?: number): Promise<void> {
+    this.#checkServed(uuid)
     const { node } = this.#subject(uuid)
     if (!isPowerTarget(target)) throw ironicErrors.invalidStateRequested(target, uuid, node.power_state ?? 'None')
     const limit = timeout === undefined ? null : timeout * 1000
@@ -262,10 +278,12 @@ class LocalConductor implements Conductor {
   }
 
   async setMaintenance(uuid: string, on: boolean, reason: string | null = null): Promise<void> {
+    this.#checkServed(uuid, 400)
     await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, { kind: 'maintenance', on, reason }))
   }
 
   async validate(uuid: string): ReturnType<Conductor['validate']> {
+    this.#checkServed(uuid)
     const { node, ports } = this.#subject(uuid)
     const { conf, store } = this.#options
     return validateInterfaces(
@@ -282,12 +300,14 @@ class LocalConductor implements Conductor {
     uuid: string,
     { issueToken }: { issueToken: boolean },
   ): Promise<{ node: NodeRecord; config: JsonObject }> {
+    this.#checkServed(uuid, 400)
     const token = issueToken ? urlSafeToken(this.#options.random) : null
     const node = await this.#dispatcher.dispatch(uuid, { kind: 'lookup', token })
     return { node: structuredClone(node), config: this.#config(node, token) }
   }
 
   async heartbeat(uuid: string, heartbeat: Parameters<Conductor['heartbeat']>[1]): Promise<void> {
+    this.#checkServed(uuid, 400)
     await this.#dispatcher.dispatch(uuid, { kind: 'heartbeat', heartbeat })
   }
 
@@ -316,6 +336,17 @@ class LocalConductor implements Conductor {
   #config(node: Readonly<NodeRecord>, token: string | null): JsonObject {
     const shown = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
     return agentConfig(this.#options.conf, node.driver, shown)
+  }
+
+  /**
+   * A node of another conductor group waits for a conductor of its own.
+   *
+   * @throws IronicError with the status that ironic 39.0.0 gives a NoValidHost where the call asks for its conductor
+   */
+  #checkServed(uuid: string, status: 400 | 404 = 404): void {
+    const record = this.#options.store.records.nodes.get(uuid)?.record
+    if (record && record.conductor_group !== this.group)
+      throw noConductor(record.driver, record.conductor_group, status)
   }
 
   #subject(uuid: string) {

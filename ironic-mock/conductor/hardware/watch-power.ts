@@ -103,12 +103,12 @@ function every(
 }
 
 async function sync(
-  { dispatcher, effects }: PowerWatchParts,
+  { dispatcher, effects, conf }: PowerWatchParts,
   uuid: string,
   attempts: Map<string, number>,
 ): Promise<void> {
   const subject = dispatcher.subject(uuid)
-  if (!subject || !isPowerSynced(subject)) return
+  if (!subject || subject.node.conductor_group !== conf.conductorGroup || !isPowerSynced(subject)) return
   const seen: SeenPower | null = await effects.seePower(subject)
   if (seen === null) return
   const { power_state: known } = subject.node

@@ -38,10 +38,16 @@ export class Admin {
   }
 
   async createNode(fields: NewNode): Promise<NodeRecord> {
-    const { store, random, types } = this.#options
-    const type = hardwareType(fields.driver, fields.conductor_group ?? '', types)
+    const { store, random, types, conf } = this.#options
+    const { conductorGroup, defaultConductorGroup, defaultResourceClass } = conf
+    const complete = {
+      ...fields,
+      conductor_group: fields.conductor_group || defaultConductorGroup,
+      resource_class: fields.resource_class || defaultResourceClass,
+    }
+    const type = hardwareType(fields.driver, complete.conductor_group, types, conductorGroup)
     const record = makeNodeRecord(
-      fields,
+      complete,
       chooseInterfaces(type, fields, types),
       this.#now,
       fields.uuid ?? newUuid(random),
@@ -66,11 +72,13 @@ export class Admin {
   /** Checks that driver and interfaces fit together after a change; returns the default interfaces. */
   #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
     const regrouped = patch.conductor_group !== undefined
-    if (patch.driver === undefined && !regrouped && !DRIVER_INTERFACES.some((name) => interfaceField(name) in patch))
-      return {}
+    const { types, conf } = this.#options
+    const isOurs = before.conductor_group === conf.conductorGroup
+    const reinterfaced = patch.driver !== undefined || DRIVER_INTERFACES.some((name) => interfaceField(name) in patch)
+    if (isOurs && !regrouped && !reinterfaced) return {}
     const after = { ...before, ...patch }
-    const { types } = this.#options
-    return chooseInterfaces(hardwareType(after.driver, after.conductor_group, types), after, types)
+    const type = hardwareType(after.driver, after.conductor_group, types, conf.conductorGroup)
+    return chooseInterfaces(type, after, types)
   }
 
   async destroyNode(uuid: string): Promise<void> {

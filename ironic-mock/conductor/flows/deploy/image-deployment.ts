@@ -1,8 +1,10 @@
+import { defined } from '../../../../base/runtime/index.js'
 import { completeConfigDrive } from '../../../drivers/config-drive-image.js'
 import type { FoundImage } from '../../core/find-images.js'
 import { formatClientValue } from '../../../../base/wire/index.js'
 import type { JsonObject } from '../../../../base/wire/index.js'
 import type { EffectBody } from '../../core/effects.js'
+import type { ImageChecksum } from '../../core/image-checksum.js'
 import type { NodeTask } from '../../core/node-task.js'
 
 /** True for a whole-disk image: `image_type` goes before kernel and ramdisk; undefined without an image. */
@@ -30,7 +32,28 @@ export function storeImageType(task: NodeTask): void {
 /** Checks that the image exists. A file without a checksum gets one, since the agent verifies images by it. */
 export function findImage({ node }: NodeTask): EffectBody {
   const { image_source, image_checksum, image_os_hash_value } = node.instance_info
-  return { kind: 'find-image', url: formatClientValue(image_source), digest: !image_checksum && !image_os_hash_value }
+  const url = formatClientValue(image_source)
+  const checksum = readByConductor(node, url) ? checksumOf(node.instance_info) : undefined
+  return {
+    kind: 'find-image',
+    url,
+    digest: !image_checksum && !image_os_hash_value,
+    ...defined({ checksum }),
+  }
+}
+
+/** True for an image that the conductor itself copies or downloads, and whose checksum it compares then. */
+function readByConductor({ instance_info: info, driver_info: driver }: NodeTask['node'], url: string): boolean {
+  return url.startsWith('file://') || (info.image_download_source || driver.image_download_source) === 'local'
+}
+
+/** `image_os_hash_value` goes before `image_checksum` wherever it is there (checksum_utils.py get_checksum_and_algo). */
+function checksumOf(info: JsonObject): ImageChecksum | undefined {
+  const isSpecific = 'image_os_hash_value' in info
+  const value = isSpecific ? info.image_os_hash_value : info.image_checksum
+  if (typeof value !== 'string') return undefined
+  const algorithm = isSpecific && typeof info.image_os_hash_algo === 'string' ? info.image_os_hash_algo : null
+  return { value, algorithm, mayBeUrl: !isSpecific }
 }
 
 /**
