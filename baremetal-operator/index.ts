@@ -7,6 +7,7 @@ export { explainHost, type ExplainOptions, type HostExplanation } from './explai
 export type { ExplainedCall } from './explain/explained-calls.js'
 export { manifestFindingLine } from './manifests/read-manifests.js'
 export { type WantedHost, wantedHosts } from './manifests/wanted-hosts.js'
+export { askMetal3Webhooks } from './webhooks/metal3-webhooks.js'
 export { bmcAccess } from './provisioner/bmc-access.js'
 export { type RequestedHost, ramdiskSource, type RamdiskSource } from './provisioner/host-data-model.js'
 export { Calls, Unexpected } from './provisioner/ironic-calls.js'

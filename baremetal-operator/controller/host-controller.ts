@@ -16,7 +16,7 @@ import { HOST_FINALIZER } from './actions.js'
 import { isPaused } from './annotations.js'
 import { setConditions } from './host-conditions.js'
 import { takesHostData } from './host-data.js'
-import { hostInputs, isManaged, secretsOf } from './host-inputs.js'
+import { hostInputs, secretsOf } from './host-inputs.js'
 import { HostPass, type OperatorSettings, type PassParts, type Result } from './host-pass.js'
 import { claimSecret } from './host-secrets.js'
 import { asManagedHost, setError, type ManagedHost } from './host-status.js'
@@ -82,6 +82,7 @@ export class HostController implements ResourceController {
   async #hostsOf({ name, namespace = '' }: ObjectName): Promise<ObjectName[]> {
     const { items } = await this.#parts.kube.list('BareMetalHost', { namespace })
     return items
+      .map(asManagedHost)
       .filter(({ spec }) => spec.bmc?.credentialsName === name || spec['preprovisioningNetworkDataName'] === name)
       .map(({ metadata }) => ({ name: metadata.name, namespace }))
   }
@@ -133,7 +134,7 @@ export class HostController implements ResourceController {
     const account = await this.#account(host, secrets)
     if ('error' in account) return this.#credentialsError(host, account)
     if (!(await this.#isReady())) return { again: seconds(30) }
-    const inputs = isManaged(host) ? hostInputs(host, secrets) : undefined
+    const inputs = host.spec.bmc?.address ? hostInputs(host, secrets) : undefined
     const pass = new HostPass(this.#passParts(), host, {
       // A host without a BMC comes to no state that asks for it.
       host: inputs?.host as HostPass['host'],
@@ -235,7 +236,11 @@ const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
   }),
 })
 
-const INCOMPLETE = "Validation error with BMC credentials: Missing BMC connection details 'KEY' in credentials"
+/** CredentialsValidationError of pkg/hardwareutils/bmc: one of the two sentences has the plural. */
+const INCOMPLETE = {
+  username: "Validation error with BMC credentials: Missing BMC connection detail 'username' in credentials",
+  password: "Validation error with BMC credentials: Missing BMC connection details 'password' in credentials",
+}
 
 function hostAccountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
   const wrong = (error: string): AccountError => ({ error, isMissing: false })
@@ -252,7 +257,7 @@ function hostAccountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<s
     Buffer.from(secret.data?.[key] ?? '', 'base64')
       .toString()
       .trim()
-  if (value('username') === '') return wrong(INCOMPLETE.replace('KEY', 'username'))
-  if (value('password') === '') return wrong(INCOMPLETE.replace('KEY', 'password'))
+  if (value('username') === '') return wrong(INCOMPLETE.username)
+  if (value('password') === '') return wrong(INCOMPLETE.password)
   return { secret }
 }
