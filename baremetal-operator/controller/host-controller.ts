@@ -18,6 +18,7 @@ import { setConditions } from './host-conditions.js'
 import { takesHostData } from './host-data.js'
 import { hostInputs, secretsOf } from './host-inputs.js'
 import { HostPass, type OperatorSettings, type PassParts, type Result } from './host-pass.js'
+import { hostAccountOf, type AccountError } from './host-account.js'
 import { claimSecret } from './host-secrets.js'
 import { asManagedHost, setError, type ManagedHost } from './host-status.js'
 import { HostStates } from './host-states.js'
@@ -221,12 +222,6 @@ export class HostController implements ResourceController {
   }
 }
 
-interface AccountError {
-  error: string
-  /** True if the Secret may come without a change of what is there. */
-  isMissing: boolean
-}
-
 /** A spec as Go writes it: with structures and lists that are not there. */
 const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
   bmc: { address: '', credentialsName: '' },
@@ -235,29 +230,3 @@ const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
     raid: spec['raid'] ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } : undefined,
   }),
 })
-
-/** CredentialsValidationError of pkg/hardwareutils/bmc: one of the two sentences has the plural. */
-const INCOMPLETE = {
-  username: "Validation error with BMC credentials: Missing BMC connection detail 'username' in credentials",
-  password: "Validation error with BMC credentials: Missing BMC connection details 'password' in credentials",
-}
-
-function hostAccountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
-  const wrong = (error: string): AccountError => ({ error, isMissing: false })
-  const { credentialsName = '', address = '' } = spec.bmc ?? {}
-  if (credentialsName === '') return wrong('No BMC CredentialsName defined The BMC secret reference is empty')
-  const secret = secrets.get(credentialsName)
-  if (!secret)
-    return {
-      error: `BMC CredentialsName secret doesn't exist The BMC secret ${metadata.namespace}/${credentialsName} does not exist`,
-      isMissing: true,
-    }
-  if (address === '') return wrong("No BMC Address defined Missing BMC connection detail 'Address'")
-  const value = (key: string): string =>
-    Buffer.from(secret.data?.[key] ?? '', 'base64')
-      .toString()
-      .trim()
-  if (value('username') === '') return wrong(INCOMPLETE.username)
-  if (value('password') === '') return wrong(INCOMPLETE.password)
-  return { secret }
-}

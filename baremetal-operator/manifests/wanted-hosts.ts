@@ -59,6 +59,8 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   const hosts: WantedHost[] = []
   /** Files of the hosts, by name. */
   const seen = new Map<string, string>()
+  /** Hosts of which it is not known which one is meant: none of the two is taken. */
+  const twice = new Set<string>()
   for (const read of manifests.ofKind('BareMetalHost')) {
     const name = wantedKeyOf(read.manifest.metadata)
     const other = seen.get(name)
@@ -66,10 +68,11 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
       findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already, in ${other}`))
     else hosts.push(wantedHost(read, manifests))
     seen.set(name, read.file)
+    if (other !== undefined) twice.add(name)
   }
   if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
     findings.push(...files.map(({ name }) => withoutHost(name)))
-  return { hosts, findings }
+  return { hosts: hosts.filter(({ name }) => !twice.has(name)), findings }
 }
 
 /** True if the API would take an object; otherwise what it says of it is a finding, and the others are taken. */

@@ -20,8 +20,8 @@ export interface BmcPoint {
 
 export interface BmcOptions {
   machines: Machines
-  /** Specification for a machine that is created because a node uses its BMC. */
-  profile: (named: Pick<MachineSpec, 'id' | 'bmc'>) => MachineSpec
+  /** Specification for a machine that is created because a node of a name uses its BMC. */
+  profile: (named: Pick<MachineSpec, 'id' | 'bmc'>, node: string | null) => MachineSpec
   /** Called with the node that uses a machine, before the machine changes. */
   used: (machine: string, node: string) => void
   accounts: BmcAccounts
@@ -38,7 +38,7 @@ export function machineBmcs(options: BmcOptions): Bmcs {
   return (node, ports) => {
     const key = bmcOf(node)
     return Promise.resolve(
-      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, account: nodeAccountOf(node) }),
+      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, name: node.name, account: nodeAccountOf(node) }),
     )
   }
 }
@@ -127,6 +127,8 @@ interface MachineBmcParts extends BmcOptions {
   account: BmcAccount
   key: BmcKey
   node: string
+  /** Name of the node. */
+  name: string | null
   ports: readonly PortRecord[]
   creating: Mutex
 }
@@ -226,9 +228,9 @@ function throughProbe(
   }
 }
 
-function specFor({ key: { address, systemId }, ports, profile }: MachineBmcParts): MachineSpec {
+function specFor({ key: { address, systemId }, name, ports, profile }: MachineBmcParts): MachineSpec {
   const id = systemId === '' ? address : `${address}-${systemId}`
-  const spec = profile({ id, bmc: { address, systemId } })
+  const spec = profile({ id, bmc: { address, systemId } }, name)
   if (ports.length === 0) return spec
   const pxe = ports.find((port) => port.pxe_enabled) ?? ports[0]!
   return {

@@ -32,10 +32,9 @@ export async function bmhExplain(
   for (const finding of findings)
     if (json) line({ event: 'finding', ...finding })
     else stderr.line(manifestFindingLine(finding))
-  // With a wrong manifest no host is applied: a file is applied as a whole.
-  if (findings.some(({ kind }) => kind === 'error')) return 1
   const ramdisk = ramdiskSource(environment.variables)
-  let isFine = true
+  // As with kubectl apply, a wrong object is refused by itself.
+  let isFine = findings.every(({ kind }) => kind !== 'error')
   for (const wanted of hosts) {
     environment.stopped.throwIfAborted()
     const options: ExplainOptions = defined({

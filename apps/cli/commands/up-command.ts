@@ -12,7 +12,7 @@ import { entryLine, serve, type LabEvent, type LiveImagesRequest, type ServedLab
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
 import { openKube } from '../../../base/kubernetes/index.js'
-import { ramdiskSource, type RamdiskSource, type AppliedHost } from '../../../baremetal-operator/index.js'
+import { askMetal3Webhooks, ramdiskSource, type RamdiskSource, type AppliedHost } from '../../../baremetal-operator/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
@@ -29,7 +29,7 @@ import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-comm
 import { serveBmcs } from './up-bmcs.js'
 import { readyLines } from './up-ready.js'
 import { kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
-import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
+import { checkHosts, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
@@ -66,7 +66,12 @@ export async function up(
   for (const fault of faults) served.stage.faults.add(fault)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
-  const kube = openKube({ clock, random: systemRandom, ...defined({ file: objectFile }) })
+  const kube = openKube({
+    clock,
+    random: systemRandom,
+    webhooks: askMetal3Webhooks,
+    ...defined({ file: objectFile }),
+  })
   await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
@@ -92,7 +97,7 @@ export async function up(
   ])
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
-  await using _hosts =
+  await using hosts =
     (manifests || kubeApi) &&
     reconcileHosts({
       kube: kube.client,
@@ -104,11 +109,12 @@ export async function up(
       logger,
       signal: environment.stopped,
       onChange: (report) => say(hostEvent(report), hostText(report)),
-      onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
+      onRefusal: (problem) => logger('warn', `refused, and not applied: ${problem}`),
     })
   const why = await untilStopped(options, environment)
   if (!json) stdout.line(`ironstage stops: ${why}`)
-  return 0
+  // As kubectl apply ends where it could not take all objects.
+  return hosts?.isRefused ? 1 : 0
 }
 
 /** The lab that the options describe. */
@@ -170,7 +176,7 @@ async function readUpManifests({ hosts, watch }: UpOptions) {
     )
   }
   const manifests = await readHostManifests(hosts)
-  hostsIn(manifests)
+  checkHosts(manifests)
   return manifests
 }
 
