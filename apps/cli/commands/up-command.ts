@@ -27,6 +27,7 @@ import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
 import { serveBmcs } from './up-bmcs.js'
+import { HostMachines } from './up-host-machines.js'
 import { readyLines } from './up-ready.js'
 import { kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
 import { checkHosts, readHostManifests, reconcileHosts } from './up-hosts.js'
@@ -54,8 +55,11 @@ export async function up(
   const manifests = await readUpManifests(options)
   const kubeToken = await kubeTokenOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
+  const request = await labRequest(options, environment, configFiles)
+  const hostMachines = new HostMachines(request.hardware)
   await using served = await serve({
-    ...(await labRequest(options, environment, configFiles)),
+    ...request,
+    hardwareOfNode: (node) => hostMachines.hardwareOf(node),
     ...defined({ liveImages }),
     clock,
     random: systemRandom,
@@ -72,6 +76,7 @@ export async function up(
     webhooks: askMetal3Webhooks,
     ...defined({ file: objectFile }),
   })
+  hostMachines.watch(kube.store)
   await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
