@@ -228,8 +228,21 @@ function throughProbe(
   }
 }
 
-function specFor({ key: { address, systemId }, name, ports, profile }: MachineBmcParts): MachineSpec {
-  const id = systemId === '' ? address : `${address}-${systemId}`
+/** Id of a machine that is made for a BMC. */
+const machineIdOf = ({ address, systemId }: BmcKey): string => (systemId === '' ? address : `${address}-${systemId}`)
+
+/** Id of the machine that a node is to find behind its BMC, before it is there; undefined without a BMC address. */
+export function plannedMachineOf(node: NodeRecord): string | undefined {
+  try {
+    return machineIdOf(bmcOf(node))
+  } catch {
+    return undefined
+  }
+}
+
+function specFor({ key, name, ports, profile }: MachineBmcParts): MachineSpec {
+  const { address, systemId } = key
+  const id = machineIdOf(key)
   const spec = profile({ id, bmc: { address, systemId } }, name)
   if (ports.length === 0) return spec
   const pxe = ports.find((port) => port.pxe_enabled) ?? ports[0]!

@@ -32,11 +32,12 @@ export function checkFaultNames({ match, effect, between }: Fault, context: Faul
   const unknown = unknownName(match, context.steps)
   if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)
-  if (node !== undefined && !found) throw never(`there is no node ${node}`, 'name a node by its uuid or name')
-  if (machine !== undefined && !context.disksOf(machine))
+  if (node !== undefined && !found && !isNodeToCome(node))
+    throw never(`there is no node ${node}`, 'name a node by its uuid or name, that of a BareMetalHost as NAMESPACE~NAME')
+  if (machine !== undefined && !context.disksOf(machine) && !isMachineToCome(machine))
     throw never(
       `there is no machine ${machine}`,
-      'GET /_lab/machines lists them; match the node of one that is still to come',
+      'GET /_lab/machines lists them; one that is still to come is named by its BMC: ADDRESS-SYSTEM',
     )
   const own = found && context.machineOf(found.uuid)
   if (machine !== undefined && own !== undefined && own !== machine)
@@ -44,4 +45,16 @@ export function checkFaultNames({ match, effect, between }: Fault, context: Faul
   const disks = context.disksOf(machine ?? own ?? '')
   if (disk !== undefined && disks && !disks.includes(disk))
     throw never(`${machine ?? own} has no disk ${disk}`, `match one of ${disks.join(', ')}`)
+}
+
+/** The name that BareMetal Operator gives the node of a host: the host may be applied later. */
+const isNodeToCome = (node: string): boolean => /^[^~]+~[^~]+$/.test(node)
+
+/** The name of a machine that is made for a BMC when a node first uses it: `10.0.0.24-1`, `bmc.example:8000-sys-1`. */
+const isMachineToCome = (machine: string): boolean => /^(\[[\da-f:]+\]|[\w-]+([.:][\w-]+)+)/i.test(machine)
+
+/** What a fault waits for: a node or a machine that the lab does not have yet. */
+export function awaitedBy({ match: { node, machine } }: Fault, context: FaultContext): string | undefined {
+  if (node !== undefined && !context.node(node)) return `node ${node}`
+  return machine !== undefined && !context.disksOf(machine) ? `machine ${machine}` : undefined
 }

@@ -16,7 +16,7 @@ import { askMetal3Webhooks, ramdiskSource, type RamdiskSource, type AppliedHost 
 import type { IronicRelease } from '../../../base/wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
-import { faultsIn } from './fault-command.js'
+import { faultLine, faultsIn } from './fault-command.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { makeCacheRequest } from '../options/cache-request.js'
@@ -117,6 +117,8 @@ export async function up(
       onRefusal: (problem) => logger('warn', `refused, and not applied: ${problem}`),
     })
   const why = await untilStopped(options, environment)
+  for (const fault of served.stage.faults.list())
+    if (fault.waitsFor !== undefined) logger('warn', `a fault met nothing: ${faultLine(fault)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
