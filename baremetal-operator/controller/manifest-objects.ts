@@ -15,7 +15,9 @@ export function objectsBeside(key: string, { secrets, settings, updates, others 
   if (settings) objects.push(makeKubeObject('HostFirmwareSettings', { metadata, spec: { settings } }))
   if (updates) objects.push(makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } }))
   for (const { kind, metadata: own, spec } of others)
-    objects.push(makeKubeObject(kind, { metadata: { name: own.name, namespace }, ...defined({ spec }) }) as ManifestObject)
+    objects.push(
+      makeKubeObject(kind, { metadata: { name: own.name, namespace }, ...defined({ spec }) }) as ManifestObject,
+    )
   return objects
 }
 

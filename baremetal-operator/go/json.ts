@@ -39,7 +39,8 @@ function shapeProblem(value: unknown, shape: GoShape, place: ShapePlace): string
   if (value === null || shape.type === undefined) return undefined
   const is = jsonKind(value)
   if (![shape.type].flat().some((wanted) => KINDS[wanted] === is)) return mismatch(value, shape, place)
-  if (Array.isArray(value)) return firstProblem(value.map((each) => [each as unknown, shape.items ?? {}, place] as const))
+  if (Array.isArray(value))
+    return firstProblem(value.map((each) => [each as unknown, shape.items ?? {}, place] as const))
   if (!isObject(value) || !shape.properties) return undefined
   // Go finds a field whatever the case of its letters.
   const fields = new Map(Object.entries(shape.properties).map(([name, field]) => [name.toLowerCase(), { name, field }]))

@@ -113,8 +113,9 @@ function unescape(text: string): string {
   const bad = /%(?![0-9a-f]{2})/i.exec(text)
   if (bad) throw wrong(`invalid URL escape ${goQuote(text.slice(bad.index, bad.index + 3))}`)
   if (!text.includes('%')) return text
-  const bytes = text.replaceAll(/%([0-9a-f]{2})|([^%]+)/gi, (_, escape?: string, plain = '') =>
-    escape ?? Buffer.from(String(plain)).toString('hex'),
+  const bytes = text.replaceAll(
+    /%([0-9a-f]{2})|([^%]+)/gi,
+    (_, escape?: string, plain = '') => escape ?? Buffer.from(String(plain)).toString('hex'),
   )
   return Buffer.from(bytes, 'hex').toString()
 }

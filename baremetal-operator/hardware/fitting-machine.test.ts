@@ -77,7 +77,8 @@ test.each([
 })
 
 test('disks of a software RAID are there, one for each of the hints', () => {
-  const raid = 'raid: { softwareRAIDVolumes: [{ level: "1", physicalDisks: [{ serialNumber: A }, { serialNumber: B }] }] }'
+  const raid =
+    'raid: { softwareRAIDVolumes: [{ level: "1", physicalDisks: [{ serialNumber: A }, { serialNumber: B }] }] }'
   const { hardware } = fittingMachine(wanted(manifest(raid)).manifests)
   expect(hardware.disks?.map(({ serial }) => serial)).toEqual(expect.arrayContaining(['A', 'B']))
 })
@@ -106,7 +107,15 @@ describe('the hardware that is known of a host is that of its machine', () => {
     nics: [{ name: 'ens1f0', mac: '00:5c:52:31:3a:9d', ipv4: '192.0.2.77', pxe: true }],
     disks: [
       { name: 'nvme0n1', transport: 'nvme', size: 960197124096, model: 'EX960', serial: 'N1' },
-      { name: 'sda', transport: 'sas', size: 4000787030016, vendor: 'EX', serial: 'H1', hctl: '6:0:0:0', rotational: true },
+      {
+        name: 'sda',
+        transport: 'sas',
+        size: 4000787030016,
+        vendor: 'EX',
+        serial: 'H1',
+        hctl: '6:0:0:0',
+        rotational: true,
+      },
     ],
   }
 

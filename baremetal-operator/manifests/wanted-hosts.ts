@@ -7,7 +7,13 @@ import { manifestComplaints } from '../webhooks/metal3-webhooks.js'
 import { designedImageComplaints, isCoreosImage, isInspected, type Complaint } from './manifest-rules.js'
 import { keyOfBadBase64 } from './manifest-secrets.js'
 import { readManifests, type ManifestFinding, type ReadManifest } from './read-manifests.js'
-import type { BareMetalHostManifest, Metal3Manifest, OtherKind, OtherManifest, SecretManifest } from './manifest-types.js'
+import type {
+  BareMetalHostManifest,
+  Metal3Manifest,
+  OtherKind,
+  OtherManifest,
+  SecretManifest,
+} from './manifest-types.js'
 
 /** A host from a manifest file, with the settings that decide its states. */
 export interface WantedHost {

@@ -28,7 +28,10 @@ export function hostComplaints({ metadata, spec = {} }: CheckedHost): WebhookCom
   return onlyComplaints([
     access && 'message' in access ? access : undefined,
     spec.firmware
-      ? complaint(at('firmware'), 'the Firmware field is no longer supported, use HostFirmwareSettings resource instead')
+      ? complaint(
+          at('firmware'),
+          'the Firmware field is no longer supported, use HostFirmwareSettings resource instead',
+        )
       : undefined,
     ...secretComplaints(metadata, spec),
     ...raidComplaints(spec),
@@ -147,9 +150,7 @@ function accessComplaints(spec: HostSpec, access: BmcAccess, isInspectionDisable
     (needsMac || isInspectionDisabled) && mac === ''
       ? complaint(at('bootMACAddress'), `BMC driver ${scheme} requires a BootMACAddress value`)
       : undefined,
-    mac === '' || isGoMac(mac)
-      ? undefined
-      : complaint(at('bootMACAddress'), `address ${mac}: invalid MAC address`),
+    mac === '' || isGoMac(mac) ? undefined : complaint(at('bootMACAddress'), `address ${mac}: invalid MAC address`),
     driver === 'ipmi' && bootMode === 'UEFISecureBoot'
       ? complaint(at('bootMode'), `BMC driver ${scheme} does not support secure boot`)
       : undefined,

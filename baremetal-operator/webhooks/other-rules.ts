@@ -98,8 +98,7 @@ const labelKeyProblem = (key: string): string | undefined =>
   qualifiedNameProblem(key)?.replace('a qualified name must', 'a valid label key must')
 
 type MatchExpression = NonNullable<NonNullable<CheckedClaim['spec']>['hostSelector']>['matchExpressions'] extends
-  | readonly (infer E)[]
-  | undefined
+  readonly (infer E)[] | undefined
   ? E
   : never
 
@@ -119,9 +118,7 @@ function expressionComplaints({ key, operator, values = [] }: MatchExpression, i
     })
   const operatorComplaints = () => {
     if (ONE_VALUE.has(operator))
-      return values.length === 1
-        ? badValues()
-        : [inExpression(`: exactly one value for operator ${operator} ${ofKey}`)]
+      return values.length === 1 ? badValues() : [inExpression(`: exactly one value for operator ${operator} ${ofKey}`)]
     if (SOME_VALUES.has(operator))
       return values.length === 0
         ? [inExpression(`: At least one value in list for operator ${operator} ${ofKey}`)]

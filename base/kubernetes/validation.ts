@@ -98,7 +98,10 @@ export const schemaErrors = (kind: KubeKind, value: JsonMembers): FieldError[] =
   errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
 
 /** The words of kube-openapi's pkg/validation/errors/schema.go, as apiextensions' validation.go makes field errors of them. */
-function fieldErrorsIn({ keyword, instancePath, params, message = '' }: ErrorObject, object: JsonMembers): FieldError[] {
+function fieldErrorsIn(
+  { keyword, instancePath, params, message = '' }: ErrorObject,
+  object: JsonMembers,
+): FieldError[] {
   const field = fieldOf(instancePath)
   const value = pointerValueAt(object, instancePath)
   const limit = String(params['limit'])
@@ -132,7 +135,14 @@ function fieldErrorsIn({ keyword, instancePath, params, message = '' }: ErrorObj
     case 'minItems':
       return invalid(`should have at least ${limit} items`)
     case 'maxItems':
-      return [{ field, reason: 'FieldValueTooMany', value: (value as unknown[]).length, detail: `must have at most ${limit} items` }]
+      return [
+        {
+          field,
+          reason: 'FieldValueTooMany',
+          value: (value as unknown[]).length,
+          detail: `must have at most ${limit} items`,
+        },
+      ]
     case 'format':
       return invalid(`must be of type ${String(params['format'])}: ${JSON.stringify(value)}`)
     default:

@@ -38,7 +38,15 @@ export function machineBmcs(options: BmcOptions): Bmcs {
   return (node, ports) => {
     const key = bmcOf(node)
     return Promise.resolve(
-      new MachineBmc({ ...options, key, ports, creating, node: node.uuid, name: node.name, account: nodeAccountOf(node) }),
+      new MachineBmc({
+        ...options,
+        key,
+        ports,
+        creating,
+        node: node.uuid,
+        name: node.name,
+        account: nodeAccountOf(node),
+      }),
     )
   }
 }

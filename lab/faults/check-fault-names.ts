@@ -33,7 +33,10 @@ export function checkFaultNames({ match, effect, between }: Fault, context: Faul
   if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)
   if (node !== undefined && !found && !isNodeToCome(node))
-    throw never(`there is no node ${node}`, 'name a node by its uuid or name, that of a BareMetalHost as NAMESPACE~NAME')
+    throw never(
+      `there is no node ${node}`,
+      'name a node by its uuid or name, that of a BareMetalHost as NAMESPACE~NAME',
+    )
   if (machine !== undefined && !context.disksOf(machine) && !isMachineToCome(machine))
     throw never(
       `there is no machine ${machine}`,

@@ -90,7 +90,9 @@ const FLEET = {
     description: 'kinds of machines; they are used in order, and again from the first when there are more machines',
     items: hardwareRecordSchema({
       count: hardwareCountSchema('how many machines in a row are of this kind; default: 1'),
-      host: hardwareTextSchema('BareMetalHost whose machine this is, as NAME or NAMESPACE/NAME; no other machine is like it'),
+      host: hardwareTextSchema(
+        'BareMetalHost whose machine this is, as NAME or NAMESPACE/NAME; no other machine is like it',
+      ),
       ...MACHINE_PROPERTIES,
     }),
   },

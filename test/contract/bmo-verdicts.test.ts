@@ -34,7 +34,11 @@ const textOf = (file: string): string => readFileSync(join(FOLDER, file), 'utf8'
 const documentOf = ({ file, document }: Verdict): unknown => parseAllDocuments(textOf(file))[document - 1]!.toJS()
 
 /** Sentences of a refusal; Go makes some of its lists from maps, whose order is random. */
-const sentencesOf = (text: string): string[] => text.replace(/^\[(.*)\]$/s, '$1').split(', ').sort()
+const sentencesOf = (text: string): string[] =>
+  text
+    .replace(/^\[(.*)\]$/s, '$1')
+    .split(', ')
+    .sort()
 
 test('every manifest of the folder has its verdicts', () => {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'))

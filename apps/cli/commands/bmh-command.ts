@@ -21,7 +21,11 @@ import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
  * manifest that is wrong, and for a host that does not come through.
  */
 export async function bmhExplain(
-  { 'ironic-release': release, hardware: hardwareFile, json = false }: CommandOptionValues<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
+  {
+    'ironic-release': release,
+    hardware: hardwareFile,
+    json = false,
+  }: CommandOptionValues<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {

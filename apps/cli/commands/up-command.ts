@@ -12,7 +12,12 @@ import { entryLine, serve, type LabEvent, type LiveImagesRequest, type ServedLab
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
 import { openKube } from '../../../base/kubernetes/index.js'
-import { askMetal3Webhooks, ramdiskSource, type RamdiskSource, type AppliedHost } from '../../../baremetal-operator/index.js'
+import {
+  askMetal3Webhooks,
+  ramdiskSource,
+  type RamdiskSource,
+  type AppliedHost,
+} from '../../../baremetal-operator/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
