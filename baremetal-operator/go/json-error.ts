@@ -1,4 +1,4 @@
-/** What Go's encoding/json refuses, in its words. */
+/** An error of Go's encoding/json, in its words. */
 export class GoJsonError extends Error {
   override name = 'GoJsonError'
 }

@@ -9,7 +9,7 @@ export class JsonScan {
   /** Position in the text. */
   at = 0
   readonly #text: string
-  /** What is said of a text that ends too early. */
+  /** Sentence for a text that ends too early. */
   readonly #ended: string
   #depth = 0
 

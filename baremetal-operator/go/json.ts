@@ -42,7 +42,7 @@ function shapeProblem(value: unknown, shape: GoShape, place: ShapePlace): string
   if (Array.isArray(value))
     return firstProblem(value.map((each) => [each as unknown, shape.items ?? {}, place] as const))
   if (!isObject(value) || !shape.properties) return undefined
-  // Go finds a field whatever the case of its letters.
+  // Go finds a field by its letters in any case.
   const fields = new Map(Object.entries(shape.properties).map(([name, field]) => [name.toLowerCase(), { name, field }]))
   for (const [key, member] of Object.entries(value)) {
     const found = fields.get(key.toLowerCase())

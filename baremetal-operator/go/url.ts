@@ -5,7 +5,7 @@ import { goQuote } from './quote.js'
 export interface GoUrl {
   /** In small letters. */
   scheme: string
-  /** What comes after the scheme, where that begins with no slash. */
+  /** Rest after the scheme, where that begins with no slash. */
   opaque: string
   /** With the port; IPv6 in brackets. */
   host: string
@@ -13,7 +13,7 @@ export interface GoUrl {
   query: string
 }
 
-/** What Go's net/url refuses, in its words. */
+/** An error of Go's net/url, in its words. */
 export class GoUrlError extends Error {
   override name = 'GoUrlError'
 }
@@ -39,7 +39,6 @@ function inParse(text: string, read: () => GoUrl): GoUrl {
 }
 
 function readUrl(text: string, isRequest: boolean): GoUrl {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\0-\x1f\x7f]/.test(text)) throw wrong('net/url: invalid control character in URL')
   if (text === '' && isRequest) throw wrong('empty url')
   if (text.startsWith(':')) throw wrong('missing protocol scheme')

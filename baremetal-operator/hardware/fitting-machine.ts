@@ -25,10 +25,10 @@ export interface FittingMachine {
  * The machine that a host asks for: with the hardware of its HardwareData or annotation, or else the default one with disks
  * that its hints fit.
  *
- * @param given hardware that a user has named for it: its disks stay as they are
+ * @param named hardware that a user has named for it: its disks stay as they are
  */
-export function fittingMachine({ host, others }: HostManifests, given?: MachineHardware): FittingMachine {
-  const known = given ?? knownMachine(host, others)
+export function fittingMachine({ host, others }: HostManifests, named?: MachineHardware): FittingMachine {
+  const known = named ?? knownMachine(host, others)
   const plain = withHardware(defaultMachineSpec(1), known ?? {})
   const root = rootDeviceHintsOf(host.spec)
   const arrays = (host.spec.raid?.softwareRAIDVolumes ?? []).flatMap(({ physicalDisks = [] }) => physicalDisks)

@@ -3,7 +3,7 @@ import { copyJson } from '../../base/kubernetes/index.js'
 import type { BareMetalHostManifest, OtherManifest } from '../manifests/manifest-types.js'
 import type { HostManifests } from '../manifests/wanted-hosts.js'
 
-/** What the objects of an API say of a host's machine; undefined where there is no such host. */
+/** Objects of an API that say what machine a host has; undefined where there is no such host. */
 export function hostManifestsOf(store: Kube['store'], at: ObjectName): HostManifests | undefined {
   const host = store.find('BareMetalHost', at)
   if (!host) return undefined

@@ -92,7 +92,7 @@ function decoded(text: string, options: DecodeOptions): Record<string, unknown> 
   }
 }
 
-/** A text of a structure, whatever the case of its name's letters; empty where it is absent. */
+/** A text of a structure, by the letters of its name in any case; empty where it is absent. */
 function textOf(read: Record<string, unknown>, name: string): string {
   const found = Object.entries(read).findLast(([key]) => key.toLowerCase() === name.toLowerCase())?.[1]
   return typeof found === 'string' ? found : ''

@@ -1,4 +1,4 @@
-/** What a webhook refuses: the field where it is, as far as it is one, and the sentence. */
+/** A refusal of a webhook: the field where it is, as far as it is one, and the sentence. */
 export interface WebhookComplaint {
   path: readonly (string | number)[]
   message: string

@@ -19,7 +19,7 @@ type HostSpec = NonNullable<CheckedHost['spec']>
 
 const at = (...path: (string | number)[]): (string | number)[] => ['spec', ...path]
 
-/** What the webhook refuses of a new host: validateHost of baremetalhost_validation.go of BareMetal Operator. */
+/** Refusals of a new host: validateHost of baremetalhost_validation.go of BareMetal Operator. */
 export function hostComplaints({ metadata, spec = {} }: CheckedHost): WebhookComplaint[] {
   const { annotations = {} } = metadata
   const isDisabled = spec.inspectionMode === 'disabled' || annotations[INSPECT] === 'disabled'
@@ -48,7 +48,7 @@ export function hostComplaints({ metadata, spec = {} }: CheckedHost): WebhookCom
   ])
 }
 
-/** What it refuses of a changed one: validateChanges. */
+/** Refusals of a changed one: validateChanges. */
 export function hostChangeComplaints(before: CheckedHost, after: CheckedHost): WebhookComplaint[] {
   const was = before.spec ?? {}
   const is = after.spec ?? {}
@@ -168,7 +168,7 @@ const isGoMac = (text: string): boolean =>
     ].some((pattern) => new RegExp(pattern, 'i').test(text)),
   )
 
-/** What uuid.Parse of github.com/google/uuid takes of a name of the permitted characters. */
+/** Names of the permitted characters that uuid.Parse of github.com/google/uuid takes. */
 const UUID_NAME = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|[\da-f]{32})$/i
 
 function nameComplaint(name: string): MaybeComplaint {

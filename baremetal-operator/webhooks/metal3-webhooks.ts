@@ -10,7 +10,7 @@ import {
   subscriptionComplaints,
 } from './other-rules.js'
 
-/** What a webhook says of an object; the objects have passed the schema of their kind. */
+/** Rules of a webhook; the objects have passed the schema of their kind. */
 interface WebhookRules {
   created: (object: never) => WebhookComplaint[]
   /** By default as of a new one. */
@@ -28,7 +28,7 @@ const WEBHOOKS: Readonly<Record<string, WebhookRules>> = {
   HostNetworkAttachment: { created: attachmentComplaints, changed: attachmentChange, deleted: attachmentDeletion },
 }
 
-/** What the webhook of its kind refuses of a new object. */
+/** Refusals of a new object by the webhook of its kind. */
 export const manifestComplaints = (kind: string, object: object): WebhookComplaint[] =>
   Object.hasOwn(WEBHOOKS, kind) ? WEBHOOKS[kind]!.created(object as never) : []
 

@@ -12,7 +12,7 @@ export function requestUriOf(text: string): GoUrl | string {
 
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ftp', 'gopher', 'oci'])
 
-/** What is wrong with a URL from which something is fetched: validateURL of common_validation.go. */
+/** Problem of a URL from which something is fetched: validateURL of common_validation.go. */
 export function urlProblem(text: string): string | undefined {
   const url = requestUriOf(text)
   if (typeof url === 'string') return url

@@ -56,7 +56,7 @@ const isNodeToCome = (node: string): boolean => /^[^~]+~[^~]+$/.test(node)
 /** The name of a machine that is made for a BMC when a node first uses it: `10.0.0.24-1`, `bmc.example:8000-sys-1`. */
 const isMachineToCome = (machine: string): boolean => /^(\[[\da-f:]+\]|[\w-]+([.:][\w-]+)+)/i.test(machine)
 
-/** What a fault waits for: a node or a machine that the lab does not have yet. */
+/** The node or machine that a fault waits for: the lab does not have it yet. */
 export function awaitedBy({ match: { node, machine } }: Fault, context: FaultContext): string | undefined {
   if (node !== undefined && !context.node(node)) return `node ${node}`
   return machine !== undefined && !context.disksOf(machine) ? `machine ${machine}` : undefined

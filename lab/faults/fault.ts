@@ -54,7 +54,7 @@ export interface FaultReport extends Fault {
   id: string
   /** How often it has struck. */
   struck: number
-  /** What it waits for: `node lab~worker-0`. Absent once that is there. */
+  /** The node or machine that it waits for: `node lab~worker-0`. Absent once that is there. */
   waitsFor?: string
 }
 

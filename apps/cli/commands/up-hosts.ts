@@ -50,7 +50,7 @@ export async function readHostManifests(path: string): Promise<Manifests> {
   }
 }
 
-/** What manifests say: the hosts that an API takes, and a line for each object that it would refuse. */
+/** Contents of manifests: the hosts that an API takes, and a line for each object that it would refuse. */
 interface ReadHosts {
   hosts: readonly WantedHost[]
   refusals: readonly string[]

@@ -69,7 +69,7 @@ export function closedSchema(schema: CrdSchema): CrdSchema {
   }
   if (schema.additionalProperties) closed.additionalProperties = closedSchema(schema.additionalProperties)
   if (schema.items) closed.items = closedSchema(schema.items)
-  // Of an integer or a text.
+  // The one use of it: an integer or a text.
   if (schema.anyOf) {
     closed.type = schema.anyOf.map(({ type }) => type as string)
     delete closed.anyOf
