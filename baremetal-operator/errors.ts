@@ -8,6 +8,10 @@ declare module '../base/runtime/error.js' {
 
 /** Error codes of `baremetal-operator/`, each with its sentence and usual remedy. */
 export const ERRORS = defineCatalogue({
+  'host-secret': {
+    sentence: 'a Secret that a host names cannot be read',
+    remedy: 'apply the Secret in the namespace of the host, with the key that the message names',
+  },
   'ironic-not-ready': {
     sentence: 'Ironic is not ready',
     remedy: 'wait for Ironic to start, or read its log',

@@ -35,6 +35,8 @@ export interface ServeOptions {
   nodes: number
   /** Hardware of new machines. */
   hardware?: HardwareFleet
+  /** Hardware of the machine that a node of a name is to find behind its BMC. */
+  hardwareOfNode?: StageOptions['hardwareOfNode']
   /** Account of all BMCs; by default each BMC takes the account that the first node uses. */
   bmcAccount?: BmcAccount
   stateDir: string | null
@@ -101,7 +103,7 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
     random,
     logger,
     machines: Array.from({ length: options.nodes }, (_, index) => ({ spec: index + 1, name: `node-${index}` })),
-    ...defined({ hardware: options.hardware }),
+    ...defined({ hardware: options.hardware, hardwareOfNode: options.hardwareOfNode }),
     ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     ...defined({
       bmcAccount: options.bmcAccount,

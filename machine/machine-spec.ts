@@ -8,6 +8,12 @@ export interface DiskSpec {
   size: number
   serial: string
   wwn: string
+  /** Vendor's part of a WWN that is longer than `wwn`: `0x1234567890abcdef`. Default: none. */
+  wwnExtension?: string
+  /** Host, channel, target and LUN of the SCSI layer. Default: by its position. */
+  hctl?: string
+  /** Name in /dev/disk/by-path. Default: by its transport and position. */
+  byPath?: string
   model: string
   vendor: string
   rotational: boolean

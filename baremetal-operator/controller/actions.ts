@@ -1,4 +1,4 @@
-import { defined } from '../../base/runtime/index.js'
+import { defined, UserError } from '../../base/runtime/index.js'
 import { isSameJson } from '../../base/kubernetes/index.js'
 import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
 import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
@@ -96,7 +96,8 @@ export async function provisionHost(pass: HostPass): Promise<Result> {
   working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
   const node = await pass.node()
   if (['available', 'deploy failed'].includes(node.provision_state))
-    for (const [secret, reason] of pass.problems) throw new Error(`could not read the Secret ${secret}: ${reason}`)
+    for (const [secret, reason] of pass.problems)
+      throw new UserError('host-secret', `could not read the Secret ${secret}: ${reason}`)
   const outcome = await phases.provision({ ...host, uid: managed.metadata.uid }, node)
   if (requests.asked.includes('active')) parts.event(`begins to provision ${name}`)
   const result = pass.result(outcome, 'provisioning error')

@@ -1,5 +1,4 @@
 import { defined, errorChain, sharedAbort } from '../../base/runtime/index.js'
-import type { BareMetalHostManifest } from '../manifests/manifest-types.js'
 import type { IronicEndpoint } from '../provisioner/ironic-calls.js'
 import type { WantedHost } from '../manifests/wanted-hosts.js'
 import {
@@ -25,6 +24,19 @@ export interface AppliedHost {
 export interface AppliedHostsParts extends Pick<ActorParts, 'kube' | 'logger'> {
   ironic: IronicEndpoint
   onChange: (report: AppliedHost) => void
+  /** An object that the API refuses, with its place: it stays as it is there, and the others are applied. */
+  onRefusal?: (problem: string) => void
+}
+
+export interface ApplyOptions {
+  /** Objects that the files no longer have are deleted; kubectl does not prune where it could not take all of them. */
+  prunes?: boolean
+}
+
+/** An object of the files, and where it is from. */
+interface PlacedObject {
+  object: ManifestObject
+  place: string
 }
 
 /** Hosts of files in an API: `kubectl apply --prune` of the files as a whole, each time that they change. */
@@ -35,6 +47,7 @@ export class AppliedHosts implements AsyncDisposable {
   /** Objects as they were applied last, by kind and name. */
   #applied = new Map<string, ManifestObject>()
   #wanted: readonly WantedHost[] = []
+  #options: ApplyOptions = {}
   #turn: Promise<void> = Promise.resolve()
 
   constructor(parts: AppliedHostsParts) {
@@ -45,8 +58,9 @@ export class AppliedHosts implements AsyncDisposable {
   }
 
   /** Takes the hosts that are wanted from now on: new ones are created, changed ones updated, missing ones deleted. */
-  apply(wanted: readonly WantedHost[]): void {
+  apply(wanted: readonly WantedHost[], options: ApplyOptions = {}): void {
     this.#wanted = wanted
+    this.#options = options
     this.#turn = this.#turn
       .then(() => this.#apply())
       .catch((error: unknown) => {
@@ -55,30 +69,46 @@ export class AppliedHosts implements AsyncDisposable {
   }
 
   async #apply(): Promise<void> {
-    const objects = new Map(this.#objects().map((object) => [appliedKeyOf(object), object]))
-    for (const [key, object] of objects) await this.#put(object, this.#applied.get(key))
-    for (const [key, { kind, metadata }] of this.#applied)
-      if (!objects.has(key)) await this.#parts.kube.delete(kind, metadata).catch(unlessGone)
-    this.#applied = objects
+    const { kube } = this.#parts
+    const { prunes = true } = this.#options
+    const wanted = new Map(this.#objects().map((placed) => [appliedKeyOf(placed.object), placed]))
+    const applied = new Map(this.#applied)
+    let isWhole = true
+    for (const [key, { object, place }] of wanted)
+      if (await this.#takes(object, place)) applied.set(key, object)
+      else isWhole = false
+    for (const [key, { kind, metadata }] of this.#applied) {
+      if (wanted.has(key) || !prunes || !isWhole) continue
+      await kube.delete(kind, metadata).catch(unlessGone)
+      applied.delete(key)
+    }
+    this.#applied = applied
   }
 
-  /** Objects of the files; a host whose Secrets are missing stays as it was, or comes when they do. */
-  #objects(): ManifestObject[] {
-    const managed = this.#wanted.filter(({ host }) => host !== null)
-    const hosts = managed.flatMap(({ name, missingSecrets, manifests }): ManifestObject[] => {
-      const host = hostObject(manifests.host, name)
-      if (missingSecrets.length === 0) return [host]
-      const known = this.#applied.get(appliedKeyOf(host))
-      return known ? [known] : []
-    })
-    const others = managed.flatMap(({ name, missingSecrets, manifests }): ManifestObject[] => {
-      const [namespace = ''] = name.split('/')
-      if (missingSecrets.length > 0) {
-        const known = [...secretNames(manifests.host)].map((each) => this.#applied.get(`Secret/${namespace}/${each}`))
-        return known.filter((each) => each !== undefined)
-      }
-      return objectsBeside(name, manifests)
-    })
+  /** False for an object that the API refuses. */
+  async #takes(object: ManifestObject, place: string): Promise<boolean> {
+    try {
+      await this.#put(object, this.#applied.get(appliedKeyOf(object)))
+      return true
+    } catch (error) {
+      if (!isRefusal(error, 403) && !isRefusal(error, 422)) throw error
+      this.#parts.onRefusal?.(`${place}: ${error.message}`)
+      return false
+    }
+  }
+
+  /** All objects of the files; as with kubectl, a host comes without the Secrets that they lack, and shows it. */
+  #objects(): PlacedObject[] {
+    const hosts = this.#wanted.map(({ name, file, document, manifests }) => ({
+      object: hostObject(manifests.host, name) as ManifestObject,
+      place: `${file}: document ${document}`,
+    }))
+    const others = this.#wanted.flatMap(({ name, file, manifests }) =>
+      objectsBeside(name, manifests).map((object) => ({
+        object,
+        place: `${file}: ${object.kind} ${object.metadata.name}`,
+      })),
+    )
     return [...others, ...hosts]
   }
 
@@ -154,7 +184,7 @@ export class AppliedHosts implements AsyncDisposable {
       if (isGone) {
         known.delete(is.name)
         // The host's Secret may have been deleted with it.
-        if (this.#wanted.some(({ name }) => name === is.name)) this.apply(this.#wanted)
+        if (this.#wanted.some(({ name }) => name === is.name)) this.apply(this.#wanted, this.#options)
       } else known.set(is.name, { is, shown })
     }
   }
@@ -178,11 +208,6 @@ function reportOf({ metadata, status }: BareMetalHost, isGone: boolean): Applied
 
 const appliedKeyOf = ({ kind, metadata }: ManifestObject): string =>
   `${kind}/${metadata.namespace ?? ''}/${metadata.name}`
-
-function secretNames({ spec }: BareMetalHostManifest): Set<string> {
-  const references = [spec.bmc?.credentialsName, spec.userData?.name, spec.networkData?.name, spec.metaData?.name]
-  return new Set([...references, spec.preprovisioningNetworkDataName].filter((name) => name !== undefined))
-}
 
 function unlessGone(error: unknown): void {
   if (!isRefusal(error, 404)) throw error

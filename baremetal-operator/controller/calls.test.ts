@@ -10,7 +10,8 @@ import { runBareMetalOperator } from './baremetal-operator.js'
 
 /**
  * Records of baremetal-operator 02aa505: its controllers and its Ironic provisioner, which worked over the API that
- * `ironstage up --kube-api` serves, on the same labs and through the same scenes as the actor here.
+ * `ironstage up --kube-api` serves, on the same labs and through the same scenes as the actor here. Objects have the
+ * defaults of their kind and no nulls of absent fields, as an API server keeps them.
  */
 const RECORDS = new URL('../../test/fixtures/baremetal-operator/', import.meta.url)
 

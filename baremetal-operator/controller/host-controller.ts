@@ -16,8 +16,9 @@ import { HOST_FINALIZER } from './actions.js'
 import { isPaused } from './annotations.js'
 import { setConditions } from './host-conditions.js'
 import { takesHostData } from './host-data.js'
-import { hostInputs, isManaged, secretsOf } from './host-inputs.js'
+import { hostInputs, secretsOf } from './host-inputs.js'
 import { HostPass, type OperatorSettings, type PassParts, type Result } from './host-pass.js'
+import { hostAccountOf, type AccountError } from './host-account.js'
 import { claimSecret } from './host-secrets.js'
 import { asManagedHost, setError, type ManagedHost } from './host-status.js'
 import { HostStates } from './host-states.js'
@@ -82,6 +83,7 @@ export class HostController implements ResourceController {
   async #hostsOf({ name, namespace = '' }: ObjectName): Promise<ObjectName[]> {
     const { items } = await this.#parts.kube.list('BareMetalHost', { namespace })
     return items
+      .map(asManagedHost)
       .filter(({ spec }) => spec.bmc?.credentialsName === name || spec['preprovisioningNetworkDataName'] === name)
       .map(({ metadata }) => ({ name: metadata.name, namespace }))
   }
@@ -133,7 +135,7 @@ export class HostController implements ResourceController {
     const account = await this.#account(host, secrets)
     if ('error' in account) return this.#credentialsError(host, account)
     if (!(await this.#isReady())) return { again: seconds(30) }
-    const inputs = isManaged(host) ? hostInputs(host, secrets) : undefined
+    const inputs = host.spec.bmc?.address ? hostInputs(host, secrets) : undefined
     const pass = new HostPass(this.#passParts(), host, {
       // A host without a BMC comes to no state that asks for it.
       host: inputs?.host as HostPass['host'],
@@ -220,12 +222,6 @@ export class HostController implements ResourceController {
   }
 }
 
-interface AccountError {
-  error: string
-  /** True if the Secret may come without a change of what is there. */
-  isMissing: boolean
-}
-
 /** A spec as Go writes it: with structures and lists that are not there. */
 const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
   bmc: { address: '', credentialsName: '' },
@@ -234,25 +230,3 @@ const asWritten = (spec: BareMetalHost['spec']): BareMetalHost['spec'] => ({
     raid: spec['raid'] ? { hardwareRAIDVolumes: null, softwareRAIDVolumes: null, ...spec['raid'] } : undefined,
   }),
 })
-
-const INCOMPLETE = "Validation error with BMC credentials: Missing BMC connection details 'KEY' in credentials"
-
-function hostAccountOf({ spec, metadata }: BareMetalHost, secrets: ReadonlyMap<string, Secret>) {
-  const wrong = (error: string): AccountError => ({ error, isMissing: false })
-  const { credentialsName = '', address = '' } = spec.bmc ?? {}
-  if (credentialsName === '') return wrong('No BMC CredentialsName defined The BMC secret reference is empty')
-  const secret = secrets.get(credentialsName)
-  if (!secret)
-    return {
-      error: `BMC CredentialsName secret doesn't exist The BMC secret ${metadata.namespace}/${credentialsName} does not exist`,
-      isMissing: true,
-    }
-  if (address === '') return wrong("No BMC Address defined Missing BMC connection detail 'Address'")
-  const value = (key: string): string =>
-    Buffer.from(secret.data?.[key] ?? '', 'base64')
-      .toString()
-      .trim()
-  if (value('username') === '') return wrong(INCOMPLETE.replace('KEY', 'username'))
-  if (value('password') === '') return wrong(INCOMPLETE.replace('KEY', 'password'))
-  return { secret }
-}

@@ -1,7 +1,7 @@
 import { defined } from '../../base/runtime/index.js'
 import { hostImageProblem, buildHost, ironicHints, raidOf } from '../manifests/manifest-host.js'
 import { isCoreosImage } from '../manifests/manifest-rules.js'
-import type { BareMetalHostManifest, SecretManifest } from '../manifests/manifest-types.js'
+import type { BareMetalHostManifest, DeviceHints, SecretManifest } from '../manifests/manifest-types.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
 import {
   isSameJson,
@@ -115,7 +115,7 @@ export function installProblemOf(host: ManagedHost): string | undefined {
 }
 
 /** Root devices of hosts that name none (apis/metal3.io/v1alpha1/profile/profile.go). */
-const ROOT_DEVICE_PROFILES: Readonly<Record<string, object>> = {
+const ROOT_DEVICE_PROFILES: Readonly<Record<string, DeviceHints>> = {
   unknown: { deviceName: '/dev/sda' },
   libvirt: { deviceName: '/dev/vda' },
   dell: { hctl: '0:0:0:0' },
@@ -124,6 +124,18 @@ const ROOT_DEVICE_PROFILES: Readonly<Record<string, object>> = {
   empty: {},
 }
 
+/** The root device hints of a new host: its own, or those of its profile; none where a RAID volume is the root device. */
+export function rootDeviceHintsOf(spec: HostSpec): DeviceHints {
+  if (hasRootVolume(spec)) return {}
+  return spec.rootDeviceHints ?? ROOT_DEVICE_PROFILES[profileOf(spec)] ?? {}
+}
+
+const hasRootVolume = ({ raid }: HostSpec): boolean =>
+  raid?.softwareRAIDVolumes?.some(({ rootVolume }) => rootVolume) ?? false
+
+const profileOf = ({ hardwareProfile, bmc }: HostSpec): string =>
+  hardwareProfile || (bmc?.address.startsWith('libvirt') ? 'libvirt' : 'unknown')
+
 /**
  * Chooses the hardware profile and the root device; whether something changed.
  *
@@ -131,9 +143,7 @@ const ROOT_DEVICE_PROFILES: Readonly<Record<string, object>> = {
  */
 export function matchProfile(host: ManagedHost): boolean {
   const { status } = host
-  const { hardwareProfile, bmc } = hostSpecOf(host)
-  const profile =
-    status.hardwareProfile || hardwareProfile || (bmc?.address.startsWith('libvirt') ? 'libvirt' : 'unknown')
+  const profile = status.hardwareProfile || profileOf(hostSpecOf(host))
   if (!Object.hasOwn(ROOT_DEVICE_PROFILES, profile)) throw new Error(`no hardware profile named "${profile}"`)
   const isChanged = status.hardwareProfile !== profile
   status.hardwareProfile = profile
@@ -142,7 +152,7 @@ export function matchProfile(host: ManagedHost): boolean {
 
 function updateHints(host: ManagedHost, provisioning: ProvisioningStatus): boolean {
   // The volume that the system is installed on is known by itself.
-  if (hostSpecOf(host).raid?.softwareRAIDVolumes?.some(({ rootVolume }) => rootVolume)) {
+  if (hasRootVolume(hostSpecOf(host))) {
     const hadHints = provisioning.rootDeviceHints !== undefined
     delete provisioning.rootDeviceHints
     return hadHints

@@ -13,6 +13,8 @@ export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
 /** A host whose status has the members that the operator always writes. */
 export const asManagedHost = (host: BareMetalHost): ManagedHost => ({
   ...host,
+  // Go reads a spec that is not there as an empty one.
+  spec: { ...NO_SPEC, ...(host.spec as BareMetalHost['spec'] | undefined) },
   status: {
     operationalStatus: '',
     goodCredentials: {},
@@ -26,6 +28,8 @@ export const asManagedHost = (host: BareMetalHost): ManagedHost => ({
     operationHistory: { ...NEVER, ...host.status?.operationHistory },
   },
 })
+
+const NO_SPEC = { online: false }
 
 /** How the operator writes that there is no image: Go leaves no structure out. */
 export const NO_IMAGE = { url: '' }

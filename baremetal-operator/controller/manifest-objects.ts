@@ -8,12 +8,16 @@ type NewOf<K extends KubeKind> = NewObject<KubeKinds[K]> & { kind: K }
 export type ManifestObject = { [K in KubeKind]: NewOf<K> }[KubeKind]
 
 /** Secrets and firmware of a host. @param key `NAMESPACE/NAME` */
-export function objectsBeside(key: string, { secrets, settings, updates }: HostManifests): ManifestObject[] {
+export function objectsBeside(key: string, { secrets, settings, updates, others }: HostManifests): ManifestObject[] {
   const [namespace = '', name = ''] = key.split('/')
   const metadata = { name, namespace }
   const objects: ManifestObject[] = secrets.map((secret) => secretObject(secret, namespace))
   if (settings) objects.push(makeKubeObject('HostFirmwareSettings', { metadata, spec: { settings } }))
   if (updates) objects.push(makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } }))
+  for (const { kind, metadata: own, spec } of others)
+    objects.push(
+      makeKubeObject(kind, { metadata: { name: own.name, namespace }, ...defined({ spec }) }) as ManifestObject,
+    )
   return objects
 }
 

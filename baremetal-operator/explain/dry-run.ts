@@ -127,7 +127,7 @@ export class DryRun {
     for (const kind of FIRMWARE_KINDS) {
       const found = await this.#kube.find(kind, this.#at)
       if (!found) continue
-      const observed = { reason: 'Success', observedGeneration: found.metadata.generation }
+      const observed = { reason: 'Success', message: '', observedGeneration: found.metadata.generation }
       const conditions = withConditions(
         found.status?.conditions,
         [

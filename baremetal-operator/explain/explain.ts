@@ -11,11 +11,15 @@ import {
 import type { IronicRelease } from '../../base/wire/index.js'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import type { BareMetalHost } from '../../base/kubernetes/index.js'
+import { hostAccountOf } from '../controller/host-account.js'
 import { POWER_CHECK_INTERVAL } from '../controller/host-power.js'
+import { hostObject, objectsBeside } from '../controller/manifest-objects.js'
 import type { WantedHost } from '../manifests/wanted-hosts.js'
 import { cleanSteps, type RamdiskSource, type RequestedHost } from '../provisioner/host-data-model.js'
 import { Unexpected, type MadeCall } from '../provisioner/ironic-calls.js'
 import { DryRun } from './dry-run.js'
+import { fittingMachine } from '../hardware/fitting-machine.js'
+import type { MachineHardware } from '../../machine/index.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import type { HostState } from './host-state.js'
 
@@ -43,6 +47,8 @@ export interface HostExplanation {
 export interface ExplainOptions {
   release?: IronicRelease
   ramdisk?: RamdiskSource
+  /** Hardware of the host's machine; by default one that fits what the manifests say. */
+  hardware?: MachineHardware
 }
 
 /**
@@ -60,18 +66,33 @@ export async function explainHost(wanted: WantedHost, options: ExplainOptions = 
     states,
     ok,
   })
-  if (!host) return explanation(true, [], 'without spec.bmc it is unmanaged: no call until its BMC is known')
+  if (!host && !wanted.manifests.host.spec.bmc?.credentialsName)
+    return explanation(true, [], 'without spec.bmc it is unmanaged: no call until its BMC is known')
+  if (!host) return explanation(false, [statesOfUnreached(wanted)])
 
+  const machine = fittingMachine(wanted.manifests, options.hardware)
   const ironic = { profile: 'metal3', ...defined({ release: options.release }) } as const
   await using lab = await createStagedLab({
     ironic,
     managers: idleManagers(host),
     findImage: assumedImage,
     disks: 'described',
+    hardwareOfNode: () => machine.hardware,
   })
   const life = new ExplainedLife(lab, wanted, host)
   const ok = await life.run(options)
-  return explanation(ok, life.states, ...notesOf(wanted, host, options))
+  return explanation(ok, life.states, ...machine.notes, ...notesOf(wanted, host, options))
+}
+
+/** A host with an account and without the address of a BMC: it is registered as far as that goes. */
+function statesOfUnreached({ name, manifests }: WantedHost): ExplainedState {
+  const secrets = objectsBeside(name, manifests).filter((each) => each.kind === 'Secret')
+  const account = hostAccountOf(
+    hostObject(manifests.host, name),
+    new Map(secrets.map((secret) => [secret.metadata.name, secret])),
+  )
+  const error = 'error' in account ? account.error : null
+  return { state: 'registering', why: STATE_REASONS.registering, calls: [], error }
 }
 
 /** Limit on passes over a host; its whole life takes about fifty. */

@@ -30,9 +30,9 @@ const NETWORK_KEYS = ['networkData', 'value']
 /** Valid network data that stands in for a missing Secret. */
 const NO_NETWORK = { links: [], networks: [], services: [] }
 
-/** Builds a host from its manifest and Secrets as BareMetal Operator reads them; null without `spec.bmc`. */
+/** Builds a host from its manifest and Secrets as BareMetal Operator reads them; null without the address of a BMC. */
 export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: HostParts): RequestedHost | null {
-  if (!spec.bmc) return null
+  if (!spec.bmc?.address) return null
   const text = (secret: string, label: string, keys: readonly string[] = [label]): string =>
     readSecret(secret, parts, (found) => secretValue(found, keys)) ?? secretLabel(secret, label)
   const network = (secret: string): JsonObject | undefined => {
@@ -52,7 +52,7 @@ export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: Host
   const account = { username, password }
   if (account.username === '' || account.password === '')
     parts.onBadSecret(credentialsName, new BadSecret([], 'username and password must not be empty'))
-  const userData = spec.userData && text(spec.userData.name, 'userData', ['userData', 'value'])
+  const userData = spec.userData && text(spec.userData.name ?? '', 'userData', ['userData', 'value'])
   const isCoreos = isCoreosImage(spec.image)
   return {
     name: metadata.name,
@@ -69,8 +69,11 @@ export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: Host
     ...optional('customDeploy', isCoreos ? coreosDeploy(userData, spec.image) : spec.customDeploy),
     // With format coreos the Ignition config is an argument of the step.
     ...optional('userData', isCoreos ? undefined : userData),
-    ...optional('networkData', spec.networkData && network(spec.networkData.name)),
-    ...optional('metaData', metaData && readSecret(metaData.name, parts, (found) => secretObject(found, ['metaData']))),
+    ...optional('networkData', spec.networkData && network(spec.networkData.name ?? '')),
+    ...optional(
+      'metaData',
+      metaData && readSecret(metaData.name ?? '', parts, (found) => secretObject(found, ['metaData'])),
+    ),
     ...optional(
       'preprovisioningNetworkData',
       spec.preprovisioningNetworkDataName === undefined ? undefined : network(spec.preprovisioningNetworkDataName),

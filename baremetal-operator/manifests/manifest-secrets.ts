@@ -16,6 +16,10 @@ function decodeSecret(text: string): string | null {
     : null
 }
 
+/** Key of a value that is no base64, so that an API server refuses the Secret. */
+export const keyOfBadBase64 = (secret: SecretManifest): string | undefined =>
+  Object.entries(secretValues(secret)).find(([, value]) => value === null)?.[0]
+
 /** A Secret whose value is missing or malformed. */
 export class BadSecret extends Error {
   override name = 'BadSecret'

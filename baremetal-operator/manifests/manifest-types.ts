@@ -1,3 +1,5 @@
+import type { ManifestKind } from '../../base/kubernetes/index.js'
+
 /** A BareMetalHost that passed its schema: the fields that are read here. */
 export interface BareMetalHostManifest {
   kind: 'BareMetalHost'
@@ -23,7 +25,14 @@ export interface BareMetalHostManifest {
     preprovisioningNetworkDataName?: string
     raid?: { hardwareRAIDVolumes?: HardwareVolume[] | null; softwareRAIDVolumes?: SoftwareVolume[] | null }
     rootDeviceHints?: DeviceHints
+    networkInterfaces?: HostInterface[]
   }
+}
+
+export interface HostInterface {
+  name?: string
+  macAddress?: string
+  hostNetworkAttachment?: { name?: string; namespace?: string }
 }
 
 export interface HostImageManifest {
@@ -73,7 +82,8 @@ interface ManifestMetadata {
 }
 
 interface SecretReference {
-  name: string
+  /** A reference without a name refers to nothing. */
+  name?: string
   namespace?: string
 }
 
@@ -96,5 +106,18 @@ interface FirmwareComponentsManifest {
   spec?: { updates?: { component: string; url: string }[] }
 }
 
+/** A kind that goes with a host, and is applied as it is. */
+export interface OtherManifest {
+  kind: OtherKind
+  metadata: ManifestMetadata
+  spec?: Record<string, unknown>
+}
+
+/** Kinds of metal3 that a file may have beside hosts, their Secrets and their firmware. */
+export type OtherKind = Exclude<
+  ManifestKind,
+  'BareMetalHost' | 'Secret' | 'HostFirmwareSettings' | 'HostFirmwareComponents'
+>
+
 export type Metal3Manifest =
-  BareMetalHostManifest | SecretManifest | FirmwareSettingsManifest | FirmwareComponentsManifest
+  BareMetalHostManifest | SecretManifest | FirmwareSettingsManifest | FirmwareComponentsManifest | OtherManifest

@@ -1,8 +1,9 @@
 import type { ErrorObject } from 'ajv'
 import { LineCounter, parseAllDocuments } from 'yaml'
-import { MANIFEST_SCHEMAS, type ManifestKind } from '../../base/kubernetes/index.js'
+import { completeValue, CRD_FORMATS, MANIFEST_SCHEMAS, type ManifestKind } from '../../base/kubernetes/index.js'
 import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
+import type { Complaint } from './manifest-rules.js'
 import type { Metal3Manifest } from './manifest-types.js'
 
 /** An error or a note about a manifest file. */
@@ -27,9 +28,7 @@ export interface ReadManifest {
   finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
 }
 
-const manifestSchemas = new SchemaCompiler({
-  formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i },
-})
+const manifestSchemas = new SchemaCompiler({ formats: CRD_FORMATS })
 
 /** Reads the Kubernetes objects of a file: valid ones of known kinds, and findings for the rest. */
 export function readManifests(file: string, text: string): { manifests: ReadManifest[]; findings: ManifestFinding[] } {
@@ -77,13 +76,24 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
     else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], `a ${kind} causes no call and is ignored`))
     else {
-      const check = manifestSchemas.check<Metal3Manifest>(MANIFEST_SCHEMAS[kind])
-      if (check.accepts(value)) manifests.push({ file, document: index + 1, manifest: value, finding })
-      else
-        for (const [path, message] of schemaComplaints(check.errors())) findings.push(finding('error', path, message))
+      const manifest = checkedManifest(kind, value)
+      if ('complaints' in manifest)
+        for (const [path, message] of manifest.complaints) findings.push(finding('error', path, message))
+      else manifests.push({ file, document: index + 1, manifest, finding })
     }
   }
   return { manifests, findings }
+}
+
+/** An object as an API server takes it: with its defaults, without nulls of absent fields, and of its schema. */
+function checkedManifest(kind: ManifestKind, value: unknown): Metal3Manifest | { complaints: Complaint[] } {
+  const schema = MANIFEST_SCHEMAS[kind]
+  const complete = completeValue(value as never, schema)
+  const check = manifestSchemas.check<Metal3Manifest>(schema)
+  if (!check.accepts(complete)) return { complaints: schemaComplaints(check.errors()) }
+  // Go reads a host without a spec as one with an empty spec.
+  const manifest: Metal3Manifest = complete
+  return manifest.kind === 'BareMetalHost' ? { ...manifest, spec: manifest.spec ?? { online: false } } : manifest
 }
 
 /** Result of `read`, or the message of its UserError. */
@@ -109,7 +119,7 @@ const pathText = (path: readonly (string | number)[]): string =>
     '',
   )
 
-function schemaComplaints(errors: readonly ErrorObject[]): [path: (string | number)[], message: string][] {
+function schemaComplaints(errors: readonly ErrorObject[]): Complaint[] {
   return errors.map((error) => {
     const path = pointerParts(error.instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part))
     const params = error.params as Record<string, unknown>

@@ -21,8 +21,8 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: RequestedHos
   const account = bmc?.credentialsName ?? ''
   const username = secretLabel(account, 'username')
   const password = secretLabel(account, 'password')
-  const config = userData && secretLabel(userData.name, 'userData')
-  const metaData = spec.metaData && secretLabel(spec.metaData.name, 'metaData')
+  const config = userData && secretLabel(userData.name ?? '', 'userData')
+  const metaData = spec.metaData && secretLabel(spec.metaData.name ?? '', 'metaData')
   const keys = {
     redfish_username: username,
     redfish_password: password,

@@ -1,10 +1,19 @@
+import { maskedAddress } from '../../base/bytes/index.js'
 import { defined } from '../../base/runtime/index.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
 import { secretLabels, type SecretLabels } from './shown-body.js'
 import { buildHost } from './manifest-host.js'
-import { hostComplaints, isCoreosImage, isInspected } from './manifest-rules.js'
+import { manifestComplaints } from '../webhooks/metal3-webhooks.js'
+import { designedImageComplaints, isCoreosImage, isInspected, type Complaint } from './manifest-rules.js'
+import { keyOfBadBase64 } from './manifest-secrets.js'
 import { readManifests, type ManifestFinding, type ReadManifest } from './read-manifests.js'
-import type { BareMetalHostManifest, Metal3Manifest, SecretManifest } from './manifest-types.js'
+import type {
+  BareMetalHostManifest,
+  Metal3Manifest,
+  OtherKind,
+  OtherManifest,
+  SecretManifest,
+} from './manifest-types.js'
 
 /** A host from a manifest file, with the settings that decide its states. */
 export interface WantedHost {
@@ -34,6 +43,8 @@ export interface HostManifests {
   settings?: Record<string, string | number>
   /** Updates of its HostFirmwareComponents. */
   updates?: { component: string; url: string }[]
+  /** Objects of its name and subscriptions to its events. */
+  others: readonly OtherManifest[]
 }
 
 /** Assumed namespace of a manifest without one; kubectl would use that of its context. */
@@ -49,23 +60,44 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
 } {
   const reads = files.map(({ name, text }) => readManifests(name, text))
   const findings = reads.flatMap((read) => read.findings)
-  const manifests = new ManifestSet(reads.flatMap((read) => read.manifests))
+  const taken = reads.flatMap((read) => read.manifests).filter((read) => isTaken(read, findings))
+  const manifests = new ManifestSet(taken)
   const hosts: WantedHost[] = []
   /** Files of the hosts, by name. */
   const seen = new Map<string, string>()
+  /** Hosts of which it is not known which one is meant: none of the two is taken. */
+  const twice = new Set<string>()
   for (const read of manifests.ofKind('BareMetalHost')) {
     const name = wantedKeyOf(read.manifest.metadata)
     const other = seen.get(name)
     if (other !== undefined)
       findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already, in ${other}`))
+    else hosts.push(wantedHost(read, manifests))
     seen.set(name, read.file)
-    const complaints = hostComplaints(read.manifest)
-    findings.push(...complaints.map(([path, message]) => read.finding('error', path, message)))
-    if (complaints.length === 0) hosts.push(wantedHost(read, manifests, findings))
+    if (other !== undefined) twice.add(name)
   }
   if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
     findings.push(...files.map(({ name }) => withoutHost(name)))
-  return { hosts, findings }
+  return { hosts: hosts.filter(({ name }) => !twice.has(name)), findings }
+}
+
+/** True if the API would take an object; otherwise what it says of it is a finding, and the others are taken. */
+function isTaken(read: ReadManifest, findings: ManifestFinding[]): boolean {
+  const complaints = apiComplaints(read.manifest)
+  findings.push(...complaints.map(([path, message]) => read.finding('error', path, message)))
+  return complaints.length === 0
+}
+
+function apiComplaints(manifest: Metal3Manifest): Complaint[] {
+  if (manifest.kind === 'Secret') {
+    const key = keyOfBadBase64(manifest as SecretManifest)
+    const message = 'it is not base64; plain text belongs into stringData'
+    return key === undefined ? [] : [[['data', key], message]]
+  }
+  const { metadata } = manifest
+  const placed = { ...manifest, metadata: { ...metadata, namespace: metadata.namespace ?? DEFAULT_NAMESPACE } }
+  const found = manifestComplaints(manifest.kind, placed).map(({ path, message }): Complaint => [[...path], message])
+  return manifest.kind === 'BareMetalHost' ? [...found, ...designedImageComplaints(manifest)] : found
 }
 
 /** The manifests of all files. */
@@ -85,9 +117,29 @@ class ManifestSet {
     const key = wantedKeyOf({ ...manifest.metadata, name })
     return this.ofKind(kind).find((other) => wantedKeyOf(other.manifest.metadata) === key)
   }
+
+  /** Objects that go with a host: by its name, or because they name it. */
+  others({ manifest: { metadata } }: HostManifest): OtherManifest[] {
+    const key = wantedKeyOf(metadata)
+    return this.#all
+      .map(({ manifest }) => manifest)
+      .filter((manifest): manifest is OtherManifest => OTHER_KINDS.has(manifest.kind))
+      .filter(({ metadata: { name, namespace }, spec }) => {
+        const host = (spec?.['hostName'] as string | undefined) ?? name
+        return wantedKeyOf({ name: host, ...defined({ namespace }) }) === key
+      })
+  }
 }
 
-function wantedHost(read: HostManifest, manifests: ManifestSet, findings: ManifestFinding[]): WantedHost {
+/** Kinds that say something of one host. */
+const OTHER_KINDS: ReadonlySet<string> = new Set<OtherKind>([
+  'BMCEventSubscription',
+  'DataImage',
+  'HardwareData',
+  'HostUpdatePolicy',
+])
+
+function wantedHost(read: HostManifest, manifests: ManifestSet): WantedHost {
   const { manifest, file, document } = read
   const { name } = manifest.metadata
   const secretNamed = (secret: string) => manifests.beside(read, 'Secret', secret)
@@ -96,11 +148,12 @@ function wantedHost(read: HostManifest, manifests: ManifestSet, findings: Manife
   const biosSettings = settings && Object.entries(settings).map(([key, value]) => ({ name: key, value: `${value}` }))
   const host = buildHost(manifest, {
     secret: (secret) => secretNamed(secret)?.manifest as SecretManifest | undefined,
-    onBadSecret: (secret, { path, message }) =>
-      findings.push(secretNamed(secret)!.finding('error', path, `the Secret ${secret} cannot be used: ${message}`)),
+    // The host shows it.
+    onBadSecret: () => {},
     ...defined({ biosSettings, firmwareUpdates: updates?.length ? updates : undefined }),
   })
   const missingSecrets = secretsOf(manifest).filter((secret) => !secretNamed(secret))
+  const others = manifests.others(read)
   return {
     name: wantedKeyOf(manifest.metadata),
     file,
@@ -112,9 +165,10 @@ function wantedHost(read: HostManifest, manifests: ManifestSet, findings: Manife
     manifests: {
       host: manifest,
       secrets: secretsOf(manifest).flatMap((secret) => secretNamed(secret)?.manifest ?? []),
+      others,
       ...defined({ settings, updates }),
     },
-    notes: notesOf(manifest, missingSecrets),
+    notes: [...notesOf(manifest, missingSecrets), ...others.flatMap(({ kind }) => OTHER_NOTES[kind] ?? [])],
   }
 }
 
@@ -136,7 +190,7 @@ const manifestStatesOf = (manifest: BareMetalHostManifest) => ({
   isInspected: isInspected(manifest),
   isExternal: manifest.spec.externallyProvisioned ?? false,
   isOnline: manifest.spec.online,
-  bmcAddress: manifest.spec.bmc?.address ?? null,
+  bmcAddress: manifest.spec.bmc ? maskedAddress(manifest.spec.bmc.address) : null,
   annotations: manifest.metadata.annotations ?? {},
 })
 
@@ -148,7 +202,20 @@ function secretsOf({ spec }: BareMetalHostManifest): string[] {
     spec.metaData?.name,
     spec.preprovisioningNetworkDataName,
   ]
-  return [...new Set(references)].filter((name) => name !== undefined)
+  return [...new Set(references)].filter((name) => name !== undefined).filter((name) => name !== '')
+}
+
+/** Calls of the other controllers, which are not in the list of a host's own. */
+const OTHER_NOTES: Partial<Record<OtherKind, string>> = {
+  BMCEventSubscription:
+    'the BMCEventSubscription causes a call beside those below: POST /v1/nodes/NODE/vendor_passthru?method=create_subscription ' +
+    'once the host is registered, and DELETE with method=delete_subscription when it goes',
+  DataImage:
+    'the DataImage causes calls beside those below, each time that the provisioned host is turned on after it was off: ' +
+    'GET /v1/nodes/NODE/vmedia, then DELETE and POST of it',
+  HostUpdatePolicy:
+    'the HostUpdatePolicy causes a call beside those below, when the provisioned host is turned on with changed firmware ' +
+    'settings: PUT /v1/nodes/NODE/states/provision service',
 }
 
 /** Notes on valid settings that may surprise. */

@@ -1,9 +1,12 @@
 import { maskedAddress } from '../../base/bytes/index.js'
 import { UserError, defined, ownMember } from '../../base/runtime/index.js'
 import type { JsonObject } from '../../base/wire/index.js'
+import { GoUrlError, hostNameOf, portOf, type GoUrl } from '../go/url.js'
+import { parseBmcUrl } from './bmc-url.js'
 
 /** Driver, interfaces and `driver_info` that BareMetal Operator derives from `spec.bmc`. */
 export interface BmcAccess {
+  /** Scheme of the address, with the transport: `redfish+https`. */
   scheme: string
   driver: 'ipmi' | 'redfish' | 'idrac'
   /** Includes the account. */
@@ -21,17 +24,10 @@ export interface BmcCredentials {
   disableCertificateVerification?: boolean
 }
 
-interface BmcAddress {
-  transport: 'http' | 'https'
-  /** IPv6 in brackets. */
-  host: string
-  port: string | undefined
-  path: string
-  query: URLSearchParams
-}
-
 type BmcAccessKind = Omit<BmcAccess, 'scheme' | 'driverInfo'> & {
-  info: (address: BmcAddress, account: BmcCredentials) => JsonObject
+  /** True if the scheme may name the transport: `redfish+http`. */
+  overHttp: boolean
+  info: (address: GoUrl, account: BmcCredentials) => JsonObject
 }
 
 const IPMI: BmcAccessKind = {
@@ -39,12 +35,13 @@ const IPMI: BmcAccessKind = {
   interfaces: { boot_interface: 'ipxe', raid_interface: 'no-raid' },
   takesIso: false,
   needsMac: false,
-  info: ({ host, port, query }, account) => ({
-    ipmi_port: port ?? '623',
+  overHttp: false,
+  info: (url, account) => ({
+    ipmi_port: portOf(url) || '623',
     ipmi_username: account.username,
     ipmi_password: account.password,
-    ipmi_address: host.replace(/^\[|\]$/g, ''),
-    ipmi_priv_level: query.get('privilegelevel') ?? 'ADMINISTRATOR',
+    ipmi_address: hostNameOf(url),
+    ipmi_priv_level: new URLSearchParams(url.query).get('privilegelevel') ?? 'ADMINISTRATOR',
     ...defined({ ipmi_verify_ca: account.disableCertificateVerification ? false : undefined }),
   }),
 }
@@ -54,6 +51,7 @@ const redfish = (boot: string, more: Partial<BmcAccessKind> = {}): BmcAccessKind
   interfaces: { boot_interface: boot, firmware_interface: 'redfish', raid_interface: 'redfish' },
   takesIso: boot !== 'ipxe',
   needsMac: false,
+  overHttp: true,
   info: (address, account) => bmcRedfishInfo(address, account, boot === 'redfish-https'),
   ...more,
 })
@@ -85,39 +83,42 @@ const BMC_SCHEMES: Readonly<Record<string, BmcAccessKind>> = {
   'idrac-virtualmedia': idrac('idrac-redfish-virtual-media'),
 }
 
-/** Capture groups: scheme, transport, host, port, path, query. */
-const ADDRESS =
-  /^([a-z][a-z0-9-]*)(?:\+(\w+))?:\/\/(\[[0-9a-f:.]+\]|[^:/?#[\]@\s]+)(?::(\d+))?(\/[^?#\s]*)?(?:\?(\S*))?$/i
-
 /**
- * Reads `spec.bmc.address`: the scheme chooses driver and interfaces; `+http` or `+https` chooses Redfish's transport.
+ * Reads `spec.bmc.address`: the scheme chooses driver and interfaces; `+http` or `+https` chooses Redfish's transport
+ * (NewAccessDetails of pkg/hardwareutils/bmc/access.go).
  *
- * @throws UserError (usage) for a malformed address and for a scheme that BareMetal Operator does not know
+ * @throws UserError (usage) for a malformed address and for a scheme that BareMetal Operator does not know, in its words
  */
 export function bmcAccess(address: string, account: BmcCredentials): BmcAccess {
-  // BareMetal Operator reads an address without a scheme as IPMI.
-  const match = ADDRESS.exec(address.includes('://') ? address : `ipmi://${address}`)
-  if (!match) throw wrongAddress(address, 'it is not SCHEME://HOST[:PORT][/PATH]')
-  const [, scheme = '', transport = 'https', host = '', port, path = '', query = ''] = match
-  const kind = ownMember(BMC_SCHEMES, scheme)
-  if (!kind) throw wrongAddress(address, `its scheme is not one of ${Object.keys(BMC_SCHEMES).join(', ')}`)
-  if (transport !== 'http' && transport !== 'https')
-    throw wrongAddress(address, `after the plus comes http or https, not ${transport}`)
-  const { info, ...access } = kind
-  const driverInfo = info({ transport, host, port, path, query: new URLSearchParams(query) }, account)
-  return { ...access, scheme, driverInfo }
+  const url = readAddress(address)
+  const [name = '', transport] = url.scheme.split('+', 2)
+  const kind = ownMember(BMC_SCHEMES, name)
+  const isKnown = kind && (transport === undefined || (kind.overHttp && ['http', 'https'].includes(transport)))
+  if (!isKnown) throw wrongAddress(`Unknown BMC type '${url.scheme}' for address ${maskedAddress(address)}`)
+  const { info, overHttp: _overHttp, ...access } = kind
+  return { ...access, scheme: url.scheme, driverInfo: info(url, account) }
 }
 
-function bmcRedfishInfo(
-  { transport, host, port, path }: BmcAddress,
-  account: BmcCredentials,
-  alwaysSystem: boolean,
-): JsonObject {
+function readAddress(address: string): GoUrl {
+  try {
+    return parseBmcUrl(address)
+  } catch (error) {
+    if (!(error instanceof GoUrlError)) throw error
+    const masked = maskedAddress(address)
+    // The sentence may quote a part of the account too, where it is taken for something else.
+    throw wrongAddress(
+      masked === address ? error.message : `failed to parse BMC address information: parse "${masked}"`,
+    )
+  }
+}
+
+function bmcRedfishInfo({ scheme, host, path }: GoUrl, account: BmcCredentials, alwaysSystem: boolean): JsonObject {
+  const [, transport = 'https'] = scheme.split('+', 2)
   const system = path.replace(/^\/+|\/+$/g, '')
   // Without a system id Ironic's Redfish driver uses the BMC's only system.
   const isNamed = system !== '' && system !== 'redfish/v1'
   return {
-    redfish_address: `${transport}://${host}${port === undefined ? '' : `:${port}`}`,
+    redfish_address: `${transport}://${host}`,
     redfish_username: account.username,
     redfish_password: account.password,
     ...defined({
@@ -127,8 +128,8 @@ function bmcRedfishInfo(
   }
 }
 
-const wrongAddress = (address: string, reason: string): UserError =>
-  new UserError('bmc-address', `the BMC address ${JSON.stringify(maskedAddress(address))} cannot be used: ${reason}`, {
+const wrongAddress = (message: string): UserError =>
+  new UserError('bmc-address', message, {
     kind: 'usage',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
   })

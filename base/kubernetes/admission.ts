@@ -2,6 +2,7 @@ import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers }
 import { KUBE_KINDS, type KubeKind } from './kinds.js'
 import { dataKeyProblem } from './object-names.js'
 import type { FieldError } from './refusals.js'
+import { completeObject } from './validation.js'
 
 /** Makes of an object that is sent the one that is validated and stored. */
 export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
@@ -11,7 +12,7 @@ export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
     case 'Namespace':
       return { ...object, status: { phase: 'Active' } }
     default:
-      return object
+      return completeObject(kind, object)
   }
 }
 

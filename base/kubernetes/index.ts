@@ -31,6 +31,8 @@ export type {
   PreprovisioningImage,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
+export { completeValue } from './crds/complete-value.js'
+export { CRD_FORMATS, METAL3_CRDS } from './crds/crd-schemas.js'
 export { MANIFEST_SCHEMAS, type ManifestKind } from './kinds/metal3-schemas.js'
 export type { KubeClient, ObjectName } from './kube-client.js'
 export { copyJson, isSameJson } from './kube-json.js'
@@ -38,4 +40,7 @@ export { createIfAbsent, isRefusal } from './kube-refusal.js'
 export { type CheckedObjects, OBJECT_FILE, checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
 export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'
+export type { AdmittedWrite, ObjectReader } from './object-store.js'
+export { labelValueProblem, qualifiedNameProblem } from './object-names.js'
 export { readYaml } from './read-yaml.js'
+export type { Stored as StoredObject } from './stored-object.js'

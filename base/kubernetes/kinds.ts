@@ -1,14 +1,20 @@
 import type {
   BareMetalHost,
+  BareMetalSwitch,
+  BmcEventSubscription,
   DataImage,
   FirmwareSchema,
   HardwareData,
+  HostClaim,
+  HostDeployPolicy,
   HostFirmwareComponents,
   HostFirmwareSettings,
+  HostNetworkAttachment,
   HostUpdatePolicy,
   PreprovisioningImage,
   Provisioning,
 } from './kinds/metal3-kinds.js'
+import { METAL3_CRDS } from './crds/crd-schemas.js'
 import type { Deployment } from './kinds/apps-kinds.js'
 import type { ConfigMap, KubeNode, Namespace, Secret } from './kinds/core-kinds.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
@@ -18,6 +24,8 @@ import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 /** The kinds that the API serves, with their types. */
 export interface KubeKinds {
   BareMetalHost: BareMetalHost
+  BareMetalSwitch: BareMetalSwitch
+  BMCEventSubscription: BmcEventSubscription
   ClusterOperator: ClusterOperator
   ClusterVersion: ClusterVersion
   ConfigMap: ConfigMap
@@ -25,8 +33,11 @@ export interface KubeKinds {
   Deployment: Deployment
   FirmwareSchema: FirmwareSchema
   HardwareData: HardwareData
+  HostClaim: HostClaim
+  HostDeployPolicy: HostDeployPolicy
   HostFirmwareComponents: HostFirmwareComponents
   HostFirmwareSettings: HostFirmwareSettings
+  HostNetworkAttachment: HostNetworkAttachment
   HostUpdatePolicy: HostUpdatePolicy
   Machine: KubeMachine
   MachineConfig: MachineConfig
@@ -62,18 +73,29 @@ const kindEntry = (
   return { group: group!, version: version!, plural, shortNames, isNamespaced, hasStatus }
 }
 
+/** A kind of metal3, as its CustomResourceDefinition has it. */
+function crdEntry(kind: keyof typeof METAL3_CRDS): KindEntry {
+  const { apiVersion, schema: _schema, ...entry } = METAL3_CRDS[kind]
+  return kindEntry(apiVersion, entry.plural, entry)
+}
+
 export const KUBE_KINDS: Readonly<Record<KubeKind, KindEntry>> = {
-  BareMetalHost: kindEntry('metal3.io/v1alpha1', 'baremetalhosts', { shortNames: ['bmh', 'bmhost'] }),
+  BareMetalHost: crdEntry('BareMetalHost'),
+  BareMetalSwitch: crdEntry('BareMetalSwitch'),
+  BMCEventSubscription: crdEntry('BMCEventSubscription'),
   ClusterOperator: kindEntry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
   ClusterVersion: kindEntry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
   ConfigMap: kindEntry('v1', 'configmaps', { shortNames: ['cm'], hasStatus: false }),
-  DataImage: kindEntry('metal3.io/v1alpha1', 'dataimages'),
+  DataImage: crdEntry('DataImage'),
   Deployment: kindEntry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
-  FirmwareSchema: kindEntry('metal3.io/v1alpha1', 'firmwareschemas', { hasStatus: false }),
-  HardwareData: kindEntry('metal3.io/v1alpha1', 'hardwaredata', { shortNames: ['hd'], hasStatus: false }),
-  HostFirmwareComponents: kindEntry('metal3.io/v1alpha1', 'hostfirmwarecomponents', { shortNames: ['hfc'] }),
-  HostFirmwareSettings: kindEntry('metal3.io/v1alpha1', 'hostfirmwaresettings', { shortNames: ['hfs'] }),
-  HostUpdatePolicy: kindEntry('metal3.io/v1alpha1', 'hostupdatepolicies', { hasStatus: false }),
+  FirmwareSchema: crdEntry('FirmwareSchema'),
+  HardwareData: crdEntry('HardwareData'),
+  HostClaim: crdEntry('HostClaim'),
+  HostDeployPolicy: crdEntry('HostDeployPolicy'),
+  HostFirmwareComponents: crdEntry('HostFirmwareComponents'),
+  HostFirmwareSettings: crdEntry('HostFirmwareSettings'),
+  HostNetworkAttachment: crdEntry('HostNetworkAttachment'),
+  HostUpdatePolicy: crdEntry('HostUpdatePolicy'),
   Machine: kindEntry('machine.openshift.io/v1beta1', 'machines'),
   MachineConfig: kindEntry('machineconfiguration.openshift.io/v1', 'machineconfigs', {
     shortNames: ['mc'],
@@ -87,7 +109,7 @@ export const KUBE_KINDS: Readonly<Record<KubeKind, KindEntry>> = {
   MachineSet: kindEntry('machine.openshift.io/v1beta1', 'machinesets'),
   Namespace: kindEntry('v1', 'namespaces', { shortNames: ['ns'], isNamespaced: false }),
   Node: kindEntry('v1', 'nodes', { shortNames: ['no'], isNamespaced: false }),
-  PreprovisioningImage: kindEntry('metal3.io/v1alpha1', 'preprovisioningimages', { shortNames: ['ppimg'] }),
+  PreprovisioningImage: crdEntry('PreprovisioningImage'),
   Provisioning: kindEntry('metal3.io/v1alpha1', 'provisionings', { isNamespaced: false }),
   Secret: kindEntry('v1', 'secrets', { hasStatus: false }),
 }

@@ -17,7 +17,7 @@ describe('an object', () => {
         generation: 1,
         creationTimestamp: '2026-01-01T00:00:00Z',
       },
-      spec: { online: true },
+      spec: { online: true, automatedCleaningMode: 'metadata' },
     })
     expect(await client.get('BareMetalHost', WORKER_0)).toEqual(created)
   })

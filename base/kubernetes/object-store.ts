@@ -20,11 +20,25 @@ import { makeSelector } from './selectors.js'
 import { resourceVersionOf, type Stored } from './stored-object.js'
 import { openWatch, type ObjectWatch } from './watch.js'
 
+/** A write that a webhook is asked about. */
+export interface AdmittedWrite {
+  kind: KubeKind
+  /** Absent for a new object. */
+  before: Stored | undefined
+  /** Absent for one that is deleted. */
+  after: Stored | undefined
+}
+
+/** The objects that a webhook may look at. */
+export type ObjectReader = Pick<ObjectStore, 'list'>
+
 export interface StoreParts {
   clock: Clock
   random: Random
   /** Finds errors outside of the metadata. */
   validate?: (kind: KubeKind, object: JsonMembers) => refusals.FieldError[]
+  /** Admission webhooks: the sentence of a refusal. Writes of a status do not ask them. */
+  webhooks?: (write: AdmittedWrite, read: ObjectReader) => string | undefined
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
   capacity?: number
   /** Objects of before, and where each write is kept; without they are in memory alone. */
@@ -137,6 +151,7 @@ export class ObjectStore {
     const rest = dropsStatusOnCreate(kind) ? withoutMembers(object, 'status') : object
     const made = admitObject(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
     this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind].isNamespaced))
+    this.#admit({ kind, before: undefined, after: made as Stored })
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
     // On a real API server the namespace must exist first.
     const { namespace: name } = metadata
@@ -172,6 +187,7 @@ export class ObjectStore {
       ...newFinalizersErrors(current.metadata, metadata),
       ...(subresource ? [] : identityErrors(current.metadata, from)),
     ])
+    if (!subresource) this.#admit({ kind, before: current, after: next as unknown as Stored })
     const isSpecChanged = !isSameJson(
       withoutMembers(next, 'metadata', 'status'),
       withoutMembers(current, 'metadata', 'status'),
@@ -201,6 +217,7 @@ export class ObjectStore {
       const why = `Precondition failed: ${name} in precondition: ${wanted}, ${name} in object meta: ${metadata[field]}`
       throw refusals.conflictRefusal(kind, at.name, why)
     }
+    this.#admit({ kind, before: current, after: undefined })
     if (kind === 'Namespace' && !isDryRun) this.#empty(at.name)
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
     if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
@@ -283,6 +300,11 @@ export class ObjectStore {
     const errors = [...found, ...coreErrors(kind, object, before), ...(this.#parts.validate?.(kind, object) ?? [])]
     const { name } = object['metadata'] as { name?: unknown }
     if (errors.length > 0) throw refusals.invalidObject(kind, typeof name === 'string' ? name : '', errors)
+  }
+
+  #admit(write: AdmittedWrite): void {
+    const refusal = this.#parts.webhooks?.(write, this)
+    if (refusal !== undefined) throw refusals.deniedByWebhook(write.kind, refusal)
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {

@@ -60,6 +60,14 @@ export const CHANGED_MEANWHILE =
 
 export const badRequest = (message: string): KubeRefusal => kubeRefusal(400, 'BadRequest', message)
 
+/** A webhook's refusal: apiserver pkg/admission/plugin/webhook/errors/statuserror.go. */
+export const deniedByWebhook = (kind: KubeKind, why: string): KubeRefusal =>
+  kubeRefusal(
+    403,
+    'Forbidden',
+    `admission webhook "${kind.toLowerCase()}.${KUBE_KINDS[kind].group}" denied the request: ${why}`,
+  )
+
 /** A request that exceeds a limit. */
 export const entityTooLarge = (why: string): KubeRefusal =>
   kubeRefusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
@@ -95,6 +103,7 @@ const FIELD_REASONS = {
   FieldValueNotSupported: 'Unsupported value',
   FieldValueTypeInvalid: 'Invalid value',
   FieldValueTooLong: 'Too long',
+  FieldValueTooMany: 'Too many',
 } as const
 
 const fieldSentence = ({ reason, value, detail }: FieldError): string => {

@@ -1,7 +1,8 @@
 import type { ErrorObject } from 'ajv'
 import { pointerParts } from '../runtime/index.js'
-import { schemaCheck } from '../schemas/index.js'
-import { MANIFEST_SCHEMAS } from './kinds/metal3-schemas.js'
+import { SchemaCompiler } from '../schemas/index.js'
+import { completeValue } from './crds/complete-value.js'
+import { closedSchema, CRD_FORMATS, METAL3_CRDS, type CrdSchema } from './crds/crd-schemas.js'
 import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
 import type { FieldError } from './refusals.js'
@@ -16,22 +17,14 @@ const kubeObjectSchema = (properties: Record<string, object>, required: readonly
 const withSpec = (spec: object, isRequired = true) => kubeObjectSchema({ spec }, isRequired ? ['spec'] : [])
 const COUNT = { type: 'integer', minimum: 0 } as const
 const SELECTOR = kubeObjectSchema({ matchLabels: KUBE_TEXTS_SCHEMA })
-const UPDATE_POLICY = { type: 'string', enum: ['onPreparing', 'onReboot'] } as const
 const MACHINE_SPEC = kubeObjectSchema({
   providerSpec: kubeObjectSchema({ value: { type: 'object' } }),
   providerID: KUBE_TEXT_SCHEMA,
 })
 
-/** As much of each kind as keeps actors from objects that they cannot read; metal3's are those of its manifests. */
-const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, object>>> = {
-  BareMetalHost: specSchema(MANIFEST_SCHEMAS.BareMetalHost.properties['spec']!, ['spec']),
-  HostFirmwareComponents: specSchema(MANIFEST_SCHEMAS.HostFirmwareComponents.properties['spec']!),
-  HostFirmwareSettings: specSchema(MANIFEST_SCHEMAS.HostFirmwareSettings.properties['spec']!),
-  DataImage: withSpec(kubeObjectSchema({ url: KUBE_TEXT_SCHEMA }, ['url']), false),
-  HostUpdatePolicy: withSpec(
-    kubeObjectSchema({ firmwareSettings: UPDATE_POLICY, firmwareUpdates: UPDATE_POLICY }),
-    false,
-  ),
+/** As much of each kind as keeps actors from objects that they cannot read; metal3's are whole, from its definitions. */
+const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
+  ...crdSchemas(),
   ClusterVersion: withSpec(
     kubeObjectSchema({
       channel: KUBE_TEXT_SCHEMA,
@@ -65,14 +58,6 @@ const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, object>>> = {
       paused: { type: 'boolean' },
     }),
   ),
-  PreprovisioningImage: withSpec(
-    kubeObjectSchema({
-      architecture: KUBE_TEXT_SCHEMA,
-      networkDataName: KUBE_TEXT_SCHEMA,
-      acceptFormats: { type: 'array', items: { type: 'string', enum: ['iso', 'initrd'] } },
-    }),
-    false,
-  ),
   Provisioning: withSpec(
     kubeObjectSchema({
       provisioningNetwork: { type: 'string', enum: ['Managed', 'Unmanaged', 'Disabled'] },
@@ -84,15 +69,23 @@ const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, object>>> = {
   ),
 }
 
-function specSchema(spec: object, required: readonly string[] = []) {
-  return { type: 'object', properties: { spec }, required: [...required] }
+function crdSchemas(): Partial<Record<KubeKind, CrdSchema>> {
+  return Object.fromEntries(Object.entries(METAL3_CRDS).map(([kind, { schema }]) => [kind, closedSchema(schema)]))
 }
+
+const kubeSchemas = new SchemaCompiler({ formats: CRD_FORMATS })
 
 function errorsOf(kind: KubeKind, value: JsonMembers): readonly ErrorObject[] {
   const schema = KUBE_SCHEMAS[kind]
   if (!schema) return []
-  const check = schemaCheck(schema)
+  const check = kubeSchemas.check(schema)
   return check.accepts(value) ? [] : check.errors()
+}
+
+/** An object with the defaults of its kind, and without nulls that stand for a field that is not there. */
+export function completeObject(kind: KubeKind, object: JsonMembers): JsonMembers {
+  const schema = KUBE_SCHEMAS[kind]
+  return schema ? (completeValue(object, schema) as JsonMembers) : object
 }
 
 const fieldOf = (pointer: string, ...members: readonly string[]): string =>
@@ -101,40 +94,68 @@ const fieldOf = (pointer: string, ...members: readonly string[]): string =>
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 
 /** Finds what a kind's schema refuses. Fields that it does not have are no errors: see {@link unknownFields}. */
-export function schemaErrors(kind: KubeKind, value: JsonMembers): FieldError[] {
-  return errorsOf(kind, value).flatMap((error): FieldError[] => {
-    const { keyword, instancePath, params, message = '' } = error
-    const field = fieldOf(instancePath)
-    switch (keyword) {
-      case 'additionalProperties':
-        return []
-      case 'required':
-        return [{ field: fieldOf(instancePath, String(params['missingProperty'])), reason: 'FieldValueRequired' }]
-      case 'type':
-        return [
-          {
-            field,
-            reason: 'FieldValueTypeInvalid',
-            value: pointerValueAt(value, instancePath),
-            detail: `${field} in body must be of type ${[params['type']].flat().join(' or ')}`,
-          },
-        ]
-      case 'enum': {
-        const allowed = (params['allowedValues'] as unknown[]).map((each) => JSON.stringify(each)).join(', ')
-        const detail = `supported values: ${allowed}`
-        return [{ field, reason: 'FieldValueNotSupported', value: pointerValueAt(value, instancePath), detail }]
-      }
-      default:
-        return [
-          {
-            field,
-            reason: 'FieldValueInvalid',
-            value: pointerValueAt(value, instancePath),
-            detail: `${field} in body ${message}`,
-          },
-        ]
+export const schemaErrors = (kind: KubeKind, value: JsonMembers): FieldError[] =>
+  errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
+
+/** The words of kube-openapi's pkg/validation/errors/schema.go, as apiextensions' validation.go makes field errors of them. */
+function fieldErrorsIn(
+  { keyword, instancePath, params, message = '' }: ErrorObject,
+  object: JsonMembers,
+): FieldError[] {
+  const field = fieldOf(instancePath)
+  const value = pointerValueAt(object, instancePath)
+  const limit = String(params['limit'])
+  const invalid = (problem: string): FieldError[] => [
+    { field, reason: 'FieldValueInvalid', value, detail: `${field} in body ${problem}` },
+  ]
+  switch (keyword) {
+    case 'additionalProperties':
+      return []
+    case 'required':
+      return [{ field: fieldOf(instancePath, String(params['missingProperty'])), reason: 'FieldValueRequired' }]
+    case 'type': {
+      const is = typeName(value)
+      const detail = `${field} in body must be of type ${[params['type']].flat().join(',')}: "${is}"`
+      return [{ field, reason: 'FieldValueTypeInvalid', value: is, detail }]
     }
-  })
+    case 'enum': {
+      const allowed = (params['allowedValues'] as unknown[]).map((each) => JSON.stringify(each)).join(', ')
+      return [{ field, reason: 'FieldValueNotSupported', value, detail: `supported values: ${allowed}` }]
+    }
+    case 'pattern':
+      return invalid(`should match '${String(params['pattern'])}'`)
+    case 'minimum':
+      return invalid(`should be greater than or equal to ${limit}`)
+    case 'maximum':
+      return invalid(`should be less than or equal to ${limit}`)
+    case 'minLength':
+      return invalid(`should be at least ${limit} chars long`)
+    case 'maxLength':
+      return [{ field, reason: 'FieldValueTooLong', detail: `may not be more than ${limit} bytes` }]
+    case 'minItems':
+      return invalid(`should have at least ${limit} items`)
+    case 'maxItems':
+      return [
+        {
+          field,
+          reason: 'FieldValueTooMany',
+          value: (value as unknown[]).length,
+          detail: `must have at most ${limit} items`,
+        },
+      ]
+    case 'format':
+      return invalid(`must be of type ${String(params['format'])}: ${JSON.stringify(value)}`)
+    default:
+      return invalid(message)
+  }
+}
+
+/** Type of a value as Go's OpenAPI validators name it. */
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return typeof value
 }
 
 /** Fields that a kind's schema does not have, as paths. */

@@ -3,8 +3,9 @@ import type { FaultEffect } from './fault-effects.js'
 
 /** Where a {@link Fault} strikes: all conditions must hold. */
 export interface FaultMatch {
-  /** A node's uuid or name. */
+  /** A node's uuid or name; `NAMESPACE~NAME`, the node of a BareMetalHost, may be one that is still to come. */
   node?: string
+  /** A machine's id; one that is named by the address of its BMC may be still to come. */
   machine?: string
   /** Provision state of the node, at the time of the strike. */
   state?: ProvisionState
@@ -53,6 +54,8 @@ export interface FaultReport extends Fault {
   id: string
   /** How often it has struck. */
   struck: number
+  /** The node or machine that it waits for: `node lab~worker-0`. Absent once that is there. */
+  waitsFor?: string
 }
 
 /** A fault that was added; disposing of it lifts it. */
@@ -66,7 +69,7 @@ export type FaultChange =
 
 /** The faults of a lab. Adding and lifting one takes effect at once. */
 export interface LabFaults {
-  /** @throws UserError `fault` for a fault that could never strike */
+  /** @throws UserError `fault` for a fault that could never strike; one for a host that is still to come waits for it */
   add(fault: Fault): AddedFault
   /**
    * Adds all of them, or none.

@@ -48,8 +48,8 @@ const ANSWER_TIMEOUTS = { redfish: seconds(60), ipmi: seconds(5) } as const
 
 export interface BmcOptions {
   machines: Machines
-  /** Specification for a machine that is created because a node uses its BMC. */
-  profile: (named: Pick<MachineSpec, 'id' | 'bmc'>) => MachineSpec
+  /** Specification for a machine that is created because a node of a name uses its BMC. */
+  profile: (named: Pick<MachineSpec, 'id' | 'bmc'>, node: string | null) => MachineSpec
   /** Called with the node that uses a machine, before the machine changes. */
   used: (machine: string, node: string) => void
   accounts: BmcAccounts
@@ -73,6 +73,7 @@ export function machineBmcs(options: BmcOptions): Bmcs {
         creating,
         node: node.uuid,
         protocol: bmcProtocolOf(node),
+        name: node.name,
         account: nodeAccountOf(node),
       }),
     )
@@ -164,6 +165,8 @@ interface MachineBmcParts extends BmcOptions {
   key: BmcKey
   node: string
   protocol: BmcProtocol
+  /** Name of the node. */
+  name: string | null
   ports: readonly PortRecord[]
   creating: Mutex
 }
@@ -290,9 +293,22 @@ function throughProbe(
 /** The device that ipmitool is told to boot. */
 const bootDeviceOf = ({ kind }: BootSource): string => (['disk', 'cdrom'].includes(kind) ? kind : 'pxe')
 
-function specFor({ key: { address, systemId }, ports, profile }: MachineBmcParts): MachineSpec {
-  const id = systemId === '' ? address : `${address}-${systemId}`
-  const spec = profile({ id, bmc: { address, systemId } })
+/** Id of a machine that is made for a BMC. */
+const machineIdOf = ({ address, systemId }: BmcKey): string => (systemId === '' ? address : `${address}-${systemId}`)
+
+/** Id of the machine that a node is to find behind its BMC, before it is there; undefined without a BMC address. */
+export function plannedMachineOf(node: NodeRecord): string | undefined {
+  try {
+    return machineIdOf(bmcOf(node))
+  } catch {
+    return undefined
+  }
+}
+
+function specFor({ key, name, ports, profile }: MachineBmcParts): MachineSpec {
+  const { address, systemId } = key
+  const id = machineIdOf(key)
+  const spec = profile({ id, bmc: { address, systemId } }, name)
   if (ports.length === 0) return spec
   const pxe = ports.find((port) => port.pxe_enabled) ?? ports[0]!
   return {

@@ -33,11 +33,15 @@ export function checkFaultNames(fault: Fault, context: FaultContext): void {
   const unknown = unknownName(match, context.steps)
   if (unknown) throw never(unknown.message, unknown.remedy)
   const found = node === undefined ? undefined : context.node(node)
-  if (node !== undefined && !found) throw never(`there is no node ${node}`, 'name a node by its uuid or name')
-  if (machine !== undefined && !context.disksOf(machine))
+  if (node !== undefined && !found && !isNodeToCome(node))
+    throw never(
+      `there is no node ${node}`,
+      'name a node by its uuid or name, that of a BareMetalHost as NAMESPACE~NAME',
+    )
+  if (machine !== undefined && !context.disksOf(machine) && !isMachineToCome(machine))
     throw never(
       `there is no machine ${machine}`,
-      'GET /_lab/machines lists them; match the node of one that is still to come',
+      'GET /_lab/machines lists them; one that is still to come is named by its BMC: ADDRESS-SYSTEM',
     )
   const own = found && context.machineOf(found.uuid)
   if (machine !== undefined && own !== undefined && own !== machine)
@@ -55,3 +59,15 @@ export function checkFaultNames(fault: Fault, context: FaultContext): void {
 /** True if a fault can strike calls of BMCs alone, and changes their answers by HTTP. */
 const isOfBmcAnswers = (fault: Fault): boolean =>
   effectFacts(fault.effect.kind).needsHttp === true && pointsOf(fault).every((kind) => kind === 'bmc')
+
+/** The name that BareMetal Operator gives the node of a host: the host may be applied later. */
+const isNodeToCome = (node: string): boolean => /^[^~]+~[^~]+$/.test(node)
+
+/** The name of a machine that is made for a BMC when a node first uses it: `10.0.0.24-1`, `bmc.example:8000-sys-1`. */
+const isMachineToCome = (machine: string): boolean => /^(\[[\da-f:]+\]|[\w-]+([.:][\w-]+)+)/i.test(machine)
+
+/** The node or machine that a fault waits for: the lab does not have it yet. */
+export function awaitedBy({ match: { node, machine } }: Fault, context: FaultContext): string | undefined {
+  if (node !== undefined && !context.node(node)) return `node ${node}`
+  return machine !== undefined && !context.disksOf(machine) ? `machine ${machine}` : undefined
+}

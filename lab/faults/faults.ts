@@ -2,7 +2,7 @@ import { defined, userError, UserError, type Probe } from '../../base/runtime/in
 import type { NodeRecord } from '../../base/wire/index.js'
 import { attachTo, type LabPoint } from '../points.js'
 import { checkFault, type AddedFault, type Fault, type FaultReport, type LabFaults } from '../../control/index.js'
-import { checkFaultNames } from './check-fault-names.js'
+import { awaitedBy, checkFaultNames } from './check-fault-names.js'
 import { FaultIndex, type Concerned } from './fault-index.js'
 import { machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
 import { ActiveFault } from './active-fault.js'
@@ -119,11 +119,18 @@ export class FaultInjector implements LabFaults {
   }
 
   list(): FaultReport[] {
-    return [...this.#faults.values()].map((fault) => fault.report())
+    return [...this.#faults.values()].map((fault) => this.#reportOf(fault))
   }
 
   get(id: string): FaultReport | undefined {
-    return this.#faults.get(id)?.report()
+    const fault = this.#faults.get(id)
+    return fault && this.#reportOf(fault)
+  }
+
+  /** A fault that has struck has met its host; the host may be gone since. */
+  #reportOf(active: ActiveFault): FaultReport {
+    const waitsFor = active.struck > 0 ? undefined : awaitedBy(active.fault, this.#context)
+    return { ...active.report(), ...defined({ waitsFor }) }
   }
 
   lift(id: string): boolean {

@@ -9,6 +9,7 @@ import {
 } from '../../machine/index.js'
 import { REHEARSAL_IMAGE } from '../images/packaged-images.js'
 import type { MachineIdentity } from './identities.js'
+import type { StageOptions } from './stage-options.js'
 
 /** A machine by its number, or by an id and further fields. */
 export type WantedMachine = Parameters<typeof defaultMachineSpec>[0]
@@ -37,6 +38,17 @@ export function machineSpecs(options: SpecOptions, own?: MachineIdentity): (want
     ...withDisks(makeMachineSpec(wanted, hardware, own), disks),
     metalImage: (typeof wanted === 'object' ? wanted.metalImage : undefined) ?? metalImage ?? REHEARSAL_IMAGE,
   })
+}
+
+/** Specifications of machines that nodes find behind their BMCs, with the hardware that the name of the node stands for. */
+export function nodeMachineSpecs(options: SpecOptions & Pick<StageOptions, 'hardwareOfNode'>) {
+  const plain = machineSpecs(options)
+  return (wanted: WantedMachine, node: string | null): MachineSpec => {
+    const hardware = node === null ? undefined : options.hardwareOfNode?.(node)
+    if (!hardware) return plain(wanted)
+    const spec = withHardware(plain(wanted), hardware)
+    return withDisks(spec, options.disks ?? 'file')
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { defined, systemClock, type Clock, type Logger, type Probe } from '../../base/runtime/index.js'
 import type { Machines } from '../../machine/index.js'
-import { bmcAddressOf } from '../bmcs/bmcs.js'
+import { bmcAddressOf, plannedMachineOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import type { FaultChange, LabFaults } from '../../control/index.js'
@@ -94,7 +94,7 @@ function faultContext(parts: ObservedParts): FaultContext {
   const { clock, logger, seed, nodes, machines, agents } = parts
   const machineOf = (uuid: string) => {
     const found = nodes.node(uuid)
-    return found && nodes.machineOf(found)
+    return found && (nodes.machineOf(found) ?? plannedMachineOf(found))
   }
   return {
     clock,

@@ -8,7 +8,7 @@ import type { LiveImages } from '../images/live-images.js'
 import { toAgentsOf } from './agent-addresses.js'
 import type { Connections } from './connections.js'
 import type { IronicSettings } from './ironic-settings.js'
-import { machineSpecs } from './machine-specs.js'
+import { nodeMachineSpecs } from './machine-specs.js'
 import type { ReservationGate } from './reservation-gate.js'
 import type { StageCore } from './stage-core.js'
 import type { CurrentDatabase } from './stage-database.js'
@@ -39,7 +39,7 @@ export function ironicStarter(
   const random = randomness.main
   const bmcs = machineBmcs({
     machines,
-    profile: machineSpecs(options),
+    profile: nodeMachineSpecs(options),
     used: (machine, node) => reservations.belongs(machine, node),
     accounts,
     probe,

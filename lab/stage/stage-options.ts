@@ -1,7 +1,7 @@
 import { beyondLoopback, type ProxySettings } from '../../base/bytes/index.js'
 import type { AgentPace } from '../../agent/index.js'
 import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic-mock/index.js'
-import type { HardwareFleet, MachinePace } from '../../machine/index.js'
+import type { HardwareFleet, MachineHardware, MachinePace } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { BmcAccount } from '../../control/index.js'
@@ -54,6 +54,8 @@ export interface StageOptions {
   metalImage?: string
   /** Hardware of new machines; default: the default machine. */
   hardware?: HardwareFleet
+  /** Hardware of the machine that a node of a name is to find behind its BMC; before {@link hardware}. */
+  hardwareOfNode?: (name: string) => MachineHardware | undefined
   /** Machines to create, each with a node of this name, before the API answers its first request. */
   machines?: readonly { spec: WantedMachine; name: string }[]
   /** Disks have real bytes in sparse files (`file`) or only structures (`described`). */

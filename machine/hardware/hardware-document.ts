@@ -11,7 +11,7 @@ type WrittenMachine = Omit<MachineHardware, 'disks'> & {
 }
 
 type WrittenHardware = WrittenMachine & { machines?: [WrittenEntry, ...WrittenEntry[]] }
-type WrittenEntry = WrittenMachine & { count?: number }
+type WrittenEntry = WrittenMachine & { count?: number; host?: string }
 
 /**
  * Reads the hardware of simulated machines from a JSON value, as docs/hardware.md describes it.
@@ -28,12 +28,12 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
       name,
       `${Object.keys(machine)[0]} stands beside machines: move it into the entries of machines`,
     )
-  const entries = machines.map(({ count, ...entry }, index) => {
+  const entries = machines.map(({ count, host, ...entry }, index) => {
     const hardware = hardwareOf(entry)
     const identity = identityIn(hardware)
     if ((count ?? 1) > 1 && identity !== undefined)
       throw unusableHardware(name, `machines.${index} gives ${count} machines the same ${identity}`)
-    return { hardware, ...defined({ count }) }
+    return { hardware, ...defined({ count, host }) }
   })
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
 }

@@ -5,6 +5,8 @@ import type { MachineHardware } from './machine-hardware.js'
 interface FleetEntry {
   /** Default 1. */
   count?: number
+  /** BareMetalHost whose machine it is, as `NAME` or `NAMESPACE/NAME`; by default any machine is. */
+  host?: string
   hardware: MachineHardware
 }
 
@@ -18,9 +20,11 @@ export type HardwareFleet = readonly [FleetEntry, ...FleetEntry[]]
  * @throws UserError when the machine would have a MAC address, serial number or WWN that an earlier machine has
  */
 export function hardwareOf(fleet: HardwareFleet, n: number): MachineHardware {
-  const round = fleet.reduce((sum, { count = 1 }) => sum + count, 0)
+  const shared = fleet.filter(({ host }) => host === undefined)
+  if (shared.length === 0) return {}
+  const round = shared.reduce((sum, { count = 1 }) => sum + count, 0)
   let position = (n - 1) % round
-  const { hardware } = fleet.find(({ count = 1 }) => {
+  const { hardware } = shared.find(({ count = 1 }) => {
     if (position < count) return true
     position -= count
     return false
@@ -28,6 +32,10 @@ export function hardwareOf(fleet: HardwareFleet, n: number): MachineHardware {
   if (n > round || position > 0) refuseSharedIdentity(hardware, n)
   return hardware
 }
+
+/** The hardware that a fleet has for a BareMetalHost. @param name `NAMESPACE/NAME` */
+export const hardwareOfHost = (fleet: HardwareFleet, name: string): MachineHardware | undefined =>
+  fleet.find(({ host }) => host !== undefined && (host === name || host === name.split('/').at(-1)))?.hardware
 
 /**
  * The first serial number, MAC address or WWN of hardware, which no two machines may share, as `key value`.

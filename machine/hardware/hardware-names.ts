@@ -18,8 +18,8 @@ export function diskNames(spec: MachineSpec, disk: DiskSpec): DiskNames {
   const index = spec.disks.indexOf(disk)
   const transport = transportOf(disk)
   return {
-    hctl: transport.isScsi ? `${index}:0:0:0` : null,
-    byPath: transport.byPath(index),
+    hctl: disk.hctl ?? (transport.isScsi ? `${index}:0:0:0` : null),
+    byPath: disk.byPath ?? transport.byPath(index),
     byId: transport.byId(disk),
   }
 }

@@ -46,6 +46,17 @@ const DISK = hardwareRecordSchema({
     pattern: '^0x[0-9a-f]+$',
     description: 'world wide name; default: one that follows from the machine and the position',
   },
+  wwnExtension: {
+    type: 'string',
+    pattern: '^0x[0-9a-f]+$',
+    description: 'vendor part of a longer world wide name; default: none',
+  },
+  hctl: {
+    type: 'string',
+    pattern: '^[0-9]+(:[0-9]+){3}$',
+    description: 'host, channel, target and LUN of the SCSI layer; default: by its position',
+  },
+  byPath: hardwareTextSchema('name in /dev/disk/by-path; default: by its transport and position'),
   rotational: hardwareFlagSchema('true for a hard disk, false for an SSD'),
   transport: hardwareChoiceSchema(Object.keys(DISK_TRANSPORTS), 'how the disk is attached'),
   sectorSize: hardwareChoiceSchema([512, 4096], 'logical sector size in bytes'),
@@ -79,6 +90,9 @@ const FLEET = {
     description: 'kinds of machines; they are used in order, and again from the first when there are more machines',
     items: hardwareRecordSchema({
       count: hardwareCountSchema('how many machines in a row are of this kind; default: 1'),
+      host: hardwareTextSchema(
+        'BareMetalHost whose machine this is, as NAME or NAMESPACE/NAME; no other machine is like it',
+      ),
       ...MACHINE_PROPERTIES,
     }),
   },

@@ -18,7 +18,7 @@ describe('a manifest that is wrong', () => {
     ],
     [
       'two ways of deploying',
-      wrong('  image: {format: coreos}\n  customDeploy: {method: install_coreos}'),
+      wrong('  image: {format: coreos, url: ""}\n  customDeploy: {method: install_coreos}'),
       'document 1, spec.customDeploy (line 9 col 3): there is image.format: coreos too: write one or the other',
     ],
     [
@@ -29,12 +29,12 @@ describe('a manifest that is wrong', () => {
     [
       'no checksum',
       wrong('  image: {url: "http://x/y"}'),
-      'document 1, spec.image (line 8 col 3): the field checksum is missing: only live-iso and oci:// go without',
+      'document 1, spec.image.checksum (line 8 col 3): checksum is required for normal images',
     ],
     [
       'both kinds of RAID',
       wrong('  raid: {hardwareRAIDVolumes: [{level: "1"}], softwareRAIDVolumes: [{level: "1"}]}'),
-      'document 1, spec.raid (line 8 col 3): hardwareRAIDVolumes and softwareRAIDVolumes cannot both be there',
+      'document 1, spec.raid (line 8 col 3): hardwareRAIDVolumes and softwareRAIDVolumes can not be set at the same time',
     ],
     [
       'RAID level',
@@ -44,7 +44,7 @@ describe('a manifest that is wrong', () => {
     [
       'hints',
       wrong('  rootDeviceHints: {deviceName: sda}'),
-      'document 1, spec.rootDeviceHints.deviceName (line 8 col 21): it must be below /dev/ or /dev/disk/by-path/, not sda',
+      'document 1, spec.rootDeviceHints.deviceName (line 8 col 21): device name of root device hint must be a /dev/ path, not "sda"',
     ],
     [
       'hint that is none',
@@ -54,25 +54,41 @@ describe('a manifest that is wrong', () => {
     [
       'BMC',
       wrong('').replace('redfish-virtualmedia:', 'redfsh:'),
-      'document 1, spec.bmc.address (line 6 col 9): the BMC address "redfsh://10.0.0.5/redfish/v1/Systems/1" cannot be used',
+      "document 1, spec.bmc.address (line 6 col 9): Unknown BMC type 'redfsh' for address redfsh://10.0.0.5/redfish/v1/Systems/1",
     ],
     ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is not YAML'],
     ['nothing', '# nothing\n', 'there is no BareMetalHost in it'],
-    [
-      'Secret',
-      `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {username: "%%%", password: "eA=="}\n`,
-      'document 2, data.username (line 13 col 8): the Secret s cannot be used: it is not base64',
-    ],
-    [
-      'Secret without a key',
-      `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {username: a}\n`,
-      'document 2 (line 10 col 1): the Secret s cannot be used: it has no key password',
-    ],
   ])('%s: is told with its place', async (_, yaml, expected) => {
     const run = command(['bmh', 'explain', '-'], { stdin: yaml })
     expect(await run.ended).toBe(1)
     expect(run.stdout).toBe('')
     expect(run.stderr).toContain(`standard input: ${expected}`)
+  })
+
+  test('is refused by itself, and the others of the files are explained', async () => {
+    const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n'
+    const stdin = `${wrong('')}---\n${wrong('  onlien: true').replace('name: h', 'name: other')}---\n${secret}data: {username: "%%%"}\n`
+    const run = command(['bmh', 'explain', '-'], { stdin })
+    expect(await run.ended).toBe(1)
+    expect(run.stdout).toContain('metal3/h (standard input, document 1)')
+    expect(run.stdout).toContain('\ndeleting: the node is deleted\n')
+    expect(run.stdout).not.toContain('metal3/other')
+    expect(run.stderr).toContain('standard input: document 2, spec.onlien (line 17 col 3): this field is not known')
+    expect(run.stderr).toMatch(/standard input: document 3, data\.username \(line \d+ col 8\): it is not base64/)
+  })
+
+  test.each([
+    ['username', '{password: x}', "Missing BMC connection detail 'username' in credentials"],
+    ['password', '{username: admin}', "Missing BMC connection details 'password' in credentials"],
+    ['password', '{username: admin, password: ""}', "Missing BMC connection details 'password' in credentials"],
+  ])('a Secret without a %s is the registration error that the host shows', async (_, data, error) => {
+    const stdin = `${wrong('')}---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: ${data}\n`
+    const run = command(['bmh', 'explain', '-'], { stdin })
+    expect(await run.ended).toBe(1)
+    expect(run.stderr).toBe('')
+    expect(run.stdout).toContain(`registering: `)
+    expect(run.stdout).toContain(`  Validation error with BMC credentials: ${error}`)
+    expect(run.stdout).toContain('metal3/h does not get through.')
   })
 
   test('and a file that is missing is wrong usage', async () => {

@@ -63,7 +63,7 @@ describe('the files of --hosts', () => {
     await put(folder, 'one.yaml', host('one', 1, 'online: perhaps'))
     await expect
       .poll(() => up.stderr, { timeout: 20_000 })
-      .toMatch(/the hosts stay as they were: .*one\.yaml: .*spec\.online/)
+      .toMatch(/refused, and not applied: .*one\.yaml: .*spec\.online/)
 
     await rm(join(folder, 'one.yaml'))
     await up.printed(/^metal3\/one {2}deleted$/m)
@@ -102,7 +102,7 @@ describe('the files of --hosts', () => {
     await printed('metal3/image {2}deprovisioning', 'metal3/image {2}provisioned')
 
     const complaint = (text: string) =>
-      expect.poll(() => up.stderr, { timeout: 20_000 }).toContain(`the hosts stay as they were: ${folder}/${text}`)
+      expect.poll(() => up.stderr, { timeout: 20_000 }).toContain(`refused, and not applied: ${folder}/${text}`)
     await put(folder, 'custom.yaml', 'kind: [oops\n')
     await complaint('custom.yaml: document 1 (line 2 col 1): this is not YAML')
     await put(folder, 'custom.yaml', host('custom', 2, `${CUSTOM}\n  imagee: {}`))
@@ -155,6 +155,18 @@ describe('the files of --hosts', () => {
     expect(up.stderr).toMatch(/hosts\.yaml: document 1, spec\.online \(line \d+ col \d+\): it must be of type boolean/)
     expect(up.stdout).toBe('')
   })
+})
+
+test('an object that is refused is refused by itself, and the command ends with 1, as kubectl apply does', async () => {
+  const folder = await scratch()
+  await put(folder, 'a.yaml', SECRET, host('one', 1, CUSTOM))
+  await put(folder, 'b.yaml', host('two', 2, 'online: perhaps'))
+  const up = command(['up', '--port', '0', '--clock', 'auto', '--hosts', folder])
+  await up.printed(/^metal3\/one {2}provisioned$/m)
+  expect(up.stderr).toMatch(/refused, and not applied: .*b\.yaml: document 1, spec\.online \(line \d+ col \d+\)/)
+  expect(up.stdout).not.toContain('metal3/two')
+  up.stop()
+  expect(await up.ended).toBe(1)
 })
 
 test('the command ends at once, in the midst of everything', async () => {

@@ -9,7 +9,9 @@ import {
   type HostExplanation,
 } from '../../../baremetal-operator/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
+import { hardwareOf, hardwareOfHost, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 import type { Environment } from '../environment.js'
+import { readHardware } from '../options/hardware-file.js'
 import { readInputs } from '../options/input-files.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
@@ -19,7 +21,11 @@ import type { BMH_EXPLAIN_OPTIONS } from '../options/option-lists.js'
  * manifest that is wrong, and for a host that does not come through.
  */
 export async function bmhExplain(
-  { 'ironic-release': release, json = false }: CommandOptionValues<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
+  {
+    'ironic-release': release,
+    hardware: hardwareFile,
+    json = false,
+  }: CommandOptionValues<(typeof BMH_EXPLAIN_OPTIONS)[number]>,
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
@@ -32,15 +38,16 @@ export async function bmhExplain(
   for (const finding of findings)
     if (json) line({ event: 'finding', ...finding })
     else stderr.line(manifestFindingLine(finding))
-  // With a wrong manifest no host is applied: a file is applied as a whole.
-  if (findings.some(({ kind }) => kind === 'error')) return 1
   const ramdisk = ramdiskSource(environment.variables)
-  let isFine = true
-  for (const wanted of hosts) {
+  const fleet = hardwareFile === undefined ? undefined : await readHardware(hardwareFile)
+  // As with kubectl apply, a wrong object is refused by itself.
+  let isFine = findings.every(({ kind }) => kind !== 'error')
+  for (const [index, wanted] of hosts.entries()) {
     environment.stopped.throwIfAborted()
     const options: ExplainOptions = defined({
       release: release === undefined ? undefined : (release as IronicRelease),
       ramdisk,
+      hardware: fleet && (hardwareOfHost(fleet, wanted.name) ?? sharedHardware(fleet, index + 1)),
     })
     const explained = await explainHost(wanted, options)
     isFine &&= explained.ok
@@ -49,6 +56,10 @@ export async function bmhExplain(
   }
   return isFine ? 0 : 1
 }
+
+/** Hardware of the place that a host has among those of the files; undefined where the file has only named hosts. */
+const sharedHardware = (fleet: HardwareFleet, place: number): MachineHardware | undefined =>
+  fleet.some(({ host }) => host === undefined) ? hardwareOf(fleet, place) : undefined
 
 function events({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): object[] {
   return [

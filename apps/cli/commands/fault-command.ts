@@ -21,7 +21,7 @@ export async function faultList(
   environment: Environment,
 ): Promise<number> {
   const { faults } = await withLab(url, environment, (lab) => lab.faults(label === undefined ? {} : { label }))
-  for (const fault of faults) environment.stdout.either(json, fault, line(fault))
+  for (const fault of faults) environment.stdout.either(json, fault, faultLine(fault))
   if (faults.length === 0 && !json) environment.stdout.line('there are no faults')
   return 0
 }
@@ -41,7 +41,7 @@ export async function faultAdd(
     const all = documents.flatMap(listIn) as FaultDocument[]
     // One by itself is refused by its own name, not as the first of a list.
     const faults = all.length === 1 ? [await lab.addFault(all[0]!)] : (await lab.addFault(all)).faults
-    for (const added of faults) environment.stdout.either(options.json, added, line(added))
+    for (const added of faults) environment.stdout.either(options.json, added, faultLine(added))
   })
   return 0
 }
@@ -107,7 +107,7 @@ function pair(text: string): [string, string | number] {
   return [key, /^\d+$/.test(value) ? Number(value) : value]
 }
 
-function line({ id, struck, match, effect, times, label }: FaultReport): string {
+export function faultLine({ id, struck, match, effect, times, label, waitsFor }: FaultReport): string {
   const where = membersText(match)
   return [
     id,
@@ -115,5 +115,6 @@ function line({ id, struck, match, effect, times, label }: FaultReport): string 
     where.length === 0 ? 'everywhere' : where.join(' '),
     ...(label === undefined ? [] : [label]),
     `struck ${struck}${times === undefined ? '' : ` of ${times}`}`,
+    ...(waitsFor === undefined ? [] : [`waits for ${waitsFor}`]),
   ].join('  ')
 }

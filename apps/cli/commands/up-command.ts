@@ -13,11 +13,16 @@ import { entryLine } from '../../../control/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
 import { openKube } from '../../../base/kubernetes/index.js'
-import { ramdiskSource, type RamdiskSource, type AppliedHost } from '../../../baremetal-operator/index.js'
+import {
+  askMetal3Webhooks,
+  ramdiskSource,
+  type RamdiskSource,
+  type AppliedHost,
+} from '../../../baremetal-operator/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
-import { faultsIn } from './fault-command.js'
+import { faultLine, faultsIn } from './fault-command.js'
 import { agentOptionsOf } from './ignition-agent.js'
 import { readHardware } from '../options/hardware-file.js'
 import { makeCacheRequest } from '../options/cache-request.js'
@@ -28,9 +33,10 @@ import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
 import { serveBmcs } from './up-bmcs.js'
+import { HostMachines } from './up-host-machines.js'
 import { readyLines } from './up-ready.js'
 import { kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
-import { hostsIn, readHostManifests, reconcileHosts } from './up-hosts.js'
+import { checkHosts, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
@@ -55,8 +61,11 @@ export async function up(
   const manifests = await readUpManifests(options)
   const kubeToken = await kubeTokenOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
+  const request = await labRequest(options, environment, configFiles)
+  const hostMachines = new HostMachines(request.hardware)
   await using served = await serve({
-    ...(await labRequest(options, environment, configFiles)),
+    ...request,
+    hardwareOfNode: (node) => hostMachines.hardwareOf(node),
     ...defined({ liveImages }),
     clock,
     random: systemRandom,
@@ -67,7 +76,13 @@ export async function up(
   for (const fault of faults) served.stage.faults.add(fault)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
-  const kube = openKube({ clock, random: systemRandom, ...defined({ file: objectFile }) })
+  const kube = openKube({
+    clock,
+    random: systemRandom,
+    webhooks: askMetal3Webhooks,
+    ...defined({ file: objectFile }),
+  })
+  hostMachines.watch(kube.store)
   await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
@@ -93,7 +108,7 @@ export async function up(
   ])
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
-  await using _hosts =
+  await using hosts =
     (manifests || kubeApi) &&
     reconcileHosts({
       kube: kube.client,
@@ -105,11 +120,14 @@ export async function up(
       logger,
       signal: environment.stopped,
       onChange: (report) => say(hostEvent(report), hostText(report)),
-      onRefusal: (problem) => logger('warn', `the hosts stay as they were: ${problem}`),
+      onRefusal: (problem) => logger('warn', `refused, and not applied: ${problem}`),
     })
   const why = await untilStopped(options, environment)
+  for (const fault of served.stage.faults.list())
+    if (fault.waitsFor !== undefined) logger('warn', `a fault met nothing: ${faultLine(fault)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
-  return 0
+  // As kubectl apply ends where it could not take all objects.
+  return hosts?.isRefused ? 1 : 0
 }
 
 /** The lab that the options describe. */
@@ -171,7 +189,7 @@ async function readUpManifests({ hosts, watch }: UpOptions) {
     )
   }
   const manifests = await readHostManifests(hosts)
-  hostsIn(manifests)
+  checkHosts(manifests)
   return manifests
 }
 

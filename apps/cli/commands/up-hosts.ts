@@ -50,19 +50,29 @@ export async function readHostManifests(path: string): Promise<Manifests> {
   }
 }
 
-/**
- * The hosts of manifests.
- *
- * @throws UserError (usage) with a line for everything that is wrong; then no host is applied
- */
-export function hostsIn(manifests: Manifests): readonly WantedHost[] {
+/** Contents of manifests: the hosts that an API takes, and a line for each object that it would refuse. */
+interface ReadHosts {
+  hosts: readonly WantedHost[]
+  refusals: readonly string[]
+}
+
+const readHosts = (manifests: Manifests): ReadHosts => {
   // A folder that has been emptied: its hosts are to go.
-  if (manifests.length === 0) return []
+  if (manifests.length === 0) return { hosts: [], refusals: [] }
   const { hosts, findings } = wantedHosts(manifests)
-  const errors = findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine)
-  if (errors.length === 0) return hosts
+  return { hosts, refusals: findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine) }
+}
+
+/**
+ * Looks whether manifests have a host that can be applied.
+ *
+ * @throws UserError (usage) with a line for everything that is wrong where there is none
+ */
+export function checkHosts(manifests: Manifests): void {
+  const { hosts, refusals } = readHosts(manifests)
+  if (hosts.length > 0 || refusals.length === 0) return
   throw usageError(
-    errors.join('\n'),
+    refusals.join('\n'),
     'correct it; ironstage bmh explain FILE shows what BareMetal Operator makes of it',
     'host-manifests',
   )
@@ -79,13 +89,18 @@ export interface UpHostsOptions {
   random: Random
   logger: Logger
   onChange: (report: AppliedHost) => void
-  /** A change of the files that cannot be used. */
+  /** An object that is refused, or files that cannot be read: what the API has of them stays as it is. */
   onRefusal: (problem: string) => void
   signal: AbortSignal
 }
 
+export interface ReconciledHosts extends AsyncDisposable {
+  /** True if an object of the files as they are now was refused. */
+  readonly isRefused: boolean
+}
+
 /** Runs BareMetal Operator for the hosts of an API, and applies those of files, which it follows where that is asked for. */
-export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): AsyncDisposable {
+export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): ReconciledHosts {
   const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
   const operator = runBareMetalOperator({
     kube,
@@ -97,17 +112,28 @@ export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): 
     ironic: stage,
     ...defined({ settings: ramdisk ? { ramdisk } : undefined }),
   })
-  const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange })
+  let isRefused = false
+  const refuse = (problem: string): void => {
+    isRefused = true
+    onRefusal(problem)
+  }
+  const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange, onRefusal: refuse })
   const noted = new Set<string>()
-  const apply = (hosts: readonly WantedHost[]): void => {
+  const apply = (manifests: Manifests): void => {
+    const { hosts, refusals } = readHosts(manifests)
     for (const { name, notes } of hosts)
       for (const note of notes.map((text) => `${name}: ${text}`))
         if (noted.size !== noted.add(note).size) logger('warn', note)
-    applied.apply(hosts)
+    isRefused = false
+    for (const problem of refusals) refuse(problem)
+    applied.apply(hosts, { prunes: refusals.length === 0 })
   }
-  if (files) apply(hostsIn(files.manifests))
+  if (files) apply(files.manifests)
   const watching = files?.watch ? followManifests({ ...files, onRefusal, signal }, apply) : Promise.resolve()
   return {
+    get isRefused() {
+      return isRefused
+    },
     [Symbol.asyncDispose]: async () => {
       await watching
       await operator[Symbol.asyncDispose]()
@@ -124,7 +150,7 @@ async function followManifests(
     onRefusal,
     signal,
   }: NonNullable<UpHostsOptions['files']> & Pick<UpHostsOptions, 'onRefusal' | 'signal'>,
-  apply: (hosts: readonly WantedHost[]) => void,
+  apply: (manifests: Manifests) => void,
 ): Promise<void> {
   let applied = JSON.stringify(manifests)
   let seen = applied
@@ -140,7 +166,7 @@ async function followManifests(
       seen = text
       if (!isSettled || text === applied) continue
       applied = text
-      apply(hostsIn(now))
+      apply(now)
       refused = undefined
     } catch (error) {
       if (!(error instanceof UserError)) throw error

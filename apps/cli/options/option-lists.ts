@@ -230,7 +230,7 @@ export const REPLAY_OPTIONS = [
 ] as const
 export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const
 
-export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'json'] as const
+export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'hardware', 'json'] as const
 
 export const RUN_OPTIONS = [
   ...namesOf(HARDWARE_LAB_SHAPES),

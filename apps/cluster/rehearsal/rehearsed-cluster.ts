@@ -1,3 +1,4 @@
+import { askMetal3Webhooks } from '../../../baremetal-operator/index.js'
 import { join } from 'node:path'
 import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork, REALISTIC_MACHINES } from '../../../lab/index.js'
@@ -90,7 +91,7 @@ export class RehearsedCluster implements AsyncDisposable {
     try {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
-      const { client: kube } = openKube({ clock, random })
+      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks })
       const isMirrored = scenario.cluster.network === 'disconnected'
       const folder = scope.use(await temporaryFolder())
       const site = scope.use(

@@ -86,8 +86,16 @@ describe('objects', () => {
       body: { reason: 'Invalid', details: { causes: [{ message: 'testing value /spec/online failed' }] } },
     })
     expect(await patch('strategic-merge-patch+json', {})).toMatchObject({ status: 415 })
-    expect(await patch('merge-patch+json', { status: { poweredOn: true } }, `${HOSTS}/worker-0/status`)).toMatchObject({
-      body: { status: { poweredOn: true } },
+    const status = {
+      errorCount: 0,
+      errorMessage: '',
+      operationalStatus: 'OK',
+      poweredOn: true,
+      provisioningFailCount: 0,
+      provisioning: { ID: '', state: 'available' },
+    }
+    expect(await patch('merge-patch+json', { status }, `${HOSTS}/worker-0/status`)).toMatchObject({
+      body: { status },
     })
     expect(await call('DELETE', `${HOSTS}/worker-0`)).toMatchObject({
       status: 200,
@@ -151,7 +159,7 @@ describe('objects', () => {
         {
           field: 'spec.online',
           reason: 'FieldValueTypeInvalid',
-          message: 'Invalid value: "yes": spec.online in body must be of type boolean',
+          message: 'Invalid value: "string": spec.online in body must be of type boolean: "string"',
         },
         {
           field: 'spec.bootMode',

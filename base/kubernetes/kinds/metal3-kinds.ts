@@ -155,3 +155,38 @@ export interface Provisioning extends KubeObject<'Provisioning'> {
   }
   status?: { conditions?: Condition[]; readyReplicas?: number }
 }
+
+/** An address to which the BMC of a host sends events. */
+export interface BmcEventSubscription extends KubeObject<'BMCEventSubscription'> {
+  spec: {
+    hostName?: string
+    destination?: string
+    context?: string
+    httpHeadersRef?: { name?: string; namespace?: string }
+  }
+  status?: { subscriptionID?: string; error?: string }
+}
+
+/** A wish for a host of some labels; it is kept, and nothing here acts on it. */
+export interface HostClaim extends KubeObject<'HostClaim'> {
+  spec: { poweredOn?: boolean; image?: HostImageSpec; [field: string]: unknown }
+  status?: { bareMetalHost?: { name?: string; namespace?: string }; conditions?: Condition[] }
+}
+
+/** Namespaces whose claims may have a host; no controller of BareMetal Operator acts on it either. */
+export interface HostDeployPolicy extends KubeObject<'HostDeployPolicy'> {
+  spec: object
+  status?: object
+}
+
+/** VLANs of a port of a switch; at this release only the webhooks read it. */
+export interface HostNetworkAttachment extends KubeObject<'HostNetworkAttachment'> {
+  spec: { mode?: string; allowedVLANs?: string[]; [field: string]: unknown }
+  status?: object
+}
+
+/** A switch of the network service; it is kept, and nothing here acts on it. */
+export interface BareMetalSwitch extends KubeObject<'BareMetalSwitch'> {
+  spec: object
+  status?: { conditions?: Condition[] }
+}

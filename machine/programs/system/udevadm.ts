@@ -52,7 +52,8 @@ function hardwareProperties(inside: ProgramMachine, disk: DiskSpec): Property[] 
     ['ID_SERIAL', serial(disk.model, disk.serial)],
     ['ID_SERIAL_SHORT', disk.serial],
     ['ID_WWN', disk.wwn],
-    ['ID_WWN_WITH_EXTENSION', isScsi && disk.wwn],
+    ['ID_WWN_VENDOR_EXTENSION', disk.wwnExtension],
+    ['ID_WWN_WITH_EXTENSION', (isScsi || disk.wwnExtension !== undefined) && wwnWithExtension(disk)],
     ['ID_PATH', names.byPath],
     ['ID_PATH_TAG', names.byPath.replaceAll(/[^A-Za-z0-9-]+/g, '_')],
   ]
@@ -69,6 +70,8 @@ function arrayProperties(node: BlockNode | BlockDiskNode): Property[] {
     ['MD_NAME', superblock?.name],
   ]
 }
+
+const wwnWithExtension = ({ wwn, wwnExtension = '' }: DiskSpec): string => `${wwn}${wwnExtension.replace(/^0x/, '')}`
 
 const serial = (model: string, short: string) => `${model.trim().replaceAll(/\s+/g, '_')}_${short}`
 
