@@ -29,7 +29,7 @@ export interface BareMetalHostManifest {
   }
 }
 
-export interface HostInterface {
+interface HostInterface {
   name?: string
   macAddress?: string
   hostNetworkAttachment?: { name?: string; namespace?: string }

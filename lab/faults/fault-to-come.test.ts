@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createStagedLab } from '../create-lab.js'
-import type { Fault } from './fault.js'
+import type { Fault } from '../../control/index.js'
 
 /** A node as BareMetal Operator registers one, whose machine is made when it first uses its BMC. */
 const HOST = {

@@ -55,7 +55,7 @@ export const METAL3_CRDS: Readonly<Record<CrdKindName, CrdKind>> = withDesignedI
 )
 
 /** The definition of a kind; undefined for one that is no CustomResource of metal3. */
-export const crdKind = (kind: string): CrdKind | undefined =>
+const crdKind = (kind: string): CrdKind | undefined =>
   Object.hasOwn(METAL3_CRDS, kind) ? METAL3_CRDS[kind as CrdKindName] : undefined
 
 /** The same schema, in which an object has no field that the schema does not name; metadata are not its own. */

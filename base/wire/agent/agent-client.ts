@@ -33,7 +33,7 @@ export class AgentApiError extends Error {
 }
 
 /** The agent answered with something that is no answer. */
-export class AgentAnswerUnreadable extends Error {
+class AgentAnswerUnreadable extends Error {
   override name = 'AgentAnswerUnreadable'
 }
 

@@ -1,4 +1,4 @@
-import type { Fault, FaultMatch } from '../../../lab/index.js'
+import type { Fault, FaultMatch } from '../../../control/index.js'
 import type { FlowName } from './flows.js'
 
 /** A fault of the matrix, without the machine that a cell has. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createStagedLab, type Fault, type FaultEffect, type StagedLab } from '../../../lab/index.js'
+import { createStagedLab, type StagedLab } from '../../../lab/index.js'
+import type { Fault, FaultEffect } from '../../../control/index.js'
 import { seconds } from '../../../base/runtime/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
 
