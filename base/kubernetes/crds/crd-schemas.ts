@@ -54,10 +54,6 @@ export const METAL3_CRDS: Readonly<Record<CrdKindName, CrdKind>> = withDesignedI
   baremetalOperator.kinds as Record<CrdKindName, CrdKind>,
 )
 
-/** The definition of a kind; undefined for one that is no CustomResource of metal3. */
-const crdKind = (kind: string): CrdKind | undefined =>
-  Object.hasOwn(METAL3_CRDS, kind) ? METAL3_CRDS[kind as CrdKindName] : undefined
-
 /** The same schema, in which an object has no field that the schema does not name; metadata are not its own. */
 export function closedSchema(schema: CrdSchema): CrdSchema {
   const closed: CrdSchema = { ...schema }
