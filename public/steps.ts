@@ -16,6 +16,7 @@ export {
   type FileBody,
   type FinishedCommand,
   type HttpThrough,
+  type ProxySettings,
   type ImageRules,
   type Partition,
   type PartitionTable,

@@ -42,4 +42,4 @@ export {
   StepError,
   type StepSurroundings,
 } from './sdk/step.js'
-export type { FileBody, HttpThrough, SentRequest, ServerAnswer } from '../base/bytes/index.js'
+export type { FileBody, HttpThrough, ProxySettings, SentRequest, ServerAnswer } from '../base/bytes/index.js'

@@ -34,7 +34,8 @@ export const ERRORS = defineCatalogue({
   },
   'gpt-parser': {
     sentence: 'the kernel of the host reads no GPT partition tables',
-    remedy: 'put a udevadm earlier on PATH that runs partx --update on the disk, then the real udevadm',
+    remedy:
+      'put a udevadm earlier on PATH that lets partx update the partitions of the disk, then runs the real udevadm',
   },
   'host-action': {
     sentence: 'the allowed action would change this host',

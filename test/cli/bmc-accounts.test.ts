@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }))
 const ACCOUNT = ['--bmc-user', 'root', '--bmc-password', 'right']
 
 async function upWith(...args: string[]) {
-  const up = command(['up', '--port', '0', '--state-dir', join(folder, 'state'), ...args])
+  const up = command(['up', '--port', '0', '--clock', 'auto', '--state-dir', join(folder, 'state'), ...args])
   const [, endpoint = ''] = await up.printed(/ready at (\S+) with/)
   const transport = new HttpTransport({ clock: systemClock() })
   const client = new IronicClient({ transport, endpoint, clock: systemClock() })

@@ -64,7 +64,7 @@ test('a port that another program has is said', async () => {
   await once(server, 'listening').catch(() => {})
   const { code, checks } = await report()
   expect(code).toBe(0)
-  expect(checks.get('port 6385')).toMatchObject({ ok: false, remedy: 'give up another one with --port' })
+  expect(checks.get('port 6385')).toMatchObject({ ok: false, remedy: 'start with ironstage up --port PORT' })
 })
 
 test('an image cache is found in XDG_CACHE_HOME, also before there is one', async () => {

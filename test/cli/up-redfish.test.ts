@@ -6,7 +6,7 @@ import { command } from '../kit/commands/command.js'
 
 /** `ironstage up --redfish-port`: the BMCs of the machines for other clients. */
 
-test('the BMCs of the machines are served by Redfish with the account of their first caller', async () => {
+test('the BMCs of the machines are served by Redfish with the account of their nodes', async () => {
   const up = command(['up', '--port', '0', '--nodes', '2', '--redfish-port', '0', '--json'])
   onTestFinished(async () => {
     up.stop()
@@ -16,11 +16,10 @@ test('the BMCs of the machines are served by Redfish with the account of their f
   const [, url] = /"redfish_url":"([^"]+)"/.exec(up.stdout)!
   expect((await fetch(`${url}/redfish/v1/`)).status).toBe(200)
   expect((await fetch(`${url}/redfish/v1/Systems`)).status).toBe(401)
-  const authorization = `Basic ${Buffer.from('admin:first').toString('base64')}`
+  const authorization = `Basic ${Buffer.from('admin:password').toString('base64')}`
   const system = `${url}/redfish/v1/Systems/machine-1`
   const first = await fetch(system, { headers: { authorization } })
   expect(await first.json()).toMatchObject({ PowerState: 'Off', Id: 'machine-1' })
-  // A BMC without an account takes that of its first caller, as it does from a node.
   const other = `Basic ${Buffer.from('admin:second').toString('base64')}`
   expect((await fetch(system, { headers: { authorization: other } })).status).toBe(401)
 })

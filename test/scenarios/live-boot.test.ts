@@ -203,7 +203,7 @@ describe('a wrong live image fails as on real hardware: no agent calls, and the 
       'an Ignition config that is not there',
       (images) => pxe(images, { kernel_append_params: images.pxe!.append.replace('.ign ', '.gone ') }),
       'emergency shell',
-      /Ignition failed: fetching http.* failed: the server answered 404/,
+      /Ignition failed: resource not found: fetching http.* failed: the server answered 404/,
     ],
     [
       'an Ignition config that is none',

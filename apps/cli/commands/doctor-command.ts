@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { access, constants, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
@@ -140,7 +140,7 @@ async function openFilesCheck(): Promise<HealthCheck> {
 /** The first folder on the way to the cache that exists has to be writable. */
 async function cacheCheck(folder: string | null): Promise<HealthCheck> {
   const name = 'image cache'
-  const remedy = 'set XDG_CACHE_HOME, or name a folder with --cache-dir'
+  const remedy = 'set XDG_CACHE_HOME to a folder that can be written'
   if (folder === null) return { name, ok: false, found: 'there is no home folder', remedy }
   let existing = folder
   while (!(await stat(existing).catch(() => null)) && existing !== dirname(existing)) existing = dirname(existing)
@@ -152,16 +152,16 @@ async function cacheCheck(folder: string | null): Promise<HealthCheck> {
   }
 }
 
+/** A program that accepts a connection there has the port. */
 async function portCheck(): Promise<HealthCheck> {
   const name = `port ${IRONIC_PORT}`
-  const server = createServer()
+  const socket = connect(IRONIC_PORT, '127.0.0.1')
   try {
-    server.listen(IRONIC_PORT, '127.0.0.1')
-    await once(server, 'listening')
+    await once(socket, 'connect')
+    return { name, ok: false, found: 'another program has it', remedy: 'start with ironstage up --port PORT' }
+  } catch {
     return { name, ok: true, found: 'free for up' }
-  } catch (error) {
-    return { name, ok: false, found: (error as Error).message, remedy: 'give up another one with --port' }
   } finally {
-    server.close()
+    socket.destroy()
   }
 }

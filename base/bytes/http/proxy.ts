@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
+/** Proxies as environment variables name them, for those who fetch over HTTP. */
 export interface ProxySettings {
   /** For URLs that begin with http. */
   http?: string

@@ -88,7 +88,7 @@ export const SYSTEM_MUTANTS: readonly Mutant[] = [
     row: '003 "the operating system updates should come',
     does: 'stays on the base',
     file: 'machine/os/later-boot.ts',
-    from: 'booted: os.staged, staged: null, rollback: os.booted, pivot',
+    from: 'booted: staged, staged: null, rollback: os.booted, pivot',
     to: 'staged: null, rollback: os.booted, pivot',
     title: 'row 30: %s: a base image without the kubelet becomes the node image before the kubelet may start',
   },
