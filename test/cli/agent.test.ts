@@ -86,11 +86,15 @@ describe('ironstage agent', () => {
       ),
     )
     await agent.printed(/the agent waits until .* answers, for ([6-9]\d|\d{3}) s by now/)
-    command(['up', '--port', String(port)])
+    const up = command(['up', '--port', String(port)])
     await agent.printed(
       new RegExp(`the agent waits until the Ironic at ${ironic} gives it its node, .*; enroll a node with a port`),
     )
     expect(agent.stderr).not.toContain('warn')
+    agent.stop()
+    expect(await agent.ended).toBe(0)
+    up.stop()
+    await up.ended
   })
 
   test('serves clients with its token without an Ironic; ends when its machine was switched off', async () => {
