@@ -19,6 +19,7 @@ if (isFresh()) process.exit()
 const bundle = await rollup({
   input: Object.fromEntries(entries.map((entry) => [entry, built(entry)])),
   external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+  logLevel: 'warn',
   plugins: [dts()],
   onwarn(warning) {
     // The warning names every type of a signature that users need no name for.
@@ -28,6 +29,8 @@ const bundle = await rollup({
 rmSync(types, { recursive: true, force: true })
 const { output } = await bundle.write({
   dir: types,
+  // Small parts are joined into larger ones.
+  experimentalMinChunkSize: 20_000,
   entryFileNames: '[name].d.ts',
   chunkFileNames: (chunk) => `part-${chunk.name.replace(/\.d$/, '')}.d.ts`,
 })

@@ -136,7 +136,7 @@ export const BODIES: readonly Row[] = [
   sends('JSON that is called compressed', sync, {
     headers: { 'content-encoding': 'gzip' },
     differs: {
-      row: 'Bodies may be of any size',
+      row: 'Bodies may have any size, and `Content-Encoding` is ignored',
       at: {
         status: [200, 400],
         body: [expect.objectContaining({ command_name: 'sync' }), client('400 Bad Request: incorrect header check')],
@@ -146,7 +146,7 @@ export const BODIES: readonly Row[] = [
   sends('65 MiB', JSON.stringify({ name: 'nosuch.nosuch', params: { more: 'x'.repeat(65 * 2 ** 20) } }), {
     what: '65 MiB',
     differs: {
-      row: 'Bodies may be of any size',
+      row: 'Bodies may have any size, and `Content-Encoding` is ignored',
       at: {
         status: [404, 413],
         'body.faultstring': [

@@ -10,21 +10,21 @@ export interface Explanation {
 /** Each must still be needed, and told: one that explains nothing, or whose row is gone, fails the suite. */
 export const EXPLAINED: readonly Explanation[] = [
   {
-    row: 'Anything unforeseen is a 500',
+    row: 'Unexpected input is a 500',
     applies: ({ at, real, ours }) => at === 'status' && statusOf(real) >= 500 && statusOf(ours) < 500,
   },
   {
-    row: "A body that is not JSON: 500 with the words of Python's parser",
+    row: 'A body that is not JSON: 500 with the message of Python',
     applies: ({ at, ours }) =>
       /faultstring$|^status$/.test(at) && /The request body is not valid JSON/.test(JSON.stringify(ours)),
   },
   {
-    row: 'Links and `next` of inspection rules lead to `/v1/inspection`, where nothing is',
+    row: 'Links and `next` of inspection rules point to `/v1/inspection`, which does not exist',
     applies: ({ at, real, ours }) =>
       /\.(href|next)$/.test(at) && /\/inspection\b/.test(String(real)) && /\/inspection_rules\b/.test(String(ours)),
   },
   {
-    row: 'Invalid steps are refused quoting the whole JSON schema',
+    row: 'The error for invalid steps quotes the whole JSON schema',
     applies: ({ at, real }) => at.endsWith('faultstring') && /\n\nFailed validating .* in schema/.test(String(real)),
   },
   {
@@ -35,18 +35,18 @@ export const EXPLAINED: readonly Explanation[] = [
       /Portgroup (None|group-1) could not be found/.test(JSON.stringify(real)),
   },
   {
-    row: 'Vendor methods, properties of drivers and of logical disks are described at length',
+    row: 'Vendor methods and properties of drivers and logical disks have long descriptions',
     applies: ({ at, call, real, ours }) =>
       /\/(properties|logical_disk_properties|methods)(\/|\.json|\?node_ident=[^ ]*)?( at .*)?$/.test(call) &&
       [real, ours].every((value) => typeof value === 'string' && value.length > 10) &&
       /^\.\w+(\.description)?$/.test(at),
   },
   {
-    row: 'Every lock is written into its node, so that adding a port also moves `updated_at`',
+    row: 'Every lock is written to the node',
     applies: ({ at, real, ours }) => /\.updated_at$/.test(at) && real === '{time}' && ours === null,
   },
   {
-    row: 'Paths and methods that lead nowhere are answered in several shapes, some as calls with wrong arguments, some in words of the web framework',
+    row: 'Unknown paths and methods get errors in several formats, some about wrong arguments, some from the web framework',
     applies: ({ script, call, at, real, ours }) =>
       script === 'nowhere' ||
       // Where the real one answers a call, so do we.
@@ -67,12 +67,12 @@ export const EXPLAINED: readonly Explanation[] = [
       (/validate_rescue/.test(String(real)) || (real === false && ours === true)),
   },
   {
-    row: 'Asking for another power, boot mode or virtual medium forgets any `last_error`',
+    row: 'A change of power, boot mode or virtual media clears any `last_error`',
     applies: ({ at, real, ours, call }) =>
       at === 'at rest .last_error' && real === null && typeof ours === 'string' && call.includes('/states/power'),
   },
   {
-    row: 'A port whose name is taken is said to have a UUID that is',
+    row: 'The error for a port name that is in use speaks of a UUID',
     applies: ({ at, real, ours }) =>
       at.endsWith('faultstring') &&
       /^A port with UUID .* already exists\.$/.test(String(real)) &&

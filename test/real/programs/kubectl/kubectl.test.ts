@@ -220,7 +220,13 @@ describe('waits', () => {
       metadata: { ...at, finalizers: ['example.com/test'] },
     })
     const ready = prints('-n', 'metal3', 'wait', '--for=condition=Ready', 'ppimg/image', '--timeout=60s')
-    const condition = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' } as const
+    const condition = {
+      type: 'Ready',
+      status: 'True',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+      reason: 'ImageSuccess',
+      message: 'Generated image',
+    } as const
     await kube.client.updateStatus({ ...image, status: { conditions: [condition] } })
     expect(await ready).toContain('condition met')
 
