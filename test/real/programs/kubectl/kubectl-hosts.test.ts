@@ -56,9 +56,9 @@ test('a host is applied, watched to provisioned, annotated, turned off and delet
     const shows = (row: RegExp) => expect.poll(() => watch.output.stdout, { timeout: REAL_PEER_TIMEOUT }).toMatch(row)
     await shows(/^one +registering[^]*^one +inspecting[^]*^one +available[^]*^one +provisioned +true/m)
 
-    expect(await prints('get', 'hardwaredata,hostfirmwaresettings,hostfirmwarecomponents,firmwareschemas', '-o', 'name')).toMatch(
-      /hardwaredata\S*\/one[^]*hostfirmwaresettings\S*\/one[^]*hostfirmwarecomponents\S*\/one[^]*schema-/,
-    )
+    expect(
+      await prints('get', 'hardwaredata,hostfirmwaresettings,hostfirmwarecomponents,firmwareschemas', '-o', 'name'),
+    ).toMatch(/hardwaredata\S*\/one[^]*hostfirmwaresettings\S*\/one[^]*hostfirmwarecomponents\S*\/one[^]*schema-/)
     const conditions = '{range .status.conditions[*]}{.type}={.status} {end}'
     expect(await prints('get', 'bmh', 'one', '-o', `jsonpath=${conditions}`)).toBe(
       'Ready=True AvailableForProvisioning=False Healthy=True Manageable=True Progressing=False Provisioned=True ',
