@@ -14,7 +14,7 @@ export const EXPLAINED: readonly Explanation[] = [
     applies: ({ at, real, ours }) => at === 'status' && statusOf(real) >= 500 && statusOf(ours) < 500,
   },
   {
-    row: 'A body that is not JSON: 500 with the message of Python',
+    row: "A body that is not JSON: 500 with the message of Python's parser",
     applies: ({ at, ours }) =>
       /faultstring$|^status$/.test(at) && /The request body is not valid JSON/.test(JSON.stringify(ours)),
   },
@@ -42,7 +42,7 @@ export const EXPLAINED: readonly Explanation[] = [
       /^\.\w+(\.description)?$/.test(at),
   },
   {
-    row: 'Every lock is written to the node',
+    row: "Every lock is written to the node's record, so adding a port also updates `updated_at`",
     applies: ({ at, real, ours }) => /\.updated_at$/.test(at) && real === '{time}' && ours === null,
   },
   {
