@@ -123,7 +123,7 @@ function coreosDeploy(
   }
 }
 
-/** With its image known to Ironic, an installation that failed is told in the host's error, as one of any other image. */
+/** Ironic knows the image, so the host's error reports a failed installation, as for any other image. */
 function coreosImageOf(image: HostImageManifest | undefined): HostImage | undefined {
   const { url = '', checksum = '' } = image ?? {}
   if (url === '') return undefined

@@ -1,3 +1,4 @@
+import { defined } from '../../base/runtime/index.js'
 import type { MachineSpec, Machines } from '../../machine/index.js'
 import { InProcessTransport, IronicClient, type Dispatch, type Transport } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
@@ -73,7 +74,7 @@ export class StageEnrollment implements SnapshotStore<EnrollmentState> {
     const { machines, database, accounts, group } = this.#parts
     const account = (address: string) => accounts.of(address)
     const setAccount = (address: string, made: BmcAccount) => accounts.set(address, made)
-    const ownGroup = group === '' ? {} : { conductor_group: group }
+    const ownGroup = defined({ conductor_group: group === '' ? undefined : group })
     const parts = { client, machines, store: database.watched, account, setAccount }
     return enroll(parts, spec, { ...ownGroup, ...fields })
   }

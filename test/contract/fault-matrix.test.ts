@@ -46,7 +46,7 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     },
   },
   {
-    title: 'a reboot that fails is told by the request that failed',
+    title: 'a failed reboot names the request that failed',
     cells: {
       'clean, power switch fails': ['last_error'],
       'teardown, power switch fails': ['last_error'],
@@ -64,7 +64,7 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     },
   },
   {
-    title: 'an error of the Redfish library is told like one of Ironic',
+    title: 'an error of the Redfish library has the sentence of Ironic’s own errors',
     cells: {
       'rescue, power switch fails': ['last_error'],
       'unrescue, power switch fails': ['last_error'],
@@ -74,7 +74,7 @@ const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     },
   },
   {
-    title: 'a power change that fails at a look is told like one that fails at the change',
+    title: 'a power change whose read fails has the sentence of a failed change',
     cells: {
       'power on, bmc silent': ['last_error'],
       'power on, power state refused': ['last_error'],

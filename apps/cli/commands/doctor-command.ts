@@ -38,7 +38,7 @@ interface HealthGroup {
 const SIMULATION_PACKAGES = ['ext2fs', 'lzma-native']
 /** Open files below which servers of many machines fail. */
 const FEW_OPEN_FILES = 1024
-/** Where `up` listens unless it is told otherwise. */
+/** The default port of `up`. */
 const IRONIC_PORT = 6385
 
 /** `ironstage doctor`: what works here, and what to do about the rest. Exit code 1 if simulated machines do not work. */

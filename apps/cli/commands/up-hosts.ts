@@ -66,7 +66,7 @@ const readHosts = (manifests: Manifests): ReadHosts => {
 /**
  * Looks whether manifests have a host that can be applied.
  *
- * @throws UserError (usage) with a line for everything that is wrong where there is none
+ * @throws UserError (usage) if the files have no valid host, with a line for each mistake
  */
 export function checkHosts(manifests: Manifests): void {
   const { hosts, refusals } = readHosts(manifests)
