@@ -11,6 +11,7 @@ const entries = readdirSync(join(root, 'public'))
   .map((name) => name.replace(/\.ts$/, ''))
 const built = (entry) => join(root, `dist/public/${entry}.d.ts`)
 const types = join(root, 'dist/types')
+const isPublic = (id) => id.startsWith(join(root, 'dist/public/'))
 /** Without it, declarations would need the user's project to name the types of Node.js. */
 const NODE_TYPES = '/// <reference types="node" preserve="true" />\n'
 
@@ -29,10 +30,11 @@ const bundle = await rollup({
 rmSync(types, { recursive: true, force: true })
 const { output } = await bundle.write({
   dir: types,
-  // Small parts are joined into larger ones.
-  experimentalMinChunkSize: 20_000,
   entryFileNames: '[name].d.ts',
-  chunkFileNames: (chunk) => `part-${chunk.name.replace(/\.d$/, '')}.d.ts`,
+  // Only the entries of MSW and Vitest may import packages that a user need not have.
+  manualChunks: (id) => (isPublic(id) ? undefined : 'shared'),
+  chunkFileNames: '[name].d.ts',
+  minifyInternalExports: false,
 })
 await bundle.close()
 for (const { fileName, isEntry } of output) {

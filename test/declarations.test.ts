@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,9 +21,9 @@ function importedPackages(): Map<string, string> {
   const packages = new Map<string, string>()
   // A set also walks what is added meanwhile.
   for (const file of files)
-    for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from|import\(|^import)\s*['"]([^'"]+)['"]/gm))
-      if (path!.startsWith('.')) files.add(join(dirname(file), path!.replace(/\.js$/, '.d.ts')))
-      else packages.set(path!, relative(root, file))
+    for (const { fileName: path } of ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles)
+      if (path.startsWith('.')) files.add(join(dirname(file), path.replace(/\.js$/, '.d.ts')))
+      else packages.set(path, relative(root, file))
   return packages
 }
 
@@ -45,6 +46,6 @@ function hasTypes(specifier: string): boolean {
 
 test('the declarations of the library import only packages whose types are installed with it', () => {
   const imported = importedPackages()
-  expect(imported.size).toBeGreaterThan(2)
+  expect([...imported.keys()]).toContain('ajv')
   expect([...imported].filter(([specifier]) => !hasTypes(specifier))).toEqual([])
 })
