@@ -14,9 +14,7 @@ const { name, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'
 /** Packages that the declarations of the library import, each with one of the files that import it. */
 function importedPackages(): Map<string, string> {
   const files = new Set(
-    ['index', 'steps', 'ignition', 'coreos', 'control'].map((entry) =>
-      join(root, `dist/types/${entry}.d.ts`),
-    ),
+    ['index', 'steps', 'ignition', 'coreos', 'control'].map((entry) => join(root, `dist/types/${entry}.d.ts`)),
   )
   const packages = new Map<string, string>()
   // A set also walks what is added meanwhile.
