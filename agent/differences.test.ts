@@ -5,7 +5,7 @@ import { ask, ironicError, TOKEN } from '../test/kit/fake-ironic.js'
 
 const OWN = { className: 'OwnManager', name: 'own', version: '1', support: () => Promise.resolve(5) }
 
-/** Intended differences from ironic-python-agent that its recordings do not show; rows of docs/fidelity.md. */
+/** Intended differences from ironic-python-agent that its recordings do not show; rows of docs/fidelity/. */
 
 const inspecting = (parameters: Record<string, string>) => ({
   boot: {

@@ -8,7 +8,7 @@ import { defaultMachineSpec } from './hardware/default-spec.js'
 import { NO_PACE, type Machine } from './machine.js'
 import { openMachines } from './machines.js'
 
-/** Tests of rows in docs/fidelity.md: deliberate differences between simulated and real computers. */
+/** Tests of rows in docs/fidelity/: deliberate differences between simulated and real computers. */
 
 async function opened(stateDir: string | null = null) {
   return openMachines({

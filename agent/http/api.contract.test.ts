@@ -29,7 +29,7 @@ const RECORDED_INVENTORY = (
   }
 ).command_result
 
-/** Intended differences: the expected answer by seq, in place of the recorded one. Rows of docs/fidelity.md. */
+/** Intended differences: the expected answer by seq, in place of the recorded one. Rows of docs/fidelity/. */
 const OTHERWISE: Record<number, { why: string; status: number; answer: unknown }> = {
   23: {
     why: 'the parser, and so its complaint, is not Python’s',

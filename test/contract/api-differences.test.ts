@@ -4,7 +4,7 @@ import { defined, hours } from '../../base/runtime/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
-/** Differences from upstream on purpose that no recording shows; rows of docs/fidelity.md. */
+/** Differences from upstream on purpose that no recording shows; rows of docs/fidelity/. */
 
 async function ask(stage: Stage, method: string, target: string, body?: string) {
   const response = await stage.api({

@@ -1,28 +1,43 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { fidelityPage } from '../kit/fidelity/fidelity-page.js'
+import { fidelityRows, fidelitySubjects } from '../kit/fidelity/fidelity-rows.js'
 import { hasTest } from '../kit/test-titles.js'
 
 const root = new URL('../../', import.meta.url)
-const document = readFileSync(new URL('docs/fidelity.md', root), 'utf8')
+const overview = readFileSync(new URL('docs/fidelity.md', root), 'utf8')
 
-/** Rows of the tables, as cells. */
-const rows = document
-  .split('\n')
-  .filter((line) => /^\| (?!Upstream|Real)/.test(line))
-  .map((line) => line.slice(2, -2).split(' | '))
-
-test('every row has its four cells', () => {
-  expect(rows.length).toBeGreaterThan(50)
-  for (const row of rows) expect(row, row[0]).toHaveLength(4)
+test.each(fidelityRows())('a test shows ours: $upstream', ({ test: { file, title } }) => {
+  expect(hasTest(new URL(file, root), title), `${file} has no test "${title}"`).toBe(true)
 })
 
-test.each(rows.map(([upstream, , , shown]) => [upstream!, shown!]))('a test shows ours: %s', (_, shown) => {
-  const [, path, title] = /^`([^`]+)` "(.+)"$/.exec(shown) ?? []
-  expect(path, shown).toBeDefined()
-  expect(hasTest(new URL(path!, root), title!), `${path} has no test "${title}"`).toBe(true)
+test('no behaviour of upstream has two rows in one subject', () => {
+  for (const { title, rows } of fidelitySubjects().values())
+    expect(new Set(rows.map(({ upstream, ours }) => `${upstream} ${ours}`)).size, title).toBe(rows.length)
+})
+
+describe.each([...fidelitySubjects()])('docs/fidelity/%s.yaml', (name, subject) => {
+  test('has only known members', () => {
+    const { title, introduction, compared_with, rows, ...others } = subject
+    expect(others).toEqual({})
+    expect([title, introduction ?? '', compared_with].map((text) => typeof text)).toEqual(Array(3).fill('string'))
+    for (const { upstream, ours, switch: restores, test: shown, ...more } of rows) {
+      expect({ ...more, ...shown }).toEqual({ file: expect.any(String), title: expect.any(String) })
+      for (const text of [upstream, ours, restores ?? '']) expect(text, upstream).not.toMatch(/\n|(?<!\\)\|/)
+    }
+  })
+
+  test('its page is up to date', () => {
+    const page = readFileSync(new URL(`docs/fidelity/${name}.md`, root), 'utf8')
+    expect(page, 'npm run docs writes it').toBe(fidelityPage(name, subject))
+  })
+
+  test('the overview names it', () => {
+    expect(overview).toContain(`- [${subject.title}](fidelity/${name}.md)\n`)
+  })
 })
 
 test('the suites that the introduction names exist', () => {
-  for (const [, path] of document.matchAll(/`([\w/.-]+\.test\.ts)`/g))
+  for (const [, path] of overview.matchAll(/`([\w/.-]+\.test\.ts)`/g))
     expect(() => readFileSync(new URL(path!, root)), path).not.toThrow()
 })

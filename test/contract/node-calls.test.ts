@@ -26,7 +26,7 @@ interface Asked {
 const read = (name: string): Asked =>
   JSON.parse(readFileSync(new URL(`../fixtures/node-calls/${name}.json`, import.meta.url), 'utf8')) as Asked
 
-/** Why an answer of ours is another one, by method and the end of the path; each a row of docs/fidelity.md. */
+/** Why an answer of ours is another one, by method and the end of the path; each a row of docs/fidelity/. */
 const ON_PURPOSE: readonly [why: string, applies: (call: AskedCall) => boolean][] = [
   ['an interface is named, not a Python object', ({ error }) => error?.includes(' object at 0x') ?? false],
   [

@@ -4,7 +4,7 @@ import { ironicSentence } from '../../base/wire/index.js'
 import { BASE } from './replay.js'
 import { openStage, type Stage } from './stage.js'
 
-/** Differences from upstream on purpose in what nodes have; rows of docs/fidelity.md. */
+/** Differences from upstream on purpose in what nodes have; rows of docs/fidelity/. */
 
 async function ask(stage: Stage, method: string, target: string, body?: unknown) {
   const response = await stage.api({

@@ -4,7 +4,7 @@ import type { RecordedExchange, Recording, Shape } from './recording.js'
 
 export const BASE = 'http://ironic.test:6385'
 
-/** How an answer of ours differs on purpose from the recorded one; every entry is a row of docs/fidelity.md. */
+/** How an answer of ours differs on purpose from the recorded one; every entry is a row of docs/fidelity/. */
 export interface Difference {
   why: string
   status?: number

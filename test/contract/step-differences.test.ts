@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createStagedLab, installCoreos, type StagedLab } from '../../lab/index.js'
 import { ignition } from '../kit/deployed.js'
 
-/** Differences of the steps from the shipped ones on purpose that show on a whole machine; rows of docs/fidelity.md. */
+/** Differences of the steps from the shipped ones on purpose that show on a whole machine; rows of docs/fidelity/. */
 
 function commandsOf(lab: StagedLab): string[] {
   const commands: string[] = []

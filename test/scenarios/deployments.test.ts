@@ -168,7 +168,7 @@ test('a machine is given back, cleaned, and deployed again with another config',
 
 test.each(['rebuild', 'active'] as const)('%s without deploy steps never installs', async (verb) => {
   await using lab = await createStagedLab()
-  // A rebuild is refused where nothing says what to build (docs/fidelity.md).
+  // A rebuild is refused where nothing says what to build (docs/fidelity/).
   const fields = { instance_info: { image_source: 'http://images.invalid/a.raw' } }
   const node = await lab.enroll({ fields })
   const ran: unknown[] = []

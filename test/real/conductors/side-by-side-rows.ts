@@ -11,7 +11,7 @@ export interface Row extends Asked {
 
 /** An intended difference, and the row of the document that explains it. */
 export interface Difference {
-  /** How the row of docs/fidelity.md begins. */
+  /** Beginning of the row of docs/fidelity/, which says what upstream does. */
   readonly row: string
   /** Each place that differs, with what the real agent says there and what ours says. */
   readonly at: Readonly<Record<string, readonly [real: unknown, ours: unknown]>>

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { StepKind } from '../../../base/wire/index.js'
 import { OTHER_COMMANDS, stepCommands, WRONG_PARAMETERS } from './side-by-side-commands.js'
@@ -6,11 +5,10 @@ import { AT_WORK, BODIES, DOCUMENTS, TOKENS } from './side-by-side-requests.js'
 import { runs, withToken, type Difference, type Row } from './side-by-side-rows.js'
 import { sideBySide, type Answer, type Asked, type SideBySide } from './side-by-side.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
+import { fidelityRows } from '../../kit/fidelity/fidelity-rows.js'
 
 /** Minutes of it are the installation, when nothing is cached. */
 const INSTALLATION = 900_000
-
-const FIDELITY = readFileSync(new URL('../../../docs/fidelity.md', import.meta.url), 'utf8')
 
 describe.each<[string, readonly Row[]]>([
   ['documents', DOCUMENTS],
@@ -43,7 +41,7 @@ describe('what ends the agent’s work', () => {
     await using both = await sideBySide()
     await compare(both, runs(name, params))
     const status: Asked = { path: '/v1/status' }
-    // A row of docs/fidelity.md: IPA's port is closed.
+    // A row of docs/fidelity/agent.yaml: IPA's port is closed.
     await vi.waitFor(() => expect(both.real(status)).rejects.toThrow(), { timeout: REAL_PEER_TIMEOUT })
     expect(await both.ours(status)).toMatchObject({ status: 503, body: { faultcode: 'Server' } })
   })
@@ -83,7 +81,7 @@ async function compare(both: SideBySide, row: Row, last: Last = { real: '', ours
 }
 
 function expectDocumented({ row }: Difference): void {
-  expect(FIDELITY.split('\n').filter((line) => line.startsWith(`| ${row}`))).toHaveLength(1)
+  expect(fidelityRows().filter(({ upstream }) => upstream.startsWith(row))).toHaveLength(1)
 }
 
 /** The comparable part of an answer, without values of the moment. */

@@ -10,7 +10,7 @@ export interface Case {
   tty?: boolean
   /** Files of the folder that this case needs. */
   files?: Record<string, string>
-  /** The cell of docs/fidelity.md that explains a difference on the disk. */
+  /** Upstream's behaviour, of a row of docs/fidelity/, that explains a difference on the disk. */
   explained?: string
 }
 

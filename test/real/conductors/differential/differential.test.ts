@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fidelityRows } from '../../../kit/fidelity/fidelity-rows.js'
 import { EXPLAINED } from './explained.js'
 import { ALONE, TOGETHER } from './scripts/index.js'
 import { expectNone, openSides, together, type Sides } from './sides.js'
@@ -24,8 +24,7 @@ test('every explanation is still needed', () => {
   expect(EXPLAINED.map(({ row }) => row).filter((row) => !sides.explained.has(row))).toEqual([])
 })
 
-test('every explanation is a row of docs/fidelity.md', async () => {
-  const document = await readFile(new URL('../../../../docs/fidelity.md', import.meta.url), 'utf8')
-  const rows = document.split('\n').map((line) => line.split(' | ')[0]!.slice(2))
+test('every explanation is a row of fidelity', () => {
+  const rows = fidelityRows().map(({ upstream }) => upstream)
   expect(EXPLAINED.map(({ row }) => row).filter((row) => !rows.includes(row))).toEqual([])
 })

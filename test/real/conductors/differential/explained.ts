@@ -1,6 +1,6 @@
 import type { Difference } from './compare.js'
 
-/** A difference that is meant: which calls, where in the answer, and the row of docs/fidelity.md that says so. */
+/** A difference that is meant: which calls, where in the answer, and the row of docs/fidelity/ that says so. */
 export interface Explanation {
   /** The row's first cell, as it is written there. */
   readonly row: string
