@@ -26,7 +26,7 @@ import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { machineSpecs, type WantedMachine } from './machine-specs.js'
 import { namingNodes } from './naming-nodes.js'
 import { nodesIn } from './node-directory.js'
-import { observe, type Observation } from './observation.js'
+import { observe, type NodeDirectory, type Observation } from './observation.js'
 import { ReservationGate } from './reservation-gate.js'
 import { stageAgents } from './stage-agents.js'
 import { stageControl } from './stage-control.js'
@@ -143,11 +143,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const start = ironicStarter(options, core, settings, connections, { ...parts, withControl })
   const ironic = scope.use(new StagedIronic({ start, apiSwitch: connections.apiSwitch, database, reservations }))
   const dispatch = await ironic.begin()
-  for (const node of nodes.list()) {
-    const machine = nodes.machineOf(node)
-    if (machine !== undefined) reservations.belongs(machine, node.uuid)
-  }
-  reservations.open()
+  reserveMachines(nodes, reservations)
   await enrollFirst(options, enrollment, dispatch)
   // Close the listener before its handlers.
   scope.use(connections.server)
@@ -156,6 +152,15 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   connections.outsideRequests.open(entrance.get().inputs)
   connections.apiSwitch.open(dispatch)
   return stageOf(options, core, connections, { ...parts, ironic, entrance: entrance.get() })
+}
+
+/** Tells the gate whose machines the stored nodes use, and opens it. */
+function reserveMachines(nodes: NodeDirectory, reservations: ReservationGate): void {
+  for (const node of nodes.list()) {
+    const machine = nodes.machineOf(node)
+    if (machine !== undefined) reservations.belongs(machine, node.uuid)
+  }
+  reservations.open()
 }
 
 function openDatabase({ folder }: StageOptions, { clock, events, logger, scope }: StageCore): CurrentDatabase {

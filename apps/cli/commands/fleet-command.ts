@@ -49,7 +49,7 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   const { json = false, 'state-dir': stateDir, 'hosts-out': hostsFile } = options
   const logger = logTo(environment, json)
   using _ = containStrayErrors(environment, logger)
-  const say: Say = (event, text, fields = {}) => stdout.either(json, { event, ...fields }, text)
+  const say: SayEvent = (event, text, fields = {}) => stdout.either(json, { event, ...fields }, text)
   const clock = new LabClock({ mode: options.speed ?? 1 })
   const ironicUrl = options['ironic-url'] === 'env' ? endpointOf(environment.variables) : options['ironic-url']
   const nodes = {
@@ -87,11 +87,11 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
 /** An Ironic refuses the inspection data of a ramdisk that is up before it has begun to wait for it. */
 const BOOT_TIME = '5s'
 
-type Say = (event: string, text: string | readonly string[], fields?: Record<string, unknown>) => void
+type SayEvent = (event: string, text: string | readonly string[], fields?: Record<string, unknown>) => void
 
 function sayReady(
   running: Fleet,
-  { say, hostsFile, uiUrl }: { say: Say; hostsFile: string | undefined; uiUrl: string | null },
+  { say, hostsFile, uiUrl }: { say: SayEvent; hostsFile: string | undefined; uiUrl: string | null },
 ): void {
   const { redfishUrl, controlUrl, agentsUrl, caFile } = running
   const machines = running.machines.list().length
@@ -218,7 +218,7 @@ interface Enrolling {
   environment: Environment
   /** Resolves when the fleet is to stop, which ends the enrollment. */
   stop: Promise<void>
-  say: Say
+  say: SayEvent
 }
 
 async function enroll(hosts: readonly FleetHost[], { url, environment, stop, say, ...nodes }: Enrolling) {

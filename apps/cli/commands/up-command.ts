@@ -53,7 +53,7 @@ export async function up(
   const json = options.json ?? false
   const logger = logTo(environment, json, defined({ verbose: options.verbose }))
   using _ = containStrayErrors(environment, logger)
-  const say: Say = (event, text) => stdout.either(json, event, text)
+  const say: SayLine = (event, text) => stdout.either(json, event, text)
   const clock = new LabClock({ mode: clockMode(options) })
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
@@ -259,10 +259,10 @@ interface NodeWatch {
 }
 
 /** Prints an event for programs, or lines for people. */
-type Say = (event: object, text: string | readonly string[]) => void
+type SayLine = (event: object, text: string | readonly string[]) => void
 
 /** Prints the changes of nodes that matter to a person; with `json` also those while starting. */
-function watchNodes(say: Say, json: boolean): NodeWatch {
+function watchNodes(say: SayLine, json: boolean): NodeWatch {
   const seen = new Map<string, { name: string | null; state: string; error: string | null }>()
   let begun = json
   return {

@@ -11,14 +11,14 @@ export interface IronicAccess {
 const ironicAccessError = (message: string, remedy: string, cause?: unknown): UserError =>
   new UserError('ironic-access', message, { kind: 'usage', remedy, ...defined({ cause }) })
 
-type Variables = Readonly<Record<string, string | undefined>>
+type AccessVariables = Readonly<Record<string, string | undefined>>
 
 /**
  * The URL of Ironic from the environment, read as python-ironicclient and BareMetal Operator read it.
  *
  * @throws UserError (usage) when it does not say
  */
-export function endpointOf(variables: Variables): string {
+export function endpointOf(variables: AccessVariables): string {
   const endpoint = variables['OS_ENDPOINT'] || variables['IRONIC_ENDPOINT']
   if (endpoint && /^https?:\/\//.test(endpoint)) return endpoint
   throw ironicAccessError(
@@ -33,7 +33,7 @@ export function endpointOf(variables: Variables): string {
  *
  * @throws UserError (usage) for half of the credentials, and for a file that cannot be read
  */
-export async function accessOf(variables: Variables): Promise<IronicAccess> {
+export async function accessOf(variables: AccessVariables): Promise<IronicAccess> {
   const file = variables['OS_CACERT'] || variables['IRONIC_CACERT_FILE']
   const ca = file
     ? await readNamedText(file).catch((cause: unknown) => {
@@ -48,7 +48,7 @@ export async function accessOf(variables: Variables): Promise<IronicAccess> {
   return { headers: credentialsIn(variables), tls: { insecure, ...defined({ ca }) } }
 }
 
-function credentialsIn(variables: Variables): Record<string, string> {
+function credentialsIn(variables: AccessVariables): Record<string, string> {
   if (variables['OS_AUTH_TYPE'] !== 'http_basic') return {}
   const { OS_USERNAME: username, OS_PASSWORD: password } = variables
   if (!username || password === undefined)

@@ -9,13 +9,13 @@ import type { CommandOptionValues } from '../options/resolve-options.js'
 import { besideStream, downloadPolicyOf, streamFor } from './fetching.js'
 import { hostArchitecture } from './host-architecture.js'
 
-type DownloadOptions = CommandOptionValues<(typeof DOWNLOAD_OPTIONS)[number]>
+type DownloadCommandOptions = CommandOptionValues<(typeof DOWNLOAD_OPTIONS)[number]>
 
 /** Formats of the metal images of Fedora and RHEL CoreOS. */
 const DEFAULT_FORMATS = ['raw.xz', 'raw.gz']
 
 /** `ironstage download`: coreos-installer's, which also checks digests, resumes, and keeps what it has fetched. */
-export async function download(options: DownloadOptions, environment: Environment): Promise<number> {
+export async function download(options: DownloadCommandOptions, environment: Environment): Promise<number> {
   const { stream: named = 'stable', directory = '.', decompress = false, json } = options
   const stream = await streamFor(named, options, environment)
   const done = await downloadArtifacts(wanted(stream, options), {
@@ -36,7 +36,7 @@ export async function download(options: DownloadOptions, environment: Environmen
 
 function wanted(
   stream: StreamMetadata,
-  { architecture = hostArchitecture(), platform = 'metal', format }: DownloadOptions,
+  { architecture = hostArchitecture(), platform = 'metal', format }: DownloadCommandOptions,
 ): StreamArtifact[] {
   const formats = stream.architectures[architecture]?.artifacts[platform]?.formats ?? {}
   const chosen = format ?? DEFAULT_FORMATS.find((name) => name in formats) ?? DEFAULT_FORMATS[0]!

@@ -1,13 +1,11 @@
 import type { RecordingMessage } from '../format/recording-exchange.js'
 import { type ComparedCall, firstOf, lastOf } from './compared-calls.js'
-import { compareDocuments, type DocumentComparison } from './compare-documents.js'
-import type { Difference, SeenDifference } from './difference.js'
+import { compareDocuments, type DocumentComparison, type PlaceDifference } from './compare-documents.js'
+import type { SeenDifference } from './difference.js'
 import { COMPARED_HEADERS } from './varying-fields.js'
 import type { IdMap } from './ids.js'
 import { callName } from './call-routes.js'
 import { endsInPassing, restsOf, stateIn } from './passing-states.js'
-
-type Found = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>
 
 export interface CallComparison {
   readonly ids: IdMap
@@ -21,7 +19,7 @@ export function compareCalls(
   is: ComparedCall,
   { ids, requests = false }: CallComparison,
 ): SeenDifference[] {
-  const found: Found[] = []
+  const found: PlaceDifference[] = []
   const before = lastOf(was)
   const now = lastOf(is)
   if (requests) {
@@ -48,8 +46,8 @@ export function compareCalls(
   return found.map((each) => ({ ...each, call, seq: before.seq }))
 }
 
-function compareHeaders(was: RecordingMessage, is: RecordingMessage, ids: IdMap): Found[] {
-  return Object.entries(COMPARED_HEADERS).flatMap(([name, part]): Found[] => {
+function compareHeaders(was: RecordingMessage, is: RecordingMessage, ids: IdMap): PlaceDifference[] {
+  return Object.entries(COMPARED_HEADERS).flatMap(([name, part]): PlaceDifference[] => {
     const before = was.headers[name]
     const now = is.headers[name]
     const place = `header.${name}`
@@ -65,7 +63,7 @@ function compareBodies(
   is: RecordingMessage,
   side: '' | 'request',
   comparison: DocumentComparison,
-): Found[] {
+): PlaceDifference[] {
   const place = side === '' ? 'body' : 'request'
   // Bodies beyond the limit are not there to be compared.
   if (was.cut || is.cut) return []

@@ -4,7 +4,8 @@ import type { Difference } from './difference.js'
 import { variationOf } from './varying-fields.js'
 import type { IdMap } from './ids.js'
 
-type Found = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>
+/** What differs at a place of a message, whichever call it is. */
+export type PlaceDifference = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>
 
 export interface DocumentComparison {
   readonly ids: IdMap
@@ -13,8 +14,8 @@ export interface DocumentComparison {
 }
 
 /** Where two JSON documents differ, apart from values that vary by their field. */
-export function compareDocuments(was: unknown, is: unknown, place: string, comparison: DocumentComparison): Found[] {
-  const found: Found[] = []
+export function compareDocuments(was: unknown, is: unknown, place: string, comparison: DocumentComparison): PlaceDifference[] {
+  const found: PlaceDifference[] = []
   new Comparer(comparison, found).compare(was, is, place, '')
   return found
 }
@@ -22,9 +23,9 @@ export function compareDocuments(was: unknown, is: unknown, place: string, compa
 class Comparer {
   readonly #ids: IdMap
   readonly #shapeOnly: boolean
-  readonly #found: Found[]
+  readonly #found: PlaceDifference[]
 
-  constructor({ ids, shapeOnly = false }: DocumentComparison, found: Found[]) {
+  constructor({ ids, shapeOnly = false }: DocumentComparison, found: PlaceDifference[]) {
     this.#ids = ids
     this.#shapeOnly = shapeOnly
     this.#found = found

@@ -102,15 +102,15 @@ export function jsonObject(bytes: Uint8Array, name: string): Record<string, unkn
   throw badManifest(name, 'it is not a JSON object')
 }
 
-type Wrong = (what: string) => UserError
+type ManifestRefusal = (what: string) => UserError
 
-function descriptors(value: unknown, of: string, most: number, wrong: Wrong): Descriptor[] {
+function descriptors(value: unknown, of: string, most: number, wrong: ManifestRefusal): Descriptor[] {
   if (!Array.isArray(value)) throw wrong(`it has no list of ${of}`)
   if (value.length > most) throw wrong(`it has more than ${most} ${of}`)
   return value.map((one, index) => descriptor(one, `${of}[${index}]`, wrong))
 }
 
-function descriptor(value: unknown, at: string, wrong: Wrong): Descriptor {
+function descriptor(value: unknown, at: string, wrong: ManifestRefusal): Descriptor {
   if (!isObject(value)) throw wrong(`it has no ${at}`)
   const { mediaType, digest, size, platform, annotations } = value
   if (typeof mediaType !== 'string') throw wrong(`${at} has no mediaType`)

@@ -12,7 +12,7 @@ import {
 import type { MirrorRule } from './mirrors.js'
 import { ERRORS } from '../errors.js'
 
-type Wrong = (what: string) => UserError
+type MirrorsRefusal = (what: string) => UserError
 
 /** Kinds of manifests with mirrors, where they keep them, and for which names the mirrors are asked. */
 const MIRROR_KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> = {
@@ -28,7 +28,7 @@ const MIRROR_KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag
  * @throws UserError `image-mirrors` (usage)
  */
 export async function readMirrors(path: string, clock: Clock): Promise<MirrorRule[]> {
-  const wrong: Wrong = (what) => mirrorsFileError(path, what)
+  const wrong: MirrorsRefusal = (what) => mirrorsFileError(path, what)
   const text = await withClockHeld(clock, `reading ${path}`, () =>
     readNamedText(path).catch((cause: unknown) => {
       throw mirrorsFileError(path, 'cannot be read', cause)
@@ -51,7 +51,7 @@ function manifestsIn(text: string, path: string): Record<string, unknown>[] {
   return objects.filter((one): one is Record<string, unknown> => isObject(one) && typeof one['kind'] === 'string')
 }
 
-function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: Wrong): MirrorRule[] {
+function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: MirrorsRefusal): MirrorRule[] {
   const known = MIRROR_KINDS[String(kind)]
   if (!known)
     throw wrong(`has an object of the kind ${String(kind)}, and not of ${Object.keys(MIRROR_KINDS).join(', ')}`)
@@ -103,7 +103,7 @@ function mergeRules(rules: readonly MirrorRule[]): MirrorRule[] {
 const isSameMirror = (one: MirrorRule['mirrors'][number], other: MirrorRule['mirrors'][number]): boolean =>
   one.place === other.place && one.pulls === other.pulls
 
-function registriesConf(text: string, path: string, wrong: Wrong): MirrorRule[] {
+function registriesConf(text: string, path: string, wrong: MirrorsRefusal): MirrorRule[] {
   let value: unknown
   try {
     value = readNested(text, path, parseToml)
@@ -117,7 +117,7 @@ function registriesConf(text: string, path: string, wrong: Wrong): MirrorRule[] 
   return list.map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong))
 }
 
-function registryRule(one: unknown, at: string, wrong: Wrong): MirrorRule {
+function registryRule(one: unknown, at: string, wrong: MirrorsRefusal): MirrorRule {
   const { prefix, location, mirror = [], blocked = false, ...more } = isObject(one) ? one : {}
   const byDigest = more['mirror-by-digest-only']
   const source = prefix ?? location

@@ -20,6 +20,9 @@ export interface RedfishCall {
   readonly isLie: boolean
 }
 
+/** Folder of the resources that a system and its manager both have. */
+export type ResourceParent = 'Systems' | 'Managers'
+
 /** A call to a resource of one machine. */
 export interface MachineCall extends RedfishCall {
   readonly machine: Machine

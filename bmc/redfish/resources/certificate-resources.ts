@@ -27,11 +27,11 @@ import {
   type MachineCall,
   type RedfishOutcome,
   type RedfishResource,
+  type ResourceParent,
 } from '../protocol/resource.js'
 import { decodePathPart } from '../protocol/resource-routes.js'
 import { MEDIA_SLOTS } from './virtual-media-resources.js'
 
-type Parent = 'Systems' | 'Managers'
 
 const REPLACE = 'CertificateService.ReplaceCertificate'
 const CERTIFICATE_TYPES = choiceCheck(['PEM'])
@@ -96,7 +96,7 @@ const CERTIFICATE_FIELDS = {
   Oem: anyObject,
 }
 
-const pathTo = (parent: Parent, { machine, params }: MachineCall, ...more: string[]): string[] => [
+const pathTo = (parent: ResourceParent, { machine, params }: MachineCall, ...more: string[]): string[] => [
   parent,
   machine.spec.id,
   'VirtualMedia',
@@ -113,7 +113,7 @@ function trustOf(call: MachineCall) {
   return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
 }
 
-function certificateCollection(parent: Parent, call: MachineCall): RedfishDocument | undefined {
+function certificateCollection(parent: ResourceParent, call: MachineCall): RedfishDocument | undefined {
   const trust = trustOf(call)
   if (!trust) return undefined
   const path = pathTo(parent, call)
@@ -121,13 +121,13 @@ function certificateCollection(parent: Parent, call: MachineCall): RedfishDocume
   return makeCollection('CertificateCollection', path, 'Certificates', members)
 }
 
-function certificateDocument(parent: Parent, call: MachineCall): RedfishDocument | undefined {
+function certificateDocument(parent: ResourceParent, call: MachineCall): RedfishDocument | undefined {
   const one = trustOf(call)?.one
   return one && certificateOf(pathTo(parent, call, one.id), one.pem)
 }
 
 /** @throws Refusal 404 for an unknown slot, 400 for a text that is no certificate */
-async function addCertificate(parent: Parent, call: MachineCall): Promise<RedfishOutcome> {
+async function addCertificate(parent: ResourceParent, call: MachineCall): Promise<RedfishOutcome> {
   const { machine, body, params, service } = call
   const trust = trustOf(call)
   if (!trust) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
@@ -150,7 +150,7 @@ async function removeCertificate(call: MachineCall): Promise<void> {
 }
 
 /** Certificates of slots, below a system or below its manager. */
-const certificateResources = (parent: Parent): RedfishResource[] => [
+const certificateResources = (parent: ResourceParent): RedfishResource[] => [
   ofMachine(`/${parent}/{machine}/VirtualMedia/{slot}/Certificates`, {
     reads: 'read certificates',
     changes: 'change certificates',

@@ -9,10 +9,9 @@ import {
   enabledStatus,
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
-import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { ofMachine, type MachineCall, type RedfishResource, type ResourceParent } from '../protocol/resource.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
 
-type Parent = 'Systems' | 'Managers'
 const LOG = 'EventLog'
 
 const logEntryDocument = (path: readonly string[], machine: string, entry: LogEntry): RedfishDocument => {
@@ -27,7 +26,7 @@ const logEntryDocument = (path: readonly string[], machine: string, entry: LogEn
 }
 
 /** A log of a system or its manager; both show the BMC's entries. */
-const logResources = (parent: Parent): RedfishResource[] => {
+const logResources = (parent: ResourceParent): RedfishResource[] => {
   const pathOfLog = ({ machine }: MachineCall) => [parent, machine.spec.id, 'LogServices', LOG]
   const root = `/${parent}/{machine}/LogServices`
   const isThere = ({ params }: MachineCall) => params['log'] === LOG

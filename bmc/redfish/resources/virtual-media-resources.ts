@@ -21,7 +21,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
-import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { ofMachine, type MachineCall, type RedfishResource, type ResourceParent } from '../protocol/resource.js'
 
 interface MediaSlot {
   device: MediaDrive
@@ -37,7 +37,6 @@ export const MEDIA_SLOTS: ReadonlyMap<string, MediaSlot> = new Map([
 ])
 
 /** Virtual media belong to the manager; newer services show them with the system, too. */
-type Parent = 'Managers' | 'Systems'
 
 const MEDIA_PROTOCOLS = [...FETCHED_PROTOCOLS, 'OEM']
 
@@ -62,7 +61,7 @@ function present(call: MachineCall): MediaSlot {
   return slot
 }
 
-function mediumOf(parent: Parent, machine: Machine, id: string): RedfishDocument | undefined {
+function mediumOf(parent: ResourceParent, machine: Machine, id: string): RedfishDocument | undefined {
   const slot = MEDIA_SLOTS.get(id)
   if (!slot) return undefined
   const path = [parent, machine.spec.id, 'VirtualMedia', id]
@@ -127,7 +126,7 @@ function insert(call: MachineCall, wanted: RedfishDocument): Promise<void> {
 const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject([present(call).device])
 
 /** A PATCH does what the actions do, for clients of services without them. */
-async function patch(call: MachineCall, parent: Parent): Promise<void> {
+async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
   const { body, machine, params } = call
   const current = mediumOf(parent, machine, params['slot']!)
   checkPatch(
@@ -147,7 +146,7 @@ async function patch(call: MachineCall, parent: Parent): Promise<void> {
   })
 }
 
-const mediaResources = (parent: Parent): RedfishResource[] => {
+const mediaResources = (parent: ResourceParent): RedfishResource[] => {
   const root = `/${parent}/{machine}/VirtualMedia`
   return [
     ofMachine(root, {
