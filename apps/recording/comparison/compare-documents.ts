@@ -4,7 +4,7 @@ import type { Difference } from './difference.js'
 import { variationOf } from './varying-fields.js'
 import type { IdMap } from './ids.js'
 
-/** What differs at a place of a message, whichever call it is. */
+/** A difference at one place of a message, without its call. */
 export type PlaceDifference = Pick<Difference, 'place' | 'kind' | 'was' | 'is'>
 
 export interface DocumentComparison {
@@ -14,7 +14,12 @@ export interface DocumentComparison {
 }
 
 /** Where two JSON documents differ, apart from values that vary by their field. */
-export function compareDocuments(was: unknown, is: unknown, place: string, comparison: DocumentComparison): PlaceDifference[] {
+export function compareDocuments(
+  was: unknown,
+  is: unknown,
+  place: string,
+  comparison: DocumentComparison,
+): PlaceDifference[] {
   const found: PlaceDifference[] = []
   new Comparer(comparison, found).compare(was, is, place, '')
   return found

@@ -32,7 +32,6 @@ import {
 import { decodePathPart } from '../protocol/resource-routes.js'
 import { MEDIA_SLOTS } from './virtual-media-resources.js'
 
-
 const REPLACE = 'CertificateService.ReplaceCertificate'
 const CERTIFICATE_TYPES = choiceCheck(['PEM'])
 
