@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 
-// Writes ironic-mock/config/option-listing.ts anew, from the options of an installed Ironic:
+// Writes ironic-mock/config/option-listing.ts from the options of an installed Ironic:
 //
 //     node scripts/list-ironic-options.js PEER/bin/python
 //

@@ -4,7 +4,7 @@ import type { Printer } from './output/printer.js'
 /** Prints the error as one sentence, its causes, and the remedy. Gives the exit code: 2 for wrong usage, else 1. */
 export function reportFailure(error: unknown, stderr: Printer): number {
   const user = userError(error) ?? systemFailure(error)
-  const [sentence = '', ...causes] = errorChain(user ?? error)
+  const [sentence = '', ...causes] = withoutRepeats(errorChain(user ?? error))
   const { remedy } = user ?? {}
   stderr.lines([
     ...saying('ironstage: ', sentence),
@@ -14,6 +14,17 @@ export function reportFailure(error: unknown, stderr: Printer): number {
   if (!user && error instanceof Error)
     stderr.lines(['  this is a defect of ironstage:', ...linesOf(error.stack ?? '').map((line) => `    ${line}`)])
   return user instanceof UserError && user.kind === 'usage' ? 2 : 1
+}
+
+/** Leaves out a sentence that the next one says with more, and one that the sentence before has said. */
+function withoutRepeats(chain: readonly string[]): string[] {
+  const kept: string[] = []
+  for (const sentence of chain) {
+    const before = kept.at(-1)
+    if (before?.includes(sentence) === true) continue
+    kept.push(sentence)
+  }
+  return kept
 }
 
 /** A sentence behind its label; what a program said in several lines stays below it, where no line is taken for ours. */

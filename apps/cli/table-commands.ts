@@ -10,6 +10,7 @@ import {
   type CommandOptionName,
   type CommandOptionValues,
 } from './options/option-table.js'
+import { groupedOptions, optionGroup } from './options/option-groups.js'
 import type { CommandOptionShape } from './options/table/option-shape.js'
 import { resolveOptions } from './options/resolve-options.js'
 import { secretsOnCommandLine, withSecretsOfFiles } from './options/secret-options.js'
@@ -36,7 +37,11 @@ function addTableCommand(
   // A command with others below it leaves their options to them.
   if (Object.hasOwn(COMMAND_FAMILIES, name)) command.enablePositionalOptions()
   addOperands(command, operands, row.operands)
-  for (const option of row.options) command.addOption(asFlag(option, row.descriptions?.[option]))
+  for (const name of groupedOptions(row.options)) {
+    const flag = asFlag(name, row.descriptions?.[name])
+    const group = optionGroup(name, row.options)
+    command.addOption(group === undefined ? flag : flag.helpGroup(group))
+  }
   command.addOption(configFlag(row.config))
   command.action(async () => {
     const { options, ini } = await readOptions(command, row, environment)

@@ -57,7 +57,7 @@ export interface FleetOptions {
   agentPace?: AgentPace
   /** Limits of the journal. Default: 5,000 entries, and bodies of 8 MiB. */
   journal?: { capacity?: number; bytes?: number }
-  /** Decides when faults of some probability strike. Default 1. */
+  /** Random seed for faults with a probability. Default 1. */
   seed?: number
   /** Default: `file` with a folder, whose machines so boot their systems in a later process too; `described` without. */
   disks?: 'file' | 'described'

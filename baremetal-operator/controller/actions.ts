@@ -136,7 +136,7 @@ function forgetInstance({ status }: HostPass): Result {
   return COMPLETE
 }
 
-/** Adopts a node that was made anew; undefined once it is as it should be. */
+/** Adopts a node that was created again; undefined once it is adopted. */
 export async function adoptHost(pass: HostPass): Promise<Result | undefined> {
   const { phases, host, working, parts, managed, requests } = pass
   if (!parts.behaviours.has(ADOPTS)) return undefined
@@ -185,7 +185,7 @@ export async function isUnprepared(pass: HostPass): Promise<boolean> {
   return wantedSettings(pass.managed).isChanged || (await firmwareChange(pass)).isDue
 }
 
-/** Another image than the last one that was tried begins to count anew. */
+/** A new image resets the count of attempts. */
 export function isNewAttempt({ managed, status }: HostPass): boolean {
   return !isSameJson(wantedInstance(managed).image, status.lastAttemptedImage)
 }

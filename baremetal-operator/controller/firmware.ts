@@ -138,7 +138,7 @@ export async function ownFirmwareObjects(pass: HostPass, firmware: readonly Firm
   await ensureFirmwareObject(pass, 'HostUpdatePolicy')
 }
 
-/** @param spec of the object that is made where there is none; undefined makes none */
+/** @param spec of the object that is created if it is absent; undefined creates none */
 async function ensureFirmwareObject(
   { parts, managed }: HostPass,
   kind: 'HostFirmwareSettings' | 'HostFirmwareComponents' | 'HostUpdatePolicy',

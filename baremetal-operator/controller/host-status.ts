@@ -13,7 +13,7 @@ export type ManagedHost = BareMetalHost & { status: BareMetalHostStatus }
 /** A host whose status has the members that the operator always writes. */
 export const asManagedHost = (host: BareMetalHost): ManagedHost => ({
   ...host,
-  // Go reads a spec that is not there as an empty one.
+  // Go reads an absent spec as an empty one.
   spec: { ...NO_SPEC, ...(host.spec as BareMetalHost['spec'] | undefined) },
   status: {
     operationalStatus: '',

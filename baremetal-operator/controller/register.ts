@@ -23,7 +23,7 @@ const isSameAccount = (known: CredentialsStatus | undefined, secret: Secret): bo
   known?.credentials?.name === secret.metadata.name && known.credentialsVersion === secret.metadata.resourceVersion
 
 /**
- * ensureRegistered of host_state_machine.go: in every state the node is found, or made anew, and patched to what the spec
+ * ensureRegistered of host_state_machine.go: in every state the node is found, or created, and patched to what the spec
  * says. Undefined where the pass goes on.
  */
 export async function ensureRegistered(pass: HostPass): Promise<Result | undefined> {
@@ -123,7 +123,7 @@ async function completeRegistration(pass: HostPass, credentials: Secret, node: A
 const isConfigurable = (state: string): boolean =>
   !['clean wait', 'cleaning', 'wait call-back', 'deploying', 'inspecting'].includes(state)
 
-/** Notes another id of the node; a host that was being prepared begins that anew. */
+/** Notes another id of the node; a host that was being prepared starts its preparation again. */
 async function setNode(pass: HostPass): Promise<boolean> {
   const { working, status, parts, managed } = pass
   const { provisioning } = status

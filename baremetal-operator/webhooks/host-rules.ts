@@ -9,7 +9,7 @@ import { annotationComplaints } from './annotation-rules.js'
 import { complaint, onlyComplaints, type MaybeComplaint, type WebhookComplaint } from './complaint.js'
 import { urlProblem } from './url-rules.js'
 
-/** A host as the webhook gets it: a spec that is not there is an empty one. */
+/** A host as the webhook gets it: an absent spec is an empty one. */
 export type CheckedHost = Pick<BareMetalHostManifest, 'metadata'> & {
   spec?: Partial<BareMetalHostManifest['spec']>
   status?: { operationalStatus?: string; provisioning?: { state?: string } }

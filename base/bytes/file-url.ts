@@ -24,7 +24,7 @@ export const isFileUrl = (url: string): boolean => /^\s*file:/i.test(url)
 export async function fileOfUrl(url: string, allowedPaths: readonly string[]): Promise<string> {
   const named = pathIn(url)
   checkAllowed(named, allowedPaths)
-  // A file that is not there: nothing is said of what is behind a link.
+  // The file does not exist: the message does not say what is behind a link.
   const path = await realpath(named).catch(() => undefined)
   if (path === undefined) throw new FileUrlRefused('Specified image file not found.')
   // Ironic compares the path as it is named, so that a link in an allowed folder leads out of it.

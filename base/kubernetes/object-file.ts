@@ -58,7 +58,7 @@ interface ObjectLine {
   objects?: number
 }
 
-/** Bytes of changes after which the file is written anew. */
+/** Bytes of changes after which the file is rewritten. */
 const MAX_APPENDED_BYTES = 16 * 1024 * 1024
 
 const objectKeyOf = ({ kind, metadata: { namespace = '', name } }: Stored): string => `${kind}/${namespace}/${name}`

@@ -7,7 +7,7 @@ import type { FieldError } from './refusals.js'
 const SETTABLE = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
 type Settable = Pick<ObjectMeta, (typeof SETTABLE)[number]>
 
-/** `metadata` of an object that is sent; empty where there is none. */
+/** `metadata` of an object that is sent; empty if absent. */
 export const sentMetadata = (object: JsonMembers): JsonMembers =>
   isMembers(object['metadata']) ? object['metadata'] : {}
 

@@ -79,7 +79,7 @@ class Shelf {
   /** Bytes of each object as JSON, by key. */
   readonly sizes = new Map<string, number>()
   readonly log = new ChangeLog()
-  /** In the order of a list, by key; made anew after one came or went. */
+  /** In the order of a list, by key; rebuilt after an object is added or removed. */
   sorted: readonly Stored[] | undefined
 }
 
@@ -161,7 +161,7 @@ export class ObjectStore {
   }
 
   /**
-   * Writes what `modify` makes of the present object. A write that changes nothing is none.
+   * Writes what `modify` makes of the present object. A write that changes nothing is a no-op.
    *
    * @throws KubeRefusal 400, 404, 409, 422
    */

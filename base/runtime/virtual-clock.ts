@@ -199,7 +199,7 @@ export class VirtualClock implements MovableClock {
     return { now: this.#now, order: this.#order, fired: this.#fired }
   }
 
-  /** Drops all timers, whose sleeps never end, and sets the time. Those who restore their state set their timers anew. */
+  /** Drops all timers, whose sleeps never end, and sets the time. Code that restores its state sets its timers again. */
   restore({ now, order, fired }: ClockState): void {
     this.#timers = new TimerHeap()
     this.#strong = 0

@@ -5,7 +5,7 @@ import type { MachinePhase } from './phase.js'
 /** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
 export interface FaultContext {
   clock: Clock
-  /** The seed of the lab: it decides when a fault of some probability strikes. */
+  /** The seed of the lab, for faults with a probability. */
   seed: number
   /** Finds a node by uuid or name. */
   node(ident: string): Readonly<NodeRecord> | undefined

@@ -29,7 +29,7 @@ export interface StageOptions {
   network?: StageNetwork | null
   clock?: Clock
   random?: Random
-  /** Decides when faults of some probability strike. Default 1. */
+  /** Random seed for faults with a probability. Default 1. */
   seed?: number
   /** True if the lab keeps what its callers do, and can go back to a snapshot. Default true. */
   rewinds?: boolean

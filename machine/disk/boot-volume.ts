@@ -49,7 +49,7 @@ const MAX_BOOT_FILE_BYTES = 64 * 1024 * 1024
 const MAX_MOUNT_ACCESSES = 50_000
 /** Loaded on first use, which most processes never get to. */
 let library: LoadedExt | undefined
-/** Listings after which the library is loaded anew: each leaks 18 KiB of its memory (measured with 4.2.5). */
+/** Listings after which the library is reloaded: each leaks 18 KiB of its memory (measured with 4.2.5). */
 const MAX_LIBRARY_LISTINGS = 400
 let listings = 0
 

@@ -43,7 +43,7 @@ export interface LoadedExt {
   mount(disk: ExtDisk): Promise<ExtFilesystem>
 }
 
-/** Loads half a megabyte of WebAssembly, anew at each call. */
+/** Loads half a megabyte of WebAssembly, at each call. */
 export function loadExt(): LoadedExt {
   const events = ['uncaughtException', 'unhandledRejection'] as const
   const before = events.map((event) => process.listeners(event as 'uncaughtException'))

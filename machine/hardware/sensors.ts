@@ -9,7 +9,7 @@ export interface SensorReading {
   units: 'Cel' | 'RPM' | 'V' | 'W'
   /** Null for what has no reading while the machine is off. */
   reading: number | null
-  /** Limits beyond which the reading is critical; null where there is none. */
+  /** Limits beyond which the reading is critical; null if the sensor has no such limit. */
   lower: number | null
   upper: number | null
   context: 'Intake' | 'CPU' | 'SystemBoard' | 'PowerSupply'

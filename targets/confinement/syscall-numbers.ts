@@ -31,7 +31,7 @@ type Numbers = readonly [x8664: number | null, generic: number | null, ppc64: nu
 /** Calls from 424 on have one number everywhere. */
 const everywhere = (number: number): Numbers => [number, number, number, number]
 
-/** From the kernel's <asm/unistd.h>: of x86_64, of aarch64 and riscv64, of ppc64le, of s390x; null where there is none. */
+/** From the kernel's <asm/unistd.h>: of x86_64, of aarch64 and riscv64, of ppc64le, of s390x; null if the architecture lacks the call. */
 export const NUMBERS = {
   acct: [163, 89, 51, 51],
   add_key: [248, 217, 269, 278],

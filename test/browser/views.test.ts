@@ -70,7 +70,7 @@ test('the grid is filtered, worked by keys, and its cells have names', async () 
   expect(tab.wrong).toEqual([])
 })
 
-test('a verb is asked of many machines at once', async () => {
+test('an action applies to many machines at once', async () => {
   await using tab = await Tab.open(browser, place('fleet?text=node-1'))
   const { page } = tab
   await page.getByRole('button', { name: 'Table' }).click()

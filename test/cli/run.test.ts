@@ -205,9 +205,11 @@ test('a job may always say --resume: where there is nothing to continue with, th
     expect(first.code, first.stderr).toBe(0)
     const { id } = JSON.parse(first.stdout.trim().split('\n').at(-1)!) as { id: string }
     const why = `nothing to resume: the run ${id} in ${state} has ended`
-    expect(JSON.parse((await resumed('--resume')).stdout)).toEqual({ event: 'nothing-to-resume', why })
+    expect(JSON.parse((await resumed('--resume', '--json')).stdout)).toEqual({ event: 'nothing-to-resume', why })
+    // The same sentence on a terminal and in a pipe.
     const terminal = command(['run', file, '--rehearse', '--resume'], { isTTY: true })
     expect([await terminal.ended, terminal.stdout]).toEqual([0, `${why}\n`])
+    expect((await resumed('--resume')).stdout).toBe(`${why}\n`)
     const attached = command(['run', 'attach', id, '--state-dir', join(folder, 'hosts.state')])
     expect([await attached.ended, attached.stdout]).toEqual([0, expect.stringContaining(why)])
     // Contradicting options are still wrong usage.

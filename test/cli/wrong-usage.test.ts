@@ -79,12 +79,12 @@ const WRONG: Wrong[] = [
   { argv: 'up --speed 0', says: '--speed is "0", which must be > 0', remedy: '--speed 60' },
   {
     argv: 'deploy --disk-size big',
-    says: '--disk-size is "big", which is not of the expected form',
+    says: '--disk-size is "big", which is not of a form such as 20GiB',
     remedy: '--disk-size 20GiB',
   },
   {
     argv: 'deploy --target ssh',
-    says: '--target is "ssh", which is not of the expected form',
+    says: '--target is "ssh", which is not of a form such as local:disk.img',
     remedy: '--target local:disk.img',
   },
   {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,17 +26,7 @@ test('the blocks of docs/hardware-lab.md run one after another in an empty folde
       env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, HOME: folder },
       maxBuffer: 2 ** 26,
     })
-    const reports = stdout
-      .split('\n')
-      .filter((line) => line.startsWith('{"event":"report"'))
-      .map(
-        (line) =>
-          JSON.parse(line) as {
-            ok: boolean
-            hosts: { host: string; outcome: string }[]
-            changes: { host: string; kind: string }[]
-          },
-      )
+    const reports = await reportsIn(join(work, 'hosts.state/rehearsal/reports'))
     expect(reports.map(({ ok }) => ok)).toEqual([true, false])
     expect(reports[1]!.hosts.map(({ host, outcome }) => `${host} ${outcome}`)).toEqual([
       'worker-1 ok',
@@ -44,6 +34,7 @@ test('the blocks of docs/hardware-lab.md run one after another in an empty folde
       'worker-3 failed',
     ])
     expect(reports[1]!.changes).toContainEqual(expect.objectContaining({ host: 'worker-2', kind: 'new failure' }))
+    expect(stdout).toContain('worker-2: new failure')
     expect(stdout).toMatch(/^exit code 1$/m)
     expect(await readFile(join(work, 'night.html'), 'utf8')).toMatch(/^<!doctype html>/)
     expect(await readFile(join(work, 'night.xml'), 'utf8')).toContain(
@@ -53,6 +44,21 @@ test('the blocks of docs/hardware-lab.md run one after another in an empty folde
     await rm(folder, { recursive: true, force: true })
   }
 }, 240_000)
+
+interface StoredReport {
+  readonly started_at: string
+  readonly ok: boolean
+  readonly hosts: readonly { host: string; outcome: string }[]
+  readonly changes: readonly { host: string; kind: string }[]
+}
+
+/** The reports of a state folder, oldest first. */
+async function reportsIn(path: string): Promise<StoredReport[]> {
+  const names = (await readdir(path)).filter((name) => name.endsWith('.json'))
+  const texts = await Promise.all(names.map((name) => readFile(join(path, name), 'utf8')))
+  const reports = texts.map((text) => JSON.parse(text) as StoredReport)
+  return reports.sort((a, b) => a.started_at.localeCompare(b.started_at))
+}
 
 test('docs/hardware-lab.md has every stage, and every key of a host', async () => {
   const text = await readFile(page, 'utf8')

@@ -57,7 +57,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const maxFailures = options['max-failures'] ?? file.run['max-failures']
   const { canary } = file.run
   const throughIronic = ironicUrlOf(options, environment)
-  const { json = !environment.stdout.isTTY, plan = false } = options
+  const { json = false, plan = false } = options
   await checkHosts(hosts, {
     folder: file.folder,
     variables: environment.variables,

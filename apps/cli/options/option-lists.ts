@@ -256,7 +256,15 @@ export const RUN_ATTACH_OPTIONS = [
   'json',
   ...IMAGE_CACHE_OPTIONS,
 ] as const
-export const RUN_DISCOVER_OPTIONS = ['bmc-user', 'bmc-password', 'bmc-password-file', 'out', 'force', 'json'] as const
+export const RUN_DISCOVER_OPTIONS = [
+  'discover-port',
+  'bmc-user',
+  'bmc-password',
+  'bmc-password-file',
+  'out',
+  'force',
+  'json',
+] as const
 
 /** Options of commands that read published metadata and files. */
 export const PUBLISHED_OPTIONS = [...IMAGE_CACHE_OPTIONS, ...REGISTRY_OPTIONS, ...namesOf(PUBLISHED_SHAPES)] as const

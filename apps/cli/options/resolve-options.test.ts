@@ -6,7 +6,7 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { COMMAND_OPTIONS, resolveOptions, readWithoutAjv } from './resolve-options.js'
 
-const names = ['port', 'host', 'realistic', 'append-karg', 'disk-size', 'target', 'speed'] as const
+const names = ['port', 'host', 'realistic', 'append-karg', 'disk-size', 'target', 'speed', 'clock'] as const
 
 async function configFile(text: string): Promise<string> {
   const file = join(await mkdtemp(join(tmpdir(), 'ironstage-options-')), 'lab.yaml')
@@ -70,9 +70,10 @@ describe('options', () => {
   test.each([
     [{ port: 'x' }, {}, /^--port is "x", which is not a whole number$/],
     [{ port: '70000' }, {}, /^--port is "70000", which must be <= 65535$/],
-    [{ target: 'ssh' }, {}, /^--target is "ssh", which is not of the expected form$/],
+    [{ target: 'ssh' }, {}, /^--target is "ssh", which is not of a form such as local:disk\.img$/],
     [{ 'append-karg': ['a\nb'] }, {}, /^--append-karg is .*, which has a line break or a NUL character$/],
-    [{ 'disk-size': 'big' }, {}, /^--disk-size is "big", which is not of the expected form$/],
+    [{ 'disk-size': 'big' }, {}, /^--disk-size is "big", which is not of a form such as 20GiB$/],
+    [{ clock: 'fast' }, {}, /^--clock is "fast", which is not real, xN \(such as x60\), manual or auto$/],
     [{}, { IRONSTAGE_SPEED: '0' }, /^IRONSTAGE_SPEED is "0", which must be > 0$/],
     [{}, { IRONSTAGE_PROT: '1' }, /^the environment has IRONSTAGE_PROT, which is not an option/],
   ])('are refused as wrong usage: flags %j, variables %j', async (flags, variables, message) => {

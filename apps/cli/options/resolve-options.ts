@@ -153,7 +153,10 @@ async function checkOption(name: CommandOptionName, value: unknown, label: strin
   const check = await optionCheck(name)
   if (!isEmpty && check.accepts(holder)) return holder.value
   const [error] = isEmpty ? [] : check.errors()
-  const what = isEmpty || !error ? 'is empty' : `is ${JSON.stringify(value)}, which ${describeOptionError(error)}`
+  const what =
+    isEmpty || !error
+      ? 'is empty'
+      : `is ${JSON.stringify(value)}, which ${describeOptionError(error, COMMAND_OPTIONS[name])}`
   throw usageError(`${label} ${what}`, remedyFor(name, value, error), 'bad-option')
 }
 
@@ -165,7 +168,7 @@ function remedyFor(name: CommandOptionName, value: unknown, error: ErrorObject |
   return `--${flagOf(name)}${shape.value === undefined ? '' : ` ${better ?? shape.value}`}`
 }
 
-function describeOptionError(error: ErrorObject): string {
+function describeOptionError(error: ErrorObject, { accepted, example }: CommandOptionShape): string {
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'type':
@@ -173,9 +176,9 @@ function describeOptionError(error: ErrorObject): string {
     case 'enum':
       return `is not one of ${(params['allowedValues'] as string[]).join(', ')}`
     case 'pattern':
-      return (params['pattern'] as string).includes('\\r\\n')
-        ? 'has a line break or a NUL character'
-        : 'is not of the expected form'
+      if ((params['pattern'] as string).includes('\\r\\n')) return 'has a line break or a NUL character'
+      if (accepted !== undefined) return `is not ${accepted}`
+      return example === undefined ? 'is not of the expected form' : `is not of a form such as ${example}`
     default:
       return error.message ?? 'is not valid'
   }

@@ -5,7 +5,7 @@ import type { Acted } from './acts.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
 import type { HostGroup } from './scenario.js'
 
-/** Installs nodes again: their Machines are deleted, and made anew by the machine set, or by the administrator. */
+/** Installs nodes again: their Machines are deleted, and the machine set, or the administrator, creates new ones. */
 export async function reinstall(group: HostGroup, cluster: RehearsedCluster): Promise<Acted> {
   const { kube } = cluster
   const hosts = await cluster.group(group)

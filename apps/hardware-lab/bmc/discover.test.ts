@@ -3,7 +3,7 @@ import { served } from '../../../test/kit/redfish/served.js'
 import { parse } from 'yaml'
 import { silent, systemClock } from '../../../base/runtime/index.js'
 import { serveHttp } from '../../../base/wire/index.js'
-import { addressesIn, discoverSystems, foundHostsYaml } from './discover.js'
+import { addressesIn, addressesInAll, discoverSystems, foundHostsYaml } from './discover.js'
 
 const clock = systemClock()
 const { signal } = new AbortController()
@@ -32,19 +32,51 @@ test('the systems behind a service are found, with what its account may read', a
     port: 0,
     clock,
   })
-  const ranges = [`127.0.0.1:${nothing.port}`, `127.0.0.1:${server.port}`]
-  const asked = { ranges, username: 'admin', clock, signal }
-  const found = await discoverSystems({ ...asked, password: 'secret-1' })
-  expect(found.map(({ url, system, serial }) => ({ url, system, serial }))).toEqual([
+  const addresses = [`127.0.0.1:${nothing.port}`, `127.0.0.1:${server.port}`]
+  const asked = { addresses, username: 'admin', clock, signal }
+  const { systems, others } = await discoverSystems({ ...asked, password: 'secret-1' })
+  expect(systems.map(({ url, system, serial }) => ({ url, system, serial }))).toEqual([
     { url: server.url, system: '/redfish/v1/Systems/machine-1', serial: 'IST-000001' },
     { url: server.url, system: '/redfish/v1/Systems/machine-2', serial: 'IST-000002' },
   ])
-  const yaml = parse(foundHostsYaml(found, 'admin')) as { hosts: Record<string, { bmc: object; expect: object }> }
+  expect(others).toEqual([
+    {
+      address: addresses[0],
+      asked: [
+        { url: `https://${addresses[0]}`, why: 'no TLS' },
+        { url: `http://${addresses[0]}`, why: 'no Redfish service' },
+      ],
+    },
+  ])
+  const yaml = parse(foundHostsYaml(systems, 'admin')) as { hosts: Record<string, { bmc: object; expect: object }> }
   expect(yaml.hosts['host-2']).toMatchObject({
     bmc: { redfish: server.url, system: '/redfish/v1/Systems/machine-2' },
     expect: { serial: 'IST-000002' },
   })
-  const [refused] = await discoverSystems({ ...asked, password: 'wrong' })
-  expect(refused!.refused).toContain('the account is not accepted')
-  expect(foundHostsYaml([refused!], 'admin')).not.toContain('wrong')
+  const wrong = await discoverSystems({ ...asked, password: 'wrong' })
+  expect(wrong.systems[0]!.refused).toContain('the account is not accepted')
+  expect(foundHostsYaml(wrong.systems, 'admin')).not.toContain('wrong')
+})
+
+test('ports are tried at addresses that name none', async () => {
+  await using bmc = await served(1)
+  await using server = await serveHttp({ dispatch: bmc.service.dispatch, port: 0, clock, logger: silent })
+  await using closed = await serveHttp({ dispatch: bmc.service.dispatch, port: 0, clock, logger: silent })
+  const free = closed.port
+  await closed[Symbol.asyncDispose]()
+  const options = { addresses: ['127.0.0.1'], username: 'admin', password: undefined, clock, signal }
+  const { systems } = await discoverSystems({ ...options, ports: [free, server.port] })
+  expect(systems).toMatchObject([{ url: server.url, refused: 'a password is needed to list its systems' }])
+  const { others } = await discoverSystems({ ...options, ports: [free] })
+  expect(others[0]!.asked).toEqual([
+    { url: `https://127.0.0.1:${free}`, why: 'refused' },
+    { url: `http://127.0.0.1:${free}`, why: 'refused' },
+  ])
+})
+
+test('a name without an address is refused before anything is asked', async () => {
+  const refused = addressesInAll(['banana.invalid'])
+  await expect(refused).rejects.toThrow('banana.invalid is no address, and no host of that name was found')
+  await expect(refused).rejects.toMatchObject({ kind: 'usage' })
+  expect(await addressesInAll(['localhost:8000', '192.0.2.0/30'])).toEqual(['localhost:8000', '192.0.2.1', '192.0.2.2'])
 })

@@ -1,25 +1,34 @@
-import { connect } from 'node:tls'
-import { DEFAULT_HTTP_LIMITS, requestOnce, readUpTo } from '../../../base/bytes/index.js'
-import {
-  inParallel,
-  onAbort,
-  seconds,
-  sharedAbort,
-  silent,
-  UserError,
-  withinLimit,
-  type Clock,
-} from '../../../base/runtime/index.js'
-import { bmcAgent } from './pinned-agent.js'
+import { lookup } from 'node:dns/promises'
+import { inParallel, onAbort, sharedAbort, silent, UserError, type Clock } from '../../../base/runtime/index.js'
 import { linksIn, objectIn, RedfishClient, textIn } from './redfish-client.js'
+import { probeRedfish } from './redfish-probe.js'
 
 export interface DiscoverOptions {
-  /** Addresses and networks, with a port where it is not 443: `192.0.2.0/28`, `192.0.2.7:8443`. */
-  ranges: readonly string[]
+  /** Addresses of {@link addressesIn}. */
+  addresses: readonly string[]
+  /** Ports that are tried at addresses without one; default {@link REDFISH_PORTS}. */
+  ports?: readonly number[]
   username: string
   password: string | undefined
   clock: Clock
   signal: AbortSignal
+}
+
+/** Ports of Redfish services: of BMCs by HTTPS and HTTP, and of sushy-emulator. */
+export const REDFISH_PORTS: readonly number[] = [443, 80, 8000]
+
+/** What was found at some addresses. */
+export interface DiscoveryResult {
+  /** In the order of the addresses. */
+  readonly systems: FoundSystem[]
+  /** Addresses without a Redfish service. */
+  readonly others: AddressWithout[]
+}
+
+/** An address without a Redfish service, and each URL that was asked there with what came. */
+export interface AddressWithout {
+  readonly address: string
+  readonly asked: readonly { readonly url: string; readonly why: string }[]
 }
 
 /** A system that was found behind a BMC. */
@@ -38,28 +47,50 @@ export interface FoundSystem {
 
 /** Networks that are larger have to be named in parts. */
 const MAX_DISCOVERED_ADDRESSES = 1024
-const MAX_PARALLEL_PROBES = 32
-const PROBE_TIMEOUT = seconds(4)
+const MAX_PARALLEL_ADDRESSES = 32
 
-/** Looks for Redfish services at addresses, and at nothing else. In the order of the addresses. */
-export async function discoverSystems(options: DiscoverOptions): Promise<FoundSystem[]> {
-  const all = options.ranges.flatMap(addressesIn)
+/** Looks for Redfish services at addresses, and at nothing else. */
+export async function discoverSystems(options: DiscoverOptions): Promise<DiscoveryResult> {
+  const { addresses } = options
+  const found: DiscoveryResult[] = []
+  const shared = sharedAbort()
+  using _ = onAbort(options.signal, (reason) => shared.abort(reason))
+  await inParallel(addresses, MAX_PARALLEL_ADDRESSES, async (address, index) => {
+    shared.signal.throwIfAborted()
+    found[index] = await systemsAt(address, { ...options, signal: shared.signal })
+  })
+  return {
+    systems: found.flatMap(({ systems }) => systems),
+    others: found.flatMap(({ others }) => others),
+  }
+}
+
+/**
+ * The addresses in ranges: `192.0.2.0/28`, `192.0.2.7:8443`, a host name.
+ *
+ * @throws UserError `run-options` (usage) for too many of them, and for a name without an address
+ */
+export async function addressesInAll(ranges: readonly string[]): Promise<string[]> {
+  const all = ranges.flatMap(addressesIn)
   if (all.length > MAX_DISCOVERED_ADDRESSES)
     throw new UserError('run-options', `${all.length} addresses are more than ${MAX_DISCOVERED_ADDRESSES}`, {
       kind: 'usage',
       remedy: 'name smaller networks, one after another',
     })
-  const found: FoundSystem[][] = all.map(() => [])
-  const shared = sharedAbort()
-  using _ = onAbort(options.signal, (reason) => shared.abort(reason))
-  await inParallel(all, MAX_PARALLEL_PROBES, async (address, index) => {
-    shared.signal.throwIfAborted()
-    found[index] = await systemsAt(address, { ...options, signal: shared.signal })
-  })
-  return found.flat()
+  for (const address of all.filter((one) => /^[A-Za-z]/.test(one)))
+    await lookup(address.replace(/:\d+$/, '')).catch((cause: unknown) => {
+      throw new UserError('run-options', `${address} is no address, and no host of that name was found`, {
+        kind: 'usage',
+        cause,
+        remedy: ADDRESS_FORMS,
+      })
+    })
+  return all
 }
 
-/** @throws UserError `run-options` (usage) */
+const ADDRESS_FORMS = 'write 192.0.2.7, 192.0.2.7:8000, 192.0.2.0/28 or a host name'
+
+/** @throws UserError `run-options` (usage) for text of another form */
 export function addressesIn(range: string): string[] {
   const [, first = '', bits, port] = /^(\d+\.\d+\.\d+\.\d+)(?:\/(\d+))?(?::(\d+))?$/.exec(range) ?? []
   const parts = first.split('.').map(Number)
@@ -68,7 +99,7 @@ export function addressesIn(range: string): string[] {
   if (first === '' || parts.some((part) => part > 255) || size > 32 || size < 16)
     throw new UserError('run-options', `${range} is neither an address nor a network`, {
       kind: 'usage',
-      remedy: 'write it as 192.0.2.7 or 192.0.2.0/28',
+      remedy: ADDRESS_FORMS,
     })
   const count = 2 ** (32 - size)
   const base = parts.reduce((sum, part) => sum * 256 + part, 0)
@@ -81,76 +112,26 @@ export function addressesIn(range: string): string[] {
   )
 }
 
-async function systemsAt(address: string, options: DiscoverOptions): Promise<FoundSystem[]> {
-  const { clock, signal } = options
-  const late = () => new Error('too slow')
-  const service = await withinLimit({ ms: PROBE_TIMEOUT, clock, weak: true, signal, late }, (either) =>
-    serviceAt(address, options, either),
+async function systemsAt(address: string, options: DiscoverOptions): Promise<DiscoveryResult> {
+  const asked = await Promise.all(
+    urlsAt(address, options.ports ?? REDFISH_PORTS).map(async (url) => ({
+      url,
+      outcome: await probeRedfish(url, options),
+    })),
   )
-  return service ? systemsOf(service.url, service.certificate, options) : []
+  for (const { url, outcome } of asked)
+    if (outcome.isRedfish) return { systems: await systemsOf(url, outcome.certificate, options), others: [] }
+  const without = asked.map(({ url, outcome }) => ({ url, why: outcome.isRedfish ? '' : outcome.why }))
+  return { systems: [], others: [{ address, asked: without }] }
 }
 
-async function serviceAt(
-  address: string,
-  options: DiscoverOptions,
-  signal: AbortSignal,
-): Promise<Pick<FoundSystem, 'url' | 'certificate'> | null> {
-  for (const scheme of ['https', 'http']) {
-    const url = `${scheme}://${address}`
-    const certificate = scheme === 'https' ? await fingerprintAt(address, signal) : null
-    if (scheme === 'https' && certificate === null) continue
-    if (await isRedfish(url, certificate, options, signal)) return { url, certificate }
-  }
-  return null
-}
-
-function fingerprintAt(address: string, signal: AbortSignal): Promise<string | null> {
-  const { hostname: host, port } = new URL(`https://${address}`)
-  return new Promise((resolve) => {
-    const socket = connect({ host, port: Number(port) || 443, rejectUnauthorized: false })
-    const end = (value: string | null) => {
-      signal.removeEventListener('abort', stop)
-      socket.destroy()
-      resolve(value)
-    }
-    const stop = () => end(null)
-    signal.addEventListener('abort', stop, { once: true })
-    socket.once('error', () => end(null))
-    socket.once('secureConnect', () => {
-      const { fingerprint256 } = socket.getPeerCertificate()
-      end(fingerprint256 === undefined ? null : `sha256:${fingerprint256.replaceAll(':', '').toLowerCase()}`)
-    })
-  })
-}
-
-/** The root of a service needs no account. */
-async function isRedfish(
-  url: string,
-  certificate: string | null,
-  { clock }: DiscoverOptions,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const at = new URL('/redfish/v1/', url)
-  const agent = bmcAgent(at, certificate === null ? {} : { certificate })
-  try {
-    const answer = await requestOnce({
-      url: at,
-      method: 'GET',
-      headers: { accept: 'application/json' },
-      agent,
-      tls: {},
-      clock,
-      signal,
-      limits: { ...DEFAULT_HTTP_LIMITS, header: PROBE_TIMEOUT, silence: PROBE_TIMEOUT },
-    })
-    const bytes = await readUpTo(2 ** 20, answer.body)
-    const root: unknown = JSON.parse(bytes?.toString('utf8') ?? '')
-    return answer.status === 200 && textIn(root, 'RedfishVersion') !== undefined
-  } catch {
-    return false
-  } finally {
-    agent.destroy()
-  }
+/** The URLs at an address, those with TLS first. */
+function urlsAt(address: string, ports: readonly number[]): string[] {
+  if (/:\d+$/.test(address)) return [`https://${address}`, `http://${address}`]
+  return [
+    ...ports.filter((port) => port !== 80).map((port) => `https://${address}${port === 443 ? '' : `:${port}`}`),
+    ...ports.filter((port) => port !== 443).map((port) => `http://${address}${port === 80 ? '' : `:${port}`}`),
+  ]
 }
 
 async function systemsOf(url: string, certificate: string | null, options: DiscoverOptions): Promise<FoundSystem[]> {

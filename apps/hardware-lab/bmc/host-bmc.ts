@@ -16,6 +16,6 @@ export interface HostBmc extends AsyncDisposable {
   bootLive(live: Host['live'], signal: AbortSignal): Promise<void>
   /** Takes the live system away and starts the machine from its disk; resolves when it was started. */
   bootDisk(signal: AbortSignal): Promise<void>
-  /** Lines of the BMC's log about what happened to the machine since a time; empty where there is none. */
+  /** Lines of the BMC's log about what happened to the machine since a time; empty if the BMC keeps no log. */
   log(since: number, signal: AbortSignal): Promise<string[]>
 }

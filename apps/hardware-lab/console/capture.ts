@@ -7,7 +7,7 @@ export interface CaptureOptions {
   host: string
   /** File that lines are appended to. */
   file: string
-  /** Opens the console; null where there is none to capture. */
+  /** Opens the console; null if the host has no console. */
   open: (signal: AbortSignal) => Promise<AsyncIterable<string> | null>
   mask: (text: string) => string
   /** Findings of the host; new ones are added. */

@@ -5,7 +5,7 @@ export const HOSTS_TEMPLATE = `# yaml-language-server: $schema=hosts.schema.json
 
 run:
   parallel: 4            # hosts at a time
-  # max-failures: 2      # after so many failed hosts no other is begun
+  # max-failures: 2      # start no further host after so many failures
   # canary: worker-1     # this host first, alone
 
 # Settings of every host that does not have its own.

@@ -1,7 +1,7 @@
 import { runToEnd } from '../../../steps/index.js'
 import type { HostContext } from '../pipeline/context.js'
 
-/** Starts the machine from its disk: by its BMC, or by its live system where there is none. */
+/** Starts the machine from its disk: by its BMC, or by its live system if it has no BMC. */
 export async function startDisk(context: HostContext, signal: AbortSignal): Promise<'done'> {
   const { host, access, state } = context
   const bmc = await context.bmc(signal)

@@ -51,7 +51,7 @@ export interface RunReport {
   hosts: HostRunReport[]
   compared_with: string | null
   changes: HostChange[]
-  /** The newest run of the other kind over the same hosts, beside this one; null where there is none. */
+  /** The newest run of the other kind over the same hosts, beside this one; null if there was none. */
   both_ways: BothWays | null
   ok: boolean
 }

@@ -6,7 +6,7 @@ export interface Difference {
   readonly place: string
   /** The value is `missing` in the second run, `new` in it, has another `type`, or another `value`. */
   readonly kind: 'missing' | 'new' | 'type' | 'value'
-  /** The value in the first run; undefined where it is not there. */
+  /** The value in the first run; undefined if absent. */
   readonly was?: unknown
   readonly is?: unknown
 }

@@ -70,7 +70,7 @@ export class PlayedAgent {
     for (const command of this.#commands.splice(0)) this.#refuse(command)
   }
 
-  /** The recorded exchange that answers a request of Ironic; undefined where there is none. */
+  /** The recorded exchange that answers a request of Ironic; undefined if none does. */
   asked(asked: AgentRequest): Promise<RecordingExchange | undefined> {
     if (asked.method !== 'POST') return Promise.resolve(this.#latest(asked))
     return new Promise((answer) => this.#commands.push({ asked, answer }))

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** Ids of the machines that a verb is asked of. */
+/** Ids of the machines that an action applies to. */
 export const selectedMachines = signal<ReadonlySet<string>>(new Set())
 
 export function toggleSelection(id: string): void {

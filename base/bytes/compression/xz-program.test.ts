@@ -19,7 +19,7 @@ beforeAll(async () => {
   xz = await new Promise((resolve) => lzma.compress(plain, { preset: 0 }, (result) => resolve(result)))
 })
 
-// Where there is none the decoder of npm does the same, which has its own tests.
+// On a host without xz the decoder of npm does the same; it has its own tests.
 describe.runIf(await hasXzProgram(clock))('by the xz of this computer', () => {
   test('the bytes come back, and the number of read bytes is reported', async () => {
     writeFileSync(path, xz)

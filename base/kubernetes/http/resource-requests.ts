@@ -244,7 +244,7 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
   }
 }
 
-/** Unknown fields are warned of, or refused where the client asks for it; they are stored in either case. */
+/** Unknown fields produce warnings, or a refusal if the client requests one; they are stored in either case. */
 function checkUnknownFields(
   { at, query, unknownFields }: ResourceRequest,
   object: JsonMembers,

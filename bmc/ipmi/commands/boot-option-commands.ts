@@ -78,7 +78,7 @@ async function setFlags(bmc: CommandBmc, flags: readonly number[]): Promise<void
   if (isValid) expectControl(bmc)
 }
 
-/** Makes the boot flags invalid after a minute. A chassis control command starts the minute anew. */
+/** Makes the boot flags invalid after a minute. A chassis control command restarts the minute. */
 export function expectControl({ machine: { firmware }, memory }: CommandBmc): void {
   if (((firmware.ipmi.get().bootFlagClearing ?? 0) & NO_TIMEOUT) !== 0) return
   // A state that cannot be stored is reported by the next change.

@@ -16,6 +16,6 @@ const MANUFACTURERS: readonly (readonly [name: RegExp, number: number])[] = [
   [/cisco/i, 5771],
 ]
 
-/** IANA number of a manufacturer; 0, which stands for an unknown one, where there is none here. */
+/** IANA number of a manufacturer; 0 (unknown) if it is not in the table. */
 export const manufacturerNumber = (manufacturer: string): number =>
   MANUFACTURERS.find(([name]) => name.test(manufacturer))?.[1] ?? 0

@@ -47,7 +47,7 @@ export function readOpenRequest(
 }
 
 /**
- * The best suite with these algorithms. Where there is none, the refusal names no single algorithm: callers that then
+ * The best suite with these algorithms. If there is no such suite, the refusal names no single algorithm: callers that then
  * try another suite, as Ironic does, look for 'no matching cipher suite'.
  */
 export function suiteFor([authentication, integrity, confidentiality]: OpenRequest['algorithms']):

@@ -216,7 +216,7 @@ export const tee = defineTool('tee', { append: 'a' }, async (process, options) =
   process.stdout(process.stdin)
 })
 
-/** Octal modes of files only, by writing the file anew: a file view can set a mode only when it writes. */
+/** Takes octal modes of files only, and rewrites the file: a file view can set a mode only when it writes. */
 export const chmod = defineTool('chmod', { recursive: 'R', verbose: 'v' }, (process, options) => {
   const view = fileView(process.inside, process.clock)
   const [mode = '', ...paths] = options.rest

@@ -122,6 +122,7 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     '--restart',
     '--state-dir',
     out('run'),
+    '--json',
   ]),
   // No run was begun there.
   'run attach': { ...ends(({ out }) => ['run', 'attach', 'none', '--state-dir', out('run')]), code: 2 },

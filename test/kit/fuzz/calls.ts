@@ -155,7 +155,7 @@ export const fuzzedRequest = (
 ): fc.Arbitrary<FuzzedRequest> =>
   fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...operations).chain(ofRow) }, { weight: 1, arbitrary: astray })
 
-/** Replaces placeholders by what is there now, and by a uuid that nothing has where there is none. */
+/** Replaces placeholders by existing records, or by an unused uuid if there are none. */
 export function resolved(request: FuzzedRequest, { records }: StoreView): FuzzedRequest {
   const pick = <T>(all: readonly T[], index: number): T | undefined => all[index % Math.max(1, all.length)]
   const kinds = {

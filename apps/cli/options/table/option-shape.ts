@@ -7,6 +7,8 @@ export interface CommandOptionShape {
   short?: string
   /** For errors: a value of the expected form. */
   example?: string
+  /** For errors: the values that the pattern of the schema accepts, in words. */
+  accepted?: string
   description: string
   /** JSON Schema of one value, the same for flag, environment variable and config key. */
   schema: { type: 'string' | 'integer' | 'number' | 'boolean' | 'array'; [keyword: string]: unknown }

@@ -63,6 +63,13 @@ export const SERVER_SHAPES = {
     description: 'file with the password of --bmc-password, which others can read on a command line',
     schema: OPTION_TEXT_SCHEMA,
   },
+  'discover-port': {
+    flag: 'port',
+    value: 'PORT',
+    example: '8443',
+    description: 'port to try at addresses that name none; may be repeated (default: 443, 80 and 8000)',
+    schema: { type: 'array', items: { type: 'string', pattern: '^[0-9]{1,5}$' } },
+  },
   'state-dir': {
     value: 'DIR',
     description: 'keep nodes, machines and disks in this folder (default: nothing outlives the command)',

@@ -40,6 +40,7 @@ export const UP_SHAPES = {
   clock: {
     value: 'MODE',
     example: 'manual',
+    accepted: 'real, xN (such as x60), manual or auto',
     description: 'how time passes: real, xN, manual (stands still until advanced) or auto (jumps over waits)',
     schema: { type: 'string', pattern: '^(real|manual|auto|x[0-9]+(\\.[0-9]+)?)$' },
   },
