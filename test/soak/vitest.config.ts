@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Tests of which `npm test` runs a part of the random cases. */
 const SAMPLED = [
   ...['kill', 'order.properties', 'react.properties'].map((name) => `ironic-mock/conductor/core/${name}.test.ts`),
+  'apps/hardware-lab/rehearsal/rehearsal.test.ts',
   'test/scenarios/snapshots/*.test.ts',
 ]
 
