@@ -97,7 +97,7 @@ describe('recorded calls get the answers of a real Ironic', () => {
           why: 'the refusal of a step does not quote the schema',
           status: 400,
           error:
-            "Invalid clean_steps: 'x' is not one of ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid']...",
+            "Invalid clean_steps: 'x' is not one of ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid']\n\nOn instance[0]['interface']:\n    'x'",
         },
         95: { why: 'the recorded look came while the cleaning was failing, ours after it', keys: ['last_error'] },
       },

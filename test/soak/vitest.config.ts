@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const SAMPLED = [
   ...['kill', 'order.properties', 'react.properties'].map((name) => `ironic-mock/conductor/core/${name}.test.ts`),
   'apps/hardware-lab/rehearsal/rehearsal.test.ts',
+  'lab/state/state-files.test.ts',
   'test/scenarios/snapshots/*.test.ts',
 ]
 

@@ -57,9 +57,9 @@ export const AGENT_MUTANTS = fidelityMutants('Agent', [
   },
   {
     row: '`start_flow` takes any parameters',
-    does: 'takes any parameters',
+    does: 'takes a flow in a flow',
     file: 'agent/extensions/flow-extension.ts',
-    from: '      if (!isObject(params)) throw bad(`the parameters of ${name} are not an object`)\n',
+    from: "      if (name === 'flow.start_flow') throw bad('a flow cannot be part of a flow')\n",
     to: '',
   },
   {
@@ -71,7 +71,7 @@ export const AGENT_MUTANTS = fidelityMutants('Agent', [
   },
   {
     row: 'Options of the live system',
-    does: 'lacks one',
+    does: 'does not know one',
     file: 'agent/ipa-options.ts',
     from: '  disk_wait_delay: seconds(3),\n',
     to: '',

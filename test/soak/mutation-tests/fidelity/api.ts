@@ -90,10 +90,10 @@ export const API_MUTANTS = fidelityMutants("Ironic's API", [
   },
   {
     row: 'Any number of large bodies at once',
-    does: 'takes any number',
-    file: 'base/wire/http-server.ts',
-    from: 'new BodyRoom(this.#options.allBodiesLimit ?? 256 * 1024 * 1024)',
-    to: 'new BodyRoom(Infinity)',
+    does: 'refuses for good',
+    file: 'base/wire/http-bodies.ts',
+    from: 'next({ status: 503, message: NO_BODY_MEMORY })',
+    to: 'next({ status: 413, message: NO_BODY_MEMORY })',
   },
   {
     row: 'Bodies that are nested too deeply',

@@ -8,10 +8,10 @@ const UPDATE = { file: 'bmc/redfish/resources/update-resources.ts' }
 export const IPMI_MUTANTS = fidelityMutants('IPMI', [
   {
     row: 'Cipher suites 0 to 3',
-    does: 'has suite 3 alone',
-    file: 'bmc/ipmi/protocol/cipher-suites.ts',
-    from: "  { id: 17, authentication: 3, integrity: 4, confidentiality: 1, hash: 'sha256', codeLength: 16 },\n",
-    to: '',
+    does: 'opens a session with any',
+    file: 'bmc/ipmi/session/rakp.ts',
+    from: 'const fits = (wanted: number | undefined, own: number): boolean => wanted === undefined || wanted === own',
+    to: 'const fits = (wanted: number | undefined, own: number): boolean => wanted !== -own',
   },
   {
     ...SESSIONS,
@@ -69,9 +69,9 @@ export const REDFISH_MUTANTS = fidelityMutants('Redfish', [
   {
     ...UPDATE,
     row: 'An update is downloaded and checked',
-    does: 'takes any image for one of the BIOS',
+    does: 'takes any image for one of the BMC',
     from: "? 'bmc' : 'bios'",
-    to: "? 'bios' : 'bios'",
+    to: "? 'bmc' : 'bmc'",
   },
   {
     row: 'Some BMCs insert an image of any URL',

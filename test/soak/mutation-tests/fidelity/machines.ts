@@ -72,9 +72,9 @@ export const MACHINE_MUTANTS = fidelityMutants('Machine', [
   {
     row: 'UEFI starts the loader file',
     does: 'takes the disks in their order alone',
-    file: 'machine/boot/disk-boot.ts',
-    from: 'booting.record.state.efi, booting.parts)',
-    to: '{ ...booting.record.state.efi, order: [], entries: [] }, booting.parts)',
+    file: 'machine/boot/bootable.ts',
+    from: 'for (const number of efi.order) {',
+    to: 'for (const number of efi.order.slice(0, 0)) {',
   },
   {
     row: 'A first boot that fails ends in an emergency shell',
