@@ -22,7 +22,30 @@ const FITTING: Record<string, string> = {
 const fitting = (name: string, otherwise: unknown): string =>
   FITTING[name] ?? (typeof otherwise === 'number' ? '7' : typeof otherwise === 'boolean' ? 'yes' : 'text')
 
+/** The options that ironic-python-agent 13.0.0 registers in `[DEFAULT]` (config.py). */
+const REGISTERED = `
+  api_url global_request_id listen_host listen_port listen_tls tls_cert_file tls_key_file
+  enable_auto_tls auto_tls_allowed_clock_skew tls_min_version tls_cipher_suites tls_certificate_curve
+  advertise_host advertise_port advertise_protocol ip_lookup_attempts ip_lookup_sleep
+  network_interface lookup_timeout lookup_interval lldp_timeout collect_lldp inspection_callback_url
+  inspection_collectors inspection_dhcp_wait_timeout inspection_dhcp_all_interfaces
+  hardware_initialization_delay disk_wait_attempts disk_wait_delay insecure cafile certfile keyfile
+  introspection_daemon introspection_daemon_post_interval ntp_server fail_if_clock_not_set agent_token
+  image_server_user image_server_password image_server_auth_strategy image_download_connection_timeout
+  image_download_connection_retries image_download_connection_retry_interval
+  image_download_max_duration ironic_api_version enable_vlan_interfaces ignore_bootloader_failure
+  inject_files_priority guard_special_filesystems enable_discard_erase md5_enabled
+  http_request_timeout config_drive_rebuild disable_deep_image_inspection permitted_image_formats
+  disable_bootc_deploy enable_bios_bootloader_install
+`
+  .trim()
+  .split(/\s+/)
+
 test('every option of IPA is taken, by its kernel parameter and in a file', () => {
+  for (const name of REGISTERED) {
+    const shape = (IPA_OPTIONS as Record<string, { fallback: unknown }>)[name]
+    expect(readOptions({}, [file(`[DEFAULT]\n${name} = ${fitting(name, shape?.fallback)}\n`)]).unknown).toEqual([])
+  }
   for (const [name, shape] of Object.entries(IPA_OPTIONS)) {
     const text = fitting(name, shape.fallback)
     expect(readOptions({}, [file(`[DEFAULT]\n${name} = ${text}\n`)]).unknown, name).toEqual([])

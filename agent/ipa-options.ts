@@ -113,6 +113,17 @@ export const IPA_OPTIONS = {
   guard_special_filesystems: flagOption(true),
   use_mdns: flagOption(false),
   md5_enabled: inFile(flagOption(false)),
+  enable_discard_erase: flagOption(false),
+  ip_lookup_sleep: inFile(seconds(10)),
+  auto_tls_allowed_clock_skew: inFile(seconds(3600)),
+  introspection_daemon: inFile(flagOption(false)),
+  introspection_daemon_post_interval: inFile(seconds(300)),
+  fail_if_clock_not_set: inFile(flagOption(false)),
+  config_drive_rebuild: inFile(flagOption(false)),
+  disable_deep_image_inspection: inFile(flagOption(false)),
+  permitted_image_formats: inFile(wordsOption()),
+  disable_bootc_deploy: inFile(flagOption(false)),
+  enable_bios_bootloader_install: inFile(flagOption(false)),
 } as const satisfies Record<string, AgentOptionShape<unknown>>
 
 type AgentOptionName = keyof typeof IPA_OPTIONS

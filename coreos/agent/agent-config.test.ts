@@ -124,8 +124,10 @@ describe('configs of both forms', () => {
   })
 
   test('agentOf reads back what agentConfig wrote', () => {
-    for (const template of ['today', 'original'] as const)
-      expect(agentOf(agentConfig({ ...everything, template }))).toMatchObject({
+    for (const template of ['today', 'original'] as const) {
+      const config = agentConfig({ ...everything, template })
+      expect(config.storage!.files!.find(({ path }) => path === '/etc/authfile.json')).toMatchObject({ mode: 0o600 })
+      expect(agentOf(config)).toMatchObject({
         image: 'registry.example/team/ironic-agent@sha256:0123',
         pull: { authFile: '/etc/authfile.json', tlsVerify: false, proxies: { HTTP_PROXY: everything.proxies!.http! } },
         options: {
@@ -141,6 +143,7 @@ describe('configs of both forms', () => {
         missingFiles: [],
         restart: { when: template === 'today' ? 'on-failure' : 'no' },
       })
+    }
   })
 
   test('for any options Ignition accepts the config, and the agent starts with them', () => {
@@ -232,10 +235,11 @@ describe('defaults', () => {
   })
 
   test('the agent trusts the CA bundle when it verifies certificates', () => {
-    const cafile = (tls?: 'on') =>
-      agentOf(agentConfig({ ...least, caBundle: 'PEM', ...defined({ tls }) }))!.options['cafile']
-    expect(cafile('on')).toBe('/mnt/coreos/etc/pki/ca-trust/source/anchors/ca.crt')
-    expect(cafile()).toBeUndefined()
+    const trust = (tls?: 'on') => agentOf(agentConfig({ ...least, caBundle: 'PEM', ...defined({ tls }) }))!.options
+    const cafile = '/mnt/coreos/etc/pki/ca-trust/source/anchors/ca.crt'
+    expect(trust('on')).toMatchObject({ cafile, insecure: 'False' })
+    expect(trust()).toMatchObject({ insecure: 'True' })
+    expect(trust()).not.toHaveProperty('cafile')
   })
 })
 

@@ -43,6 +43,7 @@ describe('profiles', () => {
     expect(readIronicConfig({ set: ['deploy.fast_track=false'] }).conf.inspectionPowerOff).toBe(true)
     const set = ['deploy.fast_track=false', 'inspector.power_off=no']
     expect(readIronicConfig({ set }).conf.inspectionPowerOff).toBe(false)
+    expect(readIronicConfig({ set: ['deploy.fast_track=true'] }).conf.inspectionPowerOff).toBe(false)
   })
 
   test('metal3 enables its hardware types and interfaces, with its defaults', () => {

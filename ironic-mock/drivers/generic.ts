@@ -30,6 +30,8 @@ export const AGENT_PROPERTIES: Readonly<Record<string, string>> = {
 /** Fields of the types whose BMC sets the boot device. */
 export const BOOT_PROPERTIES: Readonly<Record<string, string>> = {
   force_persistent_boot_device: 'Default, Always or Never. Optional.',
+  rescue_kernel: 'Kernel of the rescue ramdisk. Fetched as that of the deploy ramdisk. Optional.',
+  rescue_ramdisk: 'The rescue ramdisk. Fetched as the deploy ramdisk. Optional.',
   kernel_append_params: 'Kernel parameters for the ramdisk; %default% stands for the configured ones. Optional.',
 }
 

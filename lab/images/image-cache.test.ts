@@ -100,6 +100,20 @@ test.each(['fetched', null] as const)(
   },
 )
 
+test.each([
+  ['image_checksum', { image_checksum: 'c'.repeat(64) }],
+  ['image_os_hash_value', { image_os_hash_algo: 'sha256', image_os_hash_value: 'c'.repeat(64) }],
+])('another image than %s of the node says is refused', async (_, digest) => {
+  await using lab = await createStagedLab()
+  const instance_info = { image_source: server.url('/coreos-metal.raw.xz'), ...digest }
+  const node = await lab.enroll({ deploySteps: [installCoreos({ ignition })], fields: { instance_info } })
+  await node.deploy()
+  expect(await node.settled()).toMatchObject({
+    provision_state: 'deploy failed',
+    last_error: expect.stringMatching(/is not the image that was asked for: its SHA-256 is/) as string,
+  })
+})
+
 test('without a cache a digest is still checked', async () => {
   const [node] = await installed(1, { image_sha256: sha256(IMAGE) }, null)
   expect(node).toMatchObject({ provision_state: 'active' })

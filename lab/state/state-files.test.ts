@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, stat, truncate, writeFile } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { howMany } from '../../test/kit/how-many.js'
 import { makeNodeRecord, newPort } from '../../ironic-mock/conductor/records/new-records.js'
 import { openStore } from '../../ironic-mock/index.js'
 import { defaultMachineSpec } from '../../machine/index.js'
@@ -14,8 +15,8 @@ import { openStateFolder } from './state-folder.js'
 import { checkState, exportState, repairState } from './state-files.js'
 
 const NODES = 40
-/** Damaged folders; each takes a tenth of a second. */
-const MUTATIONS = Number(process.env['STATE_MUTATIONS'] ?? 30)
+/** Damaged folders; each takes some tenths of a second. */
+const MUTATIONS = howMany(10, 500)
 const clock = systemClock()
 const root = mkdtempSync(join(tmpdir(), 'ironstage-state-test-'))
 const model = join(root, 'model')

@@ -159,6 +159,19 @@ test('the firmware tries its boot entries before the disks in their order', asyn
   expect(await sh(machine, 'efibootmgr')).not.toContain('BootCurrent')
 })
 
+test('the entry of the second disk boots it, although the first one has a system too', async () => {
+  await using l = await lab()
+  const machine = await l.machines.create(spec({ kind: 'described' }))
+  await install(machine, null, '/dev/sda')
+  await sh(machine, 'dd if=/dev/sda of=/dev/sdb status=none')
+  // Made again at the same place, the partition has a GUID of its own.
+  const [, from, to] = /^ +2 +(\d+) +(\d+) /m.exec(await sh(machine, 'sgdisk -p /dev/sdb'))!
+  await sh(machine, `sgdisk -d 2 -n 2:${from}:${to} -t 2:EF00 -c 2:EFI-SYSTEM /dev/sdb`)
+  await sh(machine, 'efibootmgr -c -d /dev/sdb -p 2 -L CoreOS -l \\EFI\\fedora\\shimx64.efi')
+  await boot(machine, 'disk')
+  expect(machine.firstBoot()).toMatchObject({ disk: '/dev/sdb' })
+})
+
 test('a disk that cannot be read is skipped', async () => {
   const probe = new Probe()
   await using l = await lab({ probe })

@@ -231,6 +231,14 @@ test('a machine that no script is for continues with the next device, and the co
   expect(there.machine.console()).toContain('PXE: no key was pressed')
 })
 
+test('a boot script that asks for a reboot leads to the next device, and the console says so', async () => {
+  await using there = await overNetwork('deploy')
+  there.files.set(SCRIPT, Buffer.from('#!ipxe\nreboot\n'))
+  await there.boot()
+  expect(there.machine.boot()).toMatchObject({ outcome: 'no bootable device' })
+  expect(there.machine.console()).toContain('PXE: the boot script asks for a reboot')
+})
+
 test('a folder of scripts: the menu of GRUB that the pxe interface writes by MAC address', async () => {
   await using there = await bootScene({ bootScript: 'http://192.0.2.1/tftp/' })
   const menu = `set default=deploy\nset timeout=5\n\nmenuentry "deploy"  {\n    linux /node/kernel selinux=0 ${KERNEL_ARGUMENTS} boot_server=192.0.2.1\n    initrd /node/ramdisk\n}\n\nmenuentry "boot_ramdisk"  {\n    linux no_kernel root=/dev/ram0\n    initrd no_ramdisk\n}\n`

@@ -63,6 +63,8 @@ describe.each(LEVELS)('RAID %i over %i members', (level, count, survives) => {
     const present = array(level, count).disks.map((device) => ({ device, offset: 0 }))
     expect(isRunnable({ level, members: present })).toBe(true)
     expect(isRunnable({ level, members: [undefined, ...present.slice(1)] })).toBe(survives)
+    const twoMissing = [undefined, undefined, ...present.slice(2)]
+    expect(isRunnable({ level, members: twoMissing })).toBe(level === 1 && count > 2)
     expect(isRunnable({ level, members: present.map(() => undefined) })).toBe(false)
   })
 

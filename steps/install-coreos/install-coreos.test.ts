@@ -174,9 +174,13 @@ describe('a failing installer', () => {
   })
 
   test('leaves its partition table for debugging on request', async () => {
-    const { state, run } = machine([recorded['fail-truncated-xz']!])
+    const { state, run, installs } = machine([recorded['fail-truncated-xz']!])
     expect((await run({ preserve_on_error: true })).error).toBeDefined()
     expect(state.table).toBe('gpt')
+    expect(installs()[0]).toContain('--preserve-on-error')
+    const other = machine([recorded['fail-truncated-xz']!])
+    expect((await other.run()).error).toBeDefined()
+    expect(other.installs()[0]).not.toContain('--preserve-on-error')
   })
 
   test('that was killed leaves no disk that boots', async () => {

@@ -12,6 +12,12 @@ export interface Difference {
   error?: string
   /** Only the type of these keys differs, by null. */
   keys?: readonly string[]
+  /** Beginning of the path that `next` leads to. */
+  next?: string
+  /** Members that the answer has as they were sent. */
+  asSent?: readonly string[]
+  /** Members that are recorded and that the answer lacks, and those that it has besides. */
+  members?: { readonly lacks: readonly string[]; readonly has: readonly string[] }
 }
 
 export interface ReplayOptions {
@@ -52,8 +58,10 @@ export async function replay(dispatch: Dispatch, recording: Recording, options: 
         base: BASE,
       })
       learn(exchange, response, ids)
+      const why = options.onPurpose?.[exchange.seq]?.why
+      const meant = why === undefined ? '' : ` (on purpose: ${why})`
       for (const found of compare(exchange, recording.shapes, response, ids, options))
-        result.differences.push(`#${exchange.seq} ${exchange.method} ${exchange.path}: ${found}`)
+        result.differences.push(`#${exchange.seq} ${exchange.method} ${exchange.path}: ${found}${meant}`)
     }
   }
   return result
@@ -98,11 +106,26 @@ function compare(
   const body: unknown = response.body === undefined ? undefined : JSON.parse(response.body)
   const changed = onPurpose?.[exchange.seq]
   if (changed && !changed.keys) {
+    const { why, status = exchange.status, ...others } = changed
+    const isSaid = status !== exchange.status || Object.keys(others).length > 0 || why.startsWith('follows from')
+    if (!isSaid) found.push('what differs on purpose is not said')
     expectSame('status', changed.status ?? exchange.status, response.status)
     if (changed.error !== undefined) {
       const ours = String(sentence(body) ?? '')
       if (changed.error.endsWith('...') ? !ours.startsWith(changed.error.slice(0, -3)) : ours !== changed.error)
         found.push(`sentence is ${JSON.stringify(ours)}, meant ${JSON.stringify(changed.error)}`)
+    }
+    const answered = (body ?? {}) as Record<string, unknown>
+    if (changed.next !== undefined && !String(answered['next']).startsWith(BASE + changed.next))
+      found.push(`next is ${JSON.stringify(answered['next'])}, meant ${changed.next}`)
+    if (changed.members) {
+      const { lacks, has } = changed.members
+      const recorded = Object.keys(shapes[exchange.shape!]!).filter((member) => !lacks.includes(member))
+      expectSame('members', [...recorded, ...has].sort().join(), Object.keys(answered).sort().join())
+    }
+    for (const member of changed.asSent ?? []) {
+      const sent = (exchange.body as Record<string, unknown>)[member]
+      expectSame(member, JSON.stringify(sent), JSON.stringify(answered[member]))
     }
     return found
   }

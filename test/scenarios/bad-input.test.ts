@@ -55,7 +55,7 @@ describe('refused by the step, before it looks at any disk', () => {
     [
       'an Ignition config that breaks its schema',
       withUserData({ ignition: { version: '3.4.0' }, storage: { files: [{ contents: {} }] } }),
-      /storage\.files|path/,
+      /user_data of the configdrive cannot be used: .*\$\.storage\.files\.0 must have required property 'path'/,
     ],
     [
       'an argument that is no Ignition config',

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 /** Tests of which `npm test` runs a part of the random cases. */
 const SAMPLED = [
   ...['kill', 'order.properties', 'react.properties'].map((name) => `ironic-mock/conductor/core/${name}.test.ts`),
+  'apps/hardware-lab/rehearsal/rehearsal.test.ts',
+  'lab/state/state-files.test.ts',
   'test/scenarios/snapshots/*.test.ts',
 ]
 

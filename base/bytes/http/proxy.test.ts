@@ -18,6 +18,8 @@ describe('the proxy of the environment', () => {
     ['https', { ALL_PROXY: PROXY }],
     ['http', { http_proxy: PROXY, all_proxy: 'http://other.example' }],
     ['http', { http_proxy: '', HTTP_PROXY: PROXY }],
+    ['http', { http_proxy: PROXY, HTTP_PROXY: 'http://other.example' }],
+    ['https', { https_proxy: PROXY, HTTPS_PROXY: 'http://other.example' }],
     ['http', { http_proxy: 'proxy.example:3128' }],
     ['http', { http_proxy: PROXY, no_proxy: 'other.example,far' }],
   ])('a file by %s goes through it with %j', (scheme, variables) => {

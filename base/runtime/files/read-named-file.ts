@@ -8,6 +8,8 @@ import { minutes } from '../clock.js'
 
 /** More than any config, manifest, key or list has, in bytes. */
 const MAX_NAMED_FILE = 256 * 2 ** 20
+/** A device such as /dev/zero is endless; a terminal gives no more than someone types. */
+const MAX_DEVICE_BYTES = 8 * 2 ** 20
 /** A pipe whose writer is silent for so long has none, or one that hangs; in milliseconds. */
 const MAX_SILENCE = minutes(1)
 const PIECE = 2 ** 16
@@ -34,6 +36,7 @@ export async function readNamedFile(
   const pieces = new Pieces(String(path), most)
   try {
     const stats = await promisify(fstat)(descriptor)
+    if (stats.isCharacterDevice()) pieces.limit(MAX_DEVICE_BYTES)
     if (stats.isFIFO() || stats.isCharacterDevice()) {
       // Loaded when first needed: a start should not pay for it.
       const stream = await streamOf(descriptor, stats, silence)
@@ -61,8 +64,13 @@ class Pieces {
 
   constructor(
     private readonly path: string,
-    private readonly most: number,
+    private most: number,
   ) {}
+
+  /** Lowers the number of bytes that are taken. */
+  limit(most: number): void {
+    this.most = Math.min(this.most, most)
+  }
 
   #add(piece: Buffer): void {
     this.#size += piece.length

@@ -85,6 +85,16 @@ describe('what the agent refuses', () => {
   })
 })
 
+test('quotes the beginning of an answer that is no JSON, and nothing of the request', async () => {
+  const { client } = agent([200, `<html>${'x'.repeat(1000)}`])
+  const failure: Error = await client.execute(PEER, 'a.b', { node: { password: 'hunter2' } }).then(
+    () => expect.unreachable(),
+    (error: Error) => error,
+  )
+  expect(failure.message).toContain(`Response: "<html>${'x'.repeat(194)}"`)
+  expect(failure.message).not.toContain('hunter2')
+})
+
 describe('a list of commands that is none: the words of Python, whatever the status', () => {
   test.each<[string, number, string, string]>([
     ['nothing', 500, '', 'Expecting value: line 1 column 1 (char 0)'],

@@ -43,6 +43,8 @@ describe('a heartbeat', () => {
     await expect(lab.conductor.heartbeat(uuid, good)).rejects.toMatchObject({
       message: 'TLS is required by configuration',
     })
+    const other = await waiting()
+    await expect(other.lab.conductor.heartbeat(other.uuid, other.good)).resolves.toBeUndefined()
   })
 
   test('with another callback URL than before is refused', async () => {

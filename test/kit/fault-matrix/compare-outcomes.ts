@@ -22,7 +22,9 @@ function comparedOutcome(outcome: CellOutcome, other: CellOutcome): ComparedOutc
 }
 
 /** Members in which two outcomes differ, as `[real, ours]`. */
-export function outcomeDifferences(real: CellOutcome, ours: CellOutcome): Record<string, readonly [unknown, unknown]> {
+export type OutcomeDifferences = Readonly<Record<string, readonly [unknown, unknown]>>
+
+export function outcomeDifferences(real: CellOutcome, ours: CellOutcome): OutcomeDifferences {
   const theirs = comparedOutcome(real, ours)
   const own = comparedOutcome(ours, real)
   const members = Object.keys(own) as (keyof ComparedOutcome)[]

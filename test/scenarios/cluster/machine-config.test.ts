@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hours, minutes } from '../../../base/runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 import type { StagedLab } from '../../../lab/index.js'
 import {
   NAMESPACE,
@@ -76,7 +76,7 @@ describe('a pull that fails', () => {
     cluster.lab.registry.fail(second, 'timeout', 1)
     await cluster.upgrade(next)
     await cluster.inState('host-0', 'Degraded', 'i/o timeout')
-    await cluster.pass(hours(3))
+    await cluster.pass(minutes(30))
     expect(await imageOf(cluster, 'host-0')).toBe(first)
   })
 })
@@ -91,7 +91,7 @@ describe('a paused pool', () => {
     await pause(cluster, true)
     await cluster.upgrade(next)
     await cluster.completed('4.20.0')
-    await cluster.pass(hours(1))
+    await cluster.pass(minutes(20))
     expect(await imageOf(cluster, 'host-0')).toBe(first)
     const { status } = await cluster.kube.get('MachineConfigPool', { name: 'worker' })
     const updating = status!.conditions!.find(({ type }) => type === 'Updating')
@@ -141,7 +141,7 @@ describe('a node whose disk is changed past the cluster', () => {
     const config = annotations[`${KEY}/currentConfig`]!
     expect(annotations[`${KEY}/reason`]).toBe(`unexpected on-disk state validating against ${config}: ${problem}`)
     await cluster.upgrade(next)
-    await cluster.pass(hours(1))
+    await cluster.pass(minutes(20))
     expect(await imageOf(cluster, 'host-0')).toBe(first)
     await machine.running.write(CRIO, bytes, 0o644)
     await cluster.runs('host-0', second)
@@ -151,7 +151,7 @@ describe('a node whose disk is changed past the cluster', () => {
     const { cluster } = await atFirst(['host-0'], { without: ['mco/detects-config-drift'] })
     await using _ = cluster
     await (await cluster.machine('host-0')).running.write(CRIO, Buffer.from('changed'))
-    await cluster.pass(hours(1))
+    await cluster.pass(minutes(20))
     expect((await annotationsOf(cluster, 'host-0'))[`${KEY}/state`]).toBe('Done')
   })
 })
@@ -254,7 +254,7 @@ describe('the machine config server', () => {
       ({ status }) => status?.provisioning.state === 'provisioned',
       NAMESPACE,
     )
-    await cluster.pass(hours(1))
+    await cluster.pass(minutes(20))
     expect((await cluster.machine('host-0')).os()).toMatchObject({ kubelet: 'not installed', booted: { image: null } })
     expect((await cluster.kube.list('Node')).items).toEqual([])
   })

@@ -307,13 +307,14 @@ test('no-inspect refuses, as does a boot that Ironic would have to manage and ca
   const { lab, uuid } = await manageable({ inspect_interface: 'no-inspect' })
   await expect(lab.conductor.provision(uuid, { target: 'inspect' })).rejects.toMatchObject({ status: 400 })
   const managed = { inspection: { ...UPSTREAM_CONF.inspection, requireManagedBoot: true } }
-  const fake = await manageable(
-    { driver: 'fake-hardware', boot_interface: 'fake', inspect_interface: 'agent' },
-    managed,
-  )
+  const unmanaged = { driver: 'fake-hardware', boot_interface: 'fake', inspect_interface: 'agent' }
+  const fake = await manageable(unmanaged, managed)
   await expect(fake.lab.conductor.provision(fake.uuid, { target: 'inspect' })).rejects.toMatchObject({
     message: expect.stringContaining('Driver fake-hardware does not support inspection') as string,
   })
+  // The lab boots the machine.
+  const accepted = await manageable(unmanaged)
+  await expect(accepted.lab.conductor.provision(accepted.uuid, { target: 'inspect' })).resolves.toBeUndefined()
 })
 
 test('ports that are missing any more go, where that is wanted', async () => {

@@ -1,0 +1,49 @@
+import { fidelityMutants } from './fidelity-mutant.js'
+
+const READ = { file: 'ironic-mock/config/read-config.ts' }
+
+/** Rows of the configuration, and of who may call. */
+export const CONFIGURATION_MUTANTS = fidelityMutants('configuration', [
+  {
+    ...READ,
+    row: '`[DEFAULT]auth_strategy` is keystone',
+    does: 'says nothing',
+    from: "?.text === 'keystone') notes.push(",
+    to: "?.text === 'keystones') notes.push(",
+  },
+  {
+    ...READ,
+    row: 'Enabled interfaces all exist',
+    does: 'enables nothing',
+    from: 'if (known?.length !== 0 && usable?.length === 0) {',
+    to: 'if (known?.length === 0 && usable?.length === 0) {',
+  },
+  {
+    ...READ,
+    row: 'Metal3',
+    does: 'keeps its own default',
+    from: 'conf.inspectionPowerOff = !conf.fastTrack',
+    to: 'conf.inspectionPowerOff = conf.inspectionPowerOff',
+  },
+  {
+    row: 'A value that an option does not take',
+    does: 'tells the first mistake alone',
+    file: 'ironic-mock/config/check-layers.ts',
+    from: 'if (problems.length === 1) return badConfig(',
+    to: 'if (problems.length > 0) return badConfig(',
+  },
+  {
+    row: 'Unknown options in `ironic.conf`',
+    does: 'ignores them',
+    file: 'ironic-mock/config/check-layers.ts',
+    from: '        : unknownOption(setting, effective)\n',
+    to: '        : (unknownOption(setting, effective), undefined)\n',
+  },
+  {
+    row: 'Checking a wrong password blocks',
+    does: 'lets any number wait',
+    file: 'ironic-mock/auth/password-comparisons.ts',
+    from: 'if (own.length >= MAX_WAITING_OF_ADDRESS || all >= MAX_WAITING)',
+    to: 'if (own.length >= MAX_WAITING_OF_ADDRESS && all >= MAX_WAITING * 99)',
+  },
+])

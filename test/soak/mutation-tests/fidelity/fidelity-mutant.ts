@@ -1,0 +1,23 @@
+import { fidelitySubjects } from '../../../kit/fidelity/fidelity-rows.js'
+import type { Mutant, Mutation } from '../mutant.js'
+
+/** A change that turns a behaviour to upstream's, or else takes ours away: the test that the row names must notice. */
+export interface FidelityMutation extends Mutation {
+  /** Beginning of what one row of the subject says of upstream. */
+  row: string
+}
+
+const subjects = fidelitySubjects()
+
+/** The mutants of `docs/fidelity/SUBJECT.yaml`, each with the test that its row names. */
+export const fidelityMutants = (subject: string, mutations: readonly FidelityMutation[]): Mutant[] =>
+  mutations.map((mutation) => {
+    const { file: test, title } = shownBy(subject, mutation.row)
+    return { ...mutation, test, title }
+  })
+
+function shownBy(subject: string, row: string): { file: string; title: string } {
+  const rows = subjects.get(subject)!.rows.filter(({ upstream }) => upstream.startsWith(row))
+  if (rows.length !== 1) throw new Error(`"${row}" begins ${rows.length} rows of docs/fidelity/${subject}.yaml`)
+  return rows[0]!.test
+}
