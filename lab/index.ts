@@ -43,6 +43,7 @@ export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './st
 export type { LabSnapshots, LabSnapshot, Snapshots } from './snapshots/snapshot.js'
 export { CONDUCTOR_HOST } from './stage/stage-ironic.js'
 export { composeStage, type Stage } from './stage/stage.js'
+export type { HostLabels } from './faults/fault-context.js'
 export type { StageOptions } from './stage/stage-options.js'
 export {
   type CheckedDatabase,

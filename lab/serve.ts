@@ -37,6 +37,8 @@ export interface ServeOptions {
   hardware?: HardwareFleet
   /** Hardware of the machine that a node of a name is to find behind its BMC. */
   hardwareOfNode?: StageOptions['hardwareOfNode']
+  /** Labels of the BareMetalHosts behind the nodes, for faults that match them. */
+  hostLabels?: StageOptions['hostLabels']
   /** Account of all BMCs; by default each BMC takes the account that the first node uses. */
   bmcAccount?: BmcAccount
   stateDir: string | null
@@ -106,6 +108,7 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
     ...defined({ hardware: options.hardware, hardwareOfNode: options.hardwareOfNode }),
     ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     ...defined({
+      hostLabels: options.hostLabels,
       bmcAccount: options.bmcAccount,
       managers: options.managers,
       liveImages: options.liveImages,

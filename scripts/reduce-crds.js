@@ -1,9 +1,10 @@
 /**
- * Reduces CustomResourceDefinitions to what a program checks: names, types, patterns, enums, required fields, defaults.
+ * Reduces CustomResourceDefinitions to what a program checks: names, types, patterns, enums, required fields, defaults;
+ * and to the columns in which kubectl shows objects.
  *
  *     node scripts/reduce-crds.js NAME FILE... > base/kubernetes/crds/NAME.json
  *
- * NAME says which release they are of. The descriptions, which are most of a file, are left out. A new release is a new
+ * NAME says which release they are of. The descriptions of fields, which are most of a file, are left out. A new release is a new
  * file, and its import in `base/kubernetes/crds/crd-schemas.ts`.
  */
 import { readFileSync } from 'node:fs'
@@ -24,6 +25,7 @@ const KEPT = new Set([
   'maxLength',
   'minItems',
   'maxItems',
+  'x-kubernetes-preserve-unknown-fields',
 ])
 
 const mapped = (members, change) =>
@@ -34,8 +36,8 @@ function reduceSchema(schema) {
   for (const [name, value] of Object.entries(schema)) {
     if (KEPT.has(name)) reduced[name] = value
     else if (name === 'properties') reduced.properties = mapped(value, reduceSchema)
-    else if (name === 'items' || (name === 'additionalProperties' && typeof value === 'object'))
-      reduced[name] = reduceSchema(value)
+    else if (name === 'items' || name === 'additionalProperties')
+      reduced[name] = typeof value === 'object' ? reduceSchema(value) : value
     else if (name === 'anyOf') reduced.anyOf = value.map(reduceSchema)
   }
   return reduced
@@ -44,7 +46,7 @@ function reduceSchema(schema) {
 function reduceDefinition({ spec }) {
   const { group, names, scope, versions } = spec
   const { kind, plural, shortNames = [] } = names
-  const { name: version, subresources, schema } = versions.find(({ storage }) => storage)
+  const { name: version, subresources, schema, additionalPrinterColumns: columns } = versions.find(({ storage }) => storage)
   return [
     kind,
     {
@@ -53,6 +55,7 @@ function reduceDefinition({ spec }) {
       shortNames,
       isNamespaced: scope === 'Namespaced',
       hasStatus: subresources?.status !== undefined,
+      ...(columns && { columns }),
       schema: reduceSchema(schema.openAPIV3Schema),
     },
   ]

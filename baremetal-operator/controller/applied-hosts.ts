@@ -122,16 +122,13 @@ export class AppliedHosts implements AsyncDisposable {
     if (found.metadata.deletionTimestamp !== undefined || isSameJson(wanted, before)) return
     const { metadata: _m, ...rest } = wanted
     const members = before ? Object.fromEntries(Object.keys(before).map((key) => [key, undefined])) : {}
-    const annotations = { ...found.metadata.annotations }
-    const was = before?.metadata.annotations ?? {}
-    const is = metadata.annotations ?? {}
-    for (const key of Object.keys(was)) if (!(key in is)) delete annotations[key]
-    for (const [key, value] of Object.entries(is)) if (was[key] !== value) annotations[key] = value
+    const changed = (member: 'labels' | 'annotations') =>
+      appliedTexts(found.metadata[member], before?.metadata[member], metadata[member])
     await kube.update({
       ...found,
       ...members,
       ...rest,
-      metadata: { ...found.metadata, annotations },
+      metadata: { ...found.metadata, labels: changed('labels'), annotations: changed('annotations') },
     } as never)
   }
 
@@ -204,6 +201,20 @@ function reportOf({ metadata, status }: BareMetalHost, isGone: boolean): Applied
     error: errorMessage === '' ? null : errorMessage,
     isDetached: operationalStatus === 'detached',
   }
+}
+
+type MetadataTexts = Readonly<Record<string, string>>
+
+/** Labels or annotations after an apply: those of others stay, those that a file no longer has go. */
+function appliedTexts(
+  found: MetadataTexts = {},
+  before: MetadataTexts = {},
+  wanted: MetadataTexts = {},
+): MetadataTexts {
+  const texts = { ...found }
+  for (const key of Object.keys(before)) if (!Object.hasOwn(wanted, key)) delete texts[key]
+  for (const [key, value] of Object.entries(wanted)) if (before[key] !== value) texts[key] = value
+  return texts
 }
 
 const appliedKeyOf = ({ kind, metadata }: ManifestObject): string =>

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
 import { minutes, seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
 import type { BareMetalHost } from '../../base/kubernetes/kinds/metal3-kinds.js'
@@ -110,6 +110,113 @@ test('a host shows its hardware, accounts, times and instance, and keeps a final
   await expect(until('one', () => false)).rejects.toThrow(/not found/)
 })
 
+describe('a BMCEventSubscription', () => {
+  const at = { name: 'events', namespace: NAMESPACE }
+
+  /** The host `one`, what Ironic is asked for it, and subscriptions to its events. */
+  async function subscribedHost() {
+    const events = await scene()
+    const { kube, lab, create, until } = events
+    const node = () => lab.client.node(`${NAMESPACE}~one`)
+    const registered = async () => {
+      await create('one', 1, { online: false })
+      await until('one', inState('available'))
+      return node()
+    }
+    const subscribe = (spec: object = {}) =>
+      kube.create<'BMCEventSubscription'>({
+        apiVersion: 'metal3.io/v1alpha1',
+        kind: 'BMCEventSubscription',
+        metadata: at,
+        spec: { hostName: 'one', destination: 'https://10.9.0.1/events', ...spec },
+      })
+    const subscription = () => kube.get('BMCEventSubscription', at)
+    /** Subscriptions of the BMC, as Ironic reads them. */
+    const ofBmc = async (): Promise<{ '@odata.id': string }[]> => {
+      const path = `${lab.url}/v1/nodes/${(await node()).uuid}/vendor_passthru/get_all_subscriptions`
+      const headers = { 'x-openstack-ironic-api-version': '1.109' }
+      const { body } = await lab.transport.send({ method: 'GET', url: path, headers })
+      return (JSON.parse(body!) as { Members: { '@odata.id': string }[] }).Members
+    }
+    return { ...events, registered, subscribe, subscription, ofBmc }
+  }
+
+  test('makes one subscription of the BMC, with its headers, and ends with it', async () => {
+    const { kube, lab, pass, registered, subscribe, subscription, ofBmc } = await subscribedHost()
+    await registered()
+    await kube.create<'Secret'>({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'headers', namespace: NAMESPACE },
+      stringData: { 'X-Token': 'secret' },
+    })
+    await subscribe({ context: 'rack a', httpHeadersRef: { name: 'headers', namespace: NAMESPACE } })
+    await pass(minutes(1))
+    const { metadata, status } = await subscription()
+    expect(metadata.finalizers).toEqual(['bmceventsubscription.metal3.io'])
+    expect(status).toEqual({ subscriptionID: '1' })
+    expect(await ofBmc()).toHaveLength(1)
+    const asked = lab.journal.entries({}).filter(({ kind }) => kind === 'exchange')
+    expect(JSON.stringify(asked)).toContain('method=create_subscription')
+
+    await kube.patch('BMCEventSubscription', at, { spec: { context: 'rack b' } } as never)
+    await pass(minutes(60))
+    expect(await ofBmc()).toHaveLength(1)
+
+    await kube.delete('BMCEventSubscription', at)
+    await pass(minutes(1))
+    expect(await kube.find('BMCEventSubscription', at)).toBeUndefined()
+    expect(await ofBmc()).toEqual([])
+  })
+
+  test('of a host that is not there says so, as BareMetal Operator does, and is tried again after ten minutes', async () => {
+    const { pass, registered, subscribe, subscription, ofBmc } = await subscribedHost()
+    await subscribe()
+    await pass(minutes(1))
+    expect((await subscription()).status).toEqual({ error: 'baremetal host ""' })
+    expect((await subscription()).metadata.finalizers).toBeUndefined()
+    await pass(minutes(10))
+    expect((await subscription()).status).toEqual({ error: 'baremetal host "baremetal host \\"\\""' })
+    await registered()
+    await pass(minutes(10))
+    expect((await subscription()).status).toMatchObject({ subscriptionID: '1' })
+    expect(await ofBmc()).toHaveLength(1)
+  })
+
+  test.each([
+    ['whose destination Ironic refuses', { destination: 'nowhere' }],
+    ['whose Secret is missing', { httpHeadersRef: { name: 'none', namespace: NAMESPACE } }],
+    ['whose Secret is in another namespace', { httpHeadersRef: { name: 'bmc', namespace: 'other' } }],
+  ])('%s shows the failure, and is tried again', async (_, spec) => {
+    const { kube, pass, registered, subscribe, subscription, ofBmc } = await subscribedHost()
+    await registered()
+    await subscribe(spec)
+    await pass(minutes(1))
+    expect((await subscription()).status).toEqual({ error: 'failed to create a subscription' })
+    expect(await ofBmc()).toEqual([])
+    const { destination = 'https://10.9.0.1/events' } = spec as { destination?: string }
+    const right = destination.startsWith('https')
+      ? { httpHeadersRef: null }
+      : { destination: 'https://10.9.0.1/events' }
+    await kube.patch('BMCEventSubscription', at, { spec: right } as never)
+    await pass(minutes(1))
+    expect((await subscription()).status).toEqual({ error: 'failed to create a subscription', subscriptionID: '1' })
+  })
+
+  test('that the BMC has lost cannot be deleted, and says so', async () => {
+    const { kube, lab, pass, registered, subscribe, subscription } = await subscribedHost()
+    const { uuid } = await registered()
+    await subscribe()
+    await pass(minutes(1))
+    const path = `${lab.url}/v1/nodes/${uuid}/vendor_passthru?method=delete_subscription`
+    const headers = { 'x-openstack-ironic-api-version': '1.109', 'content-type': 'application/json' }
+    await lab.transport.send({ method: 'DELETE', url: path, headers, body: JSON.stringify({ id: '1' }) })
+    await kube.delete('BMCEventSubscription', at)
+    await pass(minutes(1))
+    expect((await subscription()).status).toEqual({ error: 'failed to delete a subscription', subscriptionID: '1' })
+  })
+})
+
 test('kinds that no controller here acts on are kept by the API', async () => {
   const { store } = openKube({ clock: new VirtualClock(), random: seededRandom(1) })
   const dispatch = kubeDispatch(store, { clock: new VirtualClock() })
@@ -117,7 +224,7 @@ test('kinds that no controller here acts on are kept by the API', async () => {
     const target = `/apis/metal3.io/v1alpha1/namespaces/metal3/${kind}`
     return (await dispatch({ method: 'GET', target, headers: {} } as never)).status
   }
-  const kinds = ['bmceventsubscriptions', 'hostclaims', 'hostdeploypolicies', 'hostnetworkattachments']
+  const kinds = ['hostclaims', 'hostdeploypolicies', 'hostnetworkattachments']
   for (const kind of ['dataimages', ...kinds, 'baremetalswitches']) expect(await status(kind)).toBe(200)
   expect(await status('hostfirmwares')).toBe(404)
 })

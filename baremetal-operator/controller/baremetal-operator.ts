@@ -2,6 +2,7 @@ import { runController, type ActorParts } from '../../base/kubernetes/index.js'
 import { sharedAbort } from '../../base/runtime/index.js'
 import { Calls, type CallsOptions, type IronicEndpoint } from '../provisioner/ironic-calls.js'
 import { DataImageController } from './data-image.js'
+import { EventSubscriptionController } from './event-subscription.js'
 import { FirmwareReader } from './firmware-reader.js'
 import { HostController } from './host-controller.js'
 import type { OperatorSettings } from './host-pass.js'
@@ -32,6 +33,7 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
     new FirmwareReader(others, 'HostFirmwareSettings'),
     new FirmwareReader(others, 'HostFirmwareComponents'),
     new DataImageController(others),
+    new EventSubscriptionController(others),
   ]
   const running = controllers.map((controller) => runController(controller, parts))
   return {

@@ -1,6 +1,6 @@
 import { apiVersionOf, type KubeKind, type KubeKinds, type NewObject } from '../../base/kubernetes/index.js'
 import { defined } from '../../base/runtime/index.js'
-import type { BareMetalHostManifest, SecretManifest } from '../manifests/manifest-types.js'
+import type { BareMetalHostManifest, ManifestMetadata, SecretManifest } from '../manifests/manifest-types.js'
 import type { HostManifests } from '../manifests/wanted-hosts.js'
 
 type NewOf<K extends KubeKind> = NewObject<KubeKinds[K]> & { kind: K }
@@ -16,7 +16,10 @@ export function objectsBeside(key: string, { secrets, settings, updates, others 
   if (updates) objects.push(makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } }))
   for (const { kind, metadata: own, spec } of others)
     objects.push(
-      makeKubeObject(kind, { metadata: { name: own.name, namespace }, ...defined({ spec }) }) as ManifestObject,
+      makeKubeObject(kind, {
+        metadata: appliedMetadata(own, own.name, namespace),
+        ...defined({ spec }),
+      }) as ManifestObject,
     )
   return objects
 }
@@ -26,16 +29,22 @@ const makeKubeObject = <K extends KubeKind>(kind: K, rest: object): NewOf<K> =>
 
 export function hostObject({ metadata, spec }: BareMetalHostManifest, key: string): NewOf<'BareMetalHost'> {
   const [namespace = '', name = ''] = key.split('/')
-  const { annotations } = metadata
-  return makeKubeObject('BareMetalHost', { metadata: { name, namespace, ...defined({ annotations }) }, spec })
+  return makeKubeObject('BareMetalHost', { metadata: appliedMetadata(metadata, name, namespace), spec })
 }
+
+/** Metadata of a manifest that an API takes. */
+const appliedMetadata = ({ labels, annotations }: ManifestMetadata, name: string, namespace: string) => ({
+  name,
+  namespace,
+  ...defined({ labels, annotations }),
+})
 
 /** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */
 function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, namespace: string): NewOf<'Secret'> {
   const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
   const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
   return makeKubeObject('Secret', {
-    metadata: { name: metadata.name, namespace },
+    metadata: appliedMetadata(metadata, metadata.name, namespace),
     type: 'Opaque',
     data: Object.fromEntries([...plain, ...encoded]) as Record<string, string>,
   })

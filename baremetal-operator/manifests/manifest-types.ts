@@ -3,7 +3,7 @@ import type { ManifestKind } from '../../base/kubernetes/index.js'
 /** A BareMetalHost that passed its schema: the fields that are read here. */
 export interface BareMetalHostManifest {
   kind: 'BareMetalHost'
-  metadata: ManifestMetadata & { annotations?: Record<string, string> }
+  metadata: ManifestMetadata
   spec: {
     architecture?: string
     automatedCleaningMode?: 'metadata' | 'disabled'
@@ -75,10 +75,12 @@ export interface DeviceHints {
   rotational?: boolean
 }
 
-interface ManifestMetadata {
+export interface ManifestMetadata {
   name: string
   namespace?: string
   uid?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
 }
 
 interface SecretReference {

@@ -1,6 +1,13 @@
 import type { ErrorObject } from 'ajv'
 import { LineCounter, parseAllDocuments } from 'yaml'
-import { completeValue, CRD_FORMATS, MANIFEST_SCHEMAS, type ManifestKind } from '../../base/kubernetes/index.js'
+import {
+  completeValue,
+  CRD_COMPILER_OPTIONS,
+  fieldPathText,
+  MANIFEST_SCHEMAS,
+  pruneValue,
+  type ManifestKind,
+} from '../../base/kubernetes/index.js'
 import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
 import type { Complaint } from './manifest-rules.js'
@@ -28,7 +35,7 @@ export interface ReadManifest {
   finding(kind: ManifestFinding['kind'], path: readonly (string | number)[], message: string): ManifestFinding
 }
 
-const manifestSchemas = new SchemaCompiler({ formats: CRD_FORMATS })
+const manifestSchemas = new SchemaCompiler(CRD_COMPILER_OPTIONS)
 
 /** Reads the Kubernetes objects of a file: valid ones of known kinds, and findings for the rest. */
 export function readManifests(file: string, text: string): { manifests: ReadManifest[]; findings: ManifestFinding[] } {
@@ -51,7 +58,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   for (const [index, document] of documents.entries()) {
     const finding: ReadManifest['finding'] = (kind, path, message) => {
       const { line = null, col: column = null } = yamlPlace(document, path, lines) ?? {}
-      return { kind, file, document: index + 1, path: pathText(path), line, column, message }
+      return { kind, file, document: index + 1, path: fieldPathText(path), line, column, message }
     }
     if (document.errors.length > 0) {
       for (const { message, pos } of document.errors) {
@@ -88,13 +95,22 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
 /** An object as an API server takes it: with its defaults, without nulls of absent fields, and of its schema. */
 function checkedManifest(kind: ManifestKind, value: unknown): Metal3Manifest | { complaints: Complaint[] } {
   const schema = MANIFEST_SCHEMAS[kind]
-  const complete = completeValue(value as never, schema)
+  // As kubectl asks the API to do: fieldValidation=Strict.
+  const { unknown, value: known } = pruneValue(value as never, schema)
+  const complete = completeValue(known, schema)
   const check = manifestSchemas.check<Metal3Manifest>(schema)
-  if (!check.accepts(complete)) return { complaints: schemaComplaints(check.errors()) }
+  const isValid = check.accepts(complete)
+  const complaints = [...unknown.map(unknownFieldComplaint), ...(isValid ? [] : schemaComplaints(check.errors()))]
+  if (!isValid || complaints.length > 0) return { complaints }
   // Go reads a host without a spec as one with an empty spec.
   const manifest: Metal3Manifest = complete
   return manifest.kind === 'BareMetalHost' ? { ...manifest, spec: manifest.spec ?? { online: false } } : manifest
 }
+
+const unknownFieldComplaint = (path: readonly (string | number)[]): Complaint => [
+  [...path],
+  `strict decoding error: unknown field "${fieldPathText(path)}"`,
+]
 
 /** Result of `read`, or the message of its UserError. */
 function readOrExplain<T>(read: () => T): { value: T } | { problem: string } {
@@ -113,19 +129,11 @@ const manifestKindOf = (value: unknown): string | undefined =>
 
 const isManifestKind = (kind: string): kind is ManifestKind => Object.hasOwn(MANIFEST_SCHEMAS, kind)
 
-const pathText = (path: readonly (string | number)[]): string =>
-  path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
-    '',
-  )
-
 function schemaComplaints(errors: readonly ErrorObject[]): Complaint[] {
   return errors.map((error) => {
     const path = pointerParts(error.instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part))
     const params = error.params as Record<string, unknown>
     switch (error.keyword) {
-      case 'additionalProperties':
-        return [[...path, params['additionalProperty'] as string], 'this field is not known']
       case 'required':
         return [path, `the field ${params['missingProperty'] as string} is missing`]
       case 'enum':

@@ -164,7 +164,9 @@ function wantedHost(read: HostManifest, manifests: ManifestSet): WantedHost {
     missingSecrets,
     manifests: {
       host: manifest,
-      secrets: secretsOf(manifest).flatMap((secret) => secretNamed(secret)?.manifest ?? []),
+      secrets: [...secretsOf(manifest), ...headerSecretsOf(others)].flatMap(
+        (secret) => (secretNamed(secret)?.manifest as SecretManifest | undefined) ?? [],
+      ),
       others,
       ...defined({ settings, updates }),
     },
@@ -204,6 +206,13 @@ function secretsOf({ spec }: BareMetalHostManifest): string[] {
   ]
   return [...new Set(references)].filter((name) => name !== undefined).filter((name) => name !== '')
 }
+
+/** Secrets with headers of events, which belong to the subscriptions. */
+const headerSecretsOf = (others: readonly OtherManifest[]): string[] =>
+  others.flatMap(({ kind, spec }) => {
+    const reference = spec?.['httpHeadersRef'] as { name?: string } | undefined
+    return kind === 'BMCEventSubscription' && reference?.name ? [reference.name] : []
+  })
 
 /** Calls of the other controllers, which are not in the list of a host's own. */
 const OTHER_NOTES: Partial<Record<OtherKind, string>> = {

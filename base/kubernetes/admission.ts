@@ -8,7 +8,7 @@ import { completeObject } from './validation.js'
 export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
   switch (kind) {
     case 'Secret':
-      return secret(object)
+      return completeObject(kind, secret(object))
     case 'Namespace':
       return { ...object, status: { phase: 'Active' } }
     default:

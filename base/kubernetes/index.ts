@@ -20,6 +20,7 @@ export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/mac
 export type {
   BareMetalHost,
   BareMetalHostStatus,
+  BmcEventSubscription,
   CredentialsStatus,
   DataImage,
   FirmwareComponent,
@@ -32,7 +33,8 @@ export type {
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { completeValue } from './crds/complete-value.js'
-export { CRD_FORMATS, METAL3_CRDS } from './crds/crd-schemas.js'
+export { fieldPathText, pruneValue } from './crds/prune-value.js'
+export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'
 export { MANIFEST_SCHEMAS, type ManifestKind } from './kinds/metal3-schemas.js'
 export type { KubeClient, ObjectName } from './kube-client.js'
 export { copyJson, isSameJson } from './kube-json.js'
@@ -42,5 +44,6 @@ export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'
 export type { AdmittedWrite, ObjectReader } from './object-store.js'
 export { labelValueProblem, qualifiedNameProblem } from './object-names.js'
+export { makeSelector } from './selectors.js'
 export { readYaml } from './read-yaml.js'
 export type { Stored as StoredObject } from './stored-object.js'

@@ -75,7 +75,7 @@ const kindEntry = (
 
 /** A kind of metal3, as its CustomResourceDefinition has it. */
 function crdEntry(kind: keyof typeof METAL3_CRDS): KindEntry {
-  const { apiVersion, schema: _schema, ...entry } = METAL3_CRDS[kind]
+  const { apiVersion, schema: _schema, columns: _columns, ...entry } = METAL3_CRDS[kind]
   return kindEntry(apiVersion, entry.plural, entry)
 }
 

@@ -128,3 +128,31 @@ export function invalidObject(kind: KubeKind, name: string, errors: readonly Fie
     causes: listed.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
   })
 }
+
+/** A patch after which an object has fields that its kind does not have: apiserver pkg/endpoints/handlers/patch.go. */
+export function invalidPatch(patched: unknown, detail: string): KubeRefusal {
+  const error: FieldError = { field: 'patch', reason: 'FieldValueInvalid', value: JSON.stringify(patched), detail }
+  return invalidRequest('', error)
+}
+
+const OPTIONS_OF: Readonly<Record<string, string>> = {
+  POST: 'CreateOptions',
+  PUT: 'UpdateOptions',
+  PATCH: 'PatchOptions',
+}
+
+/** A `fieldValidation` that there is not: apimachinery pkg/apis/meta/v1/validation. */
+export const unknownValidation = (method: string, mode: string): KubeRefusal =>
+  invalidRequest(`${OPTIONS_OF[method]}.meta.k8s.io`, {
+    field: 'fieldValidation',
+    reason: 'FieldValueNotSupported',
+    value: mode,
+    detail: 'supported values: "", "Ignore", "Strict", "Warn"',
+  })
+
+/** A wrong part of a request that is no object with a name. */
+function invalidRequest(kind: string, error: FieldError): KubeRefusal {
+  const message = fieldSentence(error)
+  const cause = { reason: error.reason, message, field: error.field }
+  return kubeRefusal(422, 'Invalid', `${kind} "" is invalid: ${error.field}: ${message}`, { causes: [cause] })
+}

@@ -2,7 +2,15 @@ import type { ErrorObject } from 'ajv'
 import { pointerParts } from '../runtime/index.js'
 import { SchemaCompiler } from '../schemas/index.js'
 import { completeValue } from './crds/complete-value.js'
-import { closedSchema, CRD_FORMATS, METAL3_CRDS, type CrdSchema } from './crds/crd-schemas.js'
+import {
+  CRD_COMPILER_OPTIONS,
+  fieldsNamed,
+  METAL3_CRDS,
+  OBJECT_META,
+  withTypeLists,
+  type CrdSchema,
+} from './crds/crd-schemas.js'
+import { fieldPathText, pruneValue, type PrunedValue } from './crds/prune-value.js'
 import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
 import type { FieldError } from './refusals.js'
@@ -70,10 +78,10 @@ const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
 }
 
 function crdSchemas(): Partial<Record<KubeKind, CrdSchema>> {
-  return Object.fromEntries(Object.entries(METAL3_CRDS).map(([kind, { schema }]) => [kind, closedSchema(schema)]))
+  return Object.fromEntries(Object.entries(METAL3_CRDS).map(([kind, { schema }]) => [kind, withTypeLists(schema)]))
 }
 
-const kubeSchemas = new SchemaCompiler({ formats: CRD_FORMATS })
+const kubeSchemas = new SchemaCompiler(CRD_COMPILER_OPTIONS)
 
 function errorsOf(kind: KubeKind, value: JsonMembers): readonly ErrorObject[] {
   const schema = KUBE_SCHEMAS[kind]
@@ -82,10 +90,36 @@ function errorsOf(kind: KubeKind, value: JsonMembers): readonly ErrorObject[] {
   return check.accepts(value) ? [] : check.errors()
 }
 
-/** An object with the defaults of its kind, and without nulls that stand for a field that is not there. */
+/** Members that all objects have. */
+const OBJECT_MEMBERS = {
+  ...fieldsNamed('apiVersion', 'kind'),
+  metadata: OBJECT_META,
+}
+
+/** Schemas that name all fields of their kinds; of the other kinds those of the metadata alone are known. */
+const WHOLE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
+  ...Object.fromEntries(Object.entries(METAL3_CRDS).map(([kind, { schema }]) => [kind, wholeSchema(schema)])),
+  ConfigMap: wholeSchema({ properties: fieldsNamed('data', 'binaryData', 'immutable') }),
+  Secret: wholeSchema({ properties: fieldsNamed('data', 'stringData', 'type', 'immutable') }),
+}
+
+function wholeSchema(schema: CrdSchema): CrdSchema {
+  return { ...schema, properties: { ...schema.properties, ...OBJECT_MEMBERS } }
+}
+
+const OTHER_SCHEMA: CrdSchema = { properties: OBJECT_MEMBERS, 'x-kubernetes-preserve-unknown-fields': true }
+
+const pruneObject = (kind: KubeKind, object: JsonMembers): PrunedValue =>
+  pruneValue(object, WHOLE_SCHEMAS[kind] ?? OTHER_SCHEMA)
+
+/**
+ * An object as an API server stores it: without fields that its kind does not have, with the defaults of its kind, and
+ * without nulls that stand for a field that is not there.
+ */
 export function completeObject(kind: KubeKind, object: JsonMembers): JsonMembers {
+  const pruned = pruneObject(kind, object).value
   const schema = KUBE_SCHEMAS[kind]
-  return schema ? (completeValue(object, schema) as JsonMembers) : object
+  return (schema ? completeValue(pruned, schema) : pruned) as JsonMembers
 }
 
 const fieldOf = (pointer: string, ...members: readonly string[]): string =>
@@ -93,7 +127,7 @@ const fieldOf = (pointer: string, ...members: readonly string[]): string =>
     .filter((part) => part !== '')
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 
-/** Finds what a kind's schema refuses. Fields that it does not have are no errors: see {@link unknownFields}. */
+/** Finds what a kind's schema refuses. */
 export const schemaErrors = (kind: KubeKind, value: JsonMembers): FieldError[] =>
   errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
 
@@ -109,8 +143,6 @@ function fieldErrorsIn(
     { field, reason: 'FieldValueInvalid', value, detail: `${field} in body ${problem}` },
   ]
   switch (keyword) {
-    case 'additionalProperties':
-      return []
     case 'required':
       return [{ field: fieldOf(instancePath, String(params['missingProperty'])), reason: 'FieldValueRequired' }]
     case 'type': {
@@ -158,11 +190,9 @@ function typeName(value: unknown): string {
   return typeof value
 }
 
-/** Fields that a kind's schema does not have, as paths. */
-export const unknownFields = (kind: KubeKind, value: JsonMembers): readonly string[] =>
-  errorsOf(kind, value).flatMap(({ keyword, instancePath, params }) =>
-    keyword === 'additionalProperties' ? [fieldOf(instancePath, String(params['additionalProperty']))] : [],
-  )
+/** Fields of an object that its kind does not have, as paths. */
+export const unknownFields = (kind: KubeKind, object: JsonMembers): readonly string[] =>
+  pruneObject(kind, object).unknown.map(fieldPathText)
 
 function pointerValueAt(value: unknown, pointer: string): unknown {
   return pointerParts(pointer).reduce<unknown>((each, part) => (each as Record<string, unknown>)[part], value)

@@ -14,6 +14,8 @@ export interface SchemaCompilerOptions {
   stopsAtFirst?: boolean
   /** Reads numbers and booleans out of texts, and writes them into the value. */
   readsTexts?: boolean
+  /** Keywords that refuse nothing, for other readers of a schema. */
+  notes?: readonly string[]
   /** False for schemas that check a few values each: the optimizer takes a third of their compilation. */
   optimizes?: boolean
 }
@@ -43,12 +45,13 @@ export class SchemaCompiler {
   }
 
   #compiler(): Ajv {
-    const { formats = {}, stopsAtFirst = false, readsTexts = false, optimizes = true } = this.#options
+    const { formats = {}, stopsAtFirst = false, readsTexts = false, notes = [], optimizes = true } = this.#options
     return (this.#ajv ??= new Ajv({
       allErrors: !stopsAtFirst,
       verbose: !stopsAtFirst,
       coerceTypes: readsTexts,
       formats,
+      keywords: [...notes],
       code: { optimize: optimizes },
       strictTypes: false,
       strictTuples: false,

@@ -192,6 +192,7 @@ type Match struct {
 	State   string `json:"state,omitempty"`
 	Step    string `json:"step,omitempty"`
 	Phase   string `json:"phase,omitempty"`
+	Label   string `json:"label,omitempty"`
 	Route   string `json:"route,omitempty"`
 	To      string `json:"to,omitempty"`
 	Program string `json:"program,omitempty"`

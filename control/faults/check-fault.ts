@@ -134,7 +134,7 @@ const OF_AN_AGENT = { to: 'agent', byAgent: false, hasMachine: true, hasNode: tr
 
 /** Reason why a fault can never strike a call of its route; undefined where it can. */
 function routeProblem({ match, effect }: Fault, calls: readonly RoutedCall[]): string | undefined {
-  const { route, node, machine, step, phase } = match
+  const { route, node, label, machine, step, phase } = match
   const { exchanges } = effectFacts(effect.kind)
   const parties = exchanges && EXCHANGE_PARTIES[exchanges]
   if (parties && !calls.some(({ to, byAgent }) => parties.includes({ to, from: byAgent ? 'agent' : 'client' })))
@@ -144,5 +144,7 @@ function routeProblem({ match, effect }: Fault, calls: readonly RoutedCall[]): s
     return `a fault with a ${condition} can never strike ${route}, which involves no machine`
   if (node !== undefined && !calls.some(({ hasNode }) => hasNode))
     return `a fault of a node can never strike ${route}, which names no node`
+  if (label !== undefined && !calls.some(({ hasNode }) => hasNode))
+    return `a fault of labelled hosts can never strike ${route}, which names no node`
   return undefined
 }

@@ -7,6 +7,8 @@ export interface FaultMatch {
   node?: string
   /** A machine's id; one that is named by the address of its BMC may be still to come. */
   machine?: string
+  /** Selects BareMetalHosts by their labels, as `kubectl -l` does: `rack=a,tier!=gold`. They may be still to come. */
+  label?: string
   /** Provision state of the node, at the time of the strike. */
   state?: ProvisionState
   /** The step that the agent carries out: `install_coreos`. */
@@ -54,7 +56,7 @@ export interface FaultReport extends Fault {
   id: string
   /** How often it has struck. */
   struck: number
-  /** The node or machine that it waits for: `node lab~worker-0`. Absent once that is there. */
+  /** The node, machine or host that it waits for: `node lab~worker-0`. Absent once that is there. */
   waitsFor?: string
 }
 

@@ -18,6 +18,7 @@ import { closedObjectSchema, countSchema, DURATION, openObjectSchema, textSchema
 export const MATCH = closedObjectSchema({
   node: textSchema("a node's uuid or name"),
   machine: textSchema('id of a machine'),
+  label: textSchema('selects BareMetalHosts by their labels, as in rack=a,tier!=gold'),
   state: { enum: PROVISION_STATES, description: "the node's provision state at the time of the strike" },
   step: textSchema('the step that the agent carries out, as in install_coreos'),
   phase: { enum: ['inspect', 'clean', 'deploy', 'install', 'active'], description: 'phase of the node' },

@@ -13,7 +13,7 @@ import { unknownName } from './known-names.js'
  */
 export function checkFaultNames(fault: Fault, context: FaultContext): void {
   const { match, effect, between } = fault
-  const { node, machine, disk } = match
+  const { node, machine, label, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
   const { only } = effectFacts(effect.kind)
@@ -43,6 +43,16 @@ export function checkFaultNames(fault: Fault, context: FaultContext): void {
       `there is no machine ${machine}`,
       'GET /_lab/machines lists them; one that is still to come is named by its BMC: ADDRESS-SYSTEM',
     )
+  if (label !== undefined) {
+    if (!context.hosts)
+      throw never(
+        'there are no BareMetalHosts here',
+        'match a node or a machine, or use ironstage up with --hosts or --kube-api',
+      )
+    const problem = context.hosts.problemOf(label)
+    if (problem !== undefined)
+      throw never(problem, 'write it as for kubectl -l: rack=a, tier!=gold, zone in (1,2), spare, !spare')
+  }
   const own = found && context.machineOf(found.uuid)
   if (machine !== undefined && own !== undefined && own !== machine)
     throw never(`the machine of node ${node} is ${own}, and not ${machine}`, 'match the node or the machine')
@@ -66,8 +76,10 @@ const isNodeToCome = (node: string): boolean => /^[^~]+~[^~]+$/.test(node)
 /** The name of a machine that is made for a BMC when a node first uses it: `10.0.0.24-1`, `bmc.example:8000-sys-1`. */
 const isMachineToCome = (machine: string): boolean => /^(\[[\da-f:]+\]|[\w-]+([.:][\w-]+)+)/i.test(machine)
 
-/** The node or machine that a fault waits for: the lab does not have it yet. */
-export function awaitedBy({ match: { node, machine } }: Fault, context: FaultContext): string | undefined {
+/** The node, machine or host that a fault waits for: the lab does not have it yet. */
+export function awaitedBy({ match: { node, machine, label } }: Fault, context: FaultContext): string | undefined {
+  if (label !== undefined && !context.hosts?.selected(label).some((name) => context.node(name)))
+    return `a host with label ${label}`
   if (node !== undefined && !context.node(node)) return `node ${node}`
   return machine !== undefined && !context.disksOf(machine) ? `machine ${machine}` : undefined
 }

@@ -2,6 +2,15 @@ import type { Clock } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import type { MachinePhase } from './phase.js'
 
+/** BareMetalHosts by their labels, as the nodes that BareMetal Operator makes of them: `NAMESPACE~NAME`. */
+export interface HostLabels {
+  /** Why a text selects nothing in any API; undefined for a selector. */
+  problemOf(selector: string): string | undefined
+  /** Names of the nodes of the hosts that a selector selects now. */
+  selected(selector: string): readonly string[]
+  selects(selector: string, node: string): boolean
+}
+
 /** The lab's knowledge of machines that a probe point lacks, and what a fault can do to them. */
 export interface FaultContext {
   clock: Clock
@@ -21,6 +30,8 @@ export interface FaultContext {
   phaseOf(machine: string, node?: Readonly<NodeRecord>): MachinePhase | undefined
   /** The step that the agent of a machine carries out. */
   stepOf(machine: string): string | undefined
+  /** Absent where there are no BareMetalHosts. */
+  readonly hosts?: HostLabels
   /** Names of the steps that agents have; absent where they are not known. */
   readonly steps?: readonly string[]
   /** True if machines are reached by SSH. Default false. */

@@ -227,7 +227,9 @@ export class FaultInjector implements LabFaults {
     const owner = ofPoint ?? (point.kind === 'bmc' ? undefined : user)
     if (wanted && owner && owner.uuid !== wanted.uuid) return false
     if (wanted && !owner && !(machine !== undefined && context.machineOf(wanted.uuid) === machine)) return false
-    const node = wanted ?? ofPoint ?? user
+    const labelled = match.label === undefined ? undefined : this.#labelledNode(match.label, wanted ?? owner, machine)
+    if (match.label !== undefined && !labelled) return false
+    const node = wanted ?? labelled ?? ofPoint ?? user
     if (match.state !== undefined && node?.provision_state !== match.state) return false
     if (match.step !== undefined && (machine === undefined || context.stepOf(machine) !== match.step)) return false
     if (match.phase !== undefined && (machine === undefined || context.phaseOf(machine, node) !== match.phase))
@@ -239,6 +241,20 @@ export class FaultInjector implements LabFaults {
     if (match.to !== undefined && !(point.kind === 'exchange' && point.to === match.to)) return false
     if (match.route !== undefined && !matchesRoute(match.route, point)) return false
     return canActAt(effect, point)
+  }
+
+  /** The node of a host that a selector selects: the one that is meant, or else one that has the machine. */
+  #labelledNode(
+    selector: string,
+    meant: Readonly<NodeRecord> | undefined,
+    machine: string | undefined,
+  ): Readonly<NodeRecord> | undefined {
+    const { hosts, node, machineOf } = this.#context
+    if (!hosts) return undefined
+    if (meant) return meant.name !== null && hosts.selects(selector, meant.name) ? meant : undefined
+    if (machine === undefined) return undefined
+    const nodes = hosts.selected(selector).flatMap((name) => node(name) ?? [])
+    return nodes.find(({ uuid }) => machineOf(uuid) === machine)
   }
 }
 

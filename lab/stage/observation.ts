@@ -4,7 +4,7 @@ import { bmcAddressOf, plannedMachineOf } from '../bmcs/bmcs.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import type { Events } from '../lab-events.js'
 import type { FaultChange, LabFaults } from '../../control/index.js'
-import type { FaultContext } from '../faults/fault-context.js'
+import type { FaultContext, HostLabels } from '../faults/fault-context.js'
 import { FaultInjector } from '../faults/faults.js'
 import { journaledFaults } from '../faults/journaled-faults.js'
 import { phaseOf } from '../faults/phase.js'
@@ -55,6 +55,8 @@ interface ObservedParts {
   machines: () => Machines
   /** Opened later. */
   agents: () => Pick<Agents, 'isInstalling' | 'stepOf' | 'restart'>
+  /** Absent where there are no BareMetalHosts. */
+  hosts?: HostLabels
   /** Names of the steps that agents have; absent when they are not known. */
   steps?: readonly string[]
   /** True if machines are reached by links that faults can cut. */
@@ -118,7 +120,7 @@ function faultContext(parts: ObservedParts): FaultContext {
       return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
     },
     stepOf: (machine) => agents().stepOf(machine),
-    ...defined({ steps: parts.steps, links: parts.links ? true : undefined }),
+    ...defined({ hosts: parts.hosts, steps: parts.steps, links: parts.links ? true : undefined }),
     hasAgents: parts.hasAgents ?? true,
     restartAgent: (machine) => agents().restart(machine),
     cutPower: (machine) =>

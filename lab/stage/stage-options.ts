@@ -5,6 +5,7 @@ import type { HardwareFleet, MachineHardware, MachinePace } from '../../machine/
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { BmcAccount } from '../../control/index.js'
+import type { HostLabels } from '../faults/fault-context.js'
 import type { Events } from '../lab-events.js'
 import type { JournalOptions } from '../journal/journal.js'
 import type { ImageCacheRequest } from '../images/image-staging.js'
@@ -56,6 +57,8 @@ export interface StageOptions {
   hardware?: HardwareFleet
   /** Hardware of the machine that a node of a name is to find behind its BMC; before {@link hardware}. */
   hardwareOfNode?: (name: string) => MachineHardware | undefined
+  /** Labels of the BareMetalHosts behind the nodes, for faults that match them. */
+  hostLabels?: HostLabels
   /** Machines to create, each with a node of this name, before the API answers its first request. */
   machines?: readonly { spec: WantedMachine; name: string }[]
   /** Disks have real bytes in sparse files (`file`) or only structures (`described`). */

@@ -119,6 +119,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     machines: () => openedMachines.get(),
     agents: () => agents,
     steps: stepNames(options.managers),
+    ...defined({ hosts: options.hostLabels }),
     changing: (change) => connections.outsideRequests.inputs?.note(change),
   })
   const live = await openStageImages(options, core, connections, database)

@@ -5,7 +5,7 @@ import { command } from '../kit/commands/command.js'
 describe('a manifest that is wrong', () => {
   const wrong = (spec: string) => host(spec)
   test.each<[string, string, string]>([
-    ['unknown field', wrong('  onlien: true'), 'document 1, spec.onlien (line 8 col 3): this field is not known'],
+    ['unknown field', wrong('  onlien: true'), 'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"'],
     [
       'wrong type',
       wrong('  automatedCleaningMode: metadata').replace('online: true', 'online: "yes"'),
@@ -49,7 +49,7 @@ describe('a manifest that is wrong', () => {
     [
       'hint that is none',
       wrong('  rootDeviceHints: {serial: A}'),
-      'document 1, spec.rootDeviceHints.serial (line 8 col 21): this field is not known',
+      'document 1, spec.rootDeviceHints.serial (line 8 col 21): strict decoding error: unknown field "spec.rootDeviceHints.serial"',
     ],
     [
       'BMC',
@@ -73,7 +73,7 @@ describe('a manifest that is wrong', () => {
     expect(run.stdout).toContain('metal3/h (standard input, document 1)')
     expect(run.stdout).toContain('\ndeleting: the node is deleted\n')
     expect(run.stdout).not.toContain('metal3/other')
-    expect(run.stderr).toContain('standard input: document 2, spec.onlien (line 17 col 3): this field is not known')
+    expect(run.stderr).toContain('standard input: document 2, spec.onlien (line 17 col 3): strict decoding error: unknown field "spec.onlien"')
     expect(run.stderr).toMatch(/standard input: document 3, data\.username \(line \d+ col 8\): it is not base64/)
   })
 

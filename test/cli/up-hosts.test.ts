@@ -106,7 +106,7 @@ describe('the files of --hosts', () => {
     await put(folder, 'custom.yaml', 'kind: [oops\n')
     await complaint('custom.yaml: document 1 (line 2 col 1): this is not YAML')
     await put(folder, 'custom.yaml', host('custom', 2, `${CUSTOM}\n  imagee: {}`))
-    await complaint('custom.yaml: document 1, spec.imagee (line 10 col 3): this field is not known')
+    await complaint('custom.yaml: document 1, spec.imagee (line 10 col 3): strict decoding error: unknown field "spec.imagee"')
     await put(folder, 'custom.yaml', host('custom', 2, CUSTOM), host('live', 3, CUSTOM))
     await complaint(`live.yaml: document 1, metadata.name (line 4 col 12): there is a host metal3/live already`)
     expect(up.stderr).toContain(`metal3/live already, in ${folder}/custom.yaml`)
@@ -181,6 +181,28 @@ test('the command ends at once, in the midst of everything', async () => {
     expect(await up.ended).toBe(0)
     expect(performance.now() - since).toBeLessThan(2000)
   }
+})
+
+test('a fault of labelled hosts strikes a host of the files; one that met no host is said at the end and in the list', async () => {
+  const folder = await scratch()
+  const labelled = host('one', 1, SPARE_HOST_SPEC).replace('{name: one}', '{name: one, labels: {rack: a}}')
+  await put(folder, 'hosts.yaml', SECRET, labelled, host('two', 2, SPARE_HOST_SPEC))
+  const faults = join(folder, 'faults.yml.txt')
+  await writeFile(
+    faults,
+    '- {match: {label: rack=a}, effect: {kind: bmc-silent}}\n- {match: {label: rack=z}, effect: {kind: bmc-silent}}\n',
+  )
+  const up = command(['up', ...fast, '--hosts', folder, '--faults', faults])
+  await Promise.all([up.printed(/^metal3\/two {2}available$/m), up.printed(/^metal3\/one {2}registering: Failed/m)])
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(up.stdout)![0]
+  const list = command(['fault', 'list', '--url', url])
+  await list.ended
+  expect(list.stdout).toMatch(/^fault-1 {2}bmc-silent {2}label=rack=a {2}struck [1-9]\d*$/m)
+  expect(list.stdout).toMatch(/^fault-2 .* struck 0 {2}waits for a host with label rack=z$/m)
+  up.stop()
+  await up.ended
+  expect(up.stderr).toContain('a fault met nothing: fault-2  bmc-silent  label=rack=z  struck 0  waits for a host with')
+  expect(up.stderr).not.toContain('a fault met nothing: fault-1')
 })
 
 test('a dozen hosts at once are no reason for a warning', async () => {

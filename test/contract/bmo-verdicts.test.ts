@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { openKube, isRefusal } from '../../base/kubernetes/index.js'
+import type { JsonMembers } from '../../base/kubernetes/kube-json.js'
+import { unknownFields } from '../../base/kubernetes/validation.js'
 import { askMetal3Webhooks, wantedHosts } from '../../baremetal-operator/index.js'
 import { seededRandom, VirtualClock } from '../../base/runtime/index.js'
 
@@ -41,9 +43,14 @@ const sentencesOf = (text: string): string[] =>
     .sort()
 
 test('every manifest of the folder has its verdicts', () => {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'))
+  const names = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  const files = names.filter((name) => name.endsWith('.yaml'))
   expect(new Set(verdicts.map(({ file }) => file))).toEqual(new Set(files))
-  expect(verdicts.length).toBeGreaterThan(90)
+  expect(verdicts.length).toBeGreaterThan(140)
+  // Those of the folder are written after public documents, which their first lines name.
+  const ofDocuments = files.filter((name) => name.startsWith('public/'))
+  expect(ofDocuments.length).toBeGreaterThan(40)
+  for (const file of ofDocuments) expect(textOf(file)).toMatch(/^# After [^\n]+\.\n/)
 })
 
 describe.each(verdicts)('$file, document $document', (verdict) => {
@@ -67,13 +74,25 @@ describe.each(verdicts)('$file, document $document', (verdict) => {
     expect(causesOf(refused)).toEqual(crd!.sort())
   })
 
+  test('has the fields that the API server does not know, which are not stored', () => {
+    const { kind, crd, webhook, unknown = [] } = verdict
+    const sent = documentOf(verdict) as JsonMembers
+    expect(unknownFields(kind as 'BareMetalHost', sent)).toEqual(unknown)
+    if (crd || webhook !== undefined) return
+    const { store } = openKube({ clock: new VirtualClock(), random: seededRandom(1) })
+    expect(unknownFields(kind as 'BareMetalHost', { ...store.create(kind as 'BareMetalHost', sent) })).toEqual([])
+  })
+
   test('is taken or refused by bmh explain and --hosts as by BareMetal Operator', () => {
     const { file, document, unknown, crd, webhook } = verdict
     const { findings } = wantedHosts([{ name: file, text: textOf(file) }])
     const errors = findings.filter((each) => each.kind === 'error' && each.document === document)
     const isRefused = unknown !== undefined || crd !== undefined || webhook !== undefined
     expect(errors.length > 0).toBe(isRefused)
-    if (webhook !== undefined)
+    // The API server refuses unknown fields before it asks a webhook.
+    const messages = errors.map(({ message }) => message)
+    for (const field of unknown ?? []) expect(messages).toContain(`strict decoding error: unknown field "${field}"`)
+    if (webhook !== undefined && !unknown)
       expect(errors.flatMap(({ message }) => sentencesOf(message)).sort()).toEqual(sentencesOf(webhook))
     for (const { line, column } of errors) {
       expect(line).toBeGreaterThan(0)

@@ -33,6 +33,7 @@ import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
 import { serveBmcs } from './up-bmcs.js'
+import { UpHostLabels } from './up-host-labels.js'
 import { HostMachines } from './up-host-machines.js'
 import { readyLines } from './up-ready.js'
 import { kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
@@ -63,9 +64,11 @@ export async function up(
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, configFiles)
   const hostMachines = new HostMachines(request.hardware)
+  const hostLabels = new UpHostLabels()
   await using served = await serve({
     ...request,
     hardwareOfNode: (node) => hostMachines.hardwareOf(node),
+    hostLabels,
     ...defined({ liveImages }),
     clock,
     random: systemRandom,
@@ -83,6 +86,7 @@ export async function up(
     ...defined({ file: objectFile }),
   })
   hostMachines.watch(kube.store)
+  hostLabels.watch(kube.store)
   await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
@@ -124,7 +128,7 @@ export async function up(
     })
   const why = await untilStopped(options, environment)
   for (const fault of served.stage.faults.list())
-    if (fault.waitsFor !== undefined) logger('warn', `a fault met nothing: ${faultLine(fault)}`)
+    if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(fault)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0

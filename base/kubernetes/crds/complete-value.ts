@@ -24,5 +24,5 @@ export function completeValue(value: KubeJson, schema: CrdSchema): KubeJson {
 
 function fieldSchema({ properties = {}, additionalProperties }: CrdSchema, name: string): CrdSchema | undefined {
   if (Object.hasOwn(properties, name)) return properties[name]
-  return additionalProperties || undefined
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined
 }

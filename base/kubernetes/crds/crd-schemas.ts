@@ -1,3 +1,5 @@
+import { defined } from '../../runtime/index.js'
+import type { SchemaCompilerOptions } from '../../schemas/index.js'
 import baremetalOperator from './baremetal-operator-02aa505.json' with { type: 'json' }
 
 /** A schema of a CustomResourceDefinition: what `scripts/reduce-crds.js` keeps of it. */
@@ -12,10 +14,23 @@ export interface CrdSchema {
   /** True if null is a value of its own; elsewhere it says that the field is not there. */
   nullable?: boolean
   properties?: Record<string, CrdSchema>
-  additionalProperties?: CrdSchema | false
+  additionalProperties?: CrdSchema | boolean
+  /** True if an object keeps fields that the schema does not name. */
+  'x-kubernetes-preserve-unknown-fields'?: boolean
   required?: readonly string[]
   items?: CrdSchema
   anyOf?: CrdSchema[]
+}
+
+/** A column of `kubectl get`: one of a definition's `additionalPrinterColumns`. */
+export interface CrdColumn {
+  name: string
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  /** `.status.conditions[?(@.type=="Ready")].status` */
+  jsonPath: string
+  description?: string
+  format?: string
+  priority?: number
 }
 
 /** A kind as its CustomResourceDefinition has it. */
@@ -25,6 +40,7 @@ export interface CrdKind {
   shortNames: string[]
   isNamespaced: boolean
   hasStatus: boolean
+  columns?: readonly CrdColumn[]
   schema: CrdSchema
 }
 
@@ -54,29 +70,53 @@ export const METAL3_CRDS: Readonly<Record<CrdKindName, CrdKind>> = withDesignedI
   baremetalOperator.kinds as Record<CrdKindName, CrdKind>,
 )
 
-/** The same schema, in which an object has no field that the schema does not name; metadata are not its own. */
-export function closedSchema(schema: CrdSchema): CrdSchema {
-  const closed: CrdSchema = { ...schema }
-  if (schema.properties) {
-    closed.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, each]) => [name, closedSchema(each)]),
-    )
-    closed.additionalProperties = false
+/** Members of `metadata`: apimachinery pkg/apis/meta/v1 ObjectMeta. What they may be is checked elsewhere. */
+export const OBJECT_META: CrdSchema = {
+  type: 'object',
+  properties: {
+    ...fieldsNamed('name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion', 'generation'),
+    ...fieldsNamed('creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'finalizers'),
+    labels: { additionalProperties: true },
+    annotations: { additionalProperties: true },
+    managedFields: { items: { 'x-kubernetes-preserve-unknown-fields': true } },
+    ownerReferences: {
+      items: { properties: fieldsNamed('apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion') },
+    },
+  },
+}
+
+/** Fields with any value. */
+export function fieldsNamed(...names: readonly string[]): Record<string, CrdSchema> {
+  return Object.fromEntries(names.map((name) => [name, { 'x-kubernetes-preserve-unknown-fields': true }]))
+}
+
+/** A schema whose `anyOf`, for an integer or a text, is a list of types: ajv's messages name those. */
+export function withTypeLists(schema: CrdSchema): CrdSchema {
+  const { anyOf, properties, additionalProperties, items, ...rest } = schema
+  const types = anyOf?.map(({ type }) => type as string)
+  return {
+    ...rest,
+    ...defined({
+      type: types ?? rest.type,
+      properties:
+        properties && Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, withTypeLists(each)])),
+      additionalProperties:
+        typeof additionalProperties === 'object' ? withTypeLists(additionalProperties) : additionalProperties,
+      items: items && withTypeLists(items),
+    }),
   }
-  if (schema.additionalProperties) closed.additionalProperties = closedSchema(schema.additionalProperties)
-  if (schema.items) closed.items = closedSchema(schema.items)
-  // The one use of it: an integer or a text.
-  if (schema.anyOf) {
-    closed.type = schema.anyOf.map(({ type }) => type as string)
-    delete closed.anyOf
-  }
-  return closed
 }
 
 /** Formats of strings and numbers; those of numbers say no more than their type. */
-export const CRD_FORMATS = {
+const CRD_FORMATS = {
   int32: true,
   int64: true,
   double: true,
   'date-time': /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/i,
 } as const
+
+/** How these schemas are compiled. */
+export const CRD_COMPILER_OPTIONS: SchemaCompilerOptions = {
+  formats: CRD_FORMATS,
+  notes: ['x-kubernetes-preserve-unknown-fields'],
+}

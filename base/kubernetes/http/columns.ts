@@ -1,4 +1,5 @@
 import { defined } from '../../runtime/index.js'
+import { METAL3_CRDS, type CrdColumn } from '../crds/crd-schemas.js'
 import type { KubeKind } from '../kinds.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import type { Stored } from '../stored-object.js'
@@ -6,7 +7,8 @@ import { formatAge } from './age.js'
 
 interface KubeColumn {
   name: string
-  type: 'string' | 'integer' | 'number' | 'date'
+  type: CrdColumn['type']
+  format?: string
   description: string
   /** 0 is always shown, 1 with `-o wide`. */
   priority: 0 | 1
@@ -49,6 +51,26 @@ const date = (name: string, path: string): KubeColumn => {
   return { ...column(name, path), type: 'date', cell: (object) => columnValueAt(object, parts) }
 }
 
+/** A column of a definition. A text column shows any value as a text, the others show values of their type alone. */
+function columnOfCrd({ name, type, jsonPath, description = '', format, priority = 0 }: CrdColumn): KubeColumn {
+  const parts = pathParts(jsonPath)
+  const cell = (object: Stored): KubeJson | undefined => {
+    const value = columnValueAt(object, parts)
+    if (value === undefined || value === null || type === 'date') return value
+    if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value)
+    if (type === 'integer') return typeof value === 'number' ? Math.trunc(value) : undefined
+    return typeof value === type ? value : undefined
+  }
+  return { name, type, description, priority: priority === 0 ? 0 : 1, ...defined({ format }), cell }
+}
+
+/** `.status.conditions[?(@.type=="Ready")].status` as members: `status`, `conditions[Ready]`, `status`. */
+const pathParts = (jsonPath: string): readonly string[] =>
+  jsonPath
+    .replaceAll(/\[\?\(@\.\w+==(["'])(.*?)\1\)\]/g, '[$2]')
+    .split('.')
+    .slice(1)
+
 const AGE = date('Age', 'metadata.creationTimestamp')
 const label = (name: string, key: string): KubeColumn => column(name, ['metadata', 'labels', key])
 const condition = (type: string, part = 'status') => `status.conditions[${type}].${part}`
@@ -61,21 +83,19 @@ const wide = { priority: 1 } as const
 
 const MACHINE_GROUP = 'machine.openshift.io'
 
+/** Columns of metal3's kinds, from the data of their definitions. */
+function metal3Columns(): Partial<Record<KubeKind, readonly KubeColumn[]>> {
+  const kinds = Object.entries(METAL3_CRDS).filter(([, { columns }]) => columns !== undefined)
+  return Object.fromEntries(kinds.map(([kind, { columns = [] }]) => [kind, columns.map(columnOfCrd)]))
+}
+
 /**
- * The columns after the name. Of CustomResources the additionalPrinterColumns of their definitions: metal3's of
- * baremetal-operator v0.14.0-rc.0, OpenShift's of openshift/api's config/v1, machine/v1beta1 and
- * machineconfiguration/v1; of the others those of kubernetes 1.31 pkg/printers/internalversion/printers.go.
+ * The columns after the name. Of CustomResources the additionalPrinterColumns of their definitions, OpenShift's of
+ * openshift/api's config/v1, machine/v1beta1 and machineconfiguration/v1; of the others those of kubernetes 1.31
+ * pkg/printers/internalversion/printers.go.
  */
 const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> = {
-  BareMetalHost: [
-    column('Status', 'status.operationalStatus', { ...wide, description: 'Operational status' }),
-    column('State', 'status.provisioning.state', { description: 'Provisioning status' }),
-    column('Consumer', 'spec.consumerRef.name', { description: 'Consumer using this host' }),
-    column('BMC', 'spec.bmc.address', { ...wide, description: 'Address of management controller' }),
-    column('Online', 'spec.online', { description: 'Whether the host is online or not' }),
-    column('Error', 'status.errorType', { description: 'Type of the most recent error' }),
-    { ...AGE, description: 'Time duration since creation of BaremetalHost' },
-  ],
+  ...metal3Columns(),
   ClusterOperator: [
     column('Version', 'status.versions[operator].version'),
     column('Available', condition('Available')),
@@ -99,6 +119,9 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     { ...column('Up-to-date', ''), ...integerColumn, cell: (object) => readCount(object, 'status.updatedReplicas') },
     { ...column('Available', ''), ...integerColumn, cell: (object) => readCount(object, 'status.availableReplicas') },
     AGE,
+    { ...column('Containers', '', wide), cell: (object) => containerTexts(object, 'name') },
+    { ...column('Images', '', wide), cell: (object) => containerTexts(object, 'image') },
+    { ...column('Selector', '', wide), cell: selectorText },
   ],
   Machine: [
     column('Phase', 'status.phase'),
@@ -143,13 +166,39 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     { ...column('Roles', ''), cell: nodeRoles },
     AGE,
     column('Version', 'status.nodeInfo.kubeletVersion'),
-    column('OS-Image', 'status.nodeInfo.osImage', wide),
-  ],
-  PreprovisioningImage: [
-    column('Ready', condition('Ready'), { description: 'Whether the image is ready' }),
-    column('Reason', condition('Ready', 'reason'), { description: 'The reason for the image readiness status' }),
+    { ...column('Internal-IP', '', wide), cell: (object) => nodeAddress(object, 'InternalIP') },
+    { ...column('External-IP', '', wide), cell: (object) => nodeAddress(object, 'ExternalIP') },
+    { ...column('OS-Image', '', wide), cell: (object) => nodeInfo(object, 'osImage') },
+    { ...column('Kernel-Version', '', wide), cell: (object) => nodeInfo(object, 'kernelVersion') },
+    { ...column('Container-Runtime', '', wide), cell: (object) => nodeInfo(object, 'containerRuntimeVersion') },
   ],
   Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => countMembers(object, 'data') }, AGE],
+}
+
+/** Names or images of a Deployment's containers. */
+function containerTexts(object: Stored, member: 'name' | 'image'): string {
+  const containers = columnValueAt(object, ['spec', 'template', 'spec', 'containers'])
+  const texts = Array.isArray(containers)
+    ? (containers as KubeJson[]).map((each) => (isMembers(each) ? String(each[member] ?? '') : ''))
+    : []
+  return texts.join(',')
+}
+
+/** Labels that select a Deployment's pods, as `kubectl -l` takes them. */
+function selectorText(object: Stored): string {
+  const labels = columnValueAt(object, ['spec', 'selector', 'matchLabels'])
+  const texts = isMembers(labels) ? Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`) : []
+  return texts.length === 0 ? '<none>' : texts.sort().join(',')
+}
+
+function nodeAddress(object: Stored, type: 'InternalIP' | 'ExternalIP'): string {
+  const address = columnValueAt(object, ['status', `addresses[${type}]`, 'address'])
+  return typeof address === 'string' && address !== '' ? address : '<none>'
+}
+
+function nodeInfo(object: Stored, member: string): string {
+  const text = columnValueAt(object, ['status', 'nodeInfo', member])
+  return typeof text === 'string' && text !== '' ? text : '<unknown>'
 }
 
 function nodeStatus(object: Stored): string {
@@ -185,8 +234,8 @@ export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableO
     columnDefinitions: [
       name,
       ...columns.map(({ cell: _, ...shown }) => ({
-        ...shown,
         format: '',
+        ...shown,
         description: shown.description || shown.name,
       })),
     ],

@@ -100,24 +100,33 @@ describe('an object of more than 1.5 MiB', () => {
   const part = 'x'.repeat(1024 * KIB)
 
   test.each([
-    ['merge patch', HOSTS, MERGE_PATCH, { spec: { b: part } }],
-    ['JSON patch', HOSTS, JSON_PATCH, [{ op: 'add', path: '/spec/b', value: part }]],
-    ['JSON patch that copies', HOSTS, JSON_PATCH, [{ op: 'copy', from: '/spec/a', path: '/spec/b' }]],
-    ['strategic merge patch', NODES, STRATEGIC, { spec: { b: part } }],
+    ['merge patch', HOSTS, MERGE_PATCH, { spec: { description: part } }],
+    ['JSON patch', HOSTS, JSON_PATCH, [{ op: 'add', path: '/spec/description', value: part }]],
+    [
+      'JSON patch that copies',
+      HOSTS,
+      JSON_PATCH,
+      [{ op: 'copy', from: '/spec/architecture', path: '/spec/description' }],
+    ],
+    ['strategic merge patch', NODES, STRATEGIC, { spec: { description: part } }],
   ])('is not made by a %s', async (_, path, headers, patch) => {
     const { call } = await servedHost()
     await call('POST', NODES, node('a'))
-    expect(await call('PATCH', `${path}/a`, { spec: { a: part } }, MERGE_PATCH)).toMatchObject({ status: 200 })
+    expect(await call('PATCH', `${path}/a`, { spec: { architecture: part } }, MERGE_PATCH)).toMatchObject({
+      status: 200,
+    })
 
     expect(await call('PATCH', `${path}/a`, patch, headers)).toMatchObject(tooLarge)
     expect(await call('PATCH', `${path}/a?dryRun=All`, patch, headers)).toMatchObject(tooLarge)
-    expect(await call('PATCH', `${path}/a`, { spec: { a: null } }, MERGE_PATCH)).toMatchObject({ status: 200 })
+    expect(await call('PATCH', `${path}/a`, { spec: { architecture: null } }, MERGE_PATCH)).toMatchObject({
+      status: 200,
+    })
   })
 
   test('is not created', async () => {
     const { call } = await servedKube(scope)
 
-    expect(await call('POST', HOSTS, host('b', { x: 'x'.repeat(1600 * KIB) }))).toMatchObject(tooLarge)
+    expect(await call('POST', HOSTS, host('b', { description: 'x'.repeat(1600 * KIB) }))).toMatchObject(tooLarge)
   })
 })
 
@@ -138,17 +147,17 @@ test('annotations of 256 KiB together, in bytes, are the most', async () => {
 describe('all objects together', () => {
   test('have a limit, within which objects may still shrink and be deleted', () => {
     const { store } = openKube({ clock: systemClock(), random: seededRandom(1), capacity: 9 * KIB })
-    const fill = 'x'.repeat(3 * KIB)
-    for (const name of ['a', 'b']) store.create('BareMetalHost', host(name, { fill }))
+    const description = 'x'.repeat(3 * KIB)
+    for (const name of ['a', 'b']) store.create('BareMetalHost', host(name, { description }))
     const full = 'etcdserver: mvcc: database space exceeded'
 
-    expect(() => store.create('BareMetalHost', host('c', { fill }))).toThrow(full)
-    expect(() => store.create('BareMetalHost', host('c', { fill }), { isDryRun: true })).toThrow(full)
+    expect(() => store.create('BareMetalHost', host('c', { description }))).toThrow(full)
+    expect(() => store.create('BareMetalHost', host('c', { description }), { isDryRun: true })).toThrow(full)
     store.change('BareMetalHost', { name: 'a' }, (current) => ({ ...current, spec: { online: false } }))
-    store.create('BareMetalHost', host('c', { fill }))
+    store.create('BareMetalHost', host('c', { description }))
     store.delete('BareMetalHost', { name: 'c' })
-    store.create('BareMetalHost', host('d', { fill }))
-    expect(() => store.create('BareMetalHost', host('e', { fill }))).toThrow(full)
+    store.create('BareMetalHost', host('d', { description }))
+    expect(() => store.create('BareMetalHost', host('e', { description }))).toThrow(full)
   })
 })
 

@@ -177,6 +177,85 @@ describe('objects', () => {
       body: { message: expect.stringContaining('strict decoding error: unknown field "spec.colour"') as string },
     })
   })
+
+  test('are stored without fields that their kind does not have, which are warned of, refused or passed over as is asked', async () => {
+    const { call } = await openServer()
+    const spec = { zork: 1, bmc: { address: 'ipmi://10.0.0.1', credentialsName: 'bmc', port: 623 } }
+    const sent = { ...host('worker-0', spec), frob: {} }
+    Object.assign(sent.metadata, { colour: 'red', ownerReferences: [], managedFields: [{ manager: 'x' }] })
+
+    const strict = await call('POST', `${HOSTS}?fieldValidation=Strict`, sent)
+    expect([strict.status, strict.body]).toMatchObject([
+      400,
+      {
+        reason: 'BadRequest',
+        message:
+          'BareMetalHost in version "v1alpha1" cannot be handled as a BareMetalHost: strict decoding error: unknown field "frob", ' +
+          'unknown field "metadata.colour", unknown field "spec.bmc.port", unknown field "spec.zork"',
+      },
+    ])
+    const ignored = await call('POST', `${HOSTS}?fieldValidation=Ignore`, sent)
+    expect([ignored.status, ignored.headers.get('warning')]).toEqual([201, null])
+    expect(ignored.body).toMatchObject({ spec: { bmc: { address: 'ipmi://10.0.0.1' } } })
+    for (const gone of ['frob', 'colour', 'zork', 'port'])
+      expect(JSON.stringify(ignored.body)).not.toContain(`"${gone}"`)
+
+    const { body } = await call('GET', `${HOSTS}/worker-0`)
+    const replaced = await call('PUT', `${HOSTS}/worker-0`, { ...(body as object), frob: 2 })
+    expect([replaced.status, replaced.headers.get('warning')]).toEqual([200, '299 - "unknown field \\"frob\\""'])
+    expect(replaced.body).not.toHaveProperty('frob')
+  })
+
+  test.each([
+    ['application/merge-patch+json', { spec: { zork: 1, online: true } }],
+    [
+      'application/json-patch+json',
+      [
+        { op: 'add', path: '/spec/zork', value: 1 },
+        { op: 'add', path: '/spec/online', value: true },
+      ],
+    ],
+  ])(
+    'patched with an unknown field by %s are changed without it, or refused where the client is strict',
+    async (type, patch) => {
+      const { call } = await openServer()
+      await call('POST', HOSTS, host('worker-0', { online: false }))
+      const headers = { 'content-type': type }
+      const strict = await call('PATCH', `${HOSTS}/worker-0?fieldValidation=Strict`, patch, headers)
+      expect([strict.status, strict.body]).toMatchObject([
+        422,
+        {
+          message: expect.stringMatching(
+            /^ "" is invalid: patch: Invalid value: "\{.*strict decoding error: unknown field "spec\.zork"$/s,
+          ) as string,
+          details: { causes: [{ field: 'patch', reason: 'FieldValueInvalid' }] },
+        },
+      ])
+      const warned = await call('PATCH', `${HOSTS}/worker-0`, patch, headers)
+      expect([warned.status, warned.headers.get('warning')]).toEqual([200, '299 - "unknown field \\"spec.zork\\""'])
+      expect((warned.body as { spec: object }).spec).toEqual({ automatedCleaningMode: 'metadata', online: true })
+    },
+  )
+
+  test('of kinds of the core group are pruned too, and those whose definitions are not here keep their fields', async () => {
+    const { call, store } = await openServer()
+    const secrets = HOSTS.replace(/^.*\/namespaces/, '/api/v1/namespaces').replace('baremetalhosts', 'secrets')
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'b' }, frob: 1 }
+    const made = await call('POST', secrets, secret)
+    expect([made.status, made.headers.get('warning')]).toEqual([201, '299 - "unknown field \\"frob\\""'])
+    expect(made.body).not.toHaveProperty('frob')
+    const machine = store.create('Machine', { metadata: { name: 'm', namespace: 'x' }, spec: { lifecycleHooks: {} } })
+    expect(machine).toMatchObject({ spec: { lifecycleHooks: {} } })
+  })
+
+  test('are asked for with a validation that there is not', async () => {
+    const { call } = await openServer()
+    expect((await call('POST', `${HOSTS}?fieldValidation=Hard`, host('worker-0'))).body).toMatchObject({
+      code: 422,
+      message:
+        'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Hard": supported values: "", "Ignore", "Strict", "Warn"',
+    })
+  })
   const causeOrder = ['spec.bmc.credentialsName', 'spec.bootMode', 'spec.online']
 
   test('tried dry are answered and not stored', async () => {

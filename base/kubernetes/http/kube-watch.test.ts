@@ -43,11 +43,55 @@ describe('a list', () => {
       ['Name', 'worker-0'],
       ['State', 'registering'],
       ['Consumer', 'machine-0'],
-      ['Online', true],
+      ['Online', 'true'],
       ['Error', 'registration error'],
       ['Age', expect.stringMatching(/^\ds$/)],
     ])
     expect(rows[0]!.object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'worker-0' } })
+  })
+
+  const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' }
+  const METAL3 = '/apis/metal3.io/v1alpha1/namespaces/metal3'
+  test.each([
+    ['baremetalswitches', 'Name Driver Device Type Address Valid'],
+    ['bmceventsubscriptions', 'Name Error Age'],
+    ['dataimages', 'Name Age'],
+    ['firmwareschemas', 'Name Age'],
+    ['hardwaredata', 'Name Age'],
+    ['hostfirmwaresettings', 'Name Age'],
+    ['hostnetworkattachments', 'Name Mode Native VLAN Age'],
+    ['preprovisioningimages', 'Name Ready Reason'],
+  ])('of %s has the columns of their CustomResourceDefinition', async (plural, names) => {
+    const { call } = await openServer()
+    const { body } = await call('GET', `${METAL3}/${plural}`, undefined, TABLE)
+    const { columnDefinitions } = body as { columnDefinitions: { name: string }[] }
+    expect(columnDefinitions.map(({ name }) => name).join(' ')).toBe(names)
+  })
+
+  test('shows conditions by their type, whole numbers as they are, and a wrong type as nothing', async () => {
+    const { call, store } = await openServer()
+    const cellsOf = async (plural: string) => {
+      const { body } = await call('GET', `${METAL3}/${plural}`, undefined, TABLE)
+      return (body as { rows: { cells: unknown[] }[] }).rows.map(({ cells }) => cells)
+    }
+    const metadata = (name: string) => ({ name, namespace: 'metal3' })
+    const image = { metadata: metadata('one'), spec: { architecture: 'x86_64' } }
+    store.create('PreprovisioningImage', image)
+    const condition = (type: string, status: string, reason: string) => {
+      const lastTransitionTime = '2026-01-01T00:00:00Z'
+      return { type, status, reason, message: '', lastTransitionTime }
+    }
+    const conditions = [condition('Error', 'False', 'None'), condition('Ready', 'True', 'ImageSuccess')]
+    store.change('PreprovisioningImage', metadata('one'), (now) => ({ ...now, status: { conditions } }), {
+      subresource: 'status',
+    })
+    store.create('PreprovisioningImage', { ...image, metadata: metadata('two') })
+    expect(await cellsOf('preprovisioningimages')).toEqual([
+      ['one', 'True', 'ImageSuccess'],
+      ['two', null, null],
+    ])
+    store.create('HostNetworkAttachment', { metadata: metadata('lan'), spec: { mode: 'access', nativeVLAN: 7 } })
+    expect(await cellsOf('hostnetworkattachments')).toEqual([['lan', 'access', 7, expect.stringMatching(/^\ds$/)]])
   })
 
   test('comes in pages, and the whole is there once', async () => {

@@ -4,12 +4,12 @@ import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { KUBE_KINDS, type KubeKind } from '../kinds.js'
 import type { KubeListOptions } from '../kube-client.js'
 import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
-import { badRequest, noSuchResource, kubeRefusal } from '../refusals.js'
+import { badRequest, invalidPatch, kubeRefusal, noSuchResource, unknownValidation } from '../refusals.js'
 import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
 import { isRefusal } from '../kube-refusal.js'
 import type { Stored } from '../stored-object.js'
 import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-answers.js'
-import { objectIn, optionsIn, patchIn } from './bodies.js'
+import { objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
 import type { ResourcePath } from './kube-paths.js'
 import { strategicPatch } from './strategic.js'
 import { watchLines } from './watch-stream.js'
@@ -187,24 +187,29 @@ function update(call: ResourceRequest): WireResponse {
 }
 
 function patch(call: ResourceRequest): WireResponse {
-  const { request, at, store, query } = call
+  const { request, at, store } = call
   const { type, patch: changes } = patchIn(request, KUBE_KINDS[at.kind].group === '')
   if (type === 'apply') return serverSideApply(call, changes)
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
-  if (type === 'merge' && query.get('fieldValidation') === 'Strict' && isMembers(changes))
-    checkUnknownFields(call, changes)
+  let headers: Record<string, string> = {}
   const modify = (current: Stored): unknown => {
-    const present = current as unknown as JsonMembers
-    switch (type) {
-      case 'json':
-        return patchedByOperations(present, changes)
-      case 'merge':
-        return mergePatch(present, changes)
-      case 'strategic':
-        return strategicPatch(present, changes)
-    }
+    const patched = patchedBy(type, current as unknown as JsonMembers, changes)
+    if (isMembers(patched)) headers = checkUnknownFields(call, patched, (problem) => invalidPatch(patched, problem))
+    return patched
   }
-  return answerObject(call, 200, store.change(at.kind, objectNameIn(at), modify, changeOptions(call)))
+  const changed = store.change(at.kind, objectNameIn(at), modify, changeOptions(call))
+  return answerObject(call, 200, changed, headers)
+}
+
+function patchedBy(type: Exclude<PatchType, 'apply'>, present: JsonMembers, changes: KubeJson): KubeJson {
+  switch (type) {
+    case 'json':
+      return patchedByOperations(present, changes)
+    case 'merge':
+      return mergePatch(present, changes)
+    case 'strategic':
+      return strategicPatch(present, changes)
+  }
 }
 
 function patchedByOperations(present: JsonMembers, operations: KubeJson): KubeJson {
@@ -244,19 +249,21 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
   }
 }
 
-/** Unknown fields produce warnings, or a refusal if the client requests one; they are stored in either case. */
+const FIELD_VALIDATIONS: ReadonlySet<string> = new Set(['Ignore', 'Strict', 'Warn'])
+
+/** Unknown fields produce warnings, or a refusal if the client requests one. They are not stored. */
 function checkUnknownFields(
-  { at, query, unknownFields }: ResourceRequest,
+  { request, at, query, unknownFields }: ResourceRequest,
   object: JsonMembers,
+  refusal = (problem: string) =>
+    badRequest(`${at.kind} in version "${KUBE_KINDS[at.kind].version}" cannot be handled as a ${at.kind}: ${problem}`),
 ): Record<string, string> {
-  const mode = query.get('fieldValidation') ?? 'Warn'
+  const mode = query.get('fieldValidation') || 'Warn'
+  if (!FIELD_VALIDATIONS.has(mode)) throw unknownValidation(request.method, mode)
   if (mode === 'Ignore') return {}
   const fields = unknownFields(at.kind, object).map((field) => `unknown field "${field}"`)
   if (fields.length === 0) return {}
-  if (mode === 'Strict')
-    throw badRequest(
-      `${at.kind} in version "${KUBE_KINDS[at.kind].version}" cannot be handled as a ${at.kind}: strict decoding error: ${fields.join(', ')}`,
-    )
+  if (mode === 'Strict') throw refusal(`strict decoding error: ${fields.join(', ')}`)
   // A header is Latin-1 and one line.
   const quoted = fields
     .slice(0, 20)

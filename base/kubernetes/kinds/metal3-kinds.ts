@@ -158,7 +158,7 @@ export interface Provisioning extends KubeObject<'Provisioning'> {
 
 /** An address to which the BMC of a host sends events. */
 export interface BmcEventSubscription extends KubeObject<'BMCEventSubscription'> {
-  spec: {
+  spec?: {
     hostName?: string
     destination?: string
     context?: string

@@ -1,4 +1,4 @@
-import { closedSchema, METAL3_CRDS, type CrdSchema } from '../crds/crd-schemas.js'
+import { METAL3_CRDS, OBJECT_META, withTypeLists, type CrdSchema } from '../crds/crd-schemas.js'
 
 /** Schemas of the Kubernetes objects that a file of manifests may have: metal3's kinds, and Secrets. */
 const MANIFEST_TEXT_SCHEMA = { type: 'string' }
@@ -7,6 +7,7 @@ const MANIFEST_TEXTS_SCHEMA = { type: 'object', additionalProperties: MANIFEST_T
 const METADATA = {
   type: 'object',
   properties: {
+    ...OBJECT_META.properties,
     name: { type: 'string', minLength: 1 },
     namespace: { type: 'string', minLength: 1 },
     uid: MANIFEST_TEXT_SCHEMA,
@@ -30,7 +31,6 @@ const manifestSchema = (apiVersion: string, kind: string, schema: CrdSchema): Cr
 
 const SECRET = {
   type: 'object',
-  additionalProperties: false,
   properties: {
     type: MANIFEST_TEXT_SCHEMA,
     immutable: { type: 'boolean' },
@@ -50,7 +50,7 @@ export const MANIFEST_SCHEMAS: Readonly<Record<ManifestKind, CrdSchema>> = {
 function metal3Schemas(): Record<keyof typeof METAL3_CRDS, CrdSchema> {
   const schemas = Object.entries(METAL3_CRDS).map(([kind, { apiVersion, schema }]) => [
     kind,
-    manifestSchema(apiVersion, kind, closedSchema(schema)),
+    manifestSchema(apiVersion, kind, withTypeLists(schema)),
   ])
   return Object.fromEntries(schemas) as Record<keyof typeof METAL3_CRDS, CrdSchema>
 }

@@ -1,0 +1,34 @@
+import { isRefusal, makeSelector, type Kube } from '../../../base/kubernetes/index.js'
+import type { HostLabels } from '../../../lab/index.js'
+
+/** Labels of the BareMetalHosts of an API, which is opened after the lab whose faults match them. */
+export class UpHostLabels implements HostLabels {
+  #store: Kube['store'] | undefined
+
+  /** Gives it the hosts. */
+  watch(store: Kube['store']): void {
+    this.#store = store
+  }
+
+  problemOf(selector: string): string | undefined {
+    try {
+      makeSelector({ labelSelector: selector })
+      return undefined
+    } catch (error) {
+      if (isRefusal(error, 400)) return `${JSON.stringify(selector)} is no label selector`
+      throw error
+    }
+  }
+
+  selected(selector: string): readonly string[] {
+    const hosts = this.#store?.list('BareMetalHost', { labelSelector: selector }) ?? []
+    return hosts.map(({ metadata: { namespace, name } }) => `${namespace}~${name}`)
+  }
+
+  selects(selector: string, node: string): boolean {
+    const [namespace, name, ...more] = node.split('~')
+    if (namespace === undefined || name === undefined || more.length > 0) return false
+    const host = this.#store?.find('BareMetalHost', { namespace, name })
+    return host !== undefined && makeSelector({ labelSelector: selector })(host)
+  }
+}
