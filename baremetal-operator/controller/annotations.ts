@@ -15,7 +15,7 @@ const annotation = ({ metadata }: Annotated, name: string): string | undefined =
 /** True if the controller leaves the host alone. */
 export const isPaused = (host: Annotated): boolean => annotation(host, PAUSED) !== undefined
 
-/** True if the host is to have no node: `isForced` in the midst of something too, `delaysDelete` once it is deleted. */
+/** Set if the host shall have no node: with `isForced` even during an operation, with `delaysDelete` its deletion waits. */
 export function detachmentOf(host: Annotated): { isForced: boolean; delaysDelete: boolean } | undefined {
   const text = annotation(host, DETACHED)
   if (text === undefined) return undefined
@@ -27,7 +27,7 @@ export function detachmentOf(host: Annotated): { isForced: boolean; delaysDelete
  * The reboot that is asked for: with a suffix (`reboot.metal3.io/KEY`) the host stays off for as long as the annotation is
  * there, without one it is turned off and on once. Of several the hard one wins.
  *
- * @param isForced only those with `"force": true`, which are obeyed outside of the provisioned states
+ * @param isForced only those with `"force": true`, which count outside of the provisioned states too
  */
 export function rebootRequest(
   host: Annotated,

@@ -24,7 +24,7 @@ export interface RunningBareMetalOperator extends AsyncDisposable {
 export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBareMetalOperator {
   const closing = sharedAbort()
   const calls = new Calls(parts.ironic, { ...parts.calls, signal: closing.signal })
-  // Calls of the other controllers come at times of their own, and are none of the hosts'.
+  // The other controllers call at times of their own. Their calls are not part of the hosts' record.
   const { onCall: _hosts, ...options } = parts.calls ?? {}
   const others = { ...parts, calls: new Calls(parts.ironic, { ...options, signal: closing.signal }) }
   const hosts = new HostController(parts, calls)
@@ -40,7 +40,7 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
     calls,
     asked: hosts.asked,
     [Symbol.asyncDispose]: async () => {
-      // A controller that ends takes a request that is cut off for no failure.
+      // A controller that has ended does not report an aborted request as a failure.
       const ended = running.map((each) => each[Symbol.asyncDispose]())
       closing.abort()
       await Promise.all(ended)

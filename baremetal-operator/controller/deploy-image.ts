@@ -119,7 +119,7 @@ async function readiness(kube: KubeClient, { spec, status, metadata }: Preprovis
   return ready?.status === 'True' && (ready.observedGeneration ?? metadata.generation) === metadata.generation
 }
 
-/** setDeployImage of the provisioner: null where there is no kernel for the image. */
+/** setDeployImage of the provisioner: null if the BMC takes no ISO, or no kernel is known. */
 function ramdiskSourceOf({ host, ramdisk }: DeployImageParts, { status }: PreprovisioningImage): RamdiskSource | null {
   const { format, imageUrl, kernelUrl, extraKernelParams } = status ?? {}
   if (format === 'iso') return host.bmc.takesIso ? { deployIso: imageUrl! } : null

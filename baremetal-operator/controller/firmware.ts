@@ -56,7 +56,7 @@ const ALL: FirmwareScope = { settings: true, updates: true }
  * Finds what is to be changed of a host's firmware, by the conditions of its HostFirmwareSettings and HostFirmwareComponents
  * (getHostFirmwareSettings, getHostFirmwareComponents).
  *
- * @throws NotReadYet for conditions of another spec than the present one
+ * @throws NotReadYet if the conditions are of an older spec
  */
 export async function firmwareChange(pass: HostPass, scope = ALL): Promise<FirmwareChange> {
   const { parts, managed } = pass
@@ -138,7 +138,7 @@ export async function ownFirmwareObjects(pass: HostPass, firmware: readonly Firm
   await ensureFirmwareObject(pass, 'HostUpdatePolicy')
 }
 
-/** @param spec of the object that is created if it is absent; undefined creates none */
+/** @param spec of the object that is created if it is missing; undefined creates none */
 async function ensureFirmwareObject(
   { parts, managed }: HostPass,
   kind: 'HostFirmwareSettings' | 'HostFirmwareComponents' | 'HostUpdatePolicy',

@@ -37,10 +37,10 @@ export async function releaseHardware(kube: KubeClient, host: ManagedHost): Prom
 }
 
 /**
- * Hardware from elsewhere: of the HardwareData, or of an annotation. It counts where nothing is known, and
- * where hosts are not inspected. Undefined where there is no other than the host has.
+ * Hardware that the HardwareData or the annotation describes. It counts if the host has no hardware yet, or is not
+ * inspected. Undefined if it does not differ from what the host has.
  *
- * @throws Error for an annotation that is not a JSON object
+ * @throws Error if the annotation is not a JSON object
  */
 export async function otherHardware(kube: KubeClient, host: ManagedHost): Promise<object | undefined> {
   const { hardware } = host.status

@@ -104,7 +104,7 @@ export class HostController implements ResourceController {
     }
   }
 
-  /** One pass over a host. @throws Error for what is tried again without an error of the host */
+  /** One pass over a host. @throws Error if the pass is to be repeated and the host shows no error */
   async pass(at: ObjectName): Promise<ReconcileResult> {
     const found = await this.#parts.kube.find('BareMetalHost', at)
     return found && this.#reconcileHost(asManagedHost(copyJson(found)))

@@ -48,7 +48,7 @@ export const COMPLETE: Result = { kind: 'complete' }
 export const GONE: Result = { kind: 'gone' }
 export const continueAfter = (again: number, isDirty = false): Result => ({ kind: 'continue', again, isDirty })
 
-/** Unlike an error of the host, such a refusal leaves its status alone: the pass is tried again. */
+/** The host has no node. Its status stays as it is, and the pass is repeated. */
 export class NeedsRegistration extends Error {
   override name = 'NeedsRegistration'
 }
@@ -112,7 +112,7 @@ export class HostPass {
   /**
    * The node of the host.
    *
-   * @throws NeedsRegistration where there is none
+   * @throws NeedsRegistration if the host has no node
    */
   async node(): Promise<ApiNode> {
     const node = this.#node ?? (await this.findNode())
@@ -165,7 +165,7 @@ export class HostPass {
   async removeAnnotation(name: string): Promise<boolean> {
     if (this.managed.metadata.annotations?.[name] === undefined) return false
     await this.save(({ annotations = {} }) => {
-      const { [name]: _obeyed, ...rest } = annotations
+      const { [name]: _handled, ...rest } = annotations
       return { annotations: rest }
     })
     return true

@@ -167,7 +167,7 @@ class ExplainedLife {
     return STATE_REASONS[state]
   }
 
-  /** True if a host has come to the state that it stays in, with its power as it is wanted. */
+  /** True if a host has reached its final state, and is on or off as the spec wants. */
   #isSettled({ status, spec }: BareMetalHost): boolean {
     const isSteady = ['available', 'provisioned', 'externally provisioned'].includes(status?.provisioning.state ?? '')
     return isSteady && this.#isIdle && !this.#isDeleted && status?.poweredOn === spec.online
@@ -241,9 +241,20 @@ const stepNamed = (wanted: string): Step => standardSteps().find(({ name }) => n
 /** Image lookup without a request: the rehearsal takes the manifest's word. */
 const assumedImage: FindImage = (url) => Promise.resolve({ url, format: null, sha256: null })
 
+/** Fails without a disk that the hints fit, as `install_coreos` does before it installs anything. */
+const findRootDevice = defineStep({
+  name: 'install_coreos',
+  interface: 'deploy',
+  on: ['deploy'],
+  run: async ({ hardware }) => {
+    await hardware.rootDevice()
+  },
+})
+
 /** Steps whose result Ironic or the firmware reads afterwards. */
 const SIMULATED_RESULTS: Readonly<Record<string, (context: StepContext) => unknown>> = {
   create_configuration: ({ node }) => node['target_raid_config'],
+  install_coreos: (context) => findRootDevice.run(context, {}),
   // Stands in for an image that boots; the real one is not downloaded.
   write_image: (context) => {
     const node = { ...context.node, instance_info: {}, properties: {} }

@@ -40,7 +40,7 @@ export const hasKey = (secret: SecretManifest, keys: readonly string[]): boolean
 /**
  * Value of the first of the keys that the Secret has.
  *
- * @throws BadSecret when the value is missing or no base64
+ * @throws BadSecret if the value is missing or not base64
  */
 export function secretValue(secret: SecretManifest, keys: readonly string[]): string {
   const values = secretValues(secret)

@@ -87,7 +87,7 @@ const BMC_SCHEMES: Readonly<Record<string, BmcAccessKind>> = {
  * Reads `spec.bmc.address`: the scheme chooses driver and interfaces; `+http` or `+https` chooses Redfish's transport
  * (NewAccessDetails of pkg/hardwareutils/bmc/access.go).
  *
- * @throws UserError (usage) for a malformed address and for a scheme that BareMetal Operator does not know, in its words
+ * @throws UserError (usage) in BareMetal Operator's words if the address is malformed or its scheme unknown
  */
 export function bmcAccess(address: string, account: BmcCredentials): BmcAccess {
   const url = readAddress(address)

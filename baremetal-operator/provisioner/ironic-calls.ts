@@ -109,7 +109,7 @@ export class Calls {
 
   /**
    * @param why reason of the call, for the explanation of `bmh explain`
-   * @throws {@link Unexpected} for an answer that is no success
+   * @throws {@link Unexpected} if Ironic does not answer with a success
    */
   async call<T = unknown>(why: string, method: string, path: string, body?: unknown): Promise<T> {
     const { status, text } = await this.#send(why, method, path, body, {
