@@ -38,7 +38,7 @@ async function runTitled(file: string, title: string): Promise<{ code: number; p
 
 /** Ways to fail that show nothing: the mutant cannot be loaded, or something waits for ever. */
 const NO_VERDICT =
-  /Test timed out|Hook timed out|Transform failed|Cannot find module|(Syntax|Reference|Type)Error: (?!\.to\w+\(\) expects)/
+  /Test timed out|Hook timed out|Transform failed|Cannot find module|(Syntax|Reference|Type)Error: (?!\.to\w+\(\) expects|fetch failed)/
 
 async function expectNoticed({ file, from, to, test: shown, title }: Mutant): Promise<void> {
   const path = join(tree, file)

@@ -29,10 +29,10 @@ export const MACHINE_MUTANTS = fidelityMutants('Machine', [
   },
   {
     row: 'A boot script that reboots its machine',
-    does: 'switches it off',
+    does: 'boots its disk',
     file: 'machine/network/ipxe.ts',
     from: "throw new Ended({ kind: 'next', why: 'the boot script asks for a reboot' })",
-    to: "throw new Ended({ kind: 'power off' })",
+    to: "throw new Ended({ kind: 'disk' })",
   },
   {
     ...ORDER,
