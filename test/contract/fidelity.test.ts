@@ -10,7 +10,8 @@ test('every row has its four cells', () => {
   for (const { cells, upstream } of FIDELITY_ROWS) expect(cells, upstream).toHaveLength(4)
 })
 
-test.each(FIDELITY_ROWS)('a test shows ours: $upstream', ({ cells, test: path, title }) => {
+test.each(FIDELITY_ROWS.map((row) => [row.upstream, row] as const))('a test shows ours: %s', (_, row) => {
+  const { cells, test: path, title } = row
   expect(path, cells[3]).toBeDefined()
   expect(hasTest(new URL(path!, root), title!), `${path} has no test "${title}"`).toBe(true)
 })
