@@ -36,11 +36,11 @@ async function runTitled(file: string, title: string): Promise<{ code: number; p
   return whole
 }
 
-/** Ways to fail that show nothing: the mutant cannot be loaded, or something waits for ever. */
+/** Ways to fail that show nothing: the mutant cannot be loaded. */
 const NO_VERDICT =
-  /Test timed out|Hook timed out|Transform failed|Cannot find module|(Syntax|Reference|Type)Error: (?!\.to\w+\(\) expects|fetch failed)/
+  /Hook timed out|Transform failed|Cannot find module|(Syntax|Reference|Type)Error: (?!\.to\w+\(\) expects|fetch failed)/
 
-async function expectNoticed({ file, from, to, test: shown, title }: Mutant): Promise<void> {
+async function expectNoticed({ file, from, to, hangs = false, test: shown, title }: Mutant): Promise<void> {
   const path = join(tree, file)
   const source = await readFile(path, 'utf8')
   expect(source.split(from), `${file} has the text once`).toHaveLength(2)
@@ -54,6 +54,7 @@ async function expectNoticed({ file, from, to, test: shown, title }: Mutant): Pr
     const { code, printed } = await runTitled(shown, title)
     expect(printed).toMatch(/Tests .*\d+ failed/)
     expect(printed).not.toMatch(NO_VERDICT)
+    expect(printed.includes('Test timed out'), 'it waits for what never comes').toBe(hangs)
     expect(code).not.toBe(0)
   } finally {
     await writeFile(path, source)
