@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** A row of docs/fidelity.md. */
-export interface FidelityRow {
+interface FidelityRow {
   /** The heading above its table. */
   readonly section: string
   readonly cells: readonly string[]

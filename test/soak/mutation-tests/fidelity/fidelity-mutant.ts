@@ -2,7 +2,7 @@ import { FIDELITY_ROWS } from '../../../kit/fidelity-rows.js'
 import type { Mutant, Mutation } from '../mutant.js'
 
 /** A change that turns a behaviour to upstream's, or else takes ours away: the test that the row names must notice. */
-export interface FidelityMutation extends Mutation {
+interface FidelityMutation extends Mutation {
   /** Beginning of the first cell of one row of `docs/fidelity.md`. */
   row: string
 }
