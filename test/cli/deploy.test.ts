@@ -1,17 +1,18 @@
-import { execFile } from 'node:child_process'
-import { link, mkdtemp, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { link, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock } from '../../base/runtime/index.js'
 import { command } from '../kit/commands/command.js'
+import { smallImage } from '../kit/images/rehearsal-image.js'
 
 const image = fileURLToPath(new URL('../../images/coreos-metal.raw.xz', import.meta.url))
+/** The same files in smaller partitions, for what is not about the image. */
+const SMALL = ['--image', fileURLToPath(new URL('../fixtures/images/small-metal.raw.xz', import.meta.url))]
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-cli-'))
 const json = (text: string) =>
   text
@@ -46,7 +47,15 @@ describe('ironstage deploy', () => {
   })
 
   test('--json prints one object a line, the last one the report', async () => {
-    const run = command(['deploy', '--json', '--disk-file', join(await scratch(), 'd.img'), '--disk-size', '1GiB'])
+    const run = command([
+      'deploy',
+      '--json',
+      ...SMALL,
+      '--disk-file',
+      join(await scratch(), 'd.img'),
+      '--disk-size',
+      '1GiB',
+    ])
     expect(await run.ended, run.stderr).toBe(0)
     const events = json(run.stdout)
     expect(events[0]).toMatchObject({ event: 'stage', stage: 'enroll', status: 'started' })
@@ -58,7 +67,7 @@ describe('ironstage deploy', () => {
     const folder = await scratch()
     const report = join(folder, 'report.html')
     const argv = ['deploy', '--disk-size', '1GiB', '--report', report]
-    const run = command([...argv, '--disk-file', join(folder, 'a.img')])
+    const run = command([...argv, ...SMALL, '--disk-file', join(folder, 'a.img')])
     expect(await run.ended, run.stderr).toBe(0)
     const done = await readFile(report, 'utf8')
     for (const part of ['Read back from the disk', 'EFI-SYSTEM', 'deploy.install_coreos', 'Ignition ran from /dev/sda'])
@@ -92,7 +101,7 @@ describe('ironstage deploy', () => {
   }, 60_000)
 
   test('on a terminal each stage has a line that is rewritten', async () => {
-    const run = command(['deploy', '--disk-file', join(await scratch(), 'd.img')], { isTTY: true })
+    const run = command(['deploy', ...SMALL, '--disk-file', join(await scratch(), 'd.img')], { isTTY: true })
     expect(await run.ended, run.stderr).toBe(0)
     expect(run.stdout).toMatch(/\r\x1b\[K {2}… deploy .*install_coreos: installing to \/dev\/sda .*100 %/)
     expect(run.stdout).toMatch(/\r\x1b\[K {2}✓ deploy /)
@@ -145,7 +154,7 @@ describe('ironstage deploy', () => {
 describe('a disk file', () => {
   test('that ironstage made is used again, another one only with --overwrite', async () => {
     const file = join(await scratch(), 'd.img')
-    const argv = ['deploy', '--disk-file', file, '--disk-size', '1GiB']
+    const argv = ['deploy', ...SMALL, '--disk-file', file, '--disk-size', '1GiB']
     expect(await command(argv).ended).toBe(0)
     expect(await command(argv).ended).toBe(0)
 
@@ -158,13 +167,13 @@ describe('a disk file', () => {
         '  try: name another file with --disk-file, or erase this one with --overwrite\n',
     )
     expect(await readFile(thesis, 'utf8')).toBe('ten years of work')
-    expect(await command(['deploy', '--disk-file', thesis, '--overwrite']).ended).toBe(0)
+    expect(await command(['deploy', ...SMALL, '--disk-file', thesis, '--overwrite']).ended).toBe(0)
   })
 
   test('whose note belongs to another file is not taken for ours', async () => {
     const folder = await scratch()
     const ours = join(folder, 'ours.img')
-    expect(await command(['deploy', '--disk-file', ours, '--disk-size', '1GiB']).ended).toBe(0)
+    expect(await command(['deploy', ...SMALL, '--disk-file', ours, '--disk-size', '1GiB']).ended).toBe(0)
     const theirs = join(folder, 'theirs.img')
     await writeFile(theirs, 'theirs')
     await link(`${ours}.ironstage`, `${theirs}.ironstage`)
@@ -190,21 +199,10 @@ describe('bad input ends in one sentence with a remedy, before anything is start
     await writeFile(file, (await readFile(image)).subarray(0, 8000))
     return ['--image', file]
   }
-  const raw = async () => {
+  const raw = async (changed: (bytes: Buffer) => Uint8Array) => {
     const file = join(await scratch(), 'x.raw')
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [
-        '--input-type=module',
-        '-e',
-        `import lzma from 'lzma-native'; import fs from 'node:fs'; import {pipeline} from 'node:stream/promises'; await pipeline(fs.createReadStream(process.argv[1]), lzma.createDecompressor(), fs.createWriteStream(process.argv[2]))`,
-        image,
-        file,
-      ],
-      { cwd: fileURLToPath(new URL('../..', import.meta.url)) },
-    )
-    expect(stdout).toBe('')
-    return file
+    await writeFile(file, changed(await smallImage()))
+    return ['--image', file]
   }
   test.each<[string, number, () => Promise<string[]>, RegExp]>([
     ['an unknown option', 2, () => Promise.resolve(['--disk-fil', 'x']), /unknown option '--disk-fil'/],
@@ -216,21 +214,13 @@ describe('bad input ends in one sentence with a remedy, before anything is start
     [
       'a truncated raw image',
       1,
-      async () => {
-        const file = await raw()
-        await truncate(file, 40 * 2 ** 20)
-        return ['--image', file]
-      },
+      () => raw((bytes) => bytes.subarray(0, Math.floor(bytes.length * 0.8))),
       /is truncated: its partition table describes/,
     ],
     [
       'an image with trailing junk',
       1,
-      async () => {
-        const file = await raw()
-        await writeFile(file, 'junk', { flag: 'a' })
-        return ['--image', file]
-      },
+      () => raw((bytes) => Buffer.concat([bytes, Buffer.from('junk')])),
       /is followed by bytes that do not belong to it/,
     ],
     [

@@ -121,7 +121,7 @@ const recording = readMatrixRecording()
 const knownMembers = (title: string): string[] =>
   [...new Set(KNOWN_DIFFERENCES.flatMap(({ cells }) => cells[title] ?? []))].sort()
 
-/** What differs in each cell that was played, by its title. */
+/** Differences of each cell that was played, by its title. */
 const differences = new Map<string, OutcomeDifferences>()
 let own: OwnMatrix
 beforeAll(async () => {

@@ -107,8 +107,8 @@ function compare(
   const changed = onPurpose?.[exchange.seq]
   if (changed && !changed.keys) {
     const { why, status = exchange.status, ...others } = changed
-    const isSaid = status !== exchange.status || Object.keys(others).length > 0 || why.startsWith('follows from')
-    if (!isSaid) found.push('what differs on purpose is not said')
+    const hasDifference = status !== exchange.status || Object.keys(others).length > 0 || why.startsWith('follows from')
+    if (!hasDifference) found.push('what differs on purpose is not said')
     expectSame('status', changed.status ?? exchange.status, response.status)
     if (changed.error !== undefined) {
       const ours = String(sentence(body) ?? '')

@@ -232,6 +232,7 @@ test('a machine has one account, which is an administrator', async () => {
   await using bmc = await served()
   const accounts = '/redfish/v1/AccountService/Accounts'
   expect((await bmc.call('GET', accounts)).document.Members).toEqual([{ '@odata.id': `${accounts}/machine-1` }])
+  expect((await bmc.call('GET', `${accounts}/machine-1`)).document.RoleId).toBe('Administrator')
   expect((await bmc.call('POST', accounts, { UserName: 'other', Password: 'a-new-secret' })).status).toBe(405)
   expect((await bmc.call('PATCH', `${accounts}/machine-1`, { RoleId: 'ReadOnly' })).status).toBe(400)
 })

@@ -24,6 +24,7 @@ function comparedOutcome(outcome: CellOutcome, other: CellOutcome): ComparedOutc
 /** Members in which two outcomes differ, as `[real, ours]`. */
 export type OutcomeDifferences = Readonly<Record<string, readonly [unknown, unknown]>>
 
+/** Compares the outcomes of the two sides of a cell. */
 export function outcomeDifferences(real: CellOutcome, ours: CellOutcome): OutcomeDifferences {
   const theirs = comparedOutcome(real, ours)
   const own = comparedOutcome(ours, real)

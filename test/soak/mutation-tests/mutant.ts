@@ -6,6 +6,8 @@ export interface Mutation {
   /** Text that is there once. */
   from: string
   to: string
+  /** True if the test then waits for what never comes, so that its time limit is what notices. */
+  hangs?: boolean
 }
 
 /** A change of the sources, and the test that must notice. */

@@ -102,4 +102,32 @@ export const API_MUTANTS = fidelityMutants('ironic-api', [
     from: '`The request body is nested more than ${deepest} levels deep.`',
     to: "'The request body is nested too deeply.'",
   },
+  {
+    ...RULES,
+    row: 'Reading a rule adds `plugin_data`',
+    does: 'adds it',
+    from: '    op,\n    args,\n    ...defined({ loop',
+    to: '    op,\n    args: { ...args, plugin_data: {} },\n    ...defined({ loop',
+  },
+  {
+    row: 'The error for an unsupported interface',
+    does: 'prints an address',
+    file: 'ironic-mock/drivers/hardware-types.ts',
+    from: "`${name} interface implementation '${value}' is not supported",
+    to: "`${name} interface implementation '<object at 0x7f0000000000>' is not supported",
+  },
+  {
+    row: 'A BMC that does not answer a read request',
+    does: 'answers 500',
+    file: 'ironic-mock/conductor/hardware/node-hardware-calls.ts',
+    from: 'throw new IronicError(502, bmcErrorText(subject.node, error))',
+    to: 'throw new IronicError(500, bmcErrorText(subject.node, error))',
+  },
+  {
+    row: 'Properties of `redfish` list',
+    does: 'lists no ISO',
+    file: 'ironic-mock/drivers/redfish.ts',
+    from: "    deploy_iso: 'A live ISO with the agent in it, for virtual media, in place of kernel and ramdisk. Optional.',\n",
+    to: '',
+  },
 ])

@@ -62,6 +62,13 @@ export const IPMI_MUTANTS = fidelityMutants('ipmi', [
     from: '0x04, asksFor20 ? 0x02 : 0, 0, 0, 0, 0]',
     to: '0x04, asksFor20 ? 0x03 : 0x01, 0, 0, 0, 0]',
   },
+  {
+    row: 'Sensors show what is measured',
+    does: 'shows a machine that is on',
+    file: 'machine/hardware/sensors.ts',
+    from: "const isOn = power === 'on'",
+    to: "const isOn = power !== 'error'",
+  },
 ])
 
 /** Rows of Redfish. */
@@ -93,5 +100,12 @@ export const REDFISH_MUTANTS = fidelityMutants('redfish', [
     file: 'bmc/redfish/resources/account-resources.ts',
     from: "    RoleId: 'Administrator',\n",
     to: "    RoleId: 'Operator',\n",
+  },
+  {
+    row: 'Each has an address of its own',
+    does: 'lets any account in everywhere',
+    file: 'bmc/redfish/access/authenticate.ts',
+    from: 'machine ? service.accounts.admits(machine, caller) : opensAny(service, caller)',
+    to: 'machine ? opensAny(service, caller) : opensAny(service, caller)',
   },
 ])

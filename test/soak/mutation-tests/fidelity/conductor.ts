@@ -224,4 +224,32 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     from: "findings.push(read.finding('error', ['metadata', 'name'], `there is a host ${name} already, in ${other}`))\n",
     to: 'hosts.push(wantedHost(read, manifests))\n',
   },
+  {
+    row: 'A request for a locked node is retried',
+    does: 'refuses it at once',
+    file: 'ironic-mock/conductor/core/retry-while-locked.ts',
+    from: 'if (left <= 1 || !isLocked(error)) throw error',
+    to: 'if (left <= 99 || !isLocked(error)) throw error',
+  },
+  {
+    row: 'A failed deployment that BareMetal Operator keeps retrying',
+    does: 'says nothing',
+    file: 'ironic-mock/conductor/flows/deploy/repeated-deployments.ts',
+    from: 'return again ? {',
+    to: 'return again && times < 0 ? {',
+  },
+  {
+    row: 'Automated cleaning by a runbook that is missing',
+    does: 'names another reason',
+    file: 'ironic-mock/conductor/flows/clean/cleaning-runbook.ts',
+    from: 'problem: `Runbook ${ident} could not be found.`',
+    to: "problem: 'Internal server error'",
+  },
+  {
+    row: "BareMetal Operator's CustomResourceDefinitions and webhooks",
+    does: 'asks no webhook of HostClaims',
+    file: 'baremetal-operator/webhooks/metal3-webhooks.ts',
+    from: '  HostClaim: { created: claimComplaints },\n',
+    to: '',
+  },
 ])

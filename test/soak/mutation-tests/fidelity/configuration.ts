@@ -46,4 +46,18 @@ export const CONFIGURATION_MUTANTS = fidelityMutants('configuration', [
     from: 'if (own.length >= MAX_WAITING_OF_ADDRESS || all >= MAX_WAITING)',
     to: 'if (own.length >= MAX_WAITING_OF_ADDRESS && all >= MAX_WAITING * 99)',
   },
+  {
+    row: 'A `default_X_interface` that a hardware type does not support',
+    does: 'takes any',
+    file: 'ironic-mock/drivers/enabled.ts',
+    from: 'usable.find((name) => name === defaults[kind]) ??',
+    to: 'defaults[kind] ??',
+  },
+  {
+    row: 'Ironic ignores `Host` and `Origin`',
+    does: 'ignores the name',
+    file: 'base/bytes/server/known-callers.ts',
+    from: 'if (!checksHost) return undefined',
+    to: 'if (asked !== undefined) return undefined',
+  },
 ])

@@ -2,7 +2,7 @@ import { fidelitySubjects } from '../../../kit/fidelity/fidelity-rows.js'
 import type { Mutant, Mutation } from '../mutant.js'
 
 /** A change that turns a behaviour to upstream's, or else takes ours away: the test that the row names must notice. */
-export interface FidelityMutation extends Mutation {
+interface FidelityMutation extends Mutation {
   /** Beginning of what one row of the subject says of upstream. */
   row: string
 }

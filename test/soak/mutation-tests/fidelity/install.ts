@@ -110,4 +110,25 @@ export const INSTALL_MUTANTS = fidelityMutants('steps', [
     from: 'if (asset.sha256 !== null && asset.sha256 !== found)',
     to: 'if (asset.sha256 === found)',
   },
+  {
+    row: 'Three attempts after any failure',
+    does: 'tries again after any failure',
+    file: 'steps/install-coreos/run-installer.ts',
+    from: 'const last = attempt === MAX_INSTALL_ATTEMPTS || !transient',
+    to: 'const last = attempt === MAX_INSTALL_ATTEMPTS',
+  },
+  {
+    row: 'User data for cloud-init',
+    does: 'takes it for bad JSON',
+    file: 'ignition/parse.ts',
+    from: "'this is user data for cloud-init, not an Ignition config; CoreOS has no cloud-init to read it'",
+    to: "'this is not JSON'",
+  },
+  {
+    row: 'A missing argument is left out',
+    does: 'leaves it out',
+    file: 'steps/sdk/define-step.ts',
+    from: ".filter(([, property]) => property['default'] !== undefined)",
+    to: ".filter(([, property]) => property['default'] === property)",
+  },
 ])

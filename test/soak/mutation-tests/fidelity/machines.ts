@@ -29,10 +29,10 @@ export const MACHINE_MUTANTS = fidelityMutants('machine', [
   },
   {
     row: 'A boot script that reboots its machine',
-    does: 'switches it off',
+    does: 'boots its disk',
     file: 'machine/network/ipxe.ts',
     from: "throw new Ended({ kind: 'next', why: 'the boot script asks for a reboot' })",
-    to: "throw new Ended({ kind: 'power off' })",
+    to: "throw new Ended({ kind: 'disk' })",
   },
   {
     ...ORDER,
@@ -129,6 +129,13 @@ export const INSTALLER_MUTANTS = fidelityMutants('coreos-installer', [
     from: "variables[name] || variables[name.toUpperCase()] || ''",
     to: "variables[name.toUpperCase()] || variables[name] || ''",
   },
+  {
+    row: 'Archives decompress to any size',
+    does: 'lets them',
+    file: 'coreos/live/initramfs.ts',
+    from: 'if (unpacked > limits.unpacked)',
+    to: 'if (unpacked > limits.unpacked * 1e9)',
+  },
 ])
 
 /** Rows of steps on a simulated machine. */
@@ -179,6 +186,13 @@ export const SSH_MUTANTS = fidelityMutants('ssh-machines', [
     from: 'if (bootId !== null && bootId === before?.identity.bootId) return STILL_OLD',
     to: 'if (bootId !== null && bootId !== before?.identity.bootId) return STILL_OLD',
   },
+  {
+    row: "Any machine with the host's key",
+    does: 'takes another container for the same host',
+    file: 'targets/ssh/ssh-identity.ts',
+    from: "if (system === false) return boot === true ? 'other' :",
+    to: "if (system === false) return boot === true ? 'same' :",
+  },
 ])
 
 /** Rows of streams, and of the image of CoreOS in a release. */
@@ -203,5 +217,12 @@ export const STREAM_MUTANTS = fidelityMutants('streams', [
     file: 'coreos/machine-os/copy-metal.ts',
     from: "? ['', `_${architecture}`] : [`_${iso.architecture}`])",
     to: "? ['', `_${architecture}`, '_aarch64'] : [`_${iso.architecture}`])",
+  },
+  {
+    row: 'podman, skopeo and oc run the credential helpers',
+    does: 'does not name the helper',
+    file: 'base/registry/access/registry-credentials.ts',
+    from: 'return { credentials: null, ...defined({ helper }) }',
+    to: 'return { credentials: null, ...defined({ helper: helper && undefined }) }',
   },
 ])
