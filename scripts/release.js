@@ -65,6 +65,7 @@ function main() {
   checkVersion(version)
   if (values.facts && !dryRun) throw new Error('--facts is for a dry run: a release takes project.json')
   const facts = readFacts(values.facts)
+  checkGoMajor(version, facts)
   if (dryRun) writeLine('a dry run: nothing of the checkout changes')
   else {
     checkCheckout(version, facts)
@@ -94,6 +95,17 @@ function checkVersion(version) {
   const differing = [0, 1, 2].find((part) => wanted[part] !== had[part])
   if (differing !== undefined && Number(wanted[differing]) < Number(had[differing]))
     throw new Error(`version ${version} is before ${current}, which package.json has`)
+}
+
+/** From version 2 on, the path of a Go module ends with its major version (https://go.dev/ref/mod#major-version-suffixes). */
+function checkGoMajor(version, { goModule }) {
+  const major = Number(version.split('.')[0])
+  const suffix = /\/v\d+$/.exec(goModule)?.[0] ?? ''
+  const wanted = major < 2 ? '' : `/v${major}`
+  if (goModule && suffix !== wanted)
+    throw new Error(
+      `version ${version} needs a goModule ${wanted ? `that ends with ${wanted}` : 'without a major version'}: it is ${goModule}`,
+    )
 }
 
 function checkCheckout(version, facts) {

@@ -22,7 +22,7 @@ const FACTS = {
   npmPackage: '@owner/ironstage',
   containerImage: 'registry.example/owner/ironstage',
 }
-const VERSION = '7.8.9'
+const VERSION = '0.8.9'
 const RELEASED_GO = `go/forge.example/!owner/ironstage/clients/go/@v/v${VERSION}`
 
 let folder: string
@@ -99,10 +99,10 @@ describe('a dry run of a release', () => {
   test('takes its notes from the section of the CHANGELOG', async () => {
     const unreleased = (await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')).split('\n## ')[1]!
     const notes = await text('NOTES.md')
-    expect(notes).toMatch(/^# ironstage 7\.8\.9, \d{4}-\d\d-\d\d\n/)
+    expect(notes).toMatch(/^# ironstage 0\.8\.9, \d{4}-\d\d-\d\d\n/)
     expect(notes.split('\n').slice(1).join('\n').trim()).toBe(unreleased.replace(/^Unreleased\n/, '').trim())
     const changelog = await packed('CHANGELOG.md')
-    expect(changelog).toMatch(/\n## Unreleased\n\n## 7\.8\.9 - \d{4}-\d\d-\d\d\n\n### Added\n/)
+    expect(changelog).toMatch(/\n## Unreleased\n\n## 0\.8\.9 - \d{4}-\d\d-\d\d\n\n### Added\n/)
   })
 
   test('lists in CycloneDX what it carries and what npm installs with it, and nothing of development', async () => {
@@ -139,8 +139,8 @@ describe('a dry run of a release', () => {
   })
 
   test('prints how to publish, and has changed nothing', async () => {
-    expect(printed).toContain('git push origin HEAD v7.8.9 clients/go/v7.8.9')
-    expect(printed).toMatch(/npm publish \S+owner-ironstage-7\.8\.9\.tgz/)
+    expect(printed).toContain('git push origin HEAD v0.8.9 clients/go/v0.8.9')
+    expect(printed).toMatch(/npm publish \S+owner-ironstage-0\.8\.9\.tgz/)
     expect(await readFile(join(ROOT, 'package.json'), 'utf8')).not.toContain(VERSION)
     expect(await readFile(join(ROOT, 'clients/go/release.go'), 'utf8')).not.toContain(VERSION)
   })
