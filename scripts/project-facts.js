@@ -70,6 +70,10 @@ export function factFiles(folder = root) {
   const published = facts.npmPackage && `${facts.npmPackage}@${version}`
   for (const path of ['ci/github-action/action.yml', 'templates/ironstage.yml'])
     edit(path, (text) => text.replace(/^( *default: ).*(?= # npm package)/m, `$1'${published}'`))
+  edit('docs/clients.md', (text) => text.replace(/(?<=^go get \S+@v|^pip install ironstage==)\S+$/gm, version))
+  edit('examples/ci/gitlab-ci.yml', (text) =>
+    text.replace(/(?<=^ *package: ').*(?='$)/m, `${facts.npmPackage || 'ironstage'}@${version}`),
+  )
   return files
 }
 

@@ -155,6 +155,11 @@ describe('a release is refused', () => {
     expect(await refusal(version, '--out', join(folder, 'refused'))).toMatch(message)
   })
 
+  test('with a second major version that the Go module does not name', async () => {
+    const facts = await factsFile('second.json', FACTS)
+    expect(await refusal('2.0.0', '--out', join(folder, 'refused'), '--facts', facts)).toMatch(/ends with \/v2: it is/)
+  })
+
   test.each([
     [
       'a repository without https',
@@ -173,7 +178,7 @@ describe('a release is refused', () => {
 })
 
 describe('facts of an owner', () => {
-  const copied = ['package.json', 'clients', 'SECURITY.md', '.github', 'ci', 'templates', 'docs/clients.md']
+  const copied = ['package.json', 'clients', 'SECURITY.md', '.github', 'ci', 'templates', 'docs/clients.md', 'examples']
   let checkout: string
   const read = (path: string): Promise<string> => readFile(join(checkout, path), 'utf8')
 
@@ -215,7 +220,9 @@ describe('facts of an owner', () => {
     expect(component!.toJS()).toMatchObject({
       spec: { inputs: { package: { default: `@owner/ironstage@${version}` } } },
     })
-    expect(await read('docs/clients.md')).toContain(FACTS.goModule)
+    expect(await read('docs/clients.md')).toContain(`go get ${FACTS.goModule}@v${version}\n`)
+    expect(await read('docs/clients.md')).toContain(`pip install ironstage==${version}\n`)
+    expect(await read('examples/ci/gitlab-ci.yml')).toContain(`package: '@owner/ironstage@${version}'\n`)
 
     const paths = await write(Object.fromEntries(Object.keys(FACTS).map((name) => [name, ''])))
     expect(paths.length).toBeGreaterThan(8)
