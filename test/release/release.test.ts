@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -145,6 +145,46 @@ describe('a dry run of a release', () => {
     expect(await readFile(join(ROOT, 'clients/go/release.go'), 'utf8')).not.toContain(VERSION)
   })
 })
+
+test('a release commits what it has changed and tags it, once', async () => {
+  const checkout = join(folder, 'released')
+  const git = async (...argv: string[]): Promise<string> => (await run('git', argv, { cwd: checkout })).stdout
+  await run('git', ['clone', '--quiet', '--shared', ROOT, checkout])
+  for (const path of ['scripts', 'dist/bundle', 'dist/page', 'dist/types'])
+    await cp(join(ROOT, path), join(checkout, path), { recursive: true })
+  await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
+  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+  // The build is there.
+  manifest.scripts['build'] = 'true'
+  await writeFile(join(checkout, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  await git('config', 'user.name', 'owner')
+  await git('config', 'user.email', 'owner@ironstage.example')
+  const argv = ['scripts/release.js', VERSION, '--without-python', '--out', join(folder, 'out-released')]
+  const attempt = (): Promise<string> =>
+    run(process.execPath, argv, { cwd: checkout }).then(
+      ({ stdout }) => stdout,
+      ({ stderr }: { stderr: string }) => stderr,
+    )
+  expect(await attempt()).toContain('the checkout has changes: commit them first')
+  // The link is no folder, which .gitignore names.
+  await writeFile(join(checkout, '.git/info/exclude'), 'node_modules\n')
+  await git('commit', '--quiet', '--all', '--message', 'build', '--allow-empty')
+  expect(await attempt()).toContain('project.json lacks repository, bugs, security, goModule, npmPackage')
+  await writeFile(join(checkout, 'project.json'), `${JSON.stringify(FACTS, null, 2)}\n`)
+  await run(process.execPath, ['scripts/project-facts.js'], { cwd: checkout })
+  await git('commit', '--quiet', '--all', '--message', 'facts')
+
+  expect(await attempt()).toContain('to publish it:')
+  expect(await git('status', '--porcelain')).toBe('')
+  expect((await git('log', '-1', '--format=%s')).trim()).toBe(`Release ${VERSION}`)
+  expect((await git('tag', '--points-at', 'HEAD')).trim().split('\n')).toEqual([
+    `clients/go/v${VERSION}`,
+    `v${VERSION}`,
+  ])
+  expect(await git('show', 'HEAD:clients/go/release.go')).toContain(`Version = "${VERSION}"`)
+  expect(await git('show', 'HEAD:package.json')).toContain(`"version": "${VERSION}"`)
+  expect(await attempt()).toContain(`version ${VERSION} is released`)
+}, 180_000)
 
 describe('a release is refused', () => {
   test.each([
