@@ -1,17 +1,8 @@
 // Package ironstage runs an Ironic with simulated machines for a test, and works its faults, clock, journal and machines.
 //
-// The package is this file and needs nothing but the standard library: copy it into a test, or name its folder in a replace
-// directive of go.mod. It starts the program that IRONSTAGE names, else `npx ironstage`.
-//
-//	func TestDeploymentTimesOut(t *testing.T) {
-//		lab := ironstage.New(t, "--nodes", "3", "--clock", "manual")
-//		_, err := lab.AddFault(ctx, ironstage.Fault{
-//			Match:  ironstage.Match{Node: "node-1", Phase: "install"},
-//			Effect: ironstage.Effect{Kind: "agent-silent"},
-//		})
-//		// ... deploy by a client of lab.URL
-//		_, err = lab.Advance(ctx, 31*time.Minute)
-//	}
+// The package needs nothing but the standard library. It starts the program that the variable IRONSTAGE names, else
+// ironstage on PATH, else a container of docker or podman, else npx; the last two only in the version of this package, and
+// only as its owner publishes them.
 package ironstage
 
 import (
@@ -38,7 +29,8 @@ import (
 type Options struct {
 	// Args are options of `ironstage up`. Default port: a free one.
 	Args []string
-	// Command starts ironstage. Default: the program that IRONSTAGE names (by node if it ends in .js), else npx ironstage.
+	// Command starts ironstage. Default: what is found, in this order: the program that the variable IRONSTAGE names (by
+	// node if it ends in .js), ironstage on PATH, a container of docker or podman, npx.
 	Command []string
 	// Env is the environment of the program. Default: that of this process.
 	Env []string
@@ -106,11 +98,11 @@ func Start(ctx context.Context, options Options) (*Lab, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it was not ready within %s", within))
 	defer cancel()
 
-	argv := options.Command
-	if len(argv) == 0 {
-		argv = defaultCommand(os.Getenv("IRONSTAGE"))
+	found, err := programOf(ctx, options)
+	if err != nil {
+		return nil, err
 	}
-	argv = append(append([]string{}, argv...), "up", "--json", "--stop-with-stdin")
+	argv := append(append([]string{}, found.argv...), "up", "--json", "--stop-with-stdin")
 	if !names(options.Args, "--port") {
 		argv = append(argv, "--port", "0")
 	}
@@ -129,7 +121,7 @@ func Start(ctx context.Context, options Options) (*Lab, error) {
 	stdout, writer := io.Pipe()
 	command.Stdout = writer
 	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("starting ironstage as %s: %w; set IRONSTAGE to the path of the program, or install it with npm", argv[0], err)
+		return nil, fmt.Errorf("starting ironstage as %s: %w; set IRONSTAGE to the path of the program, or install it with npm%s", argv[0], err, found.how())
 	}
 	lab := &Lab{
 		command: command, stdin: stdin, ended: make(chan struct{}),
@@ -153,10 +145,10 @@ func Start(ctx context.Context, options Options) (*Lab, error) {
 			return lab, nil
 		}
 		<-lab.ended
-		return nil, fmt.Errorf("ironstage up ended before it was ready (%v):\n%s", lab.closed, reports)
+		return nil, fmt.Errorf("ironstage up ended before it was ready (%v):\n%s%s", lab.closed, reports, found.how())
 	case <-ctx.Done():
 		lab.Close()
-		return nil, fmt.Errorf("starting ironstage: %w\n%s", context.Cause(ctx), reports)
+		return nil, fmt.Errorf("starting ironstage: %w\n%s%s", context.Cause(ctx), reports, found.how())
 	}
 }
 
@@ -586,17 +578,6 @@ func (lab *Lab) reach(event ready) error {
 	}
 	lab.client = &http.Client{Transport: transport}
 	return nil
-}
-
-func defaultCommand(program string) []string {
-	switch {
-	case program == "":
-		return []string{"npx", "ironstage"}
-	case strings.HasSuffix(program, ".js"):
-		return []string{"node", program}
-	default:
-		return []string{program}
-	}
 }
 
 func names(args []string, option string) bool {

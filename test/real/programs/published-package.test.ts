@@ -57,7 +57,8 @@ test('the package has the program, its declarations and images, and nothing of t
     /^dist\/bundle\/[\w.-]+\.c?js$/,
     /^dist\/types\/[\w-]+\.d\.ts$/,
     /^dist\/page\/[\w./-]+\.(js|html|css|svg)$/,
-    /^(clients|examples|images)\//,
+    /^(examples|images)\//,
+    /^ci\/ironstage\.sh$/,
     /^([A-Z]+(\.md)?|package\.json)$/,
   ]
   expect(paths.filter((path) => !allowed.some((form) => form.test(path)))).toEqual([])

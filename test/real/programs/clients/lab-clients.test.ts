@@ -104,6 +104,9 @@ describe('the Python package', () => {
       'pytest',
       '-p',
       'no:cacheprovider',
+      // An installed package brings its plugin by itself.
+      '-p',
+      'ironstage._pytest_plugin',
       '-q',
       join(home, 'python'),
       ...argv,

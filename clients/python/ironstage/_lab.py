@@ -1,21 +1,4 @@
-"""Runs an Ironic with simulated machines for a test, and works its faults, clock, journal and machines.
-
-The package is this file and needs nothing but the standard library. It starts the program that the variable IRONSTAGE names,
-else ``npx ironstage``::
-
-    import ironstage, pytest
-
-    @pytest.fixture
-    def lab():
-        with ironstage.start('--nodes', '3', '--clock', 'manual') as lab:
-            yield lab
-
-    def test_a_deployment_times_out(lab):
-        lab.add_fault({'node': 'node-1', 'phase': 'install'}, 'agent-silent')
-        ...  # deploy by a client of lab.url
-        lab.advance('31m')
-        assert lab.node('node-1')['provision_state'] == 'deploy failed'
-"""
+"""The lab: starts the program, and calls its control API."""
 
 from __future__ import annotations
 
@@ -23,7 +6,6 @@ import base64
 import collections
 import datetime
 import json
-import os
 import queue
 import ssl
 import subprocess
@@ -33,17 +15,13 @@ import urllib.parse
 import urllib.request
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
-__all__ = ['Lab', 'NotStarted', 'Refused', 'start']
+from ._program import NotStarted, Program, find_program, lines_of
 
 #: A length of lab time: ``'31m'``, ``'1h30m'``, or a timedelta.
 Duration = Union[str, datetime.timedelta]
 
 #: Seconds that the program has to end by itself.
 STOP_WITHIN = 10.0
-
-
-class NotStarted(Exception):
-    """The program has not become ready; the message has the end of what it reported."""
 
 
 class Refused(Exception):
@@ -72,21 +50,25 @@ def start(
     The lab takes a free port unless ``--port`` names one. It ends with :meth:`Lab.close`, with the block of a ``with``
     statement, and when this process ends, however it does.
 
-    :param command: starts ironstage, in place of the variable IRONSTAGE and of ``npx ironstage``
+    :param command: starts ironstage, in place of what is found: the variable IRONSTAGE, ``ironstage`` on PATH, a container
+        of docker or podman, npx
     :param env: environment of the program; default: that of this process
     :param username: sent with ``password`` where ``--htpasswd`` asks for one
     :param start_within: seconds until it has to be ready
     :raises NotStarted:
     """
-    argv = [*(command or _default_command()), 'up', '--json', '--stop-with-stdin']
+    program = Program(command, [f'the command given: {command[0]}']) if command else find_program(env)
+    argv = [*program.argv, 'up', '--json', '--stop-with-stdin']
     if not any(arg == '--port' or arg.startswith('--port=') for arg in args):
         argv += ['--port', '0']
+    tried = f'\nHow it was started:\n{lines_of(program.tried)}'
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen([*argv, *args], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
     except OSError as error:
         raise NotStarted(
             f'starting ironstage as {argv[0]}: {error}; set IRONSTAGE to the path of the program, or install it with npm'
+            + tried
         ) from error
     reports: collections.deque[str] = collections.deque(maxlen=40)
     readers = [threading.Thread(target=_keep, args=(process.stderr, reports), daemon=True)]
@@ -100,14 +82,14 @@ def start(
         _end(process, readers)
         if not isinstance(error, queue.Empty):
             raise
-        raise NotStarted(f'ironstage was not ready within {start_within:g} s:\n' + ''.join(reports)) from None
+        reported = ''.join(reports).strip()
+        raise NotStarted(f'ironstage was not ready within {start_within:g} s:\n{reported}{tried}') from None
     if ready is None:
         process.wait()
         readers[0].join(STOP_WITHIN)
         _end(process, readers)
-        raise NotStarted(
-            f'ironstage up ended with {process.returncode} before it was ready:\n' + ''.join(reports).strip()
-        )
+        reported = ''.join(reports).strip()
+        raise NotStarted(f'ironstage up ended with {process.returncode} before it was ready:\n{reported}{tried}')
     return Lab(process, readers, ready, username, password)
 
 
@@ -272,6 +254,18 @@ class Lab:
             query['after'] = entries[-1]['id']
             left = None if left is None else left - len(entries)
 
+    def story(self, most: int = 30) -> str:
+        """The end of the journal for people, in lines of at most 100 characters."""
+        try:
+            entries = self.journal()
+        except (OSError, Refused) as error:
+            return f'the journal of the lab could not be read: {error}'
+        lines = [f'journal of the lab, the last of {len(entries)} entries, in lab time:']
+        for entry in entries[-most:]:
+            text = f'{entry["labTime"][11:23]}  {_line_of(entry)}'
+            lines.append(text if len(text) <= 100 else f'{text[:99]}…')
+        return '\n  '.join(lines)
+
     def take_snapshot(self) -> dict[str, Any]:
         """Takes a snapshot of the whole lab, which has to be at rest; its ``id`` restores it."""
         return self.call('POST', '/snapshots')
@@ -322,11 +316,23 @@ def _refusal(status: int, call: str, text: bytes) -> Refused:
         return Refused(status, 'no-lab', f'{call} was answered with {status}, not as a lab does', None)
 
 
-def _default_command() -> list[str]:
-    program = os.environ.get('IRONSTAGE')
-    if not program:
-        return ['npx', 'ironstage']
-    return ['node', program] if program.endswith('.js') else [program]
+def _line_of(entry: Mapping[str, Any]) -> str:
+    def told(*names: str) -> str:
+        return ' '.join(str(entry[name]) for name in names if entry.get(name) not in (None, ''))
+
+    name = entry.get('name') or '-'
+    error = entry.get('error') or ''
+    kind = entry['kind']
+    if kind == 'exchange':
+        route = f'{told("from")} > {told("to")}  {told("method", "target")}'
+        return f'{name}  {route}  {told("status")} {error}'.rstrip()
+    if kind == 'command':
+        return f'{name}  $ {" ".join(entry["argv"])}  {error}'.rstrip()
+    if kind == 'state':
+        return f'{name}  {entry["state"]}  {told("lastError")}'.rstrip()
+    if kind == 'bmc':
+        return f'{name}  bmc  {told("call")}  {error}'.rstrip()
+    return f'{name}  {kind}  {told("fault", "what")}  {error}'.rstrip()
 
 
 def _length(value: Any) -> Any:
