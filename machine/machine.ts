@@ -50,6 +50,8 @@ export interface FirstBoot {
   ignitionVersion: string | null
   /** SHA-256 of /ignition/config.ign as found on the disk, hex; null when there was none. */
   configDigest: string | null
+  /** Permission bits of that file. It is removed at the end of a first boot that does not fail. */
+  configMode: number | null
   hostname: string | null
   users: { name: string; sshKeyFingerprints: string[] }[]
   files: string[]

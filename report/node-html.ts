@@ -203,6 +203,7 @@ ${
 
 function ignitionHtml({
   ignitionVersion,
+  configDigest,
   hostname,
   users,
   files,
@@ -216,6 +217,7 @@ function ignitionHtml({
 ${failure !== null && markup`<ol class="causes"><li>${failedStage !== null && `in its stage ${failedStage}: `}${failure}</li></ol>`}
 ${factList([
   ['Version', ignitionVersion],
+  ['Config', configDigest !== null && markup`sha256 <code>${configDigest}</code>`],
   ['Host name', hostname],
   [
     'Users',

@@ -30,9 +30,12 @@ async function put(path: string, bytes: string | Uint8Array): Promise<void> {
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${server.url}${path}`, { headers })
 
 describe('row 33: streams are served', () => {
-  test('one document, all architectures, at the place of the mirror', async () => {
+  test('one document, all architectures, at the place of the mirror, with the images that are there', async () => {
     const shelf = { folder: join(folder, 'dependencies/rhcos'), name: 'stream-4.8', clock }
-    await publishStream(shelf, rhelStream({ name: 'rhcos-4.8', now: '2020-03-25T04:00:00Z' }))
+    const published = rhelStream({ name: 'rhcos-4.8', now: '2020-03-25T04:00:00Z' })
+    await publishStream(shelf, published)
+    const image = new URL(findDiskArtifact(published, 'x86_64', 'metal', 'raw.gz').location).pathname
+    await put(image, 'a disk image')
     for (const path of ['/dependencies/rhcos/stream-4.8.json', '/dependencies/rhcos/stream-4.8-20200325.json']) {
       const answer = await get(path)
       expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
@@ -41,6 +44,9 @@ describe('row 33: streams are served', () => {
       expect(findDiskArtifact(stream, 's390x', 'metal', 'iso').location).toMatch(
         /^https:\/\/rhcos\.mirror\.example\.org\/art\//,
       )
+      const { location } = findDiskArtifact(stream, 'x86_64', 'metal', 'raw.gz')
+      expect(location).toBe(`${server.url}${image}`)
+      expect(await (await fetch(location)).text()).toBe('a disk image')
     }
   })
 

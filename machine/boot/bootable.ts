@@ -14,7 +14,16 @@ const LOADER_PARTITION = {
 } as const
 
 export const FIRST_BOOT_FLAG = '/ignition.firstboot'
-const CONFIG = '/ignition/config.ign'
+/** Where coreos-installer puts a config. */
+export const IGNITION_FOLDER = '/ignition'
+const CONFIG = `${IGNITION_FOLDER}/config.ign`
+
+/** The config on a boot filesystem. */
+export interface BootConfig {
+  bytes: Uint8Array
+  /** Permission bits of its file. */
+  mode: number
+}
 
 /** An installed system that the firmware and boot loader found. */
 export interface Bootable {
@@ -26,7 +35,8 @@ export interface Bootable {
   /** Title of that entry: the OS with its version. */
   title: string
   firstBoot: boolean
-  config: Uint8Array | null
+  /** Null without one, and for a later boot. */
+  config: BootConfig | null
   /** Number of the firmware's boot entry that was used; null when the firmware searched the disks itself. */
   efiEntry: string | null
 }
@@ -86,7 +96,13 @@ async function readSystem(volume: BootVolume) {
   const entry = await bootedEntry(volume)
   if (!entry) return undefined
   const firstBoot = await volume.exists(FIRST_BOOT_FLAG)
-  // A copy: a short Buffer is part of one of eight KiB, and a running system keeps it.
-  const config = firstBoot && (await volume.exists(CONFIG)) ? new Uint8Array(await volume.read(CONFIG)) : null
+  const config = firstBoot && (await volume.exists(CONFIG)) ? await readBootConfig(volume) : null
   return { kernelArguments: entry.options, title: entry.title, firstBoot, config }
+}
+
+async function readBootConfig(volume: BootVolume): Promise<BootConfig> {
+  // A copy: a short Buffer is part of one of eight KiB, and a running system keeps it.
+  const bytes = new Uint8Array(await volume.read(CONFIG))
+  const { mode } = await volume.stat(CONFIG)
+  return { bytes, mode }
 }

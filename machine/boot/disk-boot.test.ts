@@ -80,7 +80,7 @@ async function install(machine: Machine, config: string | null, disk = '/dev/sda
 }
 
 describe.each([{ kind: 'described' }, { kind: 'file' }] as const)('on a $kind disk', (backing) => {
-  test('the first boot reads the config from the disk, later boots do not', async () => {
+  test('the first boot reads the config from the disk and removes it, later boots do not', async () => {
     await using l = await lab()
     const machine = await l.machines.create(spec(backing))
     await install(machine, CONFIG)
@@ -91,6 +91,7 @@ describe.each([{ kind: 'described' }, { kind: 'file' }] as const)('on a $kind di
     expect(report).toMatchObject({
       ignitionVersion: '3.4.0',
       configDigest: createHash('sha256').update(CONFIG).digest('hex'),
+      configMode: 0o644,
       hostname: 'node-0',
       users: [{ name: 'core', sshKeyFingerprints: [expect.stringMatching(/^SHA256:[\w+/]{43}$/)] }],
       files: ['/etc/hostname'],
@@ -104,11 +105,11 @@ describe.each([{ kind: 'described' }, { kind: 'file' }] as const)('on a $kind di
     expect(l.reports).toHaveLength(1)
     await boot(machine, 'ramdisk')
     await sh(machine, 'mount -o ro --mkdir /dev/disk/by-label/boot /mnt/x')
-    expect(await sh(machine, 'ls /mnt/x')).not.toContain('ignition.firstboot')
+    expect(await sh(machine, 'ls /mnt/x')).not.toContain('ignition')
   })
 })
 
-test('a config that Ignition refuses leaves the machine in its emergency shell, with the first-boot flag still there', async () => {
+test('a config that Ignition refuses leaves the machine in its emergency shell, with the first-boot flag and the config still there', async () => {
   await using l = await lab()
   const machine = await l.machines.create(spec({ kind: 'described' }))
   await install(machine, '{"ignition": {')
@@ -116,6 +117,10 @@ test('a config that Ignition refuses leaves the machine in its emergency shell, 
   expect(machine.firstBoot()).toMatchObject({ ignitionVersion: null, failure: expect.stringContaining('not JSON') })
   await boot(machine, 'disk')
   expect(l.reports).toHaveLength(2)
+  await boot(machine, 'ramdisk')
+  await sh(machine, 'mount -o ro --mkdir /dev/disk/by-label/boot /mnt/x')
+  expect(await sh(machine, 'ls /mnt/x')).toContain('ignition.firstboot')
+  expect(await sh(machine, 'ls /mnt/x/ignition')).toBe('config.ign\n')
 })
 
 test('without a config the first boot is reported too', async () => {

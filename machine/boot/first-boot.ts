@@ -1,10 +1,9 @@
-import type { HttpThrough } from '../../base/bytes/index.js'
-import { createHash } from 'node:crypto'
+import { sha256Hex, type HttpThrough } from '../../base/bytes/index.js'
 import { errorChain, type Clock, type Probe, type Random } from '../../base/runtime/index.js'
 import { parseIgnition, summarizeIgnition, type IgnitionConfig } from '../../ignition/index.js'
-import { FIRST_BOOT_FLAG, type Bootable } from './bootable.js'
+import { FIRST_BOOT_FLAG, IGNITION_FOLDER, type BootConfig, type Bootable } from './bootable.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
-import { withBootVolume } from '../disk/boot-volume.js'
+import { removeTree, withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import { setUpGpt } from '../disk/gpt-setup.js'
 import type { ConfigSource } from '../ignition/config-acquisition.js'
 import { findConfigDrive } from '../ignition/find-config-drive.js'
@@ -38,11 +37,11 @@ export type DiskBoot = 'up' | 'emergency shell' | 'reboot'
 
 /**
  * The first boot of an installed system: coreos-gpt-setup gives the partition table a GUID of its own and moves its
- * backup to the end of the disk, Ignition applies the config, systemd enables the units of Ignition's preset, and the
- * first-boot flag is removed. When Ignition fails, the machine stays in the emergency shell and the flag stays, so that
- * the next boot starts over.
+ * backup to the end of the disk, Ignition applies the config, systemd enables the units of Ignition's preset, and the boot
+ * filesystem loses what was there for the first boot only. When Ignition fails, the machine stays in the emergency shell
+ * and all of that stays, so that the next boot starts over.
  *
- * @param persist called with the report before the flag is removed, so that a crash cannot lose the report
+ * @param persist called with the report before anything is removed, so that a crash cannot lose the report
  */
 export async function firstBoot(
   bootable: Bootable,
@@ -87,9 +86,19 @@ export async function firstBoot(
   system.keepTree(device.name, release, tree)
   await persist(firstBootReport(config, kernelArguments, `/dev/${device.name}`, outcome))
   if (outcome.failure !== null) return 'emergency shell'
-  await withBootVolume(device, bootOffset, clock, (volume) => volume.remove(FIRST_BOOT_FLAG))
+  await withBootVolume(device, bootOffset, clock, completeFirstBoot)
   await device.flush()
   return 'up'
+}
+
+/**
+ * Removes what fedora-coreos-config's coreos-ignition-firstboot-complete removes: the flag, and the config, which may hold
+ * secrets. The flag goes first, although it goes last there: no journal makes one transaction of these writes, and a first
+ * boot that is repeated must find its config.
+ */
+async function completeFirstBoot(volume: BootVolume): Promise<void> {
+  await volume.remove(FIRST_BOOT_FLAG)
+  if (await volume.exists(IGNITION_FOLDER)) await removeTree(volume, IGNITION_FOLDER)
 }
 
 /** A config URL of the kernel's command line has precedence over the config of the boot partition, and that over the platform's. */
@@ -101,14 +110,14 @@ async function findConfigSource(
     kernelArguments.findLast((argument) => argument.startsWith(`${name}=`))?.slice(name.length + 1)
   const url = last('ignition.config.url')
   if (url !== undefined) return { from: 'cmdline', url }
-  if (config) return { from: 'system', bytes: config }
+  if (config) return { from: 'system', bytes: config.bytes }
   if (last('ignition.platform.id') !== 'openstack') return null
   return { from: 'openstack', drive: await findConfigDrive(disks.values()) }
 }
 
 /** Without a config, or with an empty one, Ignition applies only its base config. This is no failure, although no user can log in. */
 function firstBootReport(
-  config: Uint8Array | null,
+  config: BootConfig | null,
   kernelArguments: string[],
   disk: string,
   { failure, fetched, plan, config: applied, version: newest }: IgnitionOutcome,
@@ -118,13 +127,14 @@ function firstBootReport(
     disk,
     fetched,
     plannedDiskChanges: plan,
-    configDigest: config && createHash('sha256').update(config).digest('hex'),
+    configDigest: config && sha256Hex(config.bytes),
+    configMode: config && config.mode,
     failedStage: failure?.stage ?? null,
   }
   const nothing = { ignitionVersion: null, hostname: null, users: [], files: [], units: [] }
   let version: string | null = null
   try {
-    version = config?.length ? parseIgnition(config).ignition.version : newest
+    version = config?.bytes.length ? parseIgnition(config.bytes).ignition.version : newest
   } catch (error) {
     // parseIgnition's sentence names what the text is; Ignition says only that it is no config.
     return { ...nothing, ...found, failure: errorChain(error).join(': ') }

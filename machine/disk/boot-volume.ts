@@ -95,6 +95,13 @@ export function withBootVolume<T>(
   })
 }
 
+/** Removes a file, or a folder with all that is in it. */
+export async function removeTree(volume: BootVolume, path: string): Promise<void> {
+  if ((await volume.stat(path, { follow: false })).kind === 'directory')
+    for (const name of await volume.list(path)) await removeTree(volume, `${path === '/' ? '' : path}/${name}`)
+  await volume.remove(path)
+}
+
 /** Records the disk's own error, which the library turns into EIO. */
 class DiskAdapter implements ExtDisk {
   #failure: { error: unknown } | undefined

@@ -66,8 +66,12 @@ test('sectors have the size that is requested', async () => {
   expect(stderr).toContain('Error: source has sector size 512 but destination has sector size 4096\n')
 })
 
-/** A proxy that knows one config, and reaches nothing else. It keeps what it was asked for. */
-async function narrowProxy() {
+/**
+ * A proxy that knows one config, and reaches nothing else. It keeps what it was asked for.
+ *
+ * @param refusal status line of its answer to CONNECT
+ */
+async function narrowProxy(refusal = '502 Bad Gateway') {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -78,7 +82,7 @@ async function narrowProxy() {
   })
   server.on('connect', (request, socket) => {
     asked.push(`CONNECT ${request.url}`)
-    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+    socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -98,15 +102,21 @@ test.each(['http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY'])(
   },
 )
 
-test('an Ignition config comes through the proxy too, and an image by https through a tunnel of it', async () => {
-  using proxy = await narrowProxy()
-  const config = ['--insecure-ignition', '-I', 'http://configs.example/a.ign']
-  const image = ['--insecure', '-u', 'https://images.example/m.raw.xz']
-  const { code, stderr } = await runWith({ ALL_PROXY: proxy.url }, 'install', disk, ...config, ...image)
-  expect(code).toBe(1)
-  expect(proxy.asked.slice(0, 2)).toEqual(['GET http://configs.example/a.ign', 'CONNECT images.example:443'])
-  expect(stderr).toContain('tunnel error: unsuccessful')
-})
+test.each([
+  ['502 Bad Gateway', 'unsuccessful'],
+  ['407 Proxy Authentication Required', 'proxy authorization required'],
+])(
+  'an Ignition config comes through the proxy too, and an image by https through a tunnel of it: %s',
+  async (refusal, why) => {
+    using proxy = await narrowProxy(refusal)
+    const config = ['--insecure-ignition', '-I', 'http://configs.example/a.ign']
+    const image = ['--insecure', '-u', 'https://images.example/m.raw.xz']
+    const { code, stderr } = await runWith({ ALL_PROXY: proxy.url }, 'install', disk, ...config, ...image)
+    expect(code).toBe(1)
+    expect(proxy.asked.slice(0, 2)).toEqual(['GET http://configs.example/a.ign', 'CONNECT images.example:443'])
+    expect(stderr).toContain(`tunnel error: ${why}`)
+  },
+)
 
 test('a host of no_proxy is asked directly', async () => {
   using proxy = await narrowProxy()

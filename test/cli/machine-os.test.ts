@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { bytesSource } from '../../base/bytes/index.js'
 import { documentText, openLiveIso, readInitramfs } from '../../coreos/index.js'
-import { systemClock } from '../../base/runtime/index.js'
+import { seededRandom, systemClock } from '../../base/runtime/index.js'
 import { command } from '../kit/commands/command.js'
 import { fileServer, sha256, type FileServer } from '../kit/images/image-files.js'
 import { isoImage, LIVE_KARGS, liveFiles } from '../kit/images/live-iso.js'
@@ -228,13 +228,20 @@ describe('row 13: boot-image generate', () => {
     })
   })
 
-  test('baremetal-iso: the live ISO with a config in it', async () => {
+  test('baremetal-iso: the live ISO with a config in it, which stays where a later one does not fit', async () => {
     const config = await put('live.ign', CONFIG)
     const { code, stdout } = await generate('baremetal-iso', '--ignition', config, '-C', at('here'))
     expect(code).toBe(0)
     const iso = await openLiveIso(bytesSource(await readFile(stdout.trim())), clock)
     expect(Buffer.from(iso.files.get('config.ign')!).toString()).toBe(CONFIG)
     expect((await generate('baremetal-iso', '--ignition', config, '-C', at('here'))).code).toBe(0)
+
+    const source = `data:,${Buffer.from(seededRandom(1).bytes(400_000)).toString('hex')}`
+    const storage = { files: [{ path: '/etc/large', contents: { source } }] }
+    const large = await put('large.ign', JSON.stringify({ ignition: { version: '3.4.0' }, storage }))
+    expect((await generate('baremetal-iso', '--ignition', large, '-C', at('here'))).code).not.toBe(0)
+    const after = await openLiveIso(bytesSource(await readFile(stdout.trim())), clock)
+    expect(Buffer.from(after.files.get('config.ign')!).toString()).toBe(CONFIG)
   })
 
   test('baremetal-pxe: three files, and the config wrapped as a fourth', async () => {

@@ -39,7 +39,7 @@ test('a template that the instance names by a trait installs, without steps in t
   await node.provision('active')
   expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
   expect((await machineOf(node)).firstBoot()?.kernelArguments).toContain('from=template')
-  expect((await readDisk(lab, node)).boot?.ignition).not.toBeNull()
+  expect((await machineOf(node)).firstBoot()?.configDigest).not.toBeNull()
 
   // The request's own step of the same name goes before the template's.
   await node.provision('deleted')

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import {
   addressesInAll,
@@ -6,7 +7,7 @@ import {
   REDFISH_PORTS,
   type AddressWithout,
 } from '../../hardware-lab/index.js'
-import { countText, systemClock, UserError } from '../../../base/runtime/index.js'
+import { countText, defined, systemClock, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_DISCOVER_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
@@ -22,7 +23,9 @@ export async function runDiscover(
   { stdout, stderr, stopped }: Environment,
   ranges: readonly string[],
 ): Promise<number> {
-  const { 'bmc-user': username = 'admin', 'bmc-password': password, json = false } = options
+  const { 'bmc-user': username = 'admin', 'bmc-password': password, out, force = false, json = false } = options
+  // A scan takes long: whether its result may be written is known before.
+  if (out !== undefined && !force && existsSync(out)) throw unwritable(out)
   const ports = options['discover-port']?.map(Number) ?? REDFISH_PORTS
   const addresses = await addressesInAll(ranges)
   stderr.line(`asking ${countText(addresses.length, 'address', 'es')} for Redfish, at ${portsText(addresses, ports)}`)
@@ -53,14 +56,17 @@ async function writeFound(
     return
   }
   await writeFile(out, yaml, { flag: force ? 'w' : 'wx' }).catch((cause: unknown) => {
-    throw new UserError('hosts-file', `${out} cannot be written`, {
-      kind: 'usage',
-      cause,
-      remedy: 'name another file, or replace it with --force',
-    })
+    throw unwritable(out, cause)
   })
   if (!json) stdout.line(`wrote ${countText(count, 'system')} to ${out}`)
 }
+
+const unwritable = (path: string, cause?: unknown): UserError =>
+  new UserError('hosts-file', cause === undefined ? `${path} already exists` : `${path} cannot be written`, {
+    kind: 'usage',
+    ...defined({ cause }),
+    remedy: 'name another file, or replace it with --force',
+  })
 
 function portsText(addresses: readonly string[], ports: readonly number[]): string {
   const own = addresses.filter((address) => /:\d+$/.test(address)).length

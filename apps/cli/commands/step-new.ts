@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { standardManagers } from '../../../steps/index.js'
-import { defined, makeFolder, UserError } from '../../../base/runtime/index.js'
+import { makeFolder, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
@@ -26,6 +27,7 @@ export async function stepNew(
       remedy: 'name a folder that you may write with --dir',
     })
   }
+  for (const path of [file, test]) if (existsSync(path)) throw stepExists(path)
   const written: string[] = []
   for (const [path, text] of [
     [file, stepSource(names)],
@@ -50,14 +52,12 @@ async function writeStepFile(path: string, text: string, before: readonly string
   try {
     await writeFile(path, text, { flag: 'wx' })
   } catch (error) {
-    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST'
     const also = before.length > 0 ? `; ${before.join(', ')} was made before` : ''
-    throw new UserError('step-new', exists ? `${path} exists${also}` : `${path} cannot be written${also}`, {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw stepExists(path, also)
+    throw new UserError('step-new', `${path} cannot be written${also}`, {
       kind: 'usage',
-      remedy: exists
-        ? 'choose another name, or another folder with --dir'
-        : 'name a folder that you may write with --dir',
-      ...defined({ cause: exists ? undefined : error }),
+      remedy: 'name a folder that you may write with --dir',
+      cause: error,
     })
   }
 }
@@ -91,3 +91,9 @@ function namesOf(name: string): StepNames {
 }
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+
+const stepExists = (path: string, also = ''): UserError =>
+  new UserError('step-new', `${path} exists${also}`, {
+    kind: 'usage',
+    remedy: 'choose another name, or another folder with --dir',
+  })

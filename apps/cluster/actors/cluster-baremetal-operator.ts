@@ -65,7 +65,7 @@ export interface BaremetalOperatorParts extends ActorParts {
   /** Ironic's address in the settings of the pods that it makes. */
   ironicUrl: string
   /** URLs of kernel and ramdisk at metal3's own web server, which releases before the live ISO boot. */
-  oldRamdisk?: { readonly kernel: string; readonly ramdisk: string }
+  oldRamdisk: { readonly kernel: string; readonly ramdisk: string }
 }
 
 /** The images.json of its ConfigMap, as far as it is used (provisioning/container_images.go). */
@@ -81,6 +81,9 @@ interface Images {
 
 /** Argument with which BareMetal Operator asks for an image for each host. */
 export const BUILDS_IMAGES = '-build-preprov-image'
+
+/** Deployment of BareMetal Operator. */
+export const BAREMETAL_OPERATOR = { name: DEPLOYMENTS.baremetalOperator, namespace: NAMESPACE }
 
 /** The operator's account of itself. */
 const CLUSTER_OPERATOR = { name: 'baremetal' }
@@ -238,8 +241,8 @@ function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalO
   ): WantedDeployment => ({ name, strategy, template: { spec: { ...more, containers: [container] } } })
   const operator = { name: CONTAINERS.baremetalOperator, image: images.baremetalOperator }
   const ramdisk = variables({
-    DEPLOY_KERNEL_URL: oldRamdisk?.kernel ?? '',
-    DEPLOY_RAMDISK_URL: oldRamdisk?.ramdisk ?? '',
+    DEPLOY_KERNEL_URL: oldRamdisk.kernel,
+    DEPLOY_RAMDISK_URL: oldRamdisk.ramdisk,
   })
   const others = [
     deployment(

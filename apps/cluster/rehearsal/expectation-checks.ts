@@ -31,10 +31,10 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
 
 const CHECKS: ExpectationChecks = {
   deployImage: (expectation, cluster) => {
-    const { coreos, version } = cluster.release(expectation.deployImage)
-    return everyHost(cluster, expectation, `has the deploy image of ${version} (${coreos})`, async (host) => {
+    const { deployImage, version } = cluster.release(expectation.deployImage)
+    return everyHost(cluster, expectation, `has the deploy image of ${version} (${deployImage})`, async (host) => {
       const image = await cluster.deployImageOf(host)
-      return image === coreos ? undefined : `has ${image ?? 'no deploy image'}`
+      return image === deployImage ? undefined : `has ${image ?? 'no deploy image'}`
     })
   },
 

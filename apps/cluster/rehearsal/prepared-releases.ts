@@ -17,8 +17,13 @@ import { makeRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioRelease } from './scenario.js'
 
+/** The deploy image of releases from before CoreOS, which has no version. */
+export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
+
 /** A release of a scenario, with its images made and published. */
 export interface PreparedRelease {
+  /** Version of the CoreOS that hosts run before they are provisioned, or {@link OLD_RAMDISK}. */
+  deployImage: string
   version: string
   /** Version of its live images and of its node image. */
   coreos: string
@@ -60,6 +65,7 @@ export async function prepareRelease(
     base: installs,
     inDiskImages: base === undefined,
   })
+  const sha256 = sha256Hex(file.bytes)
   const small = smallStream({
     stream: `${system}-${version}`,
     version: wanted.installerStream ?? installs,
@@ -69,7 +75,7 @@ export async function prepareRelease(
     architectures: {
       [ARCHITECTURE]: {
         packing: 'gz',
-        metal: { name: path.split('/').at(-1)!, sha256: sha256Hex(file.bytes) },
+        metal: { name: path.split('/').at(-1)!, sha256 },
         ...liveDigests(system, coreos),
       },
     },
@@ -91,11 +97,19 @@ export async function prepareRelease(
     },
     clock,
   )
-  if (wanted.damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
-  if (isMirrored)
-    for (const pullspec of [made.image, nodeImage, ...Object.values(made.components)]) site.registry.mirror(pullspec)
-  if (wanted.damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
-  return { version, coreos, installs, bootImage, sha256: sha256Hex(file.bytes), method, agentImage, nodeImage, made }
+  if (isMirrored) mirrorRelease(made, nodeImage, site)
+  damageRelease(wanted, made, nodeImage, site)
+  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : coreos
+  return { version, coreos, deployImage, installs, bootImage, sha256, method, agentImage, nodeImage, made }
+}
+
+function mirrorRelease({ image, components }: SiteRelease, nodeImage: string, { registry }: Site): void {
+  for (const pullspec of [image, nodeImage, ...Object.values(components)]) registry.mirror(pullspec)
+}
+
+function damageRelease({ damaged }: ScenarioRelease, made: SiteRelease, nodeImage: string, site: Site): void {
+  if (damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
+  if (damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
 }
 
 /** The disk image that machines are installed from, as the method takes it. */

@@ -22,6 +22,7 @@ import {
   type BareMetalHost,
   openKube,
 } from '../../../base/kubernetes/index.js'
+import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-operator.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import { openSite, type Site } from '../site/site.js'
@@ -29,7 +30,7 @@ import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { Measures } from './measures.js'
 import { runOperators } from './rehearsed-operators.js'
-import { prepareRelease, type PreparedRelease } from './prepared-releases.js'
+import { OLD_RAMDISK, prepareRelease, type PreparedRelease } from './prepared-releases.js'
 import type { HostGroup, Scenario } from './scenario.js'
 
 export const MACHINE_API_NAMESPACE = 'openshift-machine-api'
@@ -196,10 +197,21 @@ export class RehearsedCluster implements AsyncDisposable {
     return this.site.stage.machines.get(metadata.name)!
   }
 
-  /** Version of the deploy image that a host runs, or, while it is off, would boot next; null without one. */
+  /**
+   * The deploy image that a host runs, or, while it is off, would boot next: a version of CoreOS, or {@link OLD_RAMDISK};
+   * null without one.
+   */
   async deployImageOf({ object, machine }: RehearsedHost): Promise<string | null> {
     const live = machine.power() === 'on' ? machine.boot()?.live : undefined
-    if (live) return liveVersion(live.kernelArguments)
+    if (live) {
+      const bringsAgent = live.agent === null && live.failure === null
+      return bringsAgent ? OLD_RAMDISK : liveVersion(live.kernelArguments)
+    }
+    // Images made for hosts stay when a release from before the live ISO is back; its operator boots none of them.
+    const operator = await this.kube.find('Deployment', BAREMETAL_OPERATOR)
+    const container = operator?.spec.template.spec.containers[0]
+    if (!container?.args?.includes(BUILDS_IMAGES))
+      return container?.env?.some(({ value }) => value === this.site.oldRamdisk.kernel) ? OLD_RAMDISK : null
     const at = { name: object.metadata.name, namespace: MACHINE_API_NAMESPACE }
     const image = await this.kube.find('PreprovisioningImage', at)
     const url = image?.status?.imageUrl

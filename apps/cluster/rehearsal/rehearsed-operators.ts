@@ -15,10 +15,10 @@ import type { Site } from '../site/site.js'
  * @param release pullspec of the release that it is installed with
  */
 export async function runOperators(site: Site, parts: ActorParts, release: string, scope: Scope): Promise<void> {
-  const { registry, stage } = site
+  const { registry, stage, oldRamdisk } = site
   const programs = metal3Programs(site, parts)
   scope.use(runPods({ ...parts, registry, programs }))
-  scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: stage.url }))
+  scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: stage.url, oldRamdisk }))
   scope.use(runMachineApiOperator(parts))
   scope.use(await runMachineConfigOperator({ ...parts, registry }))
   scope.use(runNodePrograms({ ...parts, machines: stage.machines, probe: stage.probe }))

@@ -1,10 +1,11 @@
-import { isDeepStrictEqual } from 'node:util'
+import { sha256Hex } from '../../../base/bytes/index.js'
 import {
   parseIgnition,
   summarizeIgnition,
   withHostname,
   writesHostname,
   type IgnitionConfig,
+  type IgnitionSummary,
 } from '../../../ignition/index.js'
 import {
   compareWithImage,
@@ -14,7 +15,7 @@ import {
   type FirstBoot,
   type ImageDigests,
 } from '../../../machine/index.js'
-import { UserError, type Clock } from '../../../base/runtime/index.js'
+import { countText, UserError, type Clock } from '../../../base/runtime/index.js'
 import type { StageName } from './deployment-events.js'
 
 /** Parts of a deployment request that can be checked on the disk. */
@@ -36,7 +37,7 @@ interface DiskCheck {
   found: string
 }
 
-/** Result of a deployment, read back from the disk. Contains no secrets: no config and no keys, only fingerprints. */
+/** Result of a deployment, read back from the disk and from the report of the first boot. Contains no secrets: no config and no keys, only fingerprints. */
 export interface DeploymentReport {
   node: string
   disk: { file: string; size: number; table: string | null; guid: string | null }
@@ -65,8 +66,17 @@ export interface DeploymentReport {
   ok: boolean
 }
 
+/** The config of an installation: as it is on the disk, or as it was there until the first boot applied and removed it. */
+interface InstalledConfig {
+  sha256: string
+  mode: number
+  /** Null for a config that is none. */
+  summary: IgnitionSummary | null
+}
+
 /**
- * Reads the disk back and compares it with the request.
+ * Reads the disk back and compares it with the request. A first boot that did not fail has removed the config from the
+ * disk, and its report says what it applied.
  *
  * @param firstBoot undefined when none was expected
  */
@@ -79,14 +89,13 @@ export async function readBack(
   clock: Clock,
 ): Promise<DeploymentReport> {
   const disk = await inspectDisk({ path: file }, clock)
-  const found = disk.boot?.ignition ? parseOnDisk(disk.boot.ignition.bytes) : null
-  const summary = found && summarizeIgnition(found)
+  const installed = appliedConfig(firstBoot) ?? configOnDisk(disk)
   const checks = [
     ...tableChecks(disk),
-    ignitionCheck(found, disk, asked),
+    ignitionCheck(installed, asked),
     ...kernelArgumentChecks(disk, asked),
     ...(asked.image === null ? [] : [await imageCheck(file, disk, asked.image, asked.digests, clock)]),
-    ...(firstBoot === undefined ? [] : [firstBootCheck(disk, firstBoot), ...plannedChecks(firstBoot)]),
+    ...(firstBoot === undefined ? [] : firstBootChecks(disk, firstBoot)),
   ]
   return {
     node,
@@ -99,26 +108,44 @@ export async function readBack(
       filesystem: filesystem?.type ?? null,
       label: filesystem?.label ?? null,
     })),
-    ignition:
-      summary &&
-      ({
-        version: summary.version,
-        sha256: disk.boot!.ignition!.sha256,
-        mode: disk.boot!.ignition!.mode.toString(8).padStart(4, '0'),
-        hostname: summary.hostname,
-        users: summary.users.map(({ name, sshKeyFingerprints }) => ({
-          name,
-          ssh_key_fingerprints: sshKeyFingerprints,
-        })),
-        files: summary.files,
-        units: summary.units,
-      } satisfies DeploymentReport['ignition']),
+    ignition: installed && ignitionSection(installed),
     kernel_arguments: disk.boot?.entry?.kernelArguments ?? [],
     seconds,
     checks,
     ok: checks.every(({ ok }) => ok),
   }
 }
+
+function appliedConfig(firstBoot: FirstBoot | MissingFirstBoot | undefined): InstalledConfig | null {
+  if (firstBoot === undefined || 'didNotHappen' in firstBoot || firstBoot.failure !== null) return null
+  const { configDigest, configMode, ignitionVersion, hostname, users, files, units } = firstBoot
+  if (configDigest === null) return null
+  const version = ignitionVersion ?? ''
+  return { sha256: configDigest, mode: configMode ?? 0, summary: { version, hostname, users, files, units } }
+}
+
+function configOnDisk({ boot }: DiskReport): InstalledConfig | null {
+  if (!boot?.ignition) return null
+  const { bytes, mode, sha256 } = boot.ignition
+  const config = parseOnDisk(bytes)
+  return { sha256, mode, summary: config && summarizeIgnition(config) }
+}
+
+function ignitionSection({ sha256, mode, summary }: InstalledConfig): DeploymentReport['ignition'] {
+  if (summary === null) return null
+  const { version, hostname, users, files, units } = summary
+  return {
+    version,
+    sha256,
+    mode: modeText(mode),
+    hostname,
+    users: users.map(({ name, sshKeyFingerprints }) => ({ name, ssh_key_fingerprints: sshKeyFingerprints })),
+    files,
+    units,
+  }
+}
+
+const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
 function parseOnDisk(bytes: Uint8Array): IgnitionConfig | null {
   try {
@@ -141,17 +168,17 @@ function tableChecks({ table, partitions, boot }: DiskReport): DiskCheck[] {
 }
 
 /** Checks that the installed config is the requested one, with the host name that the step adds. */
-function ignitionCheck(found: IgnitionConfig | null, { boot }: DiskReport, asked: RequestedInstallation): DiskCheck {
+function ignitionCheck(installed: InstalledConfig | null, asked: RequestedInstallation): DiskCheck {
   const what = 'Ignition config'
-  if (!boot?.ignition) return { what, ok: false, found: 'none' }
-  if (!isDeepStrictEqual(found, withHostname(asked.ignition, asked.hostname, 'duplicate')))
-    return { what, ok: false, found: 'differs from the request' }
-  const mode = boot.ignition.mode & 0o7777
+  if (installed === null) return { what, ok: false, found: 'none' }
+  const wanted = JSON.stringify(withHostname(asked.ignition, asked.hostname, 'duplicate'))
+  if (installed.sha256 !== sha256Hex(Buffer.from(wanted))) return { what, ok: false, found: 'differs from the request' }
   if (writesHostname(asked.ignition)) {
     const why = 'it writes /etc/hostname, and so does the step: Ignition refuses two entries for one path at first boot'
     return { what, ok: false, found: `as requested, but ${why} (the step's argument own_hostname avoids that)` }
   }
-  return { what, ok: mode === 0o600, found: `as requested, mode ${mode.toString(8).padStart(4, '0')}` }
+  const mode = modeText(installed.mode)
+  return { what, ok: mode === '0600', found: `as requested, mode ${mode}` }
 }
 
 function kernelArgumentChecks({ boot }: DiskReport, { appendKargs, deleteKargs }: RequestedInstallation): DiskCheck[] {
@@ -199,6 +226,12 @@ interface MissingFirstBoot {
   didNotHappen: string | null
 }
 
+const firstBootChecks = (disk: DiskReport, firstBoot: FirstBoot | MissingFirstBoot): DiskCheck[] => [
+  firstBootCheck(disk, firstBoot),
+  ...appliedChecks(firstBoot),
+  ...plannedChecks(firstBoot),
+]
+
 function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | MissingFirstBoot): DiskCheck {
   const what = 'first boot'
   if ('didNotHappen' in firstBoot) {
@@ -209,12 +242,22 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | MissingFirs
     const stage = firstBoot.failedStage === null ? '' : `Ignition failed at its stage ${firstBoot.failedStage}: `
     return { what, ok: false, found: `${stage}${firstBoot.failure}` }
   }
-  const same = firstBoot.configDigest === (boot?.ignition?.sha256 ?? null)
-  return {
-    what,
-    ok: same && boot?.firstBoot === false,
-    found: same ? `Ignition ran from ${firstBoot.disk}` : 'ran another config',
-  }
+  const ran = `Ignition ran from ${firstBoot.disk}`
+  if (boot?.firstBoot !== false) return { what, ok: false, found: `${ran}, but it would run again at the next boot` }
+  if (boot.ignition !== null) return { what, ok: false, found: `${ran}, but its config is still on the disk` }
+  return { what, ok: true, found: `${ran}, and its config was removed` }
+}
+
+/** Counts of what Ignition wrote, with the place where it can be seen: not on the disk. The report says so explicitly. */
+function appliedChecks(firstBoot: FirstBoot | MissingFirstBoot): DiskCheck[] {
+  if ('didNotHappen' in firstBoot || firstBoot.failure !== null) return []
+  const { users, files, units } = firstBoot
+  const counts = { user: users.length, file: files.length, unit: units.length }
+  const parts = Object.entries(counts).filter(([, count]) => count > 0)
+  if (parts.length === 0) return []
+  const wrote = parts.map(([what, count]) => countText(count, what)).join(', ')
+  const where = 'kept beside the disk, not on it; GET /_lab/nodes/NODE/files shows the files while the lab runs'
+  return [{ what: 'applied by Ignition', ok: true, found: `${wrote}: ${where}` }]
 }
 
 /** Disk changes of a config, which are planned but not executed. The report says so explicitly. */

@@ -1,5 +1,6 @@
-import { open, readFile, stat, writeFile } from 'node:fs/promises'
-import { UserError } from '../../../base/runtime/index.js'
+import { open, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { temporaryFolder, UserError } from '../../../base/runtime/index.js'
 
 /**
  * Creates the sparse file of a machine's disk: `size` bytes of zeros. A note beside it marks it as ironstage's, so the
@@ -23,16 +24,24 @@ export async function makeDiskFile(path: string, size: number, overwrite: boolea
       kind: 'usage',
     })
   try {
-    const file = await open(path, 'w', 0o600)
-    try {
-      await file.truncate(size)
-      await writeFile(noteOf(path), `${JSON.stringify({ made_by: 'ironstage', inode: (await file.stat()).ino })}\n`)
-    } finally {
-      await file.close()
-    }
+    await putBlankFile(there ? await realpath(path) : path, size)
+    await writeFile(noteOf(path), `${JSON.stringify({ made_by: 'ironstage', inode: (await stat(path)).ino })}\n`)
   } catch (error) {
     throw diskFileError(path, error)
   }
+}
+
+/** Puts a blank file in place of an old one, which stays where one of that size cannot be made. */
+async function putBlankFile(path: string, size: number): Promise<void> {
+  await using folder = await temporaryFolder(dirname(path))
+  const fresh = join(folder.path, 'disk')
+  const file = await open(fresh, 'wx', 0o600)
+  try {
+    await file.truncate(size)
+  } finally {
+    await file.close()
+  }
+  await rename(fresh, path)
 }
 
 const noteOf = (path: string): string => `${path}.ironstage`

@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises'
-import { join, parse } from 'node:path'
+import { rename, writeFile } from 'node:fs/promises'
+import { basename, join, parse } from 'node:path'
 import { IGNITION_FILE, liveKernelArguments, openLiveIso, wrapFiles, type BootImage } from '../../../coreos/index.js'
 import { openFileSource } from '../../../base/bytes/index.js'
-import { withClockHeld, UserError } from '../../../base/runtime/index.js'
+import { makeFolder, temporaryFolder, UserError, withClockHeld, type Clock } from '../../../base/runtime/index.js'
 import { downloadArtifacts, type ArtifactDownloadOptions } from './downloads.js'
 import { ERRORS } from '../errors.js'
 
@@ -33,6 +33,7 @@ export async function generateBootImage(
       remedy: ERRORS['boot-image-ignition'].remedy,
       kind: 'usage',
     })
+  if (ignition && image.format === 'iso') return { paths: await isoWithConfig(image, ignition, options), kargs: null }
   const paths = (await downloadArtifacts(Object.values(image.files), options)).map(({ path }) => path)
   const [first] = paths
   if (image.format === 'pxe') {
@@ -43,9 +44,31 @@ export async function generateBootImage(
     await withClockHeld(clock, `writing ${wrapped}`, () => writeFile(wrapped, archive))
     return { paths: [...paths, wrapped], kargs }
   }
-  if (!ignition || first === undefined) return { paths, kargs: null }
-  await using file = await openFileSource(first, clock, true)
+  return { paths, kargs: null }
+}
+
+/** Embeds the config before the ISO gets its name: one with an earlier config stays where this one does not fit. */
+async function isoWithConfig(
+  { files }: BootImage & { kind: 'files' },
+  ignition: Uint8Array,
+  options: BootImageOptions,
+): Promise<string[]> {
+  const { folder, clock } = options
+  await withClockHeld(clock, `making ${folder}`, () => makeFolder(folder))
+  await using beside = await temporaryFolder(folder)
+  const from = { ...options, folder: beside.path, beside: options.beside ?? folder }
+  const paths: string[] = []
+  for (const { path } of await downloadArtifacts(Object.values(files), from)) {
+    await embedConfig(path, ignition, clock)
+    const named = join(folder, basename(path))
+    await withClockHeld(clock, `naming ${named}`, () => rename(path, named))
+    paths.push(named)
+  }
+  return paths
+}
+
+async function embedConfig(path: string, ignition: Uint8Array, clock: Clock): Promise<void> {
+  await using file = await openFileSource(path, clock, true)
   const iso = await openLiveIso(file, clock)
   await file.replace([await iso.embed(new Map([[IGNITION_FILE, Buffer.from(ignition)]]))])
-  return { paths, kargs: null }
 }

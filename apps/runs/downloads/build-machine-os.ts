@@ -28,11 +28,12 @@ export async function buildMachineOs(options: MachineOsBuild): Promise<string[]>
   const isos = architectures.map((architecture) => [architecture, liveFiles(stream, architecture).iso] as const)
   await withClockHeld(clock, `making ${folder}`, () => makeFolder(folder))
   const paths: string[] = []
+  // All of them are there before the first one replaces an ISO of an earlier build.
+  for (const [, iso] of isos) await downloadArtifacts([iso], options)
   for (const [architecture, iso] of isos) {
     const path = join(folder, `${prefixOf(version)}-${architecture}.iso`)
-    await withClockHeld(clock, `removing the digest of ${path}`, () => rm(`${path}.sha256`, { force: true }))
-    await downloadArtifacts([iso], options)
     await withClockHeld(clock, `naming ${path}`, async () => {
+      await rm(`${path}.sha256`, { force: true })
       await rename(join(folder, fileName(iso.location)), path)
       await writeFile(`${path}.sha256`, iso.sha256)
     })

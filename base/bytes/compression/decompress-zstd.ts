@@ -1,6 +1,9 @@
 import { Decompress } from 'fzstd'
+import xxhash, { type XXHash } from 'xxhash-wasm'
+import { withClockHeld, type Clock } from '../../runtime/index.js'
 import { MAX_ZSTD_WINDOW, MAX_ZSTD_HEADER_BYTES, ZSTD_TOO_MUCH_MEMORY, zstdFrame } from './zstd-frame.js'
-import type { ByteReader } from '../byte-reader.js'
+import { ByteReader } from '../byte-reader.js'
+import { memoryStream } from '../byte-stream.js'
 import { DecodeError } from './decode-error.js'
 import { loadZstd } from './zstd-writer.js'
 
@@ -9,6 +12,10 @@ const ZSTD_FRAME_MAGIC = 0xfd2fb528
 const SKIPPABLE = 0x184d2a50
 const TRUNCATED = 'premature EOF reading zstd frame'
 const CORRUPT = 'Data corruption detected'
+const BAD_CHECKSUM = "Restored data doesn't match checksum"
+const NO_ROOM = 'Destination buffer is too small'
+/** Limit on a block, as it is stored and as it is decompressed (RFC 8878, 3.1.1.2.4). */
+const MAX_BLOCK_BYTES = 128 * 1024
 
 export function isZstdFrame(start: Uint8Array): boolean {
   if (start.length < 4) return false
@@ -21,15 +28,16 @@ export function isZstdFrame(start: Uint8Array): boolean {
  * walked block by block here, since the decoder does not report where it stopped; it gets one block at a time, 128 KiB
  * of output at most.
  */
-export async function* decompressZstd(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* decompressZstd(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   for (let start = await input.peek(4); isZstdFrame(start); start = await input.peek(4)) {
     if (start.readUInt32LE() !== ZSTD_FRAME_MAGIC) {
       await skipFrame(input)
       continue
     }
-    const bytes = await small(input)
-    if (bytes) yield bytes
-    else yield* frame(input)
+    const small = await smallFrame(input, clock)
+    if (small === undefined) yield* frame(input, clock)
+    else if ('contents' in small) yield small.contents
+    else yield* frame(new ByteReader(memoryStream(small.cutShort)), clock)
   }
 }
 
@@ -38,33 +46,37 @@ const SMALL = { least: 256 * 1024, most: 8 * 1024 * 1024 }
 
 /**
  * The contents of the next frame where it says that they are small. Undefined for a large or damaged one, which is left in
- * the reader: the other decoder gives the bytes before the damage.
+ * the reader: the other decoder gives the bytes before the damage. One that is cut short is taken out of the reader, since
+ * progress shows how often the end of a file is read.
  */
-async function small(input: ByteReader): Promise<Uint8Array | undefined> {
+async function smallFrame(
+  input: ByteReader,
+  clock: Clock,
+): Promise<{ contents: Uint8Array } | { cutShort: Buffer } | undefined> {
   const header = zstdFrame(await input.peek(MAX_ZSTD_HEADER_BYTES))
   const size = header?.contentSize ?? 0
   if (!header || size < SMALL.least || size > SMALL.most || header.window > MAX_ZSTD_WINDOW) return undefined
   const parts: Buffer[] = [await input.exactly(header.headerLength)]
+  const cutAfter = async (left: number) => ({ cutShort: Buffer.concat([...parts, await input.exactly(left)]) })
   let last = false
   for (let length = 0; !last && length <= size;) {
     const block = await input.peek(3)
-    if (block.length < 3) break
+    if (block.length < 3) return cutAfter(block.length)
     const about = block.readUIntLE(0, 3)
+    if (refusalOf(about, header.window) !== undefined) break
     last = (about & 1) === 1
     const stored = storedLength(about)
     const whole = 3 + stored + (last ? header.checksumLength : 0)
-    if ((await input.peek(whole)).length < whole) {
-      last = false
-      break
-    }
+    const { length: available } = await input.peek(whole)
+    if (available < whole) return cutAfter(available)
     parts.push(await input.exactly(whole))
     length += stored
   }
   const all = Buffer.concat(parts)
   try {
     if (last) {
-      const contents = (await loadZstd()).decompress(all, size)
-      if (contents.length === size) return contents
+      const contents = (await withClockHeld(clock, 'loading zstd', loadZstd)).decompress(all, size)
+      if (contents.length === size) return { contents }
     }
   } catch {
     // The other decoder finds the damage again.
@@ -73,10 +85,30 @@ async function small(input: ByteReader): Promise<Uint8Array | undefined> {
   return undefined
 }
 
-/** Bytes of a block by its header. A run-length block stores one byte; its size is how often that byte is repeated. */
-const storedLength = (header: number): number => (((header >> 1) & 3) === 1 ? 1 : header >> 3)
+const blockType = (header: number): number => (header >> 1) & 3
+const RUN_LENGTH = 1
+const RESERVED = 3
 
-async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undefined> {
+/** Bytes of a block by its header. A run-length block stores one byte; its size is how often that byte is repeated. */
+const storedLength = (header: number): number => (blockType(header) === RUN_LENGTH ? 1 : header >> 3)
+
+/** Sentence by which zstd refuses a block for its header, before it reads the length that a damaged one claims. */
+function refusalOf(header: number, window: number): string | undefined {
+  const type = blockType(header)
+  if (type === RESERVED) return CORRUPT
+  if (header >> 3 <= Math.min(window, MAX_BLOCK_BYTES)) return undefined
+  return type === RUN_LENGTH ? NO_ROOM : CORRUPT
+}
+
+let loadedHash: ReturnType<typeof xxhash> | undefined
+
+/** The hash of a frame's contents, of which the frame has the lower four bytes at its end. */
+async function contentHash(clock: Clock): Promise<XXHash<bigint>> {
+  const { create64 } = await withClockHeld(clock, 'loading xxhash', () => (loadedHash ??= xxhash()))
+  return create64()
+}
+
+async function* frame(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Array, void, undefined> {
   const output: Uint8Array[] = []
   const decoder = new Decompress((bytes) => {
     if (bytes.length > 0) output.push(bytes)
@@ -93,19 +125,27 @@ async function* frame(input: ByteReader): AsyncGenerator<Uint8Array, void, undef
   const header = zstdFrame(await input.peek(MAX_ZSTD_HEADER_BYTES))
   if (!header) throw new DecodeError(TRUNCATED)
   if (header.window > MAX_ZSTD_WINDOW) throw new DecodeError(ZSTD_TOO_MUCH_MEMORY)
-  yield* feed(await takeBytes(input, header.headerLength), false)
+  const { headerLength, checksumLength, window, contentSize } = header
+  // The decoder verifies neither checksum nor length.
+  const hash = checksumLength > 0 ? await contentHash(clock) : undefined
+  yield* feed(await takeBytes(input, headerLength), false)
   let length = 0
   for (let last = false; !last;) {
     const block = (await need(input, 3)).readUIntLE(0, 3)
+    const refusal = refusalOf(block, window)
+    if (refusal !== undefined) throw new DecodeError(refusal)
     last = (block & 1) === 1
-    const bytes = await takeBytes(input, 3 + storedLength(block) + (last ? header.checksumLength : 0))
-    for (const part of feed(bytes, last)) {
+    for (const part of feed(await takeBytes(input, 3 + storedLength(block)), last && !hash)) {
       length += part.length
+      hash?.update(part)
       yield part
     }
   }
-  // The decoder does not verify the checksum; a wrong length is detected here.
-  if (header.contentSize !== undefined && header.contentSize !== length) throw new DecodeError(CORRUPT)
+  if (contentSize !== undefined && contentSize !== length) throw new DecodeError(CORRUPT)
+  if (!hash) return
+  // The checksum comes after the contents, so that these are written although a file ends before it.
+  const checksum = await takeBytes(input, checksumLength)
+  if (Number(hash.digest() & 0xffffffffn) !== checksum.readUInt32LE()) throw new DecodeError(BAD_CHECKSUM)
 }
 
 async function need(input: ByteReader, length: number): Promise<Buffer> {

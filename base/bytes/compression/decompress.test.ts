@@ -141,6 +141,36 @@ describe('zstd frames that are decompressed at once', () => {
   })
 })
 
+/** 256 KiB of zeros: a compressed block and a run, as `zstd --check` writes them. */
+const ZEROS = '28b52ffda4000004005400001000000100fbff39c0020300100040270fa6'
+
+test.each([
+  ['another checksum', ZEROS.replace(/a6$/, 'a7'), "Restored data doesn't match checksum"],
+  ['a run longer than a block may be', ZEROS.replace('030010', '030050'), 'Destination buffer is too small'],
+  ['a block longer than one may be', ZEROS.replace('030010', '050050'), 'Data corruption detected'],
+  ['a block of no type', ZEROS.replace('030010', '070010'), 'Data corruption detected'],
+])('a zstd frame with %s fails in the words of zstd', async (_, hex, sentence) => {
+  expect(await all(Buffer.from(ZEROS, 'hex'))).toEqual(Buffer.alloc(256 * 1024))
+  await expect(all(Buffer.from(hex, 'hex'))).rejects.toThrow(sentence)
+})
+
+test('an image in zstd whose contents are not those of its checksum is damaged, also where it is large', async () => {
+  const other = Buffer.from(zstd)
+  other[other.length - 1]! ^= 1
+  await expect(all(other)).rejects.toThrow("Restored data doesn't match checksum")
+})
+
+test('the end of a zstd frame that is cut short is read once, as progress shows it', async () => {
+  const cut = Buffer.from(ZEROS, 'hex').subarray(0, -2)
+  let ends = 0
+  const source = countReads(memoryStream(cut), (_, bytes) => void (ends += bytes === undefined ? 1 : 0))
+  const work = (async () => {
+    for await (const _ of decompress(source, clock));
+  })()
+  await expect(work).rejects.toThrow('premature EOF reading zstd frame')
+  expect(ends).toBe(1)
+})
+
 test('a zstd block larger than its frame is damage, without an error of JavaScript as the cause', async () => {
   const frame = Buffer.from(`28b52ffd2004510000${'61'.repeat(10)}`, 'hex')
   const error: unknown = await all(frame).catch((thrown: unknown) => thrown)

@@ -54,6 +54,6 @@ export function decompressMember(
     case 'xz':
       return decompressXz(input, clock)
     case 'zst':
-      return decompressZstd(input)
+      return decompressZstd(input, clock)
   }
 }

@@ -35,6 +35,10 @@ const FAILURES = {
   'tls-name': ['the certificate of {at} is for another name', 'use a name that the certificate has'],
   'tls-failed': ['TLS with {at} failed', 'check the certificates and TLS versions of both sides'],
   'proxy-refused': ['the proxy {proxy} does not connect to {at}', 'check the proxy, or leave this host out of it'],
+  'proxy-authorization': [
+    'the proxy {proxy} connects to {at} only for a user that it knows',
+    'give the user in the URL of the proxy: http://USER:PASSWORD@HOST:PORT',
+  ],
   'bad-proxy': [
     'the proxy for {at} is none that speaks HTTP',
     'name one by http://HOST:PORT in http_proxy, https_proxy or all_proxy, or this host in no_proxy',

@@ -119,17 +119,20 @@ test('https goes through a tunnel of the proxy, with its credentials; http is as
   expect(asked).toEqual([`GET http://far.example/a?b ${basic('u:p')}`, `CONNECT 127.0.0.1:${behind} ${basic('u:p')}`])
 })
 
-test('a proxy that refuses is named with what it said', async () => {
+test.each([
+  [403, 'proxy-refused', /the proxy 127\.0\.0\.1:\d+ does not connect to far\.example:443 \(HTTP status 403\)/],
+  [407, 'proxy-authorization', /the proxy 127\.0\.0\.1:\d+ connects to far\.example:443 only for a user/],
+])('a proxy that refuses with %i is named with what it said', async (status, wanted, sentence) => {
   const proxy = createTcpServer((socket) =>
-    socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n')),
+    socket.on('error', () => {}).once('data', () => socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`)),
   )
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   servers.closes(async () => void proxy.close())
   const https = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const { code, message } = await failure(text('https://far.example/', { proxies: { https } }))
-  expect(code).toBe('proxy-refused')
-  expect(message).toMatch(/the proxy 127\.0\.0\.1:\d+ does not connect to far\.example:443 \(HTTP status 407\)/)
+  expect(code).toBe(wanted)
+  expect(message).toMatch(sentence)
 })
 
 test('a slow reader gets the whole body although the server closed, and the server time limits do not count its pauses', async () => {

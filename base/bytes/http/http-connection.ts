@@ -92,20 +92,29 @@ function openTunnel(
   const headers = { host: path, ...defined({ 'proxy-authorization': authorization ?? undefined }) }
   return new Promise((resolve, reject) => {
     const request = httpRequest({ method: 'CONNECT', path, headers, createConnection: () => socket })
-    const refused = (detail: string, cause?: unknown) => {
+    const fail = (failure: FetchFailure) => {
       signal.removeEventListener('abort', aborted)
       socket.destroy()
-      reject(signal.aborted ? (signal.reason as Error) : new FetchFailure('proxy-refused', place, { detail, cause }))
+      reject(signal.aborted ? (signal.reason as Error) : failure)
     }
-    const aborted = () => refused('stopped')
+    const aborted = () => fail(new FetchFailure('proxy-refused', place, { detail: 'stopped' }))
     signal.addEventListener('abort', aborted, { once: true })
-    request.on('error', (error) => refused(toFetchFailure(error, 'header', place).message, error))
-    request.once('response', ({ statusCode }) => refused(`HTTP status ${statusCode}`))
+    request.on('error', (cause) => {
+      const detail = toFetchFailure(cause, 'header', place).message
+      fail(new FetchFailure('proxy-refused', place, { detail, cause }))
+    })
+    request.once('response', ({ statusCode }) => fail(refusedTunnel(statusCode, place)))
     request.once('connect', ({ statusCode }, tunnel: Socket) => {
-      if (statusCode !== 200) return refused(`HTTP status ${statusCode}`)
+      if (statusCode !== 200) return fail(refusedTunnel(statusCode, place))
       signal.removeEventListener('abort', aborted)
       resolve(tunnel)
     })
     request.end()
+  })
+}
+
+function refusedTunnel(status: number | undefined, place: FailurePlace): FetchFailure {
+  return new FetchFailure(status === 407 ? 'proxy-authorization' : 'proxy-refused', place, {
+    detail: `HTTP status ${status}`,
   })
 }

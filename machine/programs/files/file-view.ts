@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/runtime/index.js'
-import { withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
+import { removeTree, withBootVolume, type BootVolume } from '../../disk/boot-volume.js'
 import { FatVolume } from '../../disk/fat-volume.js'
 import { fileError, normalPath } from '../../file-tree.js'
 import { findBlockNode } from '../block/block-nodes.js'
@@ -166,10 +166,4 @@ async function makeVolumeFolders(volume: BootVolume, path: string, options?: { m
   if (path === '' || path === '/' || (await volume.exists(path))) return
   await makeVolumeFolders(volume, path.slice(0, path.lastIndexOf('/')))
   await volume.mkdir(path, options)
-}
-
-async function removeTree(volume: BootVolume, path: string): Promise<void> {
-  if ((await volume.stat(path, { follow: false })).kind === 'directory')
-    for (const name of await volume.list(path)) await removeTree(volume, `${path === '/' ? '' : path}/${name}`)
-  await volume.remove(path)
 }

@@ -151,6 +151,7 @@ export const CASES: Record<string, Case> = {
       'short.raw.gz',
       'short.raw.zst',
       'cut-trailer.raw.gz',
+      'cut-frame.raw.zst',
       'trailing.raw.xz',
       'trailing.raw.gz',
       'trailing.raw.zst',
@@ -168,6 +169,10 @@ export const CASES: Record<string, Case> = {
   ),
   'the image corrupt.raw.xz': {
     ...install(...image('corrupt.raw.xz')),
+    explained: 'Everything before the damage of an xz image is written',
+  },
+  'the image bad-checksum.raw.zst': {
+    ...install(...image('bad-checksum.raw.zst')),
     explained: 'Everything before the damage of an xz image is written',
   },
   'an image that ends early, kept': install(...image('short.raw.xz'), '--preserve-on-error'),

@@ -79,6 +79,8 @@ export async function makeImages(folder: string): Promise<void> {
   await save('corrupt.raw.xz', spoiled(xz, xz.length - 2000))
   await save('corrupt.raw.gz', spoiled(gz, gz.length >> 1))
   await save('bad-crc.raw.gz', spoiled(gz, gz.length - 8, 4))
+  await save('cut-frame.raw.zst', zst.subarray(0, -1))
+  await save('bad-checksum.raw.zst', spoiled(zst, zst.length - 4, 4))
   await save('bad-header.raw.xz', spoiled(xz, 8, 4))
   await save('tiny.raw', raw.subarray(0, MIB / 2))
   await save('empty.raw', '')

@@ -155,7 +155,7 @@ describe('a look into a machine', () => {
       ['boot', 'ext4'],
       ['root', 'ext4'],
     ])
-    expect(sda!.boot).toMatchObject({ partition: 3, firstBoot: false, ignition: { mode: 0o600 } })
+    expect(sda!.boot).toMatchObject({ partition: 3, firstBoot: false, ignition: null })
     expect(new Set(sda!.written.map(({ by }) => by))).toEqual(new Set(['shred', 'coreos-installer', 'system']))
     const boot = (await node.machine())!.boot()!.id
     expect(sda!.lastRun!.boot).toBe(boot)
@@ -191,10 +191,10 @@ describe('a look into a machine', () => {
     await node.settled()
 
     const { files } = await client.filesOfMachine(id, { filesystem: 'boot' })
-    expect(files.find(({ path }) => path === '/ignition/config.ign')).toMatchObject({ mode: '0600', kind: 'file' })
+    expect(files.find(({ path }) => path === '/grub2/grub.cfg')).toMatchObject({ kind: 'file' })
+    expect(files.filter(({ path }) => path.startsWith('/ignition'))).toEqual([])
     const one = async (filesystem: 'boot' | 'root', path: string) =>
       (await client.filesOfMachine(id, { filesystem, path })).files[0]!
-    expect(await one('boot', '/ignition/config.ign')).toMatchObject({ text: null, isSecret: true })
     expect((await one('boot', '/grub2/grub.cfg')).text).toContain('ignition')
     expect((await one('root', '/etc/motd')).text).toBe('welcome <b>here')
     expect(await one('root', '/etc/pull-secret')).toMatchObject({ text: null, isSecret: true })

@@ -40,6 +40,20 @@ test.each([
   expect(lines.filter(({ event }) => event === 'check')).toHaveLength(end.checks)
 })
 
+test('the deploy image of a release from before CoreOS is its kernel and ramdisk, after a rollback too', async () => {
+  const qcow2 = STORIES.find(({ name }) => name === 'qcow2-clusters')!
+  const spares = (release: string) => ({ expect: { deployImage: release, of: 'spares' as const } })
+  const settled = [{ wait: 'upgrade' as const }, { wait: 'spares' as const }]
+  const back = [{ upgrade: 'BEFORE', force: true }, ...settled]
+  const steps = [spares('BEFORE'), { upgrade: 'A' }, ...settled, spares('A'), ...back, spares('BEFORE'), spares('A')]
+  const options = { logger: silent, signal: new AbortController().signal, onLine: () => {} }
+  const end = await rehearse({ ...qcow2, cluster: { release: 'BEFORE', spares: 2 }, steps }, options)
+  expect(end.failures).toEqual([
+    expect.stringMatching(/spare-\d has kernel and ramdisk from before CoreOS|has the deploy image of 4\.10\.0/),
+  ])
+  expect(end.checks).toBe(4)
+})
+
 test('a wait for the nodes of a paused pool ends, and says that the pool is paused', async () => {
   const story = STORIES.find(({ name }) => name === 'paused-pool')!
   const steps = story.steps.filter((step) => !('resume' in step))

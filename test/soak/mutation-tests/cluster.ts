@@ -45,6 +45,15 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     to: '(',
   },
   {
+    row: '000 "everything will continue to work after downgrading again',
+    does: 'gives releases of before no kernel',
+    ...OPERATOR,
+    test: 'test/scenarios/cluster/rehearse.test.ts',
+    from: 'DEPLOY_KERNEL_URL: oldRamdisk.kernel',
+    to: "DEPLOY_KERNEL_URL: ''",
+    title: 'the deploy image of a release from before CoreOS is its kernel and ramdisk, after a rollback too',
+  },
+  {
     row: '000 "upgrade my cluster',
     does: 'pulls past the mirrors',
     ...HOSTS,

@@ -153,6 +153,15 @@ export const METADATA_MUTANTS: readonly Mutant[] = [
     title: 'has its name, its annotations and both keys with JSON in them',
   },
   {
+    row: '003 "disk images will continue to be provided',
+    does: 'leaves images at their origin',
+    file: 'coreos/metadata/stream-server.ts',
+    test: 'coreos/metadata/stream-server.test.ts',
+    from: 'return exists ? `${base}${pathname}` : location',
+    to: 'return location',
+    title: 'one document, all architectures, at the place of the mirror, with the images that are there',
+  },
+  {
     row: '004 "bootimages in two places',
     does: 'sees no difference',
     file: 'coreos/metadata/stream-diff.ts',

@@ -37,7 +37,8 @@ export const INSTALLATION_SHAPES = {
   },
   'disk-file': {
     value: 'FILE',
-    description: "file to use as the machine's disk (default: a new file, named in the report)",
+    description:
+      "file to use as the machine's disk, without what Ignition writes at first boot (default: a new file, named in the report)",
     schema: OPTION_TEXT_SCHEMA,
   },
   'disk-size': {

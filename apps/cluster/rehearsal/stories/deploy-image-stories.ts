@@ -65,6 +65,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
     steps: [
       { expect: { method: 'qcow2', of: 'workers' } },
       { expect: { runs: 'BEFORE', of: 'workers' } },
+      { expect: { deployImage: 'BEFORE', of: 'spares' } },
       { upgrade: 'A' },
       { wait: 'upgrade' },
       { scale: 2 },
@@ -75,6 +76,7 @@ export const DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
       { upgrade: 'BEFORE', force: true },
       { wait: 'upgrade' },
       { expect: { upgrade: 'completed' } },
+      { expect: { deployImage: 'BEFORE', of: 'spares' } },
       { scale: 3 },
       { wait: 'nodes' },
       { expect: { method: 'qcow2', of: 'workers' } },

@@ -146,10 +146,10 @@ function transportFailure({ code, message }: FetchFailure): Failure {
       const why = code === 'unknown-host' ? 'Name or service not known' : 'Temporary failure in name resolution'
       return connecting('dns error', `failed to lookup address information: ${why}`)
     }
-    case 'proxy-refused': {
-      const why = message.includes('HTTP status 407') ? 'proxy authorization required' : 'unsuccessful'
-      return new Failure('client error (Connect)', new Failure(`tunnel error: ${why}`))
-    }
+    case 'proxy-refused':
+      return new Failure('client error (Connect)', new Failure('tunnel error: unsuccessful'))
+    case 'proxy-authorization':
+      return new Failure('client error (Connect)', new Failure('tunnel error: proxy authorization required'))
     case 'refused':
       return connecting('tcp connect error', 'Connection refused (os error 111)')
     case 'host-unreachable':
