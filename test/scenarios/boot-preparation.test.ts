@@ -39,6 +39,10 @@ async function attach(lab: StagedLab, node: StagedNode): Promise<void> {
   expect(await drive(lab, node)).toBe(USERS_CD)
 }
 
+const CLEAN: JsonObject = { clean_steps: [{ interface: 'deploy', step: 'erase_devices_metadata' }] }
+const SERVICE: JsonObject = {
+  service_steps: [{ interface: 'deploy', step: 'inject_files', args: { files: [] } }],
+}
 const INSTALL: JsonObject = { deploy_steps: [installCoreos({ ignition })] as unknown as JsonObject[] }
 
 describe('boot mode', () => {
@@ -70,6 +74,61 @@ describe('boot mode', () => {
     expect((await other.get()).driver_internal_info).toMatchObject({ deploy_boot_mode: 'uefi' })
     await done(other, 'active', INSTALL)
     expect(await done(other, 'deleted')).toBe('available')
+  })
+
+  const LOCKED = { properties: { capabilities: 'boot_mode:uefi' }, automated_clean: false }
+  const CONTRADICTION = 'boot mode bios violates node properties/capabilities uefi'
+  const IPMI = { driver: 'ipmi', boot_interface: 'ipxe', driver_info: { ipmi_address: '192.0.2.9' } }
+
+  test.each<[string, string, JsonObject, string, RegExp]>([
+    [
+      'manageable',
+      'inspect',
+      {},
+      'inspect failed',
+      /failed with error: Failed to inspect hardware\. Reason: unable to start inspection: Node /,
+    ],
+    ['manageable', 'clean', CLEAN, 'clean failed', /^Failed to prepare node \S+ for cleaning: Node /],
+    ['available', 'active', INSTALL, 'deploy failed', /^Failed to prepare to deploy: Node /],
+    ['active', 'rescue', { rescue_password: 'x' }, 'rescue failed', /^Failed to rescue: Node /],
+    ['active', 'service', SERVICE, 'service failed', /^Failed to prepare node \S+ for service: Node /],
+  ])(
+    'that contradicts the node’s properties fails a flow of a node that is %s: %s',
+    async (from, verb, body, end, error) => {
+      await using lab = await createStagedLab()
+      for (const fields of [MEDIA, IPMI]) {
+        const node = await lab.enroll({ fields: { ...fields, ...LOCKED, rescue_interface: 'agent' } })
+        await done(node, 'manage')
+        if (from !== 'manageable') await done(node, 'provide')
+        if (from === 'active') expect(await done(node, 'active', INSTALL)).toBe('active')
+        const value = { capabilities: { boot_mode: 'bios' } }
+        await call(lab, 'PATCH', `/v1/nodes/${node.uuid}`, [{ op: 'add', path: '/instance_info', value }])
+        expect(await done(node, verb, body)).toBe(end)
+        const { last_error: text } = await node.get()
+        expect(text).toMatch(error)
+        expect(text).toContain(CONTRADICTION)
+      }
+    },
+  )
+
+  test('of secure boot is UEFI whatever the properties say, and capabilities that cannot be read are refused', async () => {
+    await using lab = await createStagedLab()
+    const properties = { capabilities: 'boot_mode:bios' }
+    const instance_info = { capabilities: { secure_boot: 'true' } }
+    const node = await lab.enroll({ fields: { ...MEDIA, properties, instance_info, automated_clean: false } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect(await node.get()).toMatchObject({ boot_mode: 'uefi', secure_boot: true })
+
+    for (const capabilities of ['boot_mode:uefi', '[]', 7, null]) {
+      const other = await lab.enroll({ fields: { ...MEDIA, instance_info: { capabilities }, automated_clean: false } })
+      await done(other, 'manage')
+      await done(other, 'provide')
+      await expect(other.provision('active', INSTALL)).rejects.toThrow(
+        `Error parsing capabilities from Node ${other.uuid} instance_info field. A dictionary or a "jsonified" dictionary is expected.`,
+      )
+    }
   })
 
   test('a BMC that refuses it fails the boot', async () => {

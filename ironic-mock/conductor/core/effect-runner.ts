@@ -120,6 +120,9 @@ export class EffectRunner {
   /** Work of each effect. Every entry is async, so that an exception of a driver is a rejection like any other. */
   static readonly #PERFORMERS: EffectPerformers = {
     proceed: async () => null,
+    refuse: async (_runner, { effect }) => {
+      throw new Error(effect.error)
+    },
     'hardware-report': async (runner, run) => {
       const hardware = await runner.#hardware(run.subject, run.signal).catch(() => undefined)
       return readReport(hardware, runner.#options.logger, (work) => runner.#patiently(run, work))
