@@ -262,3 +262,97 @@ describe('media in the drives', () => {
     expect(machine.firmware.inserted('floppy')).toBeUndefined()
   })
 })
+
+describe('a deployment that ends early', () => {
+  const SECURE = { instance_info: { capabilities: { secure_boot: 'true' } } }
+
+  async function rebuilding(lab: StagedLab, fields: JsonObject): Promise<StagedNode> {
+    const node = await lab.enroll({ fields: { ...fields, ...SECURE } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect(await node.get()).toMatchObject({ secure_boot: true, power_state: 'power on' })
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+    // A rebuild asks for an image.
+    const image = [{ op: 'add', path: '/instance_info/image_source', value: 'http://images.example/disk.raw' }]
+    await call(lab, 'PATCH', `/v1/nodes/${node.uuid}`, image)
+    await node.provision('rebuild', INSTALL)
+    await node.until(({ provision_state: state }) => state === 'wait call-back')
+    return node
+  }
+
+  test.each<[string, string, JsonObject, string]>([
+    ['is aborted', 'virtual media', MEDIA, 'power off'],
+    ['is aborted', 'the network', {}, 'power on'],
+    ['times out', 'virtual media', MEDIA, 'power off'],
+    ['times out', 'the network', {}, 'power on'],
+  ])('since it %s leaves no ramdisk from %s and no secure boot', async (end, _from, fields, power) => {
+    await using lab = await createStagedLab()
+    const node = await rebuilding(lab, fields)
+    if (end === 'is aborted') await node.provision('abort')
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'deploy failed',
+      power_state: power,
+      secure_boot: false,
+      last_error:
+        end === 'is aborted'
+          ? 'By request, the deploy operation was aborted during or after the completion of step "deploy.deploy"'
+          : `Timeout reached while waiting for callback for node ${node.uuid}`,
+    })
+    expect((await machineOf(node)).firmware.report().secureBoot).toBe(false)
+  })
+
+  test('by an abort whose clean-up fails says so', async () => {
+    await using lab = await createStagedLab()
+    const node = await rebuilding(lab, MEDIA)
+    lab.faults.add({ match: { node: node.uuid, bmc: 'set power' }, effect: { kind: 'status', status: 400 } })
+    await node.provision('abort')
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'deploy failed',
+      last_error: 'Failed to clean up deploying after aborting the operation',
+    })
+  })
+})
+
+describe('an abort of another flow cleans up after its ramdisk', () => {
+  test.each<[string, string, JsonObject, string, string]>([
+    ['inspect', 'manageable', {}, 'inspect failed', 'power off'],
+    ['clean', 'manageable', CLEAN, 'clean failed', 'power off'],
+    ['rescue', 'active', { rescue_password: 'x' }, 'rescue failed', 'power off'],
+    ['service', 'active', SERVICE, 'active', 'power on'],
+  ])('%s', async (verb, from, body, end, power) => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...MEDIA, rescue_interface: 'agent', automated_clean: false } })
+    await done(node, 'manage')
+    if (from === 'active') {
+      await done(node, 'provide')
+      expect(await done(node, 'active', INSTALL)).toBe('active')
+    }
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+    await node.provision(verb as 'manage', body)
+    await node.until(({ provision_state: state }) => state.endsWith('wait'))
+    await node.provision('abort')
+    expect(await node.settled()).toMatchObject({ provision_state: end, power_state: power })
+    expect((await machineOf(node)).boot()?.outcome).toBe(power === 'power on' ? 'disk' : undefined)
+  })
+  test('rescue: one that fails puts the node into maintenance', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...MEDIA, rescue_interface: 'agent', automated_clean: false } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    await done(node, 'active', INSTALL)
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+    await node.provision('rescue', { rescue_password: 'x' })
+    await node.until(({ provision_state: state }) => state === 'rescue wait')
+    lab.faults.add({ match: { node: node.uuid, bmc: 'set power' }, effect: { kind: 'status', status: 400 } })
+    await node.provision('abort')
+    const reason = 'Failed to clean up rescue after aborting the operation'
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'rescue failed',
+      maintenance: true,
+      maintenance_reason: reason,
+      fault: 'rescue abort failure',
+      last_error: reason,
+    })
+  })
+})

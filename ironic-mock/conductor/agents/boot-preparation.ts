@@ -50,10 +50,10 @@ export function cleanUpRamdisk(task: NodeTask): EffectBody[] {
 }
 
 /** Ejects the instance's media, also those that a user has attached, and takes back what was set for it. */
-export const cleanUpInstance = (task: NodeTask): EffectBody[] => [
-  ...cleanUpRamdisk(task),
-  ...setSecureBoot(task, false),
-]
+export const cleanUpInstance = (task: NodeTask): EffectBody[] => [...cleanUpRamdisk(task), ...unsetSecureBoot(task)]
+
+/** Takes back what was set in the firmware for the instance. */
+export const unsetSecureBoot = (task: NodeTask): EffectBody[] => setSecureBoot(task, false)
 
 /** The drives that Ironic empties: the CD always, others where it uses them. */
 function ejectedDrives({ driver_info, instance_info, deploy_interface }: Readonly<NodeRecord>): readonly MediaDevice[] {
