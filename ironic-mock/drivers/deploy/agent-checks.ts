@@ -122,7 +122,7 @@ const lockedBootMode = ({ properties }: Readonly<NodeRecord>): string | undefine
 
 /**
  * The reason why no boot mode follows from a node's record: what is requested contradicts its properties, or cannot be read.
- * Secure boot is requested whatever these say (ironic 39.0.0 drivers/modules/boot_mode_utils.py get_boot_mode_for_deploy).
+ * Secure boot goes before the properties (ironic 39.0.0 drivers/modules/boot_mode_utils.py get_boot_mode_for_deploy).
  */
 export function bootModeProblem(node: Readonly<NodeRecord>): string | undefined {
   if (!instanceCapabilities(node)) return unreadableCapabilities(node)
