@@ -89,6 +89,7 @@ function endByRequest(task: NodeTask, event: 'abort' | 'fail'): void {
   const during = step.step ? ` during or after the completion of step "${formatStepName(step)}"` : ''
   const error = `By request, the deploy operation was aborted${during}`
   task.process(event)
+  task.node.last_error = error
   const [first, ...rest] = cleanUpDeployment(task)
   if (!first) return endAbortedDeployment(task, error)
   task.run([first, ...rest], { flow: 'deployment', after: 'abort-clean-up' }, { error })

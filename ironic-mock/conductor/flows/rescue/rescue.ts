@@ -12,6 +12,7 @@ import { wipeAgentAccess } from '../teardown/wipe.js'
 
 /** Event type in the node history. */
 const RESCUE_EVENT_TYPE = 'rescue'
+const ABORTED = 'By request, the rescue operation was aborted.'
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
 /**
@@ -129,6 +130,7 @@ function afterFailurePowerOff(task: NodeTask, outcome: EffectOutcome, { error }:
 export function abortRescue(task: NodeTask): void {
   forgetPassword(task)
   task.process('abort')
+  task.node.last_error = ABORTED
   if (task.node.rescue_interface !== 'agent' || !isRamdiskEjected(task)) return rescueAborted(task)
   task.run(ejectRamdisk(task), { flow: 'rescue', after: 'abort-clean-up' })
 }
@@ -142,9 +144,8 @@ function afterAbortCleanUp(task: NodeTask, outcome: EffectOutcome): void {
 /** Ironic sets no `last_error` here. */
 function rescueAborted(task: NodeTask): void {
   task.dropInfo('agent_url')
-  const sentence = 'By request, the rescue operation was aborted.'
-  task.node.last_error = sentence
-  task.record('INFO', sentence, RESCUE_EVENT_TYPE)
+  task.node.last_error = ABORTED
+  task.record('INFO', ABORTED, RESCUE_EVENT_TYPE)
 }
 
 /** The machine may still run the ramdisk, so that an operator has to look at it. */
