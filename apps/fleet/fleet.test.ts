@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { PROMPT_PACE } from '../../agent/index.js'
 import { openStateFolder, type StateFolder } from '../../lab/index.js'
-import { LabClient } from '../../control/index.js'
+import { LabClient, type Fault, type FaultKind } from '../../control/index.js'
 import { defaultMachineSpec, readFleet } from '../../machine/index.js'
 import { wantedHosts } from '../../baremetal-operator/index.js'
 import { LabClock, silent, systemRandom } from '../../base/runtime/index.js'
@@ -191,6 +191,31 @@ describe('a fleet', () => {
     await expect(lab.advance({ by: '1h' })).rejects.toMatchObject({ code: 'clock-fixed' })
     await expect(lab.enroll({ count: 1 })).rejects.toMatchObject({ code: 'not-in-a-fleet' })
     await expect(lab.takeSnapshot()).rejects.toMatchObject({ code: 'not-in-a-fleet' })
+  })
+
+  test.each<[string, Fault['match'], FaultKind]>([
+    ['tells no state here', { state: 'deploying' }, 'agent-silent'],
+    ['tells no phase here', { machine: 'machine-1', phase: 'install' }, 'agent-silent'],
+    ['tells no node here', { node: 'lab~worker-0' }, 'agent-silent'],
+    ['only its exchanges with agents pass here', { route: 'PUT /v1/nodes/:id/states/provision' }, 'hang'],
+    ['only its exchanges with agents pass here', { machine: 'machine-1' }, 'empty-last-error'],
+  ])('refuses a fault that could strike only where its Ironic is: %s, %j', async (message, match, kind) => {
+    await using there = await fleet()
+    const fault = { match, effect: { kind } } as Fault
+    expect(() => there.faults.add(fault)).toThrow(message)
+    expect(there.faults.list()).toEqual([])
+  })
+
+  test.each<Fault['match']>([
+    { machine: 'machine-1', route: 'POST /v1/heartbeat' },
+    { machine: 'machine-1', route: 'POST /v1/commands' },
+    { machine: 'machine-1', step: 'install_coreos' },
+    { machine: 'machine-1', to: 'images', route: 'GET /disk.raw' },
+    { to: 'ironic' },
+  ])('takes a fault of what passes here: %j', async (match) => {
+    await using there = await fleet()
+    there.faults.add({ match, effect: { kind: 'delay', ms: 1 } })
+    expect(there.faults.list()).toMatchObject([{ match }])
   })
 
   test('of a state folder is what it was: accounts, ports, power, boot override, further machines', async () => {

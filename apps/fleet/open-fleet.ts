@@ -1,5 +1,5 @@
 import { defined, LateBound, openInScope, withFields, type Scope } from '../../base/runtime/index.js'
-import { serveHttp } from '../../base/wire/index.js'
+import { probedDownloads, serveHttp } from '../../base/wire/index.js'
 import {
   bootNetwork,
   machineControl,
@@ -135,6 +135,7 @@ async function openFleetMachines(
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStaging(options.images, { clock, random, logger }),
     network: networkOf(options),
+    downloads: (machine) => probedDownloads(probe, { from: 'machine', to: 'images', machine }),
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)

@@ -130,6 +130,12 @@ interface RoutedCall {
   readonly hasNode: boolean
 }
 
+/** True if an agent can take part in an exchange of a match: it sends it, or answers it. */
+export function involvesAgents({ route, to }: FaultMatch): boolean {
+  if (to === 'images') return false
+  return route === undefined || callsOf(route, to).some((call) => call.byAgent || call.to === 'agent')
+}
+
 const OF_AN_AGENT = { to: 'agent', byAgent: false, hasMachine: true, hasNode: true } as const
 
 /** Reason why a fault can never strike a call of its route; undefined where it can. */

@@ -98,8 +98,11 @@ interface EffectFacts {
   readonly exchanges?: ExchangeParties
   /** Calls of BMCs on which it acts are answered by HTTP. */
   readonly needsHttp?: true
-  /** It acts only on agents that answer to an Ironic, or on links that only rehearsals of runs over hosts have. */
-  readonly only?: 'agents' | 'links'
+  /**
+   * It acts only on agents that answer to an Ironic, on answers of an Ironic of the same process, or on links that only
+   * rehearsals of runs over hosts have.
+   */
+  readonly only?: 'agents' | 'answers of Ironic' | 'links'
   /** Schemas of its members in documents, where `for` stands for `ms`. */
   readonly members?: Readonly<Record<string, TypedSchema>>
   readonly required?: readonly string[]
@@ -171,7 +174,7 @@ const EFFECT_FACTS = {
   repeat: { points: ['exchange'], members: { times: { type: 'integer', minimum: 2, maximum: 100 } } },
   'wrong-token': { points: ['exchange'], exchanges: 'from agents', only: 'agents' },
   'stale-agent-url': { points: ['exchange'], exchanges: 'from agents', only: 'agents' },
-  'empty-last-error': { points: ['exchange'], exchanges: 'to ironic', only: 'agents' },
+  'empty-last-error': { points: ['exchange'], exchanges: 'to ironic', only: 'answers of Ironic' },
   'pull-error': {
     points: ['pull'],
     members: { reason: textSchema('not-found, unauthorized, timeout, or the sentence of a registry') },

@@ -39,5 +39,9 @@ export interface Bmc {
   readonly hardware?: BmcHardware
 }
 
-/** Finds the machine of a node; rejects when its driver_info leads to none. */
-export type Bmcs = (node: NodeRecord, ports: readonly PortRecord[]) => Promise<Bmc>
+/**
+ * Finds the machine of a node; rejects when its driver_info leads to none.
+ *
+ * @param signal aborted when the caller waits for no answer any more
+ */
+export type Bmcs = (node: NodeRecord, ports: readonly PortRecord[], signal?: AbortSignal) => Promise<Bmc>

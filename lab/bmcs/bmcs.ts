@@ -30,6 +30,8 @@ export interface BmcPoint {
   readonly protocol: BmcProtocol
   /** Milliseconds after which the caller waits for the answer no longer; absent where it always waits. */
   readonly answerTimeout?: number
+  /** Aborted when the caller is gone: its Ironic has been stopped. */
+  readonly signal?: AbortSignal
   readonly method?: undefined
   readonly machine?: undefined
 }
@@ -63,7 +65,7 @@ export interface BmcOptions {
  */
 export function machineBmcs(options: BmcOptions): Bmcs {
   const creating = new Mutex()
-  return (node, ports) => {
+  return (node, ports, signal) => {
     const key = bmcOf(node)
     return Promise.resolve(
       new MachineBmc({
@@ -75,6 +77,7 @@ export function machineBmcs(options: BmcOptions): Bmcs {
         protocol: bmcProtocolOf(node),
         name: node.name,
         account: nodeAccountOf(node),
+        signal,
       }),
     )
   }
@@ -169,6 +172,7 @@ interface MachineBmcParts extends BmcOptions {
   name: string | null
   ports: readonly PortRecord[]
   creating: Mutex
+  signal: AbortSignal | undefined
 }
 
 class MachineBmc implements Bmc {
@@ -226,10 +230,10 @@ class MachineBmc implements Bmc {
   }
 
   #call<T>(request: BmcRequest, work: () => Promise<T>): Promise<T> {
-    const { probe, node, protocol } = this.#options
+    const { probe, node, protocol, signal } = this.#options
     const { call } = request
     const answerTimeout = protocol === null ? undefined : ANSWER_TIMEOUTS[protocol]
-    const point: BmcPoint = { kind: 'bmc', node, call, protocol, ...defined({ answerTimeout }) }
+    const point: BmcPoint = { kind: 'bmc', node, call, protocol, ...defined({ answerTimeout, signal }) }
     const admitted = async (): Promise<T> => {
       this.#admit()
       return work()

@@ -1,4 +1,4 @@
-import { seededRandom, sharedAbort, type SeededRandom } from '../../base/runtime/index.js'
+import { seededRandom, sharedAbort, type SeededRandom, type SharedAbort } from '../../base/runtime/index.js'
 import type { PointKind } from '../points.js'
 import { pointsOf, type Fault, type FaultReport } from '../../control/index.js'
 
@@ -10,8 +10,8 @@ export class ActiveFault {
   readonly dark = new Map<string, number>()
   readonly random: SeededRandom
   // Made when something waits for them: there may be a hundred thousand faults.
-  #lifted: AbortController | undefined
-  #ended: AbortController | undefined
+  #lifted: SharedAbort | undefined
+  #ended: SharedAbort | undefined
   /** Kinds of probe points at which it can strike. */
   readonly kinds: readonly PointKind[]
   /** Position among the faults. */
@@ -29,7 +29,7 @@ export class ActiveFault {
 
   /** Aborted when the fault is lifted. */
   get lifted(): AbortSignal {
-    return (this.#lifted ??= new AbortController()).signal
+    return (this.#lifted ??= sharedAbort()).signal
   }
 
   /** Aborted when the lab ends, or goes back to a snapshot. */
@@ -40,7 +40,7 @@ export class ActiveFault {
   /** Lets go of what waits until it is lifted. */
   lift(): void {
     // One that is decided, and strikes only now, waits for nothing either.
-    this.#lifted ??= new AbortController()
+    this.#lifted ??= sharedAbort()
     this.#lifted.abort()
   }
 

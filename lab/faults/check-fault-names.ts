@@ -1,8 +1,8 @@
 import { UserError } from '../../base/runtime/index.js'
-import { type Fault, effectFacts, pointsOf } from '../../control/index.js'
+import { effectFacts, involvesAgents, pointsOf, type Fault, type FaultMatch } from '../../control/index.js'
 import { bmcProtocolOf } from '../bmcs/bmcs.js'
 import type { FaultContext } from './fault-context.js'
-import { unknownName } from './known-names.js'
+import { unknownName, type NameProblem } from './known-names.js'
 
 /**
  * Checks that a fault can strike.
@@ -16,14 +16,8 @@ export function checkFaultNames(fault: Fault, context: FaultContext): void {
   const { node, machine, label, disk } = match
   const never = (message: string, remedy: string) =>
     new UserError('fault', `${message}, so the fault could never strike`, { remedy, kind: 'usage' })
-  const { only } = effectFacts(effect.kind)
-  if (only === 'links' && context.links !== true)
-    throw never('no machine here is reached by SSH', 'use it with ironstage run --rehearse --faults')
-  if (only === 'agents' && context.hasAgents === false)
-    throw never(
-      'no machine here has an agent that answers to an Ironic',
-      'use one at BMCs, commands, disks, power or SSH connections',
-    )
+  const absent = absenceProblem(fault, context)
+  if (absent) throw never(absent.message, absent.remedy)
   const elapsed = context.clock.elapsed()
   if (between && between[1] <= elapsed)
     throw never(
@@ -65,6 +59,42 @@ export function checkFaultNames(fault: Fault, context: FaultContext): void {
   if (disk !== undefined && disks && !disks.includes(disk))
     throw never(`${machine ?? own} has no disk ${disk}`, `match one of ${disks.join(', ')}`)
 }
+
+/** Why a fault needs something that machines of this kind do not have; undefined where they have it. */
+function absenceProblem({ match, effect }: Fault, context: FaultContext): NameProblem | undefined {
+  const { only } = effectFacts(effect.kind)
+  const { hasAgents = true, hasNodes = true, links = false } = context
+  if (only === 'links' && !links)
+    return {
+      message: 'no machine here is reached by SSH',
+      remedy: 'use it with ironstage run --rehearse --faults',
+    }
+  const isOfAgents = only === 'agents' || match.step !== undefined || isOfIronic(match)
+  if (!hasAgents && (isOfAgents || only === 'answers of Ironic'))
+    return {
+      message: 'no machine here has an agent that answers to an Ironic',
+      remedy: 'use one at BMCs, commands, disks, power, image servers or SSH connections',
+    }
+  if (hasNodes) return undefined
+  const condition = Object.entries({ node: match.node, state: match.state, phase: match.phase }).find(
+    ([, value]) => value !== undefined,
+  )?.[0]
+  if (condition !== undefined)
+    return {
+      message: `the nodes of these machines are in an Ironic elsewhere, which tells no ${condition} here`,
+      remedy: 'match the machine; step, program, route, bmc or disk choose the moment',
+    }
+  if (only === 'answers of Ironic' || (isOfIronic(match) && !involvesAgents(match)))
+    return {
+      message: 'the Ironic of these machines is elsewhere, and only its exchanges with agents pass here',
+      remedy: 'match a call of an agent, such as POST /v1/heartbeat, or one to an agent: POST /v1/commands',
+    }
+  return undefined
+}
+
+/** True if a match selects exchanges of an Ironic: with clients or with agents. */
+const isOfIronic = ({ route, to }: FaultMatch): boolean =>
+  to === 'ironic' || to === 'agent' || (route !== undefined && to === undefined)
 
 /** True if a fault can strike calls of BMCs alone, and changes their answers by HTTP. */
 const isOfBmcAnswers = (fault: Fault): boolean =>

@@ -38,6 +38,8 @@ export interface FaultContext {
   readonly links?: boolean
   /** True if machines have agents. Default true. */
   readonly hasAgents?: boolean
+  /** True if the Ironic of the machines is of this process, so that its nodes and calls are known. Default true. */
+  readonly hasNodes?: boolean
   restartAgent(machine: string): void
   cutPower(machine: string): void
 }

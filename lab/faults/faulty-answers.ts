@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/runtime/index.js'
+import { defined, type Clock } from '../../base/runtime/index.js'
 import { answerOfStream, ConnectionFailed, streamToSend, type WireResponse } from '../../base/wire/index.js'
 
 type Side = 'client' | 'server'
@@ -26,13 +26,24 @@ export const halveBody = (answer: WireResponse): WireResponse =>
 
 const half = (body: string): string => body.slice(0, Math.floor(body.length / 2))
 
+interface SlowReading {
+  readonly side: Side
+  readonly clock: Clock
+  /** Aborted when the reader gives up. */
+  readonly signal: AbortSignal | undefined
+}
+
 /** An answer whose body takes its time. */
-export async function slowBody(answer: WireResponse, pace: number, side: Side, clock: Clock): Promise<WireResponse> {
+export async function slowBody(
+  answer: WireResponse,
+  pace: number,
+  { side, clock, signal: reader }: SlowReading,
+): Promise<WireResponse> {
   const { status, headers, body } = answer
   if (body === undefined || streamToSend(answer)) return answer
   const bytes = Buffer.from(body)
   if (side === 'client') {
-    await clock.sleep((bytes.length / pace) * 1000)
+    await clock.sleep((bytes.length / pace) * 1000, defined({ signal: reader }))
     return answer
   }
   const piece = Math.max(1, Math.ceil(pace / 10))

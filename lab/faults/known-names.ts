@@ -60,7 +60,7 @@ export function unknownName(match: FaultMatch, steps: readonly string[] | undefi
   return undefined
 }
 
-interface NameProblem {
+export interface NameProblem {
   readonly message: string
   readonly remedy: string
 }

@@ -122,6 +122,7 @@ function faultContext(parts: ObservedParts): FaultContext {
     stepOf: (machine) => agents().stepOf(machine),
     ...defined({ hosts: parts.hosts, steps: parts.steps, links: parts.links ? true : undefined }),
     hasAgents: parts.hasAgents ?? true,
+    hasNodes: nodes !== NO_NODES,
     restartAgent: (machine) => agents().restart(machine),
     cutPower: (machine) =>
       void machines()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enrollHosts, type Fleet } from '../../apps/fleet/index.js'
@@ -50,8 +50,10 @@ async function openRealMatrix(count: number): Promise<RealMatrix> {
     const { conductor, ...settings } = MATRIX_SETTINGS
     const there = scope.use(await fleetIronic({ ...settings, conductor: { ...conductor, ...REAL_SETTINGS.conductor } }))
     const raw = await smallImage()
-    await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
-    await writeFile(join(there.folder, 'disk.raw'), raw)
+    const installed = join(there.folder, 'installed')
+    await mkdir(installed)
+    await copyFile(REHEARSAL_IMAGE, join(installed, 'coreos.raw.xz'))
+    await writeFile(join(installed, 'disk.raw'), raw)
     const fleet = scope.use(await fleetFor({ count }))
     const looks = new NodeLooks(there)
     const rawDigest = createHash('sha256').update(raw).digest('hex')
@@ -96,7 +98,7 @@ async function enrollNode(
     uuid,
     send: (method, path, body) => ironic.send(method, `/v1/nodes/${uuid}${path}`, body),
     rested: () => looks.rested(uuid),
-    imageUrl: (file) => `${url}/${file}`,
+    imageUrl: (file) => `${url}/installed/${file}`,
     rawDigest,
   }
 }

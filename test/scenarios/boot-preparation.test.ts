@@ -39,6 +39,10 @@ async function attach(lab: StagedLab, node: StagedNode): Promise<void> {
   expect(await drive(lab, node)).toBe(USERS_CD)
 }
 
+const CLEAN: JsonObject = { clean_steps: [{ interface: 'deploy', step: 'erase_devices_metadata' }] }
+const SERVICE: JsonObject = {
+  service_steps: [{ interface: 'deploy', step: 'inject_files', args: { files: [] } }],
+}
 const INSTALL: JsonObject = { deploy_steps: [installCoreos({ ignition })] as unknown as JsonObject[] }
 
 describe('boot mode', () => {
@@ -70,6 +74,61 @@ describe('boot mode', () => {
     expect((await other.get()).driver_internal_info).toMatchObject({ deploy_boot_mode: 'uefi' })
     await done(other, 'active', INSTALL)
     expect(await done(other, 'deleted')).toBe('available')
+  })
+
+  const LOCKED = { properties: { capabilities: 'boot_mode:uefi' }, automated_clean: false }
+  const CONTRADICTION = 'boot mode bios violates node properties/capabilities uefi'
+  const IPMI = { driver: 'ipmi', boot_interface: 'ipxe', driver_info: { ipmi_address: '192.0.2.9' } }
+
+  test.each<[string, string, JsonObject, string, RegExp]>([
+    [
+      'manageable',
+      'inspect',
+      {},
+      'inspect failed',
+      /failed with error: Failed to inspect hardware\. Reason: unable to start inspection: Node /,
+    ],
+    ['manageable', 'clean', CLEAN, 'clean failed', /^Failed to prepare node \S+ for cleaning: Node /],
+    ['available', 'active', INSTALL, 'deploy failed', /^Failed to prepare to deploy: Node /],
+    ['active', 'rescue', { rescue_password: 'x' }, 'rescue failed', /^Failed to rescue: Node /],
+    ['active', 'service', SERVICE, 'service failed', /^Failed to prepare node \S+ for service: Node /],
+  ])(
+    'that contradicts the node’s properties fails a flow of a node that is %s: %s',
+    async (from, verb, body, end, error) => {
+      await using lab = await createStagedLab()
+      for (const fields of [MEDIA, IPMI]) {
+        const node = await lab.enroll({ fields: { ...fields, ...LOCKED, rescue_interface: 'agent' } })
+        await done(node, 'manage')
+        if (from !== 'manageable') await done(node, 'provide')
+        if (from === 'active') expect(await done(node, 'active', INSTALL)).toBe('active')
+        const value = { capabilities: { boot_mode: 'bios' } }
+        await call(lab, 'PATCH', `/v1/nodes/${node.uuid}`, [{ op: 'add', path: '/instance_info', value }])
+        expect(await done(node, verb, body)).toBe(end)
+        const { last_error: text } = await node.get()
+        expect(text).toMatch(error)
+        expect(text).toContain(CONTRADICTION)
+      }
+    },
+  )
+
+  test('of secure boot is UEFI whatever the properties say, and capabilities that cannot be read are refused', async () => {
+    await using lab = await createStagedLab()
+    const properties = { capabilities: 'boot_mode:bios' }
+    const instance_info = { capabilities: { secure_boot: 'true' } }
+    const node = await lab.enroll({ fields: { ...MEDIA, properties, instance_info, automated_clean: false } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect(await node.get()).toMatchObject({ boot_mode: 'uefi', secure_boot: true })
+
+    for (const capabilities of ['boot_mode:uefi', '[]', 7, null]) {
+      const other = await lab.enroll({ fields: { ...MEDIA, instance_info: { capabilities }, automated_clean: false } })
+      await done(other, 'manage')
+      await done(other, 'provide')
+      await expect(other.provision('active', INSTALL)).rejects.toThrow(
+        `Error parsing capabilities from Node ${other.uuid} instance_info field. A dictionary or a "jsonified" dictionary is expected.`,
+      )
+    }
   })
 
   test('a BMC that refuses it fails the boot', async () => {
@@ -201,5 +260,99 @@ describe('media in the drives', () => {
     await machine.firmware.insert('floppy', USERS_CD)
     expect(await done(node, 'inspect')).toBe('manageable')
     expect(machine.firmware.inserted('floppy')).toBeUndefined()
+  })
+})
+
+describe('a deployment that ends early', () => {
+  const SECURE = { instance_info: { capabilities: { secure_boot: 'true' } } }
+
+  async function rebuilding(lab: StagedLab, fields: JsonObject): Promise<StagedNode> {
+    const node = await lab.enroll({ fields: { ...fields, ...SECURE } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    expect(await done(node, 'active', INSTALL)).toBe('active')
+    expect(await node.get()).toMatchObject({ secure_boot: true, power_state: 'power on' })
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+    // A rebuild asks for an image.
+    const image = [{ op: 'add', path: '/instance_info/image_source', value: 'http://images.example/disk.raw' }]
+    await call(lab, 'PATCH', `/v1/nodes/${node.uuid}`, image)
+    await node.provision('rebuild', INSTALL)
+    await node.until(({ provision_state: state }) => state === 'wait call-back')
+    return node
+  }
+
+  test.each<[string, string, JsonObject, string]>([
+    ['is aborted', 'virtual media', MEDIA, 'power off'],
+    ['is aborted', 'the network', {}, 'power on'],
+    ['times out', 'virtual media', MEDIA, 'power off'],
+    ['times out', 'the network', {}, 'power on'],
+  ])('since it %s leaves no ramdisk from %s and no secure boot', async (end, _from, fields, power) => {
+    await using lab = await createStagedLab()
+    const node = await rebuilding(lab, fields)
+    if (end === 'is aborted') await node.provision('abort')
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'deploy failed',
+      power_state: power,
+      secure_boot: false,
+      last_error:
+        end === 'is aborted'
+          ? 'By request, the deploy operation was aborted during or after the completion of step "deploy.deploy"'
+          : `Timeout reached while waiting for callback for node ${node.uuid}`,
+    })
+    expect((await machineOf(node)).firmware.report().secureBoot).toBe(false)
+  })
+
+  test('by an abort whose clean-up fails says so', async () => {
+    await using lab = await createStagedLab()
+    const node = await rebuilding(lab, MEDIA)
+    lab.faults.add({ match: { node: node.uuid, bmc: 'set power' }, effect: { kind: 'status', status: 400 } })
+    await node.provision('abort')
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'deploy failed',
+      last_error: 'Failed to clean up deploying after aborting the operation',
+    })
+  })
+})
+
+describe('an abort of another flow cleans up after its ramdisk', () => {
+  test.each<[string, string, JsonObject, string, string]>([
+    ['inspect', 'manageable', {}, 'inspect failed', 'power off'],
+    ['clean', 'manageable', CLEAN, 'clean failed', 'power off'],
+    ['rescue', 'active', { rescue_password: 'x' }, 'rescue failed', 'power off'],
+    ['service', 'active', SERVICE, 'active', 'power on'],
+  ])('%s', async (verb, from, body, end, power) => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...MEDIA, rescue_interface: 'agent', automated_clean: false } })
+    await done(node, 'manage')
+    if (from === 'active') {
+      await done(node, 'provide')
+      expect(await done(node, 'active', INSTALL)).toBe('active')
+    }
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+    await node.provision(verb as 'manage', body)
+    await node.until(({ provision_state: state }) => state.endsWith('wait'))
+    await node.provision('abort')
+    expect(await node.settled()).toMatchObject({ provision_state: end, power_state: power })
+    expect((await machineOf(node)).boot()?.outcome).toBe(power === 'power on' ? 'disk' : undefined)
+  })
+  test('rescue: one that fails puts the node into maintenance', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll({ fields: { ...MEDIA, rescue_interface: 'agent', automated_clean: false } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    await done(node, 'active', INSTALL)
+    lab.faults.add({ match: { node: node.uuid }, effect: { kind: 'agent-silent' } })
+    await node.provision('rescue', { rescue_password: 'x' })
+    await node.until(({ provision_state: state }) => state === 'rescue wait')
+    lab.faults.add({ match: { node: node.uuid, bmc: 'set power' }, effect: { kind: 'status', status: 400 } })
+    await node.provision('abort')
+    const reason = 'Failed to clean up rescue after aborting the operation'
+    expect(await node.settled()).toMatchObject({
+      provision_state: 'rescue failed',
+      maintenance: true,
+      maintenance_reason: reason,
+      fault: 'rescue abort failure',
+      last_error: reason,
+    })
   })
 })

@@ -33,6 +33,21 @@ describe('calls of the control API while a run continues', () => {
       'no machine here has an agent',
       (lab) => lab.addFault({ match: { machine: 'node-1' }, effect: { kind: 'agent-silent' } }),
     ],
+    [
+      'a call of an agent fails',
+      'no machine here has an agent',
+      (lab) => lab.addFault({ match: { route: 'POST /v1/heartbeat' }, effect: { kind: 'status', status: 503 } }),
+    ],
+    [
+      'a step of an agent hangs',
+      'no machine here has an agent',
+      (lab) => lab.addFault({ match: { machine: 'node-1', step: 'install_coreos' }, effect: { kind: 'hang' } }),
+    ],
+    [
+      'a node is matched',
+      'are in an Ironic elsewhere, which tells no node here',
+      (lab) => lab.addFault({ match: { node: 'lab~worker-0' }, effect: { kind: 'bmc-silent' } }),
+    ],
   ]
 
   test('what would break it is refused, and its machines stay unchanged', async () => {

@@ -18,7 +18,7 @@ import {
   type Scope,
 } from '../../../base/runtime/index.js'
 import { newSshKey, parsePins, parseSshTarget, publicKeyOf } from '../../../targets/index.js'
-import { ConnectionFailed, serveHttp, type Dispatch } from '../../../base/wire/index.js'
+import { ConnectionFailed, probedDownloads, serveHttp, type Dispatch } from '../../../base/wire/index.js'
 import { openBmc } from '../bmc/open-bmc.js'
 import type { Host, HostsFile } from '../hosts/host.js'
 import { ignitionOf } from '../hosts/host-ignition.js'
@@ -85,6 +85,7 @@ async function composeRehearsal(options: HostsRehearsalOptions, scope: Scope): P
       pace: options.pace ?? NO_PACE,
       logger: withFields(logger, { room: 'machine' }),
       network: bootNetwork({ clock }),
+      downloads: (machine) => probedDownloads(probe, { from: 'machine', to: 'images', machine }),
       onStoreFull: (error) => breakage.abort(error),
       events: { ramdiskUp: () => {}, down: ({ spec }, boot) => fronts.get(spec.id)?.down(boot.id) },
     }),

@@ -1,7 +1,7 @@
 import type { MediaDevice, NodeRecord } from '../../../base/wire/index.js'
 import type { BootMedia, BootSource } from '../../drivers/bmc.js'
 import type { BmcChange, BootMode } from '../../drivers/bmc-hardware.js'
-import { isSecureBootRequested, requestedBootMode } from '../../drivers/deploy/agent-checks.js'
+import { bootModeProblem, isSecureBootRequested, requestedBootMode } from '../../drivers/deploy/agent-checks.js'
 import { implementationOf } from '../../drivers/hardware-types.js'
 import { managementProblem, readsModes } from '../../drivers/management.js'
 import type { EffectBody } from '../core/effects.js'
@@ -50,10 +50,10 @@ export function cleanUpRamdisk(task: NodeTask): EffectBody[] {
 }
 
 /** Ejects the instance's media, also those that a user has attached, and takes back what was set for it. */
-export const cleanUpInstance = (task: NodeTask): EffectBody[] => [
-  ...cleanUpRamdisk(task),
-  ...setSecureBoot(task, false),
-]
+export const cleanUpInstance = (task: NodeTask): EffectBody[] => [...cleanUpRamdisk(task), ...unsetSecureBoot(task)]
+
+/** Takes back what was set in the firmware for the instance. */
+export const unsetSecureBoot = (task: NodeTask): EffectBody[] => setSecureBoot(task, false)
 
 /** The drives that Ironic empties: the CD always, others where it uses them. */
 function ejectedDrives({ driver_info, instance_info, deploy_interface }: Readonly<NodeRecord>): readonly MediaDevice[] {
@@ -68,6 +68,8 @@ function ejectedDrives({ driver_info, instance_info, deploy_interface }: Readonl
 function syncBootMode(task: NodeTask): EffectBody[] {
   const { node } = task
   if (!preparesBoots(node)) return []
+  const refusal = refuseBootMode(task)
+  if (refusal.length > 0) return refusal
   const requested = requestedBootMode(node)
   if (requested === undefined) {
     task.setInfo({ deploy_boot_mode: (readsModes(node) ? node.boot_mode : null) ?? DEFAULT_BOOT_MODE })
@@ -76,6 +78,12 @@ function syncBootMode(task: NodeTask): EffectBody[] {
   // Machines whose BMC does not report a boot mode keep theirs.
   if (!readsModes(node) || node.boot_mode === null || node.boot_mode === requested) return []
   return [bmcChange({ change: 'boot mode', mode: requested === 'bios' ? 'bios' : 'uefi' })]
+}
+
+/** Fails where no boot mode follows from the node's record, as Ironic does when it prepares a boot. */
+export function refuseBootMode({ node }: NodeTask): EffectBody[] {
+  const problem = preparesBoots(node) ? bootModeProblem(node) : undefined
+  return problem === undefined ? [] : [{ kind: 'refuse', error: problem }]
 }
 
 /** Switches secure boot on or off where the instance asks for it. */

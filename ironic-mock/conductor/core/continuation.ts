@@ -51,6 +51,7 @@ export interface FlowMemos {
     'agent-partitions': NoMemo
     'agent-power-off': NoMemo
     'boot-device': NoMemo
+    'abort-clean-up': FailureMemo
     'failure-clean-up': FailureMemo
     'failure-logs': FailureMemo & { off: boolean }
     'failure-power-off': NoMemo
@@ -77,6 +78,7 @@ export interface FlowMemos {
   }
   power: { 'power-change': { target: string }; 'power-correction': NoMemo }
   rescue: {
+    'abort-clean-up': NoMemo
     'agent-rescue': NoMemo
     completion: NoMemo
     'failure-power-off': FailureMemo

@@ -120,12 +120,15 @@ export class EffectRunner {
   /** Work of each effect. Every entry is async, so that an exception of a driver is a rejection like any other. */
   static readonly #PERFORMERS: EffectPerformers = {
     proceed: async () => null,
+    refuse: async (_runner, { effect }) => {
+      throw new Error(effect.error)
+    },
     'hardware-report': async (runner, run) => {
-      const hardware = await runner.#hardware(run.subject).catch(() => undefined)
+      const hardware = await runner.#hardware(run.subject, run.signal).catch(() => undefined)
       return readReport(hardware, runner.#options.logger, (work) => runner.#patiently(run, work))
     },
     'bmc-change': async (runner, run) => {
-      const hardware = await runner.#hardware(run.subject)
+      const hardware = await runner.#hardware(run.subject, run.signal)
       await runner.#patiently(run, () => changeHardware(hardware, run.effect.change, run.subject))
       return null
     },
@@ -133,7 +136,7 @@ export class EffectRunner {
     'api-call': async (runner, { effect, signal }) => callApi(effect, runner.#options.clock, signal),
     'bmc-system': async (runner, run) => {
       const { subject } = run
-      const hardware = await runner.#hardware(subject)
+      const hardware = await runner.#hardware(subject, run.signal)
       if (!hardware) return null
       const report = await runner.#patiently(run, () => hardware.system())
       const addresses = report.nics.map(({ mac }) => mac)
@@ -141,11 +144,11 @@ export class EffectRunner {
       return { report, taken, rules, before }
     },
     'read-power': async (runner, run) => {
-      const bmc = await runner.#bmc(run.subject)
+      const bmc = await runner.#bmc(run)
       return runner.#patiently<PowerState | null>(run, () => bmc.power())
     },
     boot: async (runner, run) => {
-      const bmc = await runner.#bmc(run.subject)
+      const bmc = await runner.#bmc(run)
       await runner.#patiently(run, () => bmc.setBoot(run.effect.source, run.effect.media))
       return null
     },
@@ -155,7 +158,7 @@ export class EffectRunner {
         await runner.#agent.reboot(subject, again, signal)
         return 'power on'
       }
-      const bmc = await runner.#bmc(subject)
+      const bmc = await runner.#bmc(run)
       const { boot, media } = effect
       if (boot) await runner.#patiently(run, () => bmc.setBoot(boot, media))
       return runner.#setPower(run, bmc, effect.target, effect.timeout)
@@ -196,9 +199,9 @@ export class EffectRunner {
   }
 
   /** Hardware calls of the BMC; undefined for a node without a machine. */
-  async #hardware({ node, ports }: AgentSubject): Promise<BmcHardware | undefined> {
+  async #hardware({ node, ports }: AgentSubject, signal?: AbortSignal): Promise<BmcHardware | undefined> {
     if (remembersPower(node, this.#options.conf)) return undefined
-    return (await this.#options.bmcs(node, ports)).hardware
+    return (await this.#options.bmcs(node, ports, signal)).hardware
   }
 
   /** Hardware calls for the API. */
@@ -206,9 +209,9 @@ export class EffectRunner {
     return this.#hardware(subject)
   }
 
-  #bmc({ node, ports }: AgentSubject): Promise<Bmc | RememberedBmc> {
+  #bmc({ subject: { node, ports }, signal }: BmcAttempt): Promise<Bmc | RememberedBmc> {
     if (remembersPower(node, this.#options.conf)) return Promise.resolve(rememberedPower(node))
-    return this.#options.bmcs(node, ports)
+    return this.#options.bmcs(node, ports, signal)
   }
 
   /** Calls a BMC, as often as Ironic does while the call fails. */
@@ -286,7 +289,7 @@ export class EffectRunner {
   async #awaitPowerOff(attempt: BmcAttempt): Promise<PowerState> {
     const { subject, signal } = attempt
     const { clock, conf } = this.#options
-    const bmc = await this.#bmc(subject)
+    const bmc = await this.#bmc(attempt)
     if (!remembersPower(subject.node, conf))
       for (let poll = 1; poll <= conf.agentPowerOffPolls; poll++) {
         const power = await this.#patiently<PowerState | null>(attempt, () => bmc.power())

@@ -55,6 +55,8 @@ export type EffectBody =
   | { kind: 'bmc-change'; change: BmcChange }
   /** Does nothing, so that clients can see the state before the flow continues, as in Ironic, whose worker starts then. */
   | { kind: 'proceed' }
+  /** Fails, so that the flow ends where Ironic finds the problem: in its worker, and not in the request. */
+  | { kind: 'refuse'; error: string }
 
 export type EffectKind = EffectBody['kind']
 
@@ -98,6 +100,7 @@ export interface EffectValues {
   'hardware-report': HardwareReport | null
   'bmc-change': null
   proceed: null
+  refuse: null
 }
 
 /** Reason of a failed effect, as far as flows distinguish reasons. */

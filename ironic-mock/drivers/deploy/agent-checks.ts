@@ -18,31 +18,32 @@ const KNOWN_CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
 export const agentProblem = ({ node, bootProblem }: DeployCandidate): string | undefined =>
   bootProblem ?? capabilitiesProblem(node) ?? hintsProblem(node)
 
-export function capabilitiesProblem({ properties, instance_info }: Readonly<NodeRecord>): string | undefined {
-  const places = [
-    ['properties/capabilities', capabilitiesOf(properties.capabilities)],
-    ["instance_info['capabilities']", capabilitiesOf(instance_info.capabilities)],
-  ] as const
-  for (const [name, valid] of Object.entries(KNOWN_CAPABILITIES))
-    for (const [place, found] of places) {
-      const value = found[name]
-      if (value && !valid.includes(value))
-        return `The parameter '${name}' from ${place} has an invalid value: '${value}'. Acceptable values are: ${valid.join(', ')}.`
-    }
+export function capabilitiesProblem(node: Readonly<NodeRecord>): string | undefined {
+  const own = capabilitiesOf(node.properties.capabilities)
+  const wanted = instanceCapabilities(node)
+  for (const [name, valid] of Object.entries(KNOWN_CAPABILITIES)) {
+    const problem =
+      valueProblem('properties/capabilities', name, own[name], valid) ??
+      (wanted ? valueProblem("instance_info['capabilities']", name, wanted[name], valid) : unreadableCapabilities(node))
+    if (problem !== undefined) return problem
+  }
   return undefined
 }
 
-/** Capabilities of `properties` (`name:value,name:value`) or of `instance_info` (an object, or JSON of one). */
+const valueProblem = (
+  place: string,
+  name: string,
+  value: string | undefined,
+  valid: readonly string[],
+): string | undefined =>
+  value && !valid.includes(value)
+    ? `The parameter '${name}' from ${place} has an invalid value: '${value}'. Acceptable values are: ${valid.join(', ')}.`
+    : undefined
+
+/** Capabilities of `properties`: `name:value,name:value`, or an object, which Ironic does not read. */
 export function capabilitiesOf(capabilities: unknown): Readonly<Record<string, string>> {
-  if (typeof capabilities === 'object' && capabilities !== null)
-    return Object.fromEntries(Object.entries(capabilities).map(([name, value]) => [name, formatClientValue(value)]))
+  if (isObject(capabilities)) return textsOf(capabilities)
   if (typeof capabilities !== 'string') return {}
-  if (capabilities.trimStart().startsWith('{'))
-    try {
-      return capabilitiesOf(JSON.parse(capabilities))
-    } catch {
-      return {}
-    }
   return Object.fromEntries(
     capabilities
       .split(',')
@@ -50,6 +51,34 @@ export function capabilitiesOf(capabilities: unknown): Readonly<Record<string, s
       .flatMap(([name, value]) => (name && value ? [[name.trim(), value.trim()]] : [])),
   )
 }
+
+/**
+ * Capabilities of `instance_info`: an object, or JSON of one; undefined where they are neither (ironic 39.0.0 common/utils.py
+ * parse_instance_info_capabilities).
+ */
+export function instanceCapabilities({
+  instance_info: { capabilities = {} },
+}: Pick<Readonly<NodeRecord>, 'instance_info'>): Readonly<Record<string, string>> | undefined {
+  const read = typeof capabilities === 'string' ? jsonOf(capabilities) : capabilities
+  return isObject(read) ? textsOf(read) : undefined
+}
+
+const unreadableCapabilities = ({ uuid }: Readonly<NodeRecord>): string =>
+  `Error parsing capabilities from Node ${uuid} instance_info field. A dictionary or a "jsonified" dictionary is expected.`
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const textsOf = (values: JsonObject): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, formatClientValue(value)]))
 
 function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
   const own = node.instance_info.root_device
@@ -71,21 +100,37 @@ function hintsProblem(node: Readonly<NodeRecord>): string | undefined {
 export const bootModeOf = (node: Readonly<NodeRecord>): string => requestedBootMode(node) ?? 'uefi'
 
 /** True if the instance asks for secure boot, and so for UEFI. */
-export const isSecureBootRequested = ({ instance_info }: Readonly<NodeRecord>): boolean =>
-  capabilitiesOf(instance_info.capabilities).secure_boot?.toLowerCase() === 'true'
+export const isSecureBootRequested = (node: Readonly<NodeRecord>): boolean =>
+  instanceCapabilities(node)?.secure_boot?.toLowerCase() === 'true'
 
 /** Boot mode that the node's record requests, in upstream's order of places; undefined when it requests none. */
 export function requestedBootMode(node: Readonly<NodeRecord>): string | undefined {
-  const { instance_info, properties, driver_internal_info: info } = node
+  const { instance_info, driver_internal_info: info } = node
   if (isSecureBootRequested(node)) return 'uefi'
-  const wanted = capabilitiesOf(instance_info.capabilities)
   const known = [
-    wanted.boot_mode,
+    instanceCapabilities(node)?.boot_mode,
     instance_info.deploy_boot_mode,
-    capabilitiesOf(properties.capabilities).boot_mode,
+    lockedBootMode(node),
     info.deploy_boot_mode,
   ].find(Boolean)
   return known === undefined ? undefined : formatClientValue(known).toLowerCase()
+}
+
+/** The only boot mode that a node may have. */
+const lockedBootMode = ({ properties }: Readonly<NodeRecord>): string | undefined =>
+  capabilitiesOf(properties.capabilities).boot_mode?.toLowerCase()
+
+/**
+ * The reason why no boot mode follows from a node's record: what is requested contradicts its properties, or cannot be read.
+ * Secure boot goes before the properties (ironic 39.0.0 drivers/modules/boot_mode_utils.py get_boot_mode_for_deploy).
+ */
+export function bootModeProblem(node: Readonly<NodeRecord>): string | undefined {
+  if (!instanceCapabilities(node)) return unreadableCapabilities(node)
+  if (isSecureBootRequested(node)) return undefined
+  const locked = lockedBootMode(node)
+  const requested = requestedBootMode(node)
+  if (!locked || requested === undefined || requested === locked) return undefined
+  return `Node ${node.uuid} boot mode ${requested} violates node properties/capabilities ${locked}`
 }
 
 /** A value in a sentence of Ironic: text as it is, anything else as Python shows it. */

@@ -1,6 +1,6 @@
-import { onAbort } from '../../../base/runtime/index.js'
+import { onAbort, type Clock } from '../../../base/runtime/index.js'
 import { fileOf, isExchange, type WireResponse } from '../../../base/wire/index.js'
-import type { PointOf } from '../../points.js'
+import type { LabPoint, PointOf } from '../../points.js'
 import { isAnsweredByHttp, answerTimeoutAt } from '../fault-points.js'
 import { cutOff, halveBody, slowBody, withBody } from '../faulty-answers.js'
 import { cutFile, dropFile, slowedFile, spoiltFile } from '../file-answers.js'
@@ -18,6 +18,31 @@ const sideOf = (point: AnsweredPoint) => {
   if (isExchange(point)) return point.side
   // This lab's Ironic is its own client.
   return 'protocol' in point ? 'client' : 'server'
+}
+
+/** Aborted when the caller at a point waits for the answer no longer; undefined where that is not known here. */
+function callerSignal(point: LabPoint): AbortSignal | undefined {
+  if (isExchange(point)) return 'signal' in point.request ? point.request.signal : undefined
+  return point.kind === 'bmc' && 'signal' in point ? point.signal : undefined
+}
+
+interface HoldUp {
+  /** Milliseconds; without them the end of the fault is awaited. */
+  readonly ms: number | undefined
+  readonly clock: Clock
+  /** Ends the wait. */
+  readonly end: AbortSignal
+}
+
+/** Holds up a point. @throws the reason of a caller that gives up, and of `end` where there is a time to wait for */
+async function holdUp(point: LabPoint, { ms, clock, end }: HoldUp): Promise<void> {
+  const stop = new AbortController()
+  const caller = callerSignal(point)
+  using _ended = onAbort(end, (reason) => stop.abort(reason))
+  using _left = caller && onAbort(caller, (reason) => stop.abort(reason))
+  if (ms === undefined) await new Promise<void>((resolve) => onAbort(stop.signal, () => resolve()))
+  else await clock.sleep(ms, { signal: stop.signal })
+  caller?.throwIfAborted()
 }
 
 /** Changes an answer as that of a file server, or as one whose body is a text. */
@@ -46,9 +71,9 @@ export const EXCHANGE_EFFECTS: EffectActions<
   },
   hang: {
     async apply({ point, active, context: { clock } }) {
-      const answerTimeout = answerTimeoutAt(point)
-      if (answerTimeout === undefined) await new Promise<void>((resolve) => onAbort(active.lifted, () => resolve()))
-      else await clock.sleep(answerTimeout, { signal: active.lifted }).catch(() => {})
+      await holdUp(point, { ms: answerTimeoutAt(point), clock, end: active.lifted }).catch((error: unknown) => {
+        if (!active.lifted.aborted) throw error
+      })
       throw point.kind === 'bmc' ? bmcSilent(point) : connectionLost()
     },
   },
@@ -64,11 +89,11 @@ export const EXCHANGE_EFFECTS: EffectActions<
   'slow-body': {
     canAct: isAnswered,
     async apply({ effect: { bytesPerSecond: pace }, point, next, context: { clock } }) {
-      const signal = isExchange(point) && 'signal' in point.request ? point.request.signal : undefined
+      const signal = callerSignal(point)
       return changeAnswer(
         await answerOf(next),
         (answer) => slowedFile(answer, pace, clock, signal),
-        (answer) => slowBody(answer, pace, sideOf(point), clock),
+        (answer) => slowBody(answer, pace, { side: sideOf(point), clock, signal }),
       )
     },
   },
@@ -81,7 +106,8 @@ export const EXCHANGE_EFFECTS: EffectActions<
   delay: {
     async apply({ effect, point, active, context, next }) {
       const answerTimeout = answerTimeoutAt(point) ?? Infinity
-      await context.clock.sleep(Math.min(effect.ms, answerTimeout), { signal: active.ended })
+      const ms = Math.min(effect.ms, answerTimeout)
+      await holdUp(point, { ms, clock: context.clock, end: active.ended })
       if (effect.ms > answerTimeout) throw bmcSilent(point)
       return next()
     },

@@ -201,6 +201,8 @@ export class NodeModel {
         return { ok: true, kind, value: {} }
       case 'agent-rescue':
         return { ok: true, kind, value: result('SUCCEEDED') }
+      case 'refuse':
+        return { ok: false, kind, reason: 'other', error: effect.error }
       case 'agent-bootloader':
       case 'agent-lockdown':
       case 'agent-sync':

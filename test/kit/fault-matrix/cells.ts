@@ -31,6 +31,9 @@ const BROKEN_MEDIA = {
   body: { error: { code: 'Base.1.8.InternalError', message: 'The media service failed.' } },
 } as const
 
+/** Images that are installed: without the path, a fault would also strike the medium that a real Ironic boots. */
+const IMAGES = { to: 'images', route: '/installed' } as const
+
 /**
  * Faults of the matrix. Each fault is added when a flow begins, to a fleet's machine with a real Ironic and to
  * a machine of ours: what it matches must mean the same in both.
@@ -71,6 +74,19 @@ export const MATRIX_FAULTS = {
     match: { bmc: 'read power' },
     effect: { kind: 'malformed-body' },
     flows: ['verify', 'deploy', 'power on'],
+  },
+  'power switch late': {
+    side: 'bmc',
+    match: { bmc: 'set power' },
+    effect: { kind: 'delay', ms: 5000 },
+    flows: ['clean', 'power on'],
+  },
+  'bmc dark after the power switch': {
+    side: 'bmc',
+    match: { bmc: 'set power' },
+    effect: { kind: 'bmc-dark', ms: 10_000 },
+    times: 1,
+    flows: ['clean', 'deploy', 'power on'],
   },
   'agent silent': {
     side: 'agent',
@@ -146,27 +162,67 @@ export const MATRIX_FAULTS = {
     times: 1,
     flows: [...WITH_STEPS, 'direct'],
   },
+  'commands hang': {
+    side: 'agent',
+    match: { route: 'POST /v1/commands' },
+    effect: { kind: 'hang' },
+    flows: ['clean', 'deploy'],
+  },
+  'commands late': {
+    side: 'agent',
+    match: { route: 'POST /v1/commands' },
+    effect: { kind: 'delay', ms: 8000 },
+    flows: ['clean', 'deploy'],
+  },
+  'commands too late': {
+    side: 'agent',
+    match: { route: 'POST /v1/commands' },
+    effect: { kind: 'delay', ms: 30_000 },
+    flows: ['clean', 'deploy'],
+  },
+  'command status slow': {
+    side: 'agent',
+    match: { route: 'GET /v1/commands' },
+    effect: { kind: 'slow-body', bytesPerSecond: 500 },
+    flows: ['clean', 'service'],
+  },
+  'command repeated': {
+    side: 'agent',
+    match: { route: 'POST /v1/commands' },
+    effect: { kind: 'repeat' },
+    after: 1,
+    times: 1,
+    flows: WITH_STEPS,
+  },
+  'heartbeats repeated': {
+    side: 'agent',
+    match: { route: 'POST /v1/heartbeat' },
+    effect: { kind: 'repeat', times: 3 },
+    flows: ['clean', 'deploy', 'rescue'],
+  },
+  'heartbeats late': {
+    side: 'agent',
+    match: { route: 'POST /v1/heartbeat' },
+    effect: { kind: 'delay', ms: 10_000 },
+    flows: ['clean', 'deploy'],
+  },
   'image missing': {
     side: 'image',
-    match: { to: 'images' },
+    match: IMAGES,
     effect: { kind: 'status', status: 404 },
-    flows: ['direct'],
+    flows: INSTALLS,
   },
   'image busy for a moment': {
     side: 'image',
-    match: { to: 'images' },
+    match: IMAGES,
     effect: { kind: 'status', status: 503 },
     times: 1,
-    flows: ['direct'],
+    flows: INSTALLS,
   },
-  'image cut off': { side: 'image', match: { to: 'images' }, effect: { kind: 'truncated-body' }, flows: ['direct'] },
-  'image spoilt': { side: 'image', match: { to: 'images' }, effect: { kind: 'malformed-body' }, flows: ['direct'] },
-  'image server resets': {
-    side: 'image',
-    match: { to: 'images' },
-    effect: { kind: 'connection-reset' },
-    flows: ['direct'],
-  },
+  'image busy': { side: 'image', match: IMAGES, effect: { kind: 'status', status: 503 }, flows: ['deploy'] },
+  'image cut off': { side: 'image', match: IMAGES, effect: { kind: 'truncated-body' }, flows: INSTALLS },
+  'image spoilt': { side: 'image', match: IMAGES, effect: { kind: 'malformed-body' }, flows: INSTALLS },
+  'image server resets': { side: 'image', match: IMAGES, effect: { kind: 'connection-reset' }, flows: INSTALLS },
   'power lost as the agent starts': {
     side: 'machine',
     match: { program: 'lsblk' },
@@ -195,6 +251,25 @@ export const MATRIX_FAULTS = {
     flows: [...ERASES, ...INSTALLS],
   },
   'disk lies': { side: 'machine', match: { disk: 'sda' }, effect: { kind: 'disk-lies' }, flows: INSTALLS },
+  'partitions late': {
+    side: 'machine',
+    match: { disk: 'sda' },
+    effect: { kind: 'partitions-late', ms: 60_000 },
+    flows: INSTALLS,
+  },
+  'program hangs': {
+    side: 'machine',
+    match: { program: 'lsblk' },
+    effect: { kind: 'hang' },
+    times: 1,
+    flows: ['clean'],
+  },
+  'installer late': {
+    side: 'machine',
+    match: { program: 'coreos-installer' },
+    effect: { kind: 'delay', ms: 20_000 },
+    flows: ['deploy'],
+  },
   'installer fails': {
     side: 'machine',
     match: { program: 'coreos-installer' },

@@ -24,7 +24,8 @@ const REST_TIME = seconds(6)
 export async function openOwnMatrix(): Promise<OwnMatrix> {
   return openInScope(async (scope) => {
     const raw = await smallImage()
-    const images = scope.use(await imageServer({ '/coreos.raw.xz': await readFile(REHEARSAL_IMAGE), '/disk.raw': raw }))
+    const image = await readFile(REHEARSAL_IMAGE)
+    const images = scope.use(await imageServer({ '/installed/coreos.raw.xz': image, '/installed/disk.raw': raw }))
     const rawDigest = createHash('sha256').update(raw).digest('hex')
     return {
       play: async (cell) => {
@@ -35,7 +36,7 @@ export async function openOwnMatrix(): Promise<OwnMatrix> {
           uuid,
           send: (method, path, body) => sendTo(lab, uuid, { method, path, body }),
           rested: () => lab.wait(restedNode(lab, uuid)),
-          imageUrl: (file) => images.url(`/${file}`),
+          imageUrl: (file) => images.url(`/installed/${file}`),
           rawDigest,
         }
         const outcome = await playCell(cell, node, {

@@ -1,16 +1,27 @@
 import type { JsonObject } from '../../../../base/wire/index.js'
+import { unsetSecureBoot } from '../../agents/boot-preparation.js'
 import { ejectRamdisk, isRamdiskEjected } from '../../agents/eject-ramdisk.js'
 import type { FlowMemos } from '../../core/continuation.js'
-import type { EffectOutcome } from '../../core/effects.js'
+import type { EffectBody, EffectOutcome } from '../../core/effects.js'
 import { formatStepName } from '../../steps/step-name.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeDeployment } from '../teardown/wipe.js'
 
-/** Fails the deployment, and cleans up after its ramdisk. */
+/** Fails the deployment, and cleans up after it. */
 export function deployFailed(task: NodeTask, error: string): void {
-  if (!isRamdiskEjected(task)) return endFailedDeployment(task, error)
-  task.run(ejectRamdisk(task), { flow: 'deployment', after: 'failure-clean-up' }, { error })
+  const [first, ...rest] = cleanUpDeployment(task)
+  if (!first) return endFailedDeployment(task, error)
+  task.run([first, ...rest], { flow: 'deployment', after: 'failure-clean-up' }, { error })
 }
+
+/**
+ * Clean-up after a deployment that ended early: of its ramdisk, and of what was set for the instance, which a rebuild finds set
+ * (ironic 39.0.0 drivers/modules/agent_base.py clean_up).
+ */
+const cleanUpDeployment = (task: NodeTask): EffectBody[] => [
+  ...(isRamdiskEjected(task) ? ejectRamdisk(task) : []),
+  ...unsetSecureBoot(task),
+]
 
 export function afterFailureCleanUp(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
   const also = outcome.ok ? '' : `. Also failed to clean up due to: ${outcome.error}`
@@ -76,8 +87,20 @@ export const abortDeploymentAfter = (task: NodeTask): void => endByRequest(task,
 function endByRequest(task: NodeTask, event: 'abort' | 'fail'): void {
   const step: JsonObject = task.node.deploy_step
   const during = step.step ? ` during or after the completion of step "${formatStepName(step)}"` : ''
-  task.fail(`By request, the deploy operation was aborted${during}`, 'deploying')
-  wipeDeployment(task)
+  const error = `By request, the deploy operation was aborted${during}`
   task.process(event)
+  task.node.last_error = error
+  const [first, ...rest] = cleanUpDeployment(task)
+  if (!first) return endAbortedDeployment(task, error)
+  task.run([first, ...rest], { flow: 'deployment', after: 'abort-clean-up' }, { error })
+}
+
+export function afterAbortCleanUp(task: NodeTask, outcome: EffectOutcome, { error }: { error: string }): void {
+  endAbortedDeployment(task, outcome.ok ? error : 'Failed to clean up deploying after aborting the operation')
+}
+
+function endAbortedDeployment(task: NodeTask, error: string): void {
+  task.fail(error, 'deploying')
+  wipeDeployment(task)
   task.release()
 }

@@ -19,6 +19,7 @@ import { failRun, recordEnd, runNextStep } from '../../steps/step-runner.js'
 import { wipeDeployment } from '../teardown/wipe.js'
 import {
   abortDeploymentAfter,
+  afterAbortCleanUp,
   afterFailureCleanUp,
   afterFailureLogs,
   afterFailurePowerOff,
@@ -193,6 +194,7 @@ export const deploymentStepContinuations: Omit<Continuations<'deployment'>, 'pre
   'agent-partitions': afterAgentPartitions,
   'agent-power-off': afterAgentPowerOff,
   'boot-device': afterBootDevice,
+  'abort-clean-up': afterAbortCleanUp,
   'failure-clean-up': afterFailureCleanUp,
   'failure-logs': afterFailureLogs,
   'failure-power-off': afterFailurePowerOff,

@@ -17,6 +17,7 @@ import { disallowedStep } from '../../steps/disallowed-steps.js'
 import { usesAgent } from '../../steps/driver-steps.js'
 import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
+import { refuseBootMode } from '../../agents/boot-preparation.js'
 import { fastTracked } from '../../agents/fast-track.js'
 import { findImage, keepFoundImage, storeImageType } from './image-deployment.js'
 import { deploySteps, type PlannedStep } from '../../steps/plan-steps.js'
@@ -58,7 +59,8 @@ function prepareDeployment(task: NodeTask): [EffectBody, ...EffectBody[]] {
     usesAgent(node) && !node.disable_power_off && !fastTracked(task)
       ? { kind: 'power', target: 'power off' }
       : { kind: 'proceed' }
-  return deployInterface(node).checksImage ? [off, findImage(task)] : [off]
+  const refused = bootsAgent(task) ? refuseBootMode(task) : []
+  return deployInterface(node).checksImage ? [off, findImage(task), ...refused] : [off, ...refused]
 }
 
 /** A rebuild without a configdrive keeps the one it has. */

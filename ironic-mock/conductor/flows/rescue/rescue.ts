@@ -6,12 +6,13 @@ import type { Continuations } from '../../core/continuations.js'
 import { valueOf, type EffectBody, type EffectOutcome } from '../../core/effects.js'
 import { cleanUpRamdisk } from '../../agents/boot-preparation.js'
 import { startInstance, startRamdiskOverInstance } from '../../agents/boot-ramdisk.js'
-import { ejectRamdisk } from '../../agents/eject-ramdisk.js'
+import { ejectRamdisk, isRamdiskEjected } from '../../agents/eject-ramdisk.js'
 import type { NodeTask } from '../../core/node-task.js'
 import { wipeAgentAccess } from '../teardown/wipe.js'
 
 /** Event type in the node history. */
 const RESCUE_EVENT_TYPE = 'rescue'
+const ABORTED = 'By request, the rescue operation was aborted.'
 const OFF: EffectBody = { kind: 'power', target: 'power off' }
 
 /**
@@ -125,14 +126,36 @@ function afterFailurePowerOff(task: NodeTask, outcome: EffectOutcome, { error }:
   task.release()
 }
 
-/** `abort` in `rescue wait`; the machine stays as it is. Ironic sets no `last_error` here. */
+/** `abort` in `rescue wait`: cleans up after the ramdisk (ironic 39.0.0 conductor/manager.py _do_node_rescue_abort). */
 export function abortRescue(task: NodeTask): void {
   forgetPassword(task)
   task.process('abort')
+  task.node.last_error = ABORTED
+  if (task.node.rescue_interface !== 'agent' || !isRamdiskEjected(task)) return rescueAborted(task)
+  task.run(ejectRamdisk(task), { flow: 'rescue', after: 'abort-clean-up' })
+}
+
+function afterAbortCleanUp(task: NodeTask, outcome: EffectOutcome): void {
+  if (outcome.ok) rescueAborted(task)
+  else abortFailed(task)
+  task.release()
+}
+
+/** Ironic sets no `last_error` here. */
+function rescueAborted(task: NodeTask): void {
   task.dropInfo('agent_url')
-  const sentence = 'By request, the rescue operation was aborted.'
-  task.node.last_error = sentence
-  task.record('INFO', sentence, RESCUE_EVENT_TYPE)
+  task.node.last_error = ABORTED
+  task.record('INFO', ABORTED, RESCUE_EVENT_TYPE)
+}
+
+/** The machine may still run the ramdisk, so that an operator has to look at it. */
+function abortFailed(task: NodeTask): void {
+  const { node } = task
+  const sentence = 'Failed to clean up rescue after aborting the operation'
+  task.fail(sentence, RESCUE_EVENT_TYPE)
+  node.maintenance = true
+  node.maintenance_reason = sentence
+  node.fault = 'rescue abort failure'
 }
 
 /**
@@ -184,6 +207,7 @@ function unrescueFailed(task: NodeTask, error: string): void {
 }
 
 export const rescueContinuations: Continuations<'rescue'> = {
+  'abort-clean-up': afterAbortCleanUp,
   'agent-rescue': afterAgentRescue,
   completion: afterCompletion,
   'failure-power-off': afterFailurePowerOff,
