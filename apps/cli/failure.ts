@@ -16,15 +16,11 @@ export function reportFailure(error: unknown, stderr: Printer): number {
   return user instanceof UserError && user.kind === 'usage' ? 2 : 1
 }
 
-/** Leaves out a sentence that the next one says with more, and one that the sentence before has said. */
+/** Leaves out a cause that the sentence before it has said already. */
 function withoutRepeats(chain: readonly string[]): string[] {
-  const kept: string[] = []
-  for (const sentence of chain) {
-    const before = kept.at(-1)
-    if (before?.includes(sentence) === true) continue
-    kept.push(sentence)
-  }
-  return kept
+  const sentences: string[] = []
+  for (const sentence of chain) if (sentences.at(-1)?.includes(sentence) !== true) sentences.push(sentence)
+  return sentences
 }
 
 /** A sentence behind its label; what a program said in several lines stays below it, where no line is taken for ours. */

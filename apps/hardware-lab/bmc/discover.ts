@@ -17,7 +17,7 @@ export interface DiscoverOptions {
 /** Ports of Redfish services: of BMCs by HTTPS and HTTP, and of sushy-emulator. */
 export const REDFISH_PORTS: readonly number[] = [443, 80, 8000]
 
-/** What was found at some addresses. */
+/** Systems and silent addresses of a search. */
 export interface DiscoveryResult {
   /** In the order of the addresses. */
   readonly systems: FoundSystem[]
