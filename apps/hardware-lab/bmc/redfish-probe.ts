@@ -79,7 +79,7 @@ async function askRoot(root: URL, { clock, signal }: ProbeOptions): Promise<Prob
   }
 }
 
-/** The fingerprint of a server's certificate, which nobody has to have signed. Rejects if the server speaks no TLS. */
+/** The fingerprint of a server's certificate, trusted or not. Rejects if the server speaks no TLS. */
 function fingerprintAt({ hostname: host, port }: URL, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port) || 443, rejectUnauthorized: false })

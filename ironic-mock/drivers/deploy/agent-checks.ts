@@ -56,7 +56,7 @@ export function capabilitiesOf(capabilities: unknown): Readonly<Record<string, s
  * Capabilities of `instance_info`: an object, or JSON of one; undefined where they are neither (ironic 39.0.0 common/utils.py
  * parse_instance_info_capabilities).
  */
-export function instanceCapabilities({
+function instanceCapabilities({
   instance_info: { capabilities = {} },
 }: Pick<Readonly<NodeRecord>, 'instance_info'>): Readonly<Record<string, string>> | undefined {
   const read = typeof capabilities === 'string' ? jsonOf(capabilities) : capabilities
