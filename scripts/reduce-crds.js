@@ -46,7 +46,12 @@ function reduceSchema(schema) {
 function reduceDefinition({ spec }) {
   const { group, names, scope, versions } = spec
   const { kind, plural, shortNames = [] } = names
-  const { name: version, subresources, schema, additionalPrinterColumns: columns } = versions.find(({ storage }) => storage)
+  const {
+    name: version,
+    subresources,
+    schema,
+    additionalPrinterColumns: columns,
+  } = versions.find(({ storage }) => storage)
   return [
     kind,
     {

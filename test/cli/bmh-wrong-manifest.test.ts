@@ -5,7 +5,11 @@ import { command } from '../kit/commands/command.js'
 describe('a manifest that is wrong', () => {
   const wrong = (spec: string) => host(spec)
   test.each<[string, string, string]>([
-    ['unknown field', wrong('  onlien: true'), 'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"'],
+    [
+      'unknown field',
+      wrong('  onlien: true'),
+      'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"',
+    ],
     [
       'wrong type',
       wrong('  automatedCleaningMode: metadata').replace('online: true', 'online: "yes"'),
@@ -73,7 +77,9 @@ describe('a manifest that is wrong', () => {
     expect(run.stdout).toContain('metal3/h (standard input, document 1)')
     expect(run.stdout).toContain('\ndeleting: the node is deleted\n')
     expect(run.stdout).not.toContain('metal3/other')
-    expect(run.stderr).toContain('standard input: document 2, spec.onlien (line 17 col 3): strict decoding error: unknown field "spec.onlien"')
+    expect(run.stderr).toContain(
+      'standard input: document 2, spec.onlien (line 17 col 3): strict decoding error: unknown field "spec.onlien"',
+    )
     expect(run.stderr).toMatch(/standard input: document 3, data\.username \(line \d+ col 8\): it is not base64/)
   })
 

@@ -106,7 +106,9 @@ describe('the files of --hosts', () => {
     await put(folder, 'custom.yaml', 'kind: [oops\n')
     await complaint('custom.yaml: document 1 (line 2 col 1): this is not YAML')
     await put(folder, 'custom.yaml', host('custom', 2, `${CUSTOM}\n  imagee: {}`))
-    await complaint('custom.yaml: document 1, spec.imagee (line 10 col 3): strict decoding error: unknown field "spec.imagee"')
+    await complaint(
+      'custom.yaml: document 1, spec.imagee (line 10 col 3): strict decoding error: unknown field "spec.imagee"',
+    )
     await put(folder, 'custom.yaml', host('custom', 2, CUSTOM), host('live', 3, CUSTOM))
     await complaint(`live.yaml: document 1, metadata.name (line 4 col 12): there is a host metal3/live already`)
     expect(up.stderr).toContain(`metal3/live already, in ${folder}/custom.yaml`)
