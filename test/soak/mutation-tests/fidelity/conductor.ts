@@ -11,8 +11,8 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     row: 'A failed deployment or inspection on virtual media loses',
     does: 'clears it at the power off',
     file: 'ironic-mock/conductor/flows/deploy/deployment-failure.ts',
-    from: "  task.fail(error, 'deploying')\n",
-    to: "  task.record('ERROR', error, 'deploying')\n  task.node.last_error = null\n",
+    from: "  task.fail(error, 'deploying')\n  wipeDeployment(task)\n  if",
+    to: "  task.record('ERROR', error, 'deploying')\n  task.node.last_error = null\n  wipeDeployment(task)\n  if",
   },
   {
     ...RESCUE,
@@ -39,8 +39,8 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     ...RESCUE,
     row: 'An aborted rescue ends in',
     does: 'leaves it out',
-    from: 'task.node.last_error = sentence',
-    to: 'task.node.last_error = null',
+    from: "task.node.last_error = ABORTED\n  task.record('INFO'",
+    to: "task.node.last_error = null\n  task.record('INFO'",
   },
   {
     ...HEARTBEAT,
