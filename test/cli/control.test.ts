@@ -65,6 +65,7 @@ describe('a lab that runs', () => {
       ['fault', 'add', '--match', 'node=x', '--effect', 'agent-silent'],
       /there is no node x/,
     ],
+    ['the journal of a node that there is not', ['journal', '--node', 'nope'], /there is no node nope/],
     ['a fault that there is not', ['fault', 'lift', 'fault-99'], /there is no fault fault-99/],
     ['nothing to lift', ['fault', 'lift'], /name which faults to lift/],
     ['no time', ['clock', 'advance'], /say how far/],

@@ -28,6 +28,8 @@ export function journal(options: JournalCommandOptions, environment: Environment
       entries.push(...page.entries)
       isMore = page.next !== null
     }
+    // A node that was deleted still has entries; a name that never had any is checked.
+    if (entries.length === 0 && query.node !== undefined && follow !== true) await lab.node(query.node)
     for (const entry of last === undefined ? entries : last === 0 ? [] : entries.slice(-last)) print(entry)
     if (follow) for await (const entry of lab.events({ ...query, after: entries.at(-1)?.id ?? 0 })) print(entry)
     return 0

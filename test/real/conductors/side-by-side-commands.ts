@@ -59,7 +59,7 @@ export function stepCommands(kind: StepKind): readonly Row[] {
     ],
   })
   const bootc: Difference = {
-    row: '`execute_bootc_install` | Left out',
+    row: '`execute_bootc_install` is a deploy and service step',
     at: {
       [`body.command_result.${kind}_steps.GenericHardwareManager.execute_bootc_install`]: [
         expect.objectContaining({ step: 'execute_bootc_install' }),
