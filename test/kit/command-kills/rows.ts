@@ -122,7 +122,6 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     '--restart',
     '--state-dir',
     out('run'),
-    '--json',
   ]),
   // No run was begun there.
   'run attach': { ...ends(({ out }) => ['run', 'attach', 'none', '--state-dir', out('run')]), code: 2 },
@@ -321,6 +320,7 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'state check': ends(({ input: fileOf }) => ['state', 'check', '--state-dir', fileOf('state')]),
   'state repair': ends(({ input: fileOf }) => ['state', 'repair', '--state-dir', fileOf('state')]),
   'state export': ends(({ input: fileOf }) => ['state', 'export', '--state-dir', fileOf('state')]),
+  doctor: ends(() => ['doctor']),
   openapi: ends(() => ['openapi']),
   errors: ends(() => ['errors']),
   'coreos-installer': ends(({ out }) => [

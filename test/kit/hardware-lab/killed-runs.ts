@@ -29,7 +29,7 @@ export async function goesOnAfterKill(hosts: number, kill: KillMoment, name: str
   try {
     await writeFile(join(cwd, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
     await writeFile(join(cwd, 'hosts.yaml'), hostsYaml(hosts, LIMITS))
-    const argv = ['run', 'hosts.yaml', '--rehearse', '--no-ui', '--json']
+    const argv = ['run', 'hosts.yaml', '--rehearse', '--no-ui']
     const first = await runCommand(argv, { cwd, kill, within: LONGEST })
     expect(first.hangs, name).toBe(false)
     if (first.code !== null) return false
