@@ -70,7 +70,7 @@ const unwritable = (path: string, cause?: unknown): UserError =>
 
 function portsText(addresses: readonly string[], ports: readonly number[]): string {
   const own = addresses.filter((address) => /:\d+$/.test(address)).length
-  const text = `port ${ports.join(', ')}`
+  const text = `${ports.length === 1 ? 'port' : 'ports'} ${ports.join(', ')}`
   if (own === 0) return text
   return own === addresses.length ? 'their ports' : `their ports, or ${text}`
 }

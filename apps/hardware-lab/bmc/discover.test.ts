@@ -17,7 +17,7 @@ test.each([
   expect(addressesIn(range)).toEqual(expected)
 })
 
-test.each(['192.0.2.300', '10.0.0.0/8', '192.0.2.0/33', 'https://x'])(
+test.each(['192.0.2.300', '10.0.0.0/8', '192.0.2.0/33', 'https://x', '192.0.2.7:70000', 'bmc-7:0'])(
   '%s is refused: neither an address nor a network',
   (range) => {
     expect(() => addressesIn(range)).toThrow(`${range} is neither an address nor a network`)

@@ -95,8 +95,10 @@ export function addressesIn(range: string): string[] {
   const [, first = '', bits, port] = /^(\d+\.\d+\.\d+\.\d+)(?:\/(\d+))?(?::(\d+))?$/.exec(range) ?? []
   const parts = first.split('.').map(Number)
   const size = bits === undefined ? 32 : Number(bits)
-  if (first === '' && /^[A-Za-z][\w.-]*(:\d+)?$/.test(range)) return [range]
-  if (first === '' || parts.some((part) => part > 255) || size > 32 || size < 16)
+  const [, portOfRange] = /:(\d+)$/.exec(range) ?? []
+  const isPortValid = portOfRange === undefined || isPort(portOfRange)
+  if (first === '' && isPortValid && /^[A-Za-z][\w.-]*(:\d+)?$/.test(range)) return [range]
+  if (first === '' || !isPortValid || parts.some((part) => part > 255) || size > 32 || size < 16)
     throw new UserError('run-options', `${range} is neither an address nor a network`, {
       kind: 'usage',
       remedy: ADDRESS_FORMS,
@@ -124,6 +126,8 @@ async function systemsAt(address: string, options: DiscoverOptions): Promise<Dis
   const without = asked.map(({ url, outcome }) => ({ url, why: outcome.isRedfish ? '' : outcome.why }))
   return { systems: [], others: [{ address, asked: without }] }
 }
+
+const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
 
 /** The URLs at an address, those with TLS first. */
 function urlsAt(address: string, ports: readonly number[]): string[] {

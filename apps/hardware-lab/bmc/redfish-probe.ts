@@ -57,7 +57,7 @@ function describeProbeError(error: unknown): string {
 
 async function askRoot(root: URL, { clock, signal }: ProbeOptions): Promise<ProbeOutcome> {
   const certificate = root.protocol === 'https:' ? await fingerprintAt(root, signal) : null
-  const agent = bmcAgent(root, certificate === null ? {} : { certificate })
+  const agent = bmcAgent(root, { certificate: certificate ?? undefined })
   try {
     const answer = await requestOnce({
       url: root,

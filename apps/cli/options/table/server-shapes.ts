@@ -68,7 +68,7 @@ export const SERVER_SHAPES = {
     value: 'PORT',
     example: '8443',
     description: 'port to try at addresses that name none; may be repeated (default: 443, 80 and 8000)',
-    schema: { type: 'array', items: { type: 'string', pattern: '^[0-9]{1,5}$' } },
+    schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 65535 } },
   },
   'state-dir': {
     value: 'DIR',
