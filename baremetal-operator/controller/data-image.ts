@@ -13,6 +13,7 @@ import {
 import { detachmentOf, isPaused } from './annotations.js'
 import { ownedBy } from './deploy-image.js'
 import { continueAfter, type HostPass, type Result } from './host-pass.js'
+import { SeenObjects } from './seen-objects.js'
 
 const DATA_IMAGE_FINALIZER = 'dataimage.metal3.io'
 const DATA_IMAGE_UPDATE_DELAY = seconds(30)
@@ -106,21 +107,16 @@ export class DataImageController implements ResourceController {
   readonly name = 'baremetal-operator DataImage'
   readonly watches: readonly WatchedKind[] = [{ kind: 'DataImage', keysOf: (at) => this.#changed(at) }]
   readonly #parts: DataImageParts
-  readonly #seen = new Map<string, string>()
+  readonly #seen = new SeenObjects()
 
   constructor(parts: DataImageParts) {
     this.#parts = parts
   }
 
   async #changed(at: ObjectName): Promise<ObjectName[]> {
-    const key = `${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find('DataImage', at)
-    if (!found) return this.#seen.delete(key) ? [at] : []
-    const { uid, generation, deletionTimestamp } = found.metadata
-    const seen = JSON.stringify([uid, generation, deletionTimestamp])
-    if (this.#seen.get(key) === seen) return []
-    this.#seen.set(key, seen)
-    return [at]
+    const { uid, generation, deletionTimestamp } = found?.metadata ?? {}
+    return this.#seen.hasChanged(at, found && [uid, generation, deletionTimestamp]) ? [at] : []
   }
 
   async reconcile(at: ObjectName): Promise<ReconcileResult> {

@@ -1,6 +1,5 @@
 import { defined, errorChain, minutes, seconds, type Clock } from '../../base/runtime/index.js'
 import {
-  isSameJson,
   type ActorParts,
   type BareMetalHost,
   type BmcEventSubscription,
@@ -11,6 +10,7 @@ import {
 } from '../../base/kubernetes/index.js'
 import { goQuote } from '../go/quote.js'
 import type { Calls } from '../provisioner/ironic-calls.js'
+import { SeenObjects } from './seen-objects.js'
 
 const SUBSCRIPTION_FINALIZER = 'bmceventsubscription.metal3.io'
 const MISSING_HOST_DELAY = minutes(10)
@@ -32,7 +32,7 @@ export class EventSubscriptionController implements ResourceController {
     { kind: 'BareMetalHost' },
   ]
   readonly #parts: EventSubscriptionParts
-  readonly #seen = new Map<string, unknown>()
+  readonly #seen = new SeenObjects()
 
   constructor(parts: EventSubscriptionParts) {
     this.#parts = parts
@@ -40,14 +40,9 @@ export class EventSubscriptionController implements ResourceController {
 
   /** updateEventHandler: a change of the status is no reason to look. */
   async #changed(at: ObjectName): Promise<ObjectName[]> {
-    const key = `${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find('BMCEventSubscription', at)
-    if (!found) return this.#seen.delete(key) ? [at] : []
-    const { uid, generation, finalizers, annotations } = found.metadata
-    const seen = { uid, generation, ...defined({ finalizers, annotations }) }
-    if (isSameJson(this.#seen.get(key), seen)) return []
-    this.#seen.set(key, seen)
-    return [at]
+    const { uid, generation, finalizers, annotations } = found?.metadata ?? {}
+    return this.#seen.hasChanged(at, found && [uid, generation, finalizers, annotations]) ? [at] : []
   }
 
   async reconcile(at: ObjectName): Promise<ReconcileResult> {

@@ -19,6 +19,7 @@ import {
 import { detachmentOf, isPaused } from './annotations.js'
 import { firmwareComponentsOf, type FirmwareItem } from './firmware.js'
 import { hostKeyOf } from './host-status.js'
+import { SeenObjects } from './seen-objects.js'
 
 const FIRMWARE_RETRY_DELAY = seconds(30)
 const FIRMWARE_PENDING_DELAY = minutes(1)
@@ -58,7 +59,7 @@ export class FirmwareReader implements ResourceController {
   readonly watches: readonly WatchedKind[]
   readonly #parts: FirmwareReaderParts
   readonly #kind: FirmwareObject['kind']
-  readonly #seen = new Map<string, string>()
+  readonly #seen = new SeenObjects()
 
   constructor(parts: FirmwareReaderParts, kind: FirmwareObject['kind']) {
     this.#parts = parts
@@ -72,14 +73,9 @@ export class FirmwareReader implements ResourceController {
 
   /** updateEventHandler: only another spec, or another owner, is a reason to look at once. */
   async #changed(kind: FirmwareObject['kind'] | 'BareMetalHost', at: ObjectName): Promise<ObjectName[]> {
-    const key = `${kind}/${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find(kind, at)
-    if (!found) return this.#seen.delete(key) ? [at] : []
-    const { uid, generation, ownerReferences } = found.metadata
-    const seen = JSON.stringify([uid, generation, ownerReferences])
-    if (this.#seen.get(key) === seen) return []
-    this.#seen.set(key, seen)
-    return [at]
+    const { uid, generation, ownerReferences } = found?.metadata ?? {}
+    return this.#seen.hasChanged(at, found && [uid, generation, ownerReferences], kind) ? [at] : []
   }
 
   async reconcile(at: ObjectName): Promise<ReconcileResult> {

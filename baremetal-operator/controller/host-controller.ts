@@ -22,6 +22,7 @@ import { hostAccountOf, type AccountError } from './host-account.js'
 import { claimSecret } from './host-secrets.js'
 import { asManagedHost, setError, type ManagedHost } from './host-status.js'
 import { HostStates } from './host-states.js'
+import { SeenObjects } from './seen-objects.js'
 
 const BAREMETAL_OPERATOR = 'baremetal-operator'
 
@@ -51,7 +52,7 @@ export class HostController implements ResourceController {
   readonly #calls: Calls
   readonly #settings: OperatorSettings
   /** Hosts as they were seen last, without their status. */
-  readonly #seen = new Map<string, string>()
+  readonly #seen = new SeenObjects()
   /** Errors of requests in a row, by host, and the last of them. */
   readonly #failures = new Map<string, { count: number; text: string }>()
 
@@ -69,14 +70,9 @@ export class HostController implements ResourceController {
 
   /** updateEventHandler: a change of the status alone is no reason to look at a host again. */
   async #changed(at: ObjectName): Promise<ObjectName[]> {
-    const key = `${at.namespace ?? ''}/${at.name}`
     const found = await this.#parts.kube.find('BareMetalHost', at)
-    if (!found) return this.#seen.delete(key) ? [at] : []
-    const { uid, generation, finalizers, annotations, deletionTimestamp } = found.metadata
-    const seen = JSON.stringify([uid, generation, finalizers, annotations, deletionTimestamp])
-    if (this.#seen.get(key) === seen) return []
-    this.#seen.set(key, seen)
-    return [at]
+    const { uid, generation, finalizers, annotations, deletionTimestamp } = found?.metadata ?? {}
+    return this.#seen.hasChanged(at, found && [uid, generation, finalizers, annotations, deletionTimestamp]) ? [at] : []
   }
 
   /** Hosts whose BMC is asked with a Secret, or whose ramdisk has its network configuration. */
