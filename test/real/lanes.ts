@@ -14,3 +14,6 @@ export const LANES = [
   // The built command as a process: ended at any moment, at odd speeds, under a storm of calls; beside a registry.
   'commands',
 ] as const
+
+/** Measurements, of wall or processor time: this lane runs alone, after the others. */
+export const MEASURED_LANE = 'measurements'

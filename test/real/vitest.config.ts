@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { LANES } from './lanes.js'
+import { LANES, MEASURED_LANE } from './lanes.js'
 
 /** Real peers. A project is a lane: its files run one after another. `run.ts` runs the projects side by side. */
 export default defineConfig({
@@ -11,7 +11,7 @@ export default defineConfig({
     setupFiles: ['test/kit/equal-bytes.ts'],
     fileParallelism: false,
     reporters: ['default', './test/kit/slowest-files.ts'],
-    projects: LANES.map((name) => ({
+    projects: [...LANES, MEASURED_LANE].map((name) => ({
       extends: true as const,
       test: { name, include: [`test/real/${name}/**/*.test.ts`] },
     })),
