@@ -18,9 +18,11 @@ const MAX_PARALLEL_LANES = availableParallelism() + 1
 /** Lines that are repeated of a lane that failed. */
 const MAX_FAILURE_LINES = 60
 
+let stopped = false
 const running = new Set<ChildProcess>()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
+    stopped = true
     // Vitest takes down what its tests have opened.
     for (const child of running) child.kill(signal)
     if (running.size === 0) process.exit(1)
@@ -72,16 +74,16 @@ async function allLanes(): Promise<number> {
   const waiting = [...LANES]
   const lanes: LaneRun[] = []
   const next = async () => {
-    for (let name = waiting.shift(); name; name = waiting.shift()) lanes.push(await lane(name))
+    for (let name = waiting.shift(); name && !stopped; name = waiting.shift()) lanes.push(await lane(name))
   }
   await Promise.all(Array.from({ length: MAX_PARALLEL_LANES }, next))
-  lanes.push(await lane(MEASURED_LANE))
+  if (!stopped) lanes.push(await lane(MEASURED_LANE))
   const rows = [{ name: 'installing peers', code: 0, seconds: installed }, ...lanes].map(
     ({ name, code, seconds }) => `${seconds.toFixed(0).padStart(8)} s  ${name}${code === 0 ? '' : ` failed (${code})`}`,
   )
   const failed = lanes.filter(({ code }) => code !== 0)
   process.stdout.write(`${failed.map(failuresOf).join('')}\nlanes:\n${rows.join('\n')}\n`)
-  return failed.length === 0 ? 0 : 1
+  return failed.length === 0 && !stopped ? 0 : 1
 }
 
 const argv = process.argv.slice(2)
