@@ -67,6 +67,19 @@ async function availableNode(name: string) {
     await expect.poll(look, { timeout: REAL_PEER_TIMEOUT, interval: 100 }).toBe(state)
     return seen.at(-1)!
   }
+  /** Waits until Ironic knows that the agent has begun a step. */
+  const isUnderWay = async (step: string): Promise<void> => {
+    const look = async () => {
+      const { provision_state, reservation, deploy_step } = (await ironic.done(
+        200,
+        'GET',
+        `/v1/nodes/${uuid}`,
+      )) as ApiNode
+      return { provision_state, reservation, deploy_step }
+    }
+    const expected = { provision_state: 'wait call-back', reservation: null, deploy_step: { step } }
+    await expect.poll(look, { timeout: REAL_PEER_TIMEOUT, interval: 100 }).toMatchObject(expected)
+  }
   const deploying = async (...deploy_steps: { step: string; priority: number; args: object }[]) => {
     await provision('active', { deploy_steps: deploy_steps.map((each) => ({ interface: 'deploy', ...each })) })
     await reached('wait call-back')
@@ -75,7 +88,7 @@ async function availableNode(name: string) {
   await reached('manageable')
   await provision('provide')
   await reached('available')
-  return { uuid, seen, provision, reached, deploying }
+  return { uuid, seen, provision, reached, isUnderWay, deploying }
 }
 
 test('a step written by the guide is run by a real conductor, on the agent of the command line', async () => {
@@ -131,15 +144,13 @@ test('an agent that is killed in the middle of a step continues with its boot, a
       interface: 'deploy',
       on: ['deploy'],
       run: async ({ clock, progress, signal }) => {
-        // By then Ironic knows that the step has begun.
-        await clock.sleep(2000, { signal })
         progress.stage('waiting')
         await clock.sleep(600_000, { signal })
       },
     })`,
   )
   const { stateDir } = await machineOfItsOwn('killed')
-  const { uuid, reached, deploying } = await availableNode('killed-agent')
+  const { uuid, reached, isUnderWay, deploying } = await availableNode('killed-agent')
   const agent = () =>
     agentProcess(
       ...['--ironic-url', ironic.url, '--node-uuid', uuid, '--state-dir', stateDir, '--machine', 'machine-1'],
@@ -150,6 +161,7 @@ test('an agent that is killed in the middle of a step continues with its boot, a
   await expect
     .poll(() => first.lines, { timeout: REAL_PEER_TIMEOUT })
     .toContainEqual(expect.objectContaining({ step: 'slow', name: 'waiting' }))
+  await isUnderWay('slow')
   await first.kill()
   // A real conductor takes an agent without its commands for one that has rebooted, and goes on to the next step.
   await using second = agent()
