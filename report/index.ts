@@ -1,5 +1,5 @@
 /** Reports as HTML pages: their parts, the page of a lab, that of a node. */
-export { diskBar, timeChart } from './html/charts.js'
+export { diskBar, timeChart, type Bar } from './html/charts.js'
 export { htmlPage, pageHeaders, type Tone } from './html/html-page.js'
 export { Html, escapeHtml, markup } from './html/html.js'
 export { causeList, checkTable, factList, foldText, htmlBadge, htmlTable } from './html/parts.js'

@@ -121,6 +121,44 @@ test('a run replaces the report of another, and leaves it as it is where it cann
   }
 })
 
+test('a failed host is annotated for GitHub Actions and GitLab, and summed up for the job', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-annotate-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const faults = join(folder, 'faults.json')
+    const effect = { kind: 'exit-code', code: 1, stderr: 'Error: 100% full' }
+    await writeFile(faults, JSON.stringify([{ match: { program: 'coreos-installer' }, effect }]))
+    const summary = join(folder, 'summary.md')
+    await writeFile(summary, 'the step before\n')
+    const failed = command(
+      [
+        'run',
+        file,
+        '--rehearse',
+        '--faults',
+        faults,
+        '--no-ui',
+        '--annotate',
+        'github',
+        '--markdown',
+        join(folder, 'night.md'),
+      ],
+      { variables: { GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: folder } },
+    )
+    expect(await failed.ended, failed.stdout).toBe(1)
+    expect(failed.stdout).toMatch(
+      /^::error title=node-1%3A failed in steps,file=hosts\.yaml,line=6::.*%0Abecause: .*100%25 full/m,
+    )
+    const markdown = await readFile(join(folder, 'night.md'), 'utf8')
+    expect(markdown).toContain('0 of 1 host ok')
+    expect(await readFile(summary, 'utf8')).toBe(`the step before\n${markdown}`)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('escape sequences that a host prints do not reach the terminal', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-escapes-'))
   try {

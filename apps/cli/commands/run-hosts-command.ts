@@ -1,11 +1,13 @@
 import { rm, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import {
   checkForIronic,
   checkHosts,
   MACHINE_POLL_INTERVAL,
   expectedTimes,
+  githubAnnotations,
+  gitlabCodeQuality,
   junitXml,
   nothingToResume,
   explainFolderError,
@@ -20,6 +22,7 @@ import {
   RunFolder,
   RunFollower,
   runHosts,
+  runMarkdown,
   runPlanText,
   stageNames,
   type Host,
@@ -34,7 +37,7 @@ import { loadManagers } from '../../runs/index.js'
 import { defined, systemClock, systemRandom, type Clock } from '../../../base/runtime/index.js'
 import { HttpTransport, IronicClient } from '../../../base/wire/index.js'
 import type { Environment } from '../environment.js'
-import { checkReport, writeReport } from '../output/write-output.js'
+import { appendReport, checkReport, writeReport } from '../output/write-output.js'
 import { accessOf, endpointOf } from '../options/ironic-access.js'
 import { makeCacheRequest } from '../options/cache-request.js'
 import type { RUN_OPTIONS } from '../options/option-lists.js'
@@ -70,7 +73,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     environment.stdout.either(options.json, { event: 'plan', lines }, lines)
     return 0
   }
-  for (const report of [options.html, options.junit]) if (report !== undefined) await checkReport(report)
+  for (const report of reportFiles(options)) await checkReport(report)
   const folder = await openRunFolder(options, environment, path, json)
   if (!folder) return 0
   const { rehearse = false } = options
@@ -101,7 +104,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
     },
     stopping: ctrlC.stopping,
   }
-  const finish = (report: RunReport) => finished(report, { view, options, folder, environment })
+  const finish = (report: RunReport) => finished(report, { view, file, options, folder, environment })
   const running = rehearse
     ? rehearsed(options, environment, { file, hosts, shared, follower, finish })
     : onRealHosts(options, environment, { file, hosts, shared, follower, finish, throughIronic })
@@ -310,12 +313,14 @@ async function untilStopped(
 
 interface EndedRun {
   view: RunView
+  file: HostsFile
   options: RunCommandOptions
   folder: RunFolder
   environment: Environment
 }
 
-async function finished(report: RunReport, { view, options, folder, environment }: EndedRun): Promise<number> {
+async function finished(report: RunReport, ended: EndedRun): Promise<number> {
+  const { view, options, folder, environment } = ended
   view.end()
   view.report(report)
   if (report.ended_at === null && !report.check_only)
@@ -328,7 +333,28 @@ async function finished(report: RunReport, { view, options, folder, environment 
   await folder.write(`reports/${report.id}.xml`, junitXml(report))
   if (options.html !== undefined) await writeReport(options.html, html)
   if (options.junit !== undefined) await writeReport(options.junit, junitXml(report))
+  if (options.markdown !== undefined) await writeReport(options.markdown, runMarkdown(report))
+  await annotate(report, ended)
   return report.ok ? 0 : 1
+}
+
+/** The Code Quality report, by the name that GitLab's documentation gives it. */
+const CODE_QUALITY_FILE = 'gl-code-quality-report.json'
+
+const reportFiles = ({ html, junit, markdown, annotate: ci }: RunCommandOptions): string[] =>
+  [html, junit, markdown, ci === 'gitlab' ? CODE_QUALITY_FILE : undefined].filter((file) => file !== undefined)
+
+/** Tells the CI of the failures; GitHub Actions gets a summary of the job too. */
+async function annotate(report: RunReport, { options, file, environment }: EndedRun): Promise<void> {
+  const { stdout, stderr, variables } = environment
+  if (options.annotate === undefined) return
+  const located = { ...report, file: pathInProject(report.file, variables) }
+  if (options.annotate === 'gitlab') return writeReport(CODE_QUALITY_FILE, gitlabCodeQuality(located, file.lines))
+  // GitHub reads commands from both; with --json the other one is for programs.
+  const output = options.json ? stderr : stdout
+  output.lines(githubAnnotations(located, file.lines))
+  const summary = variables['GITHUB_STEP_SUMMARY']
+  if (summary) await appendReport(summary, runMarkdown(report))
 }
 
 function checkRunOptions(options: RunCommandOptions): void {
@@ -354,10 +380,25 @@ function checkRunOptions(options: RunCommandOptions): void {
   if (check && restart)
     throw usage('--check looks, and --restart begins a run', 'leave one of them out, or name another --state-dir')
   isDashboardServed(options)
-  if (options.html !== undefined && resolve(options.html) === resolve(options.junit ?? ''))
-    throw usage('--html and --junit name the same file', 'name two files')
+  refuseOneFileTwice(options)
   if (plan && (check || resume || restart)) throw usage('--plan contacts nothing', 'leave the other option out')
   if (check && resume) throw usage('--check and --resume exclude each other', 'leave one of them out')
+}
+
+/** A path from the checkout of a CI, as its pages know files; a file elsewhere stays as it was named. */
+function pathInProject(path: string, variables: Environment['variables']): string {
+  const project = variables['GITHUB_WORKSPACE'] || variables['CI_PROJECT_DIR'] || process.cwd()
+  const inside = relative(project, resolve(path))
+  return inside.startsWith('..') || isAbsolute(inside) ? path : inside
+}
+
+function refuseOneFileTwice(options: RunCommandOptions): void {
+  const names = (['html', 'junit', 'markdown'] as const).filter((name) => options[name] !== undefined)
+  for (const [index, name] of names.entries()) {
+    const twin = names.slice(index + 1).find((other) => resolve(options[other]!) === resolve(options[name]!))
+    if (twin === undefined) continue
+    throw usageError(`--${name} and --${twin} name the same file`, 'name two files', 'run-options')
+  }
 }
 
 function chosen({ hosts, path }: HostsFile, only: readonly string[] | undefined): readonly Host[] {

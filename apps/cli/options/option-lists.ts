@@ -250,6 +250,8 @@ export const RUN_ATTACH_OPTIONS = [
   'parallel',
   'serve-image',
   'junit',
+  'markdown',
+  'annotate',
   'html',
   'open',
   'no-ui',

@@ -1,4 +1,4 @@
-import { open, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, open, rm, stat, writeFile } from 'node:fs/promises'
 import { UserError } from '../../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 
@@ -13,6 +13,15 @@ export async function writeOutput(path: string, text: string, name = path): Prom
 
 /** @throws UserError `report-file` */
 export const writeReport = (path: string, text: string): Promise<void> => writeOutput(path, text, `the report ${path}`)
+
+/** @throws UserError `report-file` */
+export async function appendReport(path: string, text: string): Promise<void> {
+  try {
+    await appendFile(path, text)
+  } catch (cause) {
+    throw fileUnwritableError(`the report ${path}`, cause)
+  }
+}
 
 /**
  * Refuses a file that cannot be written, before the work that it would report. What is in it stays.

@@ -96,4 +96,6 @@ export interface HostsFile {
   readonly folder: string
   readonly run: NonNullable<HostsDocument['run']>
   readonly hosts: readonly Host[]
+  /** Line of each host in the file, by its name; the first is 1. */
+  readonly lines: ReadonlyMap<string, number>
 }

@@ -41,7 +41,8 @@ export function parseHosts(text: string, path: string): HostsFile {
   const document = readNested(text, path, (each) =>
     parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
   )
-  const place: DescribePlace = (keys) => `${path}:${yamlPlace(document, keys, lines)?.line ?? 1}`
+  const lineOf = (keys: Path) => yamlPlace(document, keys, lines)?.line ?? 1
+  const place: DescribePlace = (keys) => `${path}:${lineOf(keys)}`
   const [broken] = document.errors
   if (broken)
     throw hostsFileError(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
@@ -59,7 +60,8 @@ export function parseHosts(text: string, path: string): HostsFile {
       `there is no host ${run.canary}${didYouMean(run.canary, Object.keys(hosts))}`,
     )
   refuseTwins(all, place)
-  return { path, folder, run, hosts: all }
+  const hostLines = new Map(Object.keys(hosts).map((name) => [name, lineOf(['hosts', name])]))
+  return { path, folder, run, hosts: all, lines: hostLines }
 }
 
 const hostsCheck = schemaCheck<HostsDocument>(HOSTS_SCHEMA)

@@ -1,5 +1,6 @@
 import { countText, elapsedText, sizeText, wrapWords } from '../../../base/runtime/index.js'
 import type { TableRow } from '../pipeline/run-events.js'
+import { consoleLines, failureLines } from './host-failure.js'
 import type { HostRunReport, RunReport, MethodReport } from './run-report.js'
 
 const REPORT_WIDTH = 80
@@ -37,10 +38,9 @@ export function runReportLines(report: RunReport): string[] {
       cut(
         `${host.host.slice(0, 24).padEnd(width)}  ${`${outcome}${where}`.padEnd(22)} ${elapsedText(host.seconds * 1000).padStart(9)}`,
       ),
-      ...chainOf(host).flatMap((sentence, depth) =>
-        wrapDetails(`${depth === 0 ? '' : 'because: '}${sentence}`).map((line) => `  ${line}`),
+      ...[...failureLines(host), ...consoleLines(host)].flatMap((sentence) =>
+        wrapDetails(sentence).map((line) => `  ${line}`),
       ),
-      ...host.console.flatMap(({ kind, line }) => wrapDetails(`console, ${kind}: ${line}`).map((each) => `  ${each}`)),
     ]
   })
   return [
@@ -79,13 +79,6 @@ export const methodText = ({ outcome, seconds, failed_in: stage }: MethodReport)
   outcome === 'skipped'
     ? 'not started'
     : `${stage === null ? outcome : `failed in ${stage}`}, ${elapsedText(seconds * 1000)}`
-
-/** The sentences of a failure from the outermost to its cause, and the remedy. */
-export function chainOf({ outcome, why, stages }: HostRunReport): string[] {
-  const failure = stages.find(({ status }) => status === 'failed')?.failure
-  if (failure) return [...failure.sentences, ...(failure.remedy === null ? [] : [`try: ${failure.remedy}`])]
-  return outcome === 'skipped' && why !== null ? [why] : []
-}
 
 const cut = (line: string): string =>
   (line.length > REPORT_WIDTH ? `${line.slice(0, REPORT_WIDTH - 1)}…` : line).trimEnd()

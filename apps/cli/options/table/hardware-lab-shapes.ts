@@ -35,5 +35,11 @@ export const HARDWARE_LAB_SHAPES = {
   },
   rehearse: { description: 'run on simulated machines with the hardware that the file describes', schema: FLAG },
   junit: { value: 'FILE', description: 'write a JUnit report', schema: OPTION_TEXT_SCHEMA },
+  markdown: { value: 'FILE', description: 'write a summary as Markdown', schema: OPTION_TEXT_SCHEMA },
+  annotate: {
+    value: 'CI',
+    description: 'report failures at their lines of the file: github prints them, gitlab writes a Code Quality report',
+    schema: { type: 'string', enum: ['github', 'gitlab'] },
+  },
   html: { value: 'FILE', description: 'write a report as one HTML file', schema: OPTION_TEXT_SCHEMA },
 } as const satisfies Record<string, CommandOptionShape>
