@@ -25,22 +25,17 @@ export function outcomeText(host: HostRunReport): string {
   return stage === undefined ? host.outcome : `${host.outcome} in ${stage}`
 }
 
-/** The sentences of a failure from the outermost to its cause, and the remedy; the reason why a host was not begun. */
-export function chainOf(host: HostRunReport): string[] {
-  const failure = failureOf(host)
-  if (failure) return [...failure.sentences, ...remedyLines(failure)]
-  return host.outcome === 'skipped' && host.why !== null ? [host.why] : []
-}
-
-/** {@link chainOf} as lines of a text: each sentence after the first says that it is a reason. */
+/**
+ * Lines of a text: the sentences of a failure from the outermost to its cause, each but the first named as a reason, and
+ * the remedy; or the reason why a host was not begun.
+ */
 export function failureLines(host: HostRunReport): string[] {
   const failure = failureOf(host)
-  if (!failure) return chainOf(host)
-  const sentences = failure.sentences.map((sentence, depth) => (depth === 0 ? sentence : `because: ${sentence}`))
-  return [...sentences, ...remedyLines(failure)]
+  if (!failure) return host.outcome === 'skipped' && host.why !== null ? [host.why] : []
+  const { sentences, remedy } = failure
+  const reasons = sentences.map((sentence, depth) => (depth === 0 ? sentence : `because: ${sentence}`))
+  return remedy === null ? reasons : [...reasons, `try: ${remedy}`]
 }
-
-const remedyLines = ({ remedy }: FailedStage): string[] => (remedy === null ? [] : [`try: ${remedy}`])
 
 /** Lines of the console that say that something went wrong. */
 export const consoleLines = (host: HostRunReport): string[] =>

@@ -13,7 +13,7 @@ import {
   type Tone,
 } from '../../../report/index.js'
 import type { HostRunReport, RunReport } from './run-report.js'
-import { chainOf, failureOf, outcomeText } from './host-failure.js'
+import { failureOf, outcomeText } from './host-failure.js'
 import { methodText } from './text.js'
 
 /** The report as one HTML file that needs nothing else: a timeline a host, failures with their causes, consoles. */
@@ -103,6 +103,8 @@ function stageBars({ stages, outcome }: HostRunReport, began: number, length: nu
 function hostHtml(host: HostRunReport, began: number, length: number, console: string): Html {
   const { facts, outcome, stages } = host
   const bars = stageBars(host, began, length)
+  const failure = failureOf(host)
+  const reasons = failure?.sentences ?? (outcome === 'skipped' && host.why !== null ? [host.why] : [])
   const disk = [
     facts.diskPath,
     facts.diskModel,
@@ -118,7 +120,8 @@ function hostHtml(host: HostRunReport, began: number, length: number, console: s
 <h3>${host.host} ${htmlBadge(outcome, OUTCOMES[outcome])} <small>${elapsedText(host.seconds * 1000)}</small></h3>
 <p>${[machine, disk.filter(Boolean).join(', ')].filter((text) => text !== '').join('; ')}</p>
 ${timeChart([{ label: 'Stages', bars }], { from: 0, to: length, axis: ['0 s', elapsedText(length)] })}
-${causeList([...chainOf(host), ...host.console.map(({ kind, line }) => markup`console, ${kind}: <code>${line}</code>`)], null)}
+${causeList(reasons, failure?.remedy ?? null)}
+${host.console.map(({ kind, line }) => markup`<p>console, ${kind}: <code>${line}</code></p>`)}
 ${checks.length > 0 && checkTable(checks)}
 ${htmlTable(
   [{ title: 'Stage' }, { title: 'Status' }, { title: 'Attempts', kind: 'number' }, { title: 'Took', kind: 'number' }],

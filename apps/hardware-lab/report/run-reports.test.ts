@@ -139,6 +139,7 @@ test('the page begins with the table, failed hosts first, and has no gap without
   expect(order).toEqual(['full', 'stopped', 'well', 'later'])
   expect(page.indexOf('<a href="#host-full">')).toBeLessThan(page.indexOf('id="host-full"'))
   expect(page).toContain('failed in steps')
+  expect(page).toContain('<b>What to do:</b> use a larger disk')
   expect(page).toContain('no space left, 100% | &lt;b&gt;full&lt;/b&gt;')
   const [, lane] = page.slice(page.indexOf('id="host-full"')).match(/aria-label="(Stages: [^"]+)"/)!
   expect(lane).toBe(
