@@ -30,6 +30,7 @@ export { effectText, membersText } from './faults/effect-text.js'
 export { EXCHANGE_PARTIES } from './faults/exchange-parties.js'
 export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './faults/fault-choices.js'
 export { faultFrom, readFaults } from './faults/fault-document.js'
+export { FAULT } from './operations/control-schemas.js'
 export {
   effectFacts,
   type EffectOf,

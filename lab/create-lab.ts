@@ -1,7 +1,16 @@
 import { IPA_PACE } from '../agent/index.js'
-import { LabClock, defined, seededRandom, VirtualClock, type Clock, type MovableClock } from '../base/runtime/index.js'
+import {
+  LabClock,
+  UserError,
+  defined,
+  seededRandom,
+  VirtualClock,
+  type Clock,
+  type MovableClock,
+} from '../base/runtime/index.js'
 import type { InstallCoreosArgs } from '../steps/index.js'
 import { ironicErrors, type RequestedStep } from '../base/wire/index.js'
+import { checkedFaults, checkEnrollOptions, checkLabOptions } from './lab-checks.js'
 import { labFetch } from './lab-fetch.js'
 import type { EnrollOptions, Lab, LabOptions } from './lab.js'
 import { StagedNode } from './lab-node.js'
@@ -115,7 +124,8 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
 /**
  * Makes a lab for a test: an Ironic, machines and their agents in this process. Nothing of it outlives the test.
  *
- * @throws UserError for an invalid `ironic` configuration, or an address that cannot be listened on
+ * @throws UserError `lab-argument` for a wrong option; for an invalid `ironic` configuration, or an address that cannot be
+ *   listened on
  *
  * @example
  * import { createLab, installCoreos } from 'ironstage'
@@ -127,7 +137,8 @@ const identityOf = ({ managers, ...options }: StagedLabOptions): Record<string, 
  */
 export function createLab(options?: LabOptions & { clock?: 'auto' | 'manual' }): Promise<Lab<MovableClock>>
 export function createLab(options: LabOptions): Promise<Lab>
-export function createLab(options: LabOptions = {}): Promise<Lab> {
+export async function createLab(options: LabOptions = {}): Promise<Lab> {
+  checkLabOptions(options)
   return createLabAt(options)
 }
 
@@ -139,22 +150,38 @@ async function createLabAt(all: LabOptions, from?: StoredSnapshot): Promise<Lab>
   // The port of the lab is taken.
   const network = from && listen ? { ...listen, port: 0 } : listen
   const lab = await composeLab({ ...options, ...paces }, { network, fork, from })
-  const { url, client, clock, events, faults, journal, registry, snapshots, spec, enroll, node, wait, fetchAt } = lab
+  const { url, client, clock, events, journal, registry, snapshots, spec, wait } = lab
+  let isDisposed = false
+  const living = (): typeof lab => {
+    if (isDisposed) throw new UserError('disposed', 'the lab has been disposed of')
+    return lab
+  }
+  const faults = checkedFaults(lab.faults)
   return {
     url,
     client,
     clock,
     events,
-    faults,
+    faults: { ...faults, add: (fault) => living() && faults.add(fault) },
     journal,
     registry,
     snapshots,
     spec,
-    enroll,
-    node,
+    enroll: async (request = {}) => {
+      checkEnrollOptions(request)
+      const name = request.fields?.['name'] ?? request.machine?.id
+      // Ironic refuses the name itself: a node of this name would be taken for that of the machine.
+      if (typeof name === 'string' && (await living().store.node(name)))
+        await client.createNode({ driver: 'redfish', name })
+      return living().enroll(request)
+    },
+    node: async (ident) => living().node(ident),
     wait,
-    fetchAt,
-    [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose](),
+    fetchAt: (base) => living().fetchAt(base),
+    [Symbol.asyncDispose]: () => {
+      isDisposed = true
+      return lab[Symbol.asyncDispose]()
+    },
   }
 }
 

@@ -32,6 +32,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'a resource of the Ignition config could not be fetched',
     remedy: 'check the URL and the network to it',
   },
+  'lab-argument': {
+    sentence: 'an argument of `createLab` or of a method of its lab is wrong',
+    remedy: 'correct what the message names; docs/in-a-test.md shows the options',
+  },
   'locked-folder': {
     sentence: 'another ironstage uses the state folder',
     remedy: 'stop it, or name another folder with --state-dir',
