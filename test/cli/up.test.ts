@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
 
+const run = promisify(execFile)
 const scratch = () => mkdtemp(join(tmpdir(), 'ironstage-up-'))
 const latest = { 'X-OpenStack-Ironic-API-Version': 'latest' }
 const nodesAt = async (url: string) =>
@@ -28,6 +31,16 @@ describe('ironstage up', () => {
     up.stop()
     expect(await up.ended).toBe(0)
     await expect(fetch(url!)).rejects.toThrow()
+  })
+
+  test('says without machines how to get some, by a command that works', async () => {
+    const up = command(['up', '--port', '0'])
+    const [, curl] = await up.printed(/or at any time\n +(curl .*)\n/)
+    await run('sh', ['-c', curl!])
+    const [, url] = await up.printed(/ready at (\S+) with 0 simulated machines/)
+    expect(await nodesAt(url!)).toHaveLength(3)
+    up.stop()
+    expect(await up.ended).toBe(0)
   })
 
   test('--stop-with-stdin ends with the program that has started it', async () => {

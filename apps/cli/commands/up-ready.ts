@@ -47,6 +47,13 @@ export function readyLines(
           ]),
         ]
       : []),
+    ...(machines === 0 && nodes === null
+      ? [
+          '  machines: ironstage up --nodes 3, or at any time',
+          `    ${curl} ${url}/_lab/nodes -H 'content-type: application/json' -d '{"count": 3}'`,
+          '',
+        ]
+      : []),
     `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
     '',
   ]
