@@ -28,7 +28,10 @@ interface Times {
 async function timesOf(...argv: string[]): Promise<Times> {
   const timed = ['-c', 'TIMEFORMAT="%R %U %S"; { time "$@" > /dev/null 2>&1; } 2>&1', 'timed', ...argv]
   const { stdout } = await run('bash', timed, { env: clients.variables })
-  const [elapsed, user, system] = stdout.trim().split(' ').map((seconds) => Number(seconds) * 1000)
+  const [elapsed, user, system] = stdout
+    .trim()
+    .split(' ')
+    .map((seconds) => Number(seconds) * 1000)
   return { elapsed: elapsed!, processor: user! + system! }
 }
 
