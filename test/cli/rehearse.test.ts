@@ -20,6 +20,25 @@ describe('ironstage rehearse upgrade', () => {
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100)
   })
 
+  test('prints a summary, the whole story on request, and the whole story of a failure', async () => {
+    const short = await rehearsal('agent-container')
+    expect(short.code).toBe(0)
+    expect(short.stdout).toMatch(/^ +\d:\d\d:\d\d  holds  /m)
+    expect(short.stdout).not.toMatch(/^ +\d:\d\d:\d\d  (cvo|bmo|mco) /m)
+    const [, lines] = /--story prints all (\d+) lines/.exec(short.stdout)!
+    const long = await rehearsal('--story', 'agent-container')
+    expect(long.stdout).toMatch(/^ +\d:\d\d:\d\d  bmo /m)
+    const entries = long.stdout.split('\n').filter((line) => /^ +\d:\d\d:\d\d  /.test(line))
+    // The beginning and the end have no time.
+    expect(entries).toHaveLength(Number(lines) - 2)
+    const failed = await rehearsal('ironic-forgets', '--without', 'bmo/adopts')
+    expect(failed.code).toBe(1)
+    const [before, after] = failed.stdout.split('\nThe whole story:\n')
+    expect(before).toContain('did not go as expected')
+    expect(before).not.toMatch(/^ +\d:\d\d:\d\d  bmo /m)
+    expect(after).toMatch(/^ +\d:\d\d:\d\d  bmo /m)
+  })
+
   test('plays a file, a JSON object a line, and ends with 1 where an expectation fails', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-rehearse-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))

@@ -1,6 +1,7 @@
 import { Behaviours } from '../../../base/kubernetes/index.js'
 import {
   ALL_BEHAVIOURS,
+  isMilestone,
   readOwnRelease,
   readScenario,
   rehearse,
@@ -33,15 +34,15 @@ type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[numb
 const FIRST = 'deploy-image'
 
 /**
- * `ironstage rehearse upgrade [SCENARIO|FILE...]`: plays stories of upgrades and prints each event when it happens. Exit code 1 where an
- * expectation fails.
+ * `ironstage rehearse upgrade [SCENARIO|FILE...]`: plays stories of upgrades and prints what happens at that moment: the milestones, or
+ * everything. Exit code 1 where an expectation fails.
  */
 export async function rehearseUpgrade(
   options: RehearseCommandOptions,
   environment: Environment,
   names: readonly string[],
 ): Promise<number> {
-  const { all = false, list = false, without = [], seed = 1, json = false } = options
+  const { all = false, list = false, story = false, without = [], seed = 1, json = false } = options
   const { stdout, stopped } = environment
   if (list) {
     if (json) for (const line of listed()) stdout.json(line)
@@ -54,20 +55,45 @@ export async function rehearseUpgrade(
   const wanted = all
     ? STORIES
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
-  const show = (line: StoryLine): void => stdout.either(json, line, storyLines(line, stdout.columns))
   let holds = true
   for (const scenario of wanted) {
     stopped.throwIfAborted()
+    const view = json || story ? eachLine(environment, json) : summary(environment)
     const end = await rehearse(scenario, {
       without,
       seed,
       logger: onlyErrors(logTo(environment, json)),
       signal: stopped,
-      onLine: show,
+      onLine: (line) => view.show(line),
     })
+    view.end?.(end.holds)
     holds &&= end.holds
   }
   return holds ? 0 : 1
+}
+
+interface StoryView {
+  show: (line: StoryLine) => void
+  end?: (holds: boolean) => void
+}
+
+const eachLine = ({ stdout }: Environment, json: boolean): StoryView => ({
+  show: (line) => stdout.either(json, line, storyLines(line, stdout.columns)),
+})
+
+/** Prints milestones when they happen, and the whole story of a scenario that did not go as expected. */
+function summary({ stdout }: Environment): StoryView {
+  const story: StoryLine[] = []
+  return {
+    show: (line) => {
+      story.push(line)
+      if (isMilestone(line)) stdout.lines(storyLines(line, stdout.columns))
+    },
+    end: (holds) => {
+      if (holds) return stdout.line(`  --story prints all ${story.length} lines`)
+      stdout.lines(['', 'The whole story:', ...story.flatMap((line) => storyLines(line, stdout.columns))])
+    },
+  }
 }
 
 /** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */

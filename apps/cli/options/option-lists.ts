@@ -177,7 +177,16 @@ export const IGNITION_MERGE_OPTIONS = ['spec', 'follow'] as const
 export const IGNITION_TRANSLATE_OPTIONS = ['spec'] as const
 export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 
-export const REHEARSE_OPTIONS = ['all', 'list', 'without', 'seed', 'json', 'image-ca', ...REGISTRY_OPTIONS] as const
+export const REHEARSE_OPTIONS = [
+  'all',
+  'list',
+  'story',
+  'without',
+  'seed',
+  'json',
+  'image-ca',
+  ...REGISTRY_OPTIONS,
+] as const
 
 export const FLEET_OPTIONS = [
   ...namesOf(FLEET_SHAPES),

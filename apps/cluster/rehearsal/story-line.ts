@@ -46,6 +46,18 @@ export interface StoryEnd extends StoryLineHead {
   failures: readonly string[]
 }
 
+/** The design documents that stories play, by the numbers of docs/design-coverage.md. */
+const DESIGN_DOCUMENTS: Readonly<Record<string, string>> = {
+  '000': 'the CoreOS image in the release',
+  '001': 'updating boot images',
+  '002': 'first class CoreOS in Metal3',
+  '003': 'base images without cluster content',
+  '004': 'stream metadata',
+}
+
+/** Lines of a summary: requests of the administrator, checks and the outcome, without the work of operators. */
+export const isMilestone = (line: StoryLine): boolean => line.event !== 'act' || line.actor === 'administrator'
+
 const CLOCK_WIDTH = 8
 const ACTOR_WIDTH = 13
 
@@ -53,7 +65,8 @@ const ACTOR_WIDTH = 13
 export function storyLines(line: StoryLine, columns = 80): string[] {
   switch (line.event) {
     case 'begin': {
-      const of = line.document === null ? '' : ` (document ${line.document})`
+      const named = line.document === null ? undefined : (DESIGN_DOCUMENTS[line.document] ?? line.document)
+      const of = named === undefined ? '' : ` (design document: ${named})`
       const title = wrapStory(`${line.scenario}: ${line.title}${of}`, columns - 2)
       return [
         '',

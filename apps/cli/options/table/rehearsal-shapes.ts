@@ -4,6 +4,7 @@ import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape 
 /** Options of `rehearse` and `chaos`. */
 export const REHEARSAL_SHAPES = {
   list: { description: 'list the scenarios and the behaviours of their actors', schema: FLAG },
+  story: { description: 'print each action of each actor, and the reason', schema: FLAG },
   without: {
     value: 'BEHAVIOUR',
     description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',
