@@ -10,14 +10,15 @@ const made = join(root, 'dist/page/index.html')
 // A server may read them meanwhile: they are written only when there is a change.
 if (isFresh()) process.exit()
 
-const { build } = await import('vite')
+const { build, createLogger } = await import('vite')
 await build({
   root: join(root, 'apps/ui'),
   configFile: false,
   // Names of files are relative: a proxy may serve the page below another path.
   base: './',
   logLevel: 'warn',
-  plugins: [controlOfThePage(), carriedPackagesNamed()],
+  customLogger: loggerOfThePage(),
+  plugins: [controlOfThePage(), noModulesOfNode(), carriedPackagesNamed()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: join(root, 'dist/page'),
@@ -62,6 +63,29 @@ function controlOfThePage() {
         answer: typeof answer === 'string' ? answer : undefined,
       }))
       return `export const CONTROL_OPERATIONS = ${JSON.stringify(calls)}`
+    },
+  }
+}
+
+/** Leaves out warnings of Node.js modules that rooms import: {@link noModulesOfNode} looks at those that stay. */
+function loggerOfThePage() {
+  const logger = createLogger('warn')
+  const { warn } = logger
+  logger.warn = (message, options) => {
+    if (!message.includes('has been externalized for browser compatibility')) warn(message, options)
+  }
+  return logger
+}
+
+/** Refuses a page with an empty module in the place of one of Node.js. */
+function noModulesOfNode() {
+  return {
+    name: 'no-modules-of-node',
+    generateBundle(_, files) {
+      for (const { modules = {} } of Object.values(files))
+        for (const [id, { renderedLength }] of Object.entries(modules))
+          if (id.includes('browser-external') && renderedLength > 0)
+            this.error(`the page uses a module of Node.js: ${id.replace(/^.*browser-external:?/, '')}`)
     },
   }
 }
