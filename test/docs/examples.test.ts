@@ -82,6 +82,30 @@ describe('a lab', () => {
   })
 })
 
+test('the dashboard of Grafana reads metrics and labels that a lab has', async () => {
+  const text = await read('examples/grafana/dashboard.json')
+  const { panels } = JSON.parse(text) as { panels: { targets: { expr: string }[] }[] }
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  const page = await read('docs/control.md')
+  // As in `ironstage_nodes{provision_state}`.
+  const metrics = new Map(
+    [...page.matchAll(/`(ironstage_\w+)(?:\{([\w,]+)\})?`/g)].map(([, name, labels = '']) => [
+      name!,
+      labels.split(','),
+    ]),
+  )
+  expect(queries.length).toBeGreaterThan(12)
+  for (const query of queries) {
+    const [, name] = /(ironstage_\w+?)(?:_count|_bucket)?\{/.exec(query)!
+    const known = ['job', 'instance', 'le', ...(metrics.get(name!) ?? ['unknown metric'])]
+    const [, condition] = /\{(.*?)\}/.exec(query)!
+    const used = [...condition!.matchAll(/(\w+)=/g), ...(/by \((.*?)\)/.exec(query)?.[1] ?? '').matchAll(/(\w+)/g)].map(
+      ([, label]) => label,
+    )
+    expect(known, query).toEqual(expect.arrayContaining(used))
+  }
+})
+
 test.each([
   ['docs/hardware-lab.md', 'examples/hosts.yaml'],
   ['docs/hardware-lab.md', 'examples/night.yaml'],
