@@ -79,6 +79,19 @@ test.each(['null', '5', 'true'])('a body that is %j is a 400, where IPA trips (5
   })
 })
 
+test.each([
+  ['NaN', /Unexpected token 'N'/],
+  ['Infinity', /Unexpected token 'I'/],
+  ["'text'", /Unexpected token '''/],
+])('a body with %s is refused in the words of our parser', async (value, words) => {
+  await using scene = await new AgentScene().serving()
+  const text = `{"name": "standby.sync", "params": {"a": ${value}}}`
+  expect(await ask(scene.agent.dispatch, 'POST', `/v1/commands/?agent_token=${TOKEN}`, text)).toMatchObject({
+    status: 400,
+    body: { faultcode: 'Client', faultstring: expect.stringMatching(words) as string },
+  })
+})
+
 test('a body of 50,000 nested lists is a 400', async () => {
   const text = `{"name": "standby.sync", "params": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`
   await using scene = await new AgentScene().serving()

@@ -39,6 +39,21 @@ test('a finding has line and column in bytes, and a warning alone refuses nothin
   })
 })
 
+test('unknown keys of an object are reported in the order of the text', () => {
+  const { findings } = validateIgnition('{"zeta": 1, "ignition": {"version": "3.4.0"}, "beta": 2, "alpha": 3}')
+  expect(findings.map(({ path }) => path)).toEqual(['$.zeta', '$.beta', '$.alpha'])
+})
+
+test('of several partition numbers that collide the first in the text is reported', () => {
+  const partitions = [1, 2, 2, 1].map((number, index) => ({ number, label: `p${index}` }))
+  const { findings } = validateIgnition({
+    ignition: { version: '3.4.0' },
+    storage: { disks: [{ device: '/dev/sda', partitions }] },
+  })
+  const collisions = findings.filter(({ message }) => message === 'partition numbers collide')
+  expect(collisions.map(({ path }) => path)).toEqual(['$.storage.disks.0.partitions.2'])
+})
+
 test('findings about an object have no places', () => {
   const { findings } = validateIgnition({ ignition: { version: '3.4.0' }, storage: { files: [{ path: 'a' }] } })
   expect(findings.map(findingLine)).toEqual(['error at $.storage.files.0.path: path not absolute'])

@@ -121,6 +121,17 @@ describe('power and boot', () => {
     expect(machine.boot()).toMatchObject({ outcome: 'ramdisk' })
   })
 
+  test('hardware takes no time without a pace', async () => {
+    const clock = new VirtualClock()
+    await using l = await lab({ clock })
+    const machine = await l.machines.create(spec())
+    await machine.setBoot(RAMDISK)
+    await clock.until(machine.setPower('on'))
+    await until(() => machine.boot() !== undefined)
+    expect(machine.boot()).toMatchObject({ outcome: 'ramdisk' })
+    expect(clock.elapsed()).toBe(0)
+  })
+
   test('power can be switched off while the machine is still booting', async () => {
     const clock = new VirtualClock()
     await using l = await lab({ clock, pace: { bootRamdisk: 90_000 } })

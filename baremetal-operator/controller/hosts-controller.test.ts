@@ -300,13 +300,13 @@ test('annotations: a paused host is left alone, a detached one has no node, a re
 
 test('the inspect annotation inspects hardware again that is known, once', async () => {
   const { apply, until, states, operator, lab } = await opened()
-  const annotated = (value?: string) =>
+  const annotated = (value?: string, more: string[] = []) =>
     apply(
       manifest(
         'one',
         1,
         ['online: false'],
-        value === undefined ? [] : [`annotations: {inspect.metal3.io: "${value}"}`],
+        value === undefined ? more : [`annotations: {inspect.metal3.io: "${value}"}`, ...more],
       ),
     )
   const inspections = () => operator.asked.filter((verb) => verb === 'inspect').length
@@ -318,6 +318,9 @@ test('the inspect annotation inspects hardware again that is known, once', async
   await until('one', { state: 'available' })
   await lab.wait(lab.clock.sleep(600_000))
   expect([inspections(), states('one').slice(4)]).toEqual([2, ['inspecting', 'preparing', 'available']])
+  annotated('', ['labels: {changed: "yes"}'])
+  await lab.wait(lab.clock.sleep(600_000))
+  expect(inspections()).toBe(2)
   annotated()
   await lab.wait(lab.clock.sleep(120_000))
   annotated('')

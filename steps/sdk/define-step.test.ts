@@ -57,9 +57,23 @@ describe('an advertised step', () => {
   test('install_coreos lists every argument and requires none', () => {
     const advertised = installCoreos.advertise('deploy')
     expect(advertised).toMatchObject({ step: 'install_coreos', priority: 0, interface: 'deploy' })
-    expect(Object.keys(advertised.argsinfo!)).toEqual(
-      expect.arrayContaining(['ignition', 'append_karg', 'delete_karg', 'image_url', 'copy_network']),
-    )
+    expect(Object.keys(advertised.argsinfo!)).toEqual([
+      'ignition',
+      'append_karg',
+      'delete_karg',
+      'image_url',
+      'image_sha256',
+      'copy_network',
+      'hostname',
+      'hostname_source',
+      'own_hostname',
+      'platform',
+      'console',
+      'insecure',
+      'preserve_on_error',
+      'check_ignition',
+      'eject_media',
+    ])
     expect(Object.values(advertised.argsinfo!).every(({ required }) => required === false)).toBe(true)
   })
 })

@@ -93,6 +93,11 @@ describe('the check of a command line', () => {
     )
     expect(judged('fio --filename=/dev/sda', { allow: ['burn-in'] })).toMatchObject(operands(['/dev/sda']))
     expect(judged('systemctl reboot', { allow: ['reboot'] })).toMatchObject(operands([]))
+    expect(judged('frobnicate /dev/sda')).toMatchObject({
+      kind: 'refuse',
+      why: 'it is not known what frobnicate would change',
+    })
+    expect(judged('frobnicate /dev/sda', { disposable: true })).toMatchObject(operands(['/dev/sda']))
     expect(judged('sh -c wipefs /dev/sda', { disposable: true })).toMatchObject(operands(['/dev/sda']))
     expect(judged('rm -rf /etc/x', { disposable: true })).toMatchObject(operands([]))
   })

@@ -151,5 +151,9 @@ test.each([
   'iso reset --bog x.iso',
 ])('wrong usage ends with 2: %s', async (line) => {
   const { run } = await scene()
-  expect(await run(line)).toMatchObject({ code: 2, stdout: '' })
+  expect(await run(line)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^ironstage: .* \(ironstage .*\)\n {2}try: ironstage .* --help\n$/) as string,
+  })
 })

@@ -69,7 +69,8 @@ test('the conductor is alive however long it has run', async () => {
 test('a lock does not show in updated_at', async () => {
   await using stage = await openStage()
   const { uuid } = await stage.client.createNode({ driver: 'fake-hardware' })
-  await ask(stage, 'POST', '/v1/ports', JSON.stringify({ node_uuid: uuid, address: '52:54:00:00:00:01' }))
+  const port = JSON.stringify({ node_uuid: uuid, address: '52:54:00:00:00:01' })
+  expect(await ask(stage, 'POST', '/v1/ports', port)).toMatchObject({ status: 201 })
   expect((await ask(stage, 'GET', `/v1/nodes/${uuid}`)).answer).toMatchObject({ updated_at: null })
 })
 

@@ -53,6 +53,12 @@ test('default and logs alone when nothing else is requested', async () => {
   ])
 })
 
+test('the inventory has no MAC address of the BMC', async () => {
+  const { inventory } = await collected(['default'], { bmc: defaultMachineSpec(1).bmc })
+  expect(inventory).toHaveProperty('bmc_address')
+  expect(inventory).not.toHaveProperty('bmc_mac')
+})
+
 test('each of the others adds its key, in IPA’s shape, from the machine’s own files and programs', async () => {
   const names = ['pci-devices', 'usb-devices', 'numa-topology', 'dmi-decode', 'lldp']
   const data = await collected(['default', ...names, 'no-such-collector'], { cpus: 2 })

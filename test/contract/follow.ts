@@ -170,9 +170,15 @@ class Follower {
     const ours = seen.map((each) =>
       labelOf({ ...each, path: this.#recordedPath(each.target), command: commandOf(each) }),
     )
-    if (labels.join('\n') !== ours.join('\n'))
-      this.#tell(recorded[0] ?? expected[0]!, `exchanged\n  ${ours.join('\n  ')}\nrecorded\n  ${labels.join('\n  ')}`)
-    else
+    if (labels.join('\n') !== ours.join('\n')) {
+      const apart = recorded.flatMap(({ seq }) => this.#options.notMade?.[seq] ?? [])
+      const why =
+        apart.length === 0 ? '' : `\nwithout those of which it is known that ${[...new Set(apart)].join('; ')}`
+      this.#tell(
+        recorded[0] ?? expected[0]!,
+        `exchanged\n  ${ours.join('\n  ')}\nrecorded\n  ${labels.join('\n  ')}${why}`,
+      )
+    } else
       expected.forEach((exchange, index) => {
         const our = seen[index]!
         const version = our.headers['x-openstack-ironic-api-version'] ?? our.headers['X-OpenStack-Ironic-API-Version']

@@ -63,6 +63,14 @@ test('a call before the start of the conductor is answered after it', async () =
   })
 })
 
+test('a call that comes before the API waits for it', async () => {
+  const apiSwitch = openApiSwitch()
+  const early = apiSwitch.dispatch({ method: 'GET', target: '/v1/nodes', headers: {}, base: 'http://ironic' })
+  const answer = { status: 200, headers: {}, body: '{}' }
+  apiSwitch.open(() => Promise.resolve(answer))
+  expect(await early).toEqual(answer)
+})
+
 test('a call to a lab that never starts is refused', async () => {
   const apiSwitch = openApiSwitch()
   const waiting = apiSwitch.dispatch({ method: 'GET', target: '/', headers: {}, base: 'http://ironic' })

@@ -148,11 +148,15 @@ test('firmware updates change versions, and the first one is remembered', async 
 test('RAID steps make and remove what was requested', async () => {
   const { lab, node, call } = await manageable()
   await using _ = lab
+  const before = (await node.machine())!.spec.disks.map(({ name }) => name)
+  expect(before.length).toBeGreaterThan(0)
   const disks = [{ size_gb: 'MAX', raid_level: '1', is_root_volume: true }]
   expect((await call('PUT', 'states/raid', { logical_disks: disks })).status).toBe(204)
   await node.provision('clean', { clean_steps: [{ interface: 'raid', step: 'create_configuration' }] })
   expect(await node.settled()).toMatchObject({ provision_state: 'manageable', raid_config: { logical_disks: disks } })
-  expect((await node.machine())!.firmware.volumes).toEqual(disks)
+  const machine = (await node.machine())!
+  expect(machine.firmware.volumes).toEqual(disks)
+  expect(machine.spec.disks.map(({ name }) => name)).toEqual(before)
   await node.provision('clean', { clean_steps: [{ interface: 'raid', step: 'delete_configuration' }] })
   expect(await node.settled()).toMatchObject({ raid_config: {}, target_raid_config: { logical_disks: disks } })
 })

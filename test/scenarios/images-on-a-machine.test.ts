@@ -21,6 +21,17 @@ const sha256 = (bytes: Buffer): string => {
   return digest
 }
 
+/** An image with an MBR of one Linux partition, from the second MiB on. */
+function imageWithMbr(): Buffer {
+  const image = Buffer.alloc(4 * 2 ** 20)
+  const entry = image.subarray(446, 462)
+  entry.writeUInt8(0x83, 4)
+  entry.writeUInt32LE(2048, 8)
+  entry.writeUInt32LE(2048, 12)
+  image.writeUInt16LE(0xaa55, 510)
+  return image
+}
+
 let folder: string
 let server: Server
 let base: string
@@ -32,6 +43,7 @@ beforeAll(async () => {
   raw = await smallImage()
   served.set('/disk.raw', raw)
   served.set('/disk.qcow2', qcow2Image(raw, { compressed: true }))
+  served.set('/mbr.raw', imageWithMbr())
   served.set('/SUMS', Buffer.from(`${sha256(Buffer.from('x'))}  other\n${sha256(raw)} *disk.raw\n`))
   served.set('/disk.raw.sha256', Buffer.from(`${sha256(raw)}\n`))
   served.set('/SUMS512', Buffer.from(`${createHash('sha512').update(raw).digest('hex')}  disk.raw\n`))
@@ -202,6 +214,14 @@ describe('write_image', () => {
     expect((await lab.say('dd if=/dev/sda5 bs=400000 count=1 status=none')).startsWith('config driveconfig')).toBe(true)
     expect(Number(await lab.say('lsblk -bno SIZE /dev/sda5'))).toBeGreaterThanOrEqual(64 * 2 ** 20)
     expect(await holdsImage(lab, 'sda')).toBe(true)
+  })
+
+  test('puts a config drive into no MBR', async () => {
+    await using lab = await stepMachine([testDisk('sda', 5)])
+    const configdrive = gzipSync(Buffer.alloc(400_000, 'config drive')).toString('base64')
+    const writing = lab.run(step('write_image'), { image_info: info('/mbr.raw'), configdrive })
+    await expect(writing).rejects.toThrow('/dev/sda has an MBR: a config drive is only added to a GPT')
+    expect(await readPartitions(lab.machine.target, '/dev/sda')).toMatchObject({ type: 'dos', partitions: [{}] })
   })
 
   test.each([

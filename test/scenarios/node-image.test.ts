@@ -150,6 +150,19 @@ test('power that goes while it pulls costs the pull, not the machine', async () 
   expect(await os(lab, node, ({ pivot }) => pivot!.state === 'done')).toMatchObject({ booted: { image: pullspec } })
 })
 
+test('power that goes before the reboot is requested costs the staged deployment', async () => {
+  await using lab = await createStagedLab({ seed: 5, clock: 'auto' })
+  const node = await deployed(lab, { ignition: { version: '3.4.0' } })
+  const before = await os(lab, node, () => true)
+  const machine = await machineOf(node)
+  await lab.wait(machine.running.rebase(lab.registry.publish(image)))
+  expect(machine.os()!.status.deployments).toHaveLength(before.status.deployments.length + 1)
+  const { id } = machine.boot()!
+  await lab.wait(machine.setPower('reboot'))
+  await lab.wait(booted(lab, machine, id))
+  expect(machine.os()).toEqual(before)
+})
+
 test('the end of ironstage costs the pull, not the machine: files, journal and versions are there in the next process', async () => {
   await using folder = await labFolder()
   const first = await folder.live()

@@ -37,7 +37,7 @@ test('create_configuration makes md devices that lsblk, mdadm and the kernel sho
   const node = config(volume('1', 20, { volume_name: 'os', is_root_volume: true }), volume('5', 'MAX'))
   expect(await lab.run(step('create_configuration'), {}, node)).toEqual(node.target_raid_config)
   expect(await arrays(lab.say)).toEqual({ md0: ['raid1', 20], md1: ['raid5', 159] })
-  expect(await lab.say('mdadm --detail /dev/md0')).toMatch(/Raid Level : raid1[^]*State : clean[^]*Name : m1:os/)
+  expect(await lab.say('mdadm --detail /dev/md0')).toMatch(/Raid Level : raid1[^]*State : clean \n[^]*Name : m1:os/)
   expect(await lab.say('mdadm --examine /dev/sdb2')).toMatch(/Raid Level : raid5[^]*Device Role : Active device 1/)
   expect(await lab.read('/proc/mdstat')).toMatch(/^md0 : active raid1 sdc1\[2\] sdb1\[1\] sda1\[0\]$/m)
   expect(await lab.say('blkid -s TYPE -o value /dev/sda1')).toBe('linux_raid_member\n')

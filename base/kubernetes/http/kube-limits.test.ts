@@ -149,7 +149,11 @@ describe('all objects together', () => {
     const { store } = openKube({ clock: systemClock(), random: seededRandom(1), capacity: 9 * KIB })
     const description = 'x'.repeat(3 * KIB)
     for (const name of ['a', 'b']) store.create('BareMetalHost', host(name, { description }))
-    const full = 'etcdserver: mvcc: database space exceeded'
+    const status: unknown = expect.objectContaining({
+      code: 507,
+      message: 'etcdserver: mvcc: database space exceeded',
+    })
+    const full = expect.objectContaining({ status }) as unknown as Error
 
     expect(() => store.create('BareMetalHost', host('c', { description }))).toThrow(full)
     expect(() => store.create('BareMetalHost', host('c', { description }), { isDryRun: true })).toThrow(full)

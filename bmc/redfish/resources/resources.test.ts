@@ -33,6 +33,7 @@ describe('volumes', () => {
 
   test('are made of named drives, shown, and deleted', async () => {
     await using bmc = await served()
+    const disks = bmc.machine().spec.disks.map(({ name }) => name)
     const Drives = [
       { '@odata.id': `${SYSTEM}/Storage/RAID.1/Drives/sda` },
       { '@odata.id': `${SYSTEM}/Storage/RAID.1/Drives/sdb` },
@@ -44,6 +45,7 @@ describe('volumes', () => {
       Links: { Drives },
     })
     expect(made.status).toBe(201)
+    expect(bmc.machine().spec.disks.map(({ name }) => name)).toEqual(disks)
     const { document } = await bmc.call('GET', made.headers['location']!)
     expect(document).toMatchObject({ Name: 'root', RAIDType: 'RAID1', CapacityBytes: 1024 ** 3, Links: { Drives } })
     expect(bmc.machine().firmware.volumes).toMatchObject([

@@ -188,6 +188,17 @@ test('bootc sends the container URL to the agent', async () => {
   })
 })
 
+test.each([
+  ['words', 'Scheme-less image href is not a UUID.'],
+  ['glance://image', 'there is no image service (Glance) here'],
+])('an image source that is no URL is refused with 400: %s', async (image_source, reason) => {
+  const { lab, uuid } = await direct({ instance_info: { ...IMAGE, image_source } })
+  await expect(lab.conductor.provision(uuid, { target: 'active' })).rejects.toMatchObject({
+    status: 400,
+    message: `Validation of image href ${image_source} failed, reason: ${reason}`,
+  })
+})
+
 test('a refused deployment stores the type of its image', async () => {
   const { lab, uuid } = await available({
     deploy_interface: 'direct',

@@ -58,3 +58,22 @@ test('a node goes from enroll to active through install_coreos, and back', async
     'available',
   ])
 })
+
+test('state, power, step and lock change together', async () => {
+  await using lab = await ScriptedLab.open()
+  const { uuid } = await lab.enroll({ automated_clean: false })
+  await lab.provision(uuid, 'manage', 'manageable')
+  await lab.provision(uuid, 'provide', 'available')
+  await lab.provision(uuid, 'active', 'active', { deploy_steps: [STEP] })
+  const records = lab.seen.filter((item) => item.uuid === uuid).map(({ node }) => node)
+  const firstIn = (state: string) =>
+    records.filter((node, index) => node.provision_state === state && records[index - 1]?.provision_state !== state)
+
+  // The lock begins with the work, and ends with it.
+  for (const state of ['verifying', 'deploying'])
+    for (const node of firstIn(state)) expect(node.reservation, state).not.toBeNull()
+  for (const state of ['manageable', 'available', 'wait call-back', 'active'])
+    for (const node of firstIn(state)) expect(node.reservation, state).toBeNull()
+  for (const node of firstIn('active'))
+    expect(node).toMatchObject({ power_state: 'power on', target_power_state: null, deploy_step: {} })
+})

@@ -224,6 +224,8 @@ const LLDP: [number, string][] = [
   [127, '0080c2010065'],
   [127, `0080c2030065${'03'}${hex('lab')}`],
   [127, '00120f0405f2'],
+  // Autonegotiation, PMD capabilities and MAU type.
+  [127, '00120f01036c110010'],
 ]
 
 test('parse-lldp and local-link-connection read the TLVs of a switch', () => {
@@ -242,6 +244,8 @@ test('parse-lldp and local-link-connection read the TLVs of a switch', () => {
       switch_port_untagged_vlan_id: 101,
       switch_port_vlans: [{ name: 'lab', id: 101 }],
       switch_port_mtu: 1522,
+      switch_port_autonegotiation_enabled: true,
+      switch_port_autonegotiation_support: true,
     },
   })
   expect(result.ports[0]!.local_link_connection).toEqual({

@@ -18,7 +18,12 @@ const STEP = {
   interface: 'deploy',
   step: 'install_coreos',
   priority: 50,
-  args: { append_karg: ['a=b'], root_password: 'hidden', proxy: { auth_token: 'hidden' } },
+  args: {
+    append_karg: ['a=b'],
+    root_password: 'hidden',
+    proxy: { auth_token: 'hidden' },
+    command: 'x --password shown',
+  },
 }
 const MASKED = { ...STEP, args: { ...STEP.args, root_password: '***', proxy: { auth_token: '***' } } }
 

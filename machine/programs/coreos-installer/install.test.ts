@@ -226,6 +226,14 @@ test('a paced disk takes realistic time, and progress is printed', async () => {
   expect(percents).toEqual([18, 35, 52, 68, 85, 100, 100, 100])
 })
 
+test('without an image the one that the machine carries is installed', async () => {
+  const disk = described()
+  const inside = insideWith({ disks: [disk], metalImage: imagePath })
+  const { code, stderr } = await runInstaller(inside, ['install', '/dev/sda'])
+  expect(code, stderr).toBe(0)
+  expect(stderr).toMatch(/^Installing CoreOS x86_64 \(512-byte sectors\)\n/)
+})
+
 test('an image file is installed with the network configuration in its initramfs', async () => {
   const disk = described()
   const inside = insideWith({
@@ -295,7 +303,7 @@ test('a Butane config is written to the disk unchanged, and refused at the first
   expect(() => parseIgnition(boot!.ignition!.bytes)).toThrow('this is a Butane file')
 })
 
-test('secure IPL is refused on other architectures', async () => {
+test('secure IPL does nothing on other architectures', async () => {
   const { code } = await runInstaller(withDisk(described()), [...OFFLINE, '--secure-ipl'])
   expect(code).toBe(0)
 })

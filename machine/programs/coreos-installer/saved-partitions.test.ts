@@ -98,6 +98,20 @@ test('saved partitions have their bytes afterwards, also when the installation f
   )
 })
 
+test('with --preserve-on-error the saved entries are stored as a table, and no more', async () => {
+  // The image would overwrite the partition.
+  const disk = await diskWith([[1, 'mine', 20, 1]])
+  const inside = insideWith({ disks: [disk], metalImage: imagePath })
+  const args = ['install', '/dev/sda', '--save-partlabel', 'mine', '--preserve-on-error']
+  const { code, stderr } = await runInstaller(inside, args)
+  expect(code).toBe(1)
+  const [, path] = /^Storing saved partition entries to (\S+)$/m.exec(stderr)!
+  const stored = Buffer.from(inside.files.read(path!))
+  expect(stored.toString('latin1', 512, 520)).toBe('EFI PART')
+  expect(stored.includes(Buffer.from('mine', 'utf16le'))).toBe(true)
+  expect(stored.length).toBeLessThanOrEqual(34 * 512)
+})
+
 test.each([
   ['data*', ['data', 'data1'], ['Data1', 'adata']],
   ['?ata[0-35]', ['data1', 'xata5'], ['data4', 'ata1']],

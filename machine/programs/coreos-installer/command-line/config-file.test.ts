@@ -60,7 +60,9 @@ test.each([
 })
 
 test('a file that is not YAML is refused', async () => {
-  expect(await expand({ '/c': 'platform: "x' })).toMatch(/^Error: parsing config file \/c\n\nCaused by:\n {4}\S/)
+  expect(await expand({ '/c': 'platform: "x' })).toMatch(
+    /^Error: parsing config file \/c\n\nCaused by:\n {4}Missing closing "quote/,
+  )
 })
 
 test('conflicting arguments are refused with the usage, indented', async () => {

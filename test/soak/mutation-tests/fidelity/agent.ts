@@ -2,6 +2,9 @@ import { fidelityMutants } from './fidelity-mutant.js'
 
 const API = { file: 'agent/http/api.ts' }
 const RUNNER = { file: 'agent/command-runner.ts' }
+const AGENT = { file: 'agent/agent.ts' }
+const STEPS = { file: 'agent/extensions/steps-extension.ts' }
+const INSPECTION = { file: 'agent/agent-inspection.ts' }
 const HEARTBEAT = { file: 'agent/agent-heartbeat.ts' }
 
 /** Rows of the agent. */
@@ -75,5 +78,203 @@ export const AGENT_MUTANTS = fidelityMutants('agent', [
     file: 'agent/ipa-options.ts',
     from: '  disk_wait_delay: seconds(3),\n',
     to: '',
+  },
+  {
+    ...API,
+    row: 'A synchronous command with wrong parameters answers 500',
+    does: 'answers 500 to the list from then on',
+    from: '      const commands = backend.commands()\n',
+    to: "      const commands = backend.commands()\n      if (commands.some(({ error }) => error?.details.includes('needs the parameters'))) return fault(500, 'not serialisable')\n",
+  },
+  {
+    row: 'A malformed command may be FAILED in its first answer',
+    does: 'fails it at once',
+    file: 'agent/agent-commands.ts',
+    from: '      const refused = this.#options.runner.refused({ id, name, fullName }, command, params)\n',
+    to: `      const step = params['step'] as { step?: string } | undefined
+      const error = { type: 'CommandExecutionError', code: 500, message: 'Command execution failed', details: '' }
+      const malformed = { status: 'FAILED', error, result: null } as const
+      if (step && step.step === undefined) return this.#answered({ id, name, fullName }, malformed)
+      const refused = this.#options.runner.refused({ id, name, fullName }, command, params)
+`,
+  },
+  {
+    ...API,
+    row: 'A body that cannot be decoded: 400',
+    does: 'accepts NaN',
+    from: "JSON.parse(text.replace(/^\\ufeff/, ''))",
+    to: "JSON.parse(text.replace(/^\\ufeff/, '').replaceAll('NaN', 'null'))",
+  },
+  {
+    ...API,
+    row: 'A body that is not an object, or is nested too deep',
+    does: 'answers 500',
+    from: "  if (!isObject(body) || typeof body.name !== 'string'",
+    to: "  if (!isObject(body)) return fault(500, 'trips')\n  if (!isObject(body) || typeof body.name !== 'string'",
+  },
+  {
+    row: 'Bodies may have any size',
+    does: 'refuses them in no format of its own',
+    file: 'agent/http/listener.ts',
+    from: 'publicUrl, refuse: bodyRefused })',
+    to: 'publicUrl, refuse: (status, why) => ({ status, headers: {}, body: JSON.stringify(why) }) })',
+  },
+  {
+    ...STEPS,
+    row: 'A node without `uuid` in a command',
+    does: 'fails the step',
+    from: '        if (isObject(params.node)) context.seen(params.node)\n',
+    to: "        if (isObject(params.node) && params.node.uuid === undefined) throw new Error('uuid')\n        if (isObject(params.node)) context.seen(params.node)\n",
+  },
+  {
+    ...STEPS,
+    row: 'Parameters of asynchronous commands, and arguments of steps',
+    does: "says it in Python's words",
+    from: "'args is not an object')",
+    to: "\"'str' object has no attribute 'items'\")",
+  },
+  {
+    ...AGENT,
+    row: 'A restarted IPA has lost token',
+    does: 'has lost them',
+    from: 'initialState(readSavedState(options.saved.read(), boot.id) ?? newBoot(',
+    to: 'initialState(newBoot(',
+  },
+  {
+    ...RUNNER,
+    row: 'A running step dies with the agent',
+    does: 'ends what it had started',
+    from: '      const context = {\n        target,\n',
+    to: `      const { executor } = target
+      const dying: typeof executor = {
+        ...executor,
+        start: async (started) => {
+          const run = await executor.start(started)
+          signal.addEventListener('abort', () => void run.cancel())
+          return run
+        },
+      }
+      const context = {
+        target: { ...target, executor: dying },
+`,
+  },
+  {
+    row: "After it posted its inventory the agent's lookup",
+    does: 'holds nothing back',
+    file: 'lab/stage/reservation-gate.ts',
+    from: '        await this.#released(machine, request.signal)\n',
+    to: '',
+  },
+  {
+    row: 'A configdrive that `install_coreos` cannot use',
+    does: 'looks at the disks first',
+    file: 'steps/install-coreos/install-coreos.ts',
+    from: '    const input = resolveInput({ args,',
+    to: '    await nodeWithHints(context)\n    const input = resolveInput({ args,',
+  },
+  {
+    row: 'The collector `extra-hardware` needs',
+    does: 'needs it',
+    file: 'agent/collectors/extra-hardware.ts',
+    from: "  if (exit.kind === 'exited' && exit.code === 127) return {}\n",
+    to: '',
+  },
+  {
+    ...INSPECTION,
+    row: 'Collectors of other packages',
+    does: 'lists them',
+    from: 'collectors.filter((name) => Object.hasOwn(COLLECTORS, name))',
+    to: 'collectors.filter((name) => name !== undefined)',
+  },
+  {
+    ...INSPECTION,
+    row: 'The collector `lldp` reads raw sockets',
+    does: 'hears nothing of an interface with a link',
+    from: 'interfaces.filter((nic) => nic.has_carrier)',
+    to: 'interfaces.filter((nic) => !nic.has_carrier)',
+  },
+  {
+    row: 'The archive of logs also has `lshw`',
+    does: 'has a file of each program',
+    file: 'agent/log-collection.ts',
+    from: "exit.kind === 'exited' && exit.code === NOT_FOUND ? undefined : stdout + stderr",
+    to: 'stdout + stderr',
+  },
+  {
+    row: 'An Ironic that does not answer `GET /`',
+    does: 'ends',
+    file: 'agent/reduce.ts',
+    from: "      return retryLookup(state, 'discover', event.why, false, moment, rules)\n",
+    to: "      return startOver(state, 'Ironic does not answer', moment)\n",
+  },
+  {
+    row: 'A boot loader is installed for BIOS',
+    does: 'takes any disk for one with a boot loader',
+    file: 'agent/extensions/image-extension.ts',
+    from: 'if (WHOLE_DISK.includes(root)) return',
+    to: 'if (WHOLE_DISK.includes(root) || root !== null) return',
+  },
+  {
+    row: '`finalize_rescue` hashes a plain password itself',
+    does: 'needs no program for it',
+    file: 'agent/extensions/rescue-extension.ts',
+    from: "if (exit.kind === 'exited' && exit.code === 0) return stdout.trim()",
+    to: 'return `$6$salt$${password.length}${stdout.trim()}`',
+  },
+  {
+    row: "`finalize_rescue` and `lockdown` close the API's port",
+    does: 'opens it again after a restart',
+    file: 'agent/reduce.ts',
+    from: '  if (saved.closed) return closeAgent(state, saved.closed)\n',
+    to: '',
+  },
+  {
+    row: '`execute_bootc_install` runs podman',
+    does: 'runs it',
+    file: 'agent/extensions/standby-extension.ts',
+    from: "      return managerStep('execute_bootc_install', args, { node: context.node(), ports: [] }, context)\n",
+    to: "      const argv = ['podman', 'run', String(args.image_source)] as const\n      return runToEnd(context.target.executor, argv, { effect: 'writes', signal: context.signal })\n",
+  },
+  {
+    row: 'Automatic TLS: an https callback',
+    does: 'makes a certificate for each agent',
+    file: 'agent/http/listener.ts',
+    from: '(this.#identity ??= startTls(identity',
+    to: '(this.#identity = startTls(identity',
+  },
+  {
+    row: 'A restarted IPA makes a new key',
+    does: 'makes a new one',
+    file: 'agent/http/outgoing.ts',
+    from: 'tls!.serve(identity, hostname',
+    to: 'tls!.serve(null, hostname',
+  },
+  {
+    row: 'Any method of a hardware manager can be called',
+    does: 'calls what is no step',
+    file: 'agent/agent-managers.ts',
+    from: '    throw agentErrors.noSuchStep(name)\n',
+    to: '    return null\n',
+  },
+  {
+    row: 'Hardware managers are Python entry points',
+    does: 'adds no steps of a file',
+    file: 'steps/sdk/custom-managers.ts',
+    from: '...(loose.length > 0 ? [custom] : [])',
+    to: '...(loose.length > 99 ? [custom] : [])',
+  },
+  {
+    row: "A machine's BMC switches it; IPA only switches off",
+    does: 'ends with its machine always',
+    file: 'apps/runs/agents/standalone-agent.ts',
+    from: 'if (respawn) scope.spawn(switchOn',
+    to: "if (respawn && machine.spec.id === '') scope.spawn(switchOn",
+  },
+  {
+    row: 'Listens on every address at port 9999',
+    does: 'advertises http whatever it is told',
+    file: 'agent/http/listener.ts',
+    from: "const { protocol = tls ? 'https' : 'http', port = server.port } = advertise",
+    to: "const protocol = 'http'\n    const { port = server.port } = advertise",
   },
 ])

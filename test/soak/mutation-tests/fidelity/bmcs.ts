@@ -69,6 +69,20 @@ export const IPMI_MUTANTS = fidelityMutants('ipmi', [
     from: "const isOn = power === 'on'",
     to: "const isOn = power !== 'error'",
   },
+  {
+    row: 'Watchdog, event filters, writing to SEL',
+    does: 'knows every command',
+    file: 'bmc/ipmi/lan-bmc.ts',
+    from: 'if (!command) return COMPLETION.invalidCommand',
+    to: 'if (!command) return 0x00',
+  },
+  {
+    row: 'A cold reset takes the BMC off',
+    does: 'keeps its sessions',
+    file: 'bmc/ipmi/commands/app-commands.ts',
+    from: '      sessions.closeAll()\n      memory.forget()\n',
+    to: '      memory.forget()\n',
+  },
 ])
 
 /** Rows of Redfish. */
@@ -107,5 +121,19 @@ export const REDFISH_MUTANTS = fidelityMutants('redfish', [
     file: 'bmc/redfish/access/authenticate.ts',
     from: 'machine ? service.accounts.admits(machine, caller) : opensAny(service, caller)',
     to: 'machine ? opensAny(service, caller) : opensAny(service, caller)',
+  },
+  {
+    row: 'A volume becomes a disk of the system',
+    does: 'is shown in place of the disks',
+    file: 'machine/hardware/machine-firmware.ts',
+    from: '    this.#state.volumes = volumes.map((each) => ({ ...each }))\n',
+    to: '    this.#state.volumes = volumes.map((each) => ({ ...each }))\n    Object.assign(this.#spec, { disks: this.#spec.disks.slice(0, 1) })\n',
+  },
+  {
+    row: 'The BMC of every vendor has parts of its own',
+    does: 'has those of Dell everywhere',
+    file: 'bmc/redfish/idrac/idrac-service.ts',
+    from: '  isDell(machine.spec) ? parts : {}\n',
+    to: '  isDell(machine.spec) || machine.spec ? parts : {}\n',
   },
 ])

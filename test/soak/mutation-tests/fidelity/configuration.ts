@@ -60,4 +60,33 @@ export const CONFIGURATION_MUTANTS = fidelityMutants('configuration', [
     from: 'if (!checksHost) return undefined',
     to: 'if (asked !== undefined) return undefined',
   },
+  {
+    row: 'The API listens on every address',
+    does: 'lets others in without passwords',
+    file: 'lab/serve.ts',
+    from: "  if (authStrategy === 'noauth')\n    throw",
+    to: "  if (authStrategy === 'noauth' && host === '')\n    throw",
+    hangs: true,
+  },
+  {
+    row: 'Without configuration `ipmi` and `redfish`',
+    does: 'has another order',
+    file: 'ironic-mock/drivers/enabled.ts',
+    from: "inspect: ['fake', 'redfish', 'idrac-redfish', 'agent', 'no-inspect'],",
+    to: "inspect: ['fake', 'agent', 'redfish', 'idrac-redfish', 'no-inspect'],",
+  },
+  {
+    row: 'The API answers before its conductor',
+    does: 'answers at once',
+    file: 'lab/stage/api-switch.ts',
+    from: 'dispatch: async (request) => (opened ?? (await opening))(request),',
+    to: "dispatch: async (request) => (opened ? opened(request) : { status: 503, headers: {}, body: 'not started' }),",
+  },
+  {
+    row: '`enable_ssl_api` without a certificate',
+    does: 'does not keep the one that was made',
+    file: 'lab/stage/stage-access.ts',
+    from: 'if (saved && isGood(saved.certificate,',
+    to: 'if (saved && also.length < 0 && isGood(saved.certificate,',
+  },
 ])
