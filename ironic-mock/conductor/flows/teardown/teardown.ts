@@ -73,7 +73,7 @@ function forgetInstance(task: NodeTask): void {
 }
 
 /**
- * `abort` in `deploy hold`: tears the instance down, whatever step holds it. Its cleaning cannot begin, since the node has
+ * `abort` in `deploy hold`: tears the instance down, also where the step is not abortable. Its cleaning cannot begin, since the node has
  * moved to `deploy failed` already: Ironic says so, and leaves it there (ironic 39.0.0 conductor/manager.py _do_abort).
  */
 export function abortHeldDeployment(task: NodeTask): void {
