@@ -34,6 +34,7 @@ export interface DiskSpec {
   image?: string
 }
 
+/** Kernel driver of a network interface. */
 export type NicDriver = 'virtio_net' | 'cdc_ether' | 'cdc_ncm'
 
 /** A network interface of a simulated machine. */
