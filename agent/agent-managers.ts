@@ -1,9 +1,10 @@
 import { defined, isObject } from '../base/runtime/index.js'
-import { StepError, type HardwareManager, type Step } from '../steps/index.js'
+import { StepError, type HardwareManager, type ManagerStart, type Step } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import {
   agentErrors,
   type AdvertisedStep,
+  type InventoryInterface,
   type JsonObject,
   type ManagerVersions,
   type StepKind,
@@ -24,9 +25,9 @@ export class Managers {
     this.#supporting = supporting
   }
 
-  static async probe(managers: readonly HardwareManager[], target: Target): Promise<Managers> {
+  static async probe(managers: readonly HardwareManager[], target: Target, start?: ManagerStart): Promise<Managers> {
     const asked = await Promise.all(
-      managers.map(async (manager) => ({ manager, support: await manager.support(target) })),
+      managers.map(async (manager) => ({ manager, support: await manager.support(target, start) })),
     )
     return new Managers(asked.filter(({ support }) => support > 0).sort((a, b) => b.support - a.support))
   }
@@ -38,6 +39,11 @@ export class Managers {
 
   list(): { name: string; version: string }[] {
     return this.#supporting.map(({ manager: { name, version } }) => ({ name, version }))
+  }
+
+  /** NICs that no manager hides. */
+  visibleInterfaces(nics: readonly InventoryInterface[]): InventoryInterface[] {
+    return nics.filter((nic) => this.#supporting.every(({ manager }) => manager.keepsInterface?.(nic) ?? true))
   }
 
   /**

@@ -81,6 +81,8 @@ class RunningAgent implements Agent {
       target,
       clock,
       managers: options.managers,
+      environment: options.environment,
+      logger: this.#logger,
       hardware: options.hardware ?? readHardware,
       lldpTimeout: settings.lldpTimeout,
       ownLog: () => this.#made?.runner.ownLog ?? [],

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/runtime/index.js'
-import type { HardwareManager, TargetHardware } from '../steps/index.js'
+import type { HardwareManager, ManagerStart, TargetHardware } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
 import type { InspectionBody } from '../base/wire/index.js'
 import { inspectionData, type HardwareReader } from './agent-inspection.js'
@@ -22,7 +22,7 @@ export class TargetFacts {
 
   managers(): Promise<Managers> {
     if (!this.#managers) {
-      const probing = Managers.probe(this.#options.managers, this.#options.target)
+      const probing = Managers.probe(this.#options.managers, this.#options.target, this.#options)
       this.#managers = probing
       probing.catch(() => (this.#managers = undefined))
     }
@@ -38,9 +38,12 @@ export class TargetFacts {
     return this.#hardware
   }
 
-  /** Reads the hardware without the cache. */
-  read(): Promise<TargetHardware> {
-    return this.#options.hardware(this.#options.target)
+  /** Reads the hardware without the cache. The managers come first: they may rename the system, and hide NICs. */
+  async read(): Promise<TargetHardware> {
+    const managers = await this.managers()
+    const found = await this.#options.hardware(this.#options.target)
+    const interfaces = managers.visibleInterfaces(found.inventory.interfaces)
+    return { ...found, inventory: { ...found.inventory, interfaces } }
   }
 
   /** Drops the cached inventory after the start: it is most of the memory of an idle agent. */
@@ -69,7 +72,7 @@ export class TargetFacts {
   }
 }
 
-export interface TargetFactsOptions {
+export interface TargetFactsOptions extends ManagerStart {
   target: Target
   managers: readonly HardwareManager[]
   hardware: HardwareReader

@@ -55,7 +55,7 @@ export {
   type Machines,
   NO_PACE,
 } from './machine.js'
-export type { DiskSpec, MachineBootSource, MachineSpec, NicSpec } from './machine-spec.js'
+export type { DiskSpec, MachineBootSource, MachineSpec, NicDriver, NicSpec } from './machine-spec.js'
 export { openMachines } from './machines.js'
 export type { ImagePullPoint } from './os/pivot.js'
 export type { BootEntryPoint } from './os/running-system.js'

@@ -34,6 +34,9 @@ export interface DiskSpec {
   image?: string
 }
 
+/** Kernel driver of a network interface. */
+export type NicDriver = 'virtio_net' | 'cdc_ether' | 'cdc_ncm'
+
 /** A network interface of a simulated machine. */
 export interface NicSpec {
   name: string
@@ -43,6 +46,8 @@ export interface NicSpec {
   carrier: boolean
   /** The NIC that the firmware boots from. */
   pxe: boolean
+  /** Kernel driver. Those named `cdc_` are USB devices, as BMCs have them for their own host. Default: `virtio_net`. */
+  driver?: NicDriver
 }
 
 /** A simulated computer: its hardware and how its BMC is reached. */
@@ -61,6 +66,8 @@ export interface MachineSpec {
   manufacturer: string
   product: string
   serial: string
+  /** Name that it gets from DHCP; null for none: its live systems are `localhost` then. Default: one like its id. */
+  hostname?: string | null
   nics: NicSpec[]
   disks: DiskSpec[]
   /** Disks that were swapped for others. They can come back, with their contents. */

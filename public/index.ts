@@ -54,6 +54,7 @@ export {
   type MachineHardware,
   type MachineSpec,
   type NewDisk,
+  type NicDriver,
   type NicSpec,
 } from '../machine/index.js'
 export { type IronicConfigRequest } from '../ironic-mock/index.js'

@@ -18,6 +18,7 @@ export {
   type HttpThrough,
   type ProxySettings,
   type ImageRules,
+  type ManagerStart,
   type Partition,
   type PartitionTable,
   type StepProgress,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { INVENTORY } from '../test/kit/agent-scene.js'
 import { scriptedTarget } from '../test/kit/scripted-target.js'
 import type { AdvertisedStep, StepKind } from '../base/wire/index.js'
-import { containerHardwareManager, standardManagers } from './hardware-managers.js'
+import { containerHardwareManager, coreosHardwareManager, standardManagers } from './hardware-managers.js'
 
 type Recorded = Record<StepKind, Record<string, AdvertisedStep[]>>
 const recorded = JSON.parse(
@@ -49,4 +50,15 @@ test('containers need podman', async () => {
   expect(await containerHardwareManager.support(scriptedTarget({ 'podman --version': 'podman version 5.0.0\n' }))).toBe(
     2,
   )
+})
+
+test.each([
+  ['virtio_net', true],
+  ['cdc_ether', false],
+  ['cdc_ncm', false],
+  ['cdc_mbim', true],
+  [null, true],
+])('a NIC with the driver %s is visible: %s', (driver, isVisible) => {
+  const [nic] = INVENTORY.interfaces
+  expect(coreosHardwareManager.keepsInterface?.({ ...nic!, driver })).toBe(isVisible)
 })

@@ -6,6 +6,7 @@ import { cleanUefiNvram } from './firmware/clean-uefi-nvram.js'
 import { erasePstore } from './firmware/erase-pstore.js'
 import { injectFiles } from './inject-files/inject-files.js'
 import { installCoreos } from './install-coreos/install-coreos.js'
+import { nameLocalhost } from './install-coreos/name-localhost.js'
 import { applyConfiguration, createConfiguration, deleteConfiguration } from './raid/raid-steps.js'
 import { runToEnd } from './sdk/run-command.js'
 import type { HardwareManager } from './sdk/step.js'
@@ -36,12 +37,19 @@ export const genericHardwareManager: HardwareManager = {
   ],
 }
 
+/** NICs by which a BMC talks to its host: they lead nowhere else, and may have one MAC in all machines. */
+const USB_NIC_DRIVERS: readonly string[] = ['cdc_ether', 'cdc_ncm']
+
 /** The manager that OpenShift's agent image adds. */
 export const coreosHardwareManager: HardwareManager = {
   className: 'CoreOSInstallHardwareManager',
   name: 'CoreOSInstallHardwareManager',
   version: '1',
-  support: () => Promise.resolve(3),
+  support: async (target, start) => {
+    if (start) await nameLocalhost(target, start)
+    return 3
+  },
+  keepsInterface: ({ driver }) => driver === null || !USB_NIC_DRIVERS.includes(driver),
   steps: [installCoreos, startAssistedInstall],
 }
 

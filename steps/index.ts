@@ -36,6 +36,7 @@ export {
   BadStepArguments,
   type HardwareManager,
   type ImageRules,
+  type ManagerStart,
   type StepProgress,
   type Step,
   type StepContext,

@@ -7,6 +7,7 @@ import type { BareMetalHostManifest, OtherManifest } from '../manifests/manifest
 interface KnownDetails {
   systemVendor?: { manufacturer?: string; productName?: string; serialNumber?: string }
   ramMebibytes?: number
+  hostname?: string
   nics?: { name?: string; mac?: string; ip?: string; pxe?: boolean }[]
   storage?: KnownDisk[]
   cpu?: { arch?: string; count?: number }
@@ -44,7 +45,14 @@ export function knownMachine(
   return Object.keys(known).length === 0 ? undefined : known
 }
 
-function machineOf({ systemVendor = {}, ramMebibytes, nics, storage, cpu = {} }: KnownDetails): MachineHardware {
+function machineOf({
+  systemVendor = {},
+  ramMebibytes,
+  hostname,
+  nics,
+  storage,
+  cpu = {},
+}: KnownDetails): MachineHardware {
   const { manufacturer, productName, serialNumber } = systemVendor
   return defined({
     manufacturer: manufacturer || undefined,
@@ -52,6 +60,7 @@ function machineOf({ systemVendor = {}, ramMebibytes, nics, storage, cpu = {} }:
     serial: serialNumber || undefined,
     memoryMib: ramMebibytes || undefined,
     cpus: cpu.count || undefined,
+    hostname: hostname || undefined,
     nics: nics && nics.length > 0 ? nicsOf(nics) : undefined,
     disks: storage && storage.length > 0 ? storage.map(diskOf) : undefined,
   })

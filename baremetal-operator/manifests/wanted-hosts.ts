@@ -76,7 +76,9 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
     seen.set(name, read.file)
     if (other !== undefined) twice.add(name)
   }
-  if (hosts.length === 0 && findings.every(({ kind }) => kind === 'note'))
+  findings.push(...taken.flatMap((read) => hostlessFinding(read, seen) ?? []))
+  // Secrets and objects of other operators alone are a wrong file.
+  if (taken.every(({ manifest }) => manifest.kind === 'Secret') && findings.every(({ kind }) => kind === 'note'))
     findings.push(...files.map(({ name }) => withoutHost(name)))
   return { hosts: hosts.filter(({ name }) => !twice.has(name)), findings }
 }
@@ -124,11 +126,14 @@ class ManifestSet {
     return this.#all
       .map(({ manifest }) => manifest)
       .filter((manifest): manifest is OtherManifest => OTHER_KINDS.has(manifest.kind))
-      .filter(({ metadata: { name, namespace }, spec }) => {
-        const host = (spec?.['hostName'] as string | undefined) ?? name
-        return wantedKeyOf({ name: host, ...defined({ namespace }) }) === key
-      })
+      .filter((manifest) => hostKeyOf(manifest) === key)
   }
+}
+
+/** The host of an object that says something of one. */
+function hostKeyOf({ metadata: { name, namespace }, spec }: OtherManifest): string {
+  const host = (spec?.['hostName'] as string | undefined) ?? name
+  return wantedKeyOf({ name: host, ...defined({ namespace }) })
 }
 
 /** Kinds that say something of one host. */
@@ -138,6 +143,9 @@ const OTHER_KINDS: ReadonlySet<string> = new Set<OtherKind>([
   'HardwareData',
   'HostUpdatePolicy',
 ])
+
+/** All kinds that say something of one host. */
+const HOSTED_KINDS: ReadonlySet<string> = new Set([...OTHER_KINDS, 'HostFirmwareSettings', 'HostFirmwareComponents'])
 
 function wantedHost(read: HostManifest, manifests: ManifestSet): WantedHost {
   const { manifest, file, document } = read
@@ -170,8 +178,19 @@ function wantedHost(read: HostManifest, manifests: ManifestSet): WantedHost {
       others,
       ...defined({ settings, updates }),
     },
-    notes: [...notesOf(manifest, missingSecrets), ...others.flatMap(({ kind }) => OTHER_NOTES[kind] ?? [])],
+    notes: [...notesOf(manifest, missingSecrets), ...others.flatMap(({ kind }) => otherNote(kind) ?? [])],
   }
+}
+
+/** A note on an object whose host the files do not have: the API takes it, and BareMetal Operator waits for the host. */
+function hostlessFinding(read: ReadManifest, hosts: ReadonlyMap<string, string>): ManifestFinding | undefined {
+  const { kind } = read.manifest
+  if (!HOSTED_KINDS.has(kind)) return undefined
+  const host = hostKeyOf(read.manifest as OtherManifest)
+  if (hosts.has(host)) return undefined
+  const calls = OTHER_CALLS[kind as OtherKind]
+  const waits = `these files have no valid host ${host} for this ${kind}, which causes no call before there is one`
+  return read.finding('note', [], calls === undefined ? waits : `${waits}; then ${calls}`)
 }
 
 const withoutHost = (file: string): ManifestFinding => ({
@@ -215,16 +234,19 @@ const headerSecretsOf = (others: readonly OtherManifest[]): string[] =>
   })
 
 /** Calls of the other controllers, which are not in the list of a host's own. */
-const OTHER_NOTES: Partial<Record<OtherKind, string>> = {
+const OTHER_CALLS: Partial<Record<OtherKind, string>> = {
   BMCEventSubscription:
-    'the BMCEventSubscription causes a call beside those below: POST /v1/nodes/NODE/vendor_passthru?method=create_subscription ' +
-    'once the host is registered, and DELETE with method=delete_subscription when it goes',
+    'POST /v1/nodes/NODE/vendor_passthru?method=create_subscription once the host is registered, and DELETE with ' +
+    'method=delete_subscription when the BMCEventSubscription goes',
   DataImage:
-    'the DataImage causes calls beside those below, each time that the provisioned host is turned on after it was off: ' +
-    'GET /v1/nodes/NODE/vmedia, then DELETE and POST of it',
+    'GET /v1/nodes/NODE/vmedia, then DELETE and POST of it, each time that the provisioned host is turned on after it was off',
   HostUpdatePolicy:
-    'the HostUpdatePolicy causes a call beside those below, when the provisioned host is turned on with changed firmware ' +
-    'settings: PUT /v1/nodes/NODE/states/provision service',
+    'PUT /v1/nodes/NODE/states/provision service, when the provisioned host is turned on with changed firmware settings',
+}
+
+function otherNote(kind: OtherKind): string | undefined {
+  const calls = OTHER_CALLS[kind]
+  return calls && `the ${kind} causes calls beside those below: ${calls}`
 }
 
 /** Notes on valid settings that may surprise. */

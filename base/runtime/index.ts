@@ -97,7 +97,7 @@ export {
   refuseSpecialFiles,
   type NamedFileLimits,
 } from './files/read-named-file.js'
-export { replaceFile, replaceFileSync, replaceLink } from './files/replace-file.js'
+export { replaceFile, replaceFileSync, replaceLink, writeResult } from './files/replace-file.js'
 export { hostBoot } from './system-boot.js'
 export { openSqlite } from './sqlite.js'
 export { startFailure } from './start-failure.js'

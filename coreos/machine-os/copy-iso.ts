@@ -42,7 +42,7 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
   const removeStamp = () => withClockHeld(clock, `removing ${stamp}`, () => rm(stamp, { force: true }))
   await using file = await openFileSource(iso.path, clock)
   if (kargs.length === 0)
-    await writeWhole(target, streamSource(file), clock, async (found) => {
+    await writeWhole([{ path: target, parts: () => streamSource(file) }], clock, async ([found = '']) => {
       refuseOther(iso, found)
       await removeStamp()
     })
@@ -54,7 +54,8 @@ async function copyOne(iso: StoredIso, { destination, kargs = [], clock, onFile 
         remedy: ERRORS['machine-os-kargs'].remedy,
       })
     const patches = areas.write(editLiveKargs(areas.current, { append: kargs }))
-    await writeWhole(target, streamSource(overlaySource(file, patches)), clock, removeStamp)
+    const parts = () => streamSource(overlaySource(file, patches))
+    await writeWhole([{ path: target, parts }], clock, removeStamp)
   }
   await withClockHeld(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
   onFile?.(target, 'written')

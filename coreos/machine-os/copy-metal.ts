@@ -27,7 +27,6 @@ export async function copyMetal(options: CopyMetalOptions): Promise<void> {
   const served = what !== 'image-build'
   const built = what !== 'pxe'
   await copyPxe({ ...options, initrdOnly: !served })
-  if (!served) await removeServed(options)
   if (built) await copyIso(options)
   const endings = { ...(served ? PXE_LINKS : {}), ...(built ? BUILD_LINKS : {}) }
   for (const iso of await storedIsos(source, clock)) {
@@ -39,6 +38,8 @@ export async function copyMetal(options: CopyMetalOptions): Promise<void> {
           join(destination, `ironic-python-agent${suffix}.${kind}`),
         )
   }
+  // Last: a copy that fails leaves what is served as it was.
+  if (!served) await removeServed(options)
 
   function link(target: string, path: string): Promise<void> {
     return withClockHeld(clock, `linking ${path}`, () => replaceLink(target, path))

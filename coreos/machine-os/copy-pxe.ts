@@ -35,13 +35,13 @@ export async function copyPxe(options: CopyOptions & { initrdOnly?: boolean }): 
     }
     await using file = await openFileSource(iso.path, clock)
     const contents = await networkBootFiles(iso, file, wanted)
-    // Nothing that stands there is touched before the ISO is known to be good.
-    for (const path of [stamp, ...PXE_FILES.map((name) => `${base}-${name}`)])
-      await withClockHeld(clock, `removing ${path}`, () => rm(path, { force: true }))
-    for (const [name, bytes] of contents) {
-      await writeWhole(`${base}-${name}`, bytes(), clock)
-      onFile?.(`${base}-${name}`, 'written')
-    }
+    const files = [...contents].map(([name, parts]) => ({ path: `${base}-${name}`, parts }))
+    const others = PXE_FILES.filter((name) => !contents.has(name)).map((name) => `${base}-${name}`)
+    await writeWhole(files, clock, async () => {
+      for (const path of [stamp, ...others])
+        await withClockHeld(clock, `removing ${path}`, () => rm(path, { force: true }))
+    })
+    for (const { path } of files) onFile?.(path, 'written')
     await withClockHeld(clock, `writing ${stamp}`, () => writeFile(stamp, iso.sha256))
   }
 }

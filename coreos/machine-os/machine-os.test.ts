@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -69,6 +69,12 @@ const options = (more: Partial<CopyOptions> = {}): CopyOptions => ({
   ...more,
 })
 const metal = (more: Partial<CopyMetalOptions> = {}) => copyMetal({ ...options(), architecture: 'x86_64', ...more })
+const contentsOf = async (folder: string): Promise<Record<string, string>> => {
+  const names = await readdir(folder)
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, sha256(await readFile(join(folder, name)))] as const)),
+  )
+}
 const at = (name: string) => readFile(join(destination, name))
 const verdicts = async (folder = destination): Promise<Record<string, string>> =>
   Object.fromEntries(
@@ -140,6 +146,25 @@ describe('row 1: the image of a release provides what machines boot', () => {
     await copyPxe(options())
     expect(reported).toContain('coreos-x86_64-rootfs.img written')
   })
+
+  test.each(['vmlinuz', 'initrd.img', 'rootfs.img'])(
+    'copy-pxe that cannot write a new %s, as on a full disk, leaves all files of before',
+    async (name) => {
+      await copyPxe(options())
+      const before = await contentsOf(destination)
+      const newer = live('x86_64', true)
+      await writeFile(join(source, 'coreos-x86_64.iso'), newer.iso)
+      await writeFile(join(source, 'coreos-x86_64.iso.sha256'), sha256(newer.iso))
+      const partFolder = join(destination, `coreos-x86_64-${name}.part`)
+      await mkdir(partFolder)
+      await expect(copyPxe(options())).rejects.toMatchObject({ code: 'EISDIR' })
+      await rm(partFolder, { recursive: true, force: true })
+      expect(await contentsOf(destination)).toEqual(before)
+      await copyPxe(options())
+      expect(await verdicts()).not.toEqual({})
+      expect(await at('coreos-x86_64.pxe.sha256').then(String)).toBe(sha256(newer.iso))
+    },
+  )
 
   test('copy-pxe --initrd-only', async () => {
     await copyPxe(options({ initrdOnly: true } as Partial<CopyOptions>))

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../base/bytes/index.js'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   withClockHeld,
@@ -59,7 +59,11 @@ async function datedCopy({ folder, name }: StreamFolder, stream: StreamMetadata,
     const there = await readNamedText(path).catch(() => null)
     if (there === text) return file
     if (there !== null) continue
-    await writeFile(path, text, { flag: 'wx', mode: 0o444 })
+    await writeFile(path, text, { flag: 'wx', mode: 0o444 }).catch(async (error: NodeJS.ErrnoException) => {
+      // Half a copy would stand for the stream of that day for good.
+      if (error.code !== 'EEXIST') await rm(path, { force: true })
+      throw error
+    })
     return file
   }
   throw new UserError(

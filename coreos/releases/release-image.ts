@@ -1,6 +1,5 @@
-import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { withClockHeld, makeFolder, UserError, type Clock } from '../../base/runtime/index.js'
+import { withClockHeld, makeFolder, UserError, writeResult, type Clock } from '../../base/runtime/index.js'
 import { BUILD_META, osImages, type BuildMeta, type OsImages } from '../metadata/build-meta.js'
 import { bootImagesText, readBootImages, type BootImages } from '../metadata/config-map.js'
 import { documentText } from '../metadata/metadata-document.js'
@@ -39,7 +38,7 @@ export async function writeReleaseImage(
   await withClockHeld(clock, `writing ${folder}`, async () => {
     for (const [path, text] of all) {
       await makeFolder(dirname(join(folder, path)))
-      await writeFile(join(folder, path), text)
+      await writeResult(join(folder, path), text)
     }
   })
 }

@@ -86,6 +86,7 @@ export const CONDUCTOR_OPTIONS: ConductorOptions<Omit<ConductorConf, 'inspection
   nodeLockedRetryInterval: confOption('conductor', 'node_locked_retry_interval', inSeconds),
   maxConcurrentDeploy: confOption('conductor', 'max_concurrent_deploy', wholeNumberSetting),
   maxConcurrentClean: confOption('conductor', 'max_concurrent_clean', wholeNumberSetting),
+  maxConcurrentPerConductorGroup: confOption('conductor', 'max_concurrent_per_conductor_group', yesOrNo),
   maxWaitStep: confOption('conductor', 'max_conductor_wait_step_seconds', inSeconds),
   powerOffInCleanFail: confOption('conductor', 'poweroff_in_cleanfail', yesOrNo),
   powerOffInServiceFail: confOption('conductor', 'poweroff_in_servicefail', yesOrNo),

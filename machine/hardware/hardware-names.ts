@@ -1,4 +1,4 @@
-import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
+import type { DiskSpec, MachineSpec, NicDriver, NicSpec } from '../machine-spec.js'
 import { transportOf } from './disk-transports.js'
 
 /**
@@ -25,27 +25,47 @@ export function diskNames(spec: MachineSpec, disk: DiskSpec): DiskNames {
 }
 
 export interface NicNames {
-  pciAddress: string
+  bus: NicBus
+  /** Address on its bus, as `ethtool -i` prints it. */
+  busAddress: string
+  /** Null for a NIC on another bus. */
+  pciAddress: string | null
   vendor: string
   device: string
-  driver: string
+  driver: NicDriver
   /** Megabits a second. */
   speed: number
 }
 
+export type NicBus = 'pci' | 'usb'
+
+/** Bus and speed, in megabits a second, by the driver of a NIC. */
+export const NIC_DRIVERS: Readonly<Record<NicDriver, { bus: NicBus; speed: number }>> = {
+  virtio_net: { bus: 'pci', speed: 10_000 },
+  cdc_ether: { bus: 'usb', speed: 100 },
+  cdc_ncm: { bus: 'usb', speed: 1000 },
+}
+
 export function nicNames(spec: MachineSpec, nic: NicSpec): NicNames {
+  const position = spec.nics.indexOf(nic) + 1
+  const driver = nic.driver ?? 'virtio_net'
+  const { bus, speed } = NIC_DRIVERS[driver]
+  const pciAddress = bus === 'pci' ? `0000:${position.toString(16).padStart(2, '0')}:00.0` : null
   return {
-    pciAddress: `0000:${(spec.nics.indexOf(nic) + 1).toString(16).padStart(2, '0')}:00.0`,
+    bus,
+    busAddress: pciAddress ?? `usb-0000:00:14.0-${position}`,
+    pciAddress,
     vendor: '0x1af4',
     device: '0x0001',
-    driver: 'virtio_net',
-    speed: 10_000,
+    driver,
+    speed,
   }
 }
 
-/** The hostname that the machine has from DHCP. */
-export function hostName(spec: MachineSpec): string {
-  const name = spec.id
+/** The hostname of a live system: what the machine has from DHCP. */
+export function hostName({ hostname, id }: MachineSpec): string {
+  if (hostname !== undefined) return hostname ?? 'localhost'
+  const name = id
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
     .slice(0, 63)

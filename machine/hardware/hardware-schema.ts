@@ -1,4 +1,5 @@
 import { DISK_TRANSPORTS } from './disk-transports.js'
+import { NIC_DRIVERS } from './hardware-names.js'
 
 /**
  * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. A test compares
@@ -24,6 +25,10 @@ const NIC = hardwareRecordSchema({
   },
   carrier: hardwareFlagSchema('whether a cable is plugged in; default: true'),
   pxe: hardwareFlagSchema('whether the machine boots from this NIC; default: the first one'),
+  driver: hardwareChoiceSchema(
+    Object.keys(NIC_DRIVERS),
+    'kernel driver; those named cdc_ are USB devices, which an agent of OpenShift leaves out',
+  ),
 })
 
 const DISK = hardwareRecordSchema({
@@ -74,6 +79,12 @@ const MACHINE_PROPERTIES = {
   manufacturer: hardwareTextSchema('manufacturer, as SMBIOS says it'),
   product: hardwareTextSchema('product name, as SMBIOS says it'),
   serial: hardwareTextSchema('serial number of the machine, as SMBIOS says it'),
+  hostname: {
+    type: ['string', 'null'],
+    maxLength: 253,
+    pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$',
+    description: 'name that the machine gets from DHCP, or null for none; default: one like its id',
+  },
   broken: hardwareChoiceSchema(
     ['disk', 'bmc'],
     'defect with which it is delivered, in a fleet: its first disk fails, or its BMC is silent',

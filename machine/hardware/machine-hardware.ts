@@ -6,7 +6,7 @@ import { DISK_TRANSPORTS } from './disk-transports.js'
 export interface MachineHardware extends Partial<
   Pick<
     MachineSpec,
-    'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial' | 'broken'
+    'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial' | 'hostname' | 'broken'
   >
 > {
   /** All NICs, in order. The machine boots from the first one with `pxe: true`, else from the first. */

@@ -2,7 +2,7 @@ import { sha256Hex } from '../../base/bytes/index.js'
 import { uuidOf } from '../../base/runtime/index.js'
 import { normalPath, parentPath, type TreeNode } from '../file-tree.js'
 import { transportOf } from '../hardware/disk-transports.js'
-import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames } from '../hardware/hardware-names.js'
+import { CPU, CPU_MHZ, diskNames, FIRMWARE, hostName, nicNames, type NicNames } from '../hardware/hardware-names.js'
 import type { Boot } from '../machine.js'
 import type { MachineSpec } from '../machine-spec.js'
 
@@ -46,7 +46,12 @@ export function ramdiskTree(spec: MachineSpec, boot: Boot): ReadonlyMap<string, 
   for (const nic of spec.nics) addNetworkInterface(tree, spec, nic)
   buses(tree, spec)
   for (const disk of spec.disks) block(tree, spec, disk)
-  for (const { path, mode, base64 } of boot.live?.files ?? []) tree.bytes(path, Buffer.from(base64, 'base64'), mode)
+  for (const { path, mode, base64 } of boot.live?.files ?? []) {
+    const bytes = Buffer.from(base64, 'base64')
+    tree.bytes(path, bytes, mode)
+    // systemd prefers a static name to that from DHCP.
+    if (path === '/etc/hostname') tree.bytes('/proc/sys/kernel/hostname', bytes, 0o644)
+  }
   return tree.nodes
 }
 
@@ -129,14 +134,22 @@ function addNetworkInterface(tree: TreeBuilder, spec: MachineSpec, nic: MachineS
     operstate: nic.carrier ? 'up' : 'down',
     speed: String(names.speed),
     type: '1',
-    'device/device': names.device,
-    'device/numa_node': '0',
-    'device/vendor': names.vendor,
-    'device/uevent': `DRIVER=${names.driver}\nPCI_SLOT_NAME=${names.pciAddress}`,
+    ...deviceFiles(names),
   }
   for (const [name, value] of Object.entries(files))
     tree.file(`/sys/class/net/${nic.name}/${name}`, `${value}\n`, 0o444)
 }
+
+/** The directory `device` of a NIC. That of a USB device is its interface, which has no ids and no slot. */
+const deviceFiles = ({ pciAddress, device, vendor, driver }: NicNames): Record<string, string> =>
+  pciAddress === null
+    ? { 'device/uevent': `DEVTYPE=usb_interface\nDRIVER=${driver}` }
+    : {
+        'device/device': device,
+        'device/numa_node': '0',
+        'device/vendor': vendor,
+        'device/uevent': `DRIVER=${driver}\nPCI_SLOT_NAME=${pciAddress}`,
+      }
 
 /** PCI and USB devices, and one NUMA node with all memory and every core. */
 function buses(tree: TreeBuilder, spec: MachineSpec): void {
@@ -145,6 +158,7 @@ function buses(tree: TreeBuilder, spec: MachineSpec): void {
   }
   for (const nic of spec.nics) {
     const { pciAddress, vendor, device } = nicNames(spec, nic)
+    if (pciAddress === null) continue
     const facts = { vendor, device, class: '0x020000', revision: '0x01', numa_node: '0' }
     files(`/sys/bus/pci/devices/${pciAddress}`, facts)
   }

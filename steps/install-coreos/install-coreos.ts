@@ -161,7 +161,7 @@ function nodeName({ node }: StepContext): string {
   return typeof uuid === 'string' && /^[\w-]+$/.test(uuid) ? uuid : 'node'
 }
 
-/** Name of the live system. OpenShift's agent gives a `localhost` the name of IPA_DEFAULT_HOSTNAME when it starts. */
+/** Name of the live system; where the agent could not set it, the one that it would have got. */
 async function liveHostname({ target, environment }: StepContext): Promise<string | null> {
   const name = await sysText(target.executor, '/proc/sys/kernel/hostname')
   const isOwn = name !== null && !/^localhost(\.|$)/.test(name)

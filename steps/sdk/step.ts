@@ -1,6 +1,6 @@
 import type { HttpThrough, ProxySettings } from '../../base/bytes/index.js'
 import { knownInAllCopies, type Clock, type Logger } from '../../base/runtime/index.js'
-import type { AdvertisedStep, JsonObject, StepInterface, StepKind } from '../../base/wire/index.js'
+import type { AdvertisedStep, InventoryInterface, JsonObject, StepInterface, StepKind } from '../../base/wire/index.js'
 import type { Target } from '../../targets/index.js'
 import type { ArgsSchema } from './arg-types.js'
 import type { StepHardware } from '../hardware/step-hardware.js'
@@ -74,6 +74,13 @@ export interface Step {
   run(context: StepSurroundings, args: JsonObject): Promise<unknown>
 }
 
+/** Surroundings of a manager when its agent starts. */
+export interface ManagerStart {
+  /** Environment of the agent: `IPA_DEFAULT_HOSTNAME` ... */
+  readonly environment: Readonly<Record<string, string>>
+  readonly logger: Logger
+}
+
 /** A named set of steps, as IPA's hardware managers are. */
 export interface HardwareManager {
   /** Class name: the key of its steps in `get_*_steps`. */
@@ -81,8 +88,13 @@ export interface HardwareManager {
   /** Key in `hardware_manager_version`. */
   readonly name: string
   readonly version: string
-  /** 0 none, 1 generic, 2 mainline, 3 service provider; the highest one wins a step's name. */
-  support(target: Target): Promise<number>
+  /**
+   * 0 none, 1 generic, 2 mainline, 3 service provider; the highest one wins a step's name. Asked once, when the agent
+   * starts; a manager that rejects keeps the agent from looking its node up.
+   */
+  support(target: Target, start?: ManagerStart): Promise<number>
+  /** False for a NIC that the agent must not see: it is in no inventory and in no lookup. Default: true. */
+  keepsInterface?(nic: InventoryInterface): boolean
   readonly steps: readonly Step[]
 }
 

@@ -69,6 +69,33 @@ describe('a manifest that is wrong', () => {
     expect(run.stderr).toContain(`standard input: ${expected}`)
   })
 
+  const beside = (kind: string, spec: string) =>
+    `apiVersion: metal3.io/v1alpha1\nkind: ${kind}\nmetadata: {name: s, namespace: metal3}\nspec: ${spec}\n`
+
+  test.each([
+    [
+      'BMCEventSubscription',
+      '{hostName: worker-0, destination: "https://events.example/"}',
+      'metal3/worker-0',
+      '; then POST /v1/nodes/NODE/vendor_passthru?method=create_subscription once the host is registered',
+    ],
+    ['DataImage', '{url: "http://images.example/data.iso"}', 'metal3/s', '; then GET /v1/nodes/NODE/vmedia'],
+    ['HardwareData', '{}', 'metal3/s', ''],
+    ['HostFirmwareSettings', '{settings: {}}', 'metal3/s', ''],
+  ])('a file with a %s alone passes, and says what it waits for', async (kind, spec, host, then) => {
+    const run = command(['bmh', 'explain', '-'], { stdin: beside(kind, spec) })
+    expect(await run.ended).toBe(0)
+    expect(run.stderr).toContain(
+      `standard input: note: document 1 (line 1 col 1): these files have no valid host ${host} for this ${kind}, which causes no call before there is one${then}`,
+    )
+  })
+
+  test('a BMCEventSubscription alone that the webhook refuses does not', async () => {
+    const run = command(['bmh', 'explain', '-'], { stdin: beside('BMCEventSubscription', '{hostName: worker-0}') })
+    expect(await run.ended).toBe(1)
+    expect(run.stderr).toContain('destination')
+  })
+
   test('is refused by itself, and the others of the files are explained', async () => {
     const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n'
     const stdin = `${wrong('')}---\n${wrong('  onlien: true').replace('name: h', 'name: other')}---\n${secret}data: {username: "%%%"}\n`

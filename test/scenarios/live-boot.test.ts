@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openFileSource } from '../../base/bytes/index.js'
 import { editLiveKargs, openLiveIso } from '../../coreos/index.js'
 import { installCoreos, type StagedLab, type StagedNode } from '../../lab/index.js'
-import { defaultMachineSpec } from '../../machine/index.js'
+import { defaultMachineSpec, withHardware } from '../../machine/index.js'
 import { defined, systemClock } from '../../base/runtime/index.js'
-import { isExchange, type JsonObject } from '../../base/wire/index.js'
+import { isExchange, type Inventory, type JsonObject } from '../../base/wire/index.js'
 import { machineOf } from '../kit/deployed.js'
 import { versionedIso } from '../kit/images/versioned-images.js'
 import { coreosNode, liveServers } from '../kit/live-lab.js'
@@ -89,6 +89,19 @@ describe.each(WAYS)('a live system, %s', (_, medium, kind, loaded) => {
     expect(await read('/proc/cmdline')).toContain('ignition.platform.id=metal')
     expect(await read('/etc/ironic-python-agent.conf')).toContain(`api_url = ${lab.url}`)
   })
+})
+
+test('a machine without a name from DHCP is called as its host, and the USB NIC of its BMC stays out of the inventory', async () => {
+  await using lab = await servers.lab()
+  const mac = '02:00:00:00:00:01'
+  const machine = withHardware(lab.spec(1), { hostname: null, nics: [{}, { driver: 'cdc_ether', name: 'usb0', mac }] })
+  const fields = { boot_interface: 'redfish-virtual-media', name: 'worker-7', automated_clean: false }
+  const node = await lab.enroll({ fields, machine })
+  await node.makeAvailable()
+  const { inventory } = (await lab.client.inventory(node.uuid)) as unknown as { inventory: Inventory }
+  expect(inventory.hostname).toBe('worker-7')
+  expect(inventory.interfaces.map(({ name, driver }) => `${name} ${driver}`)).toEqual(['eno1 virtio_net'])
+  expect((await machineOf(node)).spec.nics.map(({ mac: own }) => own)).toContain(mac)
 })
 
 test('a live ISO with other kernel arguments boots with them, and has its version from its volume', async () => {

@@ -7,7 +7,7 @@ import {
   REDFISH_PORTS,
   type AddressWithout,
 } from '../../hardware-lab/index.js'
-import { countText, defined, systemClock, UserError } from '../../../base/runtime/index.js'
+import { countText, defined, systemClock, UserError, writeResult } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_DISCOVER_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
@@ -55,7 +55,7 @@ async function writeFound(
     if (!json && count > 0) stdout.contents(yaml)
     return
   }
-  await writeFile(out, yaml, { flag: force ? 'w' : 'wx' }).catch((cause: unknown) => {
+  await (force ? writeResult(out, yaml) : writeFile(out, yaml, { flag: 'wx' })).catch((cause: unknown) => {
     throw unwritable(out, cause)
   })
   if (!json) stdout.line(`wrote ${countText(count, 'system')} to ${out}`)

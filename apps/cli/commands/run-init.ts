@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HOSTS_SCHEMA, HOSTS_TEMPLATE } from '../../hardware-lab/index.js'
-import { UserError, defined } from '../../../base/runtime/index.js'
+import { UserError, defined, writeResult } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { RUN_INIT_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
@@ -23,7 +23,7 @@ export async function runInit(
 
 async function writeNewFile(path: string, text: string, force: boolean): Promise<void> {
   try {
-    await writeFile(path, text, { flag: force ? 'w' : 'wx' })
+    await (force ? writeResult(path, text) : writeFile(path, text, { flag: 'wx' }))
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
     throw new UserError('hosts-file', `${path} ${exists ? 'already exists' : 'cannot be written'}`, {

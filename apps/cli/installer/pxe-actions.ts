@@ -14,7 +14,7 @@ import {
   readInitramfs,
   wrapFiles,
 } from '../../../coreos/index.js'
-import { writeFile } from 'node:fs/promises'
+import { writeResult } from '../../../base/runtime/index.js'
 import { wishesOf } from './customization.js'
 import type { CustomizeFlags } from './customize-options.js'
 import { printKeyfiles } from './iso-actions.js'
@@ -28,7 +28,7 @@ async function wrap(
   refuseTerminal(output ?? '-', environment)
   const image = await wrapFiles(files, clock)
   if (output === undefined || output === '-') return writeTo(environment, bytesSource(image))
-  await LiveImageError.during(`writing ${output}`, () => writeFile(output, image))
+  await LiveImageError.during(`writing ${output}`, () => writeResult(output, image))
 }
 
 async function unwrap(path: string | undefined, { environment, clock }: LiveCommand): Promise<InitramfsFiles> {

@@ -1,11 +1,11 @@
-import { appendFile, open, rm, stat, writeFile } from 'node:fs/promises'
-import { UserError } from '../../../base/runtime/index.js'
+import { appendFile, open, rm, stat } from 'node:fs/promises'
+import { UserError, writeResult } from '../../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 
 /** @throws UserError `report-file` */
 export async function writeOutput(path: string, text: string, name = path): Promise<void> {
   try {
-    await writeFile(path, text)
+    await writeResult(path, text)
   } catch (cause) {
     throw fileUnwritableError(name, cause)
   }

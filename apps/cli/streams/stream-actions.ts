@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import {
   bootImagesText,
@@ -22,7 +21,7 @@ import {
   type ReleaseIndex,
   type StreamMetadata,
 } from '../../../coreos/index.js'
-import { defined, systemClock, UserError } from '../../../base/runtime/index.js'
+import { defined, systemClock, UserError, writeResult } from '../../../base/runtime/index.js'
 import { packageVersion } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { readInputs, readTextFile } from '../options/input-files.js'
@@ -120,7 +119,7 @@ export async function streamConvert(
   const now = new Date(systemClock().now()).toISOString().replace(/\.\d+Z$/, 'Z')
   const text = converted(read, options, now, target === undefined ? null : await textOf(target))
   if (output === undefined) environment.stdout.contents(text)
-  else await writeFile(output, text)
+  else await writeResult(output, text)
   return 0
 }
 

@@ -1,8 +1,15 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { basename, join, parse } from 'node:path'
 import { IGNITION_FILE, liveKernelArguments, openLiveIso, wrapFiles, type BootImage } from '../../../coreos/index.js'
 import { openFileSource } from '../../../base/bytes/index.js'
-import { makeFolder, temporaryFolder, UserError, withClockHeld, type Clock } from '../../../base/runtime/index.js'
+import {
+  makeFolder,
+  temporaryFolder,
+  UserError,
+  withClockHeld,
+  writeResult,
+  type Clock,
+} from '../../../base/runtime/index.js'
 import { downloadArtifacts, type ArtifactDownloadOptions } from './downloads.js'
 import { ERRORS } from '../errors.js'
 
@@ -41,7 +48,7 @@ export async function generateBootImage(
     if (!ignition || first === undefined) return { paths, kargs }
     const wrapped = join(folder, `${parse(first).name}-ignition.img`.replace('-live-kernel', '-live'))
     const archive = await wrapFiles(new Map([[IGNITION_FILE, Buffer.from(ignition)]]), clock)
-    await withClockHeld(clock, `writing ${wrapped}`, () => writeFile(wrapped, archive))
+    await withClockHeld(clock, `writing ${wrapped}`, () => writeResult(wrapped, archive))
     return { paths: [...paths, wrapped], kargs }
   }
   return { paths, kargs: null }

@@ -8,7 +8,7 @@ import {
   type OsVersion,
   type StreamMetadata,
 } from '../../../coreos/index.js'
-import { withClockHeld, makeFolder } from '../../../base/runtime/index.js'
+import { withClockHeld, makeFolder, writeResult } from '../../../base/runtime/index.js'
 import { downloadArtifacts, fileName, type ArtifactDownloadOptions } from './downloads.js'
 
 export interface MachineOsBuild extends ArtifactDownloadOptions {
@@ -40,7 +40,7 @@ export async function buildMachineOs(options: MachineOsBuild): Promise<string[]>
     paths.push(path)
   }
   await withClockHeld(clock, `writing ${streamFile(version)}`, () =>
-    writeFile(join(folder, streamFile(version)), documentText(stream)),
+    writeResult(join(folder, streamFile(version)), documentText(stream)),
   )
   return paths
 }

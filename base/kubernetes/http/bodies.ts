@@ -49,6 +49,9 @@ export function objectIn(sent: BodyRequest): JsonMembers {
   return value
 }
 
+/** True for a body that says that it is JSON. */
+export const isJsonBody = (headers: BodyRequest['headers']): boolean => mediaTypeOf(headers) === KUBE_JSON_TYPE
+
 /** The options in the body of a deletion, which may have none. */
 export const optionsIn = (sent: BodyRequest): JsonMembers => (sent.body === undefined ? {} : objectIn(sent))
 

@@ -9,7 +9,8 @@ import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.
 import { isRefusal } from '../kube-refusal.js'
 import type { Stored } from '../stored-object.js'
 import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-answers.js'
-import { objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
+import { isJsonBody, objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
+import { duplicateFields, duplicateYamlKeys } from './duplicate-keys.js'
 import type { ResourcePath } from './kube-paths.js'
 import { strategicPatch } from './strategic.js'
 import { watchLines } from './watch-stream.js'
@@ -154,7 +155,7 @@ function createKubeObject(call: ResourceRequest): WireResponse {
   const object = objectIn(request)
   if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
     throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
-  const headers = checkUnknownFields(call, object)
+  const headers = checkFields(call, object, bodyFindings(call))
   return answerObject(call, 201, store.create(at.kind, inNamespace(object, at), { isDryRun: isDryRun(call) }), headers)
 }
 
@@ -175,7 +176,7 @@ const changeOptions = (call: ResourceRequest): ChangeOptions => ({
 function update(call: ResourceRequest): WireResponse {
   const { request, at, store } = call
   const object = inNamespace(objectIn(request), at)
-  const headers = checkUnknownFields(call, object)
+  const headers = checkFields(call, object, bodyFindings(call))
   // Kinds of the core group may be replaced without a version, CustomResources may not.
   const options = { ...changeOptions(call), isUnconditional: KUBE_KINDS[at.kind].group === '' }
   return answerObject(
@@ -191,10 +192,12 @@ function patch(call: ResourceRequest): WireResponse {
   const { type, patch: changes } = patchIn(request, KUBE_KINDS[at.kind].group === '')
   if (type === 'apply') return serverSideApply(call, changes)
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
+  const duplicates = findingsOf(call, () => duplicateFields(request.body ?? ''))
+  const findings = duplicates.map((path) => `${type === 'json' ? 'json patch ' : ''}${duplicateField(path)}`)
   let headers: Record<string, string> = {}
   const modify = (current: Stored): unknown => {
     const patched = patchedBy(type, current as unknown as JsonMembers, changes)
-    if (isMembers(patched)) headers = checkUnknownFields(call, patched, (problem) => invalidPatch(patched, problem))
+    if (isMembers(patched)) headers = checkFields(call, patched, findings, (problem) => invalidPatch(patched, problem))
     return patched
   }
   const changed = store.change(at.kind, objectNameIn(at), modify, changeOptions(call))
@@ -234,7 +237,7 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
     )
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
   const object = inNamespace(applied, at)
-  const headers = checkUnknownFields(call, object)
+  const headers = checkFields(call, object, appliedFindings(call))
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
   const name = metadata['name'] ?? at.name!
   try {
@@ -251,25 +254,77 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
 
 const FIELD_VALIDATIONS: ReadonlySet<string> = new Set(['Ignore', 'Strict', 'Warn'])
 
-/** Unknown fields produce warnings, or a refusal if the client requests one. They are not stored. */
-function checkUnknownFields(
-  { request, at, query, unknownFields }: ResourceRequest,
-  object: JsonMembers,
-  refusal = (problem: string) =>
-    badRequest(`${at.kind} in version "${KUBE_KINDS[at.kind].version}" cannot be handled as a ${at.kind}: ${problem}`),
-): Record<string, string> {
+function validationOf({ request, query }: ResourceRequest): string {
   const mode = query.get('fieldValidation') || 'Warn'
   if (!FIELD_VALIDATIONS.has(mode)) throw unknownValidation(request.method, mode)
+  return mode
+}
+
+/** Findings of a strict decoder; none where the client does not ask for them. */
+const findingsOf = (call: ResourceRequest, find: () => string[]): string[] =>
+  validationOf(call) === 'Ignore' ? [] : find()
+
+const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`
+
+/** Fields that the body of a request has twice. Of them the last counts. */
+const bodyFindings = (call: ResourceRequest): string[] =>
+  findingsOf(call, () => {
+    const { headers, body = '' } = call.request
+    if (isJsonBody(headers)) return duplicateFields(body).map(duplicateField)
+    const keys = duplicateYamlKeys(body)
+    return keys.length === 0 ? [] : [yamlFinding(keys)]
+  })
+
+/** All keys of a YAML text that are there twice are one error of its decoder. */
+const yamlFinding = (keys: readonly string[]): string => `${YAML_ERRORS}${keys.map((key) => `\n  ${key}`).join('')}`
+const YAML_ERRORS = 'yaml: unmarshal errors:'
+
+/** @throws KubeRefusal for what is applied with a key twice, if the client is strict: its decoder is another one */
+function appliedFindings(call: ResourceRequest): string[] {
+  const findings = findingsOf(call, () => duplicateYamlKeys(call.request.body ?? ''))
+  if (findings.length === 0) return []
+  const finding = yamlFinding(findings)
+  if (validationOf(call) === 'Strict')
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${finding}`)
+  return [finding]
+}
+
+/**
+ * Unknown and duplicate fields produce warnings, or a refusal if the client requests one. Unknown ones are not stored.
+ *
+ * @param found earlier findings of the body
+ */
+function checkFields(
+  call: ResourceRequest,
+  object: JsonMembers,
+  found: readonly string[],
+  refusal = (problem: string) => {
+    const { kind } = call.at
+    return badRequest(`${kind} in version "${KUBE_KINDS[kind].version}" cannot be handled as a ${kind}: ${problem}`)
+  },
+): Record<string, string> {
+  const mode = validationOf(call)
   if (mode === 'Ignore') return {}
-  const fields = unknownFields(at.kind, object).map((field) => `unknown field "${field}"`)
-  if (fields.length === 0) return {}
-  if (mode === 'Strict') throw refusal(`strict decoding error: ${fields.join(', ')}`)
+  const unknown = call.unknownFields(call.at.kind, object).map((field) => `unknown field "${field}"`)
+  const findings = [...found, ...unknown]
+  if (findings.length === 0) return {}
+  if (mode === 'Strict') throw refusal(`strict decoding error: ${findings.join(', ')}`)
   // A header is Latin-1 and one line.
-  const quoted = fields
+  const quoted = findings
+    .flatMap(warningsIn)
     .slice(0, 20)
     .map((text) => `299 - "${text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[^ -~]/g, '?')}"`)
   return { warning: quoted.join(', ') }
 }
+
+/** The warnings of a finding: one for each line of the YAML decoder's. */
+const warningsIn = (finding: string): string[] =>
+  finding.startsWith(YAML_ERRORS)
+    ? finding
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim())
+    : [finding]
 
 function deleteOptions(call: ResourceRequest): DeleteOptions {
   const options = optionsIn(call.request)

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { open, rename, rm, symlink } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** Where the new file is written, hidden so that it takes no name of a user: `.NAME.new` beside `NAME`. */
@@ -15,7 +15,7 @@ const freshBeside = (path: string): string => join(dirname(path), `.${basename(p
  */
 export async function replaceFile(
   path: string,
-  text: string,
+  text: string | Uint8Array,
   { mode = 0o600, flush = true }: { mode?: number; flush?: boolean } = {},
 ): Promise<void> {
   const fresh = freshBeside(path)
@@ -33,6 +33,28 @@ export async function replaceFile(
     throw error
   }
 }
+
+/**
+ * Writes the file that a user names for a result: completely, or the old file stays. Pipes and devices are written as they
+ * are, and so is a file whose folder, owner or links forbid a new one in its place.
+ *
+ * @throws the kernel's error
+ */
+export async function writeResult(path: string, contents: string | Uint8Array): Promise<void> {
+  const there = await stat(path).catch(() => undefined)
+  const isReplaceable = there === undefined || (there.isFile() && there.nlink === 1 && there.uid === process.getuid?.())
+  if (!isReplaceable) return writeFile(path, contents)
+  try {
+    const mode = there === undefined ? 0o666 : there.mode & 0o7777
+    await replaceFile(there === undefined ? path : await realpath(path), contents, { mode, flush: false })
+  } catch (error) {
+    if (!UNREPLACEABLE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    await writeFile(path, contents)
+  }
+}
+
+/** Errors of a folder that takes no new file, or of a file that is mounted at its place. */
+const UNREPLACEABLE: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'EBUSY']
 
 /** As {@link replaceFile}, where nothing else may happen meanwhile. */
 export function replaceFileSync(path: string, text: string, mode = 0o600): void {

@@ -17,22 +17,25 @@ export function checkConcurrency(records: Records, target: string, conf: Conduct
   switch (ownMember(PROVISION_VERBS, target)?.event) {
     case 'deploy':
     case 'rebuild':
-      return limit(records, DEPLOYING, conf.maxConcurrentDeploy, 'provisioning')
+      return limit(conf.maxConcurrentDeploy, DEPLOYING, 'provisioning')
     case 'delete':
-      return limit(records, CLEANING_STATES, conf.maxConcurrentClean, 'unprovisioning')
+      return limit(conf.maxConcurrentClean, CLEANING_STATES, 'unprovisioning')
     case 'clean':
-      return limit(records, CLEANING_STATES, conf.maxConcurrentClean, 'cleaning')
+      return limit(conf.maxConcurrentClean, CLEANING_STATES, 'cleaning')
     default:
   }
-}
 
-function limit(records: Records, states: readonly ProvisionState[], most: number, action: string): void {
-  if (records.nodes.size < most) return
-  let count = 0
-  for (const { columns } of records.nodes.values()) if (states.includes(columns.provision_state)) count++
-  if (count >= most)
-    throw new IronicError(
-      503,
-      `Unable to process request at this time. The concurrent action limit for ${action} has been reached. Please contact your administrator and try again later.`,
-    )
+  function limit(most: number, states: readonly ProvisionState[], action: string): void {
+    if (records.nodes.size < most) return
+    let count = 0
+    for (const { columns, record } of records.nodes.values()) {
+      if (!states.includes(columns.provision_state)) continue
+      if (!conf.maxConcurrentPerConductorGroup || record.conductor_group === conf.conductorGroup) count++
+    }
+    if (count >= most)
+      throw new IronicError(
+        503,
+        `Unable to process request at this time. The concurrent action limit for ${action} has been reached. Please contact your administrator and try again later.`,
+      )
+  }
 }

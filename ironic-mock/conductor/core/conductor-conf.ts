@@ -58,6 +58,8 @@ export interface ConductorConf {
   /** `[conductor]max_concurrent_deploy`, `max_concurrent_clean` */
   maxConcurrentDeploy: number
   maxConcurrentClean: number
+  /** `[conductor]max_concurrent_per_conductor_group`: both count the nodes of the conductor's group alone. */
+  maxConcurrentPerConductorGroup: boolean
   /** `[conductor]max_conductor_wait_step_seconds`, here in milliseconds. */
   maxWaitStep: number
   /** `[conductor]poweroff_in_cleanfail`, `poweroff_in_servicefail` */
@@ -176,6 +178,7 @@ export const UPSTREAM_CONF: ConductorConf = {
   nodeLockedRetryInterval: seconds(1),
   maxConcurrentDeploy: 250,
   maxConcurrentClean: 50,
+  maxConcurrentPerConductorGroup: false,
   maxWaitStep: seconds(30),
   powerOffInCleanFail: false,
   powerOffInServiceFail: false,

@@ -94,7 +94,7 @@ export interface FlowMemos {
     'ramdisk-boot': NoMemo
     'tear-down': NoMemo
   }
-  teardown: { 'power-off': NoMemo }
+  teardown: { 'held-power-off': NoMemo; 'power-off': NoMemo }
   unrescue: { 'instance-boot': NoMemo; 'power-off': NoMemo }
   verification: { 'read-power': NoMemo }
 }

@@ -9,8 +9,9 @@ import type { NodeTask } from './node-task.js'
 
 /** Reacts to a passed deadline: the flow fails with upstream's sentence. */
 export function deadlinePassed(task: NodeTask, deadline: DeadlineKind): void {
-  // Ironic's periodic check skips nodes in maintenance and reserved ones until its next run.
-  if (task.node.maintenance || task.isReserved) {
+  // Ironic's periodic check skips nodes in maintenance, reserved ones and those of other conductors until its next run.
+  const isOurs = task.node.conductor_group === task.conf.conductorGroup
+  if (task.node.maintenance || task.isReserved || !isOurs) {
     task.deadline(deadline, task.conf.checkInterval)
     return
   }

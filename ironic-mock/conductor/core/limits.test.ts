@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { hours } from '../../../base/runtime/index.js'
 import { ScriptedLab } from '../../../test/kit/conductor/scripted-lab.js'
 
 const mac = (n: number) => `52:54:00:00:00:0${n}`
@@ -45,6 +46,60 @@ test('cleaning and teardown beyond max_concurrent_clean are refused, `provide` n
   await expect(lab.conductor.provision(three, { target: 'deleted' })).rejects.toMatchObject(refused('unprovisioning'))
   await lab.conductor.updateNode(two, () => ({ automated_clean: true }))
   await lab.provision(two, 'provide', 'clean wait')
+})
+
+/** Moves a node to another conductor group, which has another conductor. */
+async function moveTo(lab: ScriptedLab, node: string, conductor_group: string): Promise<void> {
+  const entry = lab.store.records.nodes.get(node)!
+  await lab.store.commit({ node, expect: entry.revision, patch: { conductor_group } })
+}
+
+describe('a node of another conductor group', () => {
+  test.each([
+    [false, 'counts'],
+    [true, 'does not count with max_concurrent_per_conductor_group'],
+  ])('%s: %s for max_concurrent_deploy and max_concurrent_clean', async (maxConcurrentPerConductorGroup) => {
+    const conf = { maxConcurrentDeploy: 1, maxConcurrentClean: 1, maxConcurrentPerConductorGroup }
+    const { lab, made } = await nodes(4, conf)
+    for (const { machine } of made) machine.script.silent = true
+    const [one, two, three, four] = made.map(({ uuid }) => uuid) as [string, string, string, string]
+    const clean = { clean_steps: [{ interface: 'deploy', step: 'erase_devices_metadata' }] }
+    for (const node of [one, two]) await lab.provision(node, 'provide', 'available')
+    await lab.provision(one, 'active', 'wait call-back')
+    await moveTo(lab, one, 'east')
+    await lab.provision(three, 'clean', 'clean wait', clean)
+    await moveTo(lab, three, 'east')
+    if (maxConcurrentPerConductorGroup) {
+      expect(await lab.provision(two, 'active', 'wait call-back')).toMatchObject({ last_error: null })
+      expect(await lab.provision(four, 'clean', 'clean wait', clean)).toMatchObject({ last_error: null })
+    } else {
+      await expect(lab.conductor.provision(two, { target: 'active' })).rejects.toMatchObject(refused('provisioning'))
+      const cleaning = lab.conductor.provision(four, { target: 'clean', ...clean })
+      await expect(cleaning).rejects.toMatchObject(refused('cleaning'))
+    }
+  })
+
+  test.each([
+    ['active', 'wait call-back', 'deploy failed', 'Timeout reached while waiting for callback'],
+    ['inspect', 'inspect wait', 'inspect failed', 'Timeout reached while inspecting the node'],
+    ['clean', 'clean wait', 'clean failed', 'Timeout reached while cleaning the node'],
+  ] as const)(
+    'is not failed by the time limit of %s before it comes back',
+    async (target, waiting, failed, last_error) => {
+      const { lab, made } = await nodes(1)
+      const { uuid, machine } = made[0]!
+      machine.script.silent = true
+      if (target === 'active') await lab.provision(uuid, 'provide', 'available')
+      const steps = { clean_steps: [{ interface: 'deploy', step: 'erase_devices_metadata' }] }
+      await lab.provision(uuid, target, waiting, target === 'clean' ? steps : {})
+      await moveTo(lab, uuid, 'east')
+      await lab.clock.until(lab.clock.sleep(hours(3)))
+      expect(await lab.node(uuid)).toMatchObject({ provision_state: waiting, last_error: null })
+      await moveTo(lab, uuid, '')
+      await lab.until(uuid, failed)
+      expect(await lab.node(uuid)).toMatchObject({ last_error: expect.stringContaining(last_error) })
+    },
+  )
 })
 
 test('a request for a node that is locked for a moment is retried', async () => {

@@ -9,7 +9,7 @@ import { startDeployment } from '../flows/deploy/deployment.js'
 import { unholdDeployment } from '../flows/deploy/deployment-steps.js'
 import { abortInspection, startInspection } from '../flows/inspect/inspection.js'
 import { abortRescue, startRescue, startUnrescue } from '../flows/rescue/rescue.js'
-import { startTeardown } from '../flows/teardown/teardown.js'
+import { abortHeldDeployment, startTeardown } from '../flows/teardown/teardown.js'
 import { abortService } from '../flows/service/servicing-failure.js'
 import { startService } from '../flows/service/servicing.js'
 import { PROVISION_VERBS } from './transitions.js'
@@ -86,8 +86,9 @@ function abort(task: NodeTask): void {
       if (isAbortPostponed(node.clean_step)) node.clean_step = { ...node.clean_step, abort_after: true }
       else abortCleaning(task)
       return
-    case 'wait call-back':
     case 'deploy hold':
+      return abortHeldDeployment(task)
+    case 'wait call-back':
       if (isAbortPostponed(node.deploy_step)) node.deploy_step = { ...node.deploy_step, abort_after: true }
       else abortDeployment(task)
       return
@@ -124,6 +125,8 @@ function unhold(task: NodeTask): void {
   } else if (info.agent_url === undefined) task.run([{ kind: 'proceed' }], { flow: 'cleaning', after: 'pause' })
 }
 
-/** True when the abort has to wait for the end of the step: one without `abortable` is not abortable, as upstream. */
-const isAbortPostponed = (step: JsonObject): boolean =>
-  step.step !== undefined && !(step.abortable ?? false) && step.abort_after !== true
+/**
+ * True when the abort has to wait for the end of the step: one without `abortable` is not abortable, however often it is
+ * asked to end.
+ */
+const isAbortPostponed = (step: JsonObject): boolean => step.step !== undefined && !(step.abortable ?? false)

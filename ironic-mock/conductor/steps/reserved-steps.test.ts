@@ -48,11 +48,28 @@ describe('in a deployment', () => {
     expect(await lab.provision(uuid, 'unhold', 'active')).toMatchObject({ last_error: null })
   })
 
-  test('a held deployment can be aborted', async () => {
-    const { lab, uuid } = await available()
-    await lab.provision(uuid, 'active', 'deploy hold', { deploy_steps: [{ ...reserved('hold', 70), abortable: true }] })
+  test.each([{}, { abortable: true }])('a held deployment that is aborted is torn down: step with %j', async (more) => {
+    const { lab, uuid } = await available({}, { instance_info: { image_source: 'http://images.example/disk.raw' } })
+    const deploy_steps = [INSTALL, { ...reserved('hold', 70), ...more }]
+    await lab.provision(uuid, 'active', 'deploy hold', { deploy_steps })
+    const aborted = await lab.provision(uuid, 'abort', 'deploy failed')
+    expect(aborted).toMatchObject({
+      target_provision_state: 'active',
+      power_state: 'power off',
+      instance_info: {},
+      last_error:
+        "Async execution of _do_node_tear_down failed with error: Can not transition from state 'deploy failed' on event 'clean' (no defined transition)",
+    })
+    expect(aborted.driver_internal_info).not.toHaveProperty('agent_url')
+    expect(await lab.provision(uuid, 'deleted', 'available')).toMatchObject({ last_error: null })
+  })
+
+  test('a held deployment whose machine cannot be switched off says so when it is aborted', async () => {
+    const { lab, uuid, machine } = await available()
+    await lab.provision(uuid, 'active', 'deploy hold', { deploy_steps: [INSTALL, reserved('hold', 70)] })
+    machine.failing = 'the BMC does not answer'
     expect(await lab.provision(uuid, 'abort', 'deploy failed')).toMatchObject({
-      last_error: 'By request, the deploy operation was aborted during or after the completion of step "deploy.hold"',
+      last_error: expect.stringMatching(/^Failed to tear down: /),
     })
   })
 

@@ -208,7 +208,7 @@ export const ethtool = defineTool('ethtool', { 'show-permaddr': 'P=', driver: 'i
   const names = nicNames(inside.spec, nic)
   if (options.has('show-permaddr')) return stdout(`Permanent address: ${nic.mac}\n`)
   if (options.has('driver'))
-    return stdout(`driver: ${names.driver}\nversion: 1.0.0\nfirmware-version: \nbus-info: ${names.pciAddress}\n`)
+    return stdout(`driver: ${names.driver}\nversion: 1.0.0\nfirmware-version: \nbus-info: ${names.busAddress}\n`)
   stdout(
     `Settings for ${nic.name}:\n\tSpeed: ${nic.carrier ? `${names.speed}Mb/s` : 'Unknown!'}\n\tDuplex: ${nic.carrier ? 'Full' : 'Unknown! (255)'}\n\tLink detected: ${nic.carrier ? 'yes' : 'no'}\n`,
   )

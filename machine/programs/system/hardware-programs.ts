@@ -248,7 +248,7 @@ function lshwNetwork(spec: MachineSpec, nic: NicSpec, index: number): object {
     claimed: true,
     logicalname: nic.name,
     serial: nic.mac,
-    businfo: `pci@${names.pciAddress}`,
+    businfo: names.pciAddress === null ? `usb@1:${index + 1}` : `pci@${names.pciAddress}`,
     units: 'bit/s',
     size: names.speed * 1e6,
     configuration: { driver: names.driver, link: nic.carrier ? 'yes' : 'no' },

@@ -114,8 +114,9 @@ export const hostnamectl = defineTool(
       case 'set-hostname':
       case 'hostname': {
         if (name === undefined) return stdout(`${readFileText(inside, HOSTNAME)}\n`)
-        if (!options.has('transient')) inside.files.write('/etc/hostname', Buffer.from(`${name}\n`))
-        if (!options.has('static')) inside.files.write(HOSTNAME, Buffer.from(`${name}\n`))
+        const isChosen = options.has('static') || options.has('transient')
+        if (options.has('static') || !isChosen) inside.files.write('/etc/hostname', Buffer.from(`${name}\n`))
+        if (options.has('transient') || !isChosen) inside.files.write(HOSTNAME, Buffer.from(`${name}\n`))
         return
       }
       case 'status':

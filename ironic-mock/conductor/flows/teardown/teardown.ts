@@ -72,4 +72,28 @@ function forgetInstance(task: NodeTask): void {
   task.dropInfo('instance', 'root_uuid_or_disk_id', 'is_whole_disk_image', 'is_source_a_path', 'deploy_boot_mode')
 }
 
-export const teardownContinuations: Continuations<'teardown'> = { 'power-off': afterPowerOff }
+/**
+ * `abort` in `deploy hold`: tears the instance down, also where the step is not abortable. Its cleaning cannot begin, since the node has
+ * moved to `deploy failed` already: Ironic says so, and leaves it there (ironic 39.0.0 conductor/manager.py _do_abort).
+ */
+export function abortHeldDeployment(task: NodeTask): void {
+  task.begin('abort')
+  task.dropInfo('agent_url')
+  switchDeployInterface(task)
+  task.run(takeDown(task), { flow: 'teardown', after: 'held-power-off' })
+}
+
+function afterHeldPowerOff(task: NodeTask, outcome: EffectOutcome): void {
+  forgetInstance(task)
+  if (outcome.ok) task.node.last_error = NO_CLEANING
+  else task.fail(`Failed to tear down: ${outcome.error}`, 'deleting')
+  task.release()
+}
+
+const NO_CLEANING =
+  "Async execution of _do_node_tear_down failed with error: Can not transition from state 'deploy failed' on event 'clean' (no defined transition)"
+
+export const teardownContinuations: Continuations<'teardown'> = {
+  'held-power-off': afterHeldPowerOff,
+  'power-off': afterPowerOff,
+}

@@ -20,6 +20,13 @@ export const INSTALL_MUTANTS = fidelityMutants('steps', [
     to: "args.own_hostname ?? 'replace'",
   },
   {
+    row: 'An agent that cannot name its `localhost`',
+    does: 'sets the name all the same',
+    file: 'steps/install-coreos/name-localhost.ts',
+    from: "if (!target.has('hostname'))",
+    to: "if (!target.has('hostname') && name === '')",
+  },
+  {
     ...INPUT,
     row: 'The config is the configdrive',
     does: 'reads the user data alone',
