@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from 'commander'
 import { ListOption, ValueOption } from '../tool-command.js'
 
 /** The kind of an option's or operand's value, by which a shell completes it. */
-export type ValueKind = 'file' | 'folder' | 'words' | 'text'
+type ValueKind = 'file' | 'folder' | 'words' | 'text'
 
 /** A value that a user gives. */
 export interface DescribedValue {
@@ -25,7 +25,7 @@ export interface DescribedOption {
 }
 
 /** An operand of a command. */
-export interface DescribedOperand extends DescribedValue {
+interface DescribedOperand extends DescribedValue {
   isRequired: boolean
   isVariadic: boolean
   description: string
