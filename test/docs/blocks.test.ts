@@ -65,7 +65,7 @@ describe('the lines of `ironstage up` start:', () => {
     folder = await mkdtemp(join(tmpdir(), 'ironstage-blocks-'))
     await copyFile(join(root, 'examples/bare-metal-hosts.yaml'), join(folder, 'hosts.yaml'))
     await writeFile(join(folder, 'ironic.conf'), '[conductor]\nautomated_clean = true\n')
-    // An account in the form of `htpasswd -B`; nobody signs in.
+    // An account in the form of `htpasswd -B`; no test signs in.
     await writeFile(join(folder, 'FILE'), 'admin:$2y$05$Ws9QLUhGDwsjNhmI4BpJ0uBzTJVbBrYNJnLeVBXHfQhGkzXzQsd2u\n')
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
