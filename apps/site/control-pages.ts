@@ -104,17 +104,18 @@ interface Member {
   isRequired: boolean
 }
 
-/** The members of an object and of those in it, a row each: `fault.match.node`. */
+/** The members of an object and of those in it, a row each: `match.node`. Those of alternatives are all there, once. */
 function membersOf(schema: Schema | undefined, above = '', depth = 0): Member[] {
   if (schema === undefined || depth > MAX_DEPTH) return []
   if (schema.items !== undefined) return membersOf(schema.items, `${above}[]`, depth)
-  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const path = above === '' ? name : `${above}.${name}`
-    return [
-      { name: path, schema: member, isRequired: schema.required?.includes(name) === true },
-      ...membersOf(member, path, depth + 1),
-    ]
+    const isRequired = schema.required?.includes(name) === true
+    return [{ name: path, schema: member, isRequired }, ...membersOf(member, path, depth + 1)]
   })
+  const choices = (schema.anyOf ?? schema.oneOf ?? []).flatMap((choice) => membersOf(choice, above, depth))
+  const all = [...own, ...choices.map((member) => ({ ...member, isRequired: false }))]
+  return all.filter(({ name }, place) => all.findIndex((other) => other.name === name) === place)
 }
 
 const MAX_DEPTH = 2

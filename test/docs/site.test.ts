@@ -87,6 +87,9 @@ describe('staged', () => {
   test('commands, calls and entries have pages of their own', () => {
     expect(page('reference/commands/fault')).toContain('| `--effect KIND[:KEY=VALUE,...]` |')
     expect(page('reference/control-api/faults')).toContain('## POST /_lab/faults')
+    expect(page('reference/control-api/clock')).toMatch(
+      /Member of the body[^]*`until\.node`[^]*`by`|`by`[^]*`until\.node`/,
+    )
     expect(page('reference/api/ironstage-steps')).toContain('interface TargetCommand')
     expect(page('reference/control-api/lab')).not.toContain('undefined')
   })
