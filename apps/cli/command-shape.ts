@@ -1,10 +1,13 @@
 import type { ConfigFile } from '../../base/runtime/index.js'
 import type { Environment } from './environment.js'
+import type { ToolCommand } from './tool-command.js'
 import type { CommandOptionName, CommandOptionValues } from './options/resolve-options.js'
 
 /** Input of a command besides its options. */
 interface CommandInput {
   environment: Environment
+  /** All commands, for those that describe them. */
+  program: ToolCommand
   operands: readonly string[]
   /** In the {@link ConfigFormat} that the command takes. */
   configFiles: readonly ConfigFile[]

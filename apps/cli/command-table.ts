@@ -134,6 +134,16 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     },
   }),
   defineCommand({
+    usage: 'completion SHELL',
+    description: 'print the script that completes commands in a shell',
+    operands: { SHELL: 'bash, zsh or fish' },
+    options: [],
+    load: async () => {
+      const { completion } = await import('./commands/completion-command.js')
+      return (_, { environment, program, operands: [shell = ''] }) => completion(shell, program, environment)
+    },
+  }),
+  defineCommand({
     usage: 'cache list',
     description: 'list the cached images',
     options: takes.CACHE_LIST_OPTIONS,

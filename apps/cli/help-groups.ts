@@ -10,7 +10,7 @@ const HELP_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],
   'CoreOS in a cluster:': ['release', 'machine-os', 'boot-image'],
-  'Build on it:': ['step', 'state', 'openapi', 'doctor', 'errors', 'help'],
+  'Build on it:': ['step', 'state', 'openapi', 'doctor', 'completion', 'errors', 'help'],
 }
 
 const EPILOGUE = `

@@ -1,7 +1,10 @@
 /** The `ironstage` command. */
-export { printing, type RawEnvironment, Stopped } from './environment.js'
+export { type RawEnvironment, Stopped } from './environment.js'
 export { ERRORS } from './errors.js'
 export { INSTALLER_COMMANDS } from './installer/installer-syntax.js'
 export { COMMAND_OPTIONS } from './options/option-table.js'
-export { makeCommandLine, runCommandLine } from './cli-program.js'
+export { runCommandLine } from './cli-program.js'
 export { ToolCommand } from './tool-command.js'
+export { flatCommands, type DescribedCommand, type DescribedOption } from './description/command-tree.js'
+export { describeProgram, idleProgram } from './description/describe-program.js'
+export { manualPage } from './description/manual.js'

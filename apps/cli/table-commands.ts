@@ -15,7 +15,7 @@ import type { CommandOptionShape } from './options/table/option-shape.js'
 import { resolveOptions } from './options/resolve-options.js'
 import { secretsOnCommandLine, withSecretsOfFiles } from './options/secret-options.js'
 import { COMMAND_FAMILIES, COMMAND_TABLE } from './command-table.js'
-import { ListOption, type ToolCommand } from './tool-command.js'
+import { ListOption, ValueOption, type ToolCommand } from './tool-command.js'
 
 /** Runs a command's work, and records its exit code. */
 export type PerformWork = (work: () => Promise<number>) => Promise<void>
@@ -46,7 +46,7 @@ function addTableCommand(
   command.action(async () => {
     const { options, ini } = await readOptions(command, row, environment)
     const action = await row.load()
-    await perform(() => action(options, { environment, operands: command.args, configFiles: ini }))
+    await perform(() => action(options, { environment, program, operands: command.args, configFiles: ini }))
   })
 }
 
@@ -116,7 +116,15 @@ function asFlag(name: CommandOptionName, own?: string): Option {
   const elsewhere = flag === name ? variableOf(name) : `${variableOf(name)}, key ${name}`
   const text = `${own ?? description} (${elsewhere})`
   // Items of a repeated list are collected; they are checked with everything else.
-  return schema.type === 'array' ? new ListOption(form, text) : new Option(form, text)
+  return schema.type === 'array'
+    ? new ListOption(form, text, wordsIn(schema))
+    : new ValueOption(form, text, wordsIn(schema))
+}
+
+/** The values that a schema lists. */
+function wordsIn({ enum: words, items }: CommandOptionShape['schema']): readonly string[] {
+  const listed = words ?? (items as { enum?: unknown } | undefined)?.enum
+  return Array.isArray(listed) ? listed.map(String) : []
 }
 
 /**

@@ -2,10 +2,21 @@ import { Command, Help, Option } from 'commander'
 import { INSTALLER_COMMANDS } from './installer/installer-syntax.js'
 import { usageError } from './usage-error.js'
 
-/** An option that may be given several times, one value each. Any other option may be given once. */
-export class ListOption extends Option {
-  constructor(flags: string, description: string) {
+/** An option whose values are known, if there are words. */
+export class ValueOption extends Option {
+  constructor(
+    flags: string,
+    description: string,
+    readonly words: readonly string[] = [],
+  ) {
     super(flags, description)
+  }
+}
+
+/** An option that may be given several times, one value each. Any other option may be given once. */
+export class ListOption extends ValueOption {
+  constructor(flags: string, description: string, words?: readonly string[]) {
+    super(flags, description, words)
     this.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
   }
 }

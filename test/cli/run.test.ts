@@ -199,6 +199,23 @@ test('a page sees the end of a run once its reports are written', async () => {
   }
 })
 
+test('of two rehearsals that start at once over an ended one, one runs and the other is refused', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-race-'))
+  try {
+    const file = join(folder, 'hosts.yaml')
+    await writeFile(join(folder, 'node.ign'), '{"ignition":{"version":"3.4.0"}}')
+    await writeFile(file, hostsYaml(1))
+    const start = () => command(['run', file, '--rehearse', '--no-ui'])
+    const ended = start()
+    expect(await ended.ended, ended.stderr).toBe(0)
+    const both = [start(), start()]
+    expect((await Promise.all(both.map((one) => one.ended))).sort()).toEqual([0, 2])
+    expect(both.map(({ stderr }) => stderr).join('')).toContain('another process works on the run in')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('a run whose folder another process works in is not started, nor its rehearsal forgotten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-run-twice-'))
   try {

@@ -19,8 +19,8 @@ const steady = (transcript: string): string[] =>
         .replace(/\S*ironstage-\w{6}\//g, 'FOLDER/'),
     )
 
-test('the transcript in the README is what the demo prints', async () => {
-  const [, shown] = /```text\n([\s\S]*?)```/.exec(fromRoot('README.md'))!
+test('the transcript of the first deployment is what the demo prints', async () => {
+  const [, shown] = /```text demo\n([\s\S]*?)```/.exec(fromRoot('docs/first-deployment.md'))!
   const { scripts } = JSON.parse(fromRoot('package.json')) as { scripts: { demo: string } }
   const argv = scripts.demo.split(' ').slice(2)
   const demo = command(argv)
@@ -34,7 +34,19 @@ test('the scenario in the README is one of the tests', () => {
   expect(fromRoot('test/scenarios/silent-agent.test.ts')).toContain(body)
 })
 
-test.each(['README.md', 'docs/commands.md'])('the tables of %s fit a screen of 120 columns', (page) => {
+test('the README has its two commands, and is three screens long', () => {
+  const lines = fromRoot('README.md').split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'npm ci && npm run demo    # one machine, from enroll to a booted CoreOS',
+      'npm ci && npm test        # every test',
+    ]),
+  )
+  // A screen of a browser has some 35 of these lines.
+  expect(lines.length).toBeLessThan(105)
+})
+
+test.each(['docs/tasks.md', 'docs/commands.md'])('the tables of %s fit a screen of 120 columns', (page) => {
   const rows = fromRoot(page)
     .split('\n')
     .filter((line) => line.startsWith('|'))

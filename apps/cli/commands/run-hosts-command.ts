@@ -18,6 +18,7 @@ import {
   realAccess,
   refuseRunning,
   refuseUnfinished,
+  takeMachines,
   reportHtml,
   RunFolder,
   RunFollower,
@@ -265,6 +266,7 @@ async function rehearsed(
   { file, hosts, shared, follower, finish }: RunCommandParts,
 ): Promise<number> {
   const { faults, seed = 1, resume = false } = options
+  using _ = await takeMachines(shared.folder)
   const folder = join(shared.folder.path, 'machines')
   if (!resume) await rm(folder, { recursive: true, force: true })
   await using lab = await openRehearsal({

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defined, tryLock, UserError, randomUuid } from '../../../base/runtime/index.js'
 import type { RunHostsOptions } from './run-hosts.js'
 import {
@@ -50,6 +51,20 @@ export async function refuseRunning(folder: RunFolder): Promise<void> {
     throw explainFolderError(folder.path, error)
   })
   if (!free) throw runningElsewhere(folder)
+}
+
+/**
+ * Takes the machines of a rehearsal for this process, before they are forgotten or opened: the lock of the run itself is free
+ * until its hosts begin.
+ *
+ * @throws UserError `run-state` (usage)
+ */
+export async function takeMachines(folder: RunFolder): Promise<Disposable> {
+  const taken = await tryLock(join(folder.path, 'machines.lock'), 'exclusive').catch((error: unknown) => {
+    throw explainFolderError(folder.path, error)
+  })
+  if (!taken) throw runningElsewhere(folder)
+  return taken
 }
 
 export const runningElsewhere = (folder: RunFolder): UserError =>

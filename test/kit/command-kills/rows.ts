@@ -321,6 +321,7 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
   'state repair': ends(({ input: fileOf }) => ['state', 'repair', '--state-dir', fileOf('state')]),
   'state export': ends(({ input: fileOf }) => ['state', 'export', '--state-dir', fileOf('state')]),
   doctor: ends(() => ['doctor']),
+  completion: ends(() => ['completion', 'bash']),
   openapi: ends(() => ['openapi']),
   errors: ends(() => ['errors']),
   'coreos-installer': ends(({ out }) => [

@@ -1,5 +1,4 @@
-import { makeCommandLine, printing, type ToolCommand } from '../../../apps/cli/index.js'
-import { Readable } from 'node:stream'
+import { idleProgram, type ToolCommand } from '../../../apps/cli/index.js'
 
 /** A command of the program's own definition. */
 export interface KnownCommand {
@@ -12,18 +11,6 @@ export interface KnownCommand {
 
 /** The program and every command below it, in the order of its help. */
 export function allCommands(): KnownCommand[] {
-  const output = { write: () => {} }
-  const program = makeCommandLine(
-    printing({
-      argv: [],
-      variables: {},
-      stdin: Readable.from([]),
-      stdout: output,
-      stderr: output,
-      stopped: new AbortController().signal,
-    }),
-    () => Promise.resolve(),
-  )
   const below = (command: ToolCommand): KnownCommand[] => [
     {
       path: command.path.slice(1),
@@ -32,5 +19,5 @@ export function allCommands(): KnownCommand[] {
     },
     ...(command.commands as ToolCommand[]).filter((one) => one.name() !== 'coreos-installer').flatMap(below),
   ]
-  return below(program)
+  return below(idleProgram())
 }

@@ -28,7 +28,7 @@ interface Followed {
 
 /**
  * Runs the blocks of a guide as one script of bash, in a folder of its own. What is in the background first is ended
- * after it. A named block is one whose output is shown; a block in YAML is a file.
+ * after it. A named block is one whose output is shown; a block in YAML, and a named one in JSON, is a file.
  */
 export async function followShellGuide(page: string, options: ShellGuideOptions): Promise<Followed> {
   const { shown, begin = [], adapt, programs = {} } = options
@@ -38,13 +38,13 @@ export async function followShellGuide(page: string, options: ShellGuideOptions)
       await writeFile(join(folder, name), `#!/bin/sh\nexec ${line} "$@"\n`)
       await chmod(join(folder, name), 0o755)
     }
-    const script = ['set -euo pipefail', 'trap "kill %1; wait" EXIT', ...begin]
+    const script = ['set -euo pipefail', 'trap "kill %1 2>/dev/null || true; wait" EXIT', ...begin]
     const expected: { name: string; shown: string }[] = []
     let last = ''
     for (const { language, name, text } of blocks(page)) {
       const own = adapt(text)
       if (language === 'sh') script.push(name === '' ? own : `{\n${own}\n} >${name}.out`)
-      else if (language === 'yaml') await writeFile(join(folder, name), own)
+      else if (language === 'yaml' || (language === 'json' && name !== '')) await writeFile(join(folder, name), own)
       else if (language === shown) expected.push({ name: last, shown: own })
       last = name
     }

@@ -56,6 +56,7 @@ test('the package has the program, its declarations and images, and nothing of t
   const allowed = [
     /^dist\/bundle\/[\w.-]+\.c?js$/,
     /^dist\/types\/[\w-]+\.d\.ts$/,
+    /^dist\/man\/ironstage\.1$/,
     /^dist\/page\/[\w./-]+\.(js|html|css|svg)$/,
     /^(examples|images)\//,
     /^ci\/ironstage\.sh$/,

@@ -1,0 +1,14 @@
+import type { MadePage } from './made-page.js'
+
+/** A page for each entry of the package, from the report of all its exports (`docs/api.md`). */
+export function apiPages(report: string): MadePage[] {
+  const [, ...entries] = report.split(/^## /m)
+  return entries.map((entry) => {
+    const [name = '', ...lines] = entry.split('\n')
+    return {
+      to: `reference/api/${name.replace('/', '-')}`,
+      text: name,
+      markdown: `# ${name}\n\nThe exports of \`${name}\` with their declarations. An editor shows what each is, with an example for each value.\n${lines.join('\n').replace(/^### /gm, '## ')}`,
+    }
+  })
+}
