@@ -12,7 +12,6 @@ const TREELESS = 3
 
 /** Where the literals of a compressed block are, by the header of their section (RFC 8878, 3.1.1.3.1.1). */
 interface LiteralsSection {
-  type: number
   headerLength: number
   /** Bytes when decompressed. */
   size: number
@@ -21,8 +20,8 @@ interface LiteralsSection {
 }
 
 /**
- * Looks at the literals of compressed blocks, one frame's after the other, as libzstd does before it decodes them: the
- * decoder here takes some damage of them for data.
+ * Looks at the literals of a frame's compressed blocks, in their order, as libzstd does before it decodes them: the decoder
+ * here takes some damage of them for data.
  */
 export class LiteralsCheck {
   #hasTree = false
@@ -54,12 +53,12 @@ function literalsSection(block: Buffer): LiteralsSection | undefined {
     const headerLength = [1, 2, 1, 3][format]!
     if (block.length < headerLength) return undefined
     const size = block.readUIntLE(0, headerLength) >> [3, 4, 3, 4][format]!
-    return { type, headerLength, size, stored: type === RAW ? size : 1 }
+    return { headerLength, size, stored: type === RAW ? size : 1 }
   }
   if (block.length < 5) return undefined
   const headerLength = [3, 3, 4, 5][format]!
   const bits = [10, 10, 14, 18][format]!
   // Up to forty bits, of which a shift of JavaScript would keep thirty-two.
   const header = Math.floor(block.readUIntLE(0, headerLength) / 16)
-  return { type, headerLength, size: header % 2 ** bits, stored: Math.floor(header / 2 ** bits) }
+  return { headerLength, size: header % 2 ** bits, stored: Math.floor(header / 2 ** bits) }
 }
