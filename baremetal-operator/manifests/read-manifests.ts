@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { LineCounter, parseAllDocuments } from 'yaml'
+import { isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml'
 import {
   completeValue,
   CRD_COMPILER_OPTIONS,
@@ -51,7 +51,9 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     column: null,
     message,
   })
-  const parsed = readOrExplain(() => readNested(text, 'it', (each) => parseAllDocuments(each, { lineCounter: lines })))
+  // kubectl sends the last of equal keys, without a word.
+  const options = { lineCounter: lines, uniqueKeys: false }
+  const parsed = readOrExplain(() => readNested(text, 'it', (each) => parseAllDocuments(each, options)))
   if ('problem' in parsed) return { manifests, findings: [whole(parsed.problem)] }
   const { value: documents } = parsed
   if (!Array.isArray(documents)) return { manifests, findings }
@@ -67,6 +69,11 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
         findings.push({ ...finding('error', [], `this is not YAML: ${reason}`), line, column: col })
       }
       continue
+    }
+    for (const { key, at } of repeatedKeys(document)) {
+      const { line, col } = lines.linePos(at)
+      const message = `the key ${key} is there twice: kubectl sends the last one alone`
+      findings.push({ ...finding('note', [], message), line, column: col })
     }
     const read = readOrExplain(() => {
       const value = readNested('', 'it', () => document.toJS() as unknown)
@@ -90,6 +97,22 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
   }
   return { manifests, findings }
+}
+
+/** Keys that a mapping has again, with their positions. */
+function repeatedKeys(document: Document): { key: string; at: number }[] {
+  const found: { key: string; at: number }[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value) && key.range) found.push({ key: String(key.value), at: key.range[0] })
+        seen.add(key.value)
+      }
+    },
+  })
+  return found
 }
 
 /** An object as an API server takes it: with its defaults, without nulls of absent fields, and of its schema. */

@@ -96,6 +96,15 @@ describe('a manifest that is wrong', () => {
     expect(run.stderr).toContain('destination')
   })
 
+  test('with a key twice is taken with the last value, as kubectl sends it, and a note says so', async () => {
+    const stdin = wrong('  online: false').replace('online: true', 'online: true\n  description: a')
+    const run = command(['bmh', 'explain', '-'], { stdin })
+    expect(await run.ended).toBe(0)
+    expect(run.stderr).toMatch(
+      /^standard input: note: document 1 \(line \d+ col 3\): the key online is there twice: kubectl sends the last one alone$/m,
+    )
+  })
+
   test('is refused by itself, and the others of the files are explained', async () => {
     const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n'
     const stdin = `${wrong('')}---\n${wrong('  onlien: true').replace('name: h', 'name: other')}---\n${secret}data: {username: "%%%"}\n`

@@ -5,17 +5,15 @@ import { MAX_ZSTD_WINDOW, MAX_ZSTD_HEADER_BYTES, ZSTD_TOO_MUCH_MEMORY, zstdFrame
 import { ByteReader } from '../byte-reader.js'
 import { memoryStream } from '../byte-stream.js'
 import { DecodeError } from './decode-error.js'
+import { LiteralsCheck, MAX_BLOCK_BYTES, ZSTD_CORRUPT } from './zstd-literals.js'
 import { loadZstd } from './zstd-writer.js'
 
 const ZSTD_FRAME_MAGIC = 0xfd2fb528
 /** Sixteen magic numbers announce a frame to skip (RFC 8878, 3.1.2). */
 const SKIPPABLE = 0x184d2a50
 const TRUNCATED = 'premature EOF reading zstd frame'
-const CORRUPT = 'Data corruption detected'
 const BAD_CHECKSUM = "Restored data doesn't match checksum"
 const NO_ROOM = 'Destination buffer is too small'
-/** Limit on a block, as it is stored and as it is decompressed (RFC 8878, 3.1.1.2.4). */
-const MAX_BLOCK_BYTES = 128 * 1024
 
 export function isZstdFrame(start: Uint8Array): boolean {
   if (start.length < 4) return false
@@ -55,7 +53,14 @@ async function smallFrame(
 ): Promise<{ contents: Uint8Array } | { cutShort: Buffer } | undefined> {
   const header = zstdFrame(await input.peek(MAX_ZSTD_HEADER_BYTES))
   const size = header?.contentSize ?? 0
-  if (!header || size < SMALL.least || size > SMALL.most || header.window > MAX_ZSTD_WINDOW) return undefined
+  if (
+    !header ||
+    header.refusal !== undefined ||
+    size < SMALL.least ||
+    size > SMALL.most ||
+    header.window > MAX_ZSTD_WINDOW
+  )
+    return undefined
   const parts: Buffer[] = [await input.exactly(header.headerLength)]
   const cutAfter = async (left: number) => ({ cutShort: Buffer.concat([...parts, await input.exactly(left)]) })
   let last = false
@@ -87,6 +92,7 @@ async function smallFrame(
 
 const blockType = (header: number): number => (header >> 1) & 3
 const RUN_LENGTH = 1
+const COMPRESSED = 2
 const RESERVED = 3
 
 /** Bytes of a block by its header. A run-length block stores one byte; its size is how often that byte is repeated. */
@@ -95,9 +101,9 @@ const storedLength = (header: number): number => (blockType(header) === RUN_LENG
 /** Sentence by which zstd refuses a block for its header, before it reads the length that a damaged one claims. */
 function refusalOf(header: number, window: number): string | undefined {
   const type = blockType(header)
-  if (type === RESERVED) return CORRUPT
+  if (type === RESERVED) return ZSTD_CORRUPT
   if (header >> 3 <= Math.min(window, MAX_BLOCK_BYTES)) return undefined
-  return type === RUN_LENGTH ? NO_ROOM : CORRUPT
+  return type === RUN_LENGTH ? NO_ROOM : ZSTD_CORRUPT
 }
 
 let loadedHash: ReturnType<typeof xxhash> | undefined
@@ -118,30 +124,35 @@ async function* frame(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Arra
       decoder.push(bytes, last)
     } catch (cause) {
       // On some damage the decoder writes past its own buffer: that error of JavaScript says nothing to a user.
-      throw new DecodeError(CORRUPT, cause instanceof RangeError || cause instanceof TypeError ? {} : { cause })
+      throw new DecodeError(ZSTD_CORRUPT, cause instanceof RangeError || cause instanceof TypeError ? {} : { cause })
     }
     return output.splice(0)
   }
   const header = zstdFrame(await input.peek(MAX_ZSTD_HEADER_BYTES))
   if (!header) throw new DecodeError(TRUNCATED)
+  if (header.refusal !== undefined) throw new DecodeError(header.refusal)
   if (header.window > MAX_ZSTD_WINDOW) throw new DecodeError(ZSTD_TOO_MUCH_MEMORY)
   const { headerLength, checksumLength, window, contentSize } = header
   // The decoder verifies neither checksum nor length.
   const hash = checksumLength > 0 ? await contentHash(clock) : undefined
   yield* feed(await takeBytes(input, headerLength), false)
   let length = 0
+  const literals = new LiteralsCheck()
   for (let last = false; !last;) {
-    const block = (await need(input, 3)).readUIntLE(0, 3)
-    const refusal = refusalOf(block, window)
+    const about = (await need(input, 3)).readUIntLE(0, 3)
+    const refusal = refusalOf(about, window)
     if (refusal !== undefined) throw new DecodeError(refusal)
-    last = (block & 1) === 1
-    for (const part of feed(await takeBytes(input, 3 + storedLength(block)), last && !hash)) {
+    last = (about & 1) === 1
+    const block = await takeBytes(input, 3 + storedLength(about))
+    const damage = blockType(about) === COMPRESSED ? literals.refusalOf(block.subarray(3), window) : undefined
+    if (damage !== undefined) throw new DecodeError(damage)
+    for (const part of feed(block, last && !hash)) {
       length += part.length
       hash?.update(part)
       yield part
     }
   }
-  if (contentSize !== undefined && contentSize !== length) throw new DecodeError(CORRUPT)
+  if (contentSize !== undefined && contentSize !== length) throw new DecodeError(ZSTD_CORRUPT)
   if (!hash) return
   // The checksum comes after the contents, so that these are written although a file ends before it.
   const checksum = await takeBytes(input, checksumLength)

@@ -154,6 +154,22 @@ test.each([
   await expect(all(Buffer.from(hex, 'hex'))).rejects.toThrow(sentence)
 })
 
+// Each was given to zstd 1.5.4, whose words these are.
+test.each([
+  ['a first block that uses a tree of one before', '0038350000031000000000', 'Dictionary is corrupted'],
+  ['literals that are longer than their block', '00381d0000506162', 'Data corruption detected'],
+  ['literals behind which nothing comes', '00381d0000106162', 'Src size is incorrect'],
+  ['a block of one byte', '00380d000010', 'Data corruption detected'],
+  ['a reserved bit in its header', '083825000010616200', 'Unsupported frame parameter'],
+  ['a dictionary', '01380525000010616200', 'Dictionary mismatch'],
+])('a zstd frame whose first block is spoiled, %s, fails in the words of zstd', async (_, hex, sentence) => {
+  await expect(all(Buffer.from(`28b52ffd${hex}`, 'hex'))).rejects.toThrow(sentence)
+})
+
+test.each(['003825000010616200', '01380025000010616200'])('the zstd frame %s is good', async (hex) => {
+  expect((await all(Buffer.from(`28b52ffd${hex}`, 'hex'))).toString()).toBe('ab')
+})
+
 test('an image in zstd whose contents are not those of its checksum is damaged, also where it is large', async () => {
   const other = Buffer.from(zstd)
   other[other.length - 1]! ^= 1

@@ -8,6 +8,8 @@ export interface ZstdFrame {
   window: number
   /** Bytes of the contents, when it says so. */
   contentSize: number | undefined
+  /** Sentence by which zstd refuses it for what its header asks for. */
+  refusal: string | undefined
 }
 
 /** Bytes of a frame that always suffice for {@link zstdFrame}. */
@@ -34,12 +36,19 @@ export function zstdFrame(start: Buffer): ZstdFrame | undefined {
   const headerLength = sizeAt + sizeLength
   if (start.length < headerLength) return undefined
   const contentSize = numberIn(start.subarray(sizeAt, headerLength))
+  const dictionary = start.subarray(single ? 5 : 6, sizeAt)
   return {
     headerLength,
     checksumLength: (descriptor & 4) !== 0 ? 4 : 0,
     window: single ? contentSize! : windowOf(start[5]!),
     contentSize,
+    refusal: refusalOf(descriptor, dictionary),
   }
+}
+
+function refusalOf(descriptor: number, dictionary: Buffer): string | undefined {
+  if ((descriptor & 8) !== 0) return 'Unsupported frame parameter'
+  return dictionary.some((byte) => byte !== 0) ? 'Dictionary mismatch' : undefined
 }
 
 function windowOf(byte: number): number {
