@@ -68,7 +68,7 @@ async function availableNode(name: string) {
     return seen.at(-1)!
   }
   /** Waits until Ironic knows that the agent has begun a step. */
-  const isUnderWay = async (step: string): Promise<void> => {
+  const hasBegun = async (step: string): Promise<void> => {
     const look = async () => {
       const { provision_state, reservation, deploy_step } = (await ironic.done(
         200,
@@ -88,7 +88,7 @@ async function availableNode(name: string) {
   await reached('manageable')
   await provision('provide')
   await reached('available')
-  return { uuid, seen, provision, reached, isUnderWay, deploying }
+  return { uuid, seen, provision, reached, hasBegun, deploying }
 }
 
 test('a step written by the guide is run by a real conductor, on the agent of the command line', async () => {
@@ -150,7 +150,7 @@ test('an agent that is killed in the middle of a step continues with its boot, a
     })`,
   )
   const { stateDir } = await machineOfItsOwn('killed')
-  const { uuid, reached, isUnderWay, deploying } = await availableNode('killed-agent')
+  const { uuid, reached, hasBegun, deploying } = await availableNode('killed-agent')
   const agent = () =>
     agentProcess(
       ...['--ironic-url', ironic.url, '--node-uuid', uuid, '--state-dir', stateDir, '--machine', 'machine-1'],
@@ -161,7 +161,7 @@ test('an agent that is killed in the middle of a step continues with its boot, a
   await expect
     .poll(() => first.lines, { timeout: REAL_PEER_TIMEOUT })
     .toContainEqual(expect.objectContaining({ step: 'slow', name: 'waiting' }))
-  await isUnderWay('slow')
+  await hasBegun('slow')
   await first.kill()
   // A real conductor takes an agent without its commands for one that has rebooted, and goes on to the next step.
   await using second = agent()
