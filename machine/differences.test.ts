@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { insideWith, readImage, runInstaller } from '../test/kit/installer.js'
-import { Probe, defined, seededRandom, silent, systemClock } from '../base/runtime/index.js'
+import { Probe, defined, seededRandom, silent, systemClock, VirtualClock } from '../base/runtime/index.js'
 import { defaultMachineSpec } from './hardware/default-spec.js'
 import { NO_PACE, type Machine } from './machine.js'
-import { openMachines } from './machines.js'
+import { openMachines, type MachinesOptions } from './machines.js'
 
 /** Tests of rows in docs/fidelity/: deliberate differences between simulated and real computers. */
 
-async function opened(stateDir: string | null = null) {
+async function opened(stateDir: string | null = null, over: Partial<MachinesOptions> = {}) {
   return openMachines({
     stateDir,
     clock: systemClock(),
@@ -19,6 +19,7 @@ async function opened(stateDir: string | null = null) {
     logger: silent,
     pace: NO_PACE,
     events: { ramdiskUp: () => {}, down: () => {} },
+    ...over,
   })
 }
 
@@ -74,6 +75,26 @@ describe('the kernel of a ramdisk', () => {
       text: "mount: /mnt: unknown filesystem type 'xfs'.\n",
     })
   })
+})
+
+test('shred leaves what its last pass does, and takes the time of all', async () => {
+  const clock = new VirtualClock()
+  const probe = new Probe()
+  const { size } = spec().disks[0]!
+  await using machines = await opened(null, { clock, probe, pace: { ...NO_PACE, writeRate: size / 100 } })
+  const machine = await ramdisk(await machines.create(spec()))
+  let begun = 0
+  using _watch = probe.attach((point, next) => {
+    if (point.kind === 'disk-write' && point['offset'] === 0) begun++
+    return next()
+  })
+  const shred = run(machine, 'shred --zero --verbose --iterations 2 /dev/sda')
+  expect(await clock.until(shred)).toEqual({
+    code: 0,
+    text: ['1/3 (random)', '2/3 (random)', '3/3 (000000)'].map((pass) => `shred: /dev/sda: pass ${pass}...\n`).join(''),
+  })
+  expect(clock.elapsed() / 1000).toBeCloseTo(300)
+  expect(begun).toBe(1)
 })
 
 test('a soft power-off is a hard one: the OS gets no time to shut down', async () => {

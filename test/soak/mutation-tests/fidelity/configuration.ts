@@ -78,9 +78,9 @@ export const CONFIGURATION_MUTANTS = fidelityMutants('configuration', [
   {
     row: 'The API answers before its conductor',
     does: 'answers at once',
-    file: 'lab/stage/api-switch.ts',
-    from: 'dispatch: async (request) => (opened ?? (await opening))(request),',
-    to: "dispatch: async (request) => (opened ? opened(request) : { status: 503, headers: {}, body: 'not started' }),",
+    file: 'lab/snapshots/outside-requests.ts',
+    from: 'if (!this.#isOpen) await this.#opening',
+    to: "if (!this.#isOpen) return { status: 503, headers: {}, body: 'not started' }",
   },
   {
     row: '`enable_ssl_api` without a certificate',

@@ -106,10 +106,10 @@ export const MACHINE_MUTANTS = fidelityMutants('machine', [
   },
   {
     row: '`shred` writes every pass',
-    does: 'leaves what was there',
+    does: 'writes zeros at every pass',
     file: 'machine/programs/block/erase.ts',
-    from: "if (options.has('zero')) await zero(process, node, 0, node.length)",
-    to: "if (options.has('zero')) await zero(process, node, node.length - 512, 512)",
+    from: 'if (pass < passes && pace.writeRate > 0) await clock.sleep((node.length / pace.writeRate) * 1000, { signal })',
+    to: 'if (pass < passes) await zero(process, node, 0, node.length)',
   },
   {
     row: 'A soft power-off lets the OS shut down',
