@@ -42,7 +42,7 @@ async function factsFile(name: string, facts: object): Promise<string> {
 }
 
 async function release(version: string, ...options: string[]): Promise<string> {
-  const argv = ['scripts/release.js', version, '--dry-run', '--without-python', ...options]
+  const argv = ['scripts/release.js', version, '--dry-run', '--without-python', '--without-images', ...options]
   return (await run(process.execPath, argv, { cwd: ROOT })).stdout
 }
 
@@ -150,7 +150,7 @@ test('a release commits what it has changed and tags it, once', async () => {
   const checkout = join(folder, 'released')
   const git = async (...argv: string[]): Promise<string> => (await run('git', argv, { cwd: checkout })).stdout
   await run('git', ['clone', '--quiet', '--shared', ROOT, checkout])
-  for (const path of ['scripts', 'dist/bundle', 'dist/page', 'dist/types'])
+  for (const path of ['scripts', 'containers', 'dist/bundle', 'dist/page', 'dist/types'])
     await cp(join(ROOT, path), join(checkout, path), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -159,7 +159,14 @@ test('a release commits what it has changed and tags it, once', async () => {
   await writeFile(join(checkout, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   await git('config', 'user.name', 'owner')
   await git('config', 'user.email', 'owner@ironstage.example')
-  const argv = ['scripts/release.js', VERSION, '--without-python', '--out', join(folder, 'out-released')]
+  const argv = [
+    'scripts/release.js',
+    VERSION,
+    '--without-python',
+    '--without-images',
+    '--out',
+    join(folder, 'out-released'),
+  ]
   const attempt = (): Promise<string> =>
     run(process.execPath, argv, { cwd: checkout }).then(
       ({ stdout }) => stdout,
