@@ -11,6 +11,7 @@ import { cachedFile, debianPackage, npmPackage } from './containers/fetched-file
 import { addArchive, addFile, addFolder, addLink, packTree, unpackGzip } from './containers/file-tree.js'
 import { ImageLayout, layerOf } from './containers/image-layout.js'
 import { PROGRAM, programTrees } from './containers/program-tree.js'
+import { imageName } from './project-facts.js'
 
 // Makes the two images, without an engine of containers and without a base image: Node.js from npm and libraries of Debian,
 // which containers/pins.json pins, and ironstage as npm packs it. The same input gives the same bytes.
@@ -100,10 +101,6 @@ export async function makeImages({ out, programs, version, name, time }) {
   }
   return made
 }
-
-/** The agent's image is beside that of the server: `--agent-registry` finds it there. */
-export const imageName = (server, image) =>
-  image === 'ironstage' ? server || 'localhost/ironstage' : imageName(server, 'ironstage').replace(/[^/]+$/, image)
 
 const imageAnnotations = (title, version, created) => ({
   'org.opencontainers.image.title': title,

@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { zipSync } from 'fflate'
 import { carriedPackages } from './carried-packages.js'
-import { imageName, makeImages, sourceTime } from './containers.js'
+import { makeImages, sourceTime } from './containers.js'
 import { programTrees } from './containers/program-tree.js'
 import { makeSingleFiles } from './single-file.js'
-import { factFiles, goModuleOf, readFacts } from './project-facts.js'
+import { factFiles, goModuleOf, imageName, readFacts } from './project-facts.js'
 
 // Makes a release: `node scripts/release.js VERSION`. It sets the version, gives the CHANGELOG's section its heading, makes
 // everything that is published, commits, and tags. It publishes nothing: at its end it prints the commands that do.
@@ -39,8 +39,11 @@ const COPIED = [
   'ci',
   'templates',
   'clients',
+  'docs/ci.md',
   'docs/clients.md',
-  'containers/pins.json',
+  'docs/containers.md',
+  'docs/install.md',
+  'containers',
   'examples',
   'images',
   'dist/bundle',

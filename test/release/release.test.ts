@@ -225,7 +225,20 @@ describe('a release is refused', () => {
 })
 
 describe('facts of an owner', () => {
-  const copied = ['package.json', 'clients', 'SECURITY.md', '.github', 'ci', 'templates', 'docs/clients.md', 'examples']
+  const copied = [
+    'package.json',
+    'clients',
+    'SECURITY.md',
+    '.github',
+    'ci',
+    'templates',
+    'containers',
+    'docs/ci.md',
+    'docs/clients.md',
+    'docs/containers.md',
+    'docs/install.md',
+    'examples',
+  ]
   let checkout: string
   const read = (path: string): Promise<string> => readFile(join(checkout, path), 'utf8')
 
@@ -269,6 +282,15 @@ describe('facts of an owner', () => {
     })
     expect(await read('docs/clients.md')).toContain(`go get ${FACTS.goModule}@v${version}\n`)
     expect(await read('docs/clients.md')).toContain(`pip install ironstage==${version}\n`)
+    expect(await read('docs/install.md')).toContain(`npx --yes @owner/ironstage@${version} deploy\n`)
+    expect(await read('docs/install.md')).toContain(
+      `wget -O ironstage ${FACTS.repository}/releases/download/v${version}/ironstage-${version}-linux-amd64\n`,
+    )
+    expect(await read('docs/containers.md')).toContain(`--agent-image registry.example/owner/ironic-agent:${version} `)
+    expect(await read('containers/ironstage/compose.yaml')).toContain(`${FACTS.containerImage}:${version} # image`)
+    expect(parse(await read('containers/ironstage/kubernetes/kustomization.yaml'))).toMatchObject({
+      images: [{ newName: FACTS.containerImage, newTag: version }],
+    })
     expect(await read('examples/ci/gitlab-ci.yml')).toContain(`package: '@owner/ironstage@${version}'\n`)
 
     const paths = await write(Object.fromEntries(Object.keys(FACTS).map((name) => [name, ''])))
