@@ -119,6 +119,8 @@ describe('a dry run of a release', () => {
     const listed = bill.components.map(({ name, version }) => `${name} ${version}`)
     expect(rows.length).toBeGreaterThan(60)
     expect(rows.filter((row) => !listed.includes(row))).toEqual([])
+    // The images have Node.js and packages of Debian besides.
+    expect(listed).toEqual(expect.arrayContaining(['node 20.20.2', 'libc6 2.36-9+deb12u14']))
     expect(listed.filter((row) => /^(eslint|vitest|typescript|prettier) /.test(row))).toEqual([])
     const refs = bill.dependencies.map(({ ref }) => ref)
     expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([])

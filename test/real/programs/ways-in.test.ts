@@ -244,6 +244,21 @@ describe('the images', () => {
     await engine.run('stop', '--time', '20', 'kept')
   })
 
+  test('serves a job of a CI, by the lines of its page', async () => {
+    const port = await freePort()
+    const place = join(folder, 'job')
+    await mkdir(place)
+    await writeFile(join(place, 'test-my-client'), `#!/bin/sh\nwget -qO - http://127.0.0.1:${port}/ >&2; exit 1\n`, {
+      mode: 0o755,
+    })
+    const settings = `--env IRONSTAGE_PORT=${port} --env IRONSTAGE_URL=http://127.0.0.1:${port} --network host`
+    const lines = (await releasedBlocks('docs/ci.md')).get('container')!.replace('--network host', settings)
+    await succeeds('env', '-C', place, 'sh', '-ec', `docker() { ${engine.program} "$@"; }\n${lines}`)
+    const journal = (await readFile(join(place, 'journal.ndjson'), 'utf8')).trim().split('\n')
+    expect(journal.map((line) => (JSON.parse(line) as { kind: string }).kind)).toContain('exchange')
+    expect(await engine.run('ps', '--all', '--quiet')).toBe('')
+  })
+
   test('have manifests whose parts fit together', async () => {
     const place = join(folder, 'kubernetes')
     await cp(join(ROOT, 'containers/ironstage/kubernetes'), place, { recursive: true })
