@@ -20,6 +20,15 @@ if (device !== undefined) argv.push('--target', 'local', '--device', device)
 else if (existsSync(MACHINE_OPTIONS)) argv.push('--config', MACHINE_OPTIONS)
 else if (process.env['IRONSTAGE_TARGET'] === undefined) argv.push('--target', 'local')
 
+const NAMING = ['IRONSTAGE_DEVICE', 'IRONSTAGE_TARGET']
+if (device === undefined && !existsSync(MACHINE_OPTIONS) && NAMING.every((name) => process.env[name] === undefined)) {
+  process.stderr.write(
+    'ironic-agent: no disk is named, and only a named disk is written\n' +
+      '  try: add the kernel parameter ironstage.device=SERIAL, or write target: local and device: SERIAL into /etc/ironstage.yaml\n',
+  )
+  process.exit(2)
+}
+
 const agent = spawn('/usr/local/bin/ironstage', [...argv, ...process.argv.slice(2)], { stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => agent.kill(signal))
 agent.once('exit', (code) => {

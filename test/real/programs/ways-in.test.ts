@@ -430,6 +430,14 @@ interface AgentIgnition {
   storage: { files: { path: string; contents: { source: string } }[] }
 }
 
+test('the agent in its container writes no disk that was not named, and says how one is', async () => {
+  const image = `registry.example/owner/ironic-agent:${VERSION}`
+  const { code, stderr } = await tool(engine.program, 'run', '--rm', '--network', 'host', image)
+  expect(code).toBe(2)
+  expect(stderr).toContain('no disk is named')
+  expect(stderr).toContain('ironstage.device=SERIAL')
+})
+
 /** Words of the unit's command behind podman. */
 function unitWords({ systemd }: AgentIgnition): string[] {
   const unit = systemd.units.find(({ name }) => name === 'ironic-agent.service')!
