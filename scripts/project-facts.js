@@ -12,11 +12,22 @@ const root = join(import.meta.dirname, '..')
 /** Path of the Go module where no owner has given one. No proxy has it: the domain .test is reserved. */
 const UNPUBLISHED_GO_MODULE = 'ironstage.test/ironstage'
 
+/** Names on pages where no owner has given one: nobody can publish under them. */
+const UNPUBLISHED = {
+  repository: 'https://forge.example/OWNER/ironstage',
+  npmPackage: '@OWNER/ironstage',
+  containerImage: 'localhost/ironstage',
+}
+
+/** Pages and files that name what is published, with its version. */
+const NAMING = ['docs/install.md', 'docs/containers.md', 'docs/ci.md', 'containers/ironstage/compose.yaml']
+
 /** Files that import the Go module. */
 const GO_IMPORTERS = [
   'clients/go/ironstage.go',
   'clients/go/example_test.go',
   'docs/clients.md',
+  'docs/install.md',
   'examples/go/go.mod',
   'examples/go/timeout_test.go',
   'test/real/programs/clients/lab-clients/go/go.mod',
@@ -70,12 +81,36 @@ export function factFiles(folder = root) {
   const published = facts.npmPackage && `${facts.npmPackage}@${version}`
   for (const path of ['ci/github-action/action.yml', 'templates/ironstage.yml'])
     edit(path, (text) => text.replace(/^( *default: ).*(?= # npm package)/m, `$1'${published}'`))
-  edit('docs/clients.md', (text) => text.replace(/(?<=^go get \S+@v|^pip install ironstage==)\S+$/gm, version))
+  for (const path of ['docs/clients.md', 'docs/install.md'])
+    edit(path, (text) => text.replace(/(?<=^go get \S+@v|^pip install ironstage==)\S+$/gm, version))
+  for (const path of NAMING) edit(path, (text) => withPublishedNames(text, facts, version))
+  edit('containers/ironstage/kubernetes/kustomization.yaml', (text) =>
+    text
+      .replace(/(?<=newName: )\S+(?= # image name)/, imageName(facts.containerImage, 'ironstage'))
+      .replace(/(?<=newTag: )\S+(?= # image tag)/, version),
+  )
   edit('examples/ci/gitlab-ci.yml', (text) =>
     text.replace(/(?<=^ *package: ').*(?='$)/m, `${facts.npmPackage || 'ironstage'}@${version}`),
   )
   return files
 }
+
+function withPublishedNames(text, facts, version) {
+  const release = `${facts.repository || UNPUBLISHED.repository}/releases/download/v${version}/ironstage-${version}-linux-`
+  return text
+    .replace(/(?<=npx --yes )\S+/g, `${facts.npmPackage || UNPUBLISHED.npmPackage}@${version}`)
+    .replace(/https:\/\/\S+\/releases\/download\/\S+-linux-/g, release)
+    .replace(/[^\s`"']+\/(ironstage|ironic-agent):\d+\.\d+\.\d+[-.\w]*/g, (_, image) => {
+      return `${imageName(facts.containerImage, image)}:${version}`
+    })
+    .replace(/(?<=ironstage-|ironic-agent-)\d+\.\d+\.\d+[-.\w]*(?=-linux-)/g, version)
+}
+
+/** The agent's image is beside that of the server: `--agent-registry` finds it there. */
+export const imageName = (server, image) =>
+  (server || UNPUBLISHED.containerImage).replace(/[^/]+$/, (own) => {
+    return image === 'ironstage' ? own : image
+  })
 
 /** Path of the Go module as its go.mod says it. */
 export const goModuleOf = (folder = root) =>

@@ -6,7 +6,10 @@ import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { zipSync } from 'fflate'
 import { carriedPackages } from './carried-packages.js'
-import { factFiles, goModuleOf, readFacts } from './project-facts.js'
+import { makeImages, sourceTime } from './containers.js'
+import { programTrees } from './containers/program-tree.js'
+import { makeSingleFiles } from './single-file.js'
+import { factFiles, goModuleOf, imageName, readFacts } from './project-facts.js'
 
 // Makes a release: `node scripts/release.js VERSION`. It sets the version, gives the CHANGELOG's section its heading, makes
 // everything that is published, commits, and tags. It publishes nothing: at its end it prints the commands that do.
@@ -15,6 +18,7 @@ import { factFiles, goModuleOf, readFacts } from './project-facts.js'
 //   --out DIR         where what is published goes; default: dist/release
 //   --facts FILE      facts in place of project.json, for a dry run
 //   --without-python  makes no wheel, which needs python3 and the registry of Python packages
+//   --without-images  makes no images and no single files, which need the registry of npm and Debian's packages
 
 const root = join(import.meta.dirname, '..')
 const UNRELEASED = '## Unreleased\n'
@@ -35,7 +39,11 @@ const COPIED = [
   'ci',
   'templates',
   'clients',
+  'docs/ci.md',
   'docs/clients.md',
+  'docs/containers.md',
+  'docs/install.md',
+  'containers',
   'examples',
   'images',
   'dist/bundle',
@@ -48,12 +56,13 @@ const NEEDED_FACTS = ['repository', 'bugs', 'security', 'goModule', 'npmPackage'
 
 const run = (cwd, command, ...argv) => execFileSync(command, argv, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26 })
 
-function main() {
+async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       'dry-run': { type: 'boolean', default: false },
       'without-python': { type: 'boolean', default: false },
+      'without-images': { type: 'boolean', default: false },
       out: { type: 'string', default: join(root, 'dist/release') },
       facts: { type: 'string' },
     },
@@ -78,6 +87,8 @@ function main() {
     if (values.facts) cpSync(values.facts, join(folder, 'project.json'))
     const changed = setVersion(folder, version)
     makeFiles(folder, version, { out: values.out, withPython: !values['without-python'] })
+    if (!values['without-images']) await makePrograms(folder, version, values.out)
+    writeSums(values.out)
     if (!dryRun) keepRelease(folder, changed, version)
     printNextCommands(folder, version, values.out)
   } finally {
@@ -160,13 +171,26 @@ function makeFiles(folder, version, { out, withPython }) {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   // The build is there: npm's scripts would make it again.
-  run(folder, 'npm', 'pack', '--ignore-scripts', '--pack-destination', out)
+  run(folder, 'npm', 'pack', '--silent', '--silent', '--ignore-scripts', '--pack-destination', out)
   makeGoModule(folder, version, join(out, 'go'))
   if (withPython)
     run(folder, 'python3', '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', out, 'clients/python')
   writeFileSync(join(out, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(folder), null, 2)}\n`)
   writeFileSync(join(out, 'NOTES.md'), notesOf(folder, version))
   for (const path of ['LICENSE', 'LICENSES.md', 'NOTICE']) cpSync(join(folder, path), join(out, path))
+}
+
+/** Makes the images and the single files, from what npm has packed. */
+async function makePrograms(folder, version, out) {
+  const programs = programTrees(join(out, tarballIn(out)), join(folder, 'package-lock.json'))
+  const { containerImage } = readJson(folder, 'project.json')
+  await makeImages({ out: join(out, 'images'), programs, version, name: containerImage, time: sourceTime(root) })
+  await makeSingleFiles({ out: join(out, 'bin'), programs, version })
+}
+
+const tarballIn = (out) => readdirSync(out).find((path) => path.endsWith('.tgz'))
+
+function writeSums(out) {
   const sums = filesUnder(out).map((path) => {
     const digest = createHash('sha256')
       .update(readFileSync(join(out, path)))
@@ -222,7 +246,26 @@ function billOfMaterials(folder) {
   const dependencies = all.dependencies
     .filter(({ ref }) => refs.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }))
-  return { ...all, components, dependencies }
+  return { ...all, components: [...components, ...imageComponents(folder)], dependencies }
+}
+
+/** What the images have besides; the single files have Node.js alone. */
+function imageComponents(folder) {
+  const { node, debian } = readJson(folder, 'containers/pins.json')
+  const component = (name, version, purl) => ({ type: 'library', 'bom-ref': purl, name, version, purl })
+  const packages = Object.entries(debian.packages).flatMap(([architecture, parts]) =>
+    Object.values(parts)
+      .flat()
+      .map(({ name, version }) => {
+        const query = `arch=${architecture}&distro=${debian.suite}`
+        return component(
+          name,
+          version,
+          `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?${query}`,
+        )
+      }),
+  )
+  return [component('node', node.version, `pkg:generic/node@${node.version}`), ...packages]
 }
 
 /** The release's section of the CHANGELOG. */
@@ -248,17 +291,24 @@ function keepRelease(folder, changed, version) {
 function printNextCommands(folder, version, out) {
   writeLine(`made in ${out}:`)
   for (const path of filesUnder(out)) writeLine(`  ${path}`)
-  const tarball = filesUnder(out).find((path) => path.endsWith('.tgz'))
+  const tarball = tarballIn(out)
   const wheel = filesUnder(out).find((path) => path.endsWith('.whl'))
   writeLine('to publish it:')
   writeLine(`  git push origin HEAD ${tagsOf(version).join(' ')}`)
   writeLine(`  npm publish ${join(out, tarball)}`)
   if (wheel) writeLine(`  twine upload ${join(out, basename(wheel))}`)
-  writeLine(`  a release of ${tagsOf(version)[0]} with the notes of ${join(out, 'NOTES.md')}, the SBOM and the sums`)
+  const { containerImage } = readJson(folder, 'project.json')
+  if (containerImage && existsSync(join(out, 'images')))
+    for (const image of ['ironstage', 'ironic-agent']) {
+      const source = `oci:${join(out, 'images/layout')}:${image}-${version}`
+      writeLine(`  skopeo copy --all ${source} docker://${imageName(containerImage, image)}:${version}`)
+    }
+  writeLine(`  a release of ${tagsOf(version)[0]} with the notes of ${join(out, 'NOTES.md')}, the SBOM, the sums, and`)
+  writeLine('  the single files of bin/')
 }
 
 try {
-  main()
+  await main()
 } catch (error) {
   const detail = error.stderr ? `\n${error.stderr}` : ''
   process.stderr.write(`release: ${error.message}${detail}\n`)

@@ -56,6 +56,8 @@ const GUIDES: SiteSection = {
     {
       text: 'Start here',
       pages: [
+        doc('Install', 'how-to/install'),
+        doc('Containers', 'how-to/containers'),
         doc('Which command for what', 'how-to/tasks'),
         doc('Thirty questions', 'how-to/questions'),
         { source: 'examples/README.md', to: 'how-to/examples', text: 'Examples that run' },

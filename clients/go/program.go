@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sort"
 	"strings"
 	"time"
@@ -106,13 +107,14 @@ func engineWorks(ctx context.Context, engine string, env []string) error {
 }
 
 // containerOf is a container with the network of this computer, its variables of ironstage, and the current folder, which
-// it may read.
+// it may read as the user of this process: a home is often closed to others, and labelled by SELinux.
 func containerOf(engine string, env []string) ([]string, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	argv := []string{engine, "run", "--rm", "--interactive", "--network", "host"}
+	argv = append(argv, "--user", userIn(engine), "--security-opt", "label=disable")
 	argv = append(argv, "--volume", folder+":"+folder+":ro", "--workdir", folder)
 	if env == nil {
 		env = os.Environ()
@@ -128,4 +130,12 @@ func containerOf(engine string, env []string) ([]string, error) {
 		argv = append(argv, "--env", name)
 	}
 	return append(argv, containerImage+":"+Version), nil
+}
+
+// userIn is the user of this process as a container of the engine numbers it: in one of Podman the user who starts it is root.
+func userIn(engine string) string {
+	if strings.Contains(filepath.Base(engine), "podman") || os.Getuid() < 0 {
+		return "0:0"
+	}
+	return fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 }

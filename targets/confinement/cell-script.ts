@@ -216,7 +216,11 @@ ${FUNCTIONS}${OWN_FILES}`
 function treeCopyText(needs: CellNeeds, root: string): string {
   const trees = root === '' ? [''] : ['', root]
   const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
-  return `mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
+  return `still_mounted() {
+  while IFS=' ' read -r a b c r p rest; do [ "$p" != "$1" ] || return 0; done </proc/self/mountinfo
+  return 1
+}
+mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
 umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
 mounts=$(while read -r a b c r m rest; do
   case $m in
@@ -238,7 +242,8 @@ for line in $mounts; do
   case $m in *\\\\*) m=$(printf '%b' "$(printf '%s' "$m" | sed 's/\\\\\\([0-7]\\)/\\\\0\\1/g')") ;; esac
   case $line in
     umount*) umount -l "$m" 2>/dev/null || [ ! -d "$m/self" ] || fail "$m could not be taken away" ;;
-    *) mount -o remount,bind,${readOnly} "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || fail "$m could not be made read-only" ;;
+    # What was mounted below a file system that is taken away is gone with it.
+    *) mount -o remount,bind,${readOnly} "$m" 2>/dev/null || umount -l "$m" 2>/dev/null || ! still_mounted "\${line#* }" || fail "$m could not be made read-only" ;;
   esac
 done
 unset IFS`

@@ -1,5 +1,6 @@
 import { UserError } from '../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
+import { shellWord } from '../supervised/shell-words.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 
 // Requirements of the real coreos-installer that it notices only after it has written.
@@ -19,10 +20,15 @@ export async function missingGptParser(host: SupervisedExecutor): Promise<UserEr
   )
 }
 
-/** Null where a udevd runs, for which coreos-installer waits after it has written. */
-export async function missingUdev(host: SupervisedExecutor): Promise<UserError | null> {
+/**
+ * Null where a udevd runs, for which coreos-installer waits after it has written.
+ *
+ * @param root folder of the tree that the installer runs in, by chroot
+ */
+export async function missingUdev(host: SupervisedExecutor, root = ''): Promise<UserError | null> {
+  const inTree = root === '' ? '' : `chroot ${shellWord(root)} `
   const [line] = await host.lines(`
-if ! command -v udevadm >/dev/null 2>&1; then printf 'w there is no udevadm\\n'
+if ! ${inTree}sh -c 'command -v udevadm' >/dev/null 2>&1; then printf 'w there is no udevadm\\n'
 elif [ ! -S /run/udev/control ]; then printf 'w no udevd is running (there is no /run/udev/control)\\n'
 fi`)
   if (line === undefined) return null

@@ -87,7 +87,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       throw error
     },
   )
-  for (const lack of [await missingGptParser(host), await missingUdev(host)])
+  for (const lack of [await missingGptParser(host), await missingUdev(host, root)])
     if (lack !== null) logger('warn', `${lack.message}; ${lack.remedy}`)
   options.signal?.throwIfAborted()
   const selector = named ?? (await fileSelector(options, host, scope))

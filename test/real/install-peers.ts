@@ -37,6 +37,8 @@ const DEBIAN = {
   'systemd-run': 'systemd',
   bwrap: 'bubblewrap',
   keyctl: 'keyutils',
+  podman: 'podman',
+  wget: 'wget',
 }
 
 /** Runs steps one after another, and prints the time of each that took more than two seconds. */

@@ -42,7 +42,7 @@ async function factsFile(name: string, facts: object): Promise<string> {
 }
 
 async function release(version: string, ...options: string[]): Promise<string> {
-  const argv = ['scripts/release.js', version, '--dry-run', '--without-python', ...options]
+  const argv = ['scripts/release.js', version, '--dry-run', '--without-python', '--without-images', ...options]
   return (await run(process.execPath, argv, { cwd: ROOT })).stdout
 }
 
@@ -119,6 +119,8 @@ describe('a dry run of a release', () => {
     const listed = bill.components.map(({ name, version }) => `${name} ${version}`)
     expect(rows.length).toBeGreaterThan(60)
     expect(rows.filter((row) => !listed.includes(row))).toEqual([])
+    // The images have Node.js and packages of Debian besides.
+    expect(listed).toEqual(expect.arrayContaining(['node 20.20.2', 'libc6 2.36-9+deb12u14']))
     expect(listed.filter((row) => /^(eslint|vitest|typescript|prettier) /.test(row))).toEqual([])
     const refs = bill.dependencies.map(({ ref }) => ref)
     expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref))).toEqual([])
@@ -150,7 +152,7 @@ test('a release commits what it has changed and tags it, once', async () => {
   const checkout = join(folder, 'released')
   const git = async (...argv: string[]): Promise<string> => (await run('git', argv, { cwd: checkout })).stdout
   await run('git', ['clone', '--quiet', '--shared', ROOT, checkout])
-  for (const path of ['scripts', 'dist/bundle', 'dist/page', 'dist/types'])
+  for (const path of ['scripts', 'containers', 'dist/bundle', 'dist/page', 'dist/types'])
     await cp(join(ROOT, path), join(checkout, path), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -159,7 +161,14 @@ test('a release commits what it has changed and tags it, once', async () => {
   await writeFile(join(checkout, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   await git('config', 'user.name', 'owner')
   await git('config', 'user.email', 'owner@ironstage.example')
-  const argv = ['scripts/release.js', VERSION, '--without-python', '--out', join(folder, 'out-released')]
+  const argv = [
+    'scripts/release.js',
+    VERSION,
+    '--without-python',
+    '--without-images',
+    '--out',
+    join(folder, 'out-released'),
+  ]
   const attempt = (): Promise<string> =>
     run(process.execPath, argv, { cwd: checkout }).then(
       ({ stdout }) => stdout,
@@ -218,7 +227,20 @@ describe('a release is refused', () => {
 })
 
 describe('facts of an owner', () => {
-  const copied = ['package.json', 'clients', 'SECURITY.md', '.github', 'ci', 'templates', 'docs/clients.md', 'examples']
+  const copied = [
+    'package.json',
+    'clients',
+    'SECURITY.md',
+    '.github',
+    'ci',
+    'templates',
+    'containers',
+    'docs/ci.md',
+    'docs/clients.md',
+    'docs/containers.md',
+    'docs/install.md',
+    'examples',
+  ]
   let checkout: string
   const read = (path: string): Promise<string> => readFile(join(checkout, path), 'utf8')
 
@@ -262,6 +284,15 @@ describe('facts of an owner', () => {
     })
     expect(await read('docs/clients.md')).toContain(`go get ${FACTS.goModule}@v${version}\n`)
     expect(await read('docs/clients.md')).toContain(`pip install ironstage==${version}\n`)
+    expect(await read('docs/install.md')).toContain(`npx --yes @owner/ironstage@${version} deploy\n`)
+    expect(await read('docs/install.md')).toContain(
+      `wget -O ironstage ${FACTS.repository}/releases/download/v${version}/ironstage-${version}-linux-amd64\n`,
+    )
+    expect(await read('docs/containers.md')).toContain(`--agent-image registry.example/owner/ironic-agent:${version} `)
+    expect(await read('containers/ironstage/compose.yaml')).toContain(`${FACTS.containerImage}:${version} # image`)
+    expect(parse(await read('containers/ironstage/kubernetes/kustomization.yaml'))).toMatchObject({
+      images: [{ newName: FACTS.containerImage, newTag: version }],
+    })
     expect(await read('examples/ci/gitlab-ci.yml')).toContain(`package: '@owner/ironstage@${version}'\n`)
 
     const paths = await write(Object.fromEntries(Object.keys(FACTS).map((name) => [name, ''])))

@@ -97,11 +97,22 @@ def _failure_of(engine: str, variables: Mapping[str, str]) -> str:
 
 
 def _container(engine: str, variables: Mapping[str, str]) -> list[str]:
-    """The container has the network of this computer, its variables of ironstage, and reads the current folder."""
+    """The container has the network of this computer, its variables of ironstage, and reads the current folder.
+
+    It reads it as the user of this process: a home is often closed to others, and labelled by SELinux.
+    """
     folder = os.getcwd()
-    argv = [engine, 'run', '--rm', '--interactive', '--network', 'host', '--volume', f'{folder}:{folder}:ro']
-    argv += ['--workdir', folder]
+    argv = [engine, 'run', '--rm', '--interactive', '--network', 'host']
+    argv += ['--user', _user_in(engine), '--security-opt', 'label=disable']
+    argv += ['--volume', f'{folder}:{folder}:ro', '--workdir', folder]
     for name in sorted(variables):
         if name.startswith('IRONSTAGE_'):
             argv += ['--env', name]
     return [*argv, f'{CONTAINER_IMAGE}:{VERSION}']
+
+
+def _user_in(engine: str) -> str:
+    """The user of this process as a container of the engine numbers it: in one of Podman the user who starts it is root."""
+    if 'podman' in os.path.basename(engine) or not hasattr(os, 'getuid'):
+        return '0:0'
+    return f'{os.getuid()}:{os.getgid()}'
