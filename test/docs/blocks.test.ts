@@ -15,6 +15,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const RUN_BY: Readonly<Record<string, string>> = {
   'docs/chaos.md': 'test/docs/chaos.test.ts',
   'docs/clients.md': 'test/docs/examples.test.ts',
+  'docs/containers.md': 'test/real/programs/ways-in.test.ts',
   'docs/control.md': 'test/real/commands/pages.test.ts',
   'docs/coreos-ramdisk.md': 'test/docs/coreos-ramdisk.test.ts',
   'docs/faults.md': 'test/docs/faults.test.ts',
@@ -22,6 +23,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/fleet.md': 'test/real/commands/fleet-guide.test.ts',
   'docs/hardware-lab.md': 'test/docs/hardware-lab.test.ts',
   'docs/hardware.md': 'test/docs/hardware.test.ts',
+  'docs/install.md': 'test/real/programs/ways-in.test.ts',
   'docs/in-a-test.md': 'test/docs/in-a-test.test.ts',
   'docs/ipmi.md': 'test/real/programs/ipmitool.test.ts',
   'docs/recordings.md': 'test/docs/recordings.test.ts',
@@ -32,6 +34,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
 
 /** Pages some of whose shell blocks a test runs; the others say why not. */
 const SHELL_RUN_BY: Readonly<Record<string, string>> = {
+  'docs/ci.md': 'test/real/programs/ways-in.test.ts',
   'docs/first-deployment.md': 'test/docs/shell-pages.test.ts',
   'docs/questions.md': 'test/real/commands/pages.test.ts',
   'docs/tasks.md': 'test/docs/shell-pages.test.ts',

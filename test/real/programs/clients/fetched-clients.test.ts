@@ -90,7 +90,20 @@ beforeAll(async () => {
   out = join(folder, 'out')
   const facts = join(folder, 'facts.json')
   await writeFile(facts, JSON.stringify(FACTS))
-  await succeeds('env', '-C', ROOT, 'node', 'scripts/release.js', VERSION, '--dry-run', '--without-images', '--out', out, '--facts', facts)
+  await succeeds(
+    'env',
+    '-C',
+    ROOT,
+    'node',
+    'scripts/release.js',
+    VERSION,
+    '--dry-run',
+    '--without-images',
+    '--out',
+    out,
+    '--facts',
+    facts,
+  )
   await debianProgram('go', 'golang-go')
   python = join(await openstackClients(), 'bin/python')
   goEnvironment = {
