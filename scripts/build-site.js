@@ -1,16 +1,19 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { build } from 'vitepress'
 import { describeProgram } from '../dist/apps/cli/index.js'
 import { basePath, brokenLinks, searchIndex, siteQuestions, stageSite, unanswered } from '../dist/apps/site/index.js'
 
-// Writes the documentation site into dist/site/: `npm run docs:site`.
+// Writes the documentation site into dist/site/: `npm run docs:site`. A release names its version, and the file of its facts:
+// `--version VERSION --facts FILE`.
 
 const root = join(import.meta.dirname, '..')
 process.chdir(root)
 const read = (path) => readFileSync(join(root, path), 'utf8')
-const { version } = JSON.parse(read('package.json'))
-const { repository, homepage } = JSON.parse(read('project.json'))
+const { values } = parseArgs({ options: { version: { type: 'string' }, facts: { type: 'string' } } })
+const { version = JSON.parse(read('package.json')).version, facts = join(root, 'project.json') } = values
+const { repository, homepage } = JSON.parse(readFileSync(facts, 'utf8'))
 const project = { version, repository, homepage }
 
 const site = stageSite({ project, read, program: describeProgram() })

@@ -20,6 +20,8 @@ import { factFiles, goModuleOf, imageName, readFacts } from './project-facts.js'
 //   --without-python  makes no wheel, which needs python3 and the registry of Python packages
 //   --without-images  makes no images and no single files, which need the registry of npm and Debian's packages
 
+//   --without-site    makes no documentation site, which takes half a minute
+
 const root = join(import.meta.dirname, '..')
 const UNRELEASED = '## Unreleased\n'
 const VERSION_FORM = /^(\d+)\.(\d+)\.(\d+)(-[0-9a-z.-]+)?$/
@@ -63,6 +65,7 @@ async function main() {
       'dry-run': { type: 'boolean', default: false },
       'without-python': { type: 'boolean', default: false },
       'without-images': { type: 'boolean', default: false },
+      'without-site': { type: 'boolean', default: false },
       out: { type: 'string', default: join(root, 'dist/release') },
       facts: { type: 'string' },
     },
@@ -88,6 +91,7 @@ async function main() {
     const changed = setVersion(folder, version)
     makeFiles(folder, version, { out: values.out, withPython: !values['without-python'] })
     if (!values['without-images']) await makePrograms(folder, version, values.out)
+    if (!values['without-site']) makeSite(folder, version, values.out)
     writeSums(values.out)
     if (!dryRun) keepRelease(folder, changed, version)
     printNextCommands(folder, version, values.out)
@@ -186,6 +190,14 @@ async function makePrograms(folder, version, out) {
   const { containerImage } = readJson(folder, 'project.json')
   await makeImages({ out: join(out, 'images'), programs, version, name: containerImage, time: sourceTime(root) })
   await makeSingleFiles({ out: join(out, 'bin'), programs, version })
+}
+
+/** Makes the documentation site, as one archive for a server of files. */
+function makeSite(folder, version, out) {
+  run(root, process.execPath, 'scripts/build-site.js', '--version', version, '--facts', join(folder, 'project.json'))
+  const archive = join(out, `ironstage-${version}-site.tar.gz`)
+  const owners = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=@${sourceTime(root)}`]
+  run(join(root, 'dist/site'), 'tar', '--create', '--gzip', '--file', archive, ...owners, '.')
 }
 
 const tarballIn = (out) => readdirSync(out).find((path) => path.endsWith('.tgz'))

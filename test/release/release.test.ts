@@ -42,7 +42,15 @@ async function factsFile(name: string, facts: object): Promise<string> {
 }
 
 async function release(version: string, ...options: string[]): Promise<string> {
-  const argv = ['scripts/release.js', version, '--dry-run', '--without-python', '--without-images', ...options]
+  const argv = [
+    'scripts/release.js',
+    version,
+    '--dry-run',
+    '--without-python',
+    '--without-images',
+    '--without-site',
+    ...options,
+  ]
   return (await run(process.execPath, argv, { cwd: ROOT })).stdout
 }
 
@@ -166,6 +174,7 @@ test('a release commits what it has changed and tags it, once', async () => {
     VERSION,
     '--without-python',
     '--without-images',
+    '--without-site',
     '--out',
     join(folder, 'out-released'),
   ]

@@ -99,6 +99,7 @@ beforeAll(async () => {
     VERSION,
     '--dry-run',
     '--without-images',
+    '--without-site',
     '--out',
     out,
     '--facts',
