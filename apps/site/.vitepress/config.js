@@ -18,6 +18,8 @@ export default {
   srcDir: '../../dist/site-pages',
   outDir: '../../dist/site',
   cacheDir: '../../dist/site-cache',
+  // The index of the search is one file.
+  vite: { build: { chunkSizeWarningLimit: 2000 } },
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }]],
   markdown: {
     anchor: { slugify: headingAnchor },
