@@ -315,8 +315,10 @@ function printNextCommands(folder, version, out) {
       const source = `oci:${join(out, 'images/layout')}:${image}-${version}`
       writeLine(`  skopeo copy --all ${source} docker://${imageName(containerImage, image)}:${version}`)
     }
-  writeLine(`  a release of ${tagsOf(version)[0]} with the notes of ${join(out, 'NOTES.md')}, the SBOM, the sums, and`)
-  writeLine('  the single files of bin/')
+  const files = existsSync(join(out, 'bin'))
+    ? ', the SBOM, the sums, and the single files of bin/'
+    : ', the SBOM and the sums'
+  writeLine(`  a release of ${tagsOf(version)[0]} with the notes of ${join(out, 'NOTES.md')}${files}`)
 }
 
 try {

@@ -1,3 +1,4 @@
+import { defined } from '../../base/runtime/index.js'
 import { controlOpenApi } from '../../control/index.js'
 import { cellText, codeText, proseText, type MadePage } from './made-page.js'
 
@@ -78,7 +79,7 @@ function callText(call: Call): string {
       'Parameter',
       parameters.map(({ name, required, description: text, schema }) => ({
         name,
-        schema: { ...schema, ...(text === undefined ? {} : { description: text }) },
+        schema: { ...schema, ...defined({ description: text }) },
         isRequired: required === true,
       })),
     ),

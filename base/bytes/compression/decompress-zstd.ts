@@ -124,7 +124,8 @@ async function* frame(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Arra
       decoder.push(bytes, last)
     } catch (cause) {
       // On some damage the decoder writes past its own buffer: that error of JavaScript says nothing to a user.
-      throw new DecodeError(ZSTD_CORRUPT, cause instanceof RangeError || cause instanceof TypeError ? {} : { cause })
+      const isOfDecoder = cause instanceof RangeError || cause instanceof TypeError
+      throw new DecodeError(ZSTD_CORRUPT, isOfDecoder ? {} : { cause })
     }
     return output.splice(0)
   }

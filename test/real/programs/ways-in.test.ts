@@ -29,22 +29,14 @@ import { dockerRegistry, type DockerRegistry } from '../docker-registry.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { debianProgram, succeeds, tool } from '../peers.js'
 import { npmRegistry, pythonIndex, ServedFiles } from '../package-registries.js'
+import { OWNER_FACTS } from '../owner-facts.js'
 
 // Ironstage as strangers get it: from registries on loopback that serve what the release script makes for an owner, into
 // containers and systems that have nothing else.
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const VERSION = '0.8.9'
-const IMAGE = 'registry.example/owner/ironstage'
-const FACTS = {
-  repository: 'https://forge.example/owner/ironstage',
-  homepage: '',
-  bugs: '',
-  security: '',
-  goModule: 'forge.example/owner/ironstage/clients/go',
-  npmPackage: '@owner/ironstage',
-  containerImage: IMAGE,
-}
+const IMAGE = OWNER_FACTS.containerImage
 const MAX_PULLED_BYTES = 60e6
 /** Seconds of a processor that a first result may take: on a computer that does nothing else, no more time than that. */
 const FIRST_RESULT = 60
@@ -57,7 +49,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-ways-in-'))
   out = join(folder, 'out')
   const facts = join(folder, 'facts.json')
-  await writeFile(facts, JSON.stringify(FACTS))
+  await writeFile(facts, JSON.stringify(OWNER_FACTS))
   await debianProgram('skopeo', 'skopeo')
   await debianProgram('bwrap', 'bubblewrap')
   await debianProgram('wget', 'wget')
@@ -99,7 +91,7 @@ async function releasedBlocks(page: string): Promise<Map<string, string>> {
       'examples',
     ])
       await cp(join(ROOT, path), join(checkout, path), { recursive: true })
-    await writeFile(join(checkout, 'project.json'), JSON.stringify(FACTS))
+    await writeFile(join(checkout, 'project.json'), JSON.stringify(OWNER_FACTS))
     const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as object
     await writeFile(join(checkout, 'package.json'), JSON.stringify({ ...manifest, version: VERSION }))
     const script = `
@@ -553,7 +545,10 @@ describe('the first result, by the lines of docs/install.md', () => {
     await system.write('.npmrc', `@owner:registry=${npm.url}\n`)
     const others = ['node', 'go', 'python3', 'docker', 'podman'].filter((program) => !program.startsWith(name))
     for (const program of others) expect((await system.sh(`command -v ${program}`)).code, program).not.toBe(0)
-    const block = lines.get(name)!.replaceAll(FACTS.repository, forge.url).replace(UP, 'timeout 5 $1 --port 0 || true')
+    const block = lines
+      .get(name)!
+      .replaceAll(OWNER_FACTS.repository, forge.url)
+      .replace(UP, 'timeout 5 $1 --port 0 || true')
     return { system, block }
   }
 

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { debianProgram, succeeds, tool } from '../../peers.js'
 import { openstackClients } from './baremetal.js'
 import { INSTALLATION } from './served.js'
+import { OWNER_FACTS } from '../../owner-facts.js'
 
 // The clients as a stranger fetches them: from what the release script makes for an owner.
 
@@ -15,15 +16,6 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 const PROGRAM = join(ROOT, 'dist/bundle/ironstage.js')
 const VERSION = '0.8.9'
-const FACTS = {
-  repository: 'https://forge.example/owner/ironstage',
-  homepage: '',
-  bugs: '',
-  security: '',
-  goModule: 'forge.example/owner/ironstage/clients/go',
-  npmPackage: '@owner/ironstage',
-  containerImage: 'registry.example/owner/ironstage',
-}
 
 const GO_READER = `package main
 
@@ -32,7 +24,7 @@ import (
 	"fmt"
 	"os"
 
-	"${FACTS.goModule}"
+	"${OWNER_FACTS.goModule}"
 )
 
 func main() {
@@ -89,7 +81,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ironstage-fetched-'))
   out = join(folder, 'out')
   const facts = join(folder, 'facts.json')
-  await writeFile(facts, JSON.stringify(FACTS))
+  await writeFile(facts, JSON.stringify(OWNER_FACTS))
   await succeeds(
     'env',
     '-C',
@@ -133,7 +125,7 @@ const STARTS = `exec ${process.execPath} ${PROGRAM}`
 const engine = (notes: string): string => `
 if [ "$1" = version ]; then exit 0; fi
 printf '%s\\n' "$@" > ${notes}
-while [ "$1" != ${FACTS.containerImage}:${VERSION} ]; do shift; done
+while [ "$1" != ${OWNER_FACTS.containerImage}:${VERSION} ]; do shift; done
 shift
 ${STARTS} "$@"`
 
@@ -151,8 +143,8 @@ const readers: Record<string, Reader> = {
       await writeFile(join(reader, 'go.mod'), 'module reader.test/reader\n\ngo 1.21\n')
       await writeFile(join(reader, 'main.go'), GO_READER)
       const go = (...argv: string[]) => run('go', argv, { cwd: reader, env: goEnvironment })
-      await go('get', `${FACTS.goModule}@v${VERSION}`)
-      await go('vet', FACTS.goModule, '.')
+      await go('get', `${OWNER_FACTS.goModule}@v${VERSION}`)
+      await go('vet', OWNER_FACTS.goModule, '.')
       await go('build', '-o', 'reader', '.')
       return [join(reader, 'reader')]
     },
@@ -208,7 +200,14 @@ describe.each(Object.keys(readers))('the client for %s finds a program', (langua
     const user = `${process.getuid!()}:${process.getgid!()}`
     const wanted = ['run', '--rm', '--interactive', '--network', 'host', '--user', user]
     wanted.push('--security-opt', 'label=disable', '--volume', `${folder}:${folder}:ro`)
-    const image = [...wanted, '--workdir', folder, '--env', 'IRONSTAGE_NODES', `${FACTS.containerImage}:${VERSION}`]
+    const image = [
+      ...wanted,
+      '--workdir',
+      folder,
+      '--env',
+      'IRONSTAGE_NODES',
+      `${OWNER_FACTS.containerImage}:${VERSION}`,
+    ]
     expect((await noted()).slice(0, image.length + 1)).toEqual([...image, 'up'])
   })
 
@@ -241,7 +240,7 @@ describe.each(Object.keys(readers))('the client for %s finds a program', (langua
 describe('the Go module', () => {
   test('has examples that pass', async () => {
     const env = { ...goEnvironment, IRONSTAGE: PROGRAM }
-    const argv = ['test', '-count=1', '-v', FACTS.goModule]
+    const argv = ['test', '-count=1', '-v', OWNER_FACTS.goModule]
     const { stdout } = await run('go', argv, { cwd: join(folder, 'go-reader'), env })
     const passed = [...stdout.matchAll(/^--- PASS: (\w+)/gm)].map(([, name]) => name)
     expect(passed.sort()).toEqual(['ExampleIsCode', 'ExampleLab_AddFault', 'ExampleLab_TakeSnapshot', 'ExampleStart'])

@@ -26,7 +26,7 @@ export const CONFIGURATION_MUTANTS = fidelityMutants('configuration', [
     to: 'conf.inspectionPowerOff = conf.inspectionPowerOff',
   },
   {
-    row: 'A value that an option does not take',
+    row: 'Ironic reports an invalid value',
     does: 'tells the first mistake alone',
     file: 'ironic-mock/config/check-layers.ts',
     from: 'if (problems.length === 1) return badConfig(',
