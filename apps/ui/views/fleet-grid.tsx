@@ -8,7 +8,8 @@ import { useWidth } from '../parts/width.js'
 import { cellAfter, cellAt, gridLayout, scrolledTo, type CellSize, type GridLayout } from '../state/grid-layout.js'
 import { rows as allRows } from '../state/lab-state.js'
 import type { FleetRow } from '../state/fleet-rows.js'
-import { drawCells, paintBox } from './fleet-drawing.js'
+import { paintBox } from './fleet-drawing.js'
+import { FleetTiles } from './fleet-tiles.js'
 import { selectedMachines, toggleSelection } from './selection.js'
 
 /** Cells around the active one that assistive technology finds. */
@@ -39,24 +40,28 @@ interface FleetGridProps {
 /** Every machine as a cell of a drawing. A listbox over it has the names and the keys. */
 export function FleetGrid({ rows, size, version }: FleetGridProps) {
   const box = useRef<HTMLDivElement>(null)
-  const canvas = useRef<HTMLCanvasElement>(null)
+  const tileBox = useRef<HTMLDivElement>(null)
+  const tiles = useMemo(() => new FleetTiles(), [])
   const [active, setActive] = useState(0)
   const [hasFocus, setHasFocus] = useState(false)
   const paints = useMemo(paintBox, [colours.value])
   const chosen = selectedMachines.value
-  const draw = useRef(() => {})
-  const drawSoon = useMemo(() => oncePerFrame(() => draw.current()), [])
-  const width = useWidth(box, drawSoon)
+  const show = useRef(() => {})
+  const showSoon = useMemo(() => oncePerFrame(() => show.current()), [])
+  const width = useWidth(box, showSoon)
   const layout = useMemo(() => gridLayout(rows.length, width, size), [rows.length, width, size])
   const at = Math.max(0, Math.min(active, rows.length - 1))
-  draw.current = () => {
-    if (!box.current || !canvas.current || width === 0) return
+  show.current = () => {
+    if (!box.current || !tileBox.current || width === 0) return
     const { scrollTop: top, clientHeight: height } = box.current
     const isStruck = (id: string): boolean => allRows.struckBy(id).length > 0
     const cells = { rows, layout, selected: chosen, active: at, hasFocus, isStruck }
-    drawCells(canvas.current, cells, { top, width, height }, paints)
+    tiles.show(tileBox.current, cells, { top, width, height }, paints)
   }
-  useEffect(drawSoon, [rows, version, layout, chosen, at, hasFocus, paints])
+  useEffect(() => {
+    tiles.forget()
+    showSoon()
+  }, [rows, version, layout, chosen, at, hasFocus, paints])
   const cellOf = (event: MouseEvent): number | null => {
     const { left, top } = box.current!.getBoundingClientRect()
     return cellAt(layout, rows.length, event.clientX - left, event.clientY - top + box.current!.scrollTop)
@@ -70,13 +75,12 @@ export function FleetGrid({ rows, size, version }: FleetGridProps) {
       aria-multiselectable="true"
       aria-label={countText(rows.length, 'machine')}
       aria-activedescendant={rows.length > 0 ? `cell-${at}` : undefined}
-      onScroll={drawSoon}
+      onScroll={showSoon}
       onKeyDown={(event) => pressInGrid(event, { box: box.current!, layout, rows, at, setActive })}
       onFocus={() => setHasFocus(true)}
       onBlur={() => setHasFocus(false)}
       onMouseMove={(event) => {
-        const index = cellOf(event)
-        const row = index === null ? undefined : rows[index]
+        const row = rows[cellOf(event) ?? -1]
         box.current!.title = row ? labelOf(row, allRows.struckBy(row.id)) : ''
       }}
       onClick={(event) => {
@@ -87,7 +91,7 @@ export function FleetGrid({ rows, size, version }: FleetGridProps) {
         else openRow(rows[index]!)
       }}
     >
-      <canvas ref={canvas} aria-hidden="true" style={{ width: `${width}px` }} />
+      <div ref={tileBox} class="tiles" aria-hidden="true" />
       <div role="presentation" class="cells" style={{ height: `${layout.height}px` }}>
         {width > 0 && <CellOptions rows={rows} layout={layout} at={at} />}
       </div>
