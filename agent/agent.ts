@@ -5,6 +5,7 @@ import {
   Probe,
   Scope,
   Timer,
+  nextTurn,
   unlessAborted,
   withFields,
   type Logger,
@@ -212,7 +213,7 @@ class RunningAgent implements Agent {
   #spawn(work: (signal: AbortSignal) => Promise<unknown>): void {
     // A transport or target that never answers must not block a stop.
     this.#scope.spawn(
-      (signal) => unlessAborted(work(signal), signal),
+      (signal) => unlessAborted(nextTurn(this.#options.clock).then(() => work(signal)), signal),
       (error) => this.#logger('error', `the agent failed: ${errorChain(error).join(': ')}`, { error }),
     )
   }

@@ -31,7 +31,16 @@ export interface Clock {
   timer(ms: number, fire: () => void, options?: Pick<SleepOptions, 'weak'>): Disposable
   /** Forbids jumps until disposed, and slows a fast clock down. Free on the wall clock. */
   hold(why: string): Disposable
+  /**
+   * Calls `work` in a turn of its own: when the present turn has run dry, after the turns that were asked for before.
+   * Whatever happens at one instant happens in turns, so its order is that of the requests for them, however many
+   * promises a turn takes.
+   */
+  turn(work: () => void): void
 }
+
+/** Resolves in a turn of its own, see {@link Clock.turn}. */
+export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.turn(resolve))
 
 /**
  * The clock of a lab in virtual time: it stands still until a caller moves it.

@@ -1,5 +1,14 @@
 /** The ground that every room stands on: time, randomness, errors, lifetimes, the probe, logging. No domain words. */
-export { type Clock, withClockHeld, hours, minutes, type MovableClock, seconds, type SleepOptions } from './clock.js'
+export {
+  type Clock,
+  withClockHeld,
+  hours,
+  minutes,
+  type MovableClock,
+  nextTurn,
+  seconds,
+  type SleepOptions,
+} from './clock.js'
 export { runContained, ownerOfError, traceOwners } from './containment.js'
 export { pageProblems, checkRows, rowProblem, selectAll } from './database/check-database.js'
 export { type CommitMark, markFile, OpenMark, readMark, replaceMark } from './database/commit-mark.js'

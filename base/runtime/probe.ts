@@ -11,8 +11,15 @@ export interface ProbePoint extends Point {
   readonly [attribute: string]: unknown
 }
 
-/** Sees a point and decides what becomes of it: `next()` lets it happen. */
-export type Interceptor<Seen extends Point = ProbePoint> = <T>(point: Seen, next: () => Promise<T>) => Promise<T>
+/**
+ * Sees a point and decides what becomes of it: `next()` lets it happen. A report tells of what has happened already, and
+ * nothing follows from it.
+ */
+export type Interceptor<Seen extends Point = ProbePoint> = <T>(
+  point: Seen,
+  next: () => Promise<T>,
+  isReport: boolean,
+) => Promise<T>
 
 /**
  * The one place through which every exchange, command and disk access passes. Faults and the journal attach here and
@@ -59,21 +66,25 @@ export class Probe {
   }
 
   around<T>(made: Point, run: () => Promise<T>): Promise<T> {
+    return this.#pass(made, run, false)
+  }
+
+  #pass<T>(made: Point, run: () => Promise<T>, isReport: boolean): Promise<T> {
     // An interface has no index signature, but of any object each attribute is unknown.
     const point = made as ProbePoint
     if (!this.watches(point.kind)) return run()
     const seeing = this.#interceptors.filter(({ kinds }) => !kinds || kinds.includes(point.kind))
     const through = (index: number): Promise<T> => {
       const interceptor = seeing[index]
-      if (interceptor) return interceptor.sees(point, () => through(index + 1))
-      return this.#within ? this.#within.outer.around(this.#within.extend(point), run) : run()
+      if (interceptor) return interceptor.sees(point, () => through(index + 1), isReport)
+      return this.#within ? this.#within.outer.#pass(this.#within.extend(point), run, isReport) : run()
     }
     return through(0)
   }
 
   /** Reports something that has happened; interceptors cannot prevent it. */
   report(point: Point): void {
-    if (this.watches(point.kind)) void this.around(point, () => Promise.resolve()).catch(() => {})
+    if (this.watches(point.kind)) void this.#pass(point, () => Promise.resolve(), true).catch(() => {})
   }
 
   /**

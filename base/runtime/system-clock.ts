@@ -57,6 +57,10 @@ class SystemClock implements Clock {
     return NO_HOLD
   }
 
+  turn(work: () => void): void {
+    setImmediate(work)
+  }
+
   /** Sets the timeout for the first timer. One that is set for an earlier time stays. */
   #arm(): void {
     const at = this.#timers.peek()?.at

@@ -64,6 +64,8 @@ export class VirtualClock implements MovableClock {
   #strong = 0
   readonly #holds = new Map<symbol, string>()
   #released: (() => void)[] = []
+  /** Turns that were asked for and have not begun. */
+  #turns = 0
   /** Movers queue: two callers that wait on one lab must not jump past each other. */
   #moving: Promise<unknown> = Promise.resolve()
   #movers = 0
@@ -128,6 +130,14 @@ export class VirtualClock implements MovableClock {
     }
   }
 
+  turn(work: () => void): void {
+    this.#turns++
+    setImmediate(() => {
+      this.#turns--
+      work()
+    })
+  }
+
   /** The holds that currently forbid a jump, for the message of a lab that does not settle. */
   holds(): string[] {
     return [...this.#holds.values()]
@@ -142,6 +152,7 @@ export class VirtualClock implements MovableClock {
   async idle(): Promise<void> {
     for (let quiet = 0; quiet < 2; quiet++) {
       await new Promise((resolve) => setImmediate(resolve))
+      if (this.#turns > 0) quiet = -1
       if (this.#holds.size === 0) continue
       await new Promise<void>((resolve) => this.#released.push(resolve))
       quiet = -1
@@ -272,7 +283,7 @@ export class VirtualClock implements MovableClock {
         setNow: (now) => (this.#now = now),
       })
     }
-    for (const waiting of this.#waiting.splice(0, calls < 0 ? Infinity : calls)) (waiting as { enter(): void }).enter()
+    for (const waiting of this.#waiting.splice(0, calls < 0 ? Infinity : calls)) this.turn((waiting as { enter(): void }).enter)
   }
 
   /** A caller that moves the clock takes what waits; without one, it is taken as soon as nothing moves. */

@@ -52,7 +52,11 @@ export class JournalRecorder {
   /** Begins to record the points of the probe and the states of nodes. */
   begin(faultAt: FaultFinder): void {
     const { probe, events } = this.#parts
-    attachTo(probe, (point, next) => this.#around(point, next, faultAt), RECORDED_POINTS)
+    attachTo(
+      probe,
+      (point, next, isReport) => this.#around(point, { next, isReport, faultAt }),
+      RECORDED_POINTS,
+    )
     events.listen((event) => this.#heard(event), 'always')
   }
 
@@ -82,7 +86,10 @@ export class JournalRecorder {
    * Both sides of an exchange in one lab pass here; the side that a fault of the other can cut off is the caller's. The
    * caller gets the promise itself: a lab that keeps a journal takes as many turns of the event loop as one without.
    */
-  #around<T>(point: RecordedPoint, next: () => Promise<T>, faultAt: FaultFinder): Promise<T> {
+  #around<T>(
+    point: RecordedPoint,
+    { next, isReport, faultAt }: { next: () => Promise<T>; isReport: boolean; faultAt: FaultFinder },
+  ): Promise<T> {
     const began = this.#parts.clock.now()
     const before = this.#subjects.ofPoint(point)
     const note = (result: unknown, failure: string | null): void => {
@@ -91,7 +98,10 @@ export class JournalRecorder {
       const at = this.#subjects.afterPoint(point, before)
       notePoint(this.#journal, point, { at, fault, duration, result, failure }, this.#parts.names)
     }
+    // A report is noted where it is made.
+    if (isReport) note(undefined, null)
     const end = next()
+    if (isReport) return end
     // Noted before the caller continues, since it waits for the promise from now on.
     void end.then(
       (result) => note(result, null),

@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../base/bytes/index.js'
-import { defined, type Probe } from '../../base/runtime/index.js'
+import { defined, nextTurn, type Clock, type Probe } from '../../base/runtime/index.js'
 import {
   probedDispatch,
   probedDownloads,
@@ -25,9 +25,9 @@ export class OwnExchanges {
     }
   }
 
-  /** The transport of a client of the lab, whose requests are known here and pass the probe. */
-  client(transport: Transport, probe: Probe): Transport {
-    return probeTransport(this.known(transport), probe, { from: 'client', to: 'ironic' })
+  /** The transport of a client of the lab, whose requests are known here and pass the probe, each in a turn of its own. */
+  client(transport: Transport, probe: Probe, clock: Clock): Transport {
+    return inTurns(probeTransport(this.known(transport), probe, { from: 'client', to: 'ironic' }), clock)
   }
 
   async #during<Answer>(key: string, send: () => Promise<Answer>): Promise<Answer> {
@@ -87,6 +87,11 @@ export class OwnExchanges {
     return this.#underWay.size > 0 && this.#underWay.has(exchangeKeyOf(request, request.target))
   }
 }
+
+/** A transport that sends each request in a turn of its own. */
+export const inTurns = (transport: Transport, clock: Clock): Transport => ({
+  send: (request) => nextTurn(clock).then(() => transport.send(request)),
+})
 
 /** Calls of a ramdisk. */
 const RAMDISK_CALL = /^\/(v1\/)?(lookup|heartbeat|continue_inspection)\b/

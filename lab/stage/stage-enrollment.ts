@@ -67,7 +67,7 @@ export class StageEnrollment implements SnapshotStore<EnrollmentState> {
     const { clock, probe } = this.#core
     const { access, ownExchanges } = this.#connections
     const { headers } = access
-    return new IronicClient({ transport: ownExchanges.client(transport, probe), endpoint, headers, clock })
+    return new IronicClient({ transport: ownExchanges.client(transport, probe, clock), endpoint, headers, clock })
   }
 
   #enrollBy(client: IronicClient, spec: MachineSpec, fields: Record<string, unknown> | undefined): Promise<string> {

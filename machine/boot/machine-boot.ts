@@ -1,4 +1,4 @@
-import { defined, errorChain } from '../../base/runtime/index.js'
+import { defined, errorChain, nextTurn } from '../../base/runtime/index.js'
 import type { Bootable } from './bootable.js'
 import { bootDisk, findOnDisks, type DiskBootEnd } from './disk-boot.js'
 import { loadMedium, selfTest } from './load-medium.js'
@@ -92,7 +92,8 @@ export class MachineBoot {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
     this.#working++
-    const done = this.#bootFromSource(controller.signal)
+    const done = nextTurn(parts.clock)
+      .then(() => this.#bootFromSource(controller.signal))
       .catch((error: unknown) => {
         if (!controller.signal.aborted)
           parts.logger('error', `${machine.spec.id} could not boot: ${errorChain(error).join(': ')}`, { error })
@@ -283,7 +284,8 @@ export class MachineBoot {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
     this.#working++
-    const done: Promise<unknown> = run(controller.signal)
+    const done: Promise<unknown> = nextTurn(parts.clock)
+      .then(() => run(controller.signal))
       .catch((error: unknown) => {
         if (!controller.signal.aborted)
           parts.logger('error', `${name} of ${machine.spec.id} broke: ${errorChain(error).join(': ')}`, { error })

@@ -139,7 +139,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     this.#runs.set(id, entry)
     // Store the run before it starts, so that a later process that gets the same id does not start it twice.
     if (command.id !== undefined) await this.#parts.store.flush()
-    void this.#run(command, entry)
+    this.#parts.clock.turn(() => void this.#run(command, entry))
     return this.#follow(entry, 0)
   }
 
