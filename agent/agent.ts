@@ -5,7 +5,7 @@ import {
   Probe,
   Scope,
   Timer,
-  nextTurn,
+  waitInQueue,
   unlessAborted,
   withFields,
   type Logger,
@@ -213,7 +213,11 @@ class RunningAgent implements Agent {
   #spawn(work: (signal: AbortSignal) => Promise<unknown>): void {
     // A transport or target that never answers must not block a stop.
     this.#scope.spawn(
-      (signal) => unlessAborted(nextTurn(this.#options.clock).then(() => work(signal)), signal),
+      (signal) =>
+        unlessAborted(
+          waitInQueue(this.#options.clock).then(() => work(signal)),
+          signal,
+        ),
       (error) => this.#logger('error', `the agent failed: ${errorChain(error).join(': ')}`, { error }),
     )
   }

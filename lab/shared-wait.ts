@@ -40,7 +40,7 @@ export function sharedWait(clock: VirtualClock): Lab['wait'] {
     for (const waiter of waiters)
       if (waiter.deliver) {
         waiters.delete(waiter)
-        clock.turn(waiter.deliver)
+        clock.queueWork(waiter.deliver)
       }
   }
 

@@ -142,11 +142,11 @@ class DisksOfBoot implements BootOfDisks {
     disk.log.note({ offset, length, at, boot, by: this.user.writer })
   }
 
-  showsPartitions(name: string): Promise<boolean> {
+  showsPartitions(name: string): true | Promise<boolean> {
     const { machine, parts } = this.disks
     const { table } = this.disks.inPlace(name).disk
     // A boot finds the partitions that are there.
-    if (table?.boot !== this.boot) return Promise.resolve(true)
+    if (table?.boot !== this.boot) return true
     return showsPartitions(parts.probe, { machine, disk: name, written: table.at })
   }
 }

@@ -39,13 +39,15 @@ export interface MachineStore extends AsyncDisposable {
   flush(): Promise<void>
 }
 
+const NOTHING_TO_WRITE = Promise.resolve()
+
 /** Stores nothing, for machines that end with the process. */
 export const forgetfulStore: MachineStore = {
   load: () => [],
   put: () => {},
   remove: () => {},
   note: () => {},
-  flush: () => Promise.resolve(),
+  flush: () => NOTHING_TO_WRITE,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 }
 

@@ -27,6 +27,12 @@ export interface TargetCommand {
   id?: RunId
 }
 
+/** Output and exit of an ended command. */
+export interface EndedCommand {
+  readonly output: readonly OutputChunk[]
+  readonly exit: CommandExit
+}
+
 /** A command under way or ended on a target. */
 export interface RunningCommand {
   readonly id: RunId
@@ -35,6 +41,8 @@ export interface RunningCommand {
   /** Output since the offset of `attach`; ends with the command. May be iterated once. */
   readonly output: AsyncIterable<OutputChunk>
   readonly exit: Promise<CommandExit>
+  /** All of {@link output} once the command has ended, for who does not follow it. Where there is no cheaper way, absent. */
+  readonly whole?: () => Promise<EndedCommand>
   /** Sends SIGTERM to the command; `exit` resolves as usual. */
   cancel(): Promise<void>
 }

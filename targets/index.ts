@@ -11,6 +11,7 @@ export type {
   CommandExit,
   TargetFiles,
   OutputChunk,
+  EndedCommand,
   RunningCommand,
   RunId,
   Target,

@@ -33,14 +33,14 @@ export interface Clock {
   hold(why: string): Disposable
   /**
    * Calls `work` in a turn of its own: when the present turn has run dry, after the turns that were asked for before.
-   * Whatever happens at one instant happens in turns, so its order is that of the requests for them, however many
+   * All that happens at one instant happens in turns, so its order is that of the requests for them, however many
    * promises a turn takes.
    */
-  turn(work: () => void): void
+  queueWork(work: () => void): void
 }
 
-/** Resolves in a turn of its own, see {@link Clock.turn}. */
-export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.turn(resolve))
+/** Resolves in a turn of its own, see {@link Clock.queueWork}. */
+export const waitInQueue = (clock: Clock): Promise<void> => new Promise((resolve) => clock.queueWork(resolve))
 
 /**
  * The clock of a lab in virtual time: it stands still until a caller moves it.

@@ -5,7 +5,7 @@ export {
   hours,
   minutes,
   type MovableClock,
-  nextTurn,
+  waitInQueue,
   seconds,
   type SleepOptions,
 } from './clock.js'

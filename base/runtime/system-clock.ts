@@ -57,7 +57,7 @@ class SystemClock implements Clock {
     return NO_HOLD
   }
 
-  turn(work: () => void): void {
+  queueWork(work: () => void): void {
     setImmediate(work)
   }
 

@@ -41,6 +41,9 @@ export interface Mover {
   setNow(now: number): void
 }
 
+/** Rounds of the event loop without a turn or a hold after which nothing moves any more. */
+const QUIET_ROUNDS = 2
+
 /** Work that waits for the next moment at which nothing moves. */
 type WaitingWork = { enter: () => void } | { alone: (mover: Mover) => unknown }
 
@@ -130,7 +133,7 @@ export class VirtualClock implements MovableClock {
     }
   }
 
-  turn(work: () => void): void {
+  queueWork(work: () => void): void {
     this.#turns++
     setImmediate(() => {
       this.#turns--
@@ -148,15 +151,18 @@ export class VirtualClock implements MovableClock {
     return this.#holds.size > 0
   }
 
-  /** Waits until nothing moves at this instant: no hold is open and every promise chain has run dry. */
-  async idle(): Promise<void> {
-    for (let quiet = 0; quiet < 2; quiet++) {
-      await new Promise((resolve) => setImmediate(resolve))
-      if (this.#turns > 0) quiet = -1
-      if (this.#holds.size === 0) continue
-      await new Promise<void>((resolve) => this.#released.push(resolve))
-      quiet = -1
-    }
+  /** Waits until nothing moves at this instant: no hold is open, no turn waits, and every promise chain has run dry. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      let quietRounds = 0
+      const round = (): void => {
+        quietRounds = this.#turns > 0 || this.#holds.size > 0 ? 0 : quietRounds + 1
+        if (this.#holds.size > 0) this.#released.push(() => setImmediate(round))
+        else if (quietRounds === QUIET_ROUNDS) resolve()
+        else setImmediate(round)
+      }
+      setImmediate(round)
+    })
   }
 
   /** How many holds are open. */
@@ -283,7 +289,8 @@ export class VirtualClock implements MovableClock {
         setNow: (now) => (this.#now = now),
       })
     }
-    for (const waiting of this.#waiting.splice(0, calls < 0 ? Infinity : calls)) this.turn((waiting as { enter(): void }).enter)
+    for (const waiting of this.#waiting.splice(0, calls < 0 ? Infinity : calls))
+      this.queueWork((waiting as { enter(): void }).enter)
   }
 
   /** A caller that moves the clock takes what waits; without one, it is taken as soon as nothing moves. */

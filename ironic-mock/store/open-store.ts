@@ -310,7 +310,7 @@ class RecordStore implements Store, StoreView {
         ),
       )
     }
-    for (const answer of answers) this.#clock.turn(answer)
+    for (const answer of answers) this.#clock.queueWork(answer)
     for (const { hold } of batch) hold[Symbol.dispose]()
   }
 }

@@ -4,7 +4,7 @@ import { ConnectionFailed, IronicClient, type Dispatch, type Transport } from '.
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { Agents } from '../stage/agents.js'
 import type { Connections } from '../stage/connections.js'
-import { inTurns } from '../stage/own-exchanges.js'
+import { queuedTransport } from '../stage/own-exchanges.js'
 import type { IronicProcess, StagedIronic } from '../stage/ironic-process.js'
 import type { Observation } from '../stage/observation.js'
 import type { ReservationGate } from '../stage/reservation-gate.js'
@@ -62,7 +62,10 @@ export async function openSnapshots(
   const { clock, probe, events, randomness, scope } = core
   const { apiSwitch, access, transport, url, ownExchanges } = connections
   const { observation, ironic, enrollment } = parts
-  const transports = { client: ownExchanges.client(transport, probe, clock), transport: inTurns(transport, clock) }
+  const transports = {
+    client: ownExchanges.client(transport, probe, clock),
+    transport: queuedTransport(transport, clock),
+  }
   const why = unrepeatable(options, clock)
   const inputs =
     clock instanceof VirtualClock && why === undefined

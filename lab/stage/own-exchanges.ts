@@ -1,5 +1,5 @@
 import type { HttpThrough } from '../../base/bytes/index.js'
-import { defined, nextTurn, type Clock, type Probe } from '../../base/runtime/index.js'
+import { defined, waitInQueue, type Clock, type Probe } from '../../base/runtime/index.js'
 import {
   probedDispatch,
   probedDownloads,
@@ -27,7 +27,7 @@ export class OwnExchanges {
 
   /** The transport of a client of the lab, whose requests are known here and pass the probe, each in a turn of its own. */
   client(transport: Transport, probe: Probe, clock: Clock): Transport {
-    return inTurns(probeTransport(this.known(transport), probe, { from: 'client', to: 'ironic' }), clock)
+    return queuedTransport(probeTransport(this.known(transport), probe, { from: 'client', to: 'ironic' }), clock)
   }
 
   async #during<Answer>(key: string, send: () => Promise<Answer>): Promise<Answer> {
@@ -89,8 +89,8 @@ export class OwnExchanges {
 }
 
 /** A transport that sends each request in a turn of its own. */
-export const inTurns = (transport: Transport, clock: Clock): Transport => ({
-  send: (request) => nextTurn(clock).then(() => transport.send(request)),
+export const queuedTransport = (transport: Transport, clock: Clock): Transport => ({
+  send: (request) => waitInQueue(clock).then(() => transport.send(request)),
 })
 
 /** Calls of a ramdisk. */

@@ -1,4 +1,4 @@
-import { defined, errorChain, nextTurn } from '../../base/runtime/index.js'
+import { defined, errorChain, waitInQueue } from '../../base/runtime/index.js'
 import type { Bootable } from './bootable.js'
 import { bootDisk, findOnDisks, type DiskBootEnd } from './disk-boot.js'
 import { loadMedium, selfTest } from './load-medium.js'
@@ -92,7 +92,7 @@ export class MachineBoot {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
     this.#working++
-    const done = nextTurn(parts.clock)
+    const done = waitInQueue(parts.clock)
       .then(() => this.#bootFromSource(controller.signal))
       .catch((error: unknown) => {
         if (!controller.signal.aborted)
@@ -284,7 +284,7 @@ export class MachineBoot {
     const { machine, parts } = this.#booting
     const controller = new AbortController()
     this.#working++
-    const done: Promise<unknown> = nextTurn(parts.clock)
+    const done: Promise<unknown> = waitInQueue(parts.clock)
       .then(() => run(controller.signal))
       .catch((error: unknown) => {
         if (!controller.signal.aborted)

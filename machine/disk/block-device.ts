@@ -18,7 +18,7 @@ export interface SimulatedDisk extends AsyncDisposable {
    * True if the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
    * read either way.
    */
-  readonly showsPartitions?: (() => Promise<boolean>) | undefined
+  readonly showsPartitions?: (() => true | Promise<boolean>) | undefined
   /**
    * Number that differs after every change; undefined while reads may differ without one. Absent when the disk can be
    * changed from outside.

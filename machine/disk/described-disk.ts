@@ -80,22 +80,26 @@ class DescribedDisk implements DescribedDevice {
     private readonly changing: () => void,
   ) {}
 
-  async read(offset: number, length: number): Promise<Uint8Array> {
+  read(offset: number, length: number): Promise<Uint8Array> {
     const end = Math.max(offset, Math.min(this.size, offset + length))
     const out = Buffer.alloc(end - offset)
+    const reloaded: Promise<void>[] = []
     for (let at = offset; at < end;) {
       const page = Math.floor(at / PAGE)
       const next = Math.min(end, (page + 1) * PAGE)
       const from = at - page * PAGE
+      const place = at - offset
       const written = this.#pages.get(page)
-      if (written) copyPart(written, from, from + next - at, out, at - offset)
+      if (written) copyPart(written, from, from + next - at, out, place)
       else {
-        const bytes = await this.#fromImage(page)
-        if (bytes) out.set(bytes.subarray(from, from + next - at), at - offset)
+        const bytes = this.#fromImage(page)
+        const copy = (contents: Uint8Array) => out.set(contents.subarray(from, from + next - at), place)
+        if (bytes instanceof Promise) reloaded.push(bytes.then(copy))
+        else if (bytes) copy(bytes)
       }
       at = next
     }
-    return out
+    return reloaded.length === 0 ? Promise.resolve(out) : Promise.all(reloaded).then(() => out)
   }
 
   take(): DiskState | undefined {

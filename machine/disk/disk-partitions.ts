@@ -32,6 +32,12 @@ export const partitionName = (disk: string, number: number): string =>
 /** Layouts by disk, since they are read often and change rarely. */
 const layouts = new WeakMap<SimulatedDisk, { revision: number; layout: DiskLayout }>()
 
+/** The layout of a disk that was read and has not changed since. */
+export function knownLayout(device: SimulatedDisk): DiskLayout | undefined {
+  const known = layouts.get(device)
+  return known && known.revision === device.revision?.() ? known.layout : undefined
+}
+
 /** Reads the layout from the disk's bytes. Callers must not change it, since it is kept until the disk changes. */
 export async function readLayout(device: SimulatedDisk): Promise<DiskLayout> {
   const revision = device.revision?.()
@@ -62,8 +68,11 @@ export async function readLayoutOfBadDisk(device: SimulatedDisk): Promise<DiskLa
 }
 
 /** A layout as the kernel shows it: it may know the partitions of a new table later than they are written. */
-export const asShown = async (device: SimulatedDisk, layout: DiskLayout): Promise<DiskLayout> =>
-  (await device.showsPartitions?.()) === false ? { ...layout, partitions: [] } : layout
+export function asShown(device: SimulatedDisk, layout: DiskLayout): DiskLayout | Promise<DiskLayout> {
+  const shown = device.showsPartitions?.() ?? true
+  if (shown === true) return layout
+  return shown.then((isShown) => (isShown ? layout : { ...layout, partitions: [] }))
+}
 
 async function readLayoutNow(device: ReadableDisk): Promise<DiskLayout> {
   const gpt = await readGpt(device)

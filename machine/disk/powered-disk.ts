@@ -7,7 +7,7 @@ export interface BootOfDisks {
   readonly over: { readonly reason: unknown } | undefined
   /** Called after each write. */
   wrote(disk: string, offset: number, length: number): void
-  showsPartitions(disk: string): Promise<boolean>
+  showsPartitions(disk: string): true | Promise<boolean>
 }
 
 /** A disk for one boot. */
@@ -19,7 +19,7 @@ export class PoweredDisk extends WrappedDisk {
     this.#boot = boot
   }
 
-  override get showsPartitions(): () => Promise<boolean> {
+  override get showsPartitions(): () => true | Promise<boolean> {
     return () => this.#boot.showsPartitions(this.name)
   }
 

@@ -30,7 +30,7 @@ export abstract class WrappedDisk implements SimulatedDisk {
     return this.device.sectorSize
   }
 
-  get showsPartitions(): (() => Promise<boolean>) | undefined {
+  get showsPartitions(): (() => true | Promise<boolean>) | undefined {
     const { device } = this
     return device.showsPartitions && (() => device.showsPartitions!())
   }

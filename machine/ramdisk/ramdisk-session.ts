@@ -51,7 +51,7 @@ interface RunEntry {
   /** Aborts the program. Its signal is made when it is first asked for, which most programs never do. */
   controller: AbortController
   stopped?: boolean
-  program?: Promise<unknown>
+  program?: Promise<number>
 }
 
 /** One boot of the ramdisk, from the moment it is up: its files and the programs that run in it. */
@@ -63,8 +63,8 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
   readonly #tree: MemoryFileTree
   readonly #power = sharedAbort()
   readonly #runs = new LazyMap<string, RunEntry>()
-  /** Names of those that may write. */
-  readonly #programs = new LazyMap<Promise<unknown>, string | null>()
+  /** Those whose program runs, with its name if it may write. */
+  readonly #programs = new LazyMap<RunEntry, string | null>()
 
   /** @param restored of a boot of an earlier process */
   constructor(booting: BootingMachine, boot: Boot, restored?: StoredSession) {
@@ -139,7 +139,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     this.#runs.set(id, entry)
     // Store the run before it starts, so that a later process that gets the same id does not start it twice.
     if (command.id !== undefined) await this.#parts.store.flush()
-    this.#parts.clock.turn(() => void this.#run(command, entry))
+    this.#parts.clock.queueWork(() => void this.#run(command, entry))
     return this.#follow(entry, 0)
   }
 
@@ -168,10 +168,10 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     this.#power.abort(reason)
     for (const entry of this.#runs.values()) {
       if (entry.log.ended) continue
-      entry.log.finish({ kind: 'unknown', why: reason.message })
+      this.#finish(entry.log, { kind: 'unknown', why: reason.message })
       stop(entry, reason)
     }
-    await Promise.all(this.#programs.keys())
+    await this.#programsEnded()
   }
 
   /** Ends the work of this process; a later process reports the programs as killed. */
@@ -179,7 +179,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     const reason = new MachineUnreachable('ironstage is closing')
     this.#power.abort(reason)
     for (const entry of this.#runs.values()) if (!entry.log.ended) stop(entry, reason)
-    await Promise.all(this.#programs.keys())
+    await this.#programsEnded()
   }
 
   #newLog(id: string, command: TargetCommand): RunLog {
@@ -205,7 +205,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
       if (entry.log.ended) return
       stop(entry, new Cancelled('cancelled'))
       // Report the end only when the program has ended: until then it may still be writing.
-      await entry.program
+      await entry.program?.catch(() => {})
       entry.log.finish({ kind: 'signalled', signal: 'SIGTERM' })
       await this.#parts.store.flush()
     })
@@ -239,7 +239,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
       exit = { kind: 'unknown', why: errorChain(error).join(': ') }
     }
     if (this.isOver && !log.ended) exit = { kind: 'signalled', signal: 'SIGKILL' }
-    log.finish(exit)
+    this.#finish(log, exit)
     // Only its caller, which has the run, can read it: the output would be most of what an idle ramdisk takes.
     if (command.id === undefined) this.#runs.delete(log.id)
     this.#actOnRequest()
@@ -256,24 +256,33 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
     const write = (stream: 'stdout' | 'stderr', bytes: Uint8Array): void =>
       command.tty ? log.write('stdout', throughTerminal(bytes)) : log.write(stream, bytes)
     const process = new RunningProcess(command, this.inside, this.#parts, write, controller)
-    const running = Promise.resolve()
-      .then(() => program(process))
-      .catch((error: unknown) => {
-        if (!entry.stopped) logger('error', `${name} on ${spec.id} broke: ${errorChain(error).join(': ')}`, { error })
-        throw error
-      })
-    const ended = (): void => void this.#programs.delete(tracked)
-    const tracked: Promise<void> = running.then(ended, ended)
-    this.#programs.set(tracked, command.effect === 'writes' ? name : null)
-    entry.program = tracked
-    return { exitCode: await running }
+    this.#programs.set(entry, command.effect === 'writes' ? name : null)
+    try {
+      entry.program = program(process)
+      return { exitCode: await entry.program }
+    } catch (error) {
+      if (!entry.stopped) logger('error', `${name} on ${spec.id} broke: ${errorChain(error).join(': ')}`, { error })
+      throw error
+    } finally {
+      this.#programs.delete(entry)
+    }
+  }
+
+  /** Followers of a program hear of the end of the boot after all that ends with it. */
+  #finish(log: RunLog, exit: CommandExit): void {
+    if (this.isOver) this.#parts.clock.queueWork(() => log.finish(exit))
+    else log.finish(exit)
+  }
+
+  async #programsEnded(): Promise<void> {
+    await Promise.allSettled([...this.#programs.keys()].flatMap(({ program }) => program ?? []))
   }
 
   #actOnRequest(): void {
     const action = this.#requested
     if (action === undefined || this.isOver) return
     this.#requested = undefined
-    this.#booting.request(action)
+    this.#parts.clock.queueWork(() => this.#booting.request(action))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
+import type { CommandExit, EndedCommand, OutputChunk, RunningCommand } from '../../targets/index.js'
 
 /** A run as it is stored in the state folder. */
 export interface StoredRun {
@@ -65,7 +65,8 @@ export class RunLog {
 
   /** Follows the run from an offset in its merged output. */
   follow(offset: number, cancel: () => Promise<void>): RunningCommand {
-    return { id: this.id, output: this.#from(offset), exit: this.exit, cancel }
+    const whole = (): Promise<EndedCommand> => this.exit.then((exit) => ({ output: this.#chunks, exit }))
+    return { id: this.id, output: this.#from(offset), exit: this.exit, cancel, ...(offset === 0 && { whole }) }
   }
 
   async *#from(offset: number): AsyncGenerator<OutputChunk> {

@@ -53,6 +53,7 @@ const bound = (virtual: VirtualClock): Clock => ({
   sleep: (ms, options) => virtual.sleep(ms, options),
   timer: (ms, fire, options) => virtual.timer(ms, fire, options),
   hold: (why) => virtual.hold(why),
+  queueWork: (work) => virtual.queueWork(work),
 })
 
 const cache = (options: Partial<ImageCacheOptions> = {}) =>

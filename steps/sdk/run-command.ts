@@ -1,6 +1,13 @@
 import { withoutPasswords } from '../../base/bytes/index.js'
 import { knownInAllCopies, unlessAborted, UserError } from '../../base/runtime/index.js'
-import type { TargetCommand, Executor, CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
+import type {
+  TargetCommand,
+  EndedCommand,
+  Executor,
+  CommandExit,
+  OutputChunk,
+  RunningCommand,
+} from '../../targets/index.js'
 import { LineSplitter } from './line-splitter.js'
 
 /** Options of {@link runCommand}. */
@@ -99,10 +106,9 @@ export async function runToEnd(
   const { accept: _, signal, onLine, ...more } = options
   signal?.throwIfAborted()
   const run = await executor.start({ argv, ...more })
-  const printed = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-  const ended = collectOutput(run, printed, argv[0], onLine).then(() => run.exit)
-  const exit = await unlessAborted(ended, signal)
-  return { stdout: decodeChunks(printed.stdout), stderr: decodeChunks(printed.stderr), exit }
+  const ended = run.whole && !onLine ? run.whole() : collectOutput(run, argv[0], onLine)
+  const { output, exit } = await unlessAborted(ended, signal)
+  return { stdout: decodeChunks(output, 'stdout'), stderr: decodeChunks(output, 'stderr'), exit }
 }
 
 /** Largest output of a program, which is held in memory, in bytes. */
@@ -110,16 +116,17 @@ const MAX_PROGRAM_OUTPUT_BYTES = 32 * 2 ** 20
 
 async function collectOutput(
   run: RunningCommand,
-  printed: Record<OutputChunk['stream'], Uint8Array[]>,
   program: string,
   onLine: RunOptions['onLine'],
-): Promise<void> {
+): Promise<EndedCommand> {
   const splitters = {
     stdout: new LineSplitter((line) => onLine?.(line, 'stdout')),
     stderr: new LineSplitter((line) => onLine?.(line, 'stderr')),
   }
+  const output: OutputChunk[] = []
   let length = 0
-  for await (const { stream, bytes } of run.output) {
+  for await (const chunk of run.output) {
+    const { stream, bytes } = chunk
     length += bytes.length
     if (length > MAX_PROGRAM_OUTPUT_BYTES) {
       await run.cancel()
@@ -131,14 +138,16 @@ async function collectOutput(
         },
       )
     }
-    printed[stream].push(bytes)
+    output.push(chunk)
     if (onLine) splitters[stream].push(bytes)
   }
   splitters.stdout.end()
   splitters.stderr.end()
+  return { output, exit: await run.exit }
 }
 
-const decodeChunks = (chunks: Uint8Array[]) => Buffer.concat(chunks).toString('utf8')
+const decodeChunks = (output: readonly OutputChunk[], wanted: OutputChunk['stream']): string =>
+  Buffer.concat(output.filter(({ stream }) => stream === wanted).map(({ bytes }) => bytes)).toString('utf8')
 
 export function describeExit(exit: CommandExit): string {
   switch (exit.kind) {

@@ -1,7 +1,7 @@
 import {
   runContained,
   errorChain,
-  nextTurn,
+  waitInQueue,
   seconds,
   sharedAbort,
   urlSafeToken,
@@ -203,7 +203,7 @@ export class Dispatcher {
     const { records } = this.#options.store
     const waits = records.deadlines.get(node)?.has(WAITING_HEARTBEAT) ?? false
     if (!waits || records.nodes.get(node)?.record.reservation !== null) return
-    this.#options.clock.turn(() => this.#inBackground(node, WAITING_HEARTBEAT, { kind: 'released' }))
+    this.#options.clock.queueWork(() => this.#inBackground(node, WAITING_HEARTBEAT, { kind: 'released' }))
   }
 
   /** Dispatches an event that no caller waits for. When it fails (a full disk), it is repeated later. */
@@ -223,7 +223,7 @@ export class Dispatcher {
    */
   #work(node: string, resumed: boolean): void {
     if (this.#working.has(node)) return
-    const working = nextTurn(this.#options.clock)
+    const working = waitInQueue(this.#options.clock)
       .then(() => this.#drain(node, resumed))
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#options.logger('error', `the work of node ${node} has stopped`, { error })

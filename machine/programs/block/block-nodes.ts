@@ -1,10 +1,10 @@
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import { mdUuid } from '../../disk/md-superblock.js'
 import type { Filesystem } from '../../disk/filesystem-probe.js'
-import { asShown, readLayoutOfBadDisk, type DiskLayout } from '../../disk/disk-partitions.js'
+import { asShown, knownLayout, readLayoutOfBadDisk, type DiskLayout } from '../../disk/disk-partitions.js'
 import { diskNames } from '../../hardware/hardware-names.js'
 import type { DiskSpec } from '../../machine-spec.js'
-import { findArrays, type MdArray } from './md-arrays.js'
+import { findArrays, isArrayMember, type MdArray } from './md-arrays.js'
 import type { ProgramMachine } from '../machine-program.js'
 
 /**
@@ -42,7 +42,12 @@ export interface BlockDiskNode extends BlockNode {
 /** Every disk in order with its partitions, then the running software RAID arrays. */
 export async function blockNodes(inside: ProgramMachine): Promise<BlockDiskNode[]> {
   const disks: BlockDiskNode[] = []
-  for (const disk of inside.spec.disks) disks.push(await diskNode(inside, disk))
+  for (const disk of inside.spec.disks) {
+    const device = inside.disks.get(disk.name)!
+    const shown = asShown(device, knownLayout(device) ?? (await readLayoutOfBadDisk(device)))
+    disks.push(diskNode(inside, disk, device, shown instanceof Promise ? await shown : shown))
+  }
+  if (!disks.some((disk) => isArrayMember(disk) || disk.partitions.some(isArrayMember))) return disks
   const arrays: BlockDiskNode[] = []
   for (const array of await findArrays(inside, disks))
     if (array.device) arrays.push(await arrayNode(array, array.device))
@@ -56,9 +61,7 @@ export async function blockNodes(inside: ProgramMachine): Promise<BlockDiskNode[
  */
 const nodes = new WeakMap<DiskLayout, WeakRef<BlockDiskNode>>()
 
-async function diskNode(inside: ProgramMachine, disk: DiskSpec): Promise<BlockDiskNode> {
-  const device = inside.disks.get(disk.name)!
-  const layout = await asShown(device, await readLayoutOfBadDisk(device))
+function diskNode(inside: ProgramMachine, disk: DiskSpec, device: SimulatedDisk, layout: DiskLayout): BlockDiskNode {
   let node = nodes.get(layout)?.deref()
   if (!node) {
     const { byPath, byId } = diskNames(inside.spec, disk)

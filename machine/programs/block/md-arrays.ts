@@ -33,15 +33,15 @@ export async function readMdSuperblock(node: BlockNode): Promise<MdSuperblock | 
   return parseMdSuperblock(await readNode(node, MD_SUPERBLOCK_OFFSET, MD_SUPERBLOCK_LENGTH))
 }
 
+export const isArrayMember = ({ filesystem }: BlockNode): boolean => filesystem?.type === 'linux_raid_member'
+
 /**
  * The arrays whose members are among these disks and partitions. udev's rules assemble an array when its members appear,
  * so an array without a name in this boot gets the highest free number.
  */
 export async function findArrays(inside: ProgramMachine, disks: readonly BlockDiskNode[]): Promise<MdArray[]> {
-  const isMember = ({ filesystem }: BlockNode): boolean => filesystem?.type === 'linux_raid_member'
-  if (!disks.some((disk) => isMember(disk) || disk.partitions.some(isMember))) return []
   const found = new Map<string, { superblock: MdSuperblock; members: (BlockNode | undefined)[] }>()
-  for (const node of flatNodes(disks).filter(isMember)) {
+  for (const node of flatNodes(disks).filter(isArrayMember)) {
     const superblock = await readMdSuperblock(node)
     if (!superblock || superblock.role >= superblock.members) continue
     const uuid = uuidOf(superblock)
