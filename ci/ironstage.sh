@@ -44,6 +44,7 @@ run_program() {
   else
     printf '  npx with %s: none on PATH\n' "$LAB_PACKAGE" >&2
   fi
+  printf 'Set IRONSTAGE to the path of the program, or LAB_PACKAGE to its npm package and version.\n' >&2
   exit 127
 }
 
@@ -143,11 +144,19 @@ stop() {
   rm -f "$folder/pid" "$folder/keeper" "$folder/input"
 }
 
-[ $# -gt 0 ] || fail 'start, collect or stop?'
+usage() {
+  sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"
+}
+
+if [ $# -eq 0 ]; then
+  usage >&2
+  exit 2
+fi
 action=$1
 shift
 case $action in
 start) start "$@" ;;
 collect | stop) "$action" ;;
+help | -h | --help) usage ;;
 *) fail "\"$action\" is none of start, collect, stop" ;;
 esac

@@ -1,11 +1,18 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { carriedBanner } from './carried-packages.js'
 
 // Makes the dashboard of apps/ui/: the few files of dist/page/ that a browser loads.
+//
+//   --from-sources  takes the client of the control API from its source: nothing needs to be built before
 
 const root = join(import.meta.dirname, '..')
 const made = join(root, 'dist/page/index.html')
+const isFromSources = process.argv.includes('--from-sources')
+const controlRoom = join(root, isFromSources ? 'control' : 'dist/control')
+const control = (path) => join(controlRoom, isFromSources ? path.replace(/\.js$/, '.ts') : path)
+const isRoom = (id) =>
+  id.startsWith(`${root}/`) && !id.startsWith(join(root, 'apps/ui')) && !id.includes('/node_modules/')
 
 // A server may read them meanwhile: they are written only when there is a change.
 if (isFresh()) process.exit()
@@ -29,7 +36,7 @@ await build({
     modulePreload: false,
     assetsInlineLimit: 0,
     // The rooms do nothing when they are loaded: what the page does not use of them goes, with its modules of Node.js.
-    rollupOptions: { treeshake: { moduleSideEffects: (id) => !id.startsWith(join(root, 'dist')) } },
+    rollupOptions: { treeshake: { moduleSideEffects: (id) => !isRoom(id) } },
   },
 })
 
@@ -38,7 +45,6 @@ await build({
  * their schemas they are a tenth of the code that makes them.
  */
 function controlOfThePage() {
-  const control = (path) => join(root, 'dist/control', path)
   const operations = control('operations/control-operations.js')
   const choices = control('faults/fault-choices.js')
   return {
@@ -53,17 +59,37 @@ function controlOfThePage() {
           `export { RETRY_VERBS, retryText } from ${JSON.stringify(control('timeline/retry-verbs.js'))}`,
         ].join('\n')
       if (id === choices) {
-        const { FAULT_CHOICES } = await import(choices)
+        const { FAULT_CHOICES } = await importModule(choices)
         return `export const FAULT_CHOICES = ${JSON.stringify(FAULT_CHOICES)}`
       }
       if (id !== operations) return undefined
-      const { CONTROL_OPERATIONS } = await import(operations)
+      const { CONTROL_OPERATIONS } = await importModule(operations)
       const calls = CONTROL_OPERATIONS.map(({ id, method, path, query, body, answer }) => ({
         ...{ id, method, path, query: query ? {} : undefined, body: body ? {} : undefined },
         answer: typeof answer === 'string' ? answer : undefined,
       }))
       return `export const CONTROL_OPERATIONS = ${JSON.stringify(calls)}`
     },
+  }
+}
+
+/** Imports a module; from the sources as one file for the moment. */
+async function importModule(path) {
+  if (!isFromSources) return import(path)
+  const { rolldown } = await import('rolldown')
+  const file = join(root, 'dist', `${basename(path, '.ts')}.${process.pid}.mjs`)
+  const bundle = await rolldown({
+    input: path,
+    platform: 'node',
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    external: (id) => !/^[./]/.test(id),
+  })
+  try {
+    await bundle.write({ file })
+    return await import(file)
+  } finally {
+    await bundle.close()
+    rmSync(file, { force: true })
   }
 }
 
@@ -104,11 +130,11 @@ function carriedPackagesNamed() {
 function isFresh() {
   if (!existsSync(made)) return false
   const { mtimeMs: since } = statSync(made)
-  const below = (folder) => readdirSync(join(root, folder), { recursive: true }).map((path) => join(root, folder, path))
+  const below = (folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, path))
   const inputs = [
     ...[import.meta.filename, join(import.meta.dirname, 'carried-packages.js'), join(root, 'package-lock.json')],
-    ...below('apps/ui').filter((path) => !/\.test\.ts$/.test(path)),
-    ...below('dist/control').filter((path) => path.endsWith('.js')),
+    ...below(join(root, 'apps/ui')).filter((path) => !/\.test\.ts$/.test(path)),
+    ...below(controlRoom).filter((path) => /\.[jt]s$/.test(path) && !path.endsWith('.d.ts')),
   ]
   return inputs.every((path) => statSync(path).mtimeMs < since)
 }

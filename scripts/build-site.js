@@ -1,19 +1,20 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'vitepress'
 import { describeProgram } from '../dist/apps/cli/index.js'
 import { basePath, brokenLinks, searchIndex, siteQuestions, stageSite, unanswered } from '../dist/apps/site/index.js'
 
-// Writes the documentation site into dist/site/: `npm run docs:site`. A release names its version, and the file of its facts:
-// `--version VERSION --facts FILE`.
+// Writes the documentation site into dist/site/: `npm run docs:site`. A release names the folder of its files, whose pages say
+// its version and the names under which it is published: `--release FOLDER`.
 
 const root = join(import.meta.dirname, '..')
 process.chdir(root)
-const read = (path) => readFileSync(join(root, path), 'utf8')
-const { values } = parseArgs({ options: { version: { type: 'string' }, facts: { type: 'string' } } })
-const { version = JSON.parse(read('package.json')).version, facts = join(root, 'project.json') } = values
-const { repository, homepage } = JSON.parse(readFileSync(facts, 'utf8'))
+const { release } = parseArgs({ options: { release: { type: 'string' } } }).values
+const fileOf = (path) => (release && existsSync(join(release, path)) ? join(release, path) : join(root, path))
+const read = (path) => readFileSync(fileOf(path), 'utf8')
+const { version } = JSON.parse(read('package.json'))
+const { repository, homepage } = JSON.parse(read('project.json'))
 const project = { version, repository, homepage }
 
 const site = stageSite({ project, read, program: describeProgram() })
@@ -26,7 +27,7 @@ const write = (path, text) => {
 for (const { to, markdown } of site.pages) write(`${to}.md`, markdown)
 for (const [to, path] of site.files) {
   mkdirSync(dirname(join(folder, 'public', to)), { recursive: true })
-  cpSync(join(root, path), join(folder, 'public', to), { recursive: true })
+  cpSync(fileOf(path), join(folder, 'public', to), { recursive: true })
 }
 const { sidebar, nav } = site
 write('site.json', JSON.stringify({ project, base: basePath(project), sidebar, nav }))

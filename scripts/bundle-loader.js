@@ -20,10 +20,33 @@ import { Script } from 'node:vm'
 /** Set by scripts/bundle.js: changes with the content of any file. V8 itself compares no more than its length. */
 const BUILD = ''
 
+/** Set by scripts/bundle.js: the oldest Node.js that package.json allows, as in 20.19. */
+const NEEDED_NODE = ''
+
 const require = createRequire(import.meta.url)
 
 /** Scripts that were compiled without code of before. */
 const compiledHere = new Map()
+
+/** Loads the command. An older Node.js, which npm only warns of, would fail somewhere in it. */
+export function loadCommand() {
+  const problem = nodeProblem()
+  if (problem === undefined) {
+    keepCompiledCode()
+    load('command.cjs')
+    return
+  }
+  process.stderr.write(`ironstage: ${problem}\n  try: install a newer Node.js, from https://nodejs.org\n`)
+  process.exitCode = 1
+}
+
+/** Says that this Node.js is too old; nothing if it is not. */
+function nodeProblem() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const [neededMajor, neededMinor] = NEEDED_NODE.split('.').map(Number)
+  if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) return undefined
+  return `it needs Node.js ${NEEDED_NODE} or newer, and this is ${process.versions.node}`
+}
 
 /**
  * Loads a file of this folder, as `require` does.
@@ -31,6 +54,8 @@ const compiledHere = new Map()
  * @param {string} name
  */
 export function load(name) {
+  const problem = nodeProblem()
+  if (problem !== undefined) throw new Error(`ironstage: ${problem}`)
   const path = join(import.meta.dirname, name)
   const known = require.cache[path]
   if (known) return known.exports
@@ -57,7 +82,7 @@ export function compile(name) {
 export const newlyCompiled = () => compiledHere
 
 /** Keeps what V8 compiles in this process in the user's cache, for the next start. */
-export function keepCompiledCode() {
+function keepCompiledCode() {
   process.on('exit', () => {
     if (compiledHere.size === 0 || !mayWriteCache()) return
     try {

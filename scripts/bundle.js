@@ -7,30 +7,37 @@ import { carriedBanner } from './carried-packages.js'
 
 // Joins what `tsc -b` has built, and the packages that are plain JavaScript, into the few files of dist/bundle/ that
 // users run: hundreds of modules take longer to find than to run. Parts that not every command needs are files of their own.
+//
+//   --from-sources  joins the sources, without a type check: what `npm ci` makes in seconds. A build replaces it.
 
 const root = join(import.meta.dirname, '..')
 const built = (path) => join(root, 'dist', path)
+const isFromSources = process.argv.includes('--from-sources')
+const input = (path) => (isFromSources ? join(root, path.replace(/\.js$/, '.ts')) : built(path))
+
+/** Says that the bundle is made from the sources. */
+const SOURCES_MARK = built('bundle/from-sources')
 
 /** What package.json names. Each is a file in dist/bundle/ with the name of its key. */
 const LIBRARY = {
-  index: built('public/index.js'),
-  steps: built('public/steps.js'),
-  ignition: built('public/ignition.js'),
-  coreos: built('public/coreos.js'),
-  control: built('public/control.js'),
-  vitest: built('public/vitest.js'),
+  index: input('public/index.js'),
+  steps: input('public/steps.js'),
+  ignition: input('public/ignition.js'),
+  coreos: input('public/coreos.js'),
+  control: input('public/control.js'),
+  vitest: input('public/vitest.js'),
 }
 
 /** The command, and the threads of a lab. */
 const PROGRAMS = {
-  command: built('apps/cli/main.js'),
-  'lab-worker': built('lab/threads/lab-worker.js'),
+  command: input('apps/cli/main.js'),
+  'lab-worker': input('lab/threads/lab-worker.js'),
 }
 
 /** ES modules as they are: one that a test's own copy of MSW has to be imported into, and a program that is started by path. */
 const MODULES = {
-  msw: built('public/msw.js'),
-  'pty-runner': built('targets/local/pty-runner.js'),
+  msw: input('public/msw.js'),
+  'pty-runner': input('targets/local/pty-runner.js'),
 }
 
 /** Packages with native code or WebAssembly, which find their files by path; and large ones that are loaded on first use. */
@@ -72,23 +79,31 @@ for (const name of Object.keys(LIBRARY)) {
 writeFileSync(built('bundle/lab-worker.js'), `import { load } from './load.js'\n\nload('lab-worker.cjs')\n`)
 writeFileSync(
   built('bundle/ironstage.js'),
-  `#!/usr/bin/env node\nimport { keepCompiledCode, load } from './load.js'\n\nkeepCompiledCode()\nload('command.cjs')\n`,
+  `#!/usr/bin/env node\nimport { loadCommand } from './load.js'\n\nloadCommand()\n`,
 )
+
+if (isFromSources) writeFileSync(SOURCES_MARK, '')
 
 /** The program that loads the other files. It knows which build it belongs to: code that V8 kept of another one is wrong. */
 function loader() {
   const hash = createHash('sha256')
   for (const { code } of files) hash.update(code)
   const text = readFileSync(join(root, 'scripts/bundle-loader.js'), 'utf8')
-  return text.replace(/(?<=^const BUILD = ')(?='$)/m, hash.digest('hex').slice(0, 16))
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return text
+    .replace(/(?<=^const BUILD = ')(?='$)/m, hash.digest('hex').slice(0, 16))
+    .replace(/(?<=^const NEEDED_NODE = ')(?='$)/m, engines.node.replace('>=', ''))
 }
 
 /** @returns the files that were written */
-async function write(input, output) {
+async function write(entries, output) {
   const bundle = await rolldown({
-    input,
+    input: entries,
     cwd: root,
     platform: 'node',
+    // The sources name each other as they are called once they are built.
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    transform: { target: 'es2022' },
     external: (id) => SEPARATE.some((name) => id === name || id.startsWith(`${name}/`)),
     onLog: (level, log, next) => next(level === 'warn' ? 'error' : level, log),
     // Names in the files the modules that a part has; test/cli/start.test.ts reads them.
@@ -106,19 +121,21 @@ async function write(input, output) {
 function isFresh() {
   const made = built('bundle/ironstage.js')
   if (!existsSync(made)) return false
+  if (!isFromSources && existsSync(SOURCES_MARK)) return false
+  const base = isFromSources ? root : join(root, 'dist')
   // The page is no part of the bundle. What else is below dist/: the bundle, a record of the type check, and rooms that a rename has left behind.
-  const rooms = ROOM_FOLDERS.flatMap((folder) => readdirSync(built(folder)).map((name) => join(folder, name))).filter(
-    (room) => room !== 'apps/ui' && existsSync(join(root, room, 'tsconfig.json')),
-  )
+  const rooms = ROOM_FOLDERS.flatMap((folder) =>
+    readdirSync(join(base, folder)).map((name) => join(folder, name)),
+  ).filter((room) => room !== 'apps/ui' && existsSync(join(root, room, 'tsconfig.json')))
   const modules = rooms.flatMap((room) =>
-    readdirSync(built(room), { recursive: true }).map((path) => join(built(room), path)),
+    readdirSync(join(base, room), { recursive: true }).map((path) => join(base, room, path)),
   )
   const inputs = [
     ...['bundle.js', 'carried-packages.js', 'keep-code.js', 'bundle-loader.js'].map((name) =>
       join(import.meta.dirname, name),
     ),
     join(root, 'package-lock.json'),
-    ...modules.filter((path) => path.endsWith('.js')),
+    ...modules.filter((path) => path.endsWith(isFromSources ? '.ts' : '.js')),
   ]
   const { mtimeMs: since } = statSync(made)
   return inputs.every((path) => statSync(path).mtimeMs < since)

@@ -20,7 +20,16 @@ const UNPUBLISHED = {
 }
 
 /** Pages and files that name what is published, with its version. */
-const NAMING = ['docs/install.md', 'docs/containers.md', 'docs/ci.md', 'containers/ironstage/compose.yaml']
+const NAMING = [
+  'README.md',
+  'docs/install.md',
+  'docs/containers.md',
+  'docs/ci.md',
+  'docs/in-a-test.md',
+  'docs/questions.md',
+  'docs/writing-a-step.md',
+  'containers/ironstage/compose.yaml',
+]
 
 /** Files that import the Go module. */
 const GO_IMPORTERS = [
@@ -97,14 +106,19 @@ export function factFiles(folder = root) {
 
 function withPublishedNames(text, facts, version) {
   const release = `${facts.repository || UNPUBLISHED.repository}/releases/download/v${version}/ironstage-${version}-linux-`
+  const npmPackage = `${facts.npmPackage || UNPUBLISHED.npmPackage}@${version}`
   return text
-    .replace(/(?<=npx --yes )\S+/g, `${facts.npmPackage || UNPUBLISHED.npmPackage}@${version}`)
+    .replace(/(?<=npx --yes )[^\s`]+/g, npmPackage)
+    .replace(/(?<=npm install (?:--\S+ )*)ironstage(?:@[^\s`]+)?(?=[\s`])/g, asIronstage(npmPackage))
     .replace(/https:\/\/\S+\/releases\/download\/\S+-linux-/g, release)
     .replace(/[^\s`"']+\/(ironstage|ironic-agent):\d+\.\d+\.\d+[-.\w]*/g, (_, image) => {
       return `${imageName(facts.containerImage, image)}:${version}`
     })
     .replace(/(?<=ironstage-|ironic-agent-)\d+\.\d+\.\d+[-.\w]*(?=-linux-)/g, version)
 }
+
+/** What npm installs under the name that all imports have: a project that installs the bare name may get another owner's. */
+const asIronstage = (npmPackage) => (npmPackage.startsWith('ironstage@') ? npmPackage : `ironstage@npm:${npmPackage}`)
 
 /** The agent's image is beside that of the server: `--agent-registry` finds it there. */
 export const imageName = (server, image) =>

@@ -41,10 +41,7 @@ const COPIED = [
   'ci',
   'templates',
   'clients',
-  'docs/ci.md',
-  'docs/clients.md',
-  'docs/containers.md',
-  'docs/install.md',
+  'docs',
   'containers',
   'examples',
   'images',
@@ -194,7 +191,7 @@ async function makePrograms(folder, version, out) {
 
 /** Makes the documentation site, as one archive for a server of files. */
 function makeSite(folder, version, out) {
-  run(root, process.execPath, 'scripts/build-site.js', '--version', version, '--facts', join(folder, 'project.json'))
+  run(root, process.execPath, 'scripts/build-site.js', '--release', folder)
   const archive = join(out, `ironstage-${version}-site.tar.gz`)
   const owners = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=@${sourceTime(root)}`]
   run(join(root, 'dist/site'), 'tar', '--create', '--gzip', '--file', archive, ...owners, '.')

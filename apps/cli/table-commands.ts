@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { ConfigFile } from '../../base/runtime/index.js'
+import { UserError, type ConfigFile } from '../../base/runtime/index.js'
 import type { ConfigFormat, TableCommand } from './command-shape.js'
 import { configFiles } from './options/config-files.js'
 import type { Environment } from './environment.js'
@@ -46,7 +46,31 @@ function addTableCommand(
   command.action(async () => {
     const { options, ini } = await readOptions(command, row, environment)
     const action = await row.load()
-    await perform(() => action(options, { environment, program, operands: command.args, configFiles: ini }))
+    try {
+      await perform(() => action(options, { environment, program, operands: command.args, configFiles: ini }))
+    } catch (error) {
+      throw namingPortOption(error, row.options, options)
+    }
+  })
+}
+
+/** Adds the option of a port that is taken: the error comes from where no option is known. */
+function namingPortOption(
+  error: unknown,
+  names: readonly CommandOptionName[],
+  options: CommandOptionValues<CommandOptionName>,
+): unknown {
+  if (!(error instanceof UserError) || error.code !== 'port-in-use') return error
+  const [, taken] = /^port (\d+) on /.exec(error.message) ?? []
+  const ports = names.filter((name) => /(^|-)port$|^kube-api$/.test(name))
+  // The option `port` has a default, which is not among the values.
+  const name =
+    ports.find((each) => String(options[each]) === taken) ??
+    ports.find((each) => each === 'port' && options[each] === undefined)
+  if (taken === undefined || name === undefined) return error
+  return new UserError('port-in-use', error.message, {
+    cause: error.cause,
+    remedy: `stop the program that listens there, or let --${name} 0 pick a free one`,
   })
 }
 

@@ -1,4 +1,4 @@
-import { Command, Help, Option } from 'commander'
+import { Command, CommanderError, Help, Option, type HelpContext } from 'commander'
 import { INSTALLER_COMMANDS } from './installer/installer-syntax.js'
 import { usageError } from './usage-error.js'
 
@@ -50,11 +50,24 @@ export class ToolCommand extends Command {
     return [...(this.parent instanceof ToolCommand ? this.parent.path : []), this.name()]
   }
 
+  /** Help that was requested is no failure: the exit code of the process, which Commander takes, is 1 until its end. */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context === 'object' && context.error) super.help(context)
+    this.outputHelp()
+    throw new CommanderError(0, 'commander.help', '(outputHelp)')
+  }
+
   /** @throws UserError (usage) always */
   override error(message: string): never {
     const [, what = message, nearest] = /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? []
     const path = this.path.join(' ')
-    throw usageError(`${what} (${path})`, nearest ?? `${path} --help`)
+    throw usageError(`${what} (${path})`, nearest ?? this.#inOtherCase(what) ?? `${path} --help`)
+  }
+
+  /** The option whose letter is unknown only as a small one, or as a capital. */
+  #inOtherCase(what: string): string | undefined {
+    const [, letter] = /^unknown option '-([A-Za-z])'$/.exec(what) ?? []
+    return this.options.find(({ short }) => short?.toLowerCase() === `-${letter?.toLowerCase()}`)?.flags
   }
 }
 

@@ -164,6 +164,7 @@ const INTERNALS: SiteSection = {
       text: 'Internals and evidence',
       pages: [
         { source: 'CONTRIBUTING.md', to: 'internals/contributing', text: 'Contributing' },
+        doc('First hours of seven readers', 'internals/first-hours'),
         doc('Design coverage', 'internals/design-coverage'),
         doc('Speed and size', 'internals/performance'),
         doc('Dependencies', 'internals/dependencies'),

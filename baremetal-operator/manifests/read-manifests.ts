@@ -8,7 +8,7 @@ import {
   pruneValue,
   type ManifestKind,
 } from '../../base/kubernetes/index.js'
-import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
+import { checkNesting, nearestWord, pointerParts, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
 import type { Complaint } from './manifest-rules.js'
 import type { Metal3Manifest } from './manifest-types.js'
@@ -87,7 +87,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     const { value } = read
     if (value === null) continue
     const kind = manifestKindOf(value)
-    if (kind === undefined) findings.push(finding('error', [], 'this is no Kubernetes object: it has no kind'))
+    if (kind === undefined) findings.push(finding('error', [], withoutKind(value)))
     else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], `a ${kind} causes no call and is ignored`))
     else {
       const manifest = checkedManifest(kind, value)
@@ -97,6 +97,11 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
   }
   return { manifests, findings }
+}
+
+function withoutKind(value: unknown): string {
+  const isHostsFile = typeof value === 'object' && value !== null && 'hosts' in value
+  return `this is no Kubernetes object: it has no kind${isHostsFile ? '; a hosts file is for ironstage run' : ''}`
 }
 
 /** Keys that a mapping has again, with their positions. */
@@ -123,17 +128,34 @@ function checkedManifest(kind: ManifestKind, value: unknown): Metal3Manifest | {
   const complete = completeValue(known, schema)
   const check = manifestSchemas.check<Metal3Manifest>(schema)
   const isValid = check.accepts(complete)
-  const complaints = [...unknown.map(unknownFieldComplaint), ...(isValid ? [] : schemaComplaints(check.errors()))]
+  const complaints = [
+    ...unknown.map((path) => unknownFieldComplaint(path, schema)),
+    ...(isValid ? [] : schemaComplaints(check.errors())),
+  ]
   if (!isValid || complaints.length > 0) return { complaints }
   // Go reads a host without a spec as one with an empty spec.
   const manifest: Metal3Manifest = complete
   return manifest.kind === 'BareMetalHost' ? { ...manifest, spec: manifest.spec ?? { online: false } } : manifest
 }
 
-const unknownFieldComplaint = (path: readonly (string | number)[]): Complaint => [
-  [...path],
-  `strict decoding error: unknown field "${fieldPathText(path)}"`,
-]
+function unknownFieldComplaint(path: readonly (string | number)[], schema: FieldSchema): Complaint {
+  const near = nearestWord(String(path.at(-1)), fieldsAt(schema, path.slice(0, -1)))
+  const meant = near === undefined ? '' : `; did you mean ${near}?`
+  return [[...path], `strict decoding error: unknown field "${fieldPathText(path)}"${meant}`]
+}
+
+/** The fields that a schema has at a path. */
+function fieldsAt(schema: FieldSchema, path: readonly (string | number)[]): string[] {
+  const [step, ...below] = path
+  if (step === undefined) return Object.keys(schema.properties ?? {})
+  const next = typeof step === 'number' ? schema.items : schema.properties?.[step]
+  return next === undefined ? [] : fieldsAt(next, below)
+}
+
+interface FieldSchema {
+  readonly properties?: Readonly<Record<string, FieldSchema>>
+  readonly items?: FieldSchema
+}
 
 /** Result of `read`, or the message of its UserError. */
 function readOrExplain<T>(read: () => T): { value: T } | { problem: string } {

@@ -73,7 +73,7 @@ export {
   sizeText,
 } from './quantity.js'
 export { checkOpenFileLimit } from './open-files.js'
-export { packageFile, packageVersion } from './package-file.js'
+export { packageFile, packageToInstall, packageVersion } from './package-file.js'
 export { type Interceptor, type Point, Probe, type ProbePoint } from './probe.js'
 export {
   type Random,

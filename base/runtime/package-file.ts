@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -11,6 +11,17 @@ export function packageFile(path: string): string {
 }
 
 /** Version of ironstage, as its package.json has it. */
-export function packageVersion(): string {
-  return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
+export const packageVersion = (): string => packageManifest().version
+
+/**
+ * Argument of `npm install` that installs this ironstage under the name that all imports have: that name on a registry may be
+ * another owner's. A checkout is installed by its path.
+ */
+export function packageToInstall(): string {
+  const { name, version } = packageManifest()
+  if (existsSync(packageFile('tsconfig.base.json'))) return packageFile('')
+  return name === 'ironstage' ? `${name}@${version}` : `ironstage@npm:${name}@${version}`
 }
+
+const packageManifest = (): { name: string; version: string } =>
+  JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { name: string; version: string }

@@ -627,6 +627,9 @@ func (lab *Lab) story(most int) string {
 	if err != nil {
 		return fmt.Sprintf("the journal of the lab could not be read: %v", err)
 	}
+	if len(entries) == 0 {
+		return "the journal of the lab is empty"
+	}
 	lines := []string{fmt.Sprintf("journal of the lab, the last of %d entries, in lab time:", len(entries))}
 	for _, entry := range entries[max(0, len(entries)-most):] {
 		text := entry.LabTime.Format("15:04:05.000") + "  " + entry.line()

@@ -22,8 +22,18 @@ type program struct {
 }
 
 func (found program) how() string {
-	return "\nHow it was started:\n" + linesOf(found.tried)
+	text := "\nHow it was started:\n" + linesOf(found.tried)
+	// What fetches a program fails where there is no network, and says nothing of the other ways.
+	if len(found.tried) > fetchedAfter {
+		text += "\n" + remedy
+	}
+	return text
 }
+
+// fetchedAfter is the number of attempts before one that fetches: IRONSTAGE, and ironstage on PATH.
+const fetchedAfter = 2
+
+const remedy = "Set IRONSTAGE to the path of the program, or install it with npm."
 
 func linesOf(tried []string) string {
 	return "  " + strings.Join(tried, "\n  ")
@@ -59,7 +69,7 @@ func programOf(ctx context.Context, options Options) (program, error) {
 	}
 	tried = append(tried, "npx: none on PATH")
 	return program{}, fmt.Errorf(
-		"no program ironstage was found; tried:\n%s\nSet IRONSTAGE to the path of the program, or install it with npm.", linesOf(tried))
+		"no program ironstage was found; tried:\n%s\n%s", linesOf(tried), remedy)
 }
 
 // npx never runs what another owner has published under the name: what is not published is only taken where it is installed.

@@ -8,7 +8,7 @@ describe('a manifest that is wrong', () => {
     [
       'unknown field',
       wrong('  onlien: true'),
-      'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"',
+      'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"; did you mean online?',
     ],
     [
       'wrong type',
@@ -114,7 +114,7 @@ describe('a manifest that is wrong', () => {
     expect(run.stdout).toContain('\ndeleting: the node is deleted\n')
     expect(run.stdout).not.toContain('metal3/other')
     expect(run.stderr).toContain(
-      'standard input: document 2, spec.onlien (line 17 col 3): strict decoding error: unknown field "spec.onlien"',
+      'standard input: document 2, spec.onlien (line 17 col 3): strict decoding error: unknown field "spec.onlien"; did you mean online?',
     )
     expect(run.stderr).toMatch(/standard input: document 3, data\.username \(line \d+ col 8\): it is not base64/)
   })

@@ -33,6 +33,30 @@ const PRINTED = /^\d+\.\d+\.\d+\n$/
 const cached = async (cache: string): Promise<string[]> =>
   (await readdir(join(cache, 'ironstage/code'), { recursive: true })).filter((path) => path.endsWith('.code'))
 
+test('an older Node.js is named as such, by the command and by the library', async () => {
+  const asOlder = `data:text/javascript,${encodeURIComponent(
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.18.3' } })",
+  )}`
+  const older20 = (...argv: string[]) =>
+    promisify(execFile)(process.execPath, ['--import', asOlder, ...argv]).catch((error: Ended) => error)
+  const run = await older20(IRONSTAGE, '--version')
+  expect(run).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr:
+      'ironstage: it needs Node.js 20.19 or newer, and this is 20.18.3\n  try: install a newer Node.js, from https://nodejs.org\n',
+  })
+  const library = `import(${JSON.stringify(join(BUNDLE, 'index.js'))}).catch(({ message }) => console.log(message))`
+  const { stdout } = await older20('--input-type=module', '--eval', library)
+  expect(stdout).toBe('ironstage: it needs Node.js 20.19 or newer, and this is 20.18.3\n')
+})
+
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
 test('the first start of a package keeps what V8 compiled, for its user alone, and the next one takes it', async () => {
   await using installed = await installedPackage()
   const cache = join(installed.path, 'cache')

@@ -44,7 +44,7 @@ describe('ironstage deploy', () => {
     expect(run.stdout).toContain('Ignition   version 3.3.0, mode 0600, sha256 ')
     expect(run.stdout).toContain('✓ Ignition config: as requested, mode 0600')
     expect(run.stdout).toContain('✓ first boot: Ignition ran from /dev/sda, and its config was removed')
-    expect(run.stdout).toContain('✓ applied by Ignition: 2 files: kept beside the disk, not on it; GET /_lab/')
+    expect(run.stdout).toContain('✓ applied by Ignition: 2 files: kept beside the disk, not on it\n')
     expect(disk.boot!.entry!.kernelArguments).toEqual(expect.arrayContaining(['a=1', 'quiet']))
     expect(disk.boot!.entry!.kernelArguments).not.toContain('mitigations=auto,nosmt')
     expect((await stat(file)).size).toBe(10 * 2 ** 30)

@@ -142,3 +142,11 @@ describe('documents that are nested too deeply', () => {
     }
   })
 })
+
+test('an example of the pages is found in any folder', async () => {
+  const { stderr } = await inShell('IRONSTAGE fault add examples/bad-day.yaml --url http://127.0.0.1:1')
+  expectSentence(stderr)
+  expect(stderr).not.toContain('bad-day')
+  const own = await inShell('IRONSTAGE fault add examples/nothing.yaml --url http://127.0.0.1:1')
+  expect(own.stderr).toContain('the file of faults examples/nothing.yaml cannot be read')
+})

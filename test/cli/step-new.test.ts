@@ -23,6 +23,23 @@ describe('ironstage step new', () => {
     expect(run.stdout).toContain('/dev/sda')
   })
 
+  test('says first what its test needs and the folder does not have', async () => {
+    const made = command(['step', 'new', 'wipe-nvme', '--dir', await scratch()])
+    expect(await made.ended, made.stderr).toBe(0)
+    expect(made.stdout).toMatch(/^ {2}first: {5}npm install --save-dev \/\S+ vitest$/m)
+  })
+
+  test('names itself as it was called', async () => {
+    const dir = await scratch()
+    const by = async (name: string, variables: Record<string, string>) => {
+      const made = command(['step', 'new', name, '--dir', dir], { variables })
+      expect(await made.ended, made.stderr).toBe(0)
+      return /serve it: {2}(.*) up/.exec(made.stdout)?.[1]
+    }
+    expect(await by('first', {})).toBe('ironstage')
+    expect(await by('second', { npm_command: 'exec' })).toBe('npx ironstage')
+  })
+
   test('never writes over what is there', async () => {
     const dir = await scratch()
     await writeFile(join(dir, 'mine.test.ts'), 'mine')

@@ -58,7 +58,7 @@ describe('a file of steps', () => {
     })
     expect(await failure('refuses')).toEqual({
       code: 2,
-      stderr: 'ironstage: more flux\n  try: see what it takes with ironstage step show refuses\n',
+      stderr: 'ironstage: more flux\n  try: see what it takes with ironstage step show refuses --steps FILE\n',
     })
   })
 

@@ -89,6 +89,7 @@ test('a port that is taken is named', async () => {
 
   expect(await second.ended).not.toBe(0)
   expect(second.stderr).toContain(`port ${port} on 127.0.0.1 is already in use`)
+  expect(second.stderr).toContain('let --kube-api 0 pick a free one')
 })
 
 describe('with a token and TLS', () => {

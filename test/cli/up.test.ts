@@ -83,7 +83,7 @@ describe('ironstage up', () => {
     const second = command(['up', '--port', port!])
     expect(await second.ended).toBe(1)
     expect(second.stderr).toMatch(new RegExp(`^ironstage: port ${port} on 127.0.0.1 is already in use`))
-    expect(second.stderr).toContain('  try: ')
+    expect(second.stderr).toContain('  try: stop the program that listens there, or let --port 0 pick a free one')
     up.stop()
     await up.ended
   })

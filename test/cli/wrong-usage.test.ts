@@ -17,6 +17,8 @@ beforeAll(async () => {
     'list.yaml': '- port\n',
     'broken.yaml': 'port: {\n',
     'bad-hardware.yaml': 'cpu: 4\n',
+    'hosts.yaml': 'hosts: {}\n',
+    'manifests.yaml': 'apiVersion: v1\nkind: Secret\n---\napiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\n',
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
 })
@@ -32,6 +34,22 @@ interface Wrong {
 /** FOLDER stands for the folder of files above. */
 const WRONG: Wrong[] = [
   { argv: 'depoly', says: "unknown command 'depoly' (ironstage)", remedy: 'deploy' },
+  { argv: '-v', says: "unknown option '-v' (ironstage)", remedy: '-V, --version' },
+  {
+    argv: 'step run instal_coreos',
+    says: 'there is no step instal_coreos; did you mean install_coreos?',
+    remedy: /^there are /,
+  },
+  {
+    argv: 'run FOLDER/hosts.yml',
+    says: 'FOLDER/hosts.yml cannot be read',
+    remedy: 'name FOLDER/hosts.yaml',
+  },
+  {
+    argv: 'run FOLDER/manifests.yaml',
+    says: 'FOLDER/manifests.yaml: this is no hosts file: it has objects of Kubernetes (Secret)',
+    remedy: /ironstage bmh explain/,
+  },
   { argv: 'step rnu x', says: "unknown command 'rnu' (ironstage step)", remedy: 'run' },
   { argv: 'deploy --imgae x', says: "unknown option '--imgae' (ironstage deploy)", remedy: '--image' },
   { argv: 'deploy --zzz', says: "unknown option '--zzz' (ironstage deploy)", remedy: 'ironstage deploy --help' },
@@ -174,6 +192,15 @@ test('config file and environment may say what a flag says too', async () => {
   const run = command(['step', 'list', '--json', '--config', config], { variables: { IRONSTAGE_JSON: 'true' } })
   expect({ code: await run.ended, stderr: run.stderr }).toEqual({ code: 0, stderr: '' })
 })
+
+test.each([['help'], ['help up'], ['step help'], ['step help run']])(
+  'ironstage %s is help, and no failure',
+  async (argv) => {
+    const run = command(argv.split(' '))
+    expect({ code: await run.ended, stderr: run.stderr }).toEqual({ code: 0, stderr: '' })
+    expect(run.stdout).toMatch(/^Usage: ironstage/)
+  },
+)
 
 test.each(allCommands().map(({ path }) => [path.join(' ')]))('"%s" refuses an option that is invalid', async (path) => {
   const argv = [...path.split(' ').filter(Boolean), '--no-such-option']

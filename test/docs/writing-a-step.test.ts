@@ -1,7 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
+import { IRONSTAGE } from '../kit/commands/up-process.js'
 import { blocks, followTests, readersFolder, words, type Block, type TestReport } from '../kit/guides/guide.js'
 
 const here = process.cwd()
@@ -17,6 +20,20 @@ async function follow(line: string, { name }: Block): Promise<string> {
   }
   expect(await started.ended, started.stderr).toBe(0)
   return started.stdout
+}
+
+/** The step runs in a deployment only once it has the priority that the guide gives it. */
+async function followDeployment(line: string, folder: string): Promise<void> {
+  const without = command(['deploy', '--steps', './wipe-nvme.ts', '--disk-size', '1GiB'])
+  expect(await without.ended, without.stderr).toBe(0)
+  expect(without.stdout).not.toContain('wiping /dev/sda')
+  expect(without.stderr).toContain('note: wipe_nvme has no priority, so this deployment does not run it')
+  const file = join(folder, 'wipe-nvme.ts')
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replace("interface: 'deploy',", "interface: 'deploy',\n  priority: { deploy: 90 },"))
+  // A process of its own: this one keeps the step as it has read it.
+  const { stdout } = await promisify(execFile)(process.execPath, [IRONSTAGE, ...words(line).slice(1)], { cwd: folder })
+  expect(stdout).toContain('wipe_nvme: wiping /dev/sda')
 }
 
 const steady = (text: string) => text.replace(/\d+ ms/g, 'N ms')
@@ -37,6 +54,7 @@ test('the guide makes a step whose test passes within seconds', { timeout: 60_00
       case 'sh':
         for (const line of text.trim().split('\n')) {
           if (line.startsWith('npx')) tested.push(await followTests(line, folder))
+          else if (line.startsWith('ironstage deploy')) await followDeployment(line, folder)
           else printed = await follow(line, block)
         }
         break
@@ -48,7 +66,7 @@ test('the guide makes a step whose test passes within seconds', { timeout: 60_00
         break
       default:
         // `readersFolder` installs the packages instead.
-        expect(text).toBe('npm init -y && npm install ironstage vitest\n')
+        expect(text).toMatch(/^npm init -y\nnpm install --save-dev --ignore-scripts ironstage@\S+ vitest\n$/)
     }
   }
 

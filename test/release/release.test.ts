@@ -244,10 +244,8 @@ describe('facts of an owner', () => {
     'ci',
     'templates',
     'containers',
-    'docs/ci.md',
-    'docs/clients.md',
-    'docs/containers.md',
-    'docs/install.md',
+    'docs',
+    'README.md',
     'examples',
   ]
   let checkout: string
@@ -297,6 +295,10 @@ describe('facts of an owner', () => {
     expect(await read('docs/install.md')).toContain(
       `wget -O ironstage ${FACTS.repository}/releases/download/v${version}/ironstage-${version}-linux-amd64\n`,
     )
+    const asIronstage = `npm install --save-dev --ignore-scripts ironstage@npm:@owner/ironstage@${version} `
+    expect(await read('docs/in-a-test.md')).toContain(`${asIronstage}jest `)
+    expect(await read('docs/writing-a-step.md')).toContain(`${asIronstage}vitest\n`)
+    expect(await read('README.md')).toContain(`\`npx --yes @owner/ironstage@${version} deploy\``)
     expect(await read('docs/containers.md')).toContain(`--agent-image registry.example/owner/ironic-agent:${version} `)
     expect(await read('containers/ironstage/compose.yaml')).toContain(`${FACTS.containerImage}:${version} # image`)
     expect(parse(await read('containers/ironstage/kubernetes/kustomization.yaml'))).toMatchObject({

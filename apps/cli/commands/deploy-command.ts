@@ -6,7 +6,7 @@ import { EXAMPLE_IGNITION } from '../../../lab/index.js'
 import { loadManagers, runDeployment, runRealDeployment, type RealTargetRequest } from '../../runs/index.js'
 import { readIgnition } from '../../../ignition/index.js'
 import { systemClock, systemRandom } from '../../../base/runtime/index.js'
-import type { HardwareManager } from '../../../steps/index.js'
+import { standardManagers, type HardwareManager } from '../../../steps/index.js'
 import type { MachineHardware } from '../../../machine/index.js'
 import { temporaryFolder } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
@@ -32,6 +32,7 @@ export async function deploy(options: DeployOptions, environment: Environment): 
     ignition: await readConfig(options, environment),
     managers: options.steps && (await loadManagers(options.steps)),
   }
+  if (inputs.managers && !json) environment.stderr.lines(unusedStepNotes(inputs.managers))
   if (real) return deployReal(options, real, inputs, environment)
   if (options['verify-boot'])
     throw usageError('--verify-boot is for a machine behind SSH: a simulated one is always checked', 'leave it out')
@@ -64,6 +65,17 @@ export async function deploy(options: DeployOptions, environment: Environment): 
     },
   )
 }
+
+/** Steps of a user's files run in a deployment by their priority: one without stays out of it, and Ironic says nothing. */
+const unusedStepNotes = (managers: readonly HardwareManager[]): string[] =>
+  managers
+    .filter((manager) => !standardManagers.includes(manager))
+    .flatMap(({ steps }) => steps)
+    .filter(({ on, priority }) => on.includes('deploy') && !priority.deploy)
+    .map(
+      ({ name }) =>
+        `note: ${name} has no priority, so this deployment does not run it: give it priority: { deploy: 90 }`,
+    )
 
 /** Moves the disk out of the temporary folder, since the report names it; without a report it is deleted there. */
 async function moveOut(file: string): Promise<string> {

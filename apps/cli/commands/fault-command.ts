@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { parse } from 'yaml'
 import {
   effectText,
@@ -7,7 +8,7 @@ import {
   type FaultDocument,
   type FaultReport,
 } from '../../../control/index.js'
-import { defined, errorChain, readNested, UserError } from '../../../base/runtime/index.js'
+import { defined, errorChain, packageFile, readNested, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'
 import { readInputs } from '../options/input-files.js'
@@ -72,7 +73,7 @@ export async function faultsIn(files: readonly string[], environment: Environmen
 }
 
 async function inFiles(files: readonly string[], environment: Environment): Promise<unknown[]> {
-  const inputs = await readInputs(files, environment, 'file of faults')
+  const inputs = await readInputs(files.map(shippedExample), environment, 'file of faults')
   return inputs.map(({ name, bytes }) => {
     try {
       return readNested(Buffer.from(bytes).toString(), name, (text) => parse(text, { maxAliasCount: 100 }) as unknown)
@@ -81,6 +82,12 @@ async function inFiles(files: readonly string[], environment: Environment): Prom
       throw usageError(`${name} is not YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
     }
   })
+}
+
+/** The path of an example in the package, so that the lines of the pages work in any folder; a file of this name comes first. */
+function shippedExample(file: string): string {
+  const shipped = packageFile(file)
+  return /^examples\/[\w-]+\.yaml$/.test(file) && !existsSync(file) && existsSync(shipped) ? shipped : file
 }
 
 const listIn = (document: unknown): unknown[] => {

@@ -72,7 +72,8 @@ function portsText(addresses: readonly string[], ports: readonly number[]): stri
   const own = addresses.filter((address) => /:\d+$/.test(address)).length
   const text = `${ports.length === 1 ? 'port' : 'ports'} ${ports.join(', ')}`
   if (own === 0) return text
-  return own === addresses.length ? 'their ports' : `their ports, or ${text}`
+  const named = addresses.length === 1 ? 'its port' : 'their ports'
+  return own === addresses.length ? named : `${named}, or ${text}`
 }
 
 /** Lines about addresses without a service: what was asked, and what came. */

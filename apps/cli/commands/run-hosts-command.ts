@@ -35,7 +35,7 @@ import {
   type RunReport,
 } from '../../hardware-lab/index.js'
 import { loadManagers } from '../../runs/index.js'
-import { defined, systemClock, systemRandom, type Clock } from '../../../base/runtime/index.js'
+import { defined, nearestWord, systemClock, systemRandom, type Clock } from '../../../base/runtime/index.js'
 import { HttpTransport, IronicClient } from '../../../base/wire/index.js'
 import type { Environment } from '../environment.js'
 import { appendReport, checkReport, writeReport } from '../output/write-output.js'
@@ -109,7 +109,7 @@ export async function run(options: RunCommandOptions, environment: Environment, 
   const running = rehearse
     ? rehearsed(options, environment, { file, hosts, shared, follower, finish })
     : onRealHosts(options, environment, { file, hosts, shared, follower, finish, throughIronic })
-  return await untilStopped(running, view, environment, { path, folder })
+  return await untilStopped(running, view, environment, { path, folder, options })
 }
 
 /** The folder of the run; null when `--resume` finds nothing to resume, which is then printed. */
@@ -296,22 +296,31 @@ async function rehearsed(
   )
 }
 
-/** Ends the view, and says how a run that was stopped goes on. */
+/** Ends the view, and says how a run that was stopped goes on; a check begins again. */
 async function untilStopped(
   running: Promise<number>,
   view: RunView,
   { stopped, stderr }: Environment,
-  { path, folder }: { path: string; folder: RunFolder },
+  { path, folder, options }: { path: string; folder: RunFolder; options: RunCommandOptions },
 ): Promise<number> {
   try {
     return await running
   } catch (error) {
-    if (stopped.aborted) stderr.line(`continue the run with: ironstage run ${path} --resume`)
+    if (stopped.aborted && options.check) stderr.line(`check again with: ${commandAgain(path, options)} --check`)
+    else if (stopped.aborted) stderr.line(`continue the run with: ${commandAgain(path, options)} --resume`)
     throw explainFolderError(folder.path, error)
   } finally {
     view.end()
   }
 }
+
+/** The command line of a run with what makes it another one: its state folder, and whether it is a rehearsal. */
+const commandAgain = (path: string, { rehearse, 'state-dir': stateDir }: RunCommandOptions): string =>
+  [
+    `ironstage run ${path}`,
+    ...(rehearse ? ['--rehearse'] : []),
+    ...(stateDir === undefined ? [] : [`--state-dir ${stateDir}`]),
+  ].join(' ')
 
 interface EndedRun {
   view: RunView
@@ -337,7 +346,14 @@ async function finished(report: RunReport, ended: EndedRun): Promise<number> {
   if (options.junit !== undefined) await writeReport(options.junit, junitXml(report))
   if (options.markdown !== undefined) await writeReport(options.markdown, runMarkdown(report))
   await annotate(report, ended)
+  if (!options.json) environment.stdout.line(`report: ${shownPath(join(folder.path, 'reports', `${report.id}.html`))}`)
   return report.ok ? 0 : 1
+}
+
+/** A path below the current folder, where it is there. */
+function shownPath(path: string): string {
+  const below = relative(process.cwd(), path)
+  return below.startsWith('..') ? path : below
 }
 
 /** The Code Quality report, by the name that GitLab's documentation gives it. */
@@ -409,14 +425,25 @@ function chosen({ hosts, path }: HostsFile, only: readonly string[] | undefined)
   const unknown = only.find((word) => !hosts.some((host) => has(host, word)))
   if (unknown !== undefined) {
     const labels = [...new Set(hosts.flatMap((host) => host.labels ?? []))].sort()
+    const names = hosts.map(({ name }) => name)
+    const near = nearestWord(unknown, [...names, ...labels])
     throw usageError(
-      `${path} has no host and no label ${unknown}`,
-      labels.length === 0 ? 'name a host' : `it has the labels ${labels.join(', ')}`,
+      `${path} has no host and no label ${unknown}${near === undefined ? '' : `; did you mean ${near}?`}`,
+      `it has ${shortList('host', names)}${labels.length === 0 ? '' : ` and ${shortList('label', labels)}`}`,
       'run-options',
     )
   }
   return hosts.filter((host) => only.some((word) => has(host, word)))
 }
+
+/** As in "the hosts a, b, c and 9 more". */
+function shortList(what: string, words: readonly string[]): string {
+  const shown = words.slice(0, MAX_NAMED)
+  const more = words.length - shown.length
+  return `the ${what}${words.length === 1 ? '' : 's'} ${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`
+}
+
+const MAX_NAMED = 8
 
 function stateFolder({ 'state-dir': named, rehearse = false }: RunCommandOptions, path: string): string {
   const folder = named ?? `${path.replace(/\.(ya?ml|json)$/, '')}.state`

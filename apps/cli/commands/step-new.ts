@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
 import { standardManagers } from '../../../steps/index.js'
-import { makeFolder, UserError } from '../../../base/runtime/index.js'
+import { makeFolder, packageToInstall, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { stepSource, testSource, type StepNames } from './step-template.js'
@@ -12,7 +13,7 @@ import { usageError } from '../usage-error.js'
 /** `ironstage step new NAME`: a step and its test, which passes at once. */
 export async function stepNew(
   { dir = '.' }: CommandOptionValues<(typeof STEP_NEW_OPTIONS)[number]>,
-  { stdout }: Environment,
+  { stdout, variables }: Environment,
   name: string,
 ): Promise<number> {
   const names = namesOf(name)
@@ -37,14 +38,31 @@ export async function stepNew(
     written.push(path)
   }
   const shown = /^[./]/.test(file) ? file : `./${file}`
+  const program = variables['npm_command'] === 'exec' ? 'npx ironstage' : 'ironstage'
+  const needed = missingPackages(dir)
   stdout.lines([
     `${file} is the step, ${test} its test.`,
     '',
-    '  test it:   npx vitest run ' + test,
-    `  run it:    ironstage step run ${names.step} --steps ${shown} --target sim --args '{"note": "hello"}'`,
-    `  serve it:  ironstage up --nodes 1 --steps ${shown}`,
+    ...(needed.length === 0 ? [] : [`  first:     npm install --save-dev ${needed.join(' ')}`]),
+    `  test it:   npx vitest run ${test}`,
+    `  run it:    ${program} step run ${names.step} --steps ${shown} \\`,
+    `               --target sim --args '{"note": "hello"}'`,
+    `  serve it:  ${program} up --nodes 1 --steps ${shown}`,
   ])
   return 0
+}
+
+/** Packages that the test imports and its folder does not find, as npm installs them. */
+function missingPackages(dir: string): string[] {
+  const require = createRequire(join(resolve(dir), 'step.js'))
+  const isFound = (name: string): boolean => {
+    try {
+      return require.resolve(name) !== ''
+    } catch {
+      return false
+    }
+  }
+  return [...(isFound('ironstage') ? [] : [packageToInstall()]), ...(isFound('vitest/package.json') ? [] : ['vitest'])]
 }
 
 /** Writes without replacing: the file system refuses an existing file, also one made at the same moment. */

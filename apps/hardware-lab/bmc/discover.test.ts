@@ -17,12 +17,16 @@ test.each([
   expect(addressesIn(range)).toEqual(expected)
 })
 
-test.each(['192.0.2.300', '10.0.0.0/8', '192.0.2.0/33', 'https://x', '192.0.2.7:70000', 'bmc-7:0'])(
+test.each(['192.0.2.300', '192.0.2.0/33', 'https://x', '192.0.2.7:70000', 'bmc-7:0'])(
   '%s is refused: neither an address nor a network',
   (range) => {
     expect(() => addressesIn(range)).toThrow(`${range} is neither an address nor a network`)
   },
 )
+
+test('a network that is too large is refused as such', () => {
+  expect(() => addressesIn('10.0.0.0/8')).toThrow('10.0.0.0/8 has more than 1024 addresses')
+})
 
 test('the systems behind a service are found, with what its account may read', async () => {
   await using bmc = await served(2)

@@ -98,7 +98,12 @@ export function addressesIn(range: string): string[] {
   const [, portOfRange] = /:(\d+)$/.exec(range) ?? []
   const isPortValid = portOfRange === undefined || isPort(portOfRange)
   if (first === '' && isPortValid && /^[A-Za-z][\w.-]*(:\d+)?$/.test(range)) return [range]
-  if (first === '' || !isPortValid || parts.some((part) => part > 255) || size > 32 || size < 16)
+  if (first !== '' && size < 16)
+    throw new UserError('run-options', `${range} has more than ${MAX_DISCOVERED_ADDRESSES} addresses`, {
+      kind: 'usage',
+      remedy: 'name smaller networks, one after another',
+    })
+  if (first === '' || !isPortValid || parts.some((part) => part > 255) || size > 32)
     throw new UserError('run-options', `${range} is neither an address nor a network`, {
       kind: 'usage',
       remedy: ADDRESS_FORMS,

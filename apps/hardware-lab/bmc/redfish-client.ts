@@ -268,7 +268,10 @@ export class RedfishClient implements AsyncDisposable {
   #unreachable(method: string, path: string, cause: unknown): UserError {
     const known = userError(cause)
     if (known?.code === 'bmc-certificate') return known
-    return new UserError('bmc-unreachable', `${this.name} does not answer ${method} ${path}`, { cause })
+    return new UserError('bmc-unreachable', `${this.name} does not answer ${method} ${path}`, {
+      cause,
+      remedy: `check its address and network: curl -k ${new URL('/redfish/v1/', this.#options.url).href}`,
+    })
   }
 }
 

@@ -1,11 +1,13 @@
 import type { ErrorObject } from 'ajv'
-import { dirname, resolve } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { parsePins, parseSshTarget, sshDiskSelector } from '../../../targets/index.js'
 import {
   checkNesting,
   defined,
   didYouMean,
+  nearestWord,
   readNested,
   UserError,
   yamlPlace,
@@ -29,10 +31,20 @@ export async function readHosts(path: string): Promise<HostsFile> {
     throw new UserError('hosts-file', `${path} cannot be read`, {
       kind: 'usage',
       cause,
-      remedy: 'write one with ironstage run init',
+      remedy: await remedyWithout(path),
     })
   }
   return parseHosts(text, path)
+}
+
+/** A file of nearly this name may be meant: hosts.yaml in place of hosts.yml. */
+async function remedyWithout(path: string): Promise<string> {
+  const names = await readdir(dirname(path)).catch(() => [])
+  const near = nearestWord(
+    basename(path),
+    names.filter((name) => /\.(ya?ml|json)$/.test(name)),
+  )
+  return near === undefined ? 'write one with ironstage run init' : `name ${join(dirname(path), near)}`
 }
 
 /** @throws UserError `hosts-file` (usage) */
@@ -44,6 +56,15 @@ export function parseHosts(text: string, path: string): HostsFile {
   const lineOf = (keys: Path) => yamlPlace(document, keys, lines)?.line ?? 1
   const place: DescribePlace = (keys) => `${path}:${lineOf(keys)}`
   const [broken] = document.errors
+  const kind = /^kind: *(\S+)/m.exec(text)?.[1]
+  if (kind !== undefined && (broken?.code === 'MULTIPLE_DOCS' || broken === undefined))
+    throw hostsFileError(
+      path,
+      `this is no hosts file: it has objects of Kubernetes (${kind})`,
+      'BareMetalHosts are for ironstage bmh explain; ironstage run init writes a hosts file',
+    )
+  if (broken?.code === 'MULTIPLE_DOCS')
+    throw hostsFileError(path, 'it has several YAML documents, and a hosts file has one', 'leave out the lines ---')
   if (broken)
     throw hostsFileError(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))

@@ -248,7 +248,7 @@ function firstBootCheck({ boot }: DiskReport, firstBoot: FirstBoot | MissingFirs
   return { what, ok: true, found: `${ran}, and its config was removed` }
 }
 
-/** Counts of what Ignition wrote, with the place where it can be seen: not on the disk. The report says so explicitly. */
+/** Counts of what Ignition wrote, which is not on the disk. The report says so explicitly. */
 function appliedChecks(firstBoot: FirstBoot | MissingFirstBoot): DiskCheck[] {
   if ('didNotHappen' in firstBoot || firstBoot.failure !== null) return []
   const { users, files, units } = firstBoot
@@ -256,8 +256,7 @@ function appliedChecks(firstBoot: FirstBoot | MissingFirstBoot): DiskCheck[] {
   const parts = Object.entries(counts).filter(([, count]) => count > 0)
   if (parts.length === 0) return []
   const wrote = parts.map(([what, count]) => countText(count, what)).join(', ')
-  const where = 'kept beside the disk, not on it; GET /_lab/nodes/NODE/files shows the files while the lab runs'
-  return [{ what: 'applied by Ignition', ok: true, found: `${wrote}: ${where}` }]
+  return [{ what: 'applied by Ignition', ok: true, found: `${wrote}: kept beside the disk, not on it` }]
 }
 
 /** Disk changes of a config, which are planned but not executed. The report says so explicitly. */

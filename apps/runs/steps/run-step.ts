@@ -1,5 +1,13 @@
 import { Managers } from '../../../agent/index.js'
-import { UserError, defined, randomUuid, type Clock, type Logger, type Random } from '../../../base/runtime/index.js'
+import {
+  UserError,
+  defined,
+  nearestWord,
+  randomUuid,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../../base/runtime/index.js'
 import {
   BadStepArguments,
   CommandFailed,
@@ -150,7 +158,8 @@ const ofReal = ({ target, disk }: RealTarget, id: string): StepTarget => ({
 export function knownStep(managers: readonly HardwareManager[], name: string): void {
   const names = managers.flatMap(({ steps }) => steps.map((step) => step.name))
   if (names.includes(name)) return
-  throw new UserError('no-step', `there is no step ${name}`, {
+  const near = nearestWord(name, names)
+  throw new UserError('no-step', `there is no step ${name}${near === undefined ? '' : `; did you mean ${near}?`}`, {
     remedy: `there are ${[...new Set(names)].sort().join(', ')}; more come with --steps FILE`,
     kind: 'usage',
   })
@@ -175,10 +184,13 @@ function plannedEvent(write: PlannedWrite): StepRunEvent {
 const PLAN_ENDS =
   'the plan ends here; if the step reads back its own writes, make it skip that when target.planned is set'
 
+const isStandard = (step: string): boolean =>
+  standardManagers.some(({ steps }) => steps.some(({ name }) => name === step))
+
 function stepRunError(step: string, error: unknown, plan: boolean): UserError {
   if (error instanceof BadStepArguments)
     return new UserError('bad-step-arguments', error.details, {
-      remedy: `see what it takes with ironstage step show ${step}`,
+      remedy: `see what it takes with ironstage step show ${step}${isStandard(step) ? '' : ' --steps FILE'}`,
       kind: 'usage',
     })
   if (error instanceof UserError) return error

@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
-from ._program import NotStarted, Program, find_program, lines_of
+from ._program import NotStarted, Program, find_program, started_as
 
 #: A length of lab time: ``'31m'``, ``'1h30m'``, or a timedelta.
 Duration = Union[str, datetime.timedelta]
@@ -61,7 +61,7 @@ def start(
     argv = [*program.argv, 'up', '--json', '--stop-with-stdin']
     if not any(arg == '--port' or arg.startswith('--port=') for arg in args):
         argv += ['--port', '0']
-    tried = f'\nHow it was started:\n{lines_of(program.tried)}'
+    tried = started_as(program)
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen([*argv, *args], stdin=pipe, stdout=pipe, stderr=pipe, env=env)
@@ -260,6 +260,8 @@ class Lab:
             entries = self.journal()
         except (OSError, Refused) as error:
             return f'the journal of the lab could not be read: {error}'
+        if not entries:
+            return 'the journal of the lab is empty'
         lines = [f'journal of the lab, the last of {len(entries)} entries, in lab time:']
         for entry in entries[-most:]:
             text = f'{entry["labTime"][11:23]}  {_line_of(entry)}'

@@ -13,6 +13,12 @@ from ._release import CONTAINER_IMAGE, NPM_PACKAGE, VERSION
 ENGINE_WITHIN = 10.0
 
 
+#: Attempts before one that fetches: IRONSTAGE, and ironstage on PATH.
+FETCHED_AFTER = 2
+
+REMEDY = 'Set IRONSTAGE to the path of the program, or install it with npm.'
+
+
 class NotStarted(Exception):
     """The program has not become ready; the message has the end of what it reported, and where a program was looked for."""
 
@@ -49,10 +55,14 @@ def find_program(env: Optional[Mapping[str, str]]) -> Program:
         argv = _npx(npx)
         return Program(argv, [*tried, 'npx: ' + ' '.join(argv)])
     tried.append('npx: none on PATH')
-    raise NotStarted(
-        f'no program ironstage was found; tried:\n{lines_of(tried)}\n'
-        'Set IRONSTAGE to the path of the program, or install it with npm.'
-    )
+    raise NotStarted(f'no program ironstage was found; tried:\n{lines_of(tried)}\n{REMEDY}')
+
+
+def started_as(program: Program) -> str:
+    """The end of a message about a start that failed."""
+    # What fetches a program fails where there is no network, and says nothing of the other ways.
+    remedy = f'\n{REMEDY}' if len(program.tried) > FETCHED_AFTER else ''
+    return f'\nHow it was started:\n{lines_of(program.tried)}{remedy}'
 
 
 def lines_of(tried: Sequence[str]) -> str:

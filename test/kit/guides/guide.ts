@@ -21,7 +21,7 @@ export const blocks = (file: string): Block[] =>
     ([, language, name, text]) => ({ language: language!, name: name!, text: text! }),
   )
 
-/** A folder as `npm install ironstage vitest` leaves it, for the ironstage that was built here. */
+/** A folder as npm leaves it with ironstage and vitest, for the ironstage that was built here. */
 export async function readersFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ironstage-guide-'))
   const installed = join(folder, 'node_modules', 'ironstage')
