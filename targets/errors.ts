@@ -32,6 +32,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the target did not allow the command to open the disk',
     remedy: 'see the cause; nothing was opened or written',
   },
+  'foreign-proc': {
+    sentence: '/proc does not show the processes of the PID namespace',
+    remedy: 'mount it there: mount -t proc proc /proc, or unshare --mount-proc',
+  },
   'gpt-parser': {
     sentence: 'the kernel of the host reads no GPT partition tables',
     remedy:
