@@ -18,7 +18,7 @@ export const ERRORS = defineCatalogue({
   },
   device: {
     sentence: 'the text does not name exactly one disk',
-    remedy: 'give a serial number, a WWN or a name from /dev/disk/by-id',
+    remedy: 'give a serial number, a WWN, or a name below /dev/disk/by-id or /dev/disk/by-path',
   },
   'disk-file': {
     sentence: 'the disk file cannot be used',

@@ -14,7 +14,8 @@ import { hidingDisks, type Visible } from './visible-disks.js'
 import { checkCommand, type Allowances } from './check-command.js'
 import { atMountPoint } from './mount-points.js'
 import { isBelow } from './operands.js'
-import { describeSelector, type DiskSelector } from './selector.js'
+import { refuseMissing } from './offered-disks.js'
+import type { DiskSelector } from './selector.js'
 
 export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
   /** Name for messages: `local:/dev/disk/by-id/...`. */
@@ -138,11 +139,7 @@ class DiskGuard {
   async #look(script: string): Promise<readonly TaggedLine[]> {
     this.#runsFolder ??= (await this.supervised.facts()).folder
     const lines = await this.supervised.lines(script)
-    const wrong = lines.find(({ tag }) => tag === 'w')
-    if (wrong)
-      throw new UserError('no-disk', `${this.#options.name}: ${wrong.text}`, {
-        remedy: `nothing was written; the disk was named as ${this.#options.disks.map(describeSelector).join(', ')}`,
-      })
+    refuseMissing(lines, this.#options.name, this.#options.disks)
     return lines
   }
 

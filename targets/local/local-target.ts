@@ -4,6 +4,7 @@ import {
   delaySignal,
   openInScope,
   UserError,
+  userError,
   type Clock,
   type Logger,
   type Random,
@@ -12,6 +13,7 @@ import {
 import type { TargetCapability } from '../executor.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
+import { heldSelector, offeredDisks } from '../disks/offered-disks.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
@@ -77,10 +79,10 @@ export async function openLocalTarget(options: LocalTargetOptions): Promise<Loca
 async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Promise<LocalTarget> {
   const { where, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random, logger } = options
   refuseHostActions(allow, disposable)
-  const named = where.startsWith('/dev/') ? diskSelector(where, yesErase) : null
   const shell = localShell(clock, options.environment)
   const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
+  const named = where.startsWith('/dev/') ? await namedSelector(where, yesErase, host) : null
   const installer = await findInstaller(host, { named: options.installer, ...options, root: root ?? '' }).catch(
     (error: unknown) => {
       if (readOnly) return null
@@ -90,7 +92,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
   for (const lack of [await missingGptParser(host), await missingUdev(host, root)])
     if (lack !== null) logger('warn', `${lack.message}; ${lack.remedy}`)
   options.signal?.throwIfAborted()
-  const selector = named ?? (await fileSelector(options, host, scope))
+  const selector = named ? await heldSelector(host, named, `local:${where}`) : await fileSelector(options, host, scope)
   const confinement = await findConfinement({
     host,
     name: shell.name,
@@ -123,6 +125,26 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       if (options.signal?.aborted) await warnOfUnfinished(target, logger)
       await scope[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** @throws UserError (usage) with the disks of this host, for a name that does not stay with a disk */
+async function namedSelector(
+  device: string,
+  yesErase: string | undefined,
+  host: SupervisedExecutor,
+): Promise<DiskSelector> {
+  try {
+    return diskSelector(device, yesErase)
+  } catch (error) {
+    const refused = userError(error)
+    const offered = refused && (await offeredDisks(host))
+    if (!refused || !offered) throw error
+    throw new UserError(refused.code, refused.message, {
+      kind: refused.kind,
+      cause: refused.cause,
+      remedy: [refused.remedy, offered].filter(Boolean).join('; '),
+    })
   }
 }
 

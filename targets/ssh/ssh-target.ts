@@ -1,6 +1,7 @@
 import { defined, delaySignal, openInScope, UserError, type Scope } from '../../base/runtime/index.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
+import { heldSelector } from '../disks/offered-disks.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
 import type { StageAssetOptions } from '../asset.js'
 import type { TargetCapability } from '../executor.js'
@@ -10,7 +11,7 @@ import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 export interface SshTargetOptions extends SshShellOptions {
-  /** The disk that may be written: a serial number, WWN or by-id name; a kernel name with `yesErase`. */
+  /** The disk that may be written: a serial number, WWN, by-id or by-path name; a kernel name with `yesErase`. */
   device: string
   yesErase?: string | undefined
   allow?: readonly TargetCapability[]
@@ -72,7 +73,7 @@ export function sshDiskSelector(device: string, yesErase?: string): DiskSelector
 
 async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promise<SshTarget> {
   const { device, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random } = options
-  const selector = sshDiskSelector(device, yesErase)
+  const named = sshDiskSelector(device, yesErase)
   const shell = scope.use(await openSshShell(options))
   const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
@@ -83,6 +84,7 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
     throw error
   })
   const name = `ssh://${shell.name}`
+  const selector = await heldSelector(host, named, name)
   const unguarded = readOnly || allow.includes('unguarded')
   const confinement = await findConfinement({ host, name, unguarded, logger: options.logger })
   const target = scope.use(
