@@ -12,6 +12,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the booted system could not be verified as the installed one',
     remedy: 'see the checks in the report',
   },
+  'built-in-installer': {
+    sentence: "ironstage's own installer cannot be used here",
+    remedy: 'leave out --installer built-in',
+  },
   'command-refused': {
     sentence: 'the disk policy does not let the command run',
     remedy: 'allow what it needs with --allow, or use --target-is-disposable',
@@ -79,7 +83,7 @@ export const ERRORS = defineCatalogue({
   },
   'no-installer': {
     sentence: 'coreos-installer was not found on PATH',
-    remedy: 'install it, or set its path with --installer PATH',
+    remedy: 'install it, set its path with --installer PATH, or use --installer built-in on this host',
   },
 
   'no-room': {
@@ -88,7 +92,7 @@ export const ERRORS = defineCatalogue({
   },
   'no-udev': {
     sentence: 'no udevd runs on the host',
-    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host',
+    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host; or use --installer built-in',
   },
   'path-refused': {
     sentence: 'the file is not part of the named disk',

@@ -91,6 +91,8 @@ export interface Target {
   readonly clock: Clock
   /** True where writes are only listed: a step cannot read back what it wrote. */
   readonly planned?: boolean
+  /** False where the kernel reads no GPT or no udevd runs: there lsblk shows neither tables nor labels. */
+  readonly readsPartitions?: boolean
   /** Folder for files that only the steps' own programs may read; `/tmp` by default. */
   readonly scratch?: string
   /**

@@ -17,6 +17,13 @@ import { isBelow } from './operands.js'
 import { refuseMissing } from './offered-disks.js'
 import type { DiskSelector } from './selector.js'
 
+/** A program in place of one that steps name; `after` are words before those of the step. */
+interface ReplacedProgram {
+  before: readonly string[]
+  program: string
+  after: readonly string[]
+}
+
 export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
   /** Name for messages: `local:/dev/disk/by-id/...`. */
   name: string
@@ -29,9 +36,11 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   /** Folder of the machine's own tree, where programs run in it by chroot: `/mnt/coreos`. */
   root?: string
   /** Programs that replace those that steps name; the words of `before` come first and run outside of `root`. */
-  programs?: Readonly<Record<string, { before: readonly string[]; program: string }>>
+  programs?: Readonly<Record<string, ReplacedProgram>>
   /** Null on a target that cannot confine commands: then only the command lines are checked. */
   confinement: Confinement | null
+  /** False where no udevd runs, or the kernel reads no GPT. */
+  readsPartitions?: boolean
   clock: Clock
 }
 
@@ -80,6 +89,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     clock,
     disks: { mayWrite: (disk) => guard.mayWrite(disk.name) },
     executor: withUserErrors(visibleOnly, name),
+    ...defined({ readsPartitions: options.readsPartitions }),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => options.allow.includes(capability),
     unfinished: () => supervised.unfinished(),
@@ -239,7 +249,13 @@ function relocated(
   const [program, ...more] = argv
   const replaced = programs[program]
   const chroot = root === '' ? [] : ['chroot', root]
-  const [first, ...others] = [...(replaced?.before ?? []), ...chroot, replaced?.program ?? program, ...more]
+  const [first, ...others] = [
+    ...(replaced?.before ?? []),
+    ...chroot,
+    replaced?.program ?? program,
+    ...(replaced?.after ?? []),
+    ...more,
+  ]
   return [first!, ...others]
 }
 

@@ -32,7 +32,7 @@ ${text}`
 
 const atPlace = (facts: string | null = null): PlaceSelector => ({ kind: 'place', place: PLACE, size: null, facts })
 const resolved = (selector: DiskSelector): string[] => printed(`${resolveScript([selector])}\nprintf '%s\\n' $allowed`)
-/** What the disk at the place is now. */
+/** Facts of the disk at the place, as they are now. */
 const held = (): string => printed('facts_of vda')[0]!
 
 describe('the places of a disk, as udev names them, from sysfs alone', () => {

@@ -17,7 +17,7 @@ export interface PlaceSelector {
   place: string
   /** Bytes that the disk must have, to the MiB; null for any size. */
   size: number | null
-  /** What the disk there was when it was first looked at, as `facts_of` prints it; null before that. */
+  /** Facts of the disk there at the first look, as `facts_of` prints them; null before that. */
   facts: string | null
 }
 

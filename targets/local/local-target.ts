@@ -18,7 +18,7 @@ import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
 import { missingGptParser, missingUdev } from './host-lacks.js'
-import { findInstaller } from './installer.js'
+import { BUILT_IN, findInstaller } from './installer.js'
 import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { attachLoop } from './loop-device.js'
 import { ERRORS } from '../errors.js'
@@ -31,7 +31,7 @@ export interface LocalTargetOptions {
   allow?: readonly TargetCapability[]
   /** True if this host itself may be changed. */
   disposable?: boolean
-  /** Path of coreos-installer; found on `PATH` by default. */
+  /** Path of coreos-installer, or `built-in`; found on `PATH` by default. */
   installer?: string | undefined
   /** Folder of the machine's own tree, when this process runs in a container on it: `/mnt/coreos`. */
   root?: string
@@ -52,8 +52,10 @@ export interface LocalTargetOptions {
 export interface LocalTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Path of the installer; null when it is missing and `readOnly` is set. */
+  /** Name of the installer for reports; null when it is missing and `readOnly` is set. */
   readonly installer: string | null
+  /** Reason why the installer will fail after it has written; null where none is known. */
+  readonly installerFails: UserError | null
 }
 
 /** Capabilities that change this host instead of the named disk. */
@@ -85,18 +87,20 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
   const named = where.startsWith('/dev/') ? await namedSelector(where, yesErase, host) : null
   const installer = await findInstaller(host, { named: options.installer, ...options, root: root ?? '' }).catch(
     (error: unknown) => {
-      if (readOnly) return null
+      if (readOnly && userError(error)?.kind !== 'usage') return null
       throw error
     },
   )
-  for (const lack of [await missingGptParser(host), await missingUdev(host, root)])
-    if (lack !== null) logger('warn', `${lack.message}; ${lack.remedy}`)
+  const noGpt = await missingGptParser(host)
+  const noUdev = await missingUdev(host, root)
+  const isBuiltIn = options.installer === BUILT_IN
+  if (noGpt !== null && !isBuiltIn) logger('warn', `${noGpt.message}; ${noGpt.remedy}`)
   options.signal?.throwIfAborted()
   const selector = named ? await heldSelector(host, named, `local:${where}`) : await fileSelector(options, host, scope)
   const confinement = await findConfinement({
     host,
     name: shell.name,
-    unguarded: readOnly || allow.includes('unguarded'),
+    unguarded: readOnly || (allow.includes('unguarded') && !isBuiltIn),
     logger,
   })
   const guarded = scope.use(
@@ -111,6 +115,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       random,
       logger,
       signal: cut,
+      ...(noGpt === null && noUdev === null ? {} : { readsPartitions: false }),
       ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
     }),
   )
@@ -120,7 +125,8 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
   return {
     target,
     disk,
-    installer: installer?.program ?? null,
+    installer: installer?.name ?? null,
+    installerFails: isBuiltIn ? null : noUdev,
     [Symbol.asyncDispose]: async () => {
       if (options.signal?.aborted) await warnOfUnfinished(target, logger)
       await scope[Symbol.asyncDispose]()

@@ -1,4 +1,4 @@
-import { defined, delaySignal, openInScope, UserError, type Scope } from '../../base/runtime/index.js'
+import { defined, delaySignal, openInScope, UserError, userError, type Scope } from '../../base/runtime/index.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { heldSelector } from '../disks/offered-disks.js'
@@ -78,9 +78,9 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
   const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
   const host = scope.use(new SupervisedExecutor({ shell, clock, random, logger: options.logger, signal: cut }))
-  const wanted = { named: options.installer, root: root ?? '', terminal: false }
+  const wanted = { named: options.installer, root: root ?? '', terminal: false, local: false }
   const installer = await findInstaller(host, wanted).catch((error: unknown) => {
-    if (readOnly) return null
+    if (readOnly && userError(error)?.kind !== 'usage') return null
     throw error
   })
   const name = `ssh://${shell.name}`
@@ -108,7 +108,7 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
     target,
     disk,
     shell,
-    installer: installer?.program ?? null,
+    installer: installer?.name ?? null,
     put: async (file, imageName, { signal, onProgress }) => {
       const folder = `${target.scratch}/images`
       const uploaded = await host.upload({ file, folder, name: imageName, signal, onProgress })

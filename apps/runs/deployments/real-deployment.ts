@@ -51,6 +51,7 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const { clock, random, logger, managers, verifyBoot = false } = options
   const ignition = checkedIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
+  if (options.on.installerFails) throw options.on.installerFails
   const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
   await using image = await openImage(options)
   const { on } = image
@@ -96,12 +97,18 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       return reportAfterReboot(on, hostname, run.seconds, verified)
     },
   })
-  const confined = running.then((report) => ({ ...report, confinement: on.target.confinement }))
-  return await confined.catch(async (error: unknown) => {
+  const named = running.then((report) => ({ ...report, ...writtenBy(on) }))
+  return await named.catch(async (error: unknown) => {
     if (run.seconds.deploy === undefined && !options.signal.aborted) await clearDiskAfterReboot(on, logger)
     throw error
   })
 }
+
+/** Installer and confinement of a target, for the report. */
+const writtenBy = ({ target, installer }: RealTarget) => ({
+  confinement: target.confinement,
+  ...defined({ installer: installer ?? undefined }),
+})
 
 /** The image of a deployment as its target reaches it. */
 interface ReachableImage extends AsyncDisposable {

@@ -40,7 +40,7 @@ export interface RealTargetRequest {
   yesErase?: string | undefined
   allow: readonly TargetCapability[]
   disposable: boolean
-  /** Path of coreos-installer on the target. */
+  /** Path of coreos-installer on the target, or `built-in`. */
   installer?: string | undefined
   /** Path of the machine's root file system, when this runs in a container on it. */
   root?: string | undefined
@@ -70,8 +70,10 @@ export interface RealTargetOptions extends RealTargetRequest {
 export interface RealTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Path of coreos-installer; null when it is missing and the target is read only. */
+  /** Name of the installer for reports; null when it is missing and the target is read only. */
   readonly installer: string | null
+  /** Reason why the installer will fail after it has written; absent where none is known. */
+  readonly installerFails?: UserError | null
   /** File that is used as the disk; null for a real disk. */
   readonly file: string | null
   /** Connection to a machine behind SSH. */

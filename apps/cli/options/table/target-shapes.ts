@@ -56,10 +56,12 @@ export const TARGET_SHAPES = {
     schema: ABSOLUTE_PATH,
   },
   installer: {
-    value: 'PATH',
+    value: 'PATH|built-in',
     example: '/usr/bin/coreos-installer',
-    description: 'path of coreos-installer on the real target (default: the one on its PATH)',
-    schema: ABSOLUTE_PATH,
+    description:
+      'path of coreos-installer on the real target (default: the one on its PATH); on this host also built-in, that of ' +
+      'ironstage, which needs neither udev nor a kernel that reads GPT',
+    schema: { ...ABSOLUTE_PATH, pattern: `^built-in$|${ABSOLUTE_PATH.pattern}` },
   },
   'host-key': {
     value: '[PHASE=]SHA256:...',
