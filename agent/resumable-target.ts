@@ -24,6 +24,7 @@ export function resumableTarget(target: Target, commandId: string, starting: (ru
       stage: target.stage,
       diskFile: target.diskFile,
       readsPartitions: target.readsPartitions,
+      installerFails: target.installerFails,
     }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),

@@ -39,6 +39,8 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   programs?: Readonly<Record<string, ReplacedProgram>>
   /** Null on a target that cannot confine commands: then only the command lines are checked. */
   confinement: Confinement | null
+  /** Reason why coreos-installer will fail there after it has written. */
+  installerFails?: UserError
   /** False where no udevd runs, or the kernel reads no GPT. */
   readsPartitions?: boolean
   clock: Clock
@@ -89,7 +91,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     clock,
     disks: { mayWrite: (disk) => guard.mayWrite(disk.name) },
     executor: withUserErrors(visibleOnly, name),
-    ...defined({ readsPartitions: options.readsPartitions }),
+    ...defined({ readsPartitions: options.readsPartitions, installerFails: options.installerFails }),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => options.allow.includes(capability),
     unfinished: () => supervised.unfinished(),

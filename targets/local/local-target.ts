@@ -54,8 +54,6 @@ export interface LocalTarget extends AsyncDisposable {
   readonly disk: FoundDisk
   /** Name of the installer for reports; null when it is missing and `readOnly` is set. */
   readonly installer: string | null
-  /** Reason why the installer will fail after it has written; null where none is known. */
-  readonly installerFails: UserError | null
 }
 
 /** Capabilities that change this host instead of the named disk. */
@@ -116,6 +114,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       logger,
       signal: cut,
       ...(noGpt === null && noUdev === null ? {} : { readsPartitions: false }),
+      ...defined({ installerFails: (isBuiltIn ? null : noUdev) ?? undefined }),
       ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
     }),
   )
@@ -126,7 +125,6 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
     target,
     disk,
     installer: installer?.name ?? null,
-    installerFails: isBuiltIn ? null : noUdev,
     [Symbol.asyncDispose]: async () => {
       if (options.signal?.aborted) await warnOfUnfinished(target, logger)
       await scope[Symbol.asyncDispose]()

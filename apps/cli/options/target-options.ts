@@ -93,7 +93,8 @@ export async function onlyShown(
   }
   if (!check) return undefined
   await using on = await openFor(request, environment, clock, json, true)
-  const { disk, installer, installerFails = null } = on
+  const { disk, installer } = on
+  const { installerFails = null } = on.target
   const isReady = disk.inUse === null && installerFails === null
   const { type, partitions } = await readPartitions(on.target, disk.path)
   if (json) {

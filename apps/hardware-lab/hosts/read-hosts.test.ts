@@ -74,6 +74,10 @@ describe('a file of hosts', () => {
     [host('').replace('  a:', '  A_b:'), /A_b cannot be the name of a host/],
     [host('').replace('  a:', `  "a'b": `), /^hosts\.yaml:2: a'b cannot be the name of a host$/],
     [host('').replace('  a:', String.raw`  "a\"; rm -rf /":`), /rm -rf \/ cannot be the name of a host$/],
+    [
+      host('    installer: built-in'),
+      /^hosts\.yaml:6: the built-in installer is for this machine, and a is behind SSH$/,
+    ],
     [host('').replace('serial: S1', 'by-path: pci-0-part1'), /^hosts\.yaml:5: .*pci-0-part1 is a partition/],
     [host('').replace('serial: S1', 'by-path: "a b"'), /^hosts\.yaml:5: .* is not the place of a disk$/],
     [host('').replace('S1', 'S1, by-path: pci-0'), /^hosts\.yaml:5: the disk of a is named by by-path and by serial$/],

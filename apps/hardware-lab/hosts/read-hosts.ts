@@ -104,6 +104,8 @@ function complete(
   const { bmc, disk, live, ssh, ignition, image } = settings
   if (!disk) throw missing('disk', 'name the disk that is written by disk.serial, disk.wwn, disk.by-id or disk.by-path')
   refuseMixedDisk(disk, name, at('disk'))
+  if (settings.installer === 'built-in')
+    throw hostsFileError(at('installer'), `the built-in installer is for this machine, and ${name} is behind SSH`)
   if (!live) throw missing('live', 'say how its live system boots: live.iso, live.http, live.pxe or live.booted')
   if (ssh?.address === undefined) throw missing('ssh.address', 'name the address of its live system')
   if (!('booted' in live) && !bmc) throw missing('bmc', 'name its BMC, or say live: {booted: true}')

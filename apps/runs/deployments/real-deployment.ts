@@ -51,7 +51,8 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const { clock, random, logger, managers, verifyBoot = false } = options
   const ignition = checkedIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
-  if (options.on.installerFails) throw options.on.installerFails
+  const { installerFails } = options.on.target
+  if (installerFails) throw installerFails
   const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
   await using image = await openImage(options)
   const { on } = image

@@ -72,8 +72,6 @@ export interface RealTarget extends AsyncDisposable {
   readonly disk: FoundDisk
   /** Name of the installer for reports; null when it is missing and the target is read only. */
   readonly installer: string | null
-  /** Reason why the installer will fail after it has written; absent where none is known. */
-  readonly installerFails?: UserError | null
   /** File that is used as the disk; null for a real disk. */
   readonly file: string | null
   /** Connection to a machine behind SSH. */
