@@ -19,7 +19,13 @@ export function resumableTarget(target: Target, commandId: string, starting: (ru
     name: target.name,
     disks: target.disks,
     clock: target.clock,
-    ...defined({ scratch: target.scratch, stage: target.stage, diskFile: target.diskFile }),
+    ...defined({
+      scratch: target.scratch,
+      stage: target.stage,
+      diskFile: target.diskFile,
+      readsPartitions: target.readsPartitions,
+      installerFails: target.installerFails,
+    }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: {

@@ -12,13 +12,17 @@ export const ERRORS = defineCatalogue({
     sentence: 'the booted system could not be verified as the installed one',
     remedy: 'see the checks in the report',
   },
+  'built-in-installer': {
+    sentence: "ironstage's own installer cannot be used here",
+    remedy: 'leave out --installer built-in',
+  },
   'command-refused': {
     sentence: 'the disk policy does not let the command run',
     remedy: 'allow what it needs with --allow, or use --target-is-disposable',
   },
   device: {
     sentence: 'the text does not name exactly one disk',
-    remedy: 'give a serial number, a WWN or a name from /dev/disk/by-id',
+    remedy: 'give a serial number, a WWN, or a name below /dev/disk/by-id or /dev/disk/by-path',
   },
   'disk-file': {
     sentence: 'the disk file cannot be used',
@@ -31,6 +35,10 @@ export const ERRORS = defineCatalogue({
   'disk-refused': {
     sentence: 'the target did not allow the command to open the disk',
     remedy: 'see the cause; nothing was opened or written',
+  },
+  'foreign-proc': {
+    sentence: '/proc does not show the processes of the PID namespace',
+    remedy: 'mount it there: mount -t proc proc /proc, or unshare --mount-proc',
   },
   'gpt-parser': {
     sentence: 'the kernel of the host reads no GPT partition tables',
@@ -75,7 +83,7 @@ export const ERRORS = defineCatalogue({
   },
   'no-installer': {
     sentence: 'coreos-installer was not found on PATH',
-    remedy: 'install it, or set its path with --installer PATH',
+    remedy: 'install it, set its path with --installer PATH, or use --installer built-in on this host',
   },
 
   'no-room': {
@@ -84,7 +92,7 @@ export const ERRORS = defineCatalogue({
   },
   'no-udev': {
     sentence: 'no udevd runs on the host',
-    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host',
+    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host; or use --installer built-in',
   },
   'path-refused': {
     sentence: 'the file is not part of the named disk',

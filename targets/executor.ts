@@ -1,4 +1,4 @@
-import type { Clock } from '../base/runtime/index.js'
+import type { Clock, UserError } from '../base/runtime/index.js'
 import type { StageAsset } from './asset.js'
 
 /** Name of a run of a command on its target. */
@@ -99,6 +99,10 @@ export interface Target {
   readonly clock: Clock
   /** True where writes are only listed: a step cannot read back what it wrote. */
   readonly planned?: boolean
+  /** Reason why coreos-installer will fail there after it has written. */
+  readonly installerFails?: UserError
+  /** False where the kernel reads no GPT or no udevd runs: there lsblk shows neither tables nor labels. */
+  readonly readsPartitions?: boolean
   /** Folder for files that only the steps' own programs may read; `/tmp` by default. */
   readonly scratch?: string
   /**

@@ -20,7 +20,7 @@ export function planTarget(target: Target, onWrite: (write: PlannedWrite) => voi
     disks: target.disks,
     clock: target.clock,
     planned: true,
-    ...defined({ scratch: target.scratch }),
+    ...defined({ scratch: target.scratch, readsPartitions: target.readsPartitions }),
     hostPath: (path) => target.hostPath(path),
     has: (capability) => target.has(capability),
     executor: planExecutor(target.executor, onWrite),

@@ -44,6 +44,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the file with stream metadata cannot be read',
     remedy: 'name a file that you can read',
   },
+  'no-agent': {
+    sentence: 'the agent of the deployment does not come up on the target',
+    remedy: 'see the cause; ironstage doctor shows what this host lacks',
+  },
   'no-disk-file': {
     sentence: 'the disk of the machine is not a file',
     remedy: 'deploy a machine whose disk is a file',

@@ -1,4 +1,4 @@
-import { ftruncateSync, readSync } from 'node:fs'
+import { constants, ftruncateSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { withClockHeld, isDiskFull, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
@@ -61,6 +61,16 @@ export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }):
       await handle.close()
       throw error
     }
+  })
+
+/**
+ * Opens a true block device, whose size its file does not say. What it has is unknown, so zeros are written too; the kernel
+ * refuses to open one that is mounted or otherwise in use.
+ */
+export const openBlockDevice = (options: FileDiskOptions & { size: number }): Promise<SimulatedDisk> =>
+  withClockHeld(options.clock, `opening ${options.path}`, async () => {
+    const handle = await open(options.path, constants.O_RDWR | constants.O_EXCL)
+    return new FileDisk(handle, { ...options, durable: true }, options.size, false)
   })
 
 /** A disk in a file. Zeros are not written where the file is empty, so that it stays sparse. */

@@ -78,7 +78,47 @@ export async function readPartitions(target: Target, device: string): Promise<Pa
       { effect: 'reads' },
     ),
   )
-  return parsePartitions(stdout, device)
+  const table = parsePartitions(stdout, device)
+  return target.readsPartitions === false ? withProbedContents(target, device, table) : table
+}
+
+/** Fills in what lsblk takes from udev, where there is none, by reading the disk itself. */
+async function withProbedContents(target: Target, device: string, table: PartitionTable): Promise<PartitionTable> {
+  const devices = [device, ...table.partitions.map(({ name }) => name)]
+  const { stdout } = await during(`reading the partitions of ${device}`, () =>
+    // blkid exits with 2 when a device has nothing that it knows.
+    runCommand(target.executor, ['blkid', '--probe', '--output', 'export', ...devices], {
+      effect: 'reads',
+      accept: [0, 2],
+    }),
+  )
+  const found = probedContents(stdout)
+  return {
+    type: found.get(device)?.['PTTYPE'] ?? table.type,
+    partitions: table.partitions.map((partition) => {
+      const contents = found.get(partition.name) ?? {}
+      return {
+        ...partition,
+        partitionType: contents['PART_ENTRY_TYPE']?.toLowerCase() ?? partition.partitionType,
+        partitionLabel: contents['PART_ENTRY_NAME'] ?? partition.partitionLabel,
+        partitionUuid: contents['PART_ENTRY_UUID']?.toLowerCase() ?? partition.partitionUuid,
+        label: contents['LABEL'] ?? partition.label,
+        filesystem: contents['TYPE'] ?? partition.filesystem,
+      }
+    }),
+  }
+}
+
+/** Reads the output of `blkid --output export`: lines `NAME=VALUE`, each device after its DEVNAME. */
+export function probedContents(text: string): Map<string, Record<string, string>> {
+  const found = new Map<string, Record<string, string>>()
+  let contents: Record<string, string> = {}
+  for (const line of text.split('\n')) {
+    const [, name = '', value = ''] = /^([A-Z_]+)=(.*)$/.exec(line) ?? []
+    if (name === 'DEVNAME') found.set(value, (contents = {}))
+    else if (name !== '') contents[name] = value.replaceAll(/\\(.)/g, '$1')
+  }
+  return found
 }
 
 export function parsePartitions(json: string, device: string): PartitionTable {

@@ -16,7 +16,9 @@ export async function rescanDevice(target: Target, device: string, logger: Logge
   await run(['sync'], 'writes')
   await run(['udevadm', 'settle'], 'reads')
   // The kernel does not read the whole table while a partition is in use; partx then adds and updates the others.
-  if (!(await run(['blockdev', '--rereadpt', device], 'writes'))) await run(['partx', '--update', device], 'writes')
+  // A kernel that reads no GPT forgets all partitions then, and partx tells it of each.
+  const isReread = await run(['blockdev', '--rereadpt', device], 'writes')
+  if (!isReread || target.readsPartitions === false) await run(['partx', '--update', device], 'writes')
   await run(['udevadm', 'settle'], 'reads')
 }
 

@@ -9,7 +9,7 @@ import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
-import type { StagedAsset } from '../../targets/index.js'
+import type { StagedAsset, Target } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { INSTALL_ARGS, type InstallCoreosArgs } from './args.js'
@@ -38,6 +38,7 @@ export const installCoreos = defineStep<InstallCoreosArgs>({
   args: INSTALL_ARGS,
   run: async (context, args) => {
     const { target, node, environment, progress, logger } = context
+    refuseFailing(target)
     const input = resolveInput({ args, node, environment, liveHostname: await liveHostname(context) })
     logInput(context, input)
     // Stage first: a missing image must leave arrays and disks unchanged.
@@ -57,6 +58,13 @@ export const installCoreos = defineStep<InstallCoreosArgs>({
     return null
   },
 })
+
+/** @throws StepError where the installer would fail after it has written */
+function refuseFailing({ installerFails, planned = false }: Target): void {
+  if (!installerFails || planned) return
+  const { message, remedy = '' } = installerFails
+  throw new StepError(`${message}. Nothing was written: ${remedy}`)
+}
 
 /**
  * Chooses the disk to install to, and deletes software RAID arrays. The upstream step deletes arrays before it looks for

@@ -184,7 +184,7 @@ describe('a disk selector', () => {
     expect(diskSelector(device, erase)).toEqual(expected)
   })
 
-  test.each([['/dev/sda'], ['sda'], ['/dev/disk/by-path/pci-0'], ['/dev/disk/by-id/x-part1'], ['a b'], ['']])(
+  test.each([['/dev/sda'], ['sda'], ['/dev/disk/by-path/pci-0-part1'], ['/dev/disk/by-id/x-part1'], ['a b'], ['']])(
     '%s is refused: it names no whole disk',
     (device) => {
       expect(() => diskSelector(device)).toThrow(/name|partition/)

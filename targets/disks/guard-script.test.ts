@@ -1,68 +1,15 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FakeDisks } from '../../test/kit/fake-disks.js'
 import { inShells } from '../../test/kit/commands/in-shells.js'
 import { DISK_FUNCTIONS, holdScript, resolveScript } from './guard-script.js'
 import type { DiskSelector } from './selector.js'
 
-/** Fake sysfs, procfs and /dev of a host; a device node is a file with its number. */
-class Host {
-  constructor(readonly root: string) {}
-  #minor = 0
-
-  async file(path: string, text: string): Promise<void> {
-    await mkdir(dirname(join(this.root, path)), { recursive: true })
-    await writeFile(join(this.root, path), text)
-  }
-
-  async #device(name: string, at: string): Promise<string> {
-    const number = `8:${this.#minor++}`
-    await this.file(`sys/devices/${at}/dev`, `${number}\n`)
-    await this.file(`dev/${name}`, number)
-    for (const folder of ['class/block', 'dev/block']) await mkdir(join(this.root, 'sys', folder), { recursive: true })
-    const path = join(this.root, 'sys/devices', at)
-    await symlink(path, join(this.root, 'sys/class/block', name))
-    await symlink(path, join(this.root, 'sys/dev/block', number))
-    return number
-  }
-
-  async disk(name: string, files: Record<string, string> = {}): Promise<string> {
-    const number = await this.#device(name, name)
-    await this.file(`sys/devices/${name}/size`, '1000\n')
-    for (const [path, text] of Object.entries(files)) await this.file(`sys/devices/${name}/${path}`, text)
-    await mkdir(join(this.root, 'sys/block'), { recursive: true })
-    await symlink(join(this.root, 'sys/devices', name), join(this.root, 'sys/block', name))
-    return number
-  }
-
-  async partition(disk: string, name: string): Promise<string> {
-    await this.file(`sys/devices/${disk}/${name}/partition`, '1\n')
-    return this.#device(name, `${disk}/${name}`)
-  }
-
-  /** Adds a device-mapper device or array over others. */
-  async over(name: string, below: readonly string[], files: Record<string, string> = {}): Promise<string> {
-    const number = await this.disk(name, files)
-    for (const one of below) {
-      const at = join(this.root, 'sys/class/block', one)
-      await mkdir(join(at, 'holders'), { recursive: true })
-      await symlink(join(this.root, 'sys/devices', name), join(at, 'holders', name))
-      await mkdir(join(this.root, 'sys/devices', name, 'slaves'), { recursive: true })
-      await symlink(at, join(this.root, 'sys/devices', name, 'slaves', one))
-    }
-    return number
-  }
-
-  async mounts(entries: Record<string, string>, process = '1'): Promise<void> {
-    const lines = Object.entries(entries).map(([number, at], n) => `${n} 1 ${number} / ${at} rw - ext4 /dev/x rw\n`)
-    await this.file(`proc/${process}/mountinfo`, lines.join(''))
-  }
-}
-
-let host: Host
+let host: FakeDisks
 beforeEach(async () => {
-  host = new Host(await mkdtemp(join(tmpdir(), 'ironstage-host-')))
+  host = new FakeDisks(await mkdtemp(join(tmpdir(), 'ironstage-host-')))
   await mkdir(join(host.root, 'own'))
 })
 afterEach(() => rm(host.root, { recursive: true, force: true }))

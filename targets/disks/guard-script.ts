@@ -1,9 +1,10 @@
 import { shellWord } from '../supervised/shell-words.js'
 import { FILE_FUNCTIONS } from './file-users.js'
-import type { DiskSelector } from './selector.js'
+import { PLACE_FUNCTIONS } from './places.js'
+import type { DiskSelector, PlaceSelector } from './selector.js'
 
 /**
- * Shell functions that find disks by serial number, WWN or by-id name, and everything that uses a disk. They read sysfs and
+ * Shell functions that find disks by serial number, WWN, by-id name or place, and everything that uses a disk. They read sysfs and
  * procfs: a small live system has those, and unlike udev's database they are never out of date.
  *
  * Function bodies in parentheses run in a subshell, for local variables. The caller defines `refuse WHY`, which must not
@@ -72,16 +73,19 @@ having() (
   done
   exit "$none"
 )
+# Prints what is known of all disks; only a script that reports to a person does so.
+offer_disks() { :; }
 # Sets $chosen to the disk with an identity; refuses two paths to one disk.
 choose() {
   found=$(having "$1")
   set -- "$1" $found
   case $# in
-    1) refuse "there is no disk with the serial number, WWN or by-id name $1" ;;
+    1) offer_disks; refuse "there is no disk with the serial number, WWN or by-id name $1" ;;
     2) chosen=$2 ;;
     *) refuse "more than one disk has the serial number or WWN $1: $(echo $found); paths of a multipath device are not written" ;;
   esac
 }
+${PLACE_FUNCTIONS}
 look_around() {
   mounts=$(cat "$proc"/[0-9]*/mountinfo "$proc/self/mountinfo" 2>/dev/null | cut -d ' ' -f 3,5)
   # A killed command leaves its steps' mounts. A process with another root sees them at the same path behind that root.
@@ -158,6 +162,8 @@ export function resolveScript(selectors: readonly DiskSelector[], { onlyToRead =
         return `choose ${shellWord(selector.identity)}
 [ "$chosen" = ${shellWord(selector.name)} ] || refuse ${shellWord(`${selector.name} is not the disk with the serial number or WWN ${selector.identity}: that is `)}"$chosen now"
 allowed="$allowed $chosen"`
+      case 'place':
+        return `choose_place ${placeWords(selector)}; allowed="$allowed $chosen"`
       case 'loop':
         return `backed ${selector.name} ${shellWord(selector.file)} || refuse ${shellWord(`${selector.name} is no longer attached to ${selector.file}`)}
 ${
@@ -184,6 +190,8 @@ export function holdScript(selectors: readonly DiskSelector[]): string {
         return `having ${shellWord(selector.value)} "$1"`
       case 'name':
         return `having ${shellWord(selector.identity)} "$1"`
+      case 'place':
+        return `still_placed ${placeWords(selector)} "$1"`
       case 'loop':
         return `backed "$1" ${shellWord(selector.file)}`
     }
@@ -247,10 +255,23 @@ export function guardScript(
   ].join('\n')
 }
 
-/** The functions, and one that ends the script with `w WHY`. */
+/** The functions, one that ends the script with `w WHY`, and one that prints `a ...` for each disk there is. */
 const REPORTING_FUNCTIONS = `
 refuse() { printf 'w %s\\nk\\n' "$(printf '%s' "$1" | tr '\\n' ' ')"; exit 0; }
-${DISK_FUNCTIONS}`
+${DISK_FUNCTIONS}
+offer_disks() { look_around; list_disks; }
+`
+
+/** Shell text that prints `f FACTS` of the disk at a place: all that tells it from another one there. */
+export const factsScript = (place: PlaceSelector): string => `${REPORTING_FUNCTIONS}
+choose_place ${placeWords(place)}
+printf 'f %s\\n' "$(facts_of "$chosen")"`
+
+/** Shell text that prints `a ...` for each disk there is. */
+export const offerScript = `${REPORTING_FUNCTIONS}
+offer_disks`
+
+const placeWords = ({ place, facts }: PlaceSelector): string => `${shellWord(place)} ${shellWord(facts ?? '')}`
 
 /**
  * Shell text that lists the policy's disks: `d NAME MAJOR:MINOR SIZE MODEL` for each; `i NAME WHY` for one in use; `w WHY`

@@ -14,7 +14,15 @@ import { hidingDisks, type Visible } from './visible-disks.js'
 import { checkCommand, type Allowances } from './check-command.js'
 import { atMountPoint } from './mount-points.js'
 import { isBelow } from './operands.js'
-import { describeSelector, type DiskSelector } from './selector.js'
+import { refuseMissing } from './offered-disks.js'
+import type { DiskSelector } from './selector.js'
+
+/** A program in place of one that steps name; `after` are words before those of the step. */
+interface ReplacedProgram {
+  before: readonly string[]
+  program: string
+  after: readonly string[]
+}
 
 export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
   /** Name for messages: `local:/dev/disk/by-id/...`. */
@@ -28,9 +36,13 @@ export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' 
   /** Folder of the machine's own tree, where programs run in it by chroot: `/mnt/coreos`. */
   root?: string
   /** Programs that replace those that steps name; the words of `before` come first and run outside of `root`. */
-  programs?: Readonly<Record<string, { before: readonly string[]; program: string }>>
+  programs?: Readonly<Record<string, ReplacedProgram>>
   /** Null on a target that cannot confine commands: then only the command lines are checked. */
   confinement: Confinement | null
+  /** Reason why coreos-installer will fail there after it has written. */
+  installerFails?: UserError
+  /** False where no udevd runs, or the kernel reads no GPT. */
+  readsPartitions?: boolean
   clock: Clock
 }
 
@@ -79,6 +91,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     clock,
     disks: { mayWrite: (disk) => guard.mayWrite(disk.name) },
     executor: withUserErrors(visibleOnly, name),
+    ...defined({ readsPartitions: options.readsPartitions, installerFails: options.installerFails }),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => options.allow.includes(capability),
     unfinished: () => supervised.unfinished(),
@@ -138,11 +151,7 @@ class DiskGuard {
   async #look(script: string): Promise<readonly TaggedLine[]> {
     this.#runsFolder ??= (await this.supervised.facts()).folder
     const lines = await this.supervised.lines(script)
-    const wrong = lines.find(({ tag }) => tag === 'w')
-    if (wrong)
-      throw new UserError('no-disk', `${this.#options.name}: ${wrong.text}`, {
-        remedy: `nothing was written; the disk was named as ${this.#options.disks.map(describeSelector).join(', ')}`,
-      })
+    refuseMissing(lines, this.#options.name, this.#options.disks)
     return lines
   }
 
@@ -242,7 +251,13 @@ function relocated(
   const [program, ...more] = argv
   const replaced = programs[program]
   const chroot = root === '' ? [] : ['chroot', root]
-  const [first, ...others] = [...(replaced?.before ?? []), ...chroot, replaced?.program ?? program, ...more]
+  const [first, ...others] = [
+    ...(replaced?.before ?? []),
+    ...chroot,
+    replaced?.program ?? program,
+    ...(replaced?.after ?? []),
+    ...more,
+  ]
   return [first!, ...others]
 }
 

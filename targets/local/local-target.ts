@@ -4,6 +4,7 @@ import {
   delaySignal,
   openInScope,
   UserError,
+  userError,
   type Clock,
   type Logger,
   type Random,
@@ -12,11 +13,12 @@ import {
 import type { TargetCapability } from '../executor.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
+import { heldSelector, offeredDisks } from '../disks/offered-disks.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { localShell } from '../supervised/local-shell.js'
 import { missingGptParser, missingUdev } from './host-lacks.js'
-import { findInstaller } from './installer.js'
+import { BUILT_IN, findInstaller } from './installer.js'
 import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs.js'
 import { attachLoop } from './loop-device.js'
 import { ERRORS } from '../errors.js'
@@ -29,7 +31,7 @@ export interface LocalTargetOptions {
   allow?: readonly TargetCapability[]
   /** True if this host itself may be changed. */
   disposable?: boolean
-  /** Path of coreos-installer; found on `PATH` by default. */
+  /** Path of coreos-installer, or `built-in`; found on `PATH` by default. */
   installer?: string | undefined
   /** Folder of the machine's own tree, when this process runs in a container on it: `/mnt/coreos`. */
   root?: string
@@ -50,7 +52,7 @@ export interface LocalTargetOptions {
 export interface LocalTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Path of the installer; null when it is missing and `readOnly` is set. */
+  /** Name of the installer for reports; null when it is missing and `readOnly` is set. */
   readonly installer: string | null
 }
 
@@ -77,24 +79,26 @@ export async function openLocalTarget(options: LocalTargetOptions): Promise<Loca
 async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Promise<LocalTarget> {
   const { where, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random, logger } = options
   refuseHostActions(allow, disposable)
-  const named = where.startsWith('/dev/') ? diskSelector(where, yesErase) : null
   const shell = localShell(clock, options.environment)
   const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   const host = scope.use(new SupervisedExecutor({ shell, clock, random }))
+  const named = where.startsWith('/dev/') ? await namedSelector(where, yesErase, host) : null
   const installer = await findInstaller(host, { named: options.installer, ...options, root: root ?? '' }).catch(
     (error: unknown) => {
-      if (readOnly) return null
+      if (readOnly && userError(error)?.kind !== 'usage') return null
       throw error
     },
   )
-  for (const lack of [await missingGptParser(host), await missingUdev(host, root)])
-    if (lack !== null) logger('warn', `${lack.message}; ${lack.remedy}`)
+  const noGpt = await missingGptParser(host)
+  const noUdev = await missingUdev(host, root)
+  const isBuiltIn = options.installer === BUILT_IN
+  if (noGpt !== null && !isBuiltIn) logger('warn', `${noGpt.message}; ${noGpt.remedy}`)
   options.signal?.throwIfAborted()
-  const selector = named ?? (await fileSelector(options, host, scope))
+  const selector = named ? await heldSelector(host, named, `local:${where}`) : await fileSelector(options, host, scope)
   const confinement = await findConfinement({
     host,
     name: shell.name,
-    unguarded: readOnly || allow.includes('unguarded'),
+    unguarded: readOnly || (allow.includes('unguarded') && !isBuiltIn),
     logger,
   })
   const guarded = scope.use(
@@ -109,6 +113,8 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       random,
       logger,
       signal: cut,
+      ...(noGpt === null && noUdev === null ? {} : { readsPartitions: false }),
+      ...defined({ installerFails: (isBuiltIn ? null : noUdev) ?? undefined }),
       ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
     }),
   )
@@ -118,11 +124,31 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
   return {
     target,
     disk,
-    installer: installer?.program ?? null,
+    installer: installer?.name ?? null,
     [Symbol.asyncDispose]: async () => {
       if (options.signal?.aborted) await warnOfUnfinished(target, logger)
       await scope[Symbol.asyncDispose]()
     },
+  }
+}
+
+/** @throws UserError (usage) with the disks of this host, for a name that does not stay with a disk */
+async function namedSelector(
+  device: string,
+  yesErase: string | undefined,
+  host: SupervisedExecutor,
+): Promise<DiskSelector> {
+  try {
+    return diskSelector(device, yesErase)
+  } catch (error) {
+    const refused = userError(error)
+    const offered = refused && (await offeredDisks(host))
+    if (!refused || !offered) throw error
+    throw new UserError(refused.code, refused.message, {
+      kind: refused.kind,
+      cause: refused.cause,
+      remedy: [refused.remedy, offered].filter(Boolean).join('; '),
+    })
   }
 }
 

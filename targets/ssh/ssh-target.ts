@@ -1,6 +1,7 @@
-import { defined, delaySignal, openInScope, UserError, type Scope } from '../../base/runtime/index.js'
+import { defined, delaySignal, openInScope, UserError, userError, type Scope } from '../../base/runtime/index.js'
 import { findConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
+import { heldSelector } from '../disks/offered-disks.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
 import type { StageAssetOptions } from '../asset.js'
 import type { TargetCapability } from '../executor.js'
@@ -10,7 +11,7 @@ import { CLEANUP_TIMEOUT, warnOfUnfinished } from '../supervised/unfinished-runs
 import { openSshShell, type SshShell, type SshShellOptions } from './ssh-shell.js'
 
 export interface SshTargetOptions extends SshShellOptions {
-  /** The disk that may be written: a serial number, WWN or by-id name; a kernel name with `yesErase`. */
+  /** The disk that may be written: a serial number, WWN, by-id or by-path name; a kernel name with `yesErase`. */
   device: string
   yesErase?: string | undefined
   allow?: readonly TargetCapability[]
@@ -72,17 +73,18 @@ export function sshDiskSelector(device: string, yesErase?: string): DiskSelector
 
 async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promise<SshTarget> {
   const { device, yesErase, allow = [], disposable = false, root, readOnly = false, clock, random } = options
-  const selector = sshDiskSelector(device, yesErase)
+  const named = sshDiskSelector(device, yesErase)
   const shell = scope.use(await openSshShell(options))
   const cut = delaySignal(options.signal, CLEANUP_TIMEOUT, clock)
   cut.addEventListener('abort', () => void shell[Symbol.asyncDispose](), { once: true })
   const host = scope.use(new SupervisedExecutor({ shell, clock, random, logger: options.logger, signal: cut }))
-  const wanted = { named: options.installer, root: root ?? '', terminal: false }
+  const wanted = { named: options.installer, root: root ?? '', terminal: false, local: false }
   const installer = await findInstaller(host, wanted).catch((error: unknown) => {
-    if (readOnly) return null
+    if (readOnly && userError(error)?.kind !== 'usage') return null
     throw error
   })
   const name = `ssh://${shell.name}`
+  const selector = await heldSelector(host, named, name)
   const unguarded = readOnly || allow.includes('unguarded')
   const confinement = await findConfinement({ host, name, unguarded, logger: options.logger })
   const target = scope.use(
@@ -106,7 +108,7 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
     target,
     disk,
     shell,
-    installer: installer?.program ?? null,
+    installer: installer?.name ?? null,
     put: async (file, imageName, { signal, onProgress }) => {
       const folder = `${target.scratch}/images`
       const uploaded = await host.upload({ file, folder, name: imageName, signal, onProgress })

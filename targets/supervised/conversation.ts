@@ -248,6 +248,7 @@ export class Conversation {
 
   #refuse({ tag, text }: { tag: string; text: string }): void {
     if (tag === 'b') throw new TargetRebooted(`${this.name} has rebooted since`)
+    if (tag === 'P') throw foreignProc(this.name, text)
     if (tag === 'f')
       throw new UserError('target-unusable', `${this.name} cannot be used: ${text}`, {
         remedy: 'free space there, or make one of /run, /dev/shm and /tmp writable',
@@ -292,6 +293,16 @@ export class Conversation {
     }
   }
 }
+
+/** @param pid number of the shell as that /proc has it; `none` where there is no /proc */
+const foreignProc = (name: string, pid: string): UserError =>
+  new UserError(
+    'foreign-proc',
+    pid === 'none'
+      ? `${name} cannot be used: /proc does not show its own processes`
+      : `${name} cannot be used: /proc shows the processes of another PID namespace, so a command that runs looks as if it had ended`,
+    { remedy: ERRORS['foreign-proc'].remedy },
+  )
 
 async function* watched(stream: AsyncIterable<Uint8Array>, received: () => void): AsyncGenerator<Uint8Array> {
   for await (const bytes of stream) {

@@ -71,11 +71,14 @@ exit 0
 }
 
 /**
- * Prints `t BOOT`, `u UID`, `p FOLDER`. Removes files of killed processes: outputs of ended runs after a week, since an agent
+ * Prints `t BOOT`, `u UID`, `p FOLDER`; or `P PID` when /proc shows the processes of another namespace. Removes files of killed processes: outputs of ended runs after a week, since an agent
  * may come back for them, and unused input after a day. Takes over the runs of an earlier ironstage, which were not in a folder
  * of their own: nothing is started twice. Nothing below `mnt` is looked at: that is the content of disks.
  */
 export const HELLO = `
+# In a PID namespace with the /proc of another one, every process looks as if it had ended.
+read -r own_pid rest 2>/dev/null </proc/self/stat || own_pid=
+[ "$own_pid" = "$$" ] || { printf 'P %s\\n' "\${own_pid:-none}"; exit 0; }
 if [ ! -d "$base/${RUNS}" ]; then
   mkdir "$base/${RUNS}"
   for old in "$base"/*/pid; do

@@ -362,3 +362,16 @@ test('files with secrets are removed once the command has succeeded, but no othe
   await clock.sleep(200)
   expect(await gone()).toBe(false)
 })
+
+test('a target whose /proc shows another PID namespace is refused: every run there would look ended', async () => {
+  // In a subshell $$ is not the number that /proc/self has, as in a namespace without a /proc of its own.
+  const envelope = (script: Uint8Array) =>
+    Promise.resolve({ line: 'exec /bin/sh', stdin: Buffer.concat([Buffer.from('(\n'), script, Buffer.from('\n)\n')]) })
+  const { executor } = await target(undefined, { envelope })
+  await using _ = executor
+  await expect(runToEnd(executor, ['true'], { effect: 'reads' })).rejects.toMatchObject({
+    code: 'foreign-proc',
+    message: expect.stringContaining('/proc shows the processes of another PID namespace'),
+    remedy: expect.stringContaining('unshare --mount-proc'),
+  })
+})

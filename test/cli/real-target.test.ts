@@ -16,7 +16,12 @@ describe('a real target', () => {
       ['--target', 'local', '--device', 'sdz', '--plan'],
       /is not a stable name: another disk may have/,
     ],
-    ['a place in place of a disk', ['--target', 'local:/dev/disk/by-path/pci-0'], /is not a stable name of a disk/],
+    ['a partition at a place', ['--target', 'local:/dev/disk/by-path/pci-0-part1'], /is a partition/],
+    [
+      'a serial number for the disk at a place',
+      ['--target', 'local:/dev/disk/by-path/pci-0', '--yes-erase', 'S1'],
+      /^ironstage: --yes-erase S1: that is not the size of a disk\n/,
+    ],
     ['a partition', ['--target', 'local:/dev/disk/by-id/x-part1'], /a partition; an installation takes a whole disk/],
     [
       'an identity with a line break',

@@ -9,17 +9,19 @@ const SECTOR_SIZES = [512, 4096]
 
 /**
  * `ironstage coreos-installer [--sector-size N] install DISKFILE ...`: arguments, output and exit codes are
- * coreos-installer's own.
+ * coreos-installer's own. `--installer built-in` starts it with `--block-device`, in the cell of a guarded target.
  */
 export async function coreosInstallerCommand(
   words: readonly string[],
   { variables, stdout, stderr, stopped }: Environment,
 ): Promise<number> {
-  const { sectorSize, args } = ownOptions(words)
+  const blockDevice = words[0] === '--block-device'
+  const { sectorSize, args } = ownOptions(blockDevice ? words.slice(1) : words)
   const architecture = machine()
   return installToFile({
     args,
     sectorSize,
+    blockDevice,
     proxies: proxiesOfVariables(variables),
     tty: stderr.isTTY ?? false,
     clock: systemClock(),

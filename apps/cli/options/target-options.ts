@@ -94,18 +94,24 @@ export async function onlyShown(
   if (!check) return undefined
   await using on = await openFor(request, environment, clock, json, true)
   const { disk, installer } = on
+  const { installerFails = null } = on.target
+  const isReady = disk.inUse === null && installerFails === null
   const { type, partitions } = await readPartitions(on.target, disk.path)
   if (json) {
     const { confinement } = on.target
-    stdout.json({ event: 'check', disk, table: type, partitions, installer, confinement })
-    return disk.inUse === null ? 0 : 1
+    const lack = installerFails && { code: installerFails.code, message: installerFails.message }
+    stdout.json({ event: 'check', disk, table: type, partitions, installer, installer_fails: lack, confinement })
+    return isReady ? 0 : 1
   }
   const lines = [
     `${request.target}: only checked, nothing was written`,
     `  disk       ${disk.path} (${disk.number}), ${disk.size} bytes${disk.model === null ? '' : `, ${disk.model}`}`,
     `  in use     ${disk.inUse ?? 'no'}`,
     `  confined   ${on.target.confinement}`,
-    `  installer  ${installer ?? 'none: coreos-installer was not found on PATH'}`,
+    `  installer  ${installer ?? 'none: coreos-installer was not found on PATH; --installer built-in takes that of ironstage'}`,
+    ...(installerFails === null
+      ? []
+      : [`  will fail  ${installerFails.message}`, `             ${installerFails.remedy}`]),
     `would be destroyed: ${type === null ? 'what is on it; there is no partition table' : `the partition table (${type}) and`}`,
     ...partitions.map(
       ({ name, partitionLabel, filesystem, label }) =>
@@ -113,7 +119,7 @@ export async function onlyShown(
     ),
   ]
   stdout.lines(lines)
-  return disk.inUse === null ? 0 : 1
+  return isReady ? 0 : 1
 }
 
 export function openFor(

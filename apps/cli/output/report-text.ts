@@ -18,6 +18,7 @@ export function reportText(report: DeploymentReport): string[] {
     ...wrapWords(report.kernel_arguments, 81).map(
       (line, at) => `  ${(at === 0 ? 'arguments' : '').padEnd(9)}  ${line}`,
     ),
+    ...(report.installer === undefined ? [] : [`  installer  ${report.installer}`]),
     ...(report.confinement === undefined ? [] : [`  confined   ${report.confinement}`]),
     `  time       ${STAGES.filter((stage) => stage in report.seconds)
       .map((stage) => `${stage} ${report.seconds[stage]!.toFixed(2)} s`)

@@ -2,7 +2,11 @@ import type { Host } from './host.js'
 
 /** The disk as `--device` and `--yes-erase` name it. */
 export function deviceOf({ disk }: Pick<Host, 'disk'>): [device: string, yesErase?: string] {
-  const { serial, wwn, name, 'by-id': byId } = disk
+  const { serial, wwn, name, size, 'by-id': byId, 'by-path': byPath } = disk
+  if (byPath !== undefined) {
+    const place = byPath.startsWith('/') ? byPath : `/dev/disk/by-path/${byPath}`
+    return size === undefined ? [place] : [place, String(size)]
+  }
   const stable = wwn ?? serial
   if (name !== undefined) return stable === undefined ? [name] : [name, stable]
   if (byId !== undefined) return [byId.startsWith('/dev/') ? byId : `/dev/disk/by-id/${byId}`]

@@ -49,6 +49,8 @@ interface DiskSettings {
   serial?: string
   wwn?: string
   'by-id'?: string
+  'by-path'?: string
+  size?: string | number
   name?: string
 }
 

@@ -90,6 +90,8 @@ const hostDiskSchema = {
     serial: { ...hostsTextSchema, description: 'serial number of the one disk that is written' },
     wwn: { type: 'string', pattern: '^(0x|eui\\.|naa\\.|nvme\\.|uuid\\.).', description: 'its WWN' },
     'by-id': { ...hostsTextSchema, description: 'its name below /dev/disk/by-id' },
+    'by-path': { ...hostsTextSchema, description: 'its name below /dev/disk/by-path, for one without serial and wwn' },
+    size: { ...size, title: 'size that the disk at by-path must have' },
     name: { ...hostsTextSchema, description: 'its kernel name; needs serial or wwn too' },
   },
 } as const

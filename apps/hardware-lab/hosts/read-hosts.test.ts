@@ -74,6 +74,15 @@ describe('a file of hosts', () => {
     [host('').replace('  a:', '  A_b:'), /A_b cannot be the name of a host/],
     [host('').replace('  a:', `  "a'b": `), /^hosts\.yaml:2: a'b cannot be the name of a host$/],
     [host('').replace('  a:', String.raw`  "a\"; rm -rf /":`), /rm -rf \/ cannot be the name of a host$/],
+    [
+      host('    installer: built-in'),
+      /^hosts\.yaml:6: the built-in installer is for this machine, and a is behind SSH$/,
+    ],
+    [host('').replace('serial: S1', 'by-path: pci-0-part1'), /^hosts\.yaml:5: .*pci-0-part1 is a partition/],
+    [host('').replace('serial: S1', 'by-path: "a b"'), /^hosts\.yaml:5: .* is not the place of a disk$/],
+    [host('').replace('S1', 'S1, by-path: pci-0'), /^hosts\.yaml:5: the disk of a is named by by-path and by serial$/],
+    [host('').replace('S1', 'S1, size: 60GB'), /^hosts\.yaml:5: the size of the disk of a is for by-path$/],
+    [host('').replace('serial: S1', 'by-path: pci-0, size: big'), /^hosts\.yaml:5: hosts\.a\.disk\.size is "big"/],
     [host('').replace('S1', `"S'1"`), /^hosts\.yaml:5: S'1 is not the name of a disk$/],
     [
       host('').replace('192.0.2.1', '"-oProxyCommand=x"'),

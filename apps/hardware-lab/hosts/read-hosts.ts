@@ -123,7 +123,10 @@ function complete(
   const at = (...keys: Path) => place(['hosts', name, ...keys])
   const missing = (what: string, remedy: string) => hostsFileError(at(), `the host ${name} has no ${what}`, remedy)
   const { bmc, disk, live, ssh, ignition, image } = settings
-  if (!disk) throw missing('disk', 'name the disk that is written by disk.serial, disk.wwn or disk.by-id')
+  if (!disk) throw missing('disk', 'name the disk that is written by disk.serial, disk.wwn, disk.by-id or disk.by-path')
+  refuseMixedDisk(disk, name, at('disk'))
+  if (settings.installer === 'built-in')
+    throw hostsFileError(at('installer'), `the built-in installer is for this machine, and ${name} is behind SSH`)
   if (!live) throw missing('live', 'say how its live system boots: live.iso, live.http, live.pxe or live.booted')
   if (ssh?.address === undefined) throw missing('ssh.address', 'name the address of its live system')
   if (!('booted' in live) && !bmc) throw missing('bmc', 'name its BMC, or say live: {booted: true}')
@@ -153,6 +156,16 @@ function complete(
   for (const [index, { matches }] of (settings['post-checks'] ?? []).entries())
     if (matches !== undefined) located(at('post-checks', index, 'matches'), () => new RegExp(matches))
   return host
+}
+
+/** A place is no identity of a disk: it is named by one or the other, and only a place needs the size. */
+function refuseMixedDisk(disk: Host['disk'], host: string, at: string): void {
+  const { size, 'by-path': byPath } = disk
+  const identity = (['serial', 'wwn', 'by-id', 'name'] as const).find((key) => disk[key] !== undefined)
+  if (byPath !== undefined && identity !== undefined)
+    throw hostsFileError(at, `the disk of ${host} is named by by-path and by ${identity}`, 'leave by-path out')
+  if (byPath === undefined && size !== undefined)
+    throw hostsFileError(at, `the size of the disk of ${host} is for by-path`, 'use expect.disk-size, or leave it out')
 }
 
 /** Puts the place in the file in front of a refusal. */

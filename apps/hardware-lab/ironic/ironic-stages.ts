@@ -1,7 +1,7 @@
 import { UserError, defined } from '../../../base/runtime/index.js'
 import type { ApiNode, Inventory, JsonObject, ProvisionState } from '../../../base/wire/index.js'
 import { withBootNonce } from '../../runs/index.js'
-import { refuseChanged, refuseUnexpected } from '../live/check-host.js'
+import { diskAtPlace, refuseChanged, refuseUnexpected } from '../live/check-host.js'
 import { hostStepsOf, verifiesBoot } from '../live/run-steps.js'
 import type { HostContext } from '../pipeline/context.js'
 import type { HostRunState } from '../pipeline/run-state.js'
@@ -94,6 +94,7 @@ export async function inspectHardware(context: HostContext, signal: AbortSignal)
     diskSerial: disk.serial,
     diskWwn: disk.wwn,
     diskSize: disk.size,
+    diskAtPlace: diskAtPlace(host, disk),
     contents: null,
   } satisfies Partial<HostRunState['facts']>)
   await refuseUnexpected(host, state.facts, () => Promise.resolve(inventory))

@@ -18,7 +18,7 @@ export async function checkHost(context: HostContext, signal: AbortSignal): Prom
   await using on = await access.openTarget(host, { readOnly: true, signal })
   const { ssh } = on
   if (ssh) state.live = { identity: { ...ssh.shell.identity }, hostKey: ssh.shell.hostKey }
-  const facts = await factsOf(on, state.facts)
+  const facts = await factsOf(host, on, state.facts)
   Object.assign(state.facts, facts)
   if (on.disk.inUse !== null)
     throw new UserError('disk-in-use', `${host.name} is not touched: ${on.disk.inUse}`, {
@@ -40,7 +40,13 @@ export async function refuseChanged({ host, state, folder }: HostContext): Promi
   await folder.remember(host.name, state.facts)
 }
 
-async function factsOf(on: RealTarget, before: HostFacts): Promise<Partial<HostFacts>> {
+/** Size and model, as lsblk has it, of a disk that is named by its place, where another may be plugged in; null for any other. */
+export const diskAtPlace = (
+  { disk }: Pick<Host, 'disk'>,
+  { size, model }: { size: number; model?: string | null },
+): string | null => (disk['by-path'] === undefined ? null : [`${size} bytes`, model?.trim()].filter(Boolean).join(', '))
+
+async function factsOf(host: Host, on: RealTarget, before: HostFacts): Promise<Partial<HostFacts>> {
   const { target, disk } = on
   const devices = await listBlockDevices(target)
   const device = devices.find(({ name }) => name === disk.path)
@@ -57,6 +63,7 @@ async function factsOf(on: RealTarget, before: HostFacts): Promise<Partial<HostF
     diskPath: disk.path,
     diskModel: disk.model,
     diskSize: disk.size,
+    diskAtPlace: diskAtPlace(host, { size: disk.size, model: device?.model ?? null }),
     diskSerial: isLoop ? null : (device?.serial ?? null),
     diskWwn: isLoop ? null : (device?.wwn ?? null),
     contents:
@@ -113,11 +120,13 @@ const IDENTITY_LABELS = {
   bmcSerial: 'serial number of the BMC',
   diskSerial: 'serial number of the disk',
   diskWwn: 'WWN of the disk',
+  diskAtPlace: 'disk at its place',
 } as const satisfies Record<keyof KnownHost, string>
 
 function refuseOther(name: string, known: KnownHost, now: HostFacts, file: string): void {
   const changed = (Object.keys(IDENTITY_LABELS) as (keyof KnownHost)[]).filter(
-    (key) => known[key] !== null && now[key] !== null && known[key] !== now[key],
+    // A file of an older version lacks newer keys.
+    (key) => (known[key] ?? null) !== null && now[key] !== null && known[key] !== now[key],
   )
   if (changed.length === 0) return
   const how = changed.map((key) => `the ${IDENTITY_LABELS[key]} is ${now[key]}, and was ${known[key]}`)

@@ -1,9 +1,11 @@
 import { sha256Hex } from '../../../base/bytes/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
 import { runStep, withBootNonce } from '../../runs/index.js'
-import { defined, errorChain, userError } from '../../../base/runtime/index.js'
+import { defined, errorChain, UserError, userError } from '../../../base/runtime/index.js'
 import type { Host } from '../hosts/host.js'
+import type { FoundDisk } from '../../../targets/index.js'
 import type { HostContext } from '../pipeline/context.js'
+import type { HostFacts } from '../pipeline/run-state.js'
 import { attachedTarget, outcomeUnknownError } from './attached-target.js'
 import { IMAGE_FILE_URL, imageFileOf } from '../images/host-image-files.js'
 
@@ -21,6 +23,7 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
   while (state.steps.done < steps.length) {
     const { step, args } = steps[state.steps.done]!
     await using on = await access.openTarget(host, { readOnly: false, signal })
+    refuseOtherDisk(host, state.facts, on.disk)
     const { runs, attempt, done } = state.steps
     const isOfEarlierProcess = runs.length > 0
     if (isOfEarlierProcess) await refuseRebooted(context, await on.target.boot())
@@ -67,6 +70,20 @@ export async function runSteps(context: HostContext, signal: AbortSignal): Promi
     await context.save()
   }
   return 'done'
+}
+
+/** Another disk may have been plugged in at the place since the host was checked, as while no process was at work. */
+function refuseOtherDisk(host: Host, { diskSize, diskModel }: HostFacts, { size, model }: FoundDisk): void {
+  if (host.disk['by-path'] === undefined || diskSize === null) return
+  if (size === diskSize && model === diskModel) return
+  const text = (...parts: unknown[]) => parts.filter(Boolean).join(', ')
+  const now = text(`${size} bytes`, model)
+  const known = text(`${diskSize} bytes`, diskModel)
+  throw new UserError(
+    'hardware-changed',
+    `${host.name} is not touched: the disk at its place is ${now}, and was ${known}`,
+    { remedy: 'find out which disk is plugged in there' },
+  )
 }
 
 /** A machine that was booted has lost its programs: whether they had ended is not known. */

@@ -38,6 +38,8 @@ export interface HostFacts {
   diskSerial: string | null
   diskWwn: string | null
   diskSize: number | null
+  /** Size and model of a disk that is named by its place; null for any other. */
+  diskAtPlace: string | null
   /** Partitions that would be destroyed; null where nothing has looked at them. */
   contents: string[] | null
 }
@@ -102,6 +104,7 @@ const noFacts = (): HostFacts => ({
   diskSerial: null,
   diskWwn: null,
   diskSize: null,
+  diskAtPlace: null,
   contents: [],
 })
 
@@ -122,7 +125,7 @@ export const newHostState = (name: string): HostRunState => ({
 })
 
 /** The identity of a host in the run before. */
-export type KnownHost = Pick<HostFacts, 'bmcSerial' | 'systemSerial' | 'diskSerial' | 'diskWwn'>
+export type KnownHost = Pick<HostFacts, 'bmcSerial' | 'systemSerial' | 'diskSerial' | 'diskWwn' | 'diskAtPlace'>
 
 /** The folder in which a run keeps all that it knows, so that another process can go on with it. */
 export class RunFolder {
@@ -183,8 +186,9 @@ export class RunFolder {
   }
 
   remember(name: string, facts: HostFacts): Promise<void> {
-    const { bmcSerial, systemSerial, diskSerial, diskWwn } = facts
-    return this.write(`known/${name}.json`, JSON.stringify({ bmcSerial, systemSerial, diskSerial, diskWwn }, null, 2))
+    const { bmcSerial, systemSerial, diskSerial, diskWwn, diskAtPlace } = facts
+    const known: KnownHost = { bmcSerial, systemSerial, diskSerial, diskWwn, diskAtPlace }
+    return this.write(`known/${name}.json`, JSON.stringify(known, null, 2))
   }
 
   /** The reports of earlier runs, the newest first. */

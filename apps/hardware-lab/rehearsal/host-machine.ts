@@ -11,12 +11,14 @@ export function makeHostMachine(host: Host, index: number): MachineSpec {
   const [first, second] = spec.disks as [DiskSpec, DiskSpec]
   const byId = disk['by-id']?.split('/').at(-1)
   const serial = disk.serial ?? byId?.split(/[_-]/).at(-1)
-  const size = Math.max(first.size, expect['disk-size'] === undefined ? 0 : parseSize(String(expect['disk-size'])))
+  const least = Math.max(first.size, expect['disk-size'] === undefined ? 0 : parseSize(String(expect['disk-size'])))
+  const size = disk.size === undefined ? least : parseSize(String(disk.size))
+  const byPath = disk['by-path']?.split('/').at(-1)
   const kernelName = disk.name?.replace(/^\/dev\//, '')
   const wanted: DiskSpec = {
     ...first,
     size,
-    ...defined({ name: kernelName, serial, wwn: disk.wwn, model: expect['disk-model'] }),
+    ...defined({ name: kernelName, byPath, serial, wwn: disk.wwn, model: expect['disk-model'] }),
   }
   const other = { ...second, name: second.name === wanted.name ? 'sdz' : second.name }
   const nics = spec.nics.map((nic, at) => (macs[at] === undefined ? nic : { ...nic, mac: macs[at].toLowerCase() }))

@@ -49,6 +49,21 @@ test('a rehearsed host goes through every stage, over Redfish and SSH, to a prov
   expect(steps).toBeGreaterThan(table)
 })
 
+test('a host whose disk is named by its place is installed there, and not touched once another disk is plugged in', async () => {
+  const place = 'by-path: pci-0000:00:04.0, size: 128GiB'
+  await using runs = await RehearsedRuns.make(hostsYaml(1).replace('serial: SERIAL-1', place))
+  expect(outcomes(await runs.run())).toEqual({ 'node-1': 'ok' })
+  const known = join(runs.folder, 'state/known/node-1.json')
+  const identity = JSON.parse(await readFile(known, 'utf8')) as Record<string, string>
+  expect(identity['diskAtPlace']).toMatch(/^137438953472 bytes/)
+  await writeFile(known, JSON.stringify({ ...identity, diskAtPlace: '64424509440 bytes' }))
+  const report = await runs.run()
+  expect(outcomes(report)).toEqual({ 'node-1': 'failed in check' })
+  expect(report.hosts[0]!.why).toMatch(
+    /^node-1 is not touched: the disk at its place is 137438953472 bytes.*, and was 64424509440 bytes$/,
+  )
+})
+
 test('hosts that fail stop no other, and each failure is named where it was', async () => {
   await using runs = await RehearsedRuns.make(hostsYaml(5, SHORT_STAGE_TIMES))
   const yaml = await readFile(join(runs.folder, 'hosts.yaml'), 'utf8')

@@ -1,5 +1,5 @@
 import type { RealTarget } from '../../runs/index.js'
-import { defined, seconds, UserError, type Clock } from '../../../base/runtime/index.js'
+import { defined, parseSize, seconds, UserError, type Clock } from '../../../base/runtime/index.js'
 import { listBlockDevices } from '../../../steps/index.js'
 import {
   LinkLost,
@@ -38,7 +38,7 @@ export async function openRehearsedTarget(
 async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clock: Clock): Promise<RealTarget> {
   const executor = new OperationExecutor(shell, clock)
   const name = `rehearsal of ${host.name}`
-  const { serial, wwn, 'by-id': byId, name: kernelName } = host.disk
+  const { serial, wwn, size, 'by-id': byId, 'by-path': byPath, name: kernelName } = host.disk
   const base = {
     name,
     executor,
@@ -52,11 +52,13 @@ async function onShell(host: Host, shell: SshShell, access: SshShellOptions, clo
     (each) =>
       (serial === undefined || each.serials.includes(serial)) &&
       (wwn === undefined || each.wwns.includes(wwn)) &&
+      (byPath === undefined || each.byPath === `/dev/disk/by-path/${byPath.split('/').at(-1)}`) &&
+      (size === undefined || each.size === parseSize(String(size))) &&
       (byId === undefined || each.serials.some((one) => byId.endsWith(one))) &&
       (kernelName === undefined || each.name === `/dev/${kernelName.replace(/^\/dev\//, '')}`),
   )
   if (!device)
-    throw new UserError('no-disk', `${name}: there is no disk ${serial ?? wwn ?? byId ?? kernelName}`, {
+    throw new UserError('no-disk', `${name}: there is no disk ${serial ?? wwn ?? byId ?? byPath ?? kernelName}`, {
       remedy: `nothing was written; it has ${devices.map((each) => `${each.name} (${each.serial})`).join(', ')}`,
     })
   const allowed = new Set<string>(host.allow ?? [])

@@ -17,6 +17,7 @@ const NO_FACTS = {
   diskModel: null,
   diskSerial: null,
   diskWwn: null,
+  diskAtPlace: null,
   diskSize: null,
   contents: null,
 }

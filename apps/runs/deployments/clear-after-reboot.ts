@@ -19,6 +19,9 @@ export async function clearDiskAfterReboot(on: RealTarget, logger: Logger): Prom
     const now = again.ssh!.shell.identity
     // In the same boot the step itself has cleared the disk.
     if (compareIdentities(ssh.shell.identity, now) !== 'rebooted') return
+    // Another disk may be plugged in where this one was.
+    if (again.disk.size !== disk.size || again.disk.model !== disk.model)
+      throw new Error(`${again.disk.path} is another disk than before the reboot`)
     await makeUnbootable(again.target, again.disk.path, logger)
   } catch (error) {
     logger('error', `${disk.path} may still be bootable: ${errorChain(error).join(': ')}`)

@@ -47,7 +47,7 @@ function failureHtml(error: unknown): Html {
 }
 
 function readBackHtml(report: DeploymentReport): Html {
-  const { disk, partitions, ignition, kernel_arguments: kargs, confinement, checks, ok } = report
+  const { disk, partitions, ignition, kernel_arguments: kargs, installer, confinement, checks, ok } = report
   return markup`<h2>Read back from the disk</h2>
 <p>${ok ? 'The disk matches the request.' : markup`<b class="bad">The disk does not match the request.</b>`}</p>
 ${checkTable(checks)}
@@ -68,6 +68,7 @@ ${factList([
   ],
   ['Files', ignition?.files.map((path) => markup`<code>${path}</code><br>`)],
   ['Units', ignition?.units.map((unit) => markup`<code>${unit}</code><br>`)],
+  ['Written by', installer],
   ['Confined by', confinement],
 ])}
 ${

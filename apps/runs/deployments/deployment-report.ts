@@ -60,6 +60,8 @@ export interface DeploymentReport {
   } | null
   kernel_arguments: string[]
   seconds: Partial<Record<StageName, number>>
+  /** Installer that wrote a real target: its path, or that it is ironstage's own. */
+  installer?: string
   /** Mechanism that confined the commands on a real target to its disk. */
   confinement?: string
   checks: DiskCheck[]

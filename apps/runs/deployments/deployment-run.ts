@@ -41,6 +41,12 @@ export interface DeploymentRunOptions {
   logger: Logger
 }
 
+/** A network namespace begins with its loopback interface down. */
+const LOOPBACK_REMEDY = 'switch the loopback interface on: ip link set lo up'
+
+const isLoopbackDown = (error: unknown, url: string): boolean =>
+  new URL(url).hostname === '127.0.0.1' && errorChain(error).some((line) => line.includes('ENETUNREACH'))
+
 /** Phases in which deployments differ. */
 export interface DeploymentPhases {
   enroll: () => Promise<string>
@@ -127,7 +133,7 @@ export class DeploymentRun {
     if (error instanceof ConnectionFailed)
       return new UserError('ironic-unreachable', `no Ironic answers at ${url}`, {
         cause: error,
-        remedy: ERRORS['ironic-unreachable'].remedy,
+        remedy: isLoopbackDown(error, url) ? LOOPBACK_REMEDY : ERRORS['ironic-unreachable'].remedy,
       })
     return error
   }

@@ -1,14 +1,6 @@
 import { PROMPT_PACE } from '../../../agent/index.js'
 import { checkMetalImage, ImageDigests } from '../../../machine/index.js'
-import {
-  defined,
-  errorChain,
-  Mutex,
-  openInScope,
-  UserError,
-  randomUuid,
-  type Random,
-} from '../../../base/runtime/index.js'
+import { defined, Mutex, openInScope, UserError, randomUuid, type Random } from '../../../base/runtime/index.js'
 import type { IronicClient } from '../../../base/wire/index.js'
 import { readPartitions } from '../../../steps/index.js'
 import { withBootNonce } from './boot-nonce.js'
@@ -25,6 +17,8 @@ import { reportAfterReboot, chosenDisk, waitForReboot } from './real-first-boot.
 import { composeStage } from '../../../lab/index.js'
 import { fetchBy, LabClient } from '../../../control/index.js'
 import { DeploymentRun, WHOLE_JOURNAL } from './deployment-run.js'
+import { NodeSearch } from './node-search.js'
+import { ERRORS } from '../errors.js'
 
 export interface RealDeploymentOptions extends DeploymentRequest {
   on: RealTarget
@@ -57,6 +51,8 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
   const { clock, random, logger, managers, verifyBoot = false } = options
   const ignition = checkedIgnition(options.ignition, options.checkIgnition ?? true, logger)
   const reboots = rebootsOf(options)
+  const { installerFails } = options.on.target
+  if (installerFails) throw installerFails
   const { config, nonce } = verifyBoot ? withBootNonce(ignition, random) : { config: ignition, nonce: null }
   await using image = await openImage(options)
   const { on } = image
@@ -68,12 +64,15 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
     ...defined({ journal: options.onDetails ? WHOLE_JOURNAL : undefined, managers }),
   })
   const clean = on.target.has('cleaning')
-  await using agents = new NodeAgent({ ...options, on }, own.url, reboots)
+  const agentFailure = new AbortController()
+  const signal = AbortSignal.any([options.signal, agentFailure.signal])
+  await using agents = new NodeAgent({ ...options, on }, own.url, reboots, (why) => agentFailure.abort(why))
   own.events.listen((event) => {
     if (event.kind === 'node') agents.follow(event.node)
   })
   const run = new DeploymentRun({
     ...options,
+    signal,
     client: own.client,
     control: new LabClient(own.url, { fetch: fetchBy(own.transport), headers: own.headers }),
     url: own.url,
@@ -99,12 +98,18 @@ export async function runRealDeployment(options: RealDeploymentOptions): Promise
       return reportAfterReboot(on, hostname, run.seconds, verified)
     },
   })
-  const confined = running.then((report) => ({ ...report, confinement: on.target.confinement }))
-  return await confined.catch(async (error: unknown) => {
+  const named = running.then((report) => ({ ...report, ...writtenBy(on) }))
+  return await named.catch(async (error: unknown) => {
     if (run.seconds.deploy === undefined && !options.signal.aborted) await clearDiskAfterReboot(on, logger)
     throw error
   })
 }
+
+/** Installer and confinement of a target, for the report. */
+const writtenBy = ({ target, installer }: RealTarget) => ({
+  confinement: target.confinement,
+  ...defined({ installer: installer ?? undefined }),
+})
 
 /** The image of a deployment as its target reaches it. */
 interface ReachableImage extends AsyncDisposable {
@@ -157,8 +162,8 @@ async function enrollRealNode(
     properties: { root_device: { name: on.disk.path }, cpu_arch: 'x86_64' },
     automated_clean: clean,
   })
-  // Ironic's generic boot interfaces require a port.
-  if (reboots) await client.createPort({ node_uuid: uuid, address: await readFirstMac(on, random) })
+  // Ironic's generic boot interfaces require a port, and an Ironic elsewhere would find no node without one.
+  await client.createPort({ node_uuid: uuid, address: await readFirstMac(on, random) })
   return uuid
 }
 
@@ -219,15 +224,21 @@ class NodeAgent implements AsyncDisposable {
   #agent: RealAgent | undefined
   #wanted = false
   #starts = 0
+  readonly #search: NodeSearch
 
-  /** @param keepRunning an agent that reboots its machine must outlive Ironic's work on the node */
+  /**
+   * @param keepRunning an agent that reboots its machine must outlive Ironic's work on the node
+   * @param onFailure called with the reason for which there will be no agent
+   */
   constructor(
     options: RealDeploymentOptions,
     ironicUrl: string,
     private readonly keepRunning: boolean,
+    private readonly onFailure: (why: UserError) => void,
   ) {
     this.#options = options
     this.#ironicUrl = ironicUrl
+    this.#search = new NodeSearch({ clock: options.clock, logger: options.logger, onFailure })
   }
 
   follow({ uuid: nodeUuid, provision_state: state }: { uuid: string; provision_state: string }): void {
@@ -236,14 +247,17 @@ class NodeAgent implements AsyncDisposable {
     this.#wanted = wanted
     void this.#lock
       .run(() => this.#switch(nodeUuid, wanted))
-      .catch((error: unknown) => {
-        this.#options.logger('error', `the agent does not start: ${errorChain(error).join(': ')}`)
+      .catch((cause: unknown) => {
+        this.onFailure(
+          new UserError('no-agent', 'the agent does not start', { cause, remedy: ERRORS['no-agent'].remedy }),
+        )
       })
   }
 
   async #switch(nodeUuid: string, wanted: boolean): Promise<void> {
     await this.#agent?.[Symbol.asyncDispose]()
     this.#agent = undefined
+    this.#search.restart()
     if (!wanted) return
     const { on, managers, clock, random, logger, onEvent } = this.#options
     this.#agent = await openRealAgent({
@@ -255,6 +269,7 @@ class NodeAgent implements AsyncDisposable {
       random,
       logger,
       ...defined({ managers }),
+      onSearch: (search) => this.#search.tried(search),
       onProgress: (progress) => {
         const { step } = progress
         if (progress.kind === 'stage') onEvent({ event: 'progress', step, stage: progress.name })

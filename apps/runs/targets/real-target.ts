@@ -35,12 +35,12 @@ export const REAL_CAPABILITIES: readonly TargetCapability[] = [
 export interface RealTargetRequest {
   /** `local:/dev/disk/by-id/...`, `local:FILE`, `local`, `ssh://user@host:port`. */
   target: string
-  /** The disk, when the target has none: a serial number, a WWN or a by-id name; or a kernel name with `yesErase`. */
+  /** The disk, when the target has none: a serial number, a WWN, a by-id or by-path name; or a kernel name with `yesErase`. */
   device?: string | undefined
   yesErase?: string | undefined
   allow: readonly TargetCapability[]
   disposable: boolean
-  /** Path of coreos-installer on the target. */
+  /** Path of coreos-installer on the target, or `built-in`. */
   installer?: string | undefined
   /** Path of the machine's root file system, when this runs in a container on it. */
   root?: string | undefined
@@ -70,7 +70,7 @@ export interface RealTargetOptions extends RealTargetRequest {
 export interface RealTarget extends AsyncDisposable {
   readonly target: GuardedTarget
   readonly disk: FoundDisk
-  /** Path of coreos-installer; null when it is missing and the target is read only. */
+  /** Name of the installer for reports; null when it is missing and the target is read only. */
   readonly installer: string | null
   /** File that is used as the disk; null for a real disk. */
   readonly file: string | null
@@ -130,7 +130,7 @@ function sshDisk({ target, device }: Pick<RealTargetRequest, 'target' | 'device'
   if (device !== undefined) return device
   throw new UserError('target', `no option says which disk of ${target} may be written`, {
     kind: 'usage',
-    remedy: 'use --device SERIAL|WWN|BY-ID-NAME; lsblk -o NAME,SERIAL,WWN there shows them',
+    remedy: 'use --device SERIAL|WWN|BY-ID-NAME; lsblk -o NAME,SERIAL,WWN and ls /dev/disk/by-path there show them',
   })
 }
 
@@ -162,6 +162,8 @@ const asDevice = (device: string): string =>
       ? `/dev/${device}`
       : `/dev/disk/by-id/${device}`
 
+const byPlace = (disk: string): boolean => disk.startsWith('/dev/disk/by-path/')
+
 /** Text of `--plan`: the actions, as far as they are known without contacting the target. */
 export function planText(request: RealTargetRequest, does: string): string[] {
   const { target, device, yesErase, allow, disposable, ssh } = request
@@ -173,7 +175,7 @@ export function planText(request: RealTargetRequest, does: string): string[] {
   } else if (disk.startsWith('/dev/')) diskSelector(disk, yesErase)
   return [
     `plan for ${target}; nothing was contacted, read or written`,
-    `  disk       ${disk}${yesErase === undefined ? '' : `, if its serial number or WWN is ${yesErase}`}; all others are hidden and refused`,
+    `  disk       ${disk}${yesErase === undefined ? '' : `, if its ${byPlace(disk) ? 'size' : 'serial number or WWN'} is ${yesErase}`}; all others are hidden and refused`,
     `  does       ${does}`,
     `  allowed    ${allow.length === 0 ? 'nothing beside that' : allow.join(', ')}`,
     `  not done   ${REAL_CAPABILITIES.filter((capability) => capability !== 'unguarded' && !allow.includes(capability)).join(', ') || 'nothing'}`,

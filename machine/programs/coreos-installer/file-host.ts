@@ -2,17 +2,22 @@ import * as fs from 'node:fs'
 import { basename } from 'node:path'
 import { readNamedFileSync, type Clock } from '../../../base/runtime/index.js'
 import { fileSource, type ProxySettings } from '../../../base/bytes/index.js'
-import { openFileDisk } from '../../disk/file-disk.js'
+import { openBlockDevice, openFileDisk } from '../../disk/file-disk.js'
 import type { FileTree } from '../../file-tree.js'
 import { openedFolder, type FoundDevice, type InstallerHost } from './installer-host.js'
+
+/** Folder that only a cell of a guarded target has. */
+const CELL = '/run/ironstage-cell'
 
 /**
  * This computer, with a plain file for the disk; no other file is opened for writing. Disposing of it closes the disk.
  *
- * @param options.sectorSize sector size of the disk, 512 or 4096
+ * @param options.sectorSize sector size of a file, 512 or 4096
+ * @param options.blockDevice accept a block device instead, in a cell, where there is no other than the named disk
  */
 export function fileHost(options: {
   sectorSize: number
+  blockDevice?: boolean
   architecture: string
   proxies: ProxySettings
   clock: Clock
@@ -31,6 +36,11 @@ export function fileHost(options: {
     findDisk: async (path) => {
       const stat = fs.statSync(path, { throwIfNoEntry: false })
       if (!stat) return undefined
+      if (stat.isBlockDevice() && options.blockDevice && fs.existsSync(CELL)) {
+        const found = await openNode(path, stat.rdev, clock)
+        opened.push(found)
+        return found
+      }
       if (stat.isBlockDevice()) return { refusal: `"${path}" is a true block device, and only plain files are written` }
       if (!stat.isFile()) return { refusal: `"${path}" is not a block device` }
       const device = await openFileDisk({ path, name: basename(path), sectorSize, clock })
@@ -46,6 +56,21 @@ export function fileHost(options: {
     },
   }
 }
+
+/** Opens a device node by what sysfs has of its number. */
+async function openNode(path: string, rdev: number, clock: Clock): Promise<FoundDevice> {
+  const number = `${(rdev >> 8) & 0xfff}:${(rdev & 0xff) | ((rdev >> 12) & 0xfff00)}`
+  const folder = `/sys/dev/block/${number}`
+  const read = (name: string) => Number(fs.readFileSync(`${folder}/${name}`, 'utf8'))
+  const partition = fs.existsSync(`${folder}/partition`)
+  const sectorSize = read(partition ? '../queue/logical_block_size' : 'queue/logical_block_size')
+  const size = read('size') * SYSFS_SECTOR
+  const device = await openBlockDevice({ path, name: basename(path), sectorSize, size, clock })
+  return { node: path, device, partition }
+}
+
+/** Unit of sizes in sysfs, also for disks with other sectors. */
+const SYSFS_SECTOR = 512
 
 /** The files of this computer. */
 const hostFiles: FileTree = {

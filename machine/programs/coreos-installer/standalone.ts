@@ -10,6 +10,8 @@ export interface FileInstallation {
   args: readonly string[]
   /** Sector size of the disk, 512 or 4096, which a plain file does not have. */
   sectorSize: number
+  /** True if the disk is a block device, which only the cell of a guarded target has. */
+  blockDevice?: boolean
   /** Architecture as `uname -m` prints it. */
   architecture: string
   /** Proxies for what it fetches; none by default. */
@@ -29,8 +31,8 @@ export interface FileInstallation {
  * @returns its exit code; rejects with the signal's reason once that is aborted
  */
 export async function installToFile(options: FileInstallation): Promise<number> {
-  const { args, sectorSize, architecture, proxies = {}, stdout, stderr, ...process } = options
-  await using host = fileHost({ sectorSize, architecture, proxies, clock: options.clock })
+  const { args, sectorSize, blockDevice = false, architecture, proxies = {}, stdout, stderr, ...process } = options
+  await using host = fileHost({ sectorSize, blockDevice, architecture, proxies, clock: options.clock })
   const text = (part: string | Uint8Array) => (typeof part === 'string' ? part : Buffer.from(part).toString())
   return await runInstaller({
     ...process,

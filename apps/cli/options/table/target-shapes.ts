@@ -28,13 +28,15 @@ export const TARGET_SHAPES = {
   device: {
     value: 'DISK',
     description:
-      'the one disk of a real target that may be written: its serial number, WWN or name below /dev/disk/by-id; a kernel ' +
-      'name only with --yes-erase',
+      'the one disk of a real target that may be written: its serial number, WWN or name below /dev/disk/by-id; for one ' +
+      'that has none, as of virtio, its name below /dev/disk/by-path; a kernel name only with --yes-erase',
     schema: OPTION_TEXT_SCHEMA,
   },
   'yes-erase': {
-    value: 'SERIAL|WWN',
-    description: 'serial number or WWN that the disk must have when --device is a kernel name',
+    value: 'SERIAL|WWN|SIZE',
+    description:
+      'serial number or WWN that the disk must have when --device is a kernel name; size, as 60GB, that it must have when ' +
+      '--device is a name below /dev/disk/by-path',
     schema: OPTION_TEXT_SCHEMA,
   },
   allow: {
@@ -54,10 +56,12 @@ export const TARGET_SHAPES = {
     schema: ABSOLUTE_PATH,
   },
   installer: {
-    value: 'PATH',
+    value: 'PATH|built-in',
     example: '/usr/bin/coreos-installer',
-    description: 'path of coreos-installer on the real target (default: the one on its PATH)',
-    schema: ABSOLUTE_PATH,
+    description:
+      'path of coreos-installer on the real target (default: the one on its PATH); on this host also built-in, that of ' +
+      'ironstage, which needs neither udev nor a kernel that reads GPT',
+    schema: { ...ABSOLUTE_PATH, pattern: `^built-in$|${ABSOLUTE_PATH.pattern}` },
   },
   'host-key': {
     value: '[PHASE=]SHA256:...',
