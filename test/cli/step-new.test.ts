@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
@@ -21,6 +21,22 @@ describe('ironstage step new', () => {
     const run = command(['step', 'run', step, '--steps', join(dir, `${file}.ts`), '--args', '{"note": "hi"}'])
     expect(await run.ended, run.stderr).toBe(0)
     expect(run.stdout).toContain('/dev/sda')
+  })
+
+  test('prints what runs it: first the installation, where the packages are not there', async () => {
+    const alone = command(['step', 'new', 'mine', '--dir', await scratch()])
+    expect(await alone.ended).toBe(0)
+    expect(alone.stdout).toMatch(/^ {2}first: {5}npm install --save-dev ironstage vitest$/m)
+    expect(alone.stdout).toMatch(/^ {2}run it: {4}npx ironstage step run mine --steps \S+mine\.ts --target sim/m)
+
+    const project = await scratch()
+    for (const name of ['ironstage', 'vitest']) {
+      await mkdir(join(project, 'node_modules', name), { recursive: true })
+      await writeFile(join(project, 'node_modules', name, 'package.json'), JSON.stringify({ name, version: '0.1.0' }))
+    }
+    const installed = command(['step', 'new', 'mine', '--dir', join(project, 'steps')])
+    expect(await installed.ended).toBe(0)
+    expect(installed.stdout).not.toContain('npm install')
   })
 
   test('never writes over what is there', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
 import { standardManagers } from '../../../steps/index.js'
 import { makeFolder, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
@@ -37,14 +38,29 @@ export async function stepNew(
     written.push(path)
   }
   const shown = /^[./]/.test(file) ? file : `./${file}`
+  const missing = missingPackages(resolve(dir))
   stdout.lines([
     `${file} is the step, ${test} its test.`,
     '',
-    '  test it:   npx vitest run ' + test,
-    `  run it:    ironstage step run ${names.step} --steps ${shown} --target sim --args '{"note": "hello"}'`,
-    `  serve it:  ironstage up --nodes 1 --steps ${shown}`,
+    ...(missing.length > 0 ? [`  first:     npm install --save-dev ${missing.join(' ')}`] : []),
+    `  test it:   npx vitest run ${test}`,
+    `  run it:    npx ironstage step run ${names.step} --steps ${shown} --target sim --args '{"note": "hello"}'`,
+    `  serve it:  npx ironstage up --nodes 1 --steps ${shown}`,
   ])
   return 0
+}
+
+/** Packages that the step, its test and the printed commands need, and that Node.js does not find from the folder. */
+function missingPackages(folder: string): string[] {
+  const nodePath = createRequire(join(folder, 'a-step.js'))
+  return ['ironstage', 'vitest'].filter((name) => {
+    try {
+      nodePath.resolve(`${name}/package.json`)
+      return false
+    } catch {
+      return true
+    }
+  })
 }
 
 /** Writes without replacing: the file system refuses an existing file, also one made at the same moment. */

@@ -9,6 +9,7 @@ import {
   readNested,
   UserError,
   yamlPlace,
+  yamlProblem,
   readNamedText,
 } from '../../../base/runtime/index.js'
 import { schemaCheck, schemaProblem } from '../../../base/schemas/index.js'
@@ -44,8 +45,10 @@ export function parseHosts(text: string, path: string): HostsFile {
   const lineOf = (keys: Path) => yamlPlace(document, keys, lines)?.line ?? 1
   const place: DescribePlace = (keys) => `${path}:${lineOf(keys)}`
   const [broken] = document.errors
-  if (broken)
-    throw hostsFileError(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
+  if (broken) {
+    const { line, message, shown } = yamlProblem(text, broken)
+    throw hostsFileError(`${path}:${line}`, [message, ...shown].join('\n'))
+  }
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
   located(path, () => checkNesting(value, path))
   if (!hostsCheck.accepts(value)) throw hostsSchemaError(hostsCheck.errors(), place)
