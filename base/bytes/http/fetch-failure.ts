@@ -40,7 +40,7 @@ const FAILURES = {
     'give the user in the URL of the proxy: http://USER:PASSWORD@HOST:PORT',
   ],
   'bad-proxy': [
-    'the proxy for {at} is none that speaks HTTP',
+    'the proxy for {at} does not speak HTTP',
     'name one by http://HOST:PORT in http_proxy, https_proxy or all_proxy, or this host in no_proxy',
   ],
   'redirect-loop': ['{at} redirects without end', 'use the URL at which the file really is'],

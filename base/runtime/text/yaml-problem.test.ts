@@ -27,4 +27,5 @@ test('of a long line the part with the place is shown', () => {
 
 test('a line that may hold a password is not shown', () => {
   expect(problemOf('bmc:\n  password: hush: b\n').shown).toEqual([])
+  expect(problemOf('bmc:\n  password:\n    text: hush: b\n').shown).toEqual([])
 })

@@ -10,7 +10,7 @@ export interface YamlProblem {
   readonly col: number
   /** `this is not YAML: Nested mappings are not allowed in compact mappings` */
   readonly message: string
-  /** The line itself, and a mark below the column; empty for a line that may hold a password. */
+  /** The line itself, and a mark below the column; empty where it, or a key just above it, may hold a password. */
   readonly shown: readonly string[]
 }
 
@@ -26,12 +26,15 @@ export function yamlProblem(text: string, { message, pos: [offset] }: YamlError)
   const col = before.at(-1)!.length + 1
   // With `prettyErrors` the parser adds the place, and the lines there.
   const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
-  const whole = (text.split('\n')[line - 1] ?? '').replace(/\r$/, '')
+  const near = text.split('\n').slice(Math.max(0, line - 3), line)
+  const whole = near.at(-1)!.replace(/\r$/, '')
   const from = Math.max(0, col - MAX_SHOWN)
   return {
     line,
     col,
     message: `this is not YAML: ${reason}`,
-    shown: SECRET_WORDS.test(whole) ? [] : [whole.slice(from, from + MAX_SHOWN), `${' '.repeat(col - 1 - from)}^`],
+    shown: SECRET_WORDS.test(near.join(' '))
+      ? []
+      : [whole.slice(from, from + MAX_SHOWN), `${' '.repeat(col - 1 - from)}^`],
   }
 }

@@ -110,7 +110,7 @@ export interface Example {
   text: string
 }
 
-/** What an export's docstring says. */
+/** Texts of an export's docstring. */
 export interface ExportDoc {
   text: string
   examples: string[]
