@@ -17,7 +17,8 @@ const EPILOGUE = `
 Every command and subcommand has --help, which names the environment variable of
 each option (IRONSTAGE_PORT); its key in a file of --config has the same words
 (port). iso, pxe and coreos-installer have only coreos-installer's own options.
-Exit codes: 0 for success, 1 for a failure, 2 for wrong usage.
+Exit codes: 0 for success, 1 for a failure, 2 for wrong usage: an option or an
+argument is wrong, or names a file that cannot be read.
 
 First steps: ironstage deploy, or ironstage up --nodes 3`
 

@@ -34,19 +34,41 @@ export async function withLab<T>(
     return await work(lab)
   } catch (error) {
     if (stopped.aborted) throw error
-    if (error instanceof ControlRefused) {
-      const { code, message, remedy, status } = error
-      throw new UserError(code as ErrorCode, message, {
-        kind: status === 400 ? 'usage' : 'failure',
-        ...defined({ remedy: remedy ?? undefined }),
-      })
-    }
+    if (error instanceof ControlRefused) throw await refusalInCommand(error, lab)
     if (error instanceof UserError) throw error
+    // The client's own sentence around the cause only says that no answer came.
+    const cause = error instanceof Error ? (error.cause ?? error) : error
     throw new UserError('lab-unreachable', `no ironstage answers at ${lab.url}`, {
-      cause: error,
+      cause,
       remedy: ERRORS['lab-unreachable'].remedy,
     })
   }
+}
+
+/** The remedies of the API name its calls; a command's user has commands. */
+const COMMAND_REMEDIES: Readonly<Record<string, string>> = {
+  'bad-request': "see the command's --help",
+  'no-such-fault': 'ironstage fault list shows the faults',
+  'not-reached': 'ironstage journal --node NODE shows what happened',
+}
+
+async function refusalInCommand({ code, message, remedy, status }: ControlRefused, lab: LabClient): Promise<UserError> {
+  const shown = code === 'no-such-node' ? await nodesToName(lab) : (COMMAND_REMEDIES[code] ?? remedy ?? undefined)
+  return new UserError(code as ErrorCode, message, {
+    kind: status === 400 ? 'usage' : 'failure',
+    ...defined({ remedy: shown }),
+  })
+}
+
+/** Nodes that a remedy names. */
+const MAX_NAMED_NODES = 5
+
+async function nodesToName(lab: LabClient): Promise<string> {
+  const { nodes } = await lab.nodes()
+  const named = nodes.slice(0, MAX_NAMED_NODES).map(({ name, uuid }) => name ?? uuid)
+  if (named.length === 0) return 'the lab has no nodes: enroll one first'
+  const more = nodes.length - named.length
+  return `name one of its nodes: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** A `fetch` with the certificates of the environment, whose answers may take their time. */

@@ -8,7 +8,7 @@ export function apiPages(report: string): MadePage[] {
     return {
       to: `reference/api/${name.replace('/', '-')}`,
       text: name,
-      markdown: `# ${name}\n\nThe exports of \`${name}\` with their declarations. An editor shows what each is, with an example for each value.\n${lines.join('\n').replace(/^### /gm, '## ')}`,
+      markdown: `# ${name}\n\nThe exports of \`${name}\`: what each is, its declaration, and examples.\n${lines.join('\n').replace(/^### /gm, '## ')}`,
     }
   })
 }

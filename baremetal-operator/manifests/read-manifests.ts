@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml'
+import { isScalar, LineCounter, parseAllDocuments, visit, type Document, type YAMLError } from 'yaml'
 import {
   completeValue,
   CRD_COMPILER_OPTIONS,
@@ -8,7 +8,15 @@ import {
   pruneValue,
   type ManifestKind,
 } from '../../base/kubernetes/index.js'
-import { checkNesting, nearestWord, pointerParts, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
+import {
+  checkNesting,
+  nearestWord,
+  pointerParts,
+  readNested,
+  UserError,
+  yamlPlace,
+  yamlProblem,
+} from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
 import type { Complaint } from './manifest-rules.js'
 import type { Metal3Manifest } from './manifest-types.js'
@@ -24,6 +32,8 @@ export interface ManifestFinding {
   line: number | null
   column: number | null
   message: string
+  /** The line of a text that is not YAML, and a mark below its column; never of a file with a Secret. */
+  shown?: readonly string[]
 }
 
 /** One document of a file. */
@@ -63,11 +73,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
       return { kind, file, document: index + 1, path: fieldPathText(path), line, column, message }
     }
     if (document.errors.length > 0) {
-      for (const { message, pos } of document.errors) {
-        const { line, col } = lines.linePos(pos[0])
-        const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
-        findings.push({ ...finding('error', [], `this is not YAML: ${reason}`), line, column: col })
-      }
+      for (const error of document.errors) findings.push(syntaxFinding(finding, text, error))
       continue
     }
     for (const { key, at } of repeatedKeys(document)) {
@@ -102,6 +108,13 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
 function withoutKind(value: unknown): string {
   const isHostsFile = typeof value === 'object' && value !== null && 'hosts' in value
   return `this is no Kubernetes object: it has no kind${isHostsFile ? '; a hosts file is for ironstage run' : ''}`
+}
+
+function syntaxFinding(finding: ReadManifest['finding'], text: string, error: YAMLError): ManifestFinding {
+  const { line, col, message, shown } = yamlProblem(text, error)
+  const found: ManifestFinding = { ...finding('error', [], message), line, column: col }
+  // A line of a Secret may be its password.
+  return /\bkind\W+Secret\b/.test(text) ? found : { ...found, shown }
 }
 
 /** Keys that a mapping has again, with their positions. */

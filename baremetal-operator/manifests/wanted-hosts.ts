@@ -79,7 +79,7 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
   findings.push(...taken.flatMap((read) => hostlessFinding(read, seen) ?? []))
   // Secrets and objects of other operators alone are a wrong file.
   if (taken.every(({ manifest }) => manifest.kind === 'Secret') && findings.every(({ kind }) => kind === 'note'))
-    findings.push(...files.map(({ name }) => withoutHost(name)))
+    findings.push(...files.map(({ name }) => withoutHost(name, taken)))
   return { hosts: hosts.filter(({ name }) => !twice.has(name)), findings }
 }
 
@@ -193,15 +193,16 @@ function hostlessFinding(read: ReadManifest, hosts: ReadonlyMap<string, string>)
   return read.finding('note', [], calls === undefined ? waits : `${waits}; then ${calls}`)
 }
 
-const withoutHost = (file: string): ManifestFinding => ({
-  kind: 'error',
-  file,
-  document: null,
-  path: '',
-  line: null,
-  column: null,
-  message: 'there is no BareMetalHost in it',
-})
+/** @param taken all of these are Secrets */
+function withoutHost(file: string, taken: readonly ReadManifest[]): ManifestFinding {
+  const secrets = taken.filter((read) => read.file === file).map(({ manifest }) => manifest.metadata.name)
+  const found = secrets.length === 1 ? `the Secret ${secrets[0]}` : `the Secrets ${secrets.join(', ')}`
+  const message =
+    secrets.length === 0
+      ? 'there is no BareMetalHost in it; name a file with an object of this kind'
+      : `there is no BareMetalHost in it, only ${found}; name the file with the host too`
+  return { kind: 'error', file, document: null, path: '', line: null, column: null, message }
+}
 
 const wantedKeyOf = ({ namespace = DEFAULT_NAMESPACE, name }: { namespace?: string; name: string }) =>
   `${namespace}/${name}`

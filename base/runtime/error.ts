@@ -74,7 +74,8 @@ export async function during<T>(doing: string, work: () => Promise<T> | T): Prom
 }
 
 /**
- * The messages of an error and its causes, outermost first.
+ * The messages of an error and its causes, outermost first. An error that says in words what its cause means
+ * (`saysCause`) stands for both.
  *
  * @example
  * import { errorChain, UserError } from 'ironstage'
@@ -84,9 +85,14 @@ export async function during<T>(doing: string, work: () => Promise<T> | T): Prom
  */
 export function errorChain(error: unknown): string[] {
   const chain: string[] = []
-  for (let e = error; e !== undefined && e !== null; e = e instanceof Error ? e.cause : undefined)
+  for (let e = error; e !== undefined && e !== null; e = causeToSay(e))
     chain.push(e instanceof Error ? e.message : String(e))
   return chain
+}
+
+function causeToSay(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined
+  return 'saysCause' in error && error.saysCause === true ? undefined : error.cause
 }
 
 const DISK_FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])

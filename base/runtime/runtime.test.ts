@@ -53,6 +53,15 @@ describe('errors', () => {
     expect(userError(error)).toBe(cause)
     expect(userError(new Error('other'))).toBeUndefined()
   })
+
+  test('do not say a cause again that one of them has put into words', () => {
+    const system = new Error('connect ECONNREFUSED 127.0.0.1:1')
+    const explained = Object.assign(new Error('nothing listens at 127.0.0.1:1', { cause: system }), { saysCause: true })
+    expect(errorChain(new Error('no answer', { cause: explained }))).toEqual([
+      'no answer',
+      'nothing listens at 127.0.0.1:1',
+    ])
+  })
 })
 
 describe('a scope', () => {

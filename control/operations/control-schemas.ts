@@ -88,7 +88,8 @@ export const MODE = typedSchema<{ mode: string }>(
       mode: {
         type: 'string',
         pattern: '^(manual|auto|real|x[0-9]+(\\.[0-9]+)?)$',
-        description: 'manual: only by advance; auto: jumps whenever nothing moves; real; xN: N times as fast',
+        description:
+          'real, xN (N times as fast, such as x60), manual (stands still until advanced) or auto (jumps over waits)',
       },
     },
     ['mode'],

@@ -91,7 +91,7 @@ export class ClockControl {
     else if (speed >= MIN_CLOCK_SPEED && speed <= MAX_CLOCK_SPEED) clock.mode = speed
     else
       throw new UserError('bad-request', `${mode} is not a mode of a clock`, {
-        remedy: `manual, auto, real, or xN as in x60, with N from ${MIN_CLOCK_SPEED} to ${MAX_CLOCK_SPEED}`,
+        remedy: `use real, manual, auto, or xN such as x60, with N from ${MIN_CLOCK_SPEED} to ${MAX_CLOCK_SPEED}`,
       })
     this.#note(`the clock is ${mode}`)
     return this.report()

@@ -255,7 +255,7 @@ function explained(path: string, error: unknown): unknown {
     return new UserError('image-unreadable', `the image ${path} cannot be read: ${error.message}`, {
       remedy: ERRORS['image-unreadable'].remedy,
       cause: error,
-      kind: 'failure',
+      kind: 'usage',
     })
   return error
 }

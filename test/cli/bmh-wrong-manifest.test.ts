@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { host } from '../kit/commands/bmh.js'
 import { command } from '../kit/commands/command.js'
 
+const NOT_YAML = 'document 1 (line 2 col 4): this is not YAML: Nested mappings are not allowed in compact mappings'
+
 describe('a manifest that is wrong', () => {
   const wrong = (spec: string) => host(spec)
   test.each<[string, string, string]>([
@@ -61,7 +63,14 @@ describe('a manifest that is wrong', () => {
       "document 1, spec.bmc.address (line 6 col 9): Unknown BMC type 'redfsh' for address redfsh://10.0.0.5/redfish/v1/Systems/1",
     ],
     ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is not YAML'],
-    ['nothing', '# nothing\n', 'there is no BareMetalHost in it'],
+    ['YAML, whose line is shown', 'a: 1\nb: c: d\n', `${NOT_YAML}\n    | b: c: d\n    |    ^\n`],
+    ['YAML of a Secret, whose line is not shown', 'kind: Secret\nb: c: hush\n', `${NOT_YAML}\n`],
+    ['nothing', '# nothing\n', 'there is no BareMetalHost in it; name a file with an object of this kind'],
+    [
+      'Secrets alone',
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: bmc-0}\n',
+      'there is no BareMetalHost in it, only the Secret bmc-0; name the file with the host too',
+    ],
   ])('%s: is told with its place', async (_, yaml, expected) => {
     const run = command(['bmh', 'explain', '-'], { stdin: yaml })
     expect(await run.ended).toBe(1)

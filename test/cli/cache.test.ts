@@ -38,7 +38,7 @@ test('a step’s image is kept as zstd below the user’s cache folder, listed, 
 
   const list = await ran('cache', 'list')
   expect(list.stdout).toMatch(
-    new RegExp(`^${sha256(IMAGE).slice(0, 16)}  xz as zst +\\S+ KiB  used \\S+Z  unsigned  http://127`),
+    new RegExp(`^${sha256(IMAGE).slice(0, 16)}  xz as zst +\\S+ KiB  used \\S+Z  unsigned\n    from http://127\\S+\n$`),
   )
   expect(JSON.parse((await ran('cache', 'list', '--json')).stdout)).toMatchObject({ sha256: sha256(IMAGE), kind: 'xz' })
 

@@ -65,22 +65,54 @@ describe('a lab that runs', () => {
       ['fault', 'add', '--match', 'node=x', '--effect', 'agent-silent'],
       /there is no node x/,
     ],
-    ['the journal of a node that there is not', ['journal', '--node', 'nope'], /there is no node nope/],
-    ['a fault that there is not', ['fault', 'lift', 'fault-99'], /there is no fault fault-99/],
+    [
+      'the journal of a node that there is not',
+      ['journal', '--node', 'nope'],
+      /there is no node nope\n {2}try: name one of its nodes: node-0, node-1\n/,
+    ],
+    [
+      'a kind of entries that there is not',
+      ['journal', '--kind', 'state', '--kind', 'nope'],
+      /--kind is "nope", which is not one of exchange, command, state, step, bmc, power, boot, pull, fault, lab\n/,
+    ],
+    [
+      'a fault that there is not',
+      ['fault', 'lift', 'fault-99'],
+      /there is no fault fault-99\n {2}try: ironstage fault list shows the faults\n/,
+    ],
     ['nothing to lift', ['fault', 'lift'], /name which faults to lift/],
     ['no time', ['clock', 'advance'], /say how far/],
     ['a time that is none', ['clock', 'advance', 'soon'], /soon is not a time/],
-    ['a mode that there is not', ['clock', 'set', 'fast'], /mode is "fast"/],
+    [
+      'a mode that there is not',
+      ['clock', 'set', 'fast'],
+      /"fast" is not a mode of the clock\n {2}try: use real, xN \(such as x60\), manual or auto\n/,
+    ],
+    [
+      'a speed that no clock has',
+      ['clock', 'set', 'x0'],
+      /x0 is not a mode of a clock\n {2}try: see the command's --help/,
+    ],
     [
       'a state that a node does not reach',
       ['clock', 'advance', '--until', 'node-0=active', '--within', '1h'],
-      /node-0 did not become active/,
+      /node-0 did not become active[^]*try: ironstage journal --node NODE shows what happened\n/,
     ],
   ])('%s is refused with a sentence', async (_, argv, sentence) => {
     const { code, stderr } = await ended([...argv, '--url', url])
     expect(code).toBeGreaterThan(0)
     expect(stderr).toMatch(sentence)
     expect(stderr).not.toMatch(/ {4}at /)
+    // Users of commands have no calls of the API.
+    expect(stderr).not.toMatch(/GET \/|_lab/)
+  })
+
+  test('the journal takes kinds with commas, and one after another', async () => {
+    for (const kinds of [
+      ['--kind', 'fault,lab'],
+      ['--kind', 'fault', '--kind', 'lab'],
+    ])
+      expect(await ended(['journal', '--url', url, ...kinds])).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('ironstage clock moves time, and ironstage journal tells of it, now and as it comes', async () => {

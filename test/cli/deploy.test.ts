@@ -213,7 +213,7 @@ describe('bad input ends in one sentence with a remedy, before anything is start
     ['a size that is none', 2, () => Promise.resolve(['--disk-size', 'big']), /--disk-size is "big"/],
     ['a config that is not there', 2, () => Promise.resolve(['--ignition', '/nope.ign']), /\/nope\.ign cannot be read/],
     ['a config that is not JSON', 1, notJson, /JSON/],
-    ['an image that is not there', 1, () => Promise.resolve(['--image', '/nope.raw']), /\/nope\.raw/],
+    ['an image that is not there', 2, () => Promise.resolve(['--image', '/nope.raw']), /\/nope\.raw/],
     ['a truncated xz image', 1, truncatedXz, /is truncated/],
     [
       'a truncated raw image',

@@ -28,7 +28,7 @@ test('ironstage errors CODE prints that one, as JSON for programs', async () => 
 
 test('a code that no error has is refused with the nearest one', async () => {
   const { code, stderr } = await run('usag')
-  expect(code).toBe(1)
+  expect(code).toBe(2)
   expect(stderr).toBe('ironstage: no error has the code usag\n  try: usage\n')
 })
 

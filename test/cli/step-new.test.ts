@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
@@ -38,6 +38,18 @@ describe('ironstage step new', () => {
     }
     expect(await by('first', {})).toBe('ironstage')
     expect(await by('second', { npm_command: 'exec' })).toBe('npx ironstage')
+  })
+
+  test('says nothing of packages that the folder has', async () => {
+    const project = await scratch()
+    for (const name of ['ironstage', 'vitest']) {
+      await mkdir(join(project, 'node_modules', name), { recursive: true })
+      await writeFile(join(project, 'node_modules', name, 'package.json'), JSON.stringify({ name, version: '0.1.0' }))
+      await writeFile(join(project, 'node_modules', name, 'index.js'), '')
+    }
+    const installed = command(['step', 'new', 'mine', '--dir', join(project, 'steps')])
+    expect(await installed.ended).toBe(0)
+    expect(installed.stdout).not.toContain('npm install')
   })
 
   test('never writes over what is there', async () => {

@@ -23,6 +23,17 @@ test('docs/api.md shows the declarations that are built; npm run docs writes it'
   expect(await apiReport(api)).toBe(committed)
 })
 
+test('docs/api.md has the docstring, the parameters and the example of each export', async () => {
+  const report = await apiReport(api)
+  const [, machineSpec = ''] = report.split('\n### defaultMachineSpec\n')
+  expect(machineSpec.split('\n### ')[0]).toMatch(
+    /^\n[A-Z][^]*\n- `n`: [^]*```ts\nfunction defaultMachineSpec\([^]*Example:\n\n```ts/,
+  )
+  // Members keep their comments; those of the exports themselves stand above.
+  expect(report).toContain('/** `usage` errors end a command with exit code 2, `failure` with 1. */')
+  expect(report).not.toMatch(/```ts\n\/\*\*/)
+})
+
 test('every type that an export takes or returns can be imported from an entry', () => {
   expect(unnamedTypes(api)).toEqual([])
 })

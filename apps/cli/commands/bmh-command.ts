@@ -37,7 +37,7 @@ export async function bmhExplain(
   const line = (value: object) => stdout.json(value)
   for (const finding of findings)
     if (json) line({ event: 'finding', ...finding })
-    else stderr.line(manifestFindingLine(finding))
+    else stderr.lines([manifestFindingLine(finding), ...(finding.shown ?? []).map((text) => `    | ${text}`)])
   const ramdisk = ramdiskSource(environment.variables)
   const fleet = hardwareFile === undefined ? undefined : await readHardware(hardwareFile)
   // As with kubectl apply, a wrong object is refused by itself.

@@ -15,7 +15,7 @@ type PruneOptions = CommandOptionValues<(typeof CACHE_PRUNE_OPTIONS)[number]>
 export async function cacheList(options: CacheListOptions, environment: Environment): Promise<number> {
   const { cache, print } = await openListedCache(options, environment)
   const images = await cache.list()
-  for (const image of images) print(entryJson(image), formatImageEntry(image))
+  for (const image of images) print(entryJson(image), imageEntryLines(image))
   if (images.length === 0 && !options.json) print({}, 'no images are kept')
   return 0
 }
@@ -39,10 +39,11 @@ export async function cacheVerify(options: CacheListOptions, environment: Enviro
   let damaged = 0
   await cache.verify((image, whole) => {
     if (!whole) damaged++
-    print(
-      { ...entryJson(image), whole },
-      `${whole ? 'good   ' : 'DAMAGED'}  ${formatImageEntry(image)}${whole ? '' : '; deleted'}`,
-    )
+    const [first = '', ...sources] = imageEntryLines(image)
+    print({ ...entryJson(image), whole }, [
+      `${whole ? 'good   ' : 'DAMAGED'}  ${first}${whole ? '' : '; deleted'}`,
+      ...sources,
+    ])
   }, environment.stopped)
   return damaged === 0 ? 0 : 1
 }
@@ -50,7 +51,7 @@ export async function cacheVerify(options: CacheListOptions, environment: Enviro
 async function openListedCache(
   options: CacheListOptions,
   { stdout, variables }: Environment,
-): Promise<{ cache: ImageCache; print: (event: object, text: string) => void }> {
+): Promise<{ cache: ImageCache; print: (event: object, text: string | readonly string[]) => void }> {
   const folder = cacheFolder(options, variables)
   if (folder === null)
     throw usageError(
@@ -76,11 +77,21 @@ const entryJson = ({ record, path, size, used }: ImageEntry): object => ({
   transcoded: record.transcoded,
 })
 
-function formatImageEntry({ record, size, used }: ImageEntry): string {
+/** Sources that are shown: a test server has a port of its own each time. */
+const MAX_SHOWN_SOURCES = 3
+
+/** A line about the image, and one for each place that it came from. */
+function imageEntryLines({ record, size, used }: ImageEntry): string[] {
   const { sha256, kind, transcoded, verified, sources } = record
   const form = transcoded ? `${kind} as ${'as' in transcoded ? transcoded.as : 'zst'}` : kind
   const vouched = verified.signed ? `signed by ${verified.signed.by}` : verified.sha256 ? 'digest known' : 'unsigned'
-  return `${sha256.slice(0, 16)}  ${form.padEnd(9)}  ${sizeText(size).padStart(9)}  used ${isoTime(used)}  ${vouched}  ${sources.join(' ')}`
+  const latest = sources.slice(-MAX_SHOWN_SOURCES)
+  const more = sources.length - latest.length
+  return [
+    `${sha256.slice(0, 16)}  ${form.padEnd(9)}  ${sizeText(size).padStart(9)}  used ${isoTime(used)}  ${vouched}`,
+    ...latest.map((source) => `    from ${source}`),
+    ...(more > 0 ? [`    and ${more} earlier; --json lists all`] : []),
+  ]
 }
 
 const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z')

@@ -4,6 +4,7 @@ import { defined, durationText, readDuration } from '../../../base/runtime/index
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'
 import type { CLOCK_ADVANCE_OPTIONS, CLOCK_OPTIONS } from '../options/option-lists.js'
+import { COMMAND_OPTIONS } from '../options/option-table.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { usageError } from '../usage-error.js'
 
@@ -16,6 +17,8 @@ export async function clockShow(options: ClockOptions, environment: Environment)
 
 /** `ironstage clock set MODE` */
 export async function clockSet(options: ClockOptions, environment: Environment, mode: string): Promise<number> {
+  if (!new RegExp(COMMAND_OPTIONS.clock.schema.pattern).test(mode))
+    throw usageError(`${JSON.stringify(mode)} is not a mode of the clock`, `use ${COMMAND_OPTIONS.clock.accepted}`)
   return printClock(await withLab(options.url, environment, (lab) => lab.setClock({ mode })), options, environment)
 }
 

@@ -81,5 +81,6 @@ function findError(code: string): ListedError {
   const codes = LISTED_ERRORS.map((one) => one.code)
   throw new UserError('unknown-error-code', `no error has the code ${code}`, {
     remedy: nearestWord(code, codes) ?? 'ironstage errors',
+    kind: 'usage',
   })
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { parse } from 'yaml'
+import { parse, YAMLParseError } from 'yaml'
 import {
   effectText,
   membersText,
@@ -8,7 +8,7 @@ import {
   type FaultDocument,
   type FaultReport,
 } from '../../../control/index.js'
-import { defined, errorChain, packageFile, readNested, UserError } from '../../../base/runtime/index.js'
+import { defined, packageFile, readNested, UserError, yamlProblem } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'
 import { readInputs } from '../options/input-files.js'
@@ -75,11 +75,14 @@ export async function faultsIn(files: readonly string[], environment: Environmen
 async function inFiles(files: readonly string[], environment: Environment): Promise<unknown[]> {
   const inputs = await readInputs(files.map(shippedExample), environment, 'file of faults')
   return inputs.map(({ name, bytes }) => {
+    const text = Buffer.from(bytes).toString()
     try {
-      return readNested(Buffer.from(bytes).toString(), name, (text) => parse(text, { maxAliasCount: 100 }) as unknown)
+      return readNested(text, name, (yaml) => parse(yaml, { maxAliasCount: 100 }) as unknown)
     } catch (cause) {
       if (cause instanceof UserError) throw cause
-      throw usageError(`${name} is not YAML: ${errorChain(cause)[0]!.split('\n')[0]!}`, 'docs/control.md has examples')
+      if (!(cause instanceof YAMLParseError)) throw cause
+      const { line, message, shown } = yamlProblem(text, cause)
+      throw usageError([`${name}:${line}: ${message}`, ...shown].join('\n'), 'docs/control.md has examples')
     }
   })
 }

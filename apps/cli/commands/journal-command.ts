@@ -39,5 +39,5 @@ export function journal(options: JournalCommandOptions, environment: Environment
 /** @throws UserError (usage) */
 function makeJournalQuery({ node = [], kind, route }: JournalCommandOptions) {
   if (node.length > 1) throw usageError('the journal of one node at a time', 'name one --node')
-  return defined({ node: node[0], kind: kind === undefined ? undefined : (kind as JournalKind[]), route })
+  return defined({ node: node[0], kind: kind?.flatMap((each) => each.split(',')) as JournalKind[] | undefined, route })
 }

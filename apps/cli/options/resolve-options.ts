@@ -156,8 +156,14 @@ async function checkOption(name: CommandOptionName, value: unknown, label: strin
   const what =
     isEmpty || !error
       ? 'is empty'
-      : `is ${JSON.stringify(value)}, which ${describeOptionError(error, COMMAND_OPTIONS[name])}`
+      : `is ${JSON.stringify(refusedPart(value, error))}, which ${describeOptionError(error, COMMAND_OPTIONS[name])}`
   throw usageError(`${label} ${what}`, remedyFor(name, value, error), 'bad-option')
+}
+
+/** The value, or the one of several that the error is about. */
+function refusedPart(value: unknown, { instancePath }: ErrorObject): unknown {
+  const [, index] = /^\/value\/(\d+)$/.exec(instancePath) ?? []
+  return index === undefined || !Array.isArray(value) ? value : (value as unknown[])[Number(index)]
 }
 
 /** A value to use instead: the nearest word of a list, or an example. */

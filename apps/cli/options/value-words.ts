@@ -1,4 +1,5 @@
 import type { BootImagePlatform, OsVersion } from '../../../coreos/index.js'
+import type { JournalKind } from '../../../control/index.js'
 import type { TargetCapability } from '../../../targets/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import type { NEWEST_STABLE, SpecVersion } from '../../../ignition/index.js'
@@ -18,6 +19,20 @@ export const CAPABILITY_WORDS = all<TargetCapability>({
   cleaning: true,
   'hand-over': true,
   unguarded: true,
+})
+
+/** Values of `--kind`. */
+export const JOURNAL_KIND_WORDS = all<JournalKind>({
+  exchange: true,
+  command: true,
+  state: true,
+  step: true,
+  bmc: true,
+  power: true,
+  boot: true,
+  pull: true,
+  fault: true,
+  lab: true,
 })
 
 /** Values of `--profile`. */

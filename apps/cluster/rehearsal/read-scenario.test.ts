@@ -69,6 +69,7 @@ describe('a scenario file', () => {
     ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is not YAML'],
+    ['no YAML, whose line is shown', ['title: Mine', 'title: Mine: b'], '\ntitle: Mine: b\n       ^'],
   ] as [string, [string, string], string][])('%s is refused with its place', (_, [from, to], message) => {
     const text = refusal(GOOD.replace(from, to))
     expect(text).toMatch(/^mine\.yaml:\d+:\d+: /)

@@ -1,7 +1,14 @@
 import type { ErrorObject } from 'ajv'
 import { schemaCheck } from '../../../base/schemas/index.js'
 import { LineCounter, parseDocument } from 'yaml'
-import { checkNesting, pointerParts, readNested, UserError, yamlPlace } from '../../../base/runtime/index.js'
+import {
+  checkNesting,
+  pointerParts,
+  readNested,
+  UserError,
+  yamlPlace,
+  yamlProblem,
+} from '../../../base/runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
 import { ERRORS } from '../errors.js'
@@ -20,7 +27,10 @@ export function readScenario(file: string, text: string): ScenarioFile {
     })
   const document = readNested(text, file, (each) => parseDocument(each, { lineCounter: lines }))
   const [error] = document.errors
-  if (error) throw refusal(`this is not YAML: ${error.message.split('\n')[0]!}`, lines.linePos(error.pos[0]))
+  if (error) {
+    const problem = yamlProblem(text, error)
+    throw refusal([problem.message, ...problem.shown].join('\n'), problem)
+  }
   const value = document.toJS({ maxAliasCount: 100 }) as unknown
   checkNesting(value, file)
   const found = firstProblem(value)

@@ -46,6 +46,7 @@ describe('a file of hosts', () => {
 
   test.each([
     ['hosts: {', /^hosts\.yaml:\d+: this is not YAML/],
+    ['run: {}\nhosts: a: b\n', /^hosts\.yaml:2: this is not YAML: [^\n]+\nhosts: a: b\n {7}\^$/],
     ['', /^hosts\.yaml:1: the file is empty, and not a mapping$/],
     ['[1, 2]\n', /^hosts\.yaml:1: the file is a list, and not a mapping$/],
     ['hosts:\n  a: null\n', /^hosts\.yaml:2: hosts\.a is empty, and not a mapping$/],

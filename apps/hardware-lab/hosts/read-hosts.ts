@@ -11,6 +11,7 @@ import {
   readNested,
   UserError,
   yamlPlace,
+  yamlProblem,
   readNamedText,
 } from '../../../base/runtime/index.js'
 import { schemaCheck, schemaProblem } from '../../../base/schemas/index.js'
@@ -65,8 +66,10 @@ export function parseHosts(text: string, path: string): HostsFile {
     )
   if (broken?.code === 'MULTIPLE_DOCS')
     throw hostsFileError(path, 'it has several YAML documents, and a hosts file has one', 'leave out the lines ---')
-  if (broken)
-    throw hostsFileError(`${path}:${lines.linePos(broken.pos[0]).line}`, `this is not YAML: ${broken.message}`)
+  if (broken) {
+    const { line, message, shown } = yamlProblem(text, broken)
+    throw hostsFileError(`${path}:${line}`, [message, ...shown].join('\n'))
+  }
   const value: unknown = located(path, () => document.toJS({ maxAliasCount: 100 }))
   located(path, () => checkNesting(value, path))
   if (!hostsCheck.accepts(value)) throw hostsSchemaError(hostsCheck.errors(), place)

@@ -40,7 +40,7 @@ const FAILURES = {
     'give the user in the URL of the proxy: http://USER:PASSWORD@HOST:PORT',
   ],
   'bad-proxy': [
-    'the proxy for {at} is none that speaks HTTP',
+    'the proxy for {at} does not speak HTTP',
     'name one by http://HOST:PORT in http_proxy, https_proxy or all_proxy, or this host in no_proxy',
   ],
   'redirect-loop': ['{at} redirects without end', 'use the URL at which the file really is'],
@@ -82,6 +82,13 @@ export interface FailurePlace {
   proxy?: string
 }
 
+interface FetchFailureOptions {
+  detail?: string | undefined
+  cause?: unknown
+  transient?: boolean
+  saysCause?: boolean
+}
+
 /** A server gave no answer, or broke off in the middle of one. Says which server, never its credentials. */
 export class FetchFailure extends Error {
   override name = 'FetchFailure'
@@ -93,11 +100,13 @@ export class FetchFailure extends Error {
   readonly transient: boolean
   /** Code of the operating system or of the HTTP parser. */
   readonly reason: string
+  /** True if the message is the cause in words: {@link errorChain} leaves `connect ECONNREFUSED 127.0.0.1:1` out. */
+  readonly saysCause: boolean
 
   constructor(
     code: FetchFailureCode,
     place: FailurePlace,
-    { detail, cause, transient }: { detail?: string | undefined; cause?: unknown; transient?: boolean } = {},
+    { detail, cause, transient, saysCause = false }: FetchFailureOptions = {},
   ) {
     const [sentence, remedy] = FAILURES[code]
     const text = sentence.replace(/\{(\w+)\}/g, (_, name: keyof FailurePlace) => place[name] ?? '')
@@ -107,6 +116,7 @@ export class FetchFailure extends Error {
     this.url = place.url
     this.transient = transient ?? !FINAL.has(code)
     this.reason = codeOf(cause)
+    this.saysCause = saysCause
   }
 }
 
@@ -158,7 +168,11 @@ export function toFetchFailure(error: unknown, phase: ExchangePhase, place: Fail
   // The library's own words where the table has none: those of TLS name what is wrong with a certificate.
   const words = error instanceof Error ? describeParserError(error) : String(error)
   const known = own && !code.startsWith('tls-')
-  return new FetchFailure(code, place, { cause: error, detail: known || words === '' ? undefined : words })
+  return new FetchFailure(code, place, {
+    cause: error,
+    detail: known || words === '' ? undefined : words,
+    saysCause: known,
+  })
 }
 
 function codeFor(system: string, phase: ExchangePhase): FetchFailureCode {

@@ -110,15 +110,28 @@ export interface Example {
   text: string
 }
 
-/** The first paragraph and the examples of an export's docstring. */
-export function docOf({ program }: PackageApi, { symbol }: PackageExport): { text: string; examples: string[] } {
+/** Texts of an export's docstring. */
+export interface ExportDoc {
+  text: string
+  examples: string[]
+  /** `clock by which it waits` */
+  params: string[]
+  throws: string[]
+  /** Empty if the docstring does not say. */
+  returns: string
+}
+
+export function docOf({ program }: PackageApi, { symbol }: PackageExport): ExportDoc {
   const checker = program.getTypeChecker()
+  const tags = symbol.getJsDocTags(checker)
+  const textsOf = (tag: string): string[] =>
+    tags.filter(({ name }) => name === tag).map(({ text }) => ts.displayPartsToString(text))
   return {
     text: ts.displayPartsToString(symbol.getDocumentationComment(checker)),
-    examples: symbol
-      .getJsDocTags(checker)
-      .filter(({ name }) => name === 'example')
-      .map(({ text }) => ts.displayPartsToString(text)),
+    examples: textsOf('example'),
+    params: textsOf('param'),
+    throws: textsOf('throws'),
+    returns: textsOf('returns').join(' '),
   }
 }
 

@@ -1,5 +1,8 @@
 import { DURATION_PATTERN } from '../../../../base/runtime/index.js'
-import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './option-shape.js'
+import { JOURNAL_KIND_WORDS } from '../value-words.js'
+import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
+
+const KIND_PATTERN = JOURNAL_KIND_WORDS.join('|')
 
 /** Options of the commands that control a lab while it runs. */
 export const CONTROL_SHAPES = {
@@ -61,8 +64,9 @@ export const CONTROL_SHAPES = {
   kind: {
     value: 'KIND',
     example: 'exchange',
-    description: 'exchange, command, state, bmc, power, boot, pull, fault or lab; may be repeated',
-    schema: OPTION_TEXTS_SCHEMA,
+    description: 'exchange, command, state, step, bmc, power, boot, pull, fault or lab; may be repeated',
+    accepted: `one of ${JOURNAL_KIND_WORDS.join(', ')}`,
+    schema: { type: 'array', items: { type: 'string', pattern: `^(${KIND_PATTERN})(,(${KIND_PATTERN}))*$` } },
   },
   route: {
     value: 'ROUTE',
