@@ -39,6 +39,8 @@ export interface ServeOptions {
   hardwareOfNode?: StageOptions['hardwareOfNode']
   /** Labels of the BareMetalHosts behind the nodes, for faults that match them. */
   hostLabels?: StageOptions['hostLabels']
+  /** The BareMetalHost behind a node of this name, whose spec is shown beside its status. */
+  hostOf?: StageOptions['hostOf']
   /** Account of all BMCs; by default each BMC takes the account that the first node uses. */
   bmcAccount?: BmcAccount
   stateDir: string | null
@@ -109,6 +111,7 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
     ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     ...defined({
       hostLabels: options.hostLabels,
+      hostOf: options.hostOf,
       bmcAccount: options.bmcAccount,
       managers: options.managers,
       liveImages: options.liveImages,

@@ -9,7 +9,7 @@ import {
   MODE,
   POWER,
 } from './control-schemas.js'
-import { arraySchema, closedObjectSchema, openObjectSchema } from './schema-forms.js'
+import { arraySchema, closedObjectSchema, openObjectSchema, textSchema } from './schema-forms.js'
 import type { LiveUrls } from '../../coreos/index.js'
 import type { InstalledFile, SystemJournalLine } from '../documents/machine-documents.js'
 import type { LabReport, NodeReport } from '../documents/documents.js'
@@ -177,6 +177,26 @@ export const CONTROL_OPERATIONS = [
     status: 204,
     summary: 'Lifts all faults, or those with a label',
     query: { label: TEXT },
+  },
+  {
+    id: 'exportFaults',
+    method: 'GET',
+    path: '/faults.yaml',
+    status: 200,
+    summary: 'All faults as a file that `--faults` reads; secrets are masked',
+    query: { label: TEXT },
+    answer: 'application/yaml',
+  },
+  {
+    id: 'importFaults',
+    method: 'POST',
+    path: '/faults/import',
+    status: 201,
+    summary: 'Adds all faults of a file in YAML or JSON, or none of them',
+    body: typedSchema<{ file: string; name?: string }>(
+      closedObjectSchema({ file: textSchema('text of the file'), name: textSchema('its name, for errors') }, ['file']),
+    ),
+    answer: openObjectSchema({ faults: arraySchema(FAULT_REPORT) }),
   },
   { id: 'fault', method: 'GET', path: '/faults/{fault}', status: 200, summary: 'A fault', answer: FAULT_REPORT },
   { id: 'liftFault', method: 'DELETE', path: '/faults/{fault}', status: 204, summary: 'Lifts a fault' },

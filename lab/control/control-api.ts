@@ -22,7 +22,7 @@ import {
 /** Prefix of the control API's paths. No path of Ironic begins with it. */
 const LAB = '/_lab'
 
-const DESCRIBED = `${LAB}/openapi describes every call`
+const DESCRIBED = { remedy: `${LAB}/openapi describes every call` }
 
 export interface ControlApiOptions {
   /** Answers all other paths. */

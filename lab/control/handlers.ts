@@ -1,7 +1,11 @@
 import { readDuration } from '../../base/runtime/index.js'
 import type { ProvisionState } from '../../base/wire/index.js'
 import {
+  type Fault,
   type LabFaults,
+  maskValue,
+  readFaultsFile,
+  writeFaultsFile,
   controlOpenApi,
   CONTROL_VERSION,
   type ControlHandler,
@@ -55,16 +59,32 @@ const indexOf = ({ clock, nodes, machines, faults, run, journal }: ControlParts)
 const faultHandlers = (faults: LabFaults, subjects: ControlSubjects) =>
   ({
     faults: ({ query }) => ({
-      faults: faults.list().filter(({ label }) => [undefined, label].includes(query['label'])),
+      faults: faultsWith(faults, query['label']).map(maskValue),
     }),
     addFault: ({ body }) => {
-      if (!Array.isArray(body)) return faults.get(faults.add(faultFrom(body)).id)
-      return { faults: faults.addAll(body.map(faultFrom)).map(({ id }) => faults.get(id)) }
+      if (!Array.isArray(body)) return maskValue(faults.get(faults.add(faultFrom(body)).id))
+      return addAll(faults, body.map(faultFrom))
+    },
+    exportFaults: ({ query }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/yaml' },
+      body: writeFaultsFile(faultsWith(faults, query['label'])),
+    }),
+    importFaults: ({ body }) => {
+      const { file, name = 'the file' } = body as { file: string; name?: string }
+      return addAll(faults, readFaultsFile(file, name))
     },
     liftFaults: ({ query }) => faults.clear(query['label']),
-    fault: (call) => subjects.fault(call),
+    fault: (call) => maskValue(subjects.fault(call)),
     liftFault: (call) => void faults.lift(subjects.fault(call).id),
   }) satisfies Partial<Record<ControlOperationId, ControlHandler>>
+
+const faultsWith = (faults: LabFaults, wanted: string | undefined) =>
+  faults.list().filter(({ label }) => wanted === undefined || label === wanted)
+
+const addAll = (faults: LabFaults, added: readonly Fault[]) => ({
+  faults: faults.addAll(added).map(({ id }) => maskValue(faults.get(id))),
+})
 
 const clockHandlers = (clock: ClockControl, subjects: ControlSubjects) =>
   ({

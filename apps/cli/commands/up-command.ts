@@ -9,7 +9,7 @@ import {
   type ConfigFile,
 } from '../../../base/runtime/index.js'
 import { serve, type LabEvent, type LiveImagesRequest, type ServedLab } from '../../../lab/index.js'
-import { entryLine } from '../../../control/index.js'
+import { entryLine, maskValue, type FaultReport } from '../../../control/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
 import { openKube } from '../../../base/kubernetes/index.js'
@@ -69,6 +69,7 @@ export async function up(
     ...request,
     hardwareOfNode: (node) => hostMachines.hardwareOf(node),
     hostLabels,
+    hostOf: (node) => hostLabels.hostOf(node),
     ...defined({ liveImages }),
     clock,
     random: systemRandom,
@@ -76,7 +77,7 @@ export async function up(
     onEvent: watching.onEvent,
   })
   const uiUrl = dashboardUrl(served.url, options)
-  for (const fault of faults) served.stage.faults.add(fault)
+  served.stage.faults.addAll(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
   const kube = openKube({
@@ -128,7 +129,7 @@ export async function up(
     })
   const why = await untilStopped(options, environment)
   for (const fault of served.stage.faults.list())
-    if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(fault)}`)
+    if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(maskValue(fault) as FaultReport)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
