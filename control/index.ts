@@ -22,6 +22,7 @@ export type {
   ShownFile,
   SystemJournalLine,
 } from './documents/machine-documents.js'
+export type { LabRecordings, ReplayReport, ReplayRequest } from './documents/replay-document.js'
 export type { HostObject, WantedItem, WantedReport, WantedVerdict } from './documents/wanted-document.js'
 export type { DiskDrawing } from '../machine/index.js'
 export { ERRORS } from './errors.js'

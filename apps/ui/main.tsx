@@ -8,6 +8,7 @@ import './style/faults.css'
 import './style/machine.css'
 import './style/run.css'
 import './style/views.css'
+import './style/recordings.css'
 import { applyTheme } from './parts/theme.js'
 import { App } from './parts/app.js'
 

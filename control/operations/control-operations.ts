@@ -8,10 +8,13 @@ import {
   JOURNAL_QUERY,
   MODE,
   POWER,
+  REPLAY,
+  REPLAY_REPORT,
 } from './control-schemas.js'
 import { arraySchema, closedObjectSchema, openObjectSchema, textSchema } from './schema-forms.js'
 import type { LiveUrls } from '../../coreos/index.js'
 import type { InstalledFile, SystemJournalLine } from '../documents/machine-documents.js'
+import type { ReplayReport } from '../documents/replay-document.js'
 import type { LabReport, NodeReport } from '../documents/documents.js'
 import { LOOK_OPERATIONS } from './look-operations.js'
 import { ACCOUNT, MACHINE_SCHEMA, MACHINE_OPERATIONS } from './machine-operations.js'
@@ -317,6 +320,35 @@ export const CONTROL_OPERATIONS = [
     query: JOURNAL_QUERY,
     answer: typedSchema<{ log: Readonly<Record<string, unknown>> }>({ type: 'object', required: ['log'] }),
   },
+  {
+    id: 'recording',
+    method: 'GET',
+    path: '/recording',
+    status: 200,
+    summary: 'The exchanges of the journal as a recording that `ironstage replay` takes',
+    query: JOURNAL_QUERY,
+    answer: 'application/x-ndjson',
+  },
+  {
+    id: 'replay',
+    method: 'GET',
+    path: '/replay',
+    status: 200,
+    summary: 'The replay that began last: its progress, and the differences so far; null before the first',
+    answer: openObjectSchema({
+      replay: typedSchema<ReplayReport | null>({ oneOf: [REPLAY_REPORT, { type: 'null' }] }),
+    }),
+  },
+  {
+    id: 'beginReplay',
+    method: 'POST',
+    path: '/replay',
+    status: 201,
+    summary: "Replays a recording against this lab's Ironic, one at a time",
+    body: REPLAY,
+    answer: REPLAY_REPORT,
+  },
+  { id: 'stopReplay', method: 'DELETE', path: '/replay', status: 204, summary: 'Stops the replay' },
   {
     id: 'events',
     method: 'GET',

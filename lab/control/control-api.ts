@@ -48,6 +48,7 @@ const ERROR_STATUS: Partial<Record<ErrorCode, number>> = {
   'snapshot-options': 400,
   'not-in-a-fleet': 404,
   'no-run': 404,
+  'no-recordings': 404,
   'no-such-file': 404,
   'no-live-image': 404,
   'method-not-allowed': 405,

@@ -3,6 +3,7 @@ import type { ProvisionState } from '../../base/wire/index.js'
 import {
   type Fault,
   type LabFaults,
+  type LabRecordings,
   maskValue,
   readFaultsFile,
   writeFaultsFile,
@@ -19,6 +20,7 @@ import { ControlSubjects, type SubjectParts } from './control-subjects.js'
 import { journalHandlers } from './journal-handlers.js'
 import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineHandlers, type MachineChangeParts } from './machine-handlers.js'
+import { replayHandlers } from './replay-handlers.js'
 import { nodeHandlers, type NodeChangeParts } from './node-handlers.js'
 import { snapshotHandlers } from './snapshot-handlers.js'
 
@@ -26,11 +28,13 @@ import { snapshotHandlers } from './snapshot-handlers.js'
 export interface ControlParts extends LookParts, SubjectParts, MachineChangeParts, NodeChangeParts {
   /** Reached only when the lab is whole. */
   snapshots: () => StageSnapshots
+  /** Absent in labs that make no recordings. */
+  recordings?: LabRecordings
 }
 
 /** The calls of the control API, by the ids of their operations. */
 export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOperationId, ControlHandler>> {
-  const { faults, clock, journal, snapshots } = parts
+  const { faults, clock, journal, snapshots, recordings } = parts
   const subjects = new ControlSubjects(parts)
   return {
     index: () => indexOf(parts),
@@ -42,6 +46,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     ...clockHandlers(clock, subjects),
     ...snapshotHandlers(snapshots),
     ...journalHandlers(journal),
+    ...replayHandlers(journal, recordings),
   }
 }
 
