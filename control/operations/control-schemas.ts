@@ -213,7 +213,7 @@ export const POWER = typedSchema<PowerRequest>(
 )
 
 /** Characters of a recording that is replayed: the page and the server hold it in memory. */
-export const MAX_REPLAYED_RECORDING = 32 * 2 ** 20
+const MAX_REPLAYED_RECORDING = 32 * 2 ** 20
 
 export const REPLAY = typedSchema<ReplayRequest>(
   closedObjectSchema(
