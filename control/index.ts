@@ -22,6 +22,8 @@ export type {
   ShownFile,
   SystemJournalLine,
 } from './documents/machine-documents.js'
+export type { LabRecordings, ReplayReport, ReplayRequest } from './documents/replay-document.js'
+export type { HostObject, WantedItem, WantedReport, WantedVerdict } from './documents/wanted-document.js'
 export type { DiskDrawing } from '../machine/index.js'
 export { ERRORS } from './errors.js'
 export type { RunHost, RunProgress, RunStage } from './documents/run-document.js'
@@ -30,6 +32,7 @@ export { effectText, membersText } from './faults/effect-text.js'
 export { EXCHANGE_PARTIES } from './faults/exchange-parties.js'
 export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './faults/fault-choices.js'
 export { faultFrom, readFaults } from './faults/fault-document.js'
+export { faultDocument, readFaultsFile, writeFaultsFile } from './faults/faults-file.js'
 export { FAULT } from './operations/control-schemas.js'
 export {
   effectFacts,

@@ -56,6 +56,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'no live image is served for the node',
     remedy: 'start ironstage with --live-iso or --live-image',
   },
+  'no-recordings': {
+    sentence: 'only `ironstage up` makes recordings of its lab and replays them',
+    remedy: 'record it with ironstage record, and replay with ironstage replay',
+  },
   'no-run': {
     sentence: 'the server does not belong to `ironstage run`',
     remedy: 'use the URL that ironstage run prints',

@@ -39,6 +39,10 @@ export interface ServeOptions {
   hardwareOfNode?: StageOptions['hardwareOfNode']
   /** Labels of the BareMetalHosts behind the nodes, for faults that match them. */
   hostLabels?: StageOptions['hostLabels']
+  /** Makes recordings of the lab and replays them. */
+  recordings?: StageOptions['recordings']
+  /** The BareMetalHost behind a node of this name, whose spec is shown beside its status. */
+  hostOf?: StageOptions['hostOf']
   /** Account of all BMCs; by default each BMC takes the account that the first node uses. */
   bmcAccount?: BmcAccount
   stateDir: string | null
@@ -109,6 +113,8 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
     ...(options.realistic ? { machinePace: REALISTIC_MACHINES, agentPace: IPA_PACE, agentTls: true } : {}),
     ...defined({
       hostLabels: options.hostLabels,
+      hostOf: options.hostOf,
+      recordings: options.recordings,
       bmcAccount: options.bmcAccount,
       managers: options.managers,
       liveImages: options.liveImages,
@@ -128,7 +134,8 @@ async function forkOf(options: ServeOptions, network: StageNetwork, from: Stored
     throw new UserError('snapshot-unsupported', `a lab that ${what ?? 'has another clock'} has no forks`, {
       remedy: 'fork one without a state folder and live images',
     })
-  const { onEvent: _, ...others } = options
+  // Replays are of the lab's own Ironic.
+  const { onEvent: _, recordings: _recordings, ...others } = options
   // Time stands still until the fork is where it begins.
   const clock = new LabClock({ mode: ofLab.mode === 'auto' ? 'manual' : ofLab.mode })
   const place = { folder: null, network: { ...network, port: 0 } }

@@ -40,6 +40,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the recording has a format version that this ironstage does not read',
     remedy: 'use the version that made it, or record again',
   },
+  'replay-running': {
+    sentence: 'the lab replays a recording already, and replays one at a time',
+    remedy: 'wait for its end, or stop it: DELETE /_lab/replay',
+  },
   'replay-unreachable': {
     sentence: 'no Ironic answers at the URL to replay against',
     remedy: 'start one with ironstage up, or correct --against',

@@ -9,5 +9,7 @@ export { COMPARED_HEADERS, VARYING_FIELDS } from './comparison/varying-fields.js
 export { IdMap } from './comparison/ids.js'
 export { type KnownDifference, KnownDifferences, readKnownDifferences } from './comparison/known-differences.js'
 export { ironicUrl } from './proxy/recorder.js'
+export { differenceLine, rangesText, sumLine } from './comparison/difference-lines.js'
+export { LabReplays } from './replay/lab-replays.js'
 export { replayClient } from './replay/replay-client.js'
 export { replayAgents } from './replay/replay-agent.js'

@@ -42,6 +42,9 @@ function together(act: () => void, later: (run: () => void) => unknown): () => v
 /** Beginning of the lab's URLs, from the page's own address: `https://host/prefix`. */
 export const labUrl = (): string => location.href.replace(/\/_lab\/ui\/.*$/s, '')
 
+/** The address of what is shown, to be shared. */
+export const pageAddress = (): string => location.href
+
 /** True if two columns have room; as in style/exchanges.css. */
 export const isWide = (): boolean => matchMedia('(min-width: 1100px)').matches
 
@@ -53,6 +56,30 @@ export function saveFile(name: string, text: string, type: string): void {
   link.click()
   // The browser has begun to read it by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
+
+/** Bytes of a file that the page reads: what the server takes at most. */
+const MAX_READ_FILE = 4 * 2 ** 20
+
+/**
+ * The text of a file that the user has chosen.
+ *
+ * @throws Error for one that is too large
+ */
+export async function readFile(file: File, limit = MAX_READ_FILE): Promise<string> {
+  if (file.size > limit) throw new Error(`${file.name} is larger than ${limit / 2 ** 20} MiB`)
+  return file.text()
+}
+
+/**
+ * Puts a text on the clipboard.
+ *
+ * @throws Error where the browser refuses, as it does on pages without https
+ */
+export async function copyText(text: string): Promise<void> {
+  const { clipboard } = navigator as { clipboard?: Clipboard }
+  if (!clipboard) throw new Error('the browser lets only pages of https and localhost copy: download the file')
+  await clipboard.writeText(text)
 }
 
 /** A value that outlives a reload of the tab, and nothing else. */

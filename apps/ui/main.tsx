@@ -7,6 +7,8 @@ import './style/exchanges.css'
 import './style/faults.css'
 import './style/machine.css'
 import './style/run.css'
+import './style/views.css'
+import './style/recordings.css'
 import { applyTheme } from './parts/theme.js'
 import { App } from './parts/app.js'
 

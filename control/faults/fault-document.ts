@@ -14,30 +14,40 @@ export function faultFrom(document: unknown): Fault {
   }
 }
 
+/** Says where a member of a document stands in its text: `, in line 7: times: often`. */
+type DescribeLine = (path: readonly (string | number)[]) => string
+
 /**
  * Reads faults from a document: one, a list, or a list under `faults`.
  *
  * @param name of the document, for errors
+ * @param lineOf ends the sentence of an error
  * @throws UserError `bad-request` (usage)
  */
-export function readFaults(document: unknown, name: string): Fault[] {
-  return listIn(document).map((each, index, all) => {
-    const place = all.length > 1 ? `${name}, fault ${index + 1},` : name
+export function readFaults(document: unknown, name: string, lineOf: DescribeLine = () => ''): Fault[] {
+  const { path, list } = listIn(document, lineOf)
+  return list.map((each, index) => {
+    const place = list.length > 1 ? `${name}, fault ${index + 1},` : name
     checkNesting(each, place)
-    checkRequest(FAULT, each, place, 'docs/control.md shows each kind of fault')
+    const ownPath = path === undefined ? [] : [...path, index]
+    checkRequest(FAULT, each, place, {
+      remedy: 'docs/control.md shows each kind of fault',
+      lineOf: (inner) => lineOf([...ownPath, ...inner]),
+    })
     return faultFrom(each)
   })
 }
 
-function listIn(document: unknown): unknown[] {
-  if (Array.isArray(document)) return document
+/** The faults of a document, and the path of their list where it has one. */
+function listIn(document: unknown, lineOf: DescribeLine): { path?: readonly string[]; list: readonly unknown[] } {
+  if (Array.isArray(document)) return { path: [], list: document }
   if (typeof document === 'object' && document !== null && 'faults' in document && Array.isArray(document.faults)) {
-    const others = Object.keys(document).filter((key) => key !== 'faults')
-    if (others.length === 0) return document.faults
-    throw new UserError('bad-request', `${others[0]} must not stand beside faults`, {
+    const [other] = Object.keys(document).filter((key) => key !== 'faults')
+    if (other === undefined) return { path: ['faults'], list: document.faults }
+    throw new UserError('bad-request', `${other} must not stand beside faults${lineOf([other])}`, {
       kind: 'usage',
       remedy: 'leave it out',
     })
   }
-  return [document]
+  return { list: [document] }
 }

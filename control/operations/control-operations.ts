@@ -8,10 +8,13 @@ import {
   JOURNAL_QUERY,
   MODE,
   POWER,
+  REPLAY,
+  REPLAY_REPORT,
 } from './control-schemas.js'
-import { arraySchema, closedObjectSchema, openObjectSchema } from './schema-forms.js'
+import { arraySchema, closedObjectSchema, openObjectSchema, textSchema } from './schema-forms.js'
 import type { LiveUrls } from '../../coreos/index.js'
 import type { InstalledFile, SystemJournalLine } from '../documents/machine-documents.js'
+import type { ReplayReport } from '../documents/replay-document.js'
 import type { LabReport, NodeReport } from '../documents/documents.js'
 import { LOOK_OPERATIONS } from './look-operations.js'
 import { ACCOUNT, MACHINE_SCHEMA, MACHINE_OPERATIONS } from './machine-operations.js'
@@ -178,6 +181,26 @@ export const CONTROL_OPERATIONS = [
     summary: 'Lifts all faults, or those with a label',
     query: { label: TEXT },
   },
+  {
+    id: 'exportFaults',
+    method: 'GET',
+    path: '/faults.yaml',
+    status: 200,
+    summary: 'All faults as a file that `--faults` reads; secrets are masked',
+    query: { label: TEXT },
+    answer: 'application/yaml',
+  },
+  {
+    id: 'importFaults',
+    method: 'POST',
+    path: '/faults/import',
+    status: 201,
+    summary: 'Adds all faults of a file in YAML or JSON, or none of them',
+    body: typedSchema<{ file: string; name?: string }>(
+      closedObjectSchema({ file: textSchema('text of the file'), name: textSchema('its name, for errors') }, ['file']),
+    ),
+    answer: openObjectSchema({ faults: arraySchema(FAULT_REPORT) }),
+  },
   { id: 'fault', method: 'GET', path: '/faults/{fault}', status: 200, summary: 'A fault', answer: FAULT_REPORT },
   { id: 'liftFault', method: 'DELETE', path: '/faults/{fault}', status: 204, summary: 'Lifts a fault' },
 
@@ -297,6 +320,35 @@ export const CONTROL_OPERATIONS = [
     query: JOURNAL_QUERY,
     answer: typedSchema<{ log: Readonly<Record<string, unknown>> }>({ type: 'object', required: ['log'] }),
   },
+  {
+    id: 'recording',
+    method: 'GET',
+    path: '/recording',
+    status: 200,
+    summary: 'The exchanges of the journal as a recording that `ironstage replay` takes',
+    query: JOURNAL_QUERY,
+    answer: 'application/x-ndjson',
+  },
+  {
+    id: 'replay',
+    method: 'GET',
+    path: '/replay',
+    status: 200,
+    summary: 'The replay that began last: its progress, and the differences so far; null before the first',
+    answer: openObjectSchema({
+      replay: typedSchema<ReplayReport | null>({ oneOf: [REPLAY_REPORT, { type: 'null' }] }),
+    }),
+  },
+  {
+    id: 'beginReplay',
+    method: 'POST',
+    path: '/replay',
+    status: 201,
+    summary: "Replays a recording against this lab's Ironic, one at a time",
+    body: REPLAY,
+    answer: REPLAY_REPORT,
+  },
+  { id: 'stopReplay', method: 'DELETE', path: '/replay', status: 204, summary: 'Stops the replay' },
   {
     id: 'events',
     method: 'GET',

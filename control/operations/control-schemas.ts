@@ -2,6 +2,7 @@ import { PROVISION_STATES } from '../../base/wire/index.js'
 import type { FaultReport } from '../faults/fault.js'
 import { effectFacts, FAULT_KINDS } from '../faults/fault-effects.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
+import type { ReplayReport, ReplayRequest } from '../documents/replay-document.js'
 import type { ClockReport } from '../documents/documents.js'
 import type {
   AdvanceRequest,
@@ -210,4 +211,39 @@ export const POWER = typedSchema<PowerRequest>(
     },
     ['power'],
   ),
+)
+
+/** Characters of a recording that is replayed: the page and the server hold it in memory. */
+const MAX_REPLAYED_RECORDING = 32 * 2 ** 20
+
+export const REPLAY = typedSchema<ReplayRequest>(
+  closedObjectSchema(
+    {
+      recording: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_REPLAYED_RECORDING,
+        description: 'text of a file that ironstage record, or GET /_lab/recording, has written',
+      },
+      name: textSchema('its name, for messages'),
+      wait: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        description: 'seconds to wait for the states of the recording; default: three times as long, plus a minute',
+      },
+    },
+    ['recording'],
+  ),
+)
+
+export const REPLAY_REPORT = typedSchema<ReplayReport>(
+  openObjectSchema({
+    name: { type: 'string' },
+    state: { enum: ['running', 'ended', 'failed', 'stopped'] },
+    done: countSchema('calls that were made again'),
+    calls: countSchema('calls of the recording'),
+    differences: countSchema('differences so far'),
+    lines: { type: 'array', items: { type: 'string' }, description: 'as ironstage replay prints them' },
+    problem: { type: ['string', 'null'], description: 'reason of a failure' },
+  }),
 )

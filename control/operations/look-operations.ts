@@ -3,6 +3,7 @@ import type { NodeTimeline } from '../timeline/timeline.js'
 import type { ShownFile, SystemJournalLine } from '../documents/machine-documents.js'
 import type { ConsoleEvent } from '../documents/machine-documents.js'
 import { typedSchema, type ControlOperation } from './control-operation.js'
+import type { WantedReport } from '../documents/wanted-document.js'
 import type { RunProgress } from '../documents/run-document.js'
 import { arraySchema, openObjectSchema } from './schema-forms.js'
 
@@ -21,6 +22,14 @@ export const LOOK_OPERATIONS = [
       type: 'object',
       required: ['node', 'now', 'states', 'steps', 'marks', 'waiting', 'causes', 'remedy', 'plan'],
     }),
+  },
+  {
+    id: 'wanted',
+    method: 'GET',
+    path: '/nodes/{node}/wanted',
+    status: 200,
+    summary: 'What Ironic, and the BareMetalHost behind the node, want of a machine, beside what it has',
+    answer: typedSchema<WantedReport>({ type: 'object', required: ['items', 'host'] }),
   },
   {
     id: 'disks',

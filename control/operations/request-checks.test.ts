@@ -10,5 +10,5 @@ const schemas = CONTROL_OPERATIONS.flatMap(({ id, query, body }: ControlOperatio
 ])
 
 test.each(schemas)('the schema of $name compiles, and refuses a text in place of an object', ({ schema }) => {
-  expect(() => checkRequest(schema, 'x', 'it', 'see the API')).toThrow(UserError)
+  expect(() => checkRequest(schema, 'x', 'it', { remedy: 'see the API' })).toThrow(UserError)
 })

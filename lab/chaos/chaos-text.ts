@@ -1,22 +1,8 @@
 import { stringify } from 'yaml'
-import { defined, durationText } from '../../base/runtime/index.js'
-import type { Fault } from '../../control/index.js'
+import { durationText } from '../../base/runtime/index.js'
+import { faultDocument } from '../../control/index.js'
 import type { InvariantViolation } from './invariants.js'
 import type { ChaosPlan } from './chaos-plan.js'
-
-/** A fault as files of faults and the control API have it: lengths of time are texts. */
-function faultDocument({ match, effect, between, ...rest }: Fault): Readonly<Record<string, unknown>> {
-  const { ms, ...more } = effect as Fault['effect'] & { ms?: number }
-  return {
-    match,
-    effect: ms === undefined ? more : { ...more, for: exactDurationText(ms) },
-    ...rest,
-    ...defined({ between: between ? between.map(exactDurationText) : undefined }),
-  }
-}
-
-/** `1m30s`, or milliseconds where seconds are not exact. */
-const exactDurationText = (ms: number): string => (ms % 1000 === 0 && ms > 0 ? durationText(ms) : `${ms}ms`)
 
 /** The faults of a plan as a file for `ironstage up --faults` and `ironstage chaos --faults`. */
 export function faultsYaml(

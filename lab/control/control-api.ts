@@ -22,7 +22,7 @@ import {
 /** Prefix of the control API's paths. No path of Ironic begins with it. */
 const LAB = '/_lab'
 
-const DESCRIBED = `${LAB}/openapi describes every call`
+const DESCRIBED = { remedy: `${LAB}/openapi describes every call` }
 
 export interface ControlApiOptions {
   /** Answers all other paths. */
@@ -48,6 +48,7 @@ const ERROR_STATUS: Partial<Record<ErrorCode, number>> = {
   'snapshot-options': 400,
   'not-in-a-fleet': 404,
   'no-run': 404,
+  'no-recordings': 404,
   'no-such-file': 404,
   'no-live-image': 404,
   'method-not-allowed': 405,

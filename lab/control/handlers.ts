@@ -1,7 +1,12 @@
 import { readDuration } from '../../base/runtime/index.js'
 import type { ProvisionState } from '../../base/wire/index.js'
 import {
+  type Fault,
   type LabFaults,
+  type LabRecordings,
+  maskValue,
+  readFaultsFile,
+  writeFaultsFile,
   controlOpenApi,
   CONTROL_VERSION,
   type ControlHandler,
@@ -15,6 +20,7 @@ import { ControlSubjects, type SubjectParts } from './control-subjects.js'
 import { journalHandlers } from './journal-handlers.js'
 import { lookHandlers, type LookParts } from './look-handlers.js'
 import { machineHandlers, type MachineChangeParts } from './machine-handlers.js'
+import { replayHandlers } from './replay-handlers.js'
 import { nodeHandlers, type NodeChangeParts } from './node-handlers.js'
 import { snapshotHandlers } from './snapshot-handlers.js'
 
@@ -22,11 +28,13 @@ import { snapshotHandlers } from './snapshot-handlers.js'
 export interface ControlParts extends LookParts, SubjectParts, MachineChangeParts, NodeChangeParts {
   /** Reached only when the lab is whole. */
   snapshots: () => StageSnapshots
+  /** Absent in labs that make no recordings. */
+  recordings?: LabRecordings
 }
 
 /** The calls of the control API, by the ids of their operations. */
 export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOperationId, ControlHandler>> {
-  const { faults, clock, journal, snapshots } = parts
+  const { faults, clock, journal, snapshots, recordings } = parts
   const subjects = new ControlSubjects(parts)
   return {
     index: () => indexOf(parts),
@@ -38,6 +46,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     ...clockHandlers(clock, subjects),
     ...snapshotHandlers(snapshots),
     ...journalHandlers(journal),
+    ...replayHandlers(journal, recordings),
   }
 }
 
@@ -55,16 +64,32 @@ const indexOf = ({ clock, nodes, machines, faults, run, journal }: ControlParts)
 const faultHandlers = (faults: LabFaults, subjects: ControlSubjects) =>
   ({
     faults: ({ query }) => ({
-      faults: faults.list().filter(({ label }) => [undefined, label].includes(query['label'])),
+      faults: faultsWith(faults, query['label']).map(maskValue),
     }),
     addFault: ({ body }) => {
-      if (!Array.isArray(body)) return faults.get(faults.add(faultFrom(body)).id)
-      return { faults: faults.addAll(body.map(faultFrom)).map(({ id }) => faults.get(id)) }
+      if (!Array.isArray(body)) return maskValue(faults.get(faults.add(faultFrom(body)).id))
+      return addAll(faults, body.map(faultFrom))
+    },
+    exportFaults: ({ query }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/yaml' },
+      body: writeFaultsFile(faultsWith(faults, query['label'])),
+    }),
+    importFaults: ({ body }) => {
+      const { file, name = 'the file' } = body as { file: string; name?: string }
+      return addAll(faults, readFaultsFile(file, name))
     },
     liftFaults: ({ query }) => faults.clear(query['label']),
-    fault: (call) => subjects.fault(call),
+    fault: (call) => maskValue(subjects.fault(call)),
     liftFault: (call) => void faults.lift(subjects.fault(call).id),
   }) satisfies Partial<Record<ControlOperationId, ControlHandler>>
+
+const faultsWith = (faults: LabFaults, wanted: string | undefined) =>
+  faults.list().filter(({ label }) => wanted === undefined || label === wanted)
+
+const addAll = (faults: LabFaults, added: readonly Fault[]) => ({
+  faults: faults.addAll(added).map(({ id }) => maskValue(faults.get(id))),
+})
 
 const clockHandlers = (clock: ClockControl, subjects: ControlSubjects) =>
   ({

@@ -34,7 +34,8 @@ export const journalHandlers = (journal: Journal) =>
     events: ({ query, request }) => eventStream(journal, queryFrom(query), request.headers['last-event-id']),
   }) satisfies Partial<Record<ControlOperationId, ControlHandler>>
 
-function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
+/** The entries that a query selects. */
+export function queryFrom(query: Readonly<Record<string, string>>): JournalQuery {
   const { kind, status, after, since, until, limit: _, last: _last, ...rest } = query
   return {
     ...rest,

@@ -10,7 +10,9 @@ import {
   type NodeTimeline,
   type LOOK_OPERATIONS,
   type ControlHandler,
+  type HostObject,
   type RunProgress,
+  type WantedReport,
 } from '../../control/index.js'
 import type { Journal } from '../journal/journal.js'
 import { waitingOf } from './awaited-event.js'
@@ -18,6 +20,8 @@ import type { ClockControl } from './clock-control.js'
 import { labReport } from './lab-report.js'
 import { followConsole } from './follow-console.js'
 import { machineFiles } from './machine-files.js'
+import { wantedOfHost } from './wanted-host.js'
+import { wantedOfNode } from './wanted-state.js'
 import type { ControlSubjects } from './control-subjects.js'
 import { ERRORS } from '../errors.js'
 
@@ -37,6 +41,8 @@ export interface LookParts {
   nodes: () => Iterable<Readonly<NodeRecord>>
   machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
   clock: ClockControl
+  /** The BareMetalHost behind a node of this name; absent where there are none. */
+  hostOf?: (name: string) => HostObject | undefined
   /** The run that the machines are of. */
   run?: () => RunProgress
 }
@@ -49,6 +55,7 @@ export function lookHandlers(
   const { probe, time } = parts
   return {
     timeline: (call) => nodeTimeline(parts, subjects.nodeOf(call), subjects),
+    wanted: (call) => wantedReport(parts, subjects.nodeOf(call)),
     disks: async (call) => ({ disks: await drawDisks(subjects.machine(call), time) }),
     filesOfMachine: async (call) => {
       const { filesystem = 'root', disk, path = null } = call.query
@@ -66,6 +73,16 @@ export function lookHandlers(
     report: (call) => labReport(parts, call, subjects),
     followConsole: (call) => followConsole(subjects.machine(call), probe),
   }
+}
+
+/** Compares a node with its machine, and the spec of its BareMetalHost with the status. */
+async function wantedReport(parts: LookParts, node: Readonly<NodeRecord>): Promise<WantedReport> {
+  const { outlook, machineOf, time, hostOf } = parts
+  const machine = machineOf(node)
+  const plan = maskValue(outlook(node).plan) as StepPlan | null
+  const disks = machine ? await drawDisks(machine, time) : []
+  const host = node.name === null ? undefined : hostOf?.(node.name)
+  return { items: wantedOfNode({ node, plan, machine, disks }), host: host ? wantedOfHost(host) : null }
 }
 
 /** Drawings of the disks of a machine, one after another: each may mount a filesystem. */

@@ -74,6 +74,7 @@ export function stageControl(
       if (machine.spec.bmc) setAccount(machine.spec.bmc.address, account)
     },
     images: (record) => live?.urlsOf(record),
+    ...defined({ hostOf: options.hostOf, recordings: options.recordings }),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {
       const address = bmcAddressOf(record)

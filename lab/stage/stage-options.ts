@@ -4,7 +4,7 @@ import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic
 import type { HardwareFleet, MachineHardware, MachinePace } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
-import type { BmcAccount } from '../../control/index.js'
+import type { BmcAccount, HostObject, LabRecordings } from '../../control/index.js'
 import type { HostLabels } from '../faults/fault-context.js'
 import type { Events } from '../lab-events.js'
 import type { JournalOptions } from '../journal/journal.js'
@@ -59,6 +59,10 @@ export interface StageOptions {
   hardwareOfNode?: (name: string) => MachineHardware | undefined
   /** Labels of the BareMetalHosts behind the nodes, for faults that match them. */
   hostLabels?: HostLabels
+  /** Makes recordings of the stage and replays them. */
+  recordings?: LabRecordings
+  /** The BareMetalHost behind a node of this name. */
+  hostOf?: (name: string) => HostObject | undefined
   /** Machines to create, each with a node of this name, before the API answers its first request. */
   machines?: readonly { spec: WantedMachine; name: string }[]
   /** Disks have real bytes in sparse files (`file`) or only structures (`described`). */

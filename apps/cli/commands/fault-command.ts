@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
-import { parse, YAMLParseError } from 'yaml'
 import {
   effectText,
+  faultDocument,
   membersText,
   readFaults,
+  readFaultsFile,
   type Fault,
   type FaultDocument,
   type FaultReport,
 } from '../../../control/index.js'
-import { defined, packageFile, readNested, UserError, yamlProblem } from '../../../base/runtime/index.js'
+import { defined, packageFile } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'
 import { readInputs } from '../options/input-files.js'
@@ -33,16 +34,15 @@ export async function faultAdd(
   environment: Environment,
   files: readonly string[],
 ): Promise<number> {
-  const documents = files.length > 0 ? await inFiles(files, environment) : [fromOptions(options)]
+  // All faults are read before the first is added.
+  const added = files.length > 0 ? await faultsIn(files, environment) : readFaults(fromOptions(options), 'the fault')
   if (files.length > 0 && (options.effect !== undefined || options.match !== undefined))
     throw usageError('a fault is either in a file or in options', 'leave out --match and --effect, or the file')
-  // All faults are read before the first is added.
-  for (const [index, document] of documents.entries()) readFaults(document, files[index] ?? 'the fault')
   await withLab(options.url, environment, async (lab) => {
-    const all = documents.flatMap(listIn) as FaultDocument[]
+    const all = added.map((fault) => faultDocument(fault) as FaultDocument)
     // One by itself is refused by its own name, not as the first of a list.
     const faults = all.length === 1 ? [await lab.addFault(all[0]!)] : (await lab.addFault(all)).faults
-    for (const added of faults) environment.stdout.either(options.json, added, faultLine(added))
+    for (const fault of faults) environment.stdout.either(options.json, fault, faultLine(fault))
   })
   return 0
 }
@@ -68,35 +68,14 @@ export async function faultLift(
  * @throws UserError (usage) naming the file
  */
 export async function faultsIn(files: readonly string[], environment: Environment): Promise<Fault[]> {
-  const documents = await inFiles(files, environment)
-  return documents.flatMap((document, index) => readFaults(document, files[index]!))
-}
-
-async function inFiles(files: readonly string[], environment: Environment): Promise<unknown[]> {
   const inputs = await readInputs(files.map(shippedExample), environment, 'file of faults')
-  return inputs.map(({ name, bytes }) => {
-    const text = Buffer.from(bytes).toString()
-    try {
-      return readNested(text, name, (yaml) => parse(yaml, { maxAliasCount: 100 }) as unknown)
-    } catch (cause) {
-      if (cause instanceof UserError) throw cause
-      if (!(cause instanceof YAMLParseError)) throw cause
-      const { line, message, shown } = yamlProblem(text, cause)
-      throw usageError([`${name}:${line}: ${message}`, ...shown].join('\n'), 'docs/control.md has examples')
-    }
-  })
+  return inputs.flatMap(({ name, bytes }) => readFaultsFile(Buffer.from(bytes).toString(), name))
 }
 
 /** The path of an example in the package, so that the lines of the pages work in any folder; a file of this name comes first. */
 function shippedExample(file: string): string {
   const shipped = packageFile(file)
   return /^examples\/[\w-]+\.yaml$/.test(file) && !existsSync(file) && existsSync(shipped) ? shipped : file
-}
-
-const listIn = (document: unknown): unknown[] => {
-  if (Array.isArray(document)) return document
-  const { faults } = document as { faults?: unknown[] }
-  return faults ?? [document]
 }
 
 /** The fault of `--match node=node-3 --effect delay:for=5s`. */

@@ -5,11 +5,13 @@ import {
   type ClockMode,
   LabClock,
   letGarbageGrow,
+  systemClock,
   systemRandom,
   type ConfigFile,
 } from '../../../base/runtime/index.js'
 import { serve, type LabEvent, type LiveImagesRequest, type ServedLab } from '../../../lab/index.js'
-import { entryLine } from '../../../control/index.js'
+import { entryLine, maskValue, type FaultReport } from '../../../control/index.js'
+import { LabReplays } from '../../recording/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
 import { openKube } from '../../../base/kubernetes/index.js'
@@ -65,18 +67,23 @@ export async function up(
   const request = await labRequest(options, environment, configFiles)
   const hostMachines = new HostMachines(request.hardware)
   const hostLabels = new UpHostLabels()
+  const recordings = new LabReplays(systemClock())
   await using served = await serve({
     ...request,
     hardwareOfNode: (node) => hostMachines.hardwareOf(node),
     hostLabels,
+    hostOf: (node) => hostLabels.hostOf(node),
+    recordings,
     ...defined({ liveImages }),
     clock,
     random: systemRandom,
     logger,
     onEvent: watching.onEvent,
   })
+  recordings.open(replayedIronic(served))
+  await using _replays = recordings
   const uiUrl = dashboardUrl(served.url, options)
-  for (const fault of faults) served.stage.faults.add(fault)
+  served.stage.faults.addAll(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
   const kube = openKube({
@@ -128,11 +135,18 @@ export async function up(
     })
   const why = await untilStopped(options, environment)
   for (const fault of served.stage.faults.list())
-    if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(fault)}`)
+    if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(maskValue(fault) as FaultReport)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
 }
+
+/** The Ironic of this process as its replays reach it, which is not by its public URL. */
+const replayedIronic = ({ stage: { url, tls, journal } }: ServedLab) => ({
+  after: journal.last,
+  url,
+  tls: tls ? { ca: tls.certificate, pinned: true } : {},
+})
 
 /** The lab that the options describe. */
 async function labRequest(options: UpOptions, environment: Environment, configFiles: readonly ConfigFile[]) {

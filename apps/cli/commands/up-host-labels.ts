@@ -26,9 +26,14 @@ export class UpHostLabels implements HostLabels {
   }
 
   selects(selector: string, node: string): boolean {
-    const [namespace, name, ...more] = node.split('~')
-    if (namespace === undefined || name === undefined || more.length > 0) return false
-    const host = this.#store?.find('BareMetalHost', { namespace, name })
+    const host = this.hostOf(node)
     return host !== undefined && makeSelector({ labelSelector: selector })(host)
+  }
+
+  /** The host behind a node, whose name is `NAMESPACE~NAME`. */
+  hostOf(node: string): ReturnType<Kube['store']['find']> {
+    const [namespace, name, ...more] = node.split('~')
+    if (namespace === undefined || name === undefined || more.length > 0) return undefined
+    return this.#store?.find('BareMetalHost', { namespace, name })
   }
 }

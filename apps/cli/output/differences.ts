@@ -1,13 +1,15 @@
 import { countText } from '../../../base/runtime/index.js'
 import {
   COMPARED_HEADERS,
+  differenceLine,
   groupDifferences,
   type KnownDifference,
   KnownDifferences,
+  rangesText,
   readKnownDifferences,
   type Recording,
   type SeenDifference,
-  sentenceOf,
+  sumLine,
   VARYING_FIELDS,
 } from '../../recording/index.js'
 import type { Environment } from '../environment.js'
@@ -36,7 +38,7 @@ export class DifferenceReport {
       stderr.line(
         `warn: ${name} ends in the middle of a line; only what is before that is used: ${countText(exchanges.length, 'exchange')}`,
       )
-    if (missing.length > 0) stderr.line(`warn: ${name} lacks exchanges ${ranges(missing)}, which were not written`)
+    if (missing.length > 0) stderr.line(`warn: ${name} lacks exchanges ${rangesText(missing)}, which were not written`)
   }
 
   /** Prints the differences and the sum; gives the exit code. */
@@ -62,14 +64,9 @@ export class DifferenceReport {
       })
       return fresh.length > 0 ? 1 : 0
     }
-    for (const { first, seqs } of fresh) {
-      const more = seqs.length > 1 ? ` (and in ${ranges(seqs.slice(1))})` : ''
-      stdout.line(`#${first.seq} ${first.call}: ${sentenceOf(first)}${more}`)
-    }
+    for (const group of fresh) stdout.line(differenceLine(group))
     for (const { where } of unused) stdout.line(`known and not seen: ${where}`)
-    stdout.line(
-      `${countText(calls, 'call')}, ${countText(fresh.length, 'difference')}${known > 0 ? `, ${known} known` : ''}`,
-    )
+    stdout.line(sumLine(calls, fresh.length, known))
     return fresh.length > 0 ? 1 : 0
   }
 
@@ -77,19 +74,3 @@ export class DifferenceReport {
     this.#environment.stdout.json(event)
   }
 }
-
-/** `#3, #5 to #9 and 12 more` */
-function ranges(numbers: readonly number[]): string {
-  const found: [number, number][] = []
-  for (const number of numbers) {
-    const last = found.at(-1)
-    if (last && number === last[1] + 1) last[1] = number
-    else if (!last || number !== last[1]) found.push([number, number])
-  }
-  const texts = found
-    .slice(0, MAX_PRINTED_RANGES)
-    .map(([from, to]) => (from === to ? `#${from}` : `#${from} to #${to}`))
-  const more = found.slice(MAX_PRINTED_RANGES).reduce((sum, [from, to]) => sum + to - from + 1, 0)
-  return more > 0 ? `${texts.join(', ')} and ${more} more` : texts.join(', ')
-}
-const MAX_PRINTED_RANGES = 5

@@ -23,12 +23,27 @@ const MAX_RECORDING_LINE_BYTES = 256 * 2 ** 20
  * @throws UserError `recording-unreadable`, `recording-version`, `recording-damaged` with the line's number, or
  *   `recording-cut`
  */
-export async function readRecording(path: string, { partial = false }: ReadOptions = {}): Promise<Recording> {
+export const readRecording = (path: string, options: ReadOptions = {}): Promise<Recording> =>
+  recordingIn(readLines(path), path, options)
+
+/**
+ * Reads the text of a recording.
+ *
+ * @param name of the file, for messages
+ * @throws UserError `recording-version`, `recording-damaged` with the line's number, or `recording-cut`
+ */
+export const parseRecording = (text: string, name: string): Promise<Recording> => recordingIn(linesOf(text), name, {})
+
+async function recordingIn(
+  lines: AsyncIterable<RecordingLine> | Iterable<RecordingLine>,
+  path: string,
+  { partial = false }: ReadOptions,
+): Promise<Recording> {
   const exchanges: RecordingExchange[] = []
   let header: RecordingHeader | undefined
   let isCut = false
   let number = 0
-  for await (const { text, isWhole } of readLines(path)) {
+  for await (const { text, isWhole } of lines) {
     number += 1
     const what = `line ${number} of ${path}`
     if (!isWhole && number > 1) {
@@ -42,8 +57,20 @@ export async function readRecording(path: string, { partial = false }: ReadOptio
   return { name: path, header, exchanges, missing: findGaps(exchanges, path), isCut }
 }
 
+interface RecordingLine {
+  readonly text: string
+  readonly isWhole: boolean
+}
+
+function* linesOf(text: string): Generator<RecordingLine> {
+  const lines = text.split('\n')
+  const rest = lines.pop()!
+  for (const line of lines) yield { text: line, isWhole: true }
+  if (rest !== '') yield { text: rest, isWhole: false }
+}
+
 /** Lines without their ends; the last one is not whole where the file does not end with a line break. */
-async function* readLines(path: string): AsyncGenerator<{ text: string; isWhole: boolean }> {
+async function* readLines(path: string): AsyncGenerator<RecordingLine> {
   let parts: Buffer[] = []
   let length = 0
   try {

@@ -37,6 +37,20 @@ const REPLAY_SETTLE_DELAY = seconds(5)
 const FIRST_POLL_INTERVAL = 100
 const LATER_POLL_INTERVAL = 500
 
+const clientExchangesOf = ({ exchanges }: Recording): RecordingExchange[] =>
+  exchanges.filter(({ from }) => from === 'client')
+
+/**
+ * The calls of a recording's clients.
+ *
+ * @throws UserError `nothing-to-replay`
+ */
+export function clientCallsOf(recording: Recording): ComparedCall[] {
+  const calls = callsOf(clientExchangesOf(recording))
+  if (calls.length > 0) return calls
+  throw recordingError('nothing-to-replay', `${recording.name} has no request of a client`, { kind: 'usage' })
+}
+
 /**
  * Plays the part of the clients of a recording: one call after another, with polls until what they waited for is there.
  *
@@ -44,12 +58,9 @@ const LATER_POLL_INTERVAL = 500
  */
 export async function replayClient(options: ReplayOptions): Promise<Comparison> {
   const { recording, ids, signal, clock } = options
-  const exchanges = recording.exchanges.filter(({ from }) => from === 'client')
-  const calls = callsOf(exchanges)
-  if (calls.length === 0)
-    throw recordingError('nothing-to-replay', `${recording.name} has no request of a client`, { kind: 'usage' })
+  const calls = clientCallsOf(recording)
   const sender = new Sender(options)
-  const pauses = pausesOf(exchanges)
+  const pauses = pausesOf(clientExchangesOf(recording))
   let unanswered = 0
   const differences: SeenDifference[] = []
   for (const [index, was] of calls.entries()) {

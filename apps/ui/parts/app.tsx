@@ -8,6 +8,7 @@ import { Login } from './login.js'
 import { goToRoute, currentRoute } from './navigation.js'
 import { dismissNotice, notices } from './notices.js'
 import { Palette } from './palette.js'
+import { SavedViews } from './saved-views.js'
 import { nextTheme } from './theme.js'
 import { TopBar } from './top-bar.js'
 
@@ -22,6 +23,7 @@ export function App() {
   useKeys(
     () => [
       { key: '?', does: 'keyboard shortcuts', act: () => void (shownDialog.value = 'help') },
+      { key: 'v', does: 'saved views; save this one', act: () => void (shownDialog.value = 'views') },
       { key: 't', does: 'dark, light, or as the system is', act: nextTheme },
       ...VIEWS.flatMap(({ view, title, key }) =>
         key ? [{ key, does: `go to ${title}`, act: () => goToRoute({ view }) }] : [],
@@ -56,6 +58,7 @@ export function App() {
       <Notices />
       {shownDialog.value === 'palette' && <Palette />}
       {shownDialog.value === 'help' && <Help />}
+      {shownDialog.value === 'views' && <SavedViews />}
     </>
   )
 }

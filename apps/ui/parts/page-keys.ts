@@ -9,7 +9,7 @@ export interface Key {
 }
 
 /** Open dialogs of the whole page. */
-export const shownDialog = signal<'palette' | 'help' | null>(null)
+export const shownDialog = signal<'palette' | 'help' | 'views' | null>(null)
 
 const layers = new Set<readonly Key[]>()
 

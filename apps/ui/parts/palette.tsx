@@ -1,12 +1,14 @@
 import { useMemo, useState } from 'preact/hooks'
 import { rows, rowsVersion } from '../state/lab-state.js'
 import { choicesFor, type Choice } from '../state/palette.js'
+import type { SavedView } from '../state/saved-views.js'
 import { VIEWS } from '../views/views.js'
 import { setMode } from './clock-texts.js'
 import { shownDialog } from './page-keys.js'
 import { Modal } from './modal.js'
 import { goToRoute } from './navigation.js'
 import { saveReport } from './save-report.js'
+import { openView, savedViews } from './saved-views.js'
 import { nextTheme } from './theme.js'
 
 const PALETTE_COMMANDS = [
@@ -18,15 +20,22 @@ const PALETTE_COMMANDS = [
   { text: 'Pause the clock', hint: 'command', act: () => void setMode('manual') },
   { text: 'Run the clock in real time', hint: 'command', act: () => void setMode('real') },
   { text: 'Change colours: dark, light, as the system is', hint: 'command, t', act: nextTheme },
+  { text: 'Save this view', hint: 'command, v', act: () => void (shownDialog.value = 'views') },
   { text: 'Keys', hint: 'help, ?', act: () => void (shownDialog.value = 'help') },
 ]
 
 const findChoices = (typed: string): Choice[] =>
   choicesFor(typed, {
-    commands: PALETTE_COMMANDS,
+    commands: [...PALETTE_COMMANDS, ...savedViews.value.map(savedViewChoice)],
     rows: rows.list(),
     openRow: ({ name, isNode }) => goToRoute({ view: isNode ? 'nodes' : 'machines', ident: name }),
   })
+
+const savedViewChoice = (view: SavedView): Choice => ({
+  text: view.name,
+  hint: 'saved view',
+  act: () => openView(view),
+})
 
 /** Finds a node, a page or a command by its name. */
 export function Palette() {

@@ -37,6 +37,14 @@ export function TopBar() {
         Find <kbd>Ctrl K</kbd>
       </button>
       <button
+        class="icon views"
+        aria-label="Saved views"
+        title="Saved views; save this one (v)"
+        onClick={() => void (shownDialog.value = 'views')}
+      >
+        ☆
+      </button>
+      <button
         class="icon"
         aria-label={`Colours: ${theme.value}`}
         title={`Colours: ${theme.value} (t)`}

@@ -52,6 +52,10 @@ export const rowOfMachine = ({ id, power, boot, waitsFor = null }: MachineReport
   isInMaintenance: false,
 })
 
+/** When a state began, as a person says it: a failure happened, any other state lasts. */
+export const stateSinceText = ({ look }: Pick<FleetRow, 'look'>, length: string): string =>
+  look === 'failed' ? `${length} ago` : `for ${length}`
+
 const parseRowTime = (text: string | null): number | null => {
   const time = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? null : time

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { countText } from '../parts/count-text.js'
 import { browserSettings } from '../browser.js'
 import { useKeys, type Key } from '../parts/page-keys.js'
@@ -10,7 +10,8 @@ import { countsOf, EVERYTHING, filterRows, isEverything, type Filter } from '../
 import type { CellSize } from '../state/grid-layout.js'
 import { faults, isFleet, isRun, rows, rowsVersion } from '../state/lab-state.js'
 import { connectionState } from '../state/page-connection.js'
-import { filterIn, filterQueryOf } from '../state/page-route.js'
+import { FLEET_ORDERS, fleetOrderIn, orderRows, type FleetOrder } from '../state/fleet-order.js'
+import { filterIn, filterQueryOf, type PageRoute } from '../state/page-route.js'
 import { EmptyFleet, FleetActions } from './fleet-actions.js'
 import { FleetGrid } from './fleet-grid.js'
 import { FleetTable } from './fleet-table.js'
@@ -28,16 +29,14 @@ export function FleetView() {
     () => (isEverything(filter) ? all : filterRows(all, filter, (id) => rows.struckBy(id))),
     [version, all, JSON.stringify(filter)],
   )
-  const [form, setForm] = useState<FleetForm>(browserSettings.get('fleet') === 'table' ? 'table' : 'grid')
-  const [size, setSize] = useState<CellSize>('auto')
+  const { query } = currentRoute.value
+  const form = fleetFormIn(query)
+  const size = cellSizeIn(query)
+  const order = fleetOrderIn(query['order'])
+  const ordered = useMemo(() => orderRows(shown, order), [shown, order])
   const text = useRef<HTMLInputElement>(null)
-  const refine = (change: Partial<Filter>): void =>
-    goToRoute({ view: 'fleet', query: filterQueryOf({ ...filter, ...change }) }, { replace: true })
-  const choose = (next: FleetForm): void => {
-    browserSettings.set('fleet', next)
-    setForm(next)
-  }
-  useKeys(() => fleetKeys(text, () => setForm((now) => (now === 'grid' ? 'table' : 'grid'))), [])
+  const refine = (change: Partial<Filter>): void => showAs(filterQueryOf({ ...filter, ...change }))
+  useKeys(() => fleetKeys(text), [])
   if (all.length === 0) return <NoMachines />
   return (
     <div class="fleet">
@@ -55,22 +54,41 @@ export function FleetView() {
         </button>
         <span class="space" />
         {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
-        <FormChoice form={form} choose={choose} />
-        {form === 'grid' && <CellSizes size={size} choose={setSize} />}
+        <OrderChoice order={order} />
+        <FormChoice form={form} choose={chooseForm} />
+        {form === 'grid' && <CellSizes size={size} choose={(cells) => showAs({ cells })} />}
       </div>
       <FleetActions />
       {shown.length === 0 ? (
         <p class="empty">No machine is so.</p>
       ) : form === 'grid' ? (
-        <FleetGrid rows={shown} size={size} version={version} />
+        <FleetGrid rows={ordered} size={size} version={version} />
       ) : (
-        <FleetTable rows={shown} />
+        <FleetTable rows={ordered} />
       )}
     </div>
   )
 }
 
-const fleetKeys = (text: RefObject<HTMLInputElement | null>, switchForm: () => void): readonly Key[] => [
+/** Changes what the address says of the fleet; the rest of it stays. */
+const showAs = (change: Readonly<Record<string, string>>): void =>
+  goToRoute({ view: 'fleet', query: { ...currentRoute.peek().query, ...change } }, { replace: true })
+
+/** The form that the address names, or the one that was chosen last. */
+const fleetFormIn = ({ as = browserSettings.get('fleet') ?? '' }: PageRoute['query']): FleetForm =>
+  as === 'table' ? 'table' : 'grid'
+
+const cellSizeIn = ({ cells = '' }: PageRoute['query']): CellSize =>
+  CELL_SIZES.find(({ size }) => size === cells)?.size ?? 'auto'
+
+function chooseForm(form: FleetForm): void {
+  browserSettings.set('fleet', form)
+  showAs({ as: form })
+}
+
+const switchForm = (): void => chooseForm(fleetFormIn(currentRoute.peek().query) === 'grid' ? 'table' : 'grid')
+
+const fleetKeys = (text: RefObject<HTMLInputElement | null>): readonly Key[] => [
   { key: '/', does: 'filter by text', act: () => text.current?.focus() },
   { key: 'g', does: 'grid or table', act: switchForm },
   { key: 'f', does: 'only machines with an error', act: () => goToRoute({ view: 'fleet', query: { error: 'any' } }) },
@@ -148,15 +166,38 @@ function FormChoice({ form, choose }: { form: FleetForm; choose: (form: FleetFor
   )
 }
 
+const CELL_SIZES = [
+  { size: 'auto', words: 'by number' },
+  { size: 'small', words: 'small' },
+  { size: 'medium', words: 'medium' },
+  { size: 'large', words: 'large' },
+] as const
+
+function OrderChoice({ order }: { order: FleetOrder }) {
+  return (
+    <label>
+      Order{' '}
+      <select value={order} onChange={({ currentTarget }) => showAs({ order: currentTarget.value })}>
+        {Object.entries(FLEET_ORDERS).map(([each, words]) => (
+          <option key={each} value={each}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 function CellSizes({ size, choose }: { size: CellSize; choose: (size: CellSize) => void }) {
   return (
     <label>
       Cells{' '}
       <select value={size} onChange={({ currentTarget }) => choose(currentTarget.value as CellSize)}>
-        <option value="auto">by number</option>
-        <option value="small">small</option>
-        <option value="medium">medium</option>
-        <option value="large">large</option>
+        {CELL_SIZES.map(({ size: each, words }) => (
+          <option key={each} value={each}>
+            {words}
+          </option>
+        ))}
       </select>
     </label>
   )

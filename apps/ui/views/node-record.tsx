@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { usePanel } from '../parts/open-panels.js'
 import { callIronic, sentenceOf } from '../state/page-connection.js'
 import { jsonLines } from '../state/changes.js'
 
@@ -9,7 +10,7 @@ interface FieldChange {
 
 /** The record of a node as Ironic shows it; lines that changed since it was read before are marked. */
 export function NodeRecordPanel({ id, version, state }: { id: string; version: number; state: string }) {
-  const [isOpen, setIsOpen] = useState(false)
+  const [isOpen, setIsOpen] = usePanel('record')
   const [shown, setShown] = useState<FieldChange | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const [onlyChanged, setOnlyChanged] = useState(false)
@@ -28,7 +29,7 @@ export function NodeRecordPanel({ id, version, state }: { id: string; version: n
   const lines = shown ? jsonLines(shown.now, shown.before) : []
   const changed = lines.filter(({ isChanged }) => isChanged)
   return (
-    <details class="panel record" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+    <details class="panel record" open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>Record</summary>
       {problem !== null && <p class="error-text">{problem}</p>}
       {shown?.before !== undefined && (

@@ -9,10 +9,11 @@ import { connectionState } from '../state/page-connection.js'
 import { labTime, rows, rowsVersion } from '../state/lab-state.js'
 import { lookOf } from '../state/looks.js'
 import { formatRoute } from '../state/page-route.js'
-import type { FleetRow } from '../state/fleet-rows.js'
+import { stateSinceText, type FleetRow } from '../state/fleet-rows.js'
 import { NodeRecordPanel } from './node-record.js'
 import { NodeTimelinePicture } from './node-timeline.js'
 import { NodeVerbs } from './node-verbs.js'
+import { NodeWanted } from './node-wanted.js'
 
 const NODE_SUBJECT: FollowedSubject<NodeTimeline> = {
   read: (client, id) => client.timeline(id),
@@ -45,6 +46,7 @@ export function NodeView({ ident }: { ident: string | null }) {
       {problem !== null && <p class="error-text">{problem}</p>}
       <NodeVerbs row={row} />
       {timeline && <Why timeline={timeline} />}
+      <NodeWanted id={row.id} />
       {timeline && <NodeTimelinePicture timeline={timeline} />}
       {timeline?.plan && <Plan plan={timeline.plan} />}
       <NodeRecordPanel id={row.id} version={timeline?.states.length ?? 0} state={row.state} />
@@ -78,7 +80,7 @@ function Head({ row, timeline }: { row: FleetRow; timeline: NodeTimeline | null 
       <p class="node-state">
         <strong>{row.state}</strong>
         {row.target !== null && <> (target: {row.target})</>}
-        {row.since !== null && <> for {sinceText(row.since)}</>}
+        {row.since !== null && <> {stateSinceText(row, sinceText(row.since))}</>}
         {row.isInMaintenance && <span class="tag">maintenance</span>}
       </p>
       {timeline?.waiting && (

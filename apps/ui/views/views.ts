@@ -4,6 +4,7 @@ import { FaultsView } from './faults.js'
 import { FleetView } from './fleet.js'
 import { MachineView } from './machine.js'
 import { NodeView } from './node.js'
+import { RecordingsView } from './recordings.js'
 import { RunView } from './run.js'
 
 /** A page of the dashboard. */
@@ -27,5 +28,6 @@ export const VIEWS: readonly View[] = [
   { view: 'nodes', title: null, below: 'fleet', show: NodeView },
   { view: 'machines', title: null, below: 'fleet', show: MachineView },
   { view: 'exchanges', title: 'Exchanges', key: '2', show: ExchangesView },
+  { view: 'recordings', title: 'Recordings', key: '5', show: RecordingsView },
   { view: 'faults', title: 'Faults and clock', key: '3', show: FaultsView },
 ]

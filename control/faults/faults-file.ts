@@ -1,0 +1,68 @@
+import { LineCounter, parseDocument, stringify } from 'yaml'
+import { defined, durationText, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
+import { MASKED_IGNITION } from '../../ignition/index.js'
+import { maskValue } from '../masking.js'
+import { readFaults } from './fault-document.js'
+import type { Fault } from './fault.js'
+
+const MAX_SHOWN_LINE = 120
+
+/**
+ * Reads a file of faults in YAML or JSON: one, a list, or a list under `faults`.
+ *
+ * @param name of the file, for errors
+ * @throws UserError `bad-request` (usage) with the text of the line
+ */
+export function readFaultsFile(text: string, name: string): Fault[] {
+  const lines = new LineCounter()
+  const describeLine = (line: number): string => lineText(text.split('\n'), line)
+  const document = readNested(text, name, (each) =>
+    parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
+  )
+  const [broken] = document.errors
+  if (broken) {
+    const { line } = lines.linePos(broken.pos[0])
+    throw new UserError('bad-request', `${name} is not YAML: ${broken.message}${describeLine(line)}`, {
+      kind: 'usage',
+      remedy: 'docs/control.md has examples',
+    })
+  }
+  const value = readNested(text, name, () => document.toJS({ maxAliasCount: 100 }) as unknown)
+  return readFaults(value, name, (path) => {
+    const place = yamlPlace(document, path, lines)
+    return place ? describeLine(place.line) : ''
+  })
+}
+
+/** `, in line 7: times: often`. A text that ends too early is broken below its last words. */
+function lineText(lines: readonly string[], at: number): string {
+  let line = Math.min(at, lines.length)
+  while (line > 1 && lines[line - 1]!.trim() === '') line--
+  const text = lines[line - 1]!.trim()
+  return `, in line ${line}: ${text.length > MAX_SHOWN_LINE ? `${text.slice(0, MAX_SHOWN_LINE)}...` : text}`
+}
+
+/** Faults as a file that {@link readFaultsFile} and `--faults` read. Secrets in the bodies of answers are masked. */
+export function writeFaultsFile(faults: readonly Fault[]): string {
+  const documents = faults.map((fault) => maskValue(faultDocument(fault)))
+  const text = stringify(documents, { aliasDuplicateObjects: false, lineWidth: 0 })
+  const isMasked = JSON.stringify(documents) !== JSON.stringify(faults.map(faultDocument))
+  return isMasked ? `# Secrets are masked by ${MASKED_IGNITION}.\n${text}` : text
+}
+
+/** A fault as files of faults and the control API have it: lengths of time are texts. */
+export function faultDocument({ match, effect, times, after, probability, between, label }: Fault): object {
+  const { ms, ...members } = effect as Fault['effect'] & { ms?: number }
+  return defined({
+    match,
+    effect: ms === undefined ? members : { ...members, for: exactDurationText(ms) },
+    times,
+    after,
+    probability,
+    between: between?.map(exactDurationText),
+    label,
+  })
+}
+
+/** `1m30s`, or milliseconds where seconds are not exact. */
+const exactDurationText = (ms: number): string => (ms % 1000 === 0 && ms > 0 ? durationText(ms) : `${ms}ms`)
