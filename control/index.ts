@@ -13,6 +13,7 @@ export type {
   NodeReport,
   PowerRequest,
 } from './documents/documents.js'
+export type { ActivityPoint, ActivityReport } from './documents/activity-document.js'
 export type {
   BmcAccount,
   BootReport,
@@ -61,7 +62,7 @@ export type {
   StateEntry,
   StepEntry,
 } from './journal/entry.js'
-export { beginsFlow, isFailure, isHeartbeatEntry } from './journal/journal-flow.js'
+export { beginsFlow, CALLER_ENDED, isFailure, isHeartbeatEntry } from './journal/journal-flow.js'
 export type { JournalQuery, LabJournal } from './journal/journal-query.js'
 export { maskValue, maskedText } from './masking.js'
 export { CONTROL_VERSION, controlOpenApi } from './operations/control-openapi.js'

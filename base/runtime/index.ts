@@ -40,6 +40,7 @@ export {
   onAbort,
   openInScope,
   Scope,
+  ScopeClosed,
   sharedAbort,
   type SharedAbort,
   unlessAborted,

@@ -1,4 +1,5 @@
 import type { DiskDrawing } from '../../machine/index.js'
+import type { ActivityReport } from '../documents/activity-document.js'
 import type { NodeTimeline } from '../timeline/timeline.js'
 import type { ShownFile, SystemJournalLine } from '../documents/machine-documents.js'
 import type { ConsoleEvent } from '../documents/machine-documents.js'
@@ -11,6 +12,14 @@ const OBJECT = { type: 'object' }
 
 /** Calls that show a node or a machine from inside, and change nothing. */
 export const LOOK_OPERATIONS = [
+  {
+    id: 'activity',
+    method: 'GET',
+    path: '/activity',
+    status: 200,
+    summary: "The last hour of the computer's clock: nodes in each state, arrivals in states, exchanges",
+    answer: typedSchema<ActivityReport>({ type: 'object', required: ['goal', 'points'] }),
+  },
   {
     id: 'timeline',
     method: 'GET',

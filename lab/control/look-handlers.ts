@@ -54,6 +54,7 @@ export function lookHandlers(
 ): Readonly<Record<(typeof LOOK_OPERATIONS)[number]['id'], ControlHandler>> {
   const { probe, time } = parts
   return {
+    activity: () => parts.journal.activity.report(),
     timeline: (call) => nodeTimeline(parts, subjects.nodeOf(call), subjects),
     wanted: (call) => wantedReport(parts, subjects.nodeOf(call)),
     disks: async (call) => ({ disks: await drawDisks(subjects.machine(call), time) }),

@@ -14,7 +14,10 @@ const struck = (fault: string, at: number) => ({
   at,
   noted: { ...of, kind: 'fault', fault, what: 'struck', effect: 'agent-silent' } as NewEntry,
 })
-const failed = (at: number) => ({ at, noted: { ...of, kind: 'command', exitCode: at, error: null } as NewEntry })
+const failed = (at: number) => ({
+  at,
+  noted: { ...of, kind: 'command', argv: ['lsblk'], exitCode: at, duration: 0, error: null } as NewEntry,
+})
 
 test('the first strike of a fault stays, and of heartbeats the last that was taken with the first that was not', () => {
   const memory = new FlowMemory<{ noted: NewEntry | NewExchange }>()

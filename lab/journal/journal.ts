@@ -9,6 +9,7 @@ import {
   type JournalQuery,
   type LabJournal,
 } from '../../control/index.js'
+import { ActivityCounter } from './activity.js'
 import { FlowMemory } from './flow-memory.js'
 import { ReaderSchedule } from './reader-schedule.js'
 
@@ -54,6 +55,8 @@ interface JournalMatches {
 /** The journal as a ring. */
 export class Journal implements LabJournal {
   readonly #options: Required<JournalOptions>
+  /** The last hour in numbers: it outlives the entries that are dropped. */
+  readonly activity: ActivityCounter
   /** A ring: the entry with id `n` is at `n` modulo its length. */
   readonly #ring: (JournalSlot | undefined)[]
   #isMuted = false
@@ -68,6 +71,7 @@ export class Journal implements LabJournal {
 
   constructor(options: JournalOptions) {
     this.#options = { capacity: 10_000, bytes: 64 * 2 ** 20, ...options }
+    this.activity = new ActivityCounter(this.#options.wallNow)
     this.#ring = new Array<JournalSlot | undefined>(this.#options.capacity)
   }
 
@@ -112,6 +116,7 @@ export class Journal implements LabJournal {
     }
     if (this.#next - this.#first > capacity) this.#drop()
     this.#ring[slot.id % capacity] = slot
+    this.activity.note(noted, slot.wall)
     this.#bytes += bytes
     while (this.#bytes > this.#options.bytes && this.#first < slot.id) this.#drop()
     if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(this.#entry(slot))

@@ -1,6 +1,6 @@
-import { errorChain, type Clock, type Probe } from '../../base/runtime/index.js'
+import { errorChain, ScopeClosed, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
-import type { FaultReport, FaultEntry } from '../../control/index.js'
+import { CALLER_ENDED, type FaultReport, type FaultEntry } from '../../control/index.js'
 import type { Events, LabEvent } from '../lab-events.js'
 import { attachTo, type LabPoint } from '../points.js'
 import { EntrySubjects, NO_SUBJECT, type EntrySubject } from './entry-subject.js'
@@ -21,6 +21,10 @@ interface RecordedParts {
   /** Names of all nodes, or their uuids. */
   names: () => string[]
 }
+
+/** An agent that is told to stop, or whose machine is switched off, awaits no answer any more: nothing has failed. */
+const failureText = (error: unknown): string =>
+  error instanceof ScopeClosed ? CALLER_ENDED : errorChain(error).join(': ')
 
 /** Finds the id of the fault that struck at a point. */
 type FaultFinder = (point: LabPoint) => string | null
@@ -78,6 +82,7 @@ export class JournalRecorder {
   }
 
   restore(seen: RecorderState): void {
+    this.#journal.activity.recount(seen.states)
     this.#states.restore(seen)
     this.#steps.restore(seen.steps)
   }
@@ -105,7 +110,7 @@ export class JournalRecorder {
     // Noted before the caller continues, since it waits for the promise from now on.
     void end.then(
       (result) => note(result, null),
-      (error: unknown) => note(undefined, errorChain(error).join(': ')),
+      (error: unknown) => note(undefined, failureText(error)),
     )
     return end
   }

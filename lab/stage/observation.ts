@@ -81,6 +81,8 @@ export function observe(parts: ObservedParts): Observation {
     machineOf: (record) => nodes.machineOf(record),
     names: () => [...nodes.list()].map(({ name, uuid }) => name ?? uuid),
   })
+  // Nodes of an earlier start have no entries yet.
+  journal.activity.recount([...nodes.list()].map(({ uuid, provision_state }) => [uuid, provision_state]))
   const strikes = new Map<string, number>()
   const injector = new FaultInjector(probe, faultContext(parts), (struck, point) => {
     strikes.set(struck.effect.kind, (strikes.get(struck.effect.kind) ?? 0) + 1)

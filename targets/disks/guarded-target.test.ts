@@ -96,7 +96,7 @@ describe('a target that may write one disk', () => {
       disks: [],
       root: '/mnt/coreos',
       disposable: true,
-      programs: { 'coreos-installer': { before: ['env'], program: `${place}/bin/coreos-installer` } },
+      programs: { 'coreos-installer': { before: ['env'], program: `${place}/bin/coreos-installer`, after: [] } },
     })
     expect(one.scratch).toBe('/mnt/coreos/run/ironstage')
     expect(one.hostPath('/mnt/coreos/run/ironstage/x.ign')).toBe('/run/ironstage/x.ign')

@@ -51,6 +51,74 @@ test('the fleet says what fails, why, and what to do; lifting the fault and tryi
   expect(tab.wrong).toEqual([])
 })
 
+test('the fleet shows how far it is, its last hour, what the colours mean, and how many faults wait', async () => {
+  const { lab } = running
+  const { id } = await lab.addFault({ match: { node: 'node-9' }, effect: { kind: 'bmc-silent' }, label: 'waits' })
+  await using tab = await Tab.open(browser, place('fleet'))
+  const { page } = tab
+  const progress = page.getByRole('region', { name: 'Progress' })
+  await progress.getByRole('link', { name: 'fault waits' }).waitFor()
+  await progress.getByText(/^\d+ of 30$/).waitFor()
+  expect(await progress.getByRole('img', { name: /on their way, \d+ failed, of 30$/ }).count()).toBe(1)
+  await progress.getByRole('img', { name: /^States of 30 machines over .*exchanges a second$/ }).waitFor()
+  const legend = progress.getByRole('list', { name: 'Legend' })
+  expect(await legend.innerText()).toMatch(/active\s+\d+[^]*waiting\s+\d+[^]*struck by a fault/)
+  await page.locator('.chart').hover({ position: { x: 300, y: 40 } })
+  await progress.getByText(/ ago$/).first().waitFor()
+  await lab.liftFault(id)
+  expect(tab.wrong).toEqual([])
+})
+
+test('Deploy all asks only the machines that are ready for it', async () => {
+  await using calm = await LabProcess.start(['--nodes', '4'])
+  await calm.all(['node-0', 'node-1'], 'manage', 'manageable')
+  await calm.all(['node-0'], 'provide', 'available')
+  await using tab = await Tab.open(browser, calm.pageUrl)
+  const { page } = tab
+  const progress = page.getByRole('region', { name: 'Progress' })
+  await progress.getByRole('button', { name: 'Manage all 2' }).waitFor()
+  await progress.getByRole('button', { name: 'Provide all 1' }).waitFor()
+  await progress.getByRole('button', { name: 'Deploy all 1' }).click()
+  await page.getByText('Install CoreOS: 1 machine was asked.').waitFor()
+  await calm.until(['node-0'], 'active')
+  await progress.getByRole('button', { name: /^Deploy all/ }).waitFor({ state: 'detached' })
+  const { nodes } = await calm.lab.nodes()
+  expect(nodes.map(({ provision_state }) => provision_state)).toEqual(['active', 'manageable', 'enroll', 'enroll'])
+  expect(tab.wrong).toEqual([])
+})
+
+test('nodes of --begin go on by themselves, and the page says so', async () => {
+  await using day = await LabProcess.start(['--nodes', '3', '--begin', 'deploy', '--speed', '0.5'])
+  await using tab = await Tab.open(browser, day.pageUrl)
+  const { page } = tab
+  const progress = page.getByRole('region', { name: 'Progress' })
+  await progress.getByText('The nodes go on to active by themselves').waitFor()
+  await day.until(nodeNames(3), 'active')
+  await progress.getByText('All are active.').waitFor()
+  await progress.getByText('3 of 3').waitFor()
+  await page.goto(`${day.pageUrl}#/nodes/node-1`)
+  await page.getByRole('img', { name: /, 0 of them bad$/ }).waitFor()
+  expect(await page.locator('.point.bad').count()).toBe(0)
+  expect(tab.wrong).toEqual([])
+})
+
+/** Texts that are wider than their place, as the sentences of a page show them. */
+const CUT_LINES = `[...document.querySelectorAll('main *, header *')].filter((element) => {
+  const style = getComputedStyle(element)
+  const isCut = element.scrollWidth > element.clientWidth + 1 && style.overflowX !== 'visible'
+  return isCut && element.clientWidth > 1 && element.textContent.trim() !== '' && style.overflowX === 'hidden'
+}).map((element) => element.className + ': ' + element.textContent.trim().slice(0, 80))`
+
+test.each(['fleet', 'nodes/node-3', 'faults', 'exchanges'])('%s cuts no line at 360 px', async (hash) => {
+  await using tab = await Tab.open(browser, place(hash), { viewport: { width: 360, height: 760 } })
+  const { page } = tab
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  if (hash.startsWith('nodes')) await page.getByRole('img', { name: /^States/ }).waitFor()
+  expect(await tab.overflow()).toBeLessThanOrEqual(0)
+  expect(await page.evaluate<string[]>(CUT_LINES)).toEqual([])
+  expect(tab.wrong).toEqual([])
+})
+
 test('the grid is filtered, worked by keys, and its cells have names', async () => {
   await using tab = await Tab.open(browser, place('fleet'))
   const { page } = tab

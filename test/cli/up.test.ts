@@ -33,6 +33,53 @@ describe('ironstage up', () => {
     await expect(fetch(url!)).rejects.toThrow()
   })
 
+  test('--begin provide brings nodes to available by themselves, and says how many came there', async () => {
+    const up = command(['up', '--port', '0', '--nodes', '2', '--begin', 'provide'])
+    const [, url] = await up.printed(/ready at (\S+)/)
+    await up.printed(/^provide: 2 of 2 nodes came through$/m)
+    expect(await nodesAt(url!)).toMatchObject([{ provision_state: 'available' }, { provision_state: 'available' }])
+    const activity = (await (await fetch(`${url}/_lab/activity`)).json()) as {
+      goal: string | null
+      points: { states: object; entered: Record<string, number>; exchanges: number }[]
+    }
+    expect(activity.goal).toBeNull()
+    expect(activity.points.at(-1)!.states).toEqual({ available: 2 })
+    expect(activity.points.reduce((sum, { entered }) => sum + (entered['available'] ?? 0), 0)).toBe(2)
+    expect(activity.points.reduce((sum, { exchanges }) => sum + exchanges, 0)).toBeGreaterThan(20)
+    up.stop()
+    expect(await up.ended).toBe(0)
+  })
+
+  test('--begin leaves a node that fails where it is, and goes on after a restart of the folder', async () => {
+    const dir = await scratch()
+    const faults = join(dir, 'faults.yaml')
+    await writeFile(faults, '- match: { node: node-1 }\n  effect: { kind: bmc-dark, for: 10h }\n')
+    const first = command(['up', '--port', '0', '--nodes', '2', '--state-dir', join(dir, 'state'), '--begin', 'manage'])
+    await first.printed(/^manage: 2 of 2 nodes came through$/m)
+    first.stop()
+    expect(await first.ended).toBe(0)
+    const again = ['up', '--port', '0', '--nodes', '2', '--state-dir', join(dir, 'state'), '--speed', '600']
+    const up = command([...again, '--faults', faults, '--begin', 'inspect'])
+    const [, url] = await up.printed(/ready at (\S+)/)
+    const { points } = (await (await fetch(`${url}/_lab/activity`)).json()) as { points: { states: object }[] }
+    expect(Object.values(points[0]!.states).reduce((sum, count) => sum + Number(count), 0)).toBe(2)
+    await up.printed(/^inspect: 1 of 2 nodes came through$/m)
+    up.stop()
+    expect(await up.ended).toBe(0)
+  })
+
+  test.each([
+    [['--nodes', '1', '--begin', 'active'], /begin/],
+    [['--nodes', '1', '--begin', ''], /begin/],
+    [['--begin', 'deploy'], /there are no nodes that could begin.*add --nodes 3/s],
+    [['--nodes', '0', '--begin', 'deploy'], /there are no nodes that could begin/],
+    [['--nodes', '1', '--begin', 'deploy', '--kube-api', '0'], /BareMetalHosts would both decide.*--kube-api/s],
+  ])('refuses %j', async (args, sentence) => {
+    const up = command(['up', '--port', '0', ...args])
+    expect(await up.ended).toBe(2)
+    expect(up.stderr).toMatch(sentence)
+  })
+
   test('says without machines how to get some, by a command that works', async () => {
     const up = command(['up', '--port', '0'])
     const [, curl] = await up.printed(/or at any time\n +(curl .*)\n/)

@@ -3,6 +3,7 @@ import {
   errorChain,
   type Clock,
   type ClockMode,
+  type Logger,
   LabClock,
   letGarbageGrow,
   systemClock,
@@ -34,6 +35,7 @@ import type { CommandOptionValues } from '../options/resolve-options.js'
 import { standardInputEnds } from '../options/standard-input.js'
 import { containStrayErrors } from '../stray-errors.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
+import { beginLife, checkBegin, type BeginGoal } from './up-begin.js'
 import { serveBmcs } from './up-bmcs.js'
 import { UpHostLabels } from './up-host-labels.js'
 import { HostMachines } from './up-host-machines.js'
@@ -57,6 +59,7 @@ export async function up(
   const logger = logTo(environment, json, defined({ verbose: options.verbose }))
   using _ = containStrayErrors(environment, logger)
   const say: SayLine = (event, text) => stdout.either(json, event, text)
+  checkBegin(options)
   const clock = new LabClock({ mode: clockMode(options) })
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
@@ -119,6 +122,7 @@ export async function up(
   ])
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
+  void beginNodes(options, { served, say, logger, signal: environment.stopped })
   await using hosts =
     (manifests || kubeApi) &&
     reconcileHosts({
@@ -147,6 +151,19 @@ const replayedIronic = ({ stage: { url, tls, journal } }: ServedLab) => ({
   url,
   tls: tls ? { ca: tls.certificate, pinned: true } : {},
 })
+
+/** Has the nodes go through their life up to `--begin`, and says how many came there. */
+async function beginNodes(
+  options: UpOptions,
+  { served, say, logger, signal }: { served: ServedLab; say: SayLine; logger: Logger; signal: AbortSignal },
+): Promise<void> {
+  // The options' schema allows only the known values.
+  const { begin } = options as { begin?: BeginGoal }
+  if (begin === undefined) return
+  const { reached, nodes } = await beginLife(served, begin, { logger, signal })
+  if (!signal.aborted)
+    say({ event: 'begun', verb: begin, reached, nodes }, `${begin}: ${reached} of ${nodes} nodes came through`)
+}
 
 /** The lab that the options describe. */
 async function labRequest(options: UpOptions, environment: Environment, configFiles: readonly ConfigFile[]) {

@@ -4,6 +4,7 @@ import type { TargetCapability } from '../../../targets/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import type { NEWEST_STABLE, SpecVersion } from '../../../ignition/index.js'
 import type { ProfileName } from '../../../ironic-mock/index.js'
+import type { BeginGoal } from '../commands/up-begin.js'
 
 /** The members of a union, without the room that defines it; the compiler refuses a missing and an unknown one. */
 const all = <T extends string>(members: Readonly<Record<T, true>>): readonly T[] => Object.keys(members) as T[]
@@ -37,6 +38,9 @@ export const JOURNAL_KIND_WORDS = all<JournalKind>({
 
 /** Values of `--profile`. */
 export const PROFILE_WORDS = all<ProfileName>({ metal3: true, upstream: true })
+
+/** Values of `--begin`. */
+export const BEGIN_WORDS = all<BeginGoal>({ manage: true, inspect: true, provide: true, deploy: true })
 
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({

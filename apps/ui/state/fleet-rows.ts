@@ -101,6 +101,11 @@ export class Rows {
     return [...(this.#struck.get(id) ?? [])]
   }
 
+  /** True if a fault struck it: without a list, for drawings of thousands. */
+  isStruck(id: string): boolean {
+    return this.#struck.has(id)
+  }
+
   /** Takes the place of all rows. */
   replace(rows: Iterable<FleetRow>): void {
     this.#rows.clear()

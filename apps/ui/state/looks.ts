@@ -12,3 +12,14 @@ export function lookOf(state: string): Look {
   if (state === 'enroll' || state === 'off') return 'new'
   return 'working'
 }
+
+/** The name of each group in a legend, and the states that it has. */
+export const LOOK_WORDS: Readonly<Record<Look, { name: string; states: string }>> = {
+  new: { name: 'new', states: 'enroll; a machine of a fleet that is off' },
+  ready: { name: 'ready', states: 'manageable, available' },
+  working: { name: 'at work', states: 'deploying, cleaning, inspecting and other work of Ironic' },
+  waiting: { name: 'waiting', states: 'wait call-back, clean wait and other waits for an agent' },
+  active: { name: 'active', states: 'active; a machine of a fleet that is on' },
+  rescue: { name: 'rescue', states: 'rescue' },
+  failed: { name: 'failed', states: 'deploy failed, clean failed and other failures; error' },
+}

@@ -69,6 +69,7 @@ export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly FleetRow[]) =
   return (
     <section class="empty">
       <h2>This lab has no machines yet</h2>
+      <p>Each is a simulated computer with a BMC, enrolled as a node of Ironic. Here you see it deployed.</p>
       <p>
         <label>
           Machines{' '}
@@ -83,6 +84,9 @@ export function EmptyFleet({ onAdded }: { onAdded: (rows: readonly FleetRow[]) =
         <button class="primary" onClick={() => void add()}>
           Add and enroll
         </button>
+      </p>
+      <p>
+        Or start with a fleet that deploys by itself: <code>ironstage up --nodes 40 --begin deploy --open</code>
       </p>
     </section>
   )

@@ -13,36 +13,51 @@ export interface FleetDrawing {
   readonly isStruck: (id: string) => boolean
 }
 
-interface Colours {
+/** The part of a fleet that a box shows, in CSS pixels. */
+interface SeenPart {
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
+
+interface CellColours {
   readonly look: Readonly<Record<Look, string>>
   readonly text: string
   readonly quiet: string
   readonly cell: string
+  readonly line: string
   readonly chosen: string
   readonly focus: string
   readonly fault: string
 }
 
+/** Side of a mark in CSS pixels. */
+const MARK_SIZE = 16
+const CELL_ROUNDING = 5
+
 /** Colours and shapes, read once for each theme. */
 export function paintBox() {
-  const colours: Colours = {
+  const colours: CellColours = {
     look: Object.fromEntries(LOOKS.map((look) => [look, colourOf(`look-${look}`)])) as Record<Look, string>,
     text: colourOf('text'),
     quiet: colourOf('quiet'),
     cell: colourOf('cell'),
+    line: colourOf('line'),
     chosen: colourOf('chosen'),
     focus: colourOf('focus'),
     fault: colourOf('fault'),
   }
-  return { colours, paths: markPaths() }
+  return { colours, marks: markPictures(colours) }
 }
+
+type Paints = ReturnType<typeof paintBox>
 
 /** Draws the visible cells. Names are drawn as text, never parsed as HTML. */
 export function drawCells(
   canvas: HTMLCanvasElement,
-  { rows, layout, selected, active, hasFocus, isStruck }: FleetDrawing,
-  { top, width, height }: { top: number; width: number; height: number },
-  { colours, paths }: ReturnType<typeof paintBox>,
+  drawing: FleetDrawing,
+  { top, width, height }: SeenPart,
+  paints: Paints,
 ): void {
   const scale = devicePixelRatio || 1
   const wide = Math.round(width * scale)
@@ -53,49 +68,106 @@ export function drawCells(
   pen.setTransform(scale, 0, 0, scale, 0, 0)
   pen.clearRect(0, 0, width, height)
   pen.textBaseline = 'middle'
+  const marks = paints.marks(scale)
+  const [first, end] = visibleCells(drawing.layout, drawing.rows.length, top, height)
+  for (let index = first; index < end; index++) drawCell(pen, drawing, index, top, { colours: paints.colours, marks })
+}
+
+interface CellPaints {
+  readonly colours: CellColours
+  readonly marks: MarkPictures
+}
+
+function drawCell(
+  pen: CanvasRenderingContext2D,
+  { rows, layout, selected, active, hasFocus, isStruck }: FleetDrawing,
+  index: number,
+  top: number,
+  { colours, marks }: CellPaints,
+): void {
   const { columns, cellWidth, cellHeight, detail } = layout
-  const [first, end] = visibleCells(layout, rows.length, top, height)
-  for (let index = first; index < end; index++) {
-    const row = rows[index]!
-    const x = (index % columns) * cellWidth
-    const y = Math.floor(index / columns) * cellHeight - top
-    const isSelected = selected.has(row.id)
-    if (detail !== 'mark' || isSelected) {
-      pen.fillStyle = isSelected ? colours.chosen : colours.cell
-      pen.fillRect(x + 1, y + 1, cellWidth - 3, cellHeight - 3)
-    }
-    if (detail !== 'mark') {
-      pen.fillStyle = colours.look[row.look]
-      pen.fillRect(x + 1, y + 1, 3, cellHeight - 3)
-    }
-    pen.save()
-    pen.translate(x + (detail === 'mark' ? 3 : 10), y + (detail === 'state' ? 10 : (cellHeight - 17) / 2))
-    pen.fillStyle = colours.look[row.look]
-    pen.fill(paths[row.look], 'evenodd')
-    pen.restore()
-    if (detail !== 'mark') drawText(pen, row, { x: x + 32, y, layout, colours })
-    if (isStruck(row.id)) {
-      pen.fillStyle = colours.fault
-      pen.beginPath()
-      pen.moveTo(x + cellWidth - 11, y + 1)
-      pen.lineTo(x + cellWidth - 2, y + 1)
-      pen.lineTo(x + cellWidth - 2, y + 10)
-      pen.fill()
-    }
-    if (index === active && hasFocus) {
-      pen.strokeStyle = colours.focus
-      pen.lineWidth = 2
-      pen.strokeRect(x + 1, y + 1, cellWidth - 3, cellHeight - 3)
-    }
+  const row = rows[index]!
+  const x = (index % columns) * cellWidth
+  const y = Math.floor(index / columns) * cellHeight - top
+  const isMark = detail === 'mark'
+  const isSelected = selected.has(row.id)
+  if (!isMark) drawGround(pen, row, { x, y, layout, isSelected, colours })
+  else if (isSelected) {
+    pen.fillStyle = colours.chosen
+    pen.fillRect(x + 1, y + 1, cellWidth - 3, cellHeight - 3)
+  }
+  const markTop = detail === 'state' ? 10 : (cellHeight - MARK_SIZE - 1) / 2
+  pen.drawImage(marks[row.look], x + (isMark ? 3 : 12), y + markTop, MARK_SIZE, MARK_SIZE)
+  if (!isMark) drawText(pen, row, { x: x + 34, y, layout, colours })
+  if (isStruck(row.id)) {
+    pen.fillStyle = colours.fault
+    pen.beginPath()
+    pen.moveTo(x + cellWidth - 11, y + 1)
+    pen.lineTo(x + cellWidth - 2, y + 1)
+    pen.lineTo(x + cellWidth - 2, y + 10)
+    pen.fill()
+  }
+  if (index === active && hasFocus) {
+    pen.strokeStyle = colours.focus
+    pen.lineWidth = 2
+    pen.strokeRect(x + 1, y + 1, cellWidth - 3, cellHeight - 3)
   }
 }
 
-function drawText(
+interface CellPlace {
+  readonly x: number
+  readonly y: number
+  readonly layout: GridLayout
+  readonly colours: CellColours
+}
+
+/** A card with an edge in the colour of the state. */
+function drawGround(
   pen: CanvasRenderingContext2D,
   row: FleetRow,
-  { x, y, layout, colours }: { x: number; y: number; layout: GridLayout; colours: Colours },
+  { x, y, layout, isSelected, colours }: CellPlace & { isSelected: boolean },
 ): void {
-  const room = layout.cellWidth - 42
+  pen.fillStyle = isSelected ? colours.chosen : colours.cell
+  pen.strokeStyle = colours.line
+  pen.lineWidth = 1
+  pen.beginPath()
+  pen.roundRect(x + 1.5, y + 1.5, layout.cellWidth - 4, layout.cellHeight - 4, CELL_ROUNDING)
+  pen.fill()
+  pen.stroke()
+  pen.fillStyle = colours.look[row.look]
+  pen.beginPath()
+  pen.roundRect(x + 1, y + 1, 4, layout.cellHeight - 3, [CELL_ROUNDING, 0, 0, CELL_ROUNDING])
+  pen.fill()
+}
+
+type MarkPictures = Readonly<Record<Look, HTMLCanvasElement>>
+
+/** A picture of each mark, for a number of dots a pixel: a copy of it costs a fraction of a path that is filled. */
+function markPictures(colours: CellColours): (scale: number) => MarkPictures {
+  const paths = markPaths()
+  let made: { scale: number; pictures: MarkPictures } | undefined
+  return (scale) => {
+    if (made?.scale !== scale) {
+      const entries = LOOKS.map((look) => [look, pictureOf(paths[look], colours.look[look], scale)])
+      made = { scale, pictures: Object.fromEntries(entries) as MarkPictures }
+    }
+    return made.pictures
+  }
+}
+
+function pictureOf(path: Path2D, colour: string, scale: number): HTMLCanvasElement {
+  const picture = document.createElement('canvas')
+  picture.width = Math.ceil(MARK_SIZE * scale)
+  picture.height = picture.width
+  const pen = picture.getContext('2d')!
+  pen.scale(picture.width / MARK_SIZE, picture.width / MARK_SIZE)
+  pen.fillStyle = colour
+  pen.fill(path, 'evenodd')
+  return picture
+}
+
+function drawText(pen: CanvasRenderingContext2D, row: FleetRow, { x, y, layout, colours }: CellPlace): void {
+  const room = layout.cellWidth - 46
   pen.fillStyle = colours.text
   pen.font = '600 13px system-ui, sans-serif'
   pen.fillText(fitted(pen, row.name, room), x, y + (layout.detail === 'state' ? 18 : layout.cellHeight / 2))

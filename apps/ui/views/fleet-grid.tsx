@@ -54,7 +54,7 @@ export function FleetGrid({ rows, size, version }: FleetGridProps) {
   show.current = () => {
     if (!box.current || !tileBox.current || width === 0) return
     const { scrollTop: top, clientHeight: height } = box.current
-    const isStruck = (id: string): boolean => allRows.struckBy(id).length > 0
+    const isStruck = (id: string): boolean => allRows.isStruck(id)
     const cells = { rows, layout, selected: chosen, active: at, hasFocus, isStruck }
     tiles.show(tileBox.current, cells, { top, width, height }, paints)
   }

@@ -13,6 +13,7 @@ import { connectionState } from '../state/page-connection.js'
 import { FLEET_ORDERS, fleetOrderIn, orderRows, type FleetOrder } from '../state/fleet-order.js'
 import { filterIn, filterQueryOf, type PageRoute } from '../state/page-route.js'
 import { EmptyFleet, FleetActions } from './fleet-actions.js'
+import { FleetOverview } from './fleet-overview.js'
 import { FleetGrid } from './fleet-grid.js'
 import { FleetTable } from './fleet-table.js'
 import { Problems } from './problems.js'
@@ -40,7 +41,11 @@ export function FleetView() {
   if (all.length === 0) return <NoMachines />
   return (
     <div class="fleet">
-      <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
+      <div class="title">
+        <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
+        {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
+      </div>
+      <FleetOverview all={all} />
       <Problems all={all} />
       <Counts all={all} filter={filter} refine={refine} />
       <div class="tools">
@@ -53,14 +58,13 @@ export function FleetView() {
           {selectedMachines.value.size > 0 ? 'Select none' : 'Select all'}
         </button>
         <span class="space" />
-        {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
         <OrderChoice order={order} />
         <FormChoice form={form} choose={chooseForm} />
         {form === 'grid' && <CellSizes size={size} choose={(cells) => showAs({ cells })} />}
       </div>
       <FleetActions />
       {shown.length === 0 ? (
-        <p class="empty">No machine is so.</p>
+        <p class="empty">No machine matches this filter.</p>
       ) : form === 'grid' ? (
         <FleetGrid rows={ordered} size={size} version={version} />
       ) : (
@@ -137,7 +141,7 @@ function FilterInputs({ filter, refine, text }: FilterProps & { text: RefObject<
         />
         with an error
       </label>
-      <label>
+      <label class="fault-filter">
         Fault{' '}
         <select value={filter.fault} onChange={({ currentTarget }) => refine({ fault: currentTarget.value })}>
           <option value="">any or none</option>

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { runWithNotice, showNotice } from '../parts/notices.js'
 import { Mark } from '../parts/shapes.js'
 import { callIronic, makeLabClient } from '../state/page-connection.js'
@@ -10,10 +11,15 @@ import { selectMachines } from './selection.js'
 
 /** Names that are listed. */
 const MAX_PROBLEM_NAMES = 6
+/** Problems that are shown until all are asked for. */
+const MAX_SHOWN_PROBLEMS = 3
+/** Characters of an error; its node's page has all of it. */
+const MAX_ERROR_LENGTH = 400
 
 /** Machines that fail or hang, why, and what helps. */
 export function Problems({ all }: { all: readonly FleetRow[] }) {
   const problems = problemsOf(all, faults.value, (id) => rows.struckBy(id), labTime())
+  const [areAllShown, setAreAllShown] = useState(false)
   if (problems.length === 0) return null
   const count = problems.reduce((sum, problem) => sum + problem.rows.length, 0)
   return (
@@ -22,10 +28,15 @@ export function Problems({ all }: { all: readonly FleetRow[] }) {
         {count} {count === 1 ? 'machine needs' : 'machines need'} attention
       </h2>
       <ul>
-        {problems.map((problem) => (
+        {(areAllShown ? problems : problems.slice(0, MAX_SHOWN_PROBLEMS)).map((problem) => (
           <ProblemItem key={problem.key} problem={problem} />
         ))}
       </ul>
+      {problems.length > MAX_SHOWN_PROBLEMS && (
+        <button class="all-problems" aria-expanded={areAllShown} onClick={() => setAreAllShown(!areAllShown)}>
+          {areAllShown ? 'Only the most frequent' : `All ${problems.length} problems`}
+        </button>
+      )}
     </section>
   )
 }
@@ -36,6 +47,9 @@ const TITLES: Readonly<Record<MachineProblem['kind'], (state: string) => string>
   blocked: (state) => `${state}, cannot continue`,
   slow: (state) => `${state} for a long time`,
 }
+
+const shortened = (error: string): string =>
+  error.length > MAX_ERROR_LENGTH ? `${error.slice(0, MAX_ERROR_LENGTH)} …` : error
 
 function ProblemItem({ problem }: { problem: MachineProblem }) {
   const { kind, state, error, rows: alike, faults: active, advice } = problem
@@ -57,7 +71,7 @@ function ProblemItem({ problem }: { problem: MachineProblem }) {
       <p class="problem-title">
         <Mark look={alike[0]!.look} /> <strong>{alike.length}</strong> {TITLES[kind](state)}
       </p>
-      {error !== '' && <p class="problem-error">{error}</p>}
+      {error !== '' && <p class="problem-error">{shortened(error)}</p>}
       <p>
         {advice.why} <strong>{advice.remedy}</strong>
       </p>

@@ -1,4 +1,4 @@
-import { PROFILE_WORDS } from '../value-words.js'
+import { BEGIN_WORDS, PROFILE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `up` that no other command has: a row here is one of them. */
@@ -7,6 +7,12 @@ export const UP_SHAPES = {
     value: PROFILE_WORDS.join('|'),
     description: "default settings: Metal3's or Ironic's own (default: metal3)",
     schema: { type: 'string', enum: [...PROFILE_WORDS] },
+  },
+  begin: {
+    value: BEGIN_WORDS.join('|'),
+    description:
+      'have the nodes of --nodes go through their life by themselves, up to this verb; deploy installs CoreOS (default: they stay in enroll)',
+    schema: { type: 'string', enum: [...BEGIN_WORDS] },
   },
   set: {
     value: 'OPTION=VALUE',
