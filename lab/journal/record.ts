@@ -56,11 +56,7 @@ export class JournalRecorder {
   /** Begins to record the points of the probe and the states of nodes. */
   begin(faultAt: FaultFinder): void {
     const { probe, events } = this.#parts
-    attachTo(
-      probe,
-      (point, next, isReport) => this.#around(point, { next, isReport, faultAt }),
-      RECORDED_POINTS,
-    )
+    attachTo(probe, (point, next, isReport) => this.#around(point, { next, isReport, faultAt }), RECORDED_POINTS)
     events.listen((event) => this.#heard(event), 'always')
   }
 

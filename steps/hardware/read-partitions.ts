@@ -110,7 +110,7 @@ async function withProbedContents(target: Target, device: string, table: Partiti
 }
 
 /** Reads the output of `blkid --output export`: lines `NAME=VALUE`, each device after its DEVNAME. */
-export function probedContents(text: string): Map<string, Record<string, string>> {
+function probedContents(text: string): Map<string, Record<string, string>> {
   const found = new Map<string, Record<string, string>>()
   let contents: Record<string, string> = {}
   for (const line of text.split('\n')) {

@@ -104,7 +104,7 @@ async function builtInInstaller(host: SupervisedExecutor, root: string): Promise
   }
 }
 
-export const builtInError = (why: string, remedy: string): UserError =>
+const builtInError = (why: string, remedy: string): UserError =>
   new UserError('built-in-installer', `the built-in installer cannot be used: ${why}`, { kind: 'usage', remedy })
 
 /** Null where the optional node-pty is not installed, and when the TypeScript sources run unbuilt. */
