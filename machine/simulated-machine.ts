@@ -1,4 +1,4 @@
-import { errorChain, LazyMap, Mutex, sharedAbort, randomUuid } from '../base/runtime/index.js'
+import { errorChain, LazyMap, Mutex, sharedAbort, randomUuid, waitInQueue } from '../base/runtime/index.js'
 import type { Executor, Target } from '../targets/index.js'
 import { MachineRecord, type StoredBoot, type MachineState } from './machine-record.js'
 import type { Boot, FirstBoot, Machine, MachinePower } from './machine.js'
@@ -289,6 +289,8 @@ export class SimulatedMachine implements Machine {
     this.#report({ kind: 'power', machine: this.id, power: 'on', at: clock.now() })
     this.#boot = new MachineBoot(this.#booting(), boot)
     this.#boot.start()
+    // A boot that takes no time has ended before the caller goes on.
+    await waitInQueue(clock)
   }
 
   async #switchOff(): Promise<void> {

@@ -27,10 +27,10 @@ export interface TargetCommand {
   id?: RunId
 }
 
-/** Output and exit of an ended command. */
-export interface EndedCommand {
-  readonly output: readonly OutputChunk[]
-  readonly exit: CommandExit
+/** Output of a command, chunk by chunk. */
+export interface CommandOutput extends AsyncIterable<OutputChunk> {
+  /** All chunks, once the command has ended: cheaper for who does not follow it. Absent where it is not. */
+  readonly whole?: () => Promise<readonly OutputChunk[]>
 }
 
 /** A command under way or ended on a target. */
@@ -39,10 +39,8 @@ export interface RunningCommand {
   /** Name for messages; absent on simulated machines. */
   readonly target?: string
   /** Output since the offset of `attach`; ends with the command. May be iterated once. */
-  readonly output: AsyncIterable<OutputChunk>
+  readonly output: CommandOutput
   readonly exit: Promise<CommandExit>
-  /** All of {@link output} once the command has ended, for who does not follow it. Where there is no cheaper way, absent. */
-  readonly whole?: () => Promise<EndedCommand>
   /** Sends SIGTERM to the command; `exit` resolves as usual. */
   cancel(): Promise<void>
 }

@@ -11,7 +11,7 @@ export type {
   CommandExit,
   TargetFiles,
   OutputChunk,
-  EndedCommand,
+  CommandOutput,
   RunningCommand,
   RunId,
   Target,

@@ -88,12 +88,13 @@ class DescribedDisk implements DescribedDevice {
       const page = Math.floor(at / PAGE)
       const next = Math.min(end, (page + 1) * PAGE)
       const from = at - page * PAGE
+      const to = from + next - at
       const place = at - offset
       const written = this.#pages.get(page)
-      if (written) copyPart(written, from, from + next - at, out, place)
+      if (written) copyPart(written, from, to, out, place)
       else {
         const bytes = this.#fromImage(page)
-        const copy = (contents: Uint8Array) => out.set(contents.subarray(from, from + next - at), place)
+        const copy = (contents: Uint8Array) => out.set(contents.subarray(from, to), place)
         if (bytes instanceof Promise) reloaded.push(bytes.then(copy))
         else if (bytes) copy(bytes)
       }

@@ -1,4 +1,4 @@
-import type { CommandExit, EndedCommand, OutputChunk, RunningCommand } from '../../targets/index.js'
+import type { CommandExit, CommandOutput, OutputChunk, RunningCommand } from '../../targets/index.js'
 
 /** A run as it is stored in the state folder. */
 export interface StoredRun {
@@ -65,8 +65,10 @@ export class RunLog {
 
   /** Follows the run from an offset in its merged output. */
   follow(offset: number, cancel: () => Promise<void>): RunningCommand {
-    const whole = (): Promise<EndedCommand> => this.exit.then((exit) => ({ output: this.#chunks, exit }))
-    return { id: this.id, output: this.#from(offset), exit: this.exit, cancel, ...(offset === 0 && { whole }) }
+    const chunks = this.#from(offset)
+    const output: CommandOutput =
+      offset > 0 ? chunks : { [Symbol.asyncIterator]: () => chunks, whole: () => this.exit.then(() => this.#chunks) }
+    return { id: this.id, output, exit: this.exit, cancel }
   }
 
   async *#from(offset: number): AsyncGenerator<OutputChunk> {

@@ -1,13 +1,6 @@
 import { withoutPasswords } from '../../base/bytes/index.js'
 import { knownInAllCopies, unlessAborted, UserError } from '../../base/runtime/index.js'
-import type {
-  TargetCommand,
-  EndedCommand,
-  Executor,
-  CommandExit,
-  OutputChunk,
-  RunningCommand,
-} from '../../targets/index.js'
+import type { TargetCommand, Executor, CommandExit, OutputChunk, RunningCommand } from '../../targets/index.js'
 import { LineSplitter } from './line-splitter.js'
 
 /** Options of {@link runCommand}. */
@@ -106,7 +99,8 @@ export async function runToEnd(
   const { accept: _, signal, onLine, ...more } = options
   signal?.throwIfAborted()
   const run = await executor.start({ argv, ...more })
-  const ended = run.whole && !onLine ? run.whole() : collectOutput(run, argv[0], onLine)
+  const printed = (!onLine && run.output.whole?.()) || collectOutput(run, argv[0], onLine)
+  const ended = printed.then(async (output) => ({ output, exit: await run.exit }))
   const { output, exit } = await unlessAborted(ended, signal)
   return { stdout: decodeChunks(output, 'stdout'), stderr: decodeChunks(output, 'stderr'), exit }
 }
@@ -118,7 +112,7 @@ async function collectOutput(
   run: RunningCommand,
   program: string,
   onLine: RunOptions['onLine'],
-): Promise<EndedCommand> {
+): Promise<readonly OutputChunk[]> {
   const splitters = {
     stdout: new LineSplitter((line) => onLine?.(line, 'stdout')),
     stderr: new LineSplitter((line) => onLine?.(line, 'stderr')),
@@ -143,7 +137,7 @@ async function collectOutput(
   }
   splitters.stdout.end()
   splitters.stderr.end()
-  return { output, exit: await run.exit }
+  return output
 }
 
 const decodeChunks = (output: readonly OutputChunk[], wanted: OutputChunk['stream']): string =>
