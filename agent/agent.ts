@@ -164,7 +164,8 @@ class RunningAgent implements Agent {
   /** Delays the start, since some controllers show their disks late. */
   #begin(): void {
     const { startDelay } = this.#settings
-    if (startDelay === 0) return this.#send({ kind: 'started' })
+    // Part of the boot: once that is over, the agent answers.
+    if (startDelay === 0) return this.#inBackground(() => this.#apply({ kind: 'started' }))
     this.#timer.start(startDelay, () => this.#send({ kind: 'started' }))
   }
 
@@ -211,13 +212,13 @@ class RunningAgent implements Agent {
   }
 
   #spawn(work: (signal: AbortSignal) => Promise<unknown>): void {
+    this.#inBackground((signal) => waitInQueue(this.#options.clock).then(() => work(signal)))
+  }
+
+  #inBackground(work: (signal: AbortSignal) => Promise<unknown>): void {
     // A transport or target that never answers must not block a stop.
     this.#scope.spawn(
-      (signal) =>
-        unlessAborted(
-          waitInQueue(this.#options.clock).then(() => work(signal)),
-          signal,
-        ),
+      (signal) => unlessAborted(work(signal), signal),
       (error) => this.#logger('error', `the agent failed: ${errorChain(error).join(': ')}`, { error }),
     )
   }

@@ -16,7 +16,7 @@ const optionsOf = new Map(known.map(({ path, command }) => [path.join(' '), comm
 for (const run of ['run', 'run attach']) optionsOf.get(run)!.push(...Object.keys(KEYS_OF_OPTIONS))
 
 /** Options of other programs: `butane --strict`, `losetup --list`. */
-const OF_OTHER_PROGRAMS = /\b(butane|kubectl|losetup|npm install|skopeo|userhelper)\b|: use --badname/
+const OF_OTHER_PROGRAMS = /\b(butane|unshare|kubectl|losetup|npm install|skopeo|userhelper)\b|: use --badname/
 
 interface Unreachable {
   commands: RegExp
@@ -41,11 +41,11 @@ const UNREACHABLE: readonly Unreachable[] = [
   // The URL of the Ironic is known.
   { commands: /^up$/, files: /^apps\/cli\/commands\/ignition-agent\.ts$/ },
   { commands: /^rehearse upgrade$/, files: /^coreos\/errors\.ts$/ },
-  // A run has no image to stage, and no disk to make.
+  // A run has no image to stage, no disk to make, and refuses the built-in installer itself.
   {
     commands: /^run( attach)?$/,
     files:
-      /^(targets\/supervised\/upload|apps\/runs\/targets\/real-target|machine\/errors|apps\/runs\/one-machine)\.ts$/,
+      /^(targets\/(supervised\/upload|local\/installer)|apps\/runs\/targets\/real-target|machine\/errors|apps\/runs\/one-machine)\.ts$/,
   },
   // The contradictions of `run` are those of its own options; attaching names none.
   {

@@ -41,6 +41,7 @@ const STORES: Record<string, string> = {
   'lab/faults/fault-index.ts': 'made from faults',
   'lab/journal/seen-states.ts': 'in `journal` of the state',
   'lab/journal/reader-schedule.ts': 'readers, which belong to callers',
+  'lab/journal/activity.ts': 'tells what happened; the states of nodes are counted again',
   'lab/journal/flow-memory.ts': 'tells what happened, and so does not go back',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
   'lab/snapshots/outside-requests.ts': 'the servers of the lab',
