@@ -37,6 +37,7 @@ export {
   type Executor,
   type CommandExit,
   type TargetFiles,
+  type CommandOutput,
   type OutputChunk,
   type RunningCommand,
   type RunId,

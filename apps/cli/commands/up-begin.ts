@@ -3,10 +3,8 @@ import { errorChain, UserError, type Logger } from '../../../base/runtime/index.
 import { installCoreos, StagedNode, type ServedLab } from '../../../lab/index.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
+import type { BeginGoal } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
-
-/** How far the nodes of `up --begin` go by themselves: the last verb that they are asked. */
-export type BeginGoal = 'manage' | 'inspect' | 'provide' | 'deploy'
 
 /** A verb of a node's life. */
 interface LifeVerb {

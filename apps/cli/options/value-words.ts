@@ -4,7 +4,9 @@ import type { TargetCapability } from '../../../targets/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import type { NEWEST_STABLE, SpecVersion } from '../../../ignition/index.js'
 import type { ProfileName } from '../../../ironic-mock/index.js'
-import type { BeginGoal } from '../commands/up-begin.js'
+
+/** How far the nodes of `up --begin` go by themselves: the last verb that they are asked. */
+export type BeginGoal = 'manage' | 'inspect' | 'provide' | 'deploy'
 
 /** The members of a union, without the room that defines it; the compiler refuses a missing and an unknown one. */
 const all = <T extends string>(members: Readonly<Record<T, true>>): readonly T[] => Object.keys(members) as T[]

@@ -50,8 +50,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     does: 'requests without an answer are missing from the journal',
     file: 'lab/journal/record.ts',
-    from: "note(undefined, errorChain(error).join(': '))",
-    to: "if (point.kind !== 'exchange') note(undefined, errorChain(error).join(': '))",
+    from: 'note(undefined, failureText(error))',
+    to: "if (point.kind !== 'exchange') note(undefined, failureText(error))",
     invariants: ['gap in the journal'],
   },
 ]

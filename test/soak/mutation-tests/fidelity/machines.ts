@@ -97,11 +97,11 @@ export const MACHINE_MUTANTS = fidelityMutants('machine', [
     row: 'The kernel sees a new partition table',
     does: 'sees what was there when it looked first',
     file: 'machine/programs/block/block-nodes.ts',
-    from: '  const layout = await asShown(device, await readLayoutOfBadDisk(device))\n',
-    to: `  const kernel = globalThis as { seen?: WeakMap<object, DiskLayout> }
-  const seen = (kernel.seen ??= new WeakMap<object, DiskLayout>())
-  const layout = seen.get(device) ?? (await asShown(device, await readLayoutOfBadDisk(device)))
-  seen.set(device, layout)
+    from: '    const shown = asShown(device, knownLayout(device) ?? (await readLayoutOfBadDisk(device)))\n',
+    to: `    const kernel = globalThis as { seen?: WeakMap<object, DiskLayout> }
+    const seen = (kernel.seen ??= new WeakMap<object, DiskLayout>())
+    const shown = seen.get(device) ?? (await asShown(device, await readLayoutOfBadDisk(device)))
+    seen.set(device, shown)
 `,
   },
   {
