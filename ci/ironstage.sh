@@ -9,7 +9,8 @@
 #
 # It needs a POSIX shell, and for `collect` curl, wget or node. Variables:
 #
-#   IRONSTAGE     program to run; a file that ends in .js is run by node (default: ironstage on PATH, else LAB_PACKAGE)
+#   IRONSTAGE     program to run; a file that ends in .js is run by node (default: ironstage on PATH, else LAB_PACKAGE, else
+#                 the program beside this script, in the npm package or the checkout that it is part of)
 #   LAB_PACKAGE   package for npx with its version, as in ironstage@1.2.3 (default: none, as a name may be that of another owner)
 #   LAB_FOLDER    folder of the lab, with what the program reports (default: .ironstage)
 #   LAB_REPORTS   folder for `collect` (default: ironstage-reports)
@@ -21,6 +22,10 @@ set -eu
 folder=${LAB_FOLDER:-.ironstage}
 reports=${LAB_REPORTS:-ironstage-reports}
 within=${LAB_WITHIN:-60}
+case $0 in
+*/*) beside=${0%/*}/../dist/bundle/ironstage.js ;;
+*) beside=../dist/bundle/ironstage.js ;;
+esac
 
 fail() {
   printf 'ironstage.sh: %s\n' "$1" >&2
@@ -37,6 +42,7 @@ run_program() {
   fi
   if command -v ironstage >/dev/null 2>&1; then exec ironstage "$@"; fi
   if [ -n "${LAB_PACKAGE:-}" ] && command -v npx >/dev/null 2>&1; then exec npx --yes "$LAB_PACKAGE" "$@"; fi
+  if [ -f "$beside" ] && command -v node >/dev/null 2>&1; then exec node "$beside" "$@"; fi
   printf 'no program ironstage was found; tried:\n' >&2
   printf '  IRONSTAGE: not set\n  ironstage on PATH: none\n' >&2
   if [ -z "${LAB_PACKAGE:-}" ]; then
@@ -44,6 +50,7 @@ run_program() {
   else
     printf '  npx with %s: none on PATH\n' "$LAB_PACKAGE" >&2
   fi
+  if [ -f "$beside" ]; then printf '  node for %s: none on PATH\n' "$beside" >&2; else printf '  %s: no file\n' "$beside" >&2; fi
   printf 'Set IRONSTAGE to the path of the program, or LAB_PACKAGE to its npm package and version.\n' >&2
   exit 127
 }
@@ -65,6 +72,9 @@ is_running() {
 }
 
 start() {
+  case $within in
+  '' | *[!0-9]*) fail "LAB_WITHIN is \"$within\", and not a number of seconds" ;;
+  esac
   if is_running; then fail "a lab of $folder is running: stop it first, or set LAB_FOLDER"; fi
   mkdir -p "$folder"
   own_port=no

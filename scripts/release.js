@@ -19,7 +19,6 @@ import { factFiles, goModuleOf, imageName, readFacts } from './project-facts.js'
 //   --facts FILE      facts in place of project.json, for a dry run
 //   --without-python  makes no wheel, which needs python3 and the registry of Python packages
 //   --without-images  makes no images and no single files, which need the registry of npm and Debian's packages
-
 //   --without-site    makes no documentation site, which takes half a minute
 
 const root = join(import.meta.dirname, '..')
@@ -59,6 +58,7 @@ async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      help: { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
       'without-python': { type: 'boolean', default: false },
       'without-images': { type: 'boolean', default: false },
@@ -67,6 +67,7 @@ async function main() {
       facts: { type: 'string' },
     },
   })
+  if (values.help) return writeLine(usage())
   const [version] = positionals
   if (positionals.length !== 1 || !VERSION_FORM.test(version))
     throw new Error('node scripts/release.js VERSION: the version is three numbers, as in 1.2.3 or 1.2.3-rc.1')
@@ -96,6 +97,12 @@ async function main() {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** What stands above. */
+const usage = () =>
+  readFileSync(import.meta.filename, 'utf8')
+    .match(/^\/\/ .*(\n\/\/.*)+/m)[0]
+    .replaceAll(/^\/\/ ?/gm, '')
 
 const writeLine = (line) => process.stdout.write(`${line}\n`)
 const readJson = (folder, path) => JSON.parse(readFileSync(join(folder, path), 'utf8'))

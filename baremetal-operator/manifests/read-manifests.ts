@@ -94,7 +94,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     if (value === null) continue
     const kind = manifestKindOf(value)
     if (kind === undefined) findings.push(finding('error', [], withoutKind(value)))
-    else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], `a ${kind} causes no call and is ignored`))
+    else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], withoutCall(kind)))
     else {
       const manifest = checkedManifest(kind, value)
       if ('complaints' in manifest)
@@ -103,6 +103,11 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
   }
   return { manifests, findings }
+}
+
+function withoutCall(kind: string): string {
+  const near = nearestWord(kind, Object.keys(MANIFEST_SCHEMAS))
+  return `a ${kind} causes no call and is ignored${near === undefined ? '' : `; did you mean ${near}?`}`
 }
 
 function withoutKind(value: unknown): string {

@@ -648,7 +648,12 @@ func (entry Entry) line() string {
 	}
 	switch entry.Kind {
 	case "exchange":
-		return fmt.Sprintf("%s  %s > %s  %s %s  %d %s", name, entry.From, entry.To, entry.Method, entry.Target, entry.Status, entry.Error)
+		// What became of it comes first: a line is cut at its end, and paths with UUIDs are long.
+		outcome := entry.Error
+		if outcome == "" {
+			outcome = strconv.Itoa(entry.Status)
+		}
+		return fmt.Sprintf("%s  %s > %s  %s  %s %s", name, entry.From, entry.To, outcome, entry.Method, entry.Target)
 	case "command":
 		return fmt.Sprintf("%s  $ %s  %s", name, strings.Join(entry.Argv, " "), entry.Error)
 	case "state":

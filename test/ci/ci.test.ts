@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -113,14 +113,26 @@ describe('ci/ironstage.sh', () => {
       code: 1,
       stderr: expect.stringContaining('the lab was not ready within 0 s'),
     })
-    variables['IRONSTAGE'] = ''
-    expect(await lab('start')).toMatchObject({
+    expect(await shell('sh', [SCRIPT, 'start'], { LAB_WITHIN: 'soon' })).toMatchObject({
+      code: 1,
+      stderr: 'ironstage.sh: LAB_WITHIN is "soon", and not a number of seconds\n',
+    })
+    const alone = join(folder, 'ironstage.sh')
+    await copyFile(SCRIPT, alone)
+    expect(await shell('sh', [alone, 'start'], { IRONSTAGE: '' })).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /IRONSTAGE: not set\n +ironstage on PATH: none\n +npx: LAB_PACKAGE names no package/,
+        /IRONSTAGE: not set\n +ironstage on PATH: none\n +npx: LAB_PACKAGE names no package.*\n.*ironstage\.js: no file\nSet IRONSTAGE/,
       ),
     })
     expect(await lab('begin')).toMatchObject({ code: 1, stderr: expect.stringContaining('"begin" is none of start') })
+  })
+
+  test('runs the program of the package that it is part of where nothing else is named', async () => {
+    variables['IRONSTAGE'] = ''
+    const started = await lab('start')
+    expect(started).toMatchObject({ code: 0, stderr: '' })
+    expect(await answers(urlIn(started.stdout))).toBe(true)
   })
 
   test('runs npx only with the package and the version that it was given', async () => {
@@ -291,6 +303,20 @@ describe('a job in plain shell', () => {
     const { code, stdout } = await job('sh', '-c', 'curl --silent --fail "$OS_ENDPOINT/_lab/nodes/node-2"')
     expect({ code, name: (JSON.parse(stdout) as { name: string }).name }).toEqual({ code: 0, name: 'node-2' })
     expect(await reports('artifacts/ironstage')).toEqual([])
+  })
+
+  test.each([
+    { end: 'exit 0', code: 0, kept: [] },
+    { end: 'exit 7', code: 7, kept: ALL_REPORTS },
+  ])('ends as the test does by the lines of the page: $end', async ({ end, code, kept }) => {
+    const page = await readFile(join(ROOT, 'docs/ci.md'), 'utf8')
+    const [, lines] = /^```sh\n(variables=[^]*?)^```$/m.exec(page)!
+    await symlink(join(ROOT, 'ci'), join(folder, 'ci'))
+    await writeFile(join(folder, 'test-my-client'), `#!/bin/sh\n${end}\n`, { mode: 0o755 })
+    for (const options of ['-c', '-ec']) {
+      expect(await shell('sh', [options, lines!])).toMatchObject({ code })
+      expect(await reports()).toEqual(kept)
+    }
   })
 
   test('ends as its command does, with reports if that fails', async () => {

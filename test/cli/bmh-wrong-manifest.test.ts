@@ -67,6 +67,16 @@ describe('a manifest that is wrong', () => {
     ['YAML of a Secret, whose line is not shown', 'kind: Secret\nb: c: hush\n', `${NOT_YAML}\n`],
     ['nothing', '# nothing\n', 'there is no BareMetalHost in it; name a file with an object of this kind'],
     [
+      'a kind that is mistyped',
+      'apiVersion: metal3.io/v1alpha1\nkind: BaremetalHost\nmetadata: {name: a}\n',
+      'note: document 1, kind (line 2 col 1): a BaremetalHost causes no call and is ignored; did you mean BareMetalHost?\n',
+    ],
+    [
+      'a kind that is none of these',
+      'apiVersion: v1\nkind: Service\nmetadata: {name: a}\n',
+      'note: document 1, kind (line 2 col 1): a Service causes no call and is ignored\n',
+    ],
+    [
       'Secrets alone',
       'apiVersion: v1\nkind: Secret\nmetadata: {name: bmc-0}\n',
       'there is no BareMetalHost in it, only the Secret bmc-0; name the file with the host too',

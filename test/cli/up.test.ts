@@ -90,6 +90,15 @@ describe('ironstage up', () => {
     expect(await up.ended).toBe(0)
   })
 
+  test('says of hosts in files that they get machines, and not how to get some', async () => {
+    const hosts = join(import.meta.dirname, '../../examples/bare-metal-hosts.yaml')
+    const up = command(['up', '--port', '0', '--hosts', hosts])
+    await up.printed(/Each BareMetalHost of \S+bare-metal-hosts\.yaml gets a machine and a node\.\n[^]* {2}try: curl/)
+    expect(up.stdout).not.toContain('--nodes')
+    up.stop()
+    expect(await up.ended).toBe(0)
+  })
+
   test('--stop-with-stdin ends with the program that has started it', async () => {
     const stdin = new PassThrough()
     const up = command(['up', '--port', '0', '--stop-with-stdin'], { stdin })

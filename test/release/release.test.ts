@@ -156,6 +156,18 @@ describe('a dry run of a release', () => {
   })
 })
 
+test('--help lists every option, and makes nothing', async () => {
+  const { stdout } = await run('node', ['scripts/release.js', '--help'], { cwd: ROOT })
+  const source = await readFile(join(ROOT, 'scripts/release.js'), 'utf8')
+  const [, options] = /options: \{\n([^]*?)\n {4}\},\n/.exec(source)!
+  const names = [...options!.matchAll(/^ +'?([\w-]+)'?: \{/gm)]
+    .map(([, name]) => name!)
+    .filter((name) => name !== 'help')
+  expect(names.length).toBeGreaterThan(4)
+  for (const name of names) expect(stdout).toMatch(new RegExp(`^  --${name} `, 'm'))
+  expect(stdout).not.toContain('//')
+})
+
 test('a release commits what it has changed and tags it, once', async () => {
   const checkout = join(folder, 'released')
   const git = async (...argv: string[]): Promise<string> => (await run('git', argv, { cwd: checkout })).stdout

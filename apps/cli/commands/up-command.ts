@@ -116,7 +116,13 @@ export async function up(
     ...defined({ images: servedImages(served) }),
   }
   say(ready, [
-    ...readyLines(served, { users: options.htpasswd, variables, nodes: watching.summary(), uiUrl }),
+    ...readyLines(served, {
+      users: options.htpasswd,
+      variables,
+      nodes: watching.summary(),
+      hosts: options.hosts,
+      uiUrl,
+    }),
     ...bmcs.lines,
     '',
     ...(kubeApi ? kubeLines(kubeApi.url, served.caFile, options['kube-token']) : []),

@@ -8,9 +8,11 @@ export function readyLines(
     users,
     variables,
     nodes,
+    hosts,
     uiUrl,
   }: { users: string | undefined; variables: Readonly<Record<string, string>> } & {
     nodes: string | null
+    hosts: string | undefined
     uiUrl: string | null
   },
 ): string[] {
@@ -23,6 +25,7 @@ export function readyLines(
   return [
     `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
     ...(nodes === null ? [] : [nodes]),
+    ...(hosts === undefined ? [] : [`Each BareMetalHost of ${hosts} gets a machine and a node.`]),
     ...(uiUrl === null ? [] : [`Its dashboard is at ${uiUrl}`]),
     '',
     '  for BareMetal Operator and the baremetal command:',
@@ -47,7 +50,7 @@ export function readyLines(
           ]),
         ]
       : []),
-    ...(machines === 0 && nodes === null
+    ...(machines === 0 && nodes === null && hosts === undefined
       ? [
           '  machines: ironstage up --nodes 3, or at any time',
           `    ${curl} ${url}/_lab/nodes -H 'content-type: application/json' -d '{"count": 3}'`,

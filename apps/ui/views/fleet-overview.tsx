@@ -111,7 +111,7 @@ function NextVerbs({ all, goesOn }: { all: readonly FleetRow[]; goesOn: string |
   const [isBusy, setIsBusy] = useState(false)
   if (goesOn !== null)
     return (
-      <p class="quiet life">
+      <p class="quiet goes-on">
         The nodes go on to {goesOn} by themselves: <code>--begin</code> asked for it.
       </p>
     )

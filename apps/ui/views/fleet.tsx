@@ -179,7 +179,7 @@ const CELL_SIZES = [
 
 function OrderChoice({ order }: { order: FleetOrder }) {
   return (
-    <label>
+    <label class="order-choice">
       Order{' '}
       <select value={order} onChange={({ currentTarget }) => showAs({ order: currentTarget.value })}>
         {Object.entries(FLEET_ORDERS).map(([each, words]) => (

@@ -91,7 +91,8 @@ function ProblemItem({ problem }: { problem: MachineProblem }) {
         )}
         {verb && (
           <button onClick={() => void again()}>
-            {verb.title} {alike.length > 1 ? `all ${alike.length}` : ''}
+            {verb.title}
+            {alike.length > 1 ? `: all ${alike.length}` : ''}
           </button>
         )}
         <button onClick={() => selectMachines(alike.map(({ id }) => id))}>Select</button>

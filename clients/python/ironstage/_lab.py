@@ -17,6 +17,9 @@ from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from ._program import NotStarted, Program, find_program, started_as
 
+#: pytest shows the line of a test that called, and not the lines of this module.
+__tracebackhide__ = True
+
 #: A length of lab time: ``'31m'``, ``'1h30m'``, or a timedelta.
 Duration = Union[str, datetime.timedelta]
 
@@ -326,8 +329,8 @@ def _line_of(entry: Mapping[str, Any]) -> str:
     error = entry.get('error') or ''
     kind = entry['kind']
     if kind == 'exchange':
-        route = f'{told("from")} > {told("to")}  {told("method", "target")}'
-        return f'{name}  {route}  {told("status")} {error}'.rstrip()
+        # What became of it comes first: a line is cut at its end, and paths with UUIDs are long.
+        return f'{name}  {told("from")} > {told("to")}  {told("status", "error")}  {told("method", "target")}'
     if kind == 'command':
         return f'{name}  $ {" ".join(entry["argv"])}  {error}'.rstrip()
     if kind == 'state':

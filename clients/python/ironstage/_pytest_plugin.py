@@ -22,6 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def ironstage(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """A lab of this test: options come from ``ironstage_args`` of the configuration and the marker ``ironstage``."""
+    __tracebackhide__ = True
     args = list(request.config.getini('ironstage_args'))
     marker = request.node.get_closest_marker('ironstage')
     if marker is not None:

@@ -246,7 +246,7 @@ describe('the images', () => {
     })
     const settings = `--env IRONSTAGE_PORT=${port} --env IRONSTAGE_URL=http://127.0.0.1:${port} --network host`
     const lines = (await releasedBlocks('docs/ci.md')).get('container')!.replace('--network host', settings)
-    await succeeds('env', '-C', place, 'sh', '-ec', `docker() { ${engine.program} "$@"; }\n${lines}`)
+    await succeeds('env', '-C', place, 'sh', '-ec', `docker() { ${engine.program} "$@"; }\n! (\n${lines})`)
     const journal = (await readFile(join(place, 'journal.ndjson'), 'utf8')).trim().split('\n')
     expect(journal.map((line) => (JSON.parse(line) as { kind: string }).kind)).toContain('exchange')
     expect(await engine.run('ps', '--all', '--quiet')).toBe('')

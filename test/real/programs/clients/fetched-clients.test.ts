@@ -73,6 +73,18 @@ def test_that_fails_with_another_fixture(own):
     assert own.nodes()
 `
 
+const PYTHON_REFUSALS = `import pytest
+
+
+def test_of_a_node_that_is_not_there(ironstage):
+    ironstage.node('node-9')
+
+
+@pytest.mark.ironstage('--node', '2')
+def test_with_an_unknown_option(ironstage):
+    pass
+`
+
 let folder: string
 let out: string
 let python: string
@@ -269,7 +281,17 @@ describe('the Python package', () => {
     )
     expect(printed).toMatch(/-+ lab of the fixture own -+/)
     expect(printed).toMatch(/^ {2}\d\d:\d\d:\d\d\.\d{3} {2}node-0 {2}/m)
+    expect(printed).toMatch(/ {2}client > ironic {2}\d{3} {2}[A-Z]+ \/v1\//)
     const long = printed.split('\n').filter((line) => /^ {2}\d\d:\d\d:\d\d\./.test(line) && line.length > 102)
     expect(long).toEqual([])
+  })
+
+  test('shows of a refusal the line of the test and the sentence, and no line of its own', async () => {
+    const printed = await pytest(PYTHON_REFUSALS)
+    expect(printed).toMatch(
+      /^> +ironstage\.node\('node-9'\)\n[^]*?^E +ironstage\._lab\.Refused: there is no node node-9/m,
+    )
+    expect(printed).toMatch(/^(E +)? *ironstage: unknown option '--node'/m)
+    expect(printed).not.toMatch(/def (node|call|start)\(/)
   })
 })
