@@ -13,7 +13,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -342,6 +342,8 @@ interface KubernetesObject {
   }
 }
 
+const closing = (server: Server): Disposable => ({ [Symbol.dispose]: () => void server.close() })
+
 /** A coreos-installer that writes the small image that comes with ironstage, and says which tree it is in. */
 const INSTALLER = `#!/bin/sh
 [ "$1" = install ] || exit 0
@@ -402,6 +404,11 @@ test('the agent in its container, started as the unit of a live CoreOS does, ins
     .filter((word) => !/^--(detach|sdnotify|cidfile|cgroups)/.test(word))
     .map((word) => word.replace('src=/etc/ironic-python-agent.conf', `src=${conf}`))
   const image = started.pop()!
+  // The step asks for a udevd before it writes; this installer needs none, so its socket is enough.
+  const udev = join(folder, 'udev')
+  await mkdir(udev)
+  using _udevd = closing(createServer().listen(join(udev, 'control')))
+  if (!started.some((word) => word.includes('/run/udev'))) started.push(`--volume=${udev}:/run/udev`)
   const settings = [
     `IRONSTAGE_TARGET=local:/mnt/coreos${disk}`,
     `IRONSTAGE_INSTALLER=${installer}`,

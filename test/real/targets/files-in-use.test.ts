@@ -121,9 +121,12 @@ test('the disk of a virtual machine that runs', async () => {
 test('a copy that shares its blocks or holds the same bytes is another file', async () => {
   await mounted()
   await done('cp', '--reflink=auto', inUse(), join(place, 'copy.img'))
-  const running = command(['deploy', '--check', '--target', `local:${join(place, 'copy.img')}`], {
-    variables: { PATH: process.env['PATH'] ?? '', HOME: place },
-  })
+  const running = command(
+    ['deploy', '--check', '--installer', 'built-in', '--target', `local:${join(place, 'copy.img')}`],
+    {
+      variables: { PATH: process.env['PATH'] ?? '', HOME: place },
+    },
+  )
   expect(await running.ended, running.stderr).toBe(0)
   expect(running.stdout).toMatch(/in use +no/)
 })
