@@ -4,6 +4,7 @@ import {
   errorChain,
   isDiskFull,
   randomUuid,
+  waitInQueue,
   type Clock,
   type Logger,
   type Random,
@@ -97,6 +98,8 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
     const ids = READS.has(request.method) ? randomOfReads : random
     if (guarded) return { ...guarded, headers: { ...guarded.headers, ...requestIds(ids) } }
     const response = await answerIronicCall(request, { backend, service, release })
+    // The work that a call begins is under way when its caller hears of it.
+    if (!READS.has(request.method)) await waitInQueue(clock)
     Object.assign(response.headers, requestIds(ids))
     return response
   }

@@ -203,12 +203,12 @@ describe('the images', () => {
       'no-new-privileges',
       ...mounts,
     ]
-    const begin = () =>
+    const begin = (name: string) =>
       engine.start(
         'run',
         '--rm',
         '--name',
-        'kept',
+        name,
         '--network',
         'host',
         ...options,
@@ -225,16 +225,17 @@ describe('the images', () => {
       if (!answer.ok) return answer.status
       return ((await answer.json()) as { nodes: { uuid: string }[] }).nodes.map(({ uuid }) => uuid).sort()
     }
-    const first = begin()
+    const first = begin('kept')
     await first.line(/Ironic is ready at/)
     const before = await names('open')
     expect(before).toHaveLength(3)
     expect(await names('closed')).toBe(401)
     await engine.run('stop', '--time', '20', 'kept')
-    const second = begin()
+    // A container that has ended keeps its name for a moment.
+    const second = begin('kept-again')
     await second.line(/Ironic is ready at/)
     expect(await names('open')).toEqual(before)
-    await engine.run('stop', '--time', '20', 'kept')
+    await engine.run('stop', '--time', '20', 'kept-again')
   })
 
   test('serves a job of a CI, by the lines of its page', async () => {
