@@ -53,7 +53,7 @@ describe('Ctrl-C at a terminal', () => {
   test.each([
     [1, 'finishing the started hosts', ['ok', 'running']],
     [2, 'stopping after the current stages', ['running']],
-    [3, 'continue the run with: ironstage run hosts.yaml --resume', null],
+    [3, 'continue the run with: ironstage run hosts.yaml --rehearse --resume', null],
   ])('%i times is obeyed, and the run continues later', async (times, says, outcomes) => {
     const { spawn } = createRequire(import.meta.url)('node-pty') as Pty
     const argv = [IRONSTAGE, 'run', 'hosts.yaml', '--rehearse', '--parallel', '1', '--faults', 'slow.json']
