@@ -92,7 +92,8 @@ export const ERRORS = defineCatalogue({
   },
   'no-udev': {
     sentence: 'no udevd runs on the host',
-    remedy: 'start systemd-udevd (package udev); give a container /run/udev of the host; or, if the command has it, use --installer built-in',
+    remedy:
+      'start systemd-udevd (package udev); give a container /run/udev of the host; or, if the command has it, use --installer built-in',
   },
   'path-refused': {
     sentence: 'the file is not part of the named disk',
