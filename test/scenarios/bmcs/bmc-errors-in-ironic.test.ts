@@ -138,7 +138,7 @@ test('the periodic look at the power asks a silent BMC once', async () => {
   await lab.client.provision(uuid, 'manage')
   await settled(lab, uuid)
   lab.faults.add({ match: { node: 'node-0' }, effect: { kind: 'bmc-silent' } })
-  await lab.wait(lab.clock.sleep(seconds(3 * 120)))
+  await lab.wait(lab.clock.sleep(seconds(3 * 120 + 1)))
   expect(lab.faults.list()).toMatchObject([{ struck: 3 }])
   expect(await lab.client.node(uuid)).toMatchObject({ power_state: 'power off' })
 })
