@@ -60,8 +60,10 @@ export function afterInspection(
   effects: readonly AgentEffect[],
 ): Reduction {
   const inspected = { ...state, saved: { ...state.saved, inspected: true } }
-  const next = beginLookup(inspected, uuid, moment, rules)
-  return { ...next, effects: [...effects, ...next.effects] }
+  const { state: next, effects: lookup } = beginLookup(inspected, uuid, moment, rules)
+  // Ironic may switch the machine off for the inspection's end: what it does at this instant comes first.
+  const wait: AgentEffect = { kind: 'wait', until: moment.at, weak: false, for: 'discover' }
+  return { state: next, effects: [...effects, ...(lookup.length > 0 ? [wait] : [])] }
 }
 
 export function beginLookup(state: AgentState, inspectedNode: string | null, moment: Moment, rules: Rules): Reduction {

@@ -79,7 +79,15 @@ test('fast track: one boot of the ramdisk from inspection to deployment', async 
   await using lab = await createStagedLab({ conf: { fastTrack: true, inspectionPowerOff: false } })
   const booted: string[] = []
   lab.events.listen((event) => void (event.kind === 'ramdisk-up' && booted.push(event.machine)))
-  const node = await active(lab)
+  const node = await lab.enroll({ deploySteps: [installCoreos()] })
+  for (const verb of ['manage', 'inspect']) {
+    await node.provision(verb)
+    await node.settled()
+  }
+  // Its agent looks the node up after the inspection.
+  await lab.wait(lab.clock.sleep(1000))
+  await node.deploy()
+  await node.settled()
   expect(booted).toHaveLength(1)
   expect((await machineOf(node)).boot()).toMatchObject({ outcome: 'disk' })
 })
