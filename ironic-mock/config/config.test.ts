@@ -249,7 +249,7 @@ describe('a mistake is refused', () => {
     }
   })
 
-  test('all mistakes of all files are told at once, each with its file and line', () => {
+  test('all mistakes of all files are reported together, each with its file and line', () => {
     const files = [
       { name: 'a.conf', text: '[api]\nmax_limt = 1\n\n[deploy]\nfast_track = perhaps\n' },
       { name: 'b.conf', text: '[glance]\n# remark\nnum_retries = -\n' },

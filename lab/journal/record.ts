@@ -22,7 +22,7 @@ interface RecordedParts {
   names: () => string[]
 }
 
-/** An agent that is told to stop, or whose machine is switched off, awaits no answer any more: nothing has failed. */
+/** An agent that is stopped, or whose machine is switched off, no longer waits for an answer: that is no failure. */
 const failureText = (error: unknown): string =>
   error instanceof ScopeClosed ? CALLER_ENDED : errorChain(error).join(': ')
 

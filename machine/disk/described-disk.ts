@@ -83,24 +83,32 @@ class DescribedDisk implements DescribedDevice {
   read(offset: number, length: number): Promise<Uint8Array> {
     const end = Math.max(offset, Math.min(this.size, offset + length))
     const out = Buffer.alloc(end - offset)
-    const reloaded: Promise<void>[] = []
-    for (let at = offset; at < end;) {
+    return this.#copy(out, offset, offset)?.then(() => out) ?? Promise.resolve(out)
+  }
+
+  /** Copies contents from `start` on into a buffer whose first byte is at `offset`; a promise if pages are not in memory. */
+  #copy(out: Buffer, offset: number, start: number): Promise<void> | undefined {
+    const end = offset + out.length
+    for (let at = start; at < end;) {
       const page = Math.floor(at / PAGE)
       const next = Math.min(end, (page + 1) * PAGE)
       const from = at - page * PAGE
-      const to = from + next - at
+      const to = next - page * PAGE
       const place = at - offset
       const written = this.#pages.get(page)
       if (written) copyPart(written, from, to, out, place)
       else {
         const bytes = this.#fromImage(page)
-        const copy = (contents: Uint8Array) => out.set(contents.subarray(from, to), place)
-        if (bytes instanceof Promise) reloaded.push(bytes.then(copy))
-        else if (bytes) copy(bytes)
+        if (bytes instanceof Promise)
+          return bytes.then((contents) => {
+            out.set(contents.subarray(from, to), place)
+            return this.#copy(out, offset, next)
+          })
+        if (bytes) out.set(bytes.subarray(from, to), place)
       }
       at = next
     }
-    return reloaded.length === 0 ? Promise.resolve(out) : Promise.all(reloaded).then(() => out)
+    return undefined
   }
 
   take(): DiskState | undefined {

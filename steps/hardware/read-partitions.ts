@@ -82,7 +82,7 @@ export async function readPartitions(target: Target, device: string): Promise<Pa
   return target.readsPartitions === false ? withProbedContents(target, device, table) : table
 }
 
-/** Fills in what lsblk takes from udev, where there is none, by reading the disk itself. */
+/** Reads from the disk itself what lsblk takes from udev, for a target without udev. */
 async function withProbedContents(target: Target, device: string, table: PartitionTable): Promise<PartitionTable> {
   const devices = [device, ...table.partitions.map(({ name }) => name)]
   const { stdout } = await during(`reading the partitions of ${device}`, () =>

@@ -113,9 +113,12 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       random,
       logger,
       signal: cut,
-      ...(noGpt === null && noUdev === null ? {} : { readsPartitions: false }),
-      ...defined({ installerFails: (isBuiltIn ? null : noUdev) ?? undefined }),
-      ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
+      ...defined({
+        readsPartitions: noGpt === null && noUdev === null ? undefined : false,
+        installerFails: isBuiltIn ? undefined : (noUdev ?? undefined),
+        root,
+        programs: installer ? { 'coreos-installer': installer } : undefined,
+      }),
     }),
   )
   const target = selector.kind === 'loop' ? { ...guarded, diskFile: () => diskFile(selector.file) } : guarded

@@ -1,4 +1,4 @@
-import { errorChain, LateBound, seconds, type Clock } from '../../../base/runtime/index.js'
+import { defined, errorChain, LateBound, seconds, type Clock } from '../../../base/runtime/index.js'
 import { HttpTransport, type ClientTls } from '../../../base/wire/index.js'
 import type { JournalEntry, LabRecordings, ReplayReport, ReplayRequest } from '../../../control/index.js'
 import { groupDifferences, type SeenDifference } from '../comparison/difference.js'
@@ -126,7 +126,7 @@ export class LabReplays implements LabRecordings, AsyncDisposable {
           run.done += 1
           run.differences.push(...differences)
         },
-        ...(wait === undefined ? {} : { wait: seconds(wait) }),
+        ...defined({ wait: wait === undefined ? undefined : seconds(wait) }),
       })
       run.state = 'ended'
     } catch (error) {

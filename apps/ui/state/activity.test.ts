@@ -29,7 +29,7 @@ const arrivals = (...counts: number[]): ActivityPoint[] =>
     at: new Date(START + (index + 1) * 1000).toISOString(),
     seconds: 1,
     states: {},
-    entered: count === 0 ? {} : { active: count },
+    entered: Object.fromEntries(count > 0 ? [['active', count]] : []),
     exchanges: 0,
   }))
 

@@ -74,7 +74,7 @@ function RecordPanel({ replay }: { replay: (file: ReplayedFile) => void }) {
 }
 
 const recordingAfter = (mark: RecordingMark | null): Promise<string> =>
-  makeLabClient().recording(mark === null ? {} : { after: mark.after })
+  mark === null ? makeLabClient().recording({}) : makeLabClient().recording({ after: mark.after })
 
 const saveAll = (): Promise<boolean> =>
   runWithNotice(

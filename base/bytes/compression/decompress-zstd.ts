@@ -125,7 +125,7 @@ async function* frame(input: ByteReader, clock: Clock): AsyncGenerator<Uint8Arra
     } catch (cause) {
       // On some damage the decoder writes past its own buffer: that error of JavaScript says nothing to a user.
       const isOfDecoder = cause instanceof RangeError || cause instanceof TypeError
-      throw new DecodeError(ZSTD_CORRUPT, isOfDecoder ? {} : { cause })
+      throw new DecodeError(ZSTD_CORRUPT, { cause: isOfDecoder ? undefined : cause })
     }
     return output.splice(0)
   }
