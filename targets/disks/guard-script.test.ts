@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FakeDisks } from '../../test/kit/fake-disks.js'
-import { inShells } from '../../test/kit/commands/in-shells.js'
-import { DISK_FUNCTIONS, holdScript, resolveScript } from './guard-script.js'
+import { holdScript, resolveScript } from './guard-script.js'
 import type { DiskSelector } from './selector.js'
 
 let host: FakeDisks
@@ -16,36 +15,25 @@ afterEach(() => rm(host.root, { recursive: true, force: true }))
 
 /** Runs the guard for a command that writes a device; prints `ok` or the refusal, once for all shells. */
 function guard(device: string, { selectors = byId('A'), arrays = false } = {}): string[] {
-  const script = `
-refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
-${DISK_FUNCTIONS}
-sys=$1/sys proc=$1/proc dev=$1/dev own=/run/ironstage base=$1/own
-node() { [ -f "$1" ] && cat "$1"; }
-udevadm() { return 1; }
-${resolveScript(selectors)}
+  const outputs = host
+    .run(
+      `${resolveScript(selectors)}
 look_around
 check_device "$dev/${device}" ${arrays ? 'arrays' : 'none'}
-echo ok`
-  const outputs = inShells(script, host.root).map(({ stdout, stderr }) =>
-    `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/'),
-  )
+echo ok`,
+    )
+    .map(({ stdout, stderr }) => `${stdout.trim()}${stderr}`.replaceAll(`${host.root}/dev/`, '/dev/'))
   return [...new Set(outputs)]
 }
 
 /** Holds the disks open after the shell text `meanwhile`; prints the number of the opened device or the refusal. */
 function holdDisks(selectors: readonly DiskSelector[], meanwhile = ''): string[] {
-  const script = `
-refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
-${DISK_FUNCTIONS}
-sys=$1/sys proc=$1/proc dev=$1/dev base=$1/own
-node() { [ -f "$1" ] && cat "$1"; }
-udevadm() { return 1; }
-${resolveScript(selectors)}
+  const outputs = host.run(`${resolveScript(selectors)}
 ${holdScript(selectors)}
 ${meanwhile}
 hold_disks
-node /dev/fd/8`
-  return [...new Set(inShells(script, host.root).map(({ stdout }) => stdout.trim()))]
+node /dev/fd/8`)
+  return [...new Set(outputs.map(({ stdout }) => stdout.trim()))]
 }
 
 const byId = (...values: string[]): DiskSelector[] => values.map((value) => ({ kind: 'identity', value }))

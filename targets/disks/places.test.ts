@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FakeDisks } from '../../test/kit/fake-disks.js'
-import { inShells } from '../../test/kit/commands/in-shells.js'
-import { DISK_FUNCTIONS, guardScript, holdScript, resolveScript } from './guard-script.js'
+import { guardScript, holdScript, resolveScript } from './guard-script.js'
 import { diskSelector, type DiskSelector, type PlaceSelector } from './selector.js'
 
 let host: FakeDisks
@@ -19,14 +18,7 @@ const PLACE = 'pci-0000:00:04.0'
 
 /** Runs shell text with the functions over the fake host; what it prints, once for all shells. */
 function printed(text: string): string[] {
-  const script = `
-refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
-${DISK_FUNCTIONS}
-sys=$1/sys proc=$1/proc dev=$1/dev own=/run/ironstage base=$1/own
-node() { [ -f "$1" ] && cat "$1"; }
-udevadm() { return 1; }
-${text}`
-  const outputs = inShells(script, host.root).map(({ stdout, stderr }) => `${stdout.trim()}${stderr}`)
+  const outputs = host.run(text).map(({ stdout, stderr }) => `${stdout.trim()}${stderr}`)
   return [...new Set(outputs)]
 }
 

@@ -1,10 +1,24 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { DISK_FUNCTIONS } from '../../targets/disks/guard-script.js'
+import { inShells } from './commands/in-shells.js'
 
 /** Fake sysfs, procfs and /dev of a host; a device node is a file with its number. */
 export class FakeDisks {
   constructor(readonly root: string) {}
   #minor = 0
+
+  /** Runs shell text with the functions of the disk guard over this host; what each shell prints, and its errors. */
+  run(text: string): { stdout: string; stderr: string }[] {
+    const script = `
+refuse() { printf 'refused: %s\\n' "$1"; exit 0; }
+${DISK_FUNCTIONS}
+sys=$1/sys proc=$1/proc dev=$1/dev own=/run/ironstage base=$1/own
+node() { [ -f "$1" ] && cat "$1"; }
+udevadm() { return 1; }
+${text}`
+    return inShells(script, this.root)
+  }
 
   async file(path: string, text: string): Promise<void> {
     await mkdir(dirname(join(this.root, path)), { recursive: true })

@@ -1,25 +1,11 @@
 import { expect, test } from 'vitest'
+import { fleetRow } from '../../../test/kit/fleet-row.js'
 import type { ActivityPoint } from '../../../control/index.js'
 import { countsByLook, drawActivity, exchangeRate, lookCounts, pointAt, progressOf, rateText } from './activity.js'
 import type { FleetRow } from './fleet-rows.js'
-import { lookOf } from './looks.js'
 
-const row = (state: string, more: Partial<FleetRow> = {}): FleetRow => ({
-  id: `${state}-${Math.random()}`,
-  name: state,
-  isNode: true,
-  machine: null,
-  state,
-  look: lookOf(state),
-  power: null,
-  target: null,
-  since: null,
-  step: null,
-  error: null,
-  waitsFor: null,
-  isInMaintenance: false,
-  ...more,
-})
+let made = 0
+const row = (state: string, more: Partial<FleetRow> = {}): FleetRow => fleetRow(`node-${made++}`, state, more)
 
 const START = Date.parse('2027-01-01T10:00:00Z')
 

@@ -1,30 +1,12 @@
 import { expect, test } from 'vitest'
+import { fleetRow } from '../../../test/kit/fleet-row.js'
 import { commonError, countsOf, EVERYTHING, filterRows, isEverything } from './filter.js'
-import { lookOf } from './looks.js'
-import type { FleetRow } from './fleet-rows.js'
-
-const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow => ({
-  id: `id-${name}`,
-  name,
-  isNode: true,
-  machine: null,
-  state,
-  look: lookOf(state),
-  power: null,
-  target: null,
-  since: null,
-  step: null,
-  error: null,
-  waitsFor: null,
-  isInMaintenance: false,
-  ...more,
-})
 
 const rows = [
-  row('node-1', 'active'),
-  row('node-10', 'deploy failed', { error: 'node-10 has no room', machine: 'machine-11' }),
-  row('node-11', 'deploy failed', { error: 'node-11 has no room' }),
-  row('node-2', 'clean wait', { step: 'deploy.erase_devices' }),
+  fleetRow('node-1', 'active'),
+  fleetRow('node-10', 'deploy failed', { error: 'node-10 has no room', machine: 'machine-11' }),
+  fleetRow('node-11', 'deploy failed', { error: 'node-11 has no room' }),
+  fleetRow('node-2', 'clean wait', { step: 'deploy.erase_devices' }),
 ]
 const struck = (id: string): readonly string[] => (id === 'id-node-10' ? ['fault-1'] : [])
 const names = (filter: Partial<typeof EVERYTHING>) =>

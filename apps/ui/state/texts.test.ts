@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fleetRow } from '../../../test/kit/fleet-row.js'
 import { FAULT_CHOICES, readFaults, type FaultReport } from '../../../control/index.js'
 import { checkFault } from '../../../control/faults/check-fault.js'
 import { faultFrom } from '../../../control/faults/fault-document.js'
@@ -13,22 +14,8 @@ import { filterIn, formatRoute, filterQueryOf, routeIn } from './page-route.js'
 import type { FleetRow } from './fleet-rows.js'
 import { askAll, outcomeText, verbOf, verbsFor } from './provision-verbs.js'
 
-const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow => ({
-  id: `id-${name}`,
-  name,
-  isNode: true,
-  machine: null,
-  state,
-  look: lookOf(state),
-  power: 'power on',
-  target: null,
-  since: null,
-  step: null,
-  error: null,
-  waitsFor: null,
-  isInMaintenance: false,
-  ...more,
-})
+const row = (name: string, state: string, more: Partial<FleetRow> = {}): FleetRow =>
+  fleetRow(name, state, { power: 'power on', ...more })
 
 const choice = (kind: string) => FAULT_CHOICES.kinds.find((one) => one.kind === kind)!
 
