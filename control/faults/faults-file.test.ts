@@ -76,6 +76,11 @@ test.each(WRONG)('%j is refused in words with the text of its line', (text, sent
   expect(() => readFaultsFile(text, 'f.yaml')).toThrow(sentence)
 })
 
+test('a line that may hold a password is named and not shown', () => {
+  const text = '- match: {}\n  effect: { kind: stauts, status: 200, body: { password: hush } }\n'
+  expect(() => readFaultsFile(text, 'f.yaml')).toThrow(/in line 2$/)
+})
+
 test('a long line is shown by its beginning', () => {
   const text = `- match: {}\n  effect: { kind: exit-code, code: x, stderr: '${'long '.repeat(1000)}' }\n`
   expect(() => readFaultsFile(text, 'f.yaml')).toThrow(/in line 2: effect.{100,125}\.\.\.$/)

@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument, stringify } from 'yaml'
-import { defined, durationText, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
+import { defined, durationText, mayHoldSecret, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
 import { MASKED_IGNITION } from '../../ignition/index.js'
 import { maskValue } from '../masking.js'
 import { readFaults } from './fault-document.js'
@@ -15,7 +15,7 @@ const MAX_SHOWN_LINE = 120
  */
 export function readFaultsFile(text: string, name: string): Fault[] {
   const lines = new LineCounter()
-  const describeLine = (line: number): string => lineText(text.split('\n'), line)
+  const describeLine = (line: number): string => lineText(text, line)
   const document = readNested(text, name, (each) =>
     parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
   )
@@ -34,10 +34,15 @@ export function readFaultsFile(text: string, name: string): Fault[] {
   })
 }
 
-/** `, in line 7: times: often`. A text that ends too early is broken below its last words. */
-function lineText(lines: readonly string[], at: number): string {
+/**
+ * `, in line 7: times: often`, without the text of a line that may hold a password. A text that ends too early is broken
+ * below its last words.
+ */
+function lineText(whole: string, at: number): string {
+  const lines = whole.split('\n')
   let line = Math.min(at, lines.length)
   while (line > 1 && lines[line - 1]!.trim() === '') line--
+  if (mayHoldSecret(whole, line)) return `, in line ${line}`
   const text = lines[line - 1]!.trim()
   return `, in line ${line}: ${text.length > MAX_SHOWN_LINE ? `${text.slice(0, MAX_SHOWN_LINE)}...` : text}`
 }
