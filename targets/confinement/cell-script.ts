@@ -205,6 +205,8 @@ const beginText = (root: string): string => `d=$1 input=$2 group=$3 devices=$4 d
 shift 5
 base=\${d%/*/*} own=${quotedPath(root)}/run/ironstage new=$d/root fstab=$d/fstab
 fail() { printf '%s\\n' "$1" >&4; exit 126; }
+# Mounts what the file lists, or says why not in the words of mount: one line, since the first process reads one.
+mount_listed() { said=$(mount -a -T "$fstab" 2>&1) || fail "$1 ($(printf '%s' "$said" | sed -n 1p))"; }
 read -r pid rest </proc/self/stat || fail 'there is no /proc'
 umask 022
 # Begun now, since the kernel takes ten milliseconds to move a process; all that is done meanwhile is within the policy.
@@ -215,17 +217,18 @@ ${FUNCTIONS}${OWN_FILES}`
 /** Copies the target's tree, and makes everything in the copy read-only or takes it away. */
 function treeCopyText(needs: CellNeeds, root: string): string {
   const trees = root === '' ? [''] : ['', root]
+  const anew = trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`))
   const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
   return `still_mounted() {
   while IFS=' ' read -r a b c r p rest; do [ "$p" != "$1" ] || return 0; done </proc/self/mountinfo
   return 1
 }
 mkdir "$new" && mount --rbind / "$new" 2>/dev/null || fail 'its own copy of the tree could not be made'
-umount -l ${trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`)).join(' ')} 2>/dev/null
+umount -l ${anew.join(' ')} 2>/dev/null
 mounts=$(while read -r a b c r m rest; do
   case $m in
-    # Here where /run is no mount of its own. mount takes what has the same name for the mount that it is to make.
-    "$new$own/mnt/"*) printf 'umount %s\\n' "$m"; continue ;;
+    # Here where the folder is no mount of its own. mount takes what has the same name for the mount that it is to make.
+    ${anew.map((folder) => `${folder}/*`).join(' | ')} | "$new$own/mnt/"*) printf 'umount %s\\n' "$m"; continue ;;
     "$new" | "$new"/*) ;;
     /sys/fs/selinux | /sys/firmware/efi/efivars | /sys/fs/cgroup) printf 'here %s\\n' "$m"; continue ;;
     *) continue ;;
@@ -271,7 +274,7 @@ ${
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
 ${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 } >"$fstab"
-mount -a -T "$fstab" || fail 'its own file systems could not be mounted'`
+mount_listed 'its own file systems could not be mounted'`
 
 /** Makes the nodes of devices that every program needs. */
 const PLAIN_NODES = `cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
@@ -311,7 +314,7 @@ for one in $devices; do
   printf '%s\\n' "$n $new$n none bind,ro,nosuid,noexec" >>"$fstab"
   made="$made $one"
 done
-[ ! -s "$fstab" ] || mount -a -T "$fstab" || fail 'its own device nodes could not be made'
+[ ! -s "$fstab" ] || mount_listed 'its own device nodes could not be made'
 cell_nodes "$new/dev" "$devices" "$made"
 ${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
 ${links ? LINKS : ''}`

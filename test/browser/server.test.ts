@@ -65,6 +65,30 @@ test('a server that hangs is lost within five seconds, and its events are not mi
   expect(tab.wrong).toEqual([])
 })
 
+test('a server that hangs while the page still reads the lab is lost too', async () => {
+  await using running = await LabProcess.start(['--nodes', '2'])
+  await using tab = await Tab.open(browser, running.pageUrl, { failuresExpected: true })
+  const { page } = tab
+  let answer = (): void => {}
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  // The rows are read, what else is read beside them is still on its way.
+  await page.route(/journal\?.*last=1000/, async (route) => {
+    await answered
+    await route.continue().catch(() => {})
+  })
+  await page.reload()
+  await page.getByText('2 machines').waitFor()
+  running.child.kill('SIGSTOP')
+  try {
+    await page.getByText('Connection lost').waitFor({ timeout: 5000 })
+  } finally {
+    running.child.kill('SIGCONT')
+    answer()
+  }
+  await page.getByText('Connection lost').waitFor({ state: 'hidden', timeout: 15_000 })
+  expect(tab.wrong).toEqual([])
+})
+
 test('--no-ui serves no page', async () => {
   await using running = await LabProcess.start(['--no-ui'])
   expect(running.pageUrl).toBe(undefined)

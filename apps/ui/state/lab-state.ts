@@ -21,7 +21,7 @@ const notifyRows = oncePerFrame(() => void rowsVersion.value++)
 const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 
 /** A server that is silent for longer is lost: with the time between two looks, a slow browser shows it within 5 seconds. */
-const PAGE_POLL_INTERVAL = 750
+const PAGE_POLL_INTERVAL = 500
 const PAGE_REQUEST_TIMEOUT = 3000
 const PAGE_RETRY_DELAY = 1000
 /** Time between two readings of what many entries change. */
@@ -29,15 +29,14 @@ const REFRESH_DELAY = 300
 
 /** Keeps the state that of the lab, until the signal is aborted. */
 export async function followLab(signal: AbortSignal): Promise<void> {
-  let last: number | undefined
   while (!signal.aborted) {
     const attempt = new AbortController()
     const ended = AbortSignal.any([signal, attempt.signal])
     try {
-      last = await readAll(ended)
-      connectionState.value = { kind: 'live' }
-      await Promise.race([followFrom(last, ended), watch(ended), refresh(ended)])
+      await Promise.race([readAndFollow(ended), watch(ended)])
     } catch (error) {
+      // Before the page says that the server is lost: no answer that comes later says the contrary.
+      attempt.abort()
       if (signal.aborted) return
       if (error instanceof ControlRefused && error.status === 401) {
         connectionState.value = { kind: 'login', isWrong: isSignedIn() }
@@ -49,6 +48,13 @@ export async function followLab(signal: AbortSignal): Promise<void> {
       attempt.abort()
     }
   }
+}
+
+async function readAndFollow(signal: AbortSignal): Promise<void> {
+  const last = await readAll(signal)
+  if (signal.aborted) return
+  connectionState.value = { kind: 'live' }
+  await Promise.race([followFrom(last, signal), refresh(signal)])
 }
 
 function describeControlError(error: unknown): string {
