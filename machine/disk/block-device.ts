@@ -18,12 +18,12 @@ export interface SimulatedDisk extends AsyncDisposable {
    * True if the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
    * read either way.
    */
-  readonly showsPartitions?: (() => true | Promise<boolean>) | undefined
+  showsPartitions?(): true | Promise<boolean>
   /**
-   * Number that differs after every change; undefined while reads may differ without one. Absent when the disk can be
-   * changed from outside.
+   * Number that differs after every change; undefined while reads may differ without one. Absent, or always undefined, when
+   * the disk can be changed from outside.
    */
-  readonly revision?: (() => number | undefined) | undefined
+  revision?(): number | undefined
 }
 
 /** The part of a disk by which its partitions and filesystems are read. */

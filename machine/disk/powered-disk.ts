@@ -19,8 +19,8 @@ export class PoweredDisk extends WrappedDisk {
     this.#boot = boot
   }
 
-  override get showsPartitions(): () => true | Promise<boolean> {
-    return () => this.#boot.showsPartitions(this.name)
+  override showsPartitions(): true | Promise<boolean> {
+    return this.#boot.showsPartitions(this.name)
   }
 
   protected override around<T>({ kind, offset, length }: DiskAccess, run: () => Promise<T>): Promise<T> {

@@ -40,9 +40,8 @@ export class ProbedDisk extends WrappedDisk {
   }
 
   /** A watched read may fail where nothing has changed. */
-  override get revision(): (() => number | undefined) | undefined {
-    const original = super.revision
-    return original && (() => (this.#probe.watches('disk-read') ? undefined : original()))
+  override revision(): number | undefined {
+    return this.#probe.watches('disk-read') ? undefined : super.revision()
   }
 
   protected override around<T>({ kind, offset, length }: DiskAccess, run: () => Promise<T>): Promise<T> {

@@ -30,14 +30,12 @@ export abstract class WrappedDisk implements SimulatedDisk {
     return this.device.sectorSize
   }
 
-  get showsPartitions(): (() => true | Promise<boolean>) | undefined {
-    const { device } = this
-    return device.showsPartitions && (() => device.showsPartitions!())
+  showsPartitions(): true | Promise<boolean> {
+    return this.device.showsPartitions?.() ?? true
   }
 
-  get revision(): (() => number | undefined) | undefined {
-    const { device } = this
-    return device.revision && (() => device.revision!())
+  revision(): number | undefined {
+    return this.device.revision?.()
   }
 
   /** Undefined for a disk that cannot adopt. */

@@ -1,3 +1,4 @@
+import { canAdopt } from '../../disk/described-disk.js'
 import { findBlockNode, type BlockNode } from './block-nodes.js'
 import type { Process } from '../machine-program.js'
 import { defineTool, ToolFailure } from '../tool.js'
@@ -7,10 +8,10 @@ const RANDOM_PIECE = 1024 * 1024
 
 /**
  * Writes zeros from the end, so that a disk file can be truncated instead of read. In pieces only where they take time:
- * a disk in memory, which has a revision, is zeroed at once.
+ * a disk in memory is zeroed at once.
  */
 async function zero({ clock, pace, signal }: Process, node: BlockNode, from: number, length: number): Promise<void> {
-  const most = pace.writeRate > 0 || !node.device.revision ? ERASE_PIECE_BYTES : length
+  const most = pace.writeRate > 0 || !canAdopt(node.device) ? ERASE_PIECE_BYTES : length
   for (let end = from + length; end > from; end -= most) {
     signal.throwIfAborted()
     const piece = Math.min(most, end - from)
