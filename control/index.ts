@@ -28,7 +28,15 @@ export type { HostObject, WantedItem, WantedReport, WantedVerdict } from './docu
 export type { DiskDrawing } from '../machine/index.js'
 export { ERRORS } from './errors.js'
 export type { RunHost, RunProgress, RunStage } from './documents/run-document.js'
-export { beginsWith, checkFault, involvesAgents, pointsOf, routeOf } from './faults/check-fault.js'
+export {
+  beginsWith,
+  checkFault,
+  involvesAgents,
+  isRedfishRoute,
+  isSamePath,
+  pointsOf,
+  routeOf,
+} from './faults/check-fault.js'
 export { effectText, membersText } from './faults/effect-text.js'
 export { EXCHANGE_PARTIES } from './faults/exchange-parties.js'
 export { FAULT_CHOICES, type EffectMember, type FaultChoice } from './faults/fault-choices.js'

@@ -21,6 +21,7 @@ export { repetitionText } from './conductor/flows/deploy/repeated-deployments.js
 export { type ProfileName } from './config/config-profiles.js'
 export { type IronicConfigRequest, readIronicConfig, withDocuments } from './config/read-config.js'
 export { SERVICE_DEFAULTS, type ServiceSettings } from './config/service-options.js'
+export { redfishRequestOf, type RedfishRequest } from './drivers/redfish-errors.js'
 export { BmcError, isBmcRead, type BmcRequest } from './drivers/bmc-error.js'
 export type { Bmc, Bmcs, BootMedia, BootSource } from './drivers/bmc.js'
 export { enabledTypes } from './drivers/enabled.js'

@@ -1,5 +1,6 @@
 import { NO_RESOURCE } from './dispatch.js'
-import { REDFISH_RESOURCES } from './resources/index.js'
+import { allowedMethods } from './protocol/resource.js'
+import { REDFISH_RESOURCES, REDFISH_ROUTES } from './resources/index.js'
 
 /** The names by which calls pass the probe. */
 export const REDFISH_CALLS: readonly string[] = [
@@ -8,3 +9,20 @@ export const REDFISH_CALLS: readonly string[] = [
     ...REDFISH_RESOURCES.flatMap(({ reads, changes }) => [reads, ...(changes ? [changes] : [])]),
   ]),
 ]
+
+/**
+ * The names by which the calls at a resource pass the probe: with a method one, without one all; none where there is no such
+ * call.
+ *
+ * @param parts of the path, `redfish` and `v1` among them
+ */
+export function redfishCallsAt(method: string | undefined, parts: readonly string[]): readonly string[] {
+  const [service, version, ...below] = parts
+  const resource =
+    service === 'redfish' && version === 'v1' ? REDFISH_ROUTES.find(`/${below.join('/')}`)?.resource : undefined
+  if (!resource) return []
+  return allowedMethods(resource)
+    .split(', ')
+    .filter((allowed) => method === undefined || allowed === method)
+    .map((allowed) => (['GET', 'HEAD'].includes(allowed) ? resource.reads : (resource.changes ?? resource.reads)))
+}

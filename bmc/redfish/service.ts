@@ -15,8 +15,7 @@ import type { RedfishCredentials, RedfishAccounts } from './access/redfish-crede
 import { Sessions } from './access/redfish-sessions.js'
 import { answerRedfishCall } from './dispatch.js'
 import { EventHub } from './events/event-hub.js'
-import { Routes } from './protocol/resource-routes.js'
-import { REDFISH_RESOURCES } from './resources/index.js'
+import { REDFISH_ROUTES } from './resources/index.js'
 import type { ServedMachines } from './served-machines.js'
 import type { FetchFirmware, ServiceParts } from './service-parts.js'
 import { Tasks } from './tasks/tasks.js'
@@ -49,8 +48,6 @@ export interface RedfishService extends AsyncDisposable {
   readonly dispatch: Dispatch
 }
 
-const routes = new Routes(REDFISH_RESOURCES)
-
 /**
  * A Redfish service in front of machines, each of which is a system, a manager and a chassis of the same id. The state is
  * the machines' own.
@@ -76,7 +73,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     probe,
     logger,
     events,
-    routes,
+    routes: REDFISH_ROUTES,
     sessions: new Sessions({ clock, random, most }),
     tasks: new Tasks({ clock, random, closing }),
     updateTime: options.updateTime ?? seconds(2),

@@ -6,7 +6,7 @@ import { effectFacts, type FaultPoint } from './fault-effects.js'
 
 /** Kinds of probe points that a condition can hold at. */
 export const CONDITIONS: Partial<Record<keyof FaultMatch, readonly FaultPoint[]>> = {
-  route: ['exchange'],
+  route: ['exchange', 'bmc'],
   to: ['exchange'],
   program: ['command', 'ssh'],
   disk: ['disk-read', 'disk-write', 'partitions'],
@@ -22,8 +22,13 @@ export function pointsOf({ match, effect }: Fault): readonly FaultPoint[] {
   let { points } = effectFacts(effect.kind)
   for (const [condition, at] of Object.entries(CONDITIONS))
     if (match[condition as keyof FaultMatch] !== undefined) points = points.filter((point) => at.includes(point))
-  return points
+  if (match.route === undefined) return points
+  const asked = isRedfishRoute(match.route) ? 'bmc' : 'exchange'
+  return points.filter((point) => point === asked)
 }
+
+/** True if a route is one of a BMC, as in `GET /redfish/v1/Systems/:id/SecureBoot`. */
+export const isRedfishRoute = (route: string): boolean => routeOf(route).parts[0] === 'redfish'
 
 /** @throws UserError `fault` for a fault that could never strike */
 export function checkFault(fault: Fault): void {
@@ -58,12 +63,12 @@ export function checkFault(fault: Fault): void {
     )
   if (match.route !== undefined && match.to === 'images' && !isFilePath(match.route))
     throw wrong(`no file has the path ${match.route}`, 'match what a path begins with, as in GET /images/')
-  if (match.route !== undefined && match.to !== 'images') {
+  if (match.route !== undefined && match.to !== 'images' && !isRedfishRoute(match.route)) {
     const calls = callsOf(match.route, match.to)
     if (calls.length === 0)
       throw wrong(
         `no call ${match.to === undefined ? '' : `of ${match.to} `}begins with ${match.route}`,
-        'match a route as in PUT /v1/nodes/:id/states/provision; for a file, match {"to": "images"} too',
+        'match a route as in PUT /v1/nodes/:id/states/provision or GET /redfish/v1/Systems/:id; for a file, match {"to": "images"} too',
       )
     const unreached = routeProblem(fault, calls)
     if (unreached !== undefined) throw wrong(unreached, 'match another route, or leave the other condition out')
@@ -80,12 +85,18 @@ export function routeOf(route: string): { method: string | undefined; parts: rea
 
 const isNamed = (part: string): boolean => /^(:\w+|\{\w+\})$/.test(part)
 
+/** True if a part of a path or route is the same, or one of the two is named (`:id`, `{id}`) and stands for any. */
+const isSamePart = (one: string, other: string): boolean => isNamed(one) || isNamed(other) || one === other
+
+/** True if a path has the parts of a route, and no more. */
+export const isSamePath = (path: readonly string[], parts: readonly string[]): boolean =>
+  path.length === parts.length && parts.every((part, index) => isSamePart(part, path[index]!))
+
 /** True if a path begins with the parts of a route, each of which is a whole part: `/disk.raw` is not `/disk.raw.sig`. */
 export function beginsWith(path: readonly string[], parts: readonly string[]): boolean {
   return parts.every((part, index) => {
     const there = path[index]
-    if (there === undefined) return false
-    return isNamed(part) || isNamed(there) || there === part
+    return there !== undefined && isSamePart(part, there)
   })
 }
 
@@ -132,7 +143,7 @@ interface RoutedCall {
 
 /** True if an agent can take part in an exchange of a match: it sends it, or answers it. */
 export function involvesAgents({ route, to }: FaultMatch): boolean {
-  if (to === 'images') return false
+  if (to === 'images' || (route !== undefined && isRedfishRoute(route))) return false
   return route === undefined || callsOf(route, to).some((call) => call.byAgent || call.to === 'agent')
 }
 

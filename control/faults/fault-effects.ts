@@ -37,7 +37,7 @@ export type FaultEffect =
    */
   | { kind: 'partitions-late'; ms: number }
   /** The exchange is not carried out; this is the answer. */
-  | { kind: 'status'; status: number; body?: unknown }
+  | { kind: 'status'; status: number; body?: unknown; headers?: Readonly<Record<string, string>> }
   /** The connection is reset: before the request is carried out, or after it with the answer lost. Default `before`. */
   | { kind: 'connection-reset'; when?: 'before' | 'after' }
   /** No answer comes, until the fault is lifted. */
@@ -115,6 +115,15 @@ interface EffectFacts {
 /** Members of an effect that takes a length of time. */
 const LENGTH = { members: { for: DURATION }, required: ['for'] } as const
 
+/** Headers of an answer by name; HTTP's own follow from the body. */
+const HEADERS: TypedSchema = {
+  type: 'object',
+  propertyNames: {
+    pattern: "^(?!(?:[Cc]ontent-[Ll]ength|[Tt]ransfer-[Ee]ncoding|[Cc]onnection)$)[\\w!#$%&'*+.^`|~-]+$",
+  },
+  additionalProperties: { type: 'string', pattern: '^[\\x20-\\x7e]*$' },
+}
+
 /** An effect that is not in this table, and a row of it that is no effect, do not compile. */
 const EFFECT_FACTS = {
   'agent-silent': { points: ['exchange'], exchanges: 'with agents', only: 'agents' },
@@ -154,7 +163,7 @@ const EFFECT_FACTS = {
   status: {
     points: ['exchange', 'bmc'],
     needsHttp: true,
-    members: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {} },
+    members: { status: { type: 'integer', minimum: 200, maximum: 599 }, body: {}, headers: HEADERS },
     required: ['status'],
   },
   'connection-reset': {

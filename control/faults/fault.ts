@@ -16,7 +16,8 @@ export interface FaultMatch {
   phase?: 'inspect' | 'clean' | 'deploy' | 'install' | 'active'
   /**
    * An exchange whose path begins with these whole parts, as in `/v1/heartbeat`; with a method in front, `POST /v1/nodes`.
-   * `:id` stands for any part: `PUT /v1/nodes/:id/states/provision`.
+   * `:id` stands for any part: `PUT /v1/nodes/:id/states/provision`. Of a BMC it is a call at this resource alone:
+   * `GET /redfish/v1/Systems/:id/SecureBoot`.
    */
   route?: string
   /**

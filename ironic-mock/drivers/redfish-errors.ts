@@ -12,6 +12,18 @@ interface SystemRequest {
   readonly below: string
 }
 
+/** Method and path of a request, with `:id` for the system. */
+export interface RedfishRequest {
+  readonly method: SystemRequest['method']
+  readonly path: string
+}
+
+/** The request that Ironic sends for a call. */
+export function redfishRequestOf(request: BmcRequest): RedfishRequest {
+  const { method, below } = requestOf(request)
+  return { method, path: `/redfish/v1/Systems/:id${below}` }
+}
+
 const CALL_REQUESTS: Readonly<Record<string, SystemRequest>> = {
   'set power': { method: 'POST', below: '/Actions/ComputerSystem.Reset' },
   'set boot': { method: 'PATCH', below: '' },
@@ -21,11 +33,13 @@ const CALL_REQUESTS: Readonly<Record<string, SystemRequest>> = {
   'change media': { method: 'POST', below: '/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia' },
 }
 
+const EJECTION = '/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia'
 const READ_SYSTEM: SystemRequest = { method: 'GET', below: '' }
 const CHANGE_SYSTEM: SystemRequest = { method: 'PATCH', below: '' }
 
 function requestOf(request: BmcRequest): SystemRequest {
   if (request.change?.change === 'secure boot') return { method: 'PATCH', below: '/SecureBoot' }
+  if (request.change?.change === 'eject media') return { method: 'POST', below: EJECTION }
   return CALL_REQUESTS[request.call] ?? (isBmcRead(request) ? READ_SYSTEM : CHANGE_SYSTEM)
 }
 

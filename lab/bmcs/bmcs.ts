@@ -3,6 +3,7 @@ import { defined, Mutex, seconds, UserError, type Probe } from '../../base/runti
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import {
   HARDWARE_TYPES,
+  redfishRequestOf,
   type Bmc,
   type BmcChange,
   type BmcHardware,
@@ -11,6 +12,7 @@ import {
   type BootMedia,
   type BootSource,
   type HardwareType,
+  type RedfishRequest,
 } from '../../ironic-mock/index.js'
 import { formatClientValue } from '../../base/wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
@@ -28,6 +30,8 @@ export interface BmcPoint {
   readonly call: string
   /** How this lab's Ironic asks: by HTTP, by IPMI, or by neither, as of a machine without a BMC. */
   readonly protocol: BmcProtocol
+  /** The request by Redfish; absent where it asks by IPMI, or not at all. */
+  readonly request?: RedfishRequest
   /** Milliseconds after which the caller waits for the answer no longer; absent where it always waits. */
   readonly answerTimeout?: number
   /** Aborted when the caller is gone: its Ironic has been stopped. */
@@ -233,7 +237,14 @@ class MachineBmc implements Bmc {
     const { probe, node, protocol, signal } = this.#options
     const { call } = request
     const answerTimeout = protocol === null ? undefined : ANSWER_TIMEOUTS[protocol]
-    const point: BmcPoint = { kind: 'bmc', node, call, protocol, ...defined({ answerTimeout, signal }) }
+    const byRedfish = protocol === 'redfish' ? redfishRequestOf(request) : undefined
+    const point: BmcPoint = {
+      kind: 'bmc',
+      node,
+      call,
+      protocol,
+      ...defined({ request: byRedfish, answerTimeout, signal }),
+    }
     const admitted = async (): Promise<T> => {
       this.#admit()
       return work()

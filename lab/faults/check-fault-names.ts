@@ -1,5 +1,12 @@
 import { UserError } from '../../base/runtime/index.js'
-import { effectFacts, involvesAgents, pointsOf, type Fault, type FaultMatch } from '../../control/index.js'
+import {
+  effectFacts,
+  involvesAgents,
+  isRedfishRoute,
+  pointsOf,
+  type Fault,
+  type FaultMatch,
+} from '../../control/index.js'
 import { bmcProtocolOf } from '../bmcs/bmcs.js'
 import type { FaultContext } from './fault-context.js'
 import { unknownName, type NameProblem } from './known-names.js'
@@ -94,7 +101,7 @@ function absenceProblem({ match, effect }: Fault, context: FaultContext): NamePr
 
 /** True if a match selects exchanges of an Ironic: with clients or with agents. */
 const isOfIronic = ({ route, to }: FaultMatch): boolean =>
-  to === 'ironic' || to === 'agent' || (route !== undefined && to === undefined)
+  to === 'ironic' || to === 'agent' || (route !== undefined && to === undefined && !isRedfishRoute(route))
 
 /** True if a fault can strike calls of BMCs alone, and changes their answers by HTTP. */
 const isOfBmcAnswers = (fault: Fault): boolean =>

@@ -1,7 +1,7 @@
 import type { IpmiPoint } from '../../bmc/ipmi/index.js'
-import type { RedfishPoint } from '../../bmc/redfish/index.js'
+import { redfishCallsAt, type RedfishPoint } from '../../bmc/redfish/index.js'
 import type { LabPoint, PointOf } from '../points.js'
-import { beginsWith, routeOf } from '../../control/index.js'
+import { beginsWith, isRedfishRoute, isSamePath, routeOf } from '../../control/index.js'
 
 export const programOf = (point: LabPoint): string | undefined =>
   point.kind === 'command' || point.kind === 'ssh' ? point.argv[0]!.split('/').at(-1) : undefined
@@ -52,11 +52,28 @@ export const answerTimeoutAt = (point: LabPoint): number | undefined =>
 
 /** True if an exchange is one of a route, as in `PUT /v1/nodes/:id/states/provision`. */
 export function matchesRoute(route: string, point: LabPoint): boolean {
+  if (point.kind === 'bmc') return isRedfishRoute(route) && matchesRedfishRoute(route, point)
   if (point.kind !== 'exchange') return false
   const { method, parts } = routeOf(route)
   if (method !== undefined && method !== point.method) return false
-  const path = point.target.replace(/\?.*$/s, '')
-  return beginsWith(routeOf(path).parts, parts)
+  return beginsWith(partsOfTarget(point.target), parts)
+}
+
+const partsOfTarget = (target: string): readonly string[] => routeOf(target.replace(/\?.*$/s, '')).parts
+
+/**
+ * This lab's Ironic changes one resource a call, and reads several in one: a read of any of them is that call, as of the
+ * BIOS and secure boot.
+ */
+function matchesRedfishRoute(route: string, point: PointOf<'bmc'>): boolean {
+  const { method, parts } = routeOf(route)
+  const isSame = (asked: string, target: string) =>
+    (method === undefined || method === asked) && isSamePath(partsOfTarget(target), parts)
+  if (isOverHttp(point)) return isSame(point.method, point.target)
+  if (!('protocol' in point) || point.protocol !== 'redfish' || point.request === undefined) return false
+  const { request } = point
+  if (request.method !== 'GET') return isSame(request.method, request.path)
+  return (method === undefined || method === 'GET') && redfishCallsAt('GET', parts).includes(point.call)
 }
 
 /** The node that a request to Ironic names, by uuid or name. */

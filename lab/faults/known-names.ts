@@ -1,11 +1,11 @@
 import { AGENT_COMMANDS } from '../../agent/index.js'
 import { IPMI_CALLS } from '../../bmc/ipmi/index.js'
 import { INSTALLED_PROGRAMS } from '../../machine/index.js'
-import { REDFISH_CALLS } from '../../bmc/redfish/index.js'
+import { REDFISH_CALLS, redfishCallsAt } from '../../bmc/redfish/index.js'
 import { nearestWord } from '../../base/runtime/index.js'
 import { PROVISION_STATES, type ProvisionState } from '../../base/wire/index.js'
 import { phaseOf, MACHINE_PHASES } from './phase.js'
-import type { FaultMatch } from '../../control/index.js'
+import { isRedfishRoute, routeOf, type FaultMatch } from '../../control/index.js'
 
 /** Calls of BMCs that Ironic makes, besides those of Redfish and IPMI. */
 export const DRIVER_CALLS = [
@@ -35,9 +35,20 @@ const KNOWN_BMC_CALLS = [...new Set([...DRIVER_CALLS, ...REDFISH_CALLS, ...IPMI_
  * @param steps names of the steps that agents of the lab have; undefined where they are not known
  */
 export function unknownName(match: FaultMatch, steps: readonly string[] | undefined): NameProblem | undefined {
-  const { bmc, step, program, phase, state } = match
+  const { bmc, step, program, phase, state, route } = match
   if (bmc !== undefined && !KNOWN_BMC_CALLS.includes(bmc))
     return makeNameProblem(`no BMC has a call ${quoteName(bmc)}`, bmc, KNOWN_BMC_CALLS)
+  if (route !== undefined && isRedfishRoute(route)) {
+    const { method, parts } = routeOf(route)
+    if (redfishCallsAt(method, parts).length === 0)
+      return {
+        message: `no BMC has ${route}`,
+        remedy:
+          redfishCallsAt(undefined, parts).length === 0
+            ? 'match a whole path, with :id for what differs: GET /redfish/v1/Systems/:id/SecureBoot'
+            : 'that resource has other methods; leave the method out to match them all',
+      }
+  }
   if (phase !== undefined && !MACHINE_PHASES.includes(phase))
     return makeNameProblem(`there is no phase ${quoteName(phase)}`, phase, MACHINE_PHASES)
   if (state !== undefined && !PROVISION_STATES.includes(state))

@@ -45,6 +45,22 @@ describe('a fault that can never strike is refused, with what keeps it from it',
       'no BMC has a call "set pwer", so the fault could never strike',
       { match: { bmc: 'set pwer' }, effect: { kind: 'bmc-silent' } },
     ],
+    [
+      'no BMC has GET /redfish/v1/Systems/:id/SecurBoot, so the fault could never strike',
+      { match: { route: 'GET /redfish/v1/Systems/:id/SecurBoot' }, effect: STATUS },
+    ],
+    [
+      'no BMC has DELETE /redfish/v1/Systems/:id, so the fault could never strike',
+      { match: { route: 'DELETE /redfish/v1/Systems/:id' }, effect: STATUS },
+    ],
+    [
+      'a fault of kind repeat can never strike where route matches',
+      { match: { route: '/redfish/v1/Systems/:id' }, effect: { kind: 'repeat' } },
+    ],
+    [
+      'a fault of kind status can never strike where route and to match',
+      { match: { route: '/redfish/v1/Systems/:id', to: 'ironic' }, effect: STATUS },
+    ],
     ['no agent of this lab has a step "instal_coreos"', { match: { step: 'instal_coreos' }, effect: SILENT }],
     ['there is no phase "instal"', { match: { phase: 'instal' as 'install' }, effect: SILENT }],
     ['there is no state "activ"', { match: { state: 'activ' as 'active' }, effect: SILENT }],

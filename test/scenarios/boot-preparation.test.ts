@@ -142,6 +142,19 @@ describe('boot mode', () => {
     )
   })
 
+  test('a BMC that refuses secure boot alone fails the boot, and its route strikes nothing else', async () => {
+    await using lab = await createStagedLab()
+    const instance_info = { capabilities: { secure_boot: 'true' } }
+    const node = await lab.enroll({ fields: { ...MEDIA, instance_info, automated_clean: false } })
+    await done(node, 'manage')
+    await done(node, 'provide')
+    const route = 'PATCH /redfish/v1/Systems/:id/SecureBoot'
+    lab.faults.add({ match: { node: node.uuid, route }, effect: { kind: 'status', status: 400 } })
+    expect(await done(node, 'active', INSTALL)).toBe('deploy failed')
+    expect((await node.get()).last_error).toContain(`Failed to set secure boot state on node ${node.uuid} to True`)
+    expect(lab.journal.entries({ fault: 'fault-1', kind: 'bmc' })).toMatchObject([{ call: 'change firmware' }])
+  })
+
   test('over IPMI stays what it is', async () => {
     await using lab = await createStagedLab()
     const fields = {

@@ -1,3 +1,4 @@
+import { Routes } from '../protocol/resource-routes.js'
 import type { RedfishResource } from '../protocol/resource.js'
 import { IDRAC_RESOURCES } from '../idrac/idrac-resources.js'
 import { ACCOUNT_RESOURCES } from './account-resources.js'
@@ -31,3 +32,5 @@ export const REDFISH_RESOURCES: readonly RedfishResource[] = [
   ...REGISTRY_RESOURCES,
   ...SCHEMA_RESOURCES,
 ]
+
+export const REDFISH_ROUTES = new Routes(REDFISH_RESOURCES)

@@ -58,8 +58,9 @@ export const EXCHANGE_EFFECTS: EffectActions<
 > = {
   status: {
     canAct: isAnswered,
-    async apply({ effect: { status, body } }) {
-      return withBody({ status, headers: { 'content-type': 'application/json' } }, body)
+    async apply({ effect: { status, body, headers } }) {
+      const own = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+      return withBody({ status, headers: { 'content-type': 'application/json', ...Object.fromEntries(own) } }, body)
     },
   },
   'connection-reset': {

@@ -78,6 +78,15 @@ describe('what a BMC answers when Ironic reads the power', () => {
     expect(await verified(reads(effect))).toMatchObject({ state: 'enroll', error: PREFIX + sentence, struck: 1 })
   })
 
+  test('at the resource alone, by its route', async () => {
+    const effect: FaultEffect = { kind: 'status', status: 404 }
+    const error = `${PREFIX}Redfish exception occurred. Error: Resource ${SYSTEM} not found`
+    const system = { match: { route: 'GET /redfish/v1/Systems/:id' }, effect }
+    expect(await verified(system)).toMatchObject({ state: 'enroll', error, struck: 1 })
+    const drive = { match: { route: 'GET /redfish/v1/Systems/:id/VirtualMedia/Cd' }, effect }
+    expect(await verified(drive)).toMatchObject({ state: 'manageable', struck: 0 })
+  })
+
   test('503 is asked for again ten times, three seconds apart', async () => {
     const { state, error, took, struck } = await verified(reads({ kind: 'status', status: 503, body: 'down' }))
     expect({ state, error, struck }).toEqual({

@@ -105,6 +105,29 @@ describe('a fault strikes calls over Redfish:', () => {
     expect(lab.journal.entries({ kind: 'bmc' }).map(({ fault }) => fault)).toEqual(['fault-1', null, 'fault-2'])
   })
 
+  test('at one resource, with the status, headers and body that the fault names', async () => {
+    const { lab, call, strike } = await servedLab()
+    const route = 'GET /redfish/v1/Systems/:id/SecureBoot'
+    const headers = { ETag: 'W/"7"', 'Content-Type': 'text/html' }
+    strike({ machine: 'machine-1', route }, { kind: 'status', status: 403, body: 'no licence', headers })
+    for (const target of [`${SYSTEM}/SecureBoot`, `${SYSTEM}/SecureBoot/`, `${SYSTEM}/SecureBoot?$select=Id`]) {
+      const answer = await call('GET', target)
+      expect({ ...answer, headers: [answer.headers.get('etag'), answer.headers.get('content-type')] }).toEqual({
+        status: 403,
+        text: 'no licence',
+        headers: ['W/"7"', 'text/html'],
+      })
+    }
+    for (const target of [
+      SYSTEM,
+      `${SYSTEM}/SecureBoot/SecureBootDatabases`,
+      '/redfish/v1/Systems/machine-2/SecureBoot',
+    ])
+      expect((await call('GET', target)).status).toBe(200)
+    expect((await call('PATCH', `${SYSTEM}/SecureBoot`, { SecureBootEnable: true })).status).toBe(200)
+    expect(lab.faults.list()).toMatchObject([{ struck: 3 }])
+  })
+
   test('a silent BMC hangs up, for its node too', async () => {
     const { lab, call, strike } = await servedLab()
     const node = [...lab.nodes()].find(({ name }) => name === 'node-1')!
