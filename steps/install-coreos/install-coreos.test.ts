@@ -94,6 +94,19 @@ describe('an installation', () => {
     expect(target.commands.at(-1)).toBe(`umount ${BOOT}`)
   })
 
+  test('that lost bytes without an error, in a file whose file system is full, says so', async () => {
+    const lost = { [`sha256sum ${BOOT}/ignition/config.ign`]: `${'0'.repeat(64)}  x\n` }
+    const details = async (roomLeft: number): Promise<string | undefined> => {
+      const { target, run } = machine(undefined, { script: lost })
+      Object.assign(target, { diskFile: () => Promise.resolve({ path: '/srv/a.img', roomLeft }) })
+      return (await run({ ignition })).error?.details
+    }
+    expect(await details(0)).toMatch(
+      /^coreos-installer succeeded, but the disk is not as asked: the Ignition config .* The disk is not broken: it is the file \/srv\/a\.img, whose file system is full\. Free space there and try again\.$/,
+    )
+    expect(await details(2 ** 30)).not.toContain('/srv/a.img')
+  })
+
   test('needs no arguments: BMO sends none', async () => {
     const { run, installs } = machine()
     expect((await run({})).error).toBeUndefined()

@@ -12,6 +12,7 @@ import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '..
 import type { StagedAsset, Target } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
+import { fullDiskReason } from '../sdk/disk-full.js'
 import { INSTALL_ARGS, type InstallCoreosArgs } from './args.js'
 import { installerArgv } from './argv.js'
 import { resolveInput, type InstallInput } from './install-input.js'
@@ -121,10 +122,19 @@ async function installOnDevice(
   await rescanDevice(target, device, logger)
   const digest = config && sha256Hex(config)
   const differences = await readBack(target, device, input, digest, logger)
-  if (differences.length > 0)
-    throw new StepError(`coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`)
+  if (differences.length > 0) throw await differenceError(target, differences)
   await makeBootEntry(context, device)
   if (input.ejectMedia) await ejectMedia(context)
+}
+
+/**
+ * A disk that is a file may lack bytes without an error: Linux takes a write to a loop device for a whole one when its file
+ * had room for a part of it (drivers/block/loop.c lo_complete_rq).
+ */
+async function differenceError(target: Target, differences: readonly string[]): Promise<StepError> {
+  const text = `coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`
+  const why = await fullDiskReason(target)
+  return new StepError(why === undefined ? text : `${text}. ${why}`)
 }
 
 /** Runs after the read-back, so that the firmware never boots an unverified disk. */
