@@ -153,9 +153,11 @@ describe('before any disk is changed', () => {
     expect(target.commands.every((line) => /^(lsblk|udevadm)/.test(line))).toBe(true)
   })
 
-  test('a disk that may not be written ends the step, naming it', async () => {
+  test('a disk that was not named ends the step, which says by what a disk is named', async () => {
     const { run, installs } = machine(undefined, { writable: ['/dev/sdb'] })
-    expect((await run()).error?.details).toMatch(/^\/dev\/sda \(serial A\) .* scripted does not allow writing to it/)
+    expect((await run()).error?.details).toMatch(
+      /^\/dev\/sda \(serial A\) .* scripted does not allow writing to it\. Name that disk instead \(serial number, WWN, .*by-id or \/dev\/disk\/by-path\)/,
+    )
     expect(installs()).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import { createBootEntry } from '../hardware/efi.js'
 import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
+import { forbiddenDisk } from '../hardware/writable-root.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
 import type { StagedAsset, Target } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
@@ -77,10 +78,7 @@ async function prepareDisk(context: StepContext): Promise<BlockDevice> {
   const arrays = await arraysToDelete(context, devices)
   const remaining = devices.filter((device) => !arrays.some((array) => array.name === device.name))
   const chosen = chooseRootDevice(remaining, await nodeWithHints(context))
-  if (!target.disks.mayWrite(chosen))
-    throw new StepError(
-      `${chosen.name} (serial ${chosen.serial ?? 'unknown'}) is the disk that would be installed to, but ${target.name} does not allow writing to it. Allow it by its serial number or WWN, or change the root device hints.`,
-    )
+  if (!target.disks.mayWrite(chosen)) throw forbiddenDisk(target, chosen, 'is the disk that would be installed to')
   if (arrays.length > 0) progress.stage('deleting software RAID')
   for (const array of arrays) await deleteArray(target, array, logger)
   return chosen
