@@ -64,10 +64,8 @@ export class ToolCommand extends Command {
   override error(message: string): never {
     const [, what = message, nearest] = /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? []
     const path = this.path.join(' ')
-    throw usageError(
-      `${what} (${path})`,
-      this.#elsewhere(what) ?? nearest ?? this.#inOtherCase(what) ?? `${path} --help`,
-    )
+    const better = this.#elsewhere(what) ?? nearest ?? this.#inOtherCase(what)
+    throw usageError(`${what} (${path})`, better ?? `${path} --help`)
   }
 
   /** Commands of that name in other places; of a group with one command that one, when a file is given to the group. */
