@@ -133,7 +133,7 @@ export const goModuleOf = (folder = root) =>
 function packageFile(text, facts) {
   const document = {}
   for (const [name, value] of Object.entries(JSON.parse(text))) {
-    if (['homepage', 'repository', 'bugs'].includes(name)) continue
+    if (['homepage', 'repository', 'bugs', 'ironstage'].includes(name)) continue
     document[name] = value
     if (name !== 'license') continue
     if (facts.homepage) document.homepage = facts.homepage
@@ -141,6 +141,8 @@ function packageFile(text, facts) {
     if (facts.bugs) document.bugs = { url: facts.bugs }
   }
   document.name = facts.npmPackage || 'ironstage'
+  // Read by `step new`, which prints the same as the pages.
+  if (facts.npmPackage) document.ironstage = { installAs: asIronstage(`${facts.npmPackage}@${document.version}`) }
   return `${JSON.stringify(document, null, 2)}\n`
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { zipSync } from 'fflate'
 import { carriedPackages } from './carried-packages.js'
@@ -20,6 +20,7 @@ import { factFiles, goModuleOf, imageName, readFacts } from './project-facts.js'
 //   --without-python  makes no wheel, which needs python3 and the registry of Python packages
 //   --without-images  makes no images and no single files, which need the registry of npm and Debian's packages
 //   --without-site    makes no documentation site, which takes half a minute
+//   --site DIR        takes the documentation site from a folder, which build-site.js has made before
 
 const root = join(import.meta.dirname, '..')
 const UNRELEASED = '## Unreleased\n'
@@ -63,6 +64,7 @@ async function main() {
       'without-python': { type: 'boolean', default: false },
       'without-images': { type: 'boolean', default: false },
       'without-site': { type: 'boolean', default: false },
+      site: { type: 'string' },
       out: { type: 'string', default: join(root, 'dist/release') },
       facts: { type: 'string' },
     },
@@ -73,6 +75,7 @@ async function main() {
     throw new Error('node scripts/release.js VERSION: the version is three numbers, as in 1.2.3 or 1.2.3-rc.1')
   const dryRun = values['dry-run']
   checkVersion(version)
+  if (values.site) checkSite(values.site)
   if (values.facts && !dryRun) throw new Error('--facts is for a dry run: a release takes project.json')
   const facts = readFacts(values.facts)
   checkGoMajor(version, facts)
@@ -89,7 +92,7 @@ async function main() {
     const changed = setVersion(folder, version)
     makeFiles(folder, version, { out: values.out, withPython: !values['without-python'] })
     if (!values['without-images']) await makePrograms(folder, version, values.out)
-    if (!values['without-site']) makeSite(folder, version, values.out)
+    if (!values['without-site']) packSite(values.site ?? buildSite(folder), version, values.out)
     writeSums(values.out)
     if (!dryRun) keepRelease(folder, changed, version)
     printNextCommands(folder, version, values.out)
@@ -196,12 +199,22 @@ async function makePrograms(folder, version, out) {
   await makeSingleFiles({ out: join(out, 'bin'), programs, version })
 }
 
-/** Makes the documentation site, as one archive for a server of files. */
-function makeSite(folder, version, out) {
+function checkSite(site) {
+  if (!existsSync(join(site, 'index.html'))) throw new Error(`--site ${site} has no documentation site: no index.html`)
+}
+
+/** Builds the documentation site of a release; gives its folder. */
+function buildSite(folder) {
   run(root, process.execPath, 'scripts/build-site.js', '--release', folder)
-  const archive = join(out, `ironstage-${version}-site.tar.gz`)
-  const owners = ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=@${sourceTime(root)}`]
-  run(join(root, 'dist/site'), 'tar', '--create', '--gzip', '--file', archive, ...owners, '.')
+  return join(root, 'dist/site')
+}
+
+/** Packs the documentation site as one archive for a server of files: the same site gives the same bytes. */
+function packSite(site, version, out) {
+  const archive = resolve(out, `ironstage-${version}-site.tar.gz`)
+  const same = ['--format=gnu', '--owner=0', '--group=0', '--numeric-owner', '--sort=name', '--mode=u=rwX,go=rX']
+  const time = `--mtime=@${sourceTime(root)}`
+  run(resolve(site), 'tar', '--create', '--use-compress-program=gzip -n', '--file', archive, ...same, time, '.')
 }
 
 const tarballIn = (out) => readdirSync(out).find((path) => path.endsWith('.tgz'))

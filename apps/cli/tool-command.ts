@@ -21,6 +21,9 @@ export class ListOption extends ValueOption {
   }
 }
 
+/** Places that are named for a command that is somewhere else. */
+const MAX_OTHER_PLACES = 4
+
 /** A command of ironstage: its help fits the terminal, and wrong usage is an error like any other. */
 export class ToolCommand extends Command {
   override createCommand(name?: string): ToolCommand {
@@ -61,7 +64,38 @@ export class ToolCommand extends Command {
   override error(message: string): never {
     const [, what = message, nearest] = /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? []
     const path = this.path.join(' ')
-    throw usageError(`${what} (${path})`, nearest ?? this.#inOtherCase(what) ?? `${path} --help`)
+    const better = this.#elsewhere(what) ?? nearest ?? this.#inOtherCase(what)
+    throw usageError(`${what} (${path})`, better ?? `${path} --help`)
+  }
+
+  /** Commands of that name in other places; of a group with one command that one, when a file is given to the group. */
+  #elsewhere(what: string): string | undefined {
+    const [, word] = /^unknown command '(.*)'$/s.exec(what) ?? []
+    if (word === undefined) return undefined
+    const [only, ...others] = this.#toolCommands()
+    const wanted =
+      /[./]/.test(word) && only && others.length === 0 ? [only] : this.#root.#withName(word).slice(0, MAX_OTHER_PLACES)
+    return wanted.length === 0 ? undefined : wanted.map((command) => command.#call).join(' or ')
+  }
+
+  /** `ironstage bmh explain FILE` */
+  get #call(): string {
+    return [...this.path, ...this.registeredArguments.map((argument) => argument.name())].join(' ')
+  }
+
+  get #root(): ToolCommand {
+    return this.parent instanceof ToolCommand ? this.parent.#root : this
+  }
+
+  #withName(word: string): ToolCommand[] {
+    return this.#toolCommands().flatMap((command) => [
+      ...(command.name() === word ? [command] : []),
+      ...command.#withName(word),
+    ])
+  }
+
+  #toolCommands(): ToolCommand[] {
+    return this.commands.filter((command) => command instanceof ToolCommand)
   }
 
   /** The option whose letter is unknown only as a small one, or as a capital. */

@@ -13,15 +13,20 @@ export function packageFile(path: string): string {
 /** Version of ironstage, as its package.json has it. */
 export const packageVersion = (): string => packageManifest().version
 
-/**
- * Argument of `npm install` that installs this ironstage under the name that all imports have: that name on a registry may be
- * another owner's. A checkout is installed by its path.
- */
-export function packageToInstall(): string {
-  const { name, version } = packageManifest()
-  if (existsSync(packageFile('tsconfig.base.json'))) return packageFile('')
-  return name === 'ironstage' ? `${name}@${version}` : `ironstage@npm:${name}@${version}`
+interface PackageManifest {
+  version: string
+  /** Written by `npm run facts` for an owner, in whose name the package is published. */
+  ironstage?: { installAs: string }
 }
 
-const packageManifest = (): { name: string; version: string } =>
-  JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { name: string; version: string }
+/**
+ * Argument of `npm install` that installs this ironstage under the name that all imports have: that name on a registry may be
+ * another owner's. What no owner has published, and a checkout, is installed by its path.
+ */
+export function packageToInstall(): string {
+  if (existsSync(packageFile('tsconfig.base.json'))) return packageFile('')
+  return packageManifest().ironstage?.installAs ?? packageFile('')
+}
+
+const packageManifest = (): PackageManifest =>
+  JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as PackageManifest

@@ -56,7 +56,10 @@ test('secrets in the body of an answer are masked, and the file says so', () => 
 })
 
 const WRONG: readonly (readonly [text: string, sentence: string])[] = [
-  ['- match: {\n  effect: x\n', 'f.yaml is not YAML: '],
+  [
+    '- match: {\n  effect: x\n',
+    'f.yaml: this is not YAML: Flow map in block collection must be sufficiently indented and end with a }, in line 2: effect: x',
+  ],
   ['- match: {node: a\n', ', in line 1: - match: {node: a'],
   [
     '# first\n- match: {}\n  effect: { kind: bmc-silent }\n- match: {}\n  effect: { kind: agent-silnt }\n',
@@ -83,5 +86,5 @@ test('a line that may hold a password is named and not shown', () => {
 
 test('a long line is shown by its beginning', () => {
   const text = `- match: {}\n  effect: { kind: exit-code, code: x, stderr: '${'long '.repeat(1000)}' }\n`
-  expect(() => readFaultsFile(text, 'f.yaml')).toThrow(/in line 2: effect.{100,125}\.\.\.$/)
+  expect(() => readFaultsFile(text, 'f.yaml')).toThrow(/in line 2: effect.{90,94}\.\.\.$/)
 })

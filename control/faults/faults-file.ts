@@ -1,11 +1,17 @@
 import { LineCounter, parseDocument, stringify } from 'yaml'
-import { defined, durationText, mayHoldSecret, readNested, UserError, yamlPlace } from '../../base/runtime/index.js'
+import {
+  defined,
+  durationText,
+  readNested,
+  UserError,
+  wrongLine,
+  yamlPlace,
+  yamlProblem,
+} from '../../base/runtime/index.js'
 import { MASKED_IGNITION } from '../../ignition/index.js'
 import { maskValue } from '../masking.js'
 import { readFaults } from './fault-document.js'
 import type { Fault } from './fault.js'
-
-const MAX_SHOWN_LINE = 120
 
 /**
  * Reads a file of faults in YAML or JSON: one, a list, or a list under `faults`.
@@ -15,14 +21,13 @@ const MAX_SHOWN_LINE = 120
  */
 export function readFaultsFile(text: string, name: string): Fault[] {
   const lines = new LineCounter()
-  const describeLine = (line: number): string => lineText(text, line)
   const document = readNested(text, name, (each) =>
     parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
   )
   const [broken] = document.errors
   if (broken) {
-    const { line } = lines.linePos(broken.pos[0])
-    throw new UserError('bad-request', `${name} is not YAML: ${broken.message}${describeLine(line)}`, {
+    const problem = yamlProblem(text, broken)
+    throw new UserError('bad-request', `${name}: ${problem.message}${lineText(text, problem)}`, {
       kind: 'usage',
       remedy: 'docs/control.md has examples',
     })
@@ -30,21 +35,14 @@ export function readFaultsFile(text: string, name: string): Fault[] {
   const value = readNested(text, name, () => document.toJS({ maxAliasCount: 100 }) as unknown)
   return readFaults(value, name, (path) => {
     const place = yamlPlace(document, path, lines)
-    return place ? describeLine(place.line) : ''
+    return place ? lineText(text, place) : ''
   })
 }
 
-/**
- * `, in line 7: times: often`, without the text of a line that may hold a password. A text that ends too early is broken
- * below its last words.
- */
-function lineText(whole: string, at: number): string {
-  const lines = whole.split('\n')
-  let line = Math.min(at, lines.length)
-  while (line > 1 && lines[line - 1]!.trim() === '') line--
-  if (mayHoldSecret(whole, line)) return `, in line ${line}`
-  const text = lines[line - 1]!.trim()
-  return `, in line ${line}: ${text.length > MAX_SHOWN_LINE ? `${text.slice(0, MAX_SHOWN_LINE)}...` : text}`
+/** `, in line 7: times: often`, without the text of a line that may hold a password. */
+function lineText(whole: string, place: { line: number; col: number }): string {
+  const { line, text, isCut } = wrongLine(whole, place)
+  return `, in line ${line}${text === null ? '' : `: ${text.trim()}${isCut ? '...' : ''}`}`
 }
 
 /** Faults as a file that {@link readFaultsFile} and `--faults` read. Secrets in the bodies of answers are masked. */

@@ -1,3 +1,4 @@
+import type { Target } from '../../targets/index.js'
 import { StepError, type StepContext } from '../sdk/step.js'
 import { listBlockDevices, type BlockDevice } from './block-devices.js'
 import { chooseRootDevice } from './root-device.js'
@@ -15,7 +16,11 @@ export async function chooseWritableRoot({ target, node }: StepContext): Promise
     ? deletableArrays(target, await listRaidArrays(target), devices).some(({ name }) => name === chosen.name)
     : target.disks.mayWrite(chosen)
   if (writable) return chosen
-  throw new StepError(
-    `${chosen.name} (serial ${chosen.serial ?? 'unknown'}) is the root device, but ${target.name} does not allow writing to it. Allow it by its serial number or WWN, or change the root device hints.`,
-  )
+  throw forbiddenDisk(target, chosen, 'is the root device')
 }
+
+/** Refusal of a disk that was not named for this run; `role` says what the step would do with it. */
+export const forbiddenDisk = (target: Target, { name, serial }: BlockDevice, role: string): StepError =>
+  new StepError(
+    `${name} (serial ${serial ?? 'unknown'}) ${role}, but ${target.name} does not allow writing to it. Name that disk instead (serial number, WWN, or a name below /dev/disk/by-id or /dev/disk/by-path), or change the root device hints.`,
+  )

@@ -94,6 +94,19 @@ describe('an installation', () => {
     expect(target.commands.at(-1)).toBe(`umount ${BOOT}`)
   })
 
+  test('that lost bytes without an error, in a file whose file system is full, says so', async () => {
+    const lost = { [`sha256sum ${BOOT}/ignition/config.ign`]: `${'0'.repeat(64)}  x\n` }
+    const details = async (roomLeft: number): Promise<string | undefined> => {
+      const { target, run } = machine(undefined, { script: lost })
+      Object.assign(target, { diskFile: () => Promise.resolve({ path: '/srv/a.img', roomLeft }) })
+      return (await run({ ignition })).error?.details
+    }
+    expect(await details(0)).toMatch(
+      /^coreos-installer succeeded, but the disk is not as asked: the Ignition config .* The disk is not broken: it is the file \/srv\/a\.img, whose file system is full\. Free space there and try again\.$/,
+    )
+    expect(await details(2 ** 30)).not.toContain('/srv/a.img')
+  })
+
   test('needs no arguments: BMO sends none', async () => {
     const { run, installs } = machine()
     expect((await run({})).error).toBeUndefined()
@@ -140,9 +153,11 @@ describe('before any disk is changed', () => {
     expect(target.commands.every((line) => /^(lsblk|udevadm)/.test(line))).toBe(true)
   })
 
-  test('a disk that may not be written ends the step, naming it', async () => {
+  test('a disk that was not named ends the step, which says by what a disk is named', async () => {
     const { run, installs } = machine(undefined, { writable: ['/dev/sdb'] })
-    expect((await run()).error?.details).toMatch(/^\/dev\/sda \(serial A\) .* scripted does not allow writing to it/)
+    expect((await run()).error?.details).toMatch(
+      /^\/dev\/sda \(serial A\) .* scripted does not allow writing to it\. Name that disk instead \(serial number, WWN, .*by-id or \/dev\/disk\/by-path\)/,
+    )
     expect(installs()).toEqual([])
   })
 })

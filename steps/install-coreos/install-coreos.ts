@@ -8,10 +8,12 @@ import { createBootEntry } from '../hardware/efi.js'
 import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { rescanDevice } from '../hardware/rescan.js'
 import { chooseRootDevice } from '../hardware/root-device.js'
+import { forbiddenDisk } from '../hardware/writable-root.js'
 import { deletableArrays, deleteArray, listRaidArrays, type RaidArray } from '../hardware/software-raid.js'
 import type { StagedAsset, Target } from '../../targets/index.js'
 import { runToEnd } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
+import { fullDiskReason } from '../sdk/disk-full.js'
 import { INSTALL_ARGS, type InstallCoreosArgs } from './args.js'
 import { installerArgv } from './argv.js'
 import { resolveInput, type InstallInput } from './install-input.js'
@@ -76,10 +78,7 @@ async function prepareDisk(context: StepContext): Promise<BlockDevice> {
   const arrays = await arraysToDelete(context, devices)
   const remaining = devices.filter((device) => !arrays.some((array) => array.name === device.name))
   const chosen = chooseRootDevice(remaining, await nodeWithHints(context))
-  if (!target.disks.mayWrite(chosen))
-    throw new StepError(
-      `${chosen.name} (serial ${chosen.serial ?? 'unknown'}) is the disk that would be installed to, but ${target.name} does not allow writing to it. Allow it by its serial number or WWN, or change the root device hints.`,
-    )
+  if (!target.disks.mayWrite(chosen)) throw forbiddenDisk(target, chosen, 'is the disk that would be installed to')
   if (arrays.length > 0) progress.stage('deleting software RAID')
   for (const array of arrays) await deleteArray(target, array, logger)
   return chosen
@@ -121,10 +120,19 @@ async function installOnDevice(
   await rescanDevice(target, device, logger)
   const digest = config && sha256Hex(config)
   const differences = await readBack(target, device, input, digest, logger)
-  if (differences.length > 0)
-    throw new StepError(`coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`)
+  if (differences.length > 0) throw await differenceError(target, differences)
   await makeBootEntry(context, device)
   if (input.ejectMedia) await ejectMedia(context)
+}
+
+/**
+ * A disk that is a file may lack bytes without an error: Linux takes a write to a loop device for a whole one when its file
+ * had room for a part of it (drivers/block/loop.c lo_complete_rq).
+ */
+async function differenceError(target: Target, differences: readonly string[]): Promise<StepError> {
+  const text = `coreos-installer succeeded, but the disk is not as asked: ${differences.join('; ')}`
+  const why = await fullDiskReason(target)
+  return new StepError(why === undefined ? text : `${text}. ${why}`)
 }
 
 /** Runs after the read-back, so that the firmware never boots an unverified disk. */

@@ -8,7 +8,7 @@ import { systemClock, systemRandom, type LogLevel } from '../../base/runtime/ind
 import { localShell } from '../supervised/local-shell.js'
 import { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { cellText } from './cell-script.js'
-import { describeConfinement, findConfinement, PROBE_FUNCTIONS } from './confinement.js'
+import { describeConfinement, foreseeConfinement, PROBE_FUNCTIONS } from './confinement.js'
 import { policyFunctions } from './device-policy.js'
 import type { FilterLoader } from './filter-loader.js'
 import { READ_ONLY_NEEDS } from './needs.js'
@@ -29,12 +29,13 @@ async function program(name: string, text: string): Promise<void> {
 
 describe('findConfinement', () => {
   const logged: [LogLevel, string][] = []
-  async function found(unguarded: boolean) {
+  async function found(unguarded: boolean | 'never', readOnly = false) {
     const shell = localShell(clock, { HOME: place, PATH: `${place}:${process.env['PATH']}` })
     await using host = new SupervisedExecutor({ shell, clock, random: systemRandom, folder: join(place, 'runs') })
     logged.length = 0
     const logger = (level: LogLevel, message: string) => void logged.push([level, message])
-    return await findConfinement({ host, name: 'lab-7', unguarded, logger })
+    const { confinement, refusal } = await foreseeConfinement({ host, name: 'lab-7', unguarded, logger }, readOnly)
+    return refusal?.code ?? confinement
   }
 
   test('refuses a target that cannot confine commands, unless that was allowed', async () => {
@@ -44,6 +45,12 @@ describe('findConfinement', () => {
       message: 'lab-7 cannot confine commands to the named disk: commands do not run as root there',
       remedy: expect.stringContaining('--allow unguarded'),
     })
+    await expect(found('never')).rejects.toMatchObject({
+      code: 'unguarded',
+      remedy: expect.stringMatching(/^((?!--allow).)*writes a disk only in a cell, .* coreos-installer install FILE$/),
+    })
+    expect(await found(false, true)).toBe('unguarded')
+    expect(logged).toEqual([])
     expect(await found(true)).toBeNull()
     expect(logged).toEqual([
       ['warn', 'commands on lab-7 run unconfined (--allow unguarded): commands do not run as root there'],

@@ -1,4 +1,4 @@
-import { UserError, type Logger } from '../../base/runtime/index.js'
+import { UserError, userError, type Logger } from '../../base/runtime/index.js'
 import type { SupervisedExecutor } from '../supervised/supervised-executor.js'
 import { policyFunctions, type DevicePolicyKind } from './device-policy.js'
 import { findFiltering, type SyscallFiltering } from './filter-loader.js'
@@ -31,8 +31,8 @@ export interface FindConfinementOptions {
   host: SupervisedExecutor
   /** Name of the target, for messages. */
   name: string
-  /** True if commands may run unconfined. */
-  unguarded: boolean
+  /** True if commands may run unconfined; `never` if no option allows it. */
+  unguarded: boolean | 'never'
   logger: Logger
 }
 
@@ -40,8 +40,8 @@ export interface FindConfinementOptions {
  * Tries the ways of a target to confine commands, strongest first. One counts only after it kept a device from being
  * opened.
  *
- * @returns null when the target cannot confine commands and `unguarded` is set
- * @throws UserError when the target cannot confine commands and `unguarded` is not set
+ * @returns null when the target cannot confine commands and `unguarded` is true
+ * @throws UserError when the target cannot confine commands and `unguarded` is not true
  */
 export async function findConfinement(options: FindConfinementOptions): Promise<Confinement | null> {
   const { host, name, unguarded, logger } = options
@@ -55,13 +55,36 @@ export async function findConfinement(options: FindConfinementOptions): Promise<
     logger('info', `commands on ${name} are confined: ${describeConfinement(confinement)}`)
     return confinement
   }
-  if (!unguarded)
+  if (unguarded !== true)
     throw new UserError('unguarded', `${name} cannot confine commands to the named disk: ${why}`, {
-      remedy:
-        'work as root on a Linux with namespaces and util-linux; or use --allow unguarded: then only the command lines are checked',
+      remedy: `work as root on a Linux with namespaces and util-linux; ${
+        unguarded === 'never'
+          ? 'the built-in installer writes a disk only in a cell, but a plain file anywhere: ironstage coreos-installer install FILE'
+          : 'or use --allow unguarded: then only the command lines are checked'
+      }`,
     })
   logger('warn', `commands on ${name} run unconfined (--allow unguarded): ${why}`)
   return null
+}
+
+/** Confinement of a target, and why commands would not run there. */
+export interface ForeseenConfinement {
+  confinement: Confinement | null
+  refusal: UserError | null
+}
+
+/** {@link findConfinement}; for a target that is only read, the refusal of later commands is a result. */
+export async function foreseeConfinement(
+  options: FindConfinementOptions,
+  readOnly: boolean,
+): Promise<ForeseenConfinement> {
+  try {
+    return { confinement: await findConfinement(options), refusal: null }
+  } catch (error) {
+    const refusal = userError(error)
+    if (!readOnly || refusal?.code !== 'unguarded') throw error
+    return { confinement: null, refusal }
+  }
 }
 
 /** Devices that every Linux has and that every policy denies. */

@@ -53,6 +53,21 @@ describe('a file may not be written', () => {
     expect(used()).toEqual(['loop it is attached to loop3 already, which is mounted on /srv/data'])
   })
 
+  test('while a command that an ironstage left still writes it, which is named', async () => {
+    await file('associated', '/dev/loop3\n')
+    await file('sys/block/loop3/dev', '7:3\n')
+    await file('dev/loop3', '7:3')
+    await process(52, 'qemu-system-x86', 'dev/loop3', '02100002')
+    expect(used()).toEqual(['loop it is attached to loop3 already'])
+    await process(51, 'coreos-installe', 'dev/loop3', '0100002')
+    await file('own/runs/run-1/group', '-51 4711\n')
+    expect(used()).toEqual([
+      'run a command that ironstage has started still writes it through loop3: coreos-installe (process 51)',
+    ])
+    await file('own/runs/run-1/exit', '0\n')
+    expect(used()).toEqual(['loop it is attached to loop3 already'])
+  })
+
   test('while a loop device without a node in /dev is attached to it', async () => {
     await file('sys/block/loop5/size', '2\n')
     await file('sys/block/loop5/loop/backing_file', '/a.img\n')

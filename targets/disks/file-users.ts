@@ -4,7 +4,9 @@
  *
  * - `file_in_use FILE [LOOP]` prints `KIND WHY`, a word and a sentence; nothing when the file may be written. LOOP is the
  *   loop device that is meant to have it.
- * - `device_writer NUMBERS` prints which process has one of these devices open for writing; it expects `node` and `$base`.
+ * - `device_writer NUMBERS` prints which process has one of these devices, `MAJOR:MINOR` each, open for writing, unless it
+ *   is a command of ironstage; `writer_of own NUMBERS` prints one that is.
+ * - Both and `file_in_use` expect `$base`, the folder with our records. `node NODE` prints the number of a block device.
  */
 export const FILE_FUNCTIONS = `
 sys=/sys proc=/proc dev=/dev
@@ -45,6 +47,8 @@ file_in_use() (
   for l in $(loops_of "$1"); do
     [ "$l" != "$2" ] || continue
     at=$(loop_mounted "$l")
+    by=$(writer_of own "$(cat "$sys/block/$l/dev" 2>/dev/null)")
+    [ -n "$at" ] || [ -z "$by" ] || { echo "run a command that ironstage has started still writes it through $l: $by"; exit; }
     echo "loop it is attached to $l already\${at:+, which is mounted on $at}"
     exit
   done
@@ -59,25 +63,30 @@ file_in_use() (
   done
 )
 is_block() { [ -b "$1" ]; }
-# Prints a process that has one of some devices, MAJOR:MINOR each, open for writing without a file system, as a virtual
-# machine does. Commands of our own runs do not count; those that have not ended name their process groups below $base/runs.
-device_writer() (
+# MAJOR:MINOR of a block device's node, by POSIX's long listing.
+node() { [ -b "$1" ] || return 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6"; }
+# Prints a process that has one of some devices open for writing without a file system, as a virtual machine does:
+# writer_of own|other NUMBERS. Commands of our own runs that have not ended name their process groups below $base/runs.
+writer_of() (
   own=$(for g in "$base"/runs/*/group; do [ -s "\${g%group}exit" ] || cat "$g" 2>/dev/null; done)
   for f in "$proc"/[0-9]*/fd/*; do
     is_block "$f" || continue
-    printf '%s\n' "$1" | grep -Fxq -e "$(node "$f")" || continue
+    printf '%s\n' "$2" | grep -Fxq -e "$(node "$f")" || continue
     opened_to_write "$f" || continue
     read -r s 2>/dev/null <"\${f%/fd/*}/stat" || continue
-    s=\${s##*) } s=\${s#* } s=\${s#* }
-    ! printf '%s\n' "$own" | sed -e 's/^-//' -e 's/ .*//' | grep -Fxq -e "\${s%% *}" || continue
-    echo "$(process "$f") has it open for writing"
+    s=\${s##*) } s=\${s#* } s=\${s#* } whose=other
+    ! printf '%s\n' "$own" | sed -e 's/^-//' -e 's/ .*//' | grep -Fxq -e "\${s%% *}" || whose=own
+    [ "$whose" = "$1" ] || continue
+    process "$f"
     exit
   done
 )
+device_writer() { set -- "$(writer_of other "$1")"; [ -z "$1" ] || echo "$1 has it open for writing"; }
 `
 
 /** Remedies for a file in use, by the word that `file_in_use` prints. */
 export const FILE_REMEDIES: Readonly<Record<string, string>> = {
+  run: 'wait until it has ended, or end it with kill: an installation goes on when its ironstage is killed; or name another file',
   loop: 'unmount and detach it (losetup --list shows who has it), or name another file',
   swap: 'switch it off with swapoff, or name another file',
   open: 'end that process, or name another file',

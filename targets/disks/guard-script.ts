@@ -13,8 +13,6 @@ import type { DiskSelector, PlaceSelector } from './selector.js'
 export const DISK_FUNCTIONS = `${FILE_FUNCTIONS}
 own=/run/ironstage
 
-# MAJOR:MINOR of a block device's node, by POSIX's long listing.
-node() { [ -b "$1" ] || return 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6"; }
 # Prints the kernel name of MAJOR:MINOR.
 kernel_name() ( at=$(cd -P "$sys/dev/block/$1" 2>/dev/null && pwd) || exit 1; printf '%s\\n' "\${at##*/}" )
 number() { read -r number 2>/dev/null <"$sys/class/block/$1/dev" && printf '%s\\n' "$number"; }

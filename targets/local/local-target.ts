@@ -11,7 +11,7 @@ import {
   type Scope,
 } from '../../base/runtime/index.js'
 import type { TargetCapability } from '../executor.js'
-import { findConfinement } from '../confinement/confinement.js'
+import { foreseeConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { heldSelector, offeredDisks } from '../disks/offered-disks.js'
 import { diskSelector, type DiskSelector } from '../disks/selector.js'
@@ -95,12 +95,8 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
   if (noGpt !== null && !isBuiltIn) logger('warn', `${noGpt.message}; ${noGpt.remedy}`)
   options.signal?.throwIfAborted()
   const selector = named ? await heldSelector(host, named, `local:${where}`) : await fileSelector(options, host, scope)
-  const confinement = await findConfinement({
-    host,
-    name: shell.name,
-    unguarded: readOnly || (allow.includes('unguarded') && !isBuiltIn),
-    logger,
-  })
+  const unguarded = isBuiltIn ? 'never' : allow.includes('unguarded')
+  const { confinement, refusal } = await foreseeConfinement({ host, name: shell.name, unguarded, logger }, readOnly)
   const guarded = scope.use(
     guardedTarget({
       name: `local:${where}`,
@@ -115,7 +111,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       signal: cut,
       ...defined({
         readsPartitions: noGpt === null && noUdev === null ? undefined : false,
-        installerFails: isBuiltIn ? undefined : (noUdev ?? undefined),
+        installerFails: (isBuiltIn ? null : noUdev) ?? refusal ?? undefined,
         root,
         programs: installer ? { 'coreos-installer': installer } : undefined,
       }),

@@ -1,5 +1,5 @@
 import { defined, delaySignal, openInScope, UserError, userError, type Scope } from '../../base/runtime/index.js'
-import { findConfinement } from '../confinement/confinement.js'
+import { foreseeConfinement } from '../confinement/confinement.js'
 import { guardedTarget, type FoundDisk, type GuardedTarget } from '../disks/guarded-target.js'
 import { heldSelector } from '../disks/offered-disks.js'
 import { diskSelector, quotedName, type DiskSelector } from '../disks/selector.js'
@@ -85,8 +85,9 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
   })
   const name = `ssh://${shell.name}`
   const selector = await heldSelector(host, named, name)
-  const unguarded = readOnly || allow.includes('unguarded')
-  const confinement = await findConfinement({ host, name, unguarded, logger: options.logger })
+  const { logger } = options
+  const unguarded = allow.includes('unguarded')
+  const { confinement, refusal } = await foreseeConfinement({ host, name, unguarded, logger }, readOnly)
   const target = scope.use(
     guardedTarget({
       name,
@@ -99,7 +100,11 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
       random,
       logger: options.logger,
       signal: cut,
-      ...defined({ root, programs: installer ? { 'coreos-installer': installer } : undefined }),
+      ...defined({
+        root,
+        installerFails: refusal ?? undefined,
+        programs: installer ? { 'coreos-installer': installer } : undefined,
+      }),
     }),
   )
   const [disk] = await target.findDisks()

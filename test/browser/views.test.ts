@@ -181,6 +181,32 @@ test('a node shows its timeline, its causes, its record, and its verbs as curl',
   expect(tab.wrong).toEqual([])
 })
 
+test('a page that is opened late marks what faults struck long ago', async () => {
+  const { lab } = running
+  const early = await lab.addFault({
+    match: { node: 'node-6', route: 'GET /v1/nodes/:id' },
+    effect: { kind: 'status', status: 503 },
+    times: 1,
+  })
+  await running.ironic('GET', '/v1/nodes/node-6')
+  const later = await lab.addFault({
+    match: { node: 'node-7', route: 'GET /v1/nodes/:id' },
+    effect: { kind: 'status', status: 503 },
+    times: 1100,
+  })
+  // More than one answer of the journal holds.
+  for (let calls = 0; calls < 1100; calls += 50)
+    await Promise.all(Array.from({ length: 50 }, () => running.ironic('GET', '/v1/nodes/node-7')))
+  await using tab = await Tab.open(browser, place('fleet?as=table'))
+  for (const [node, { id }] of [
+    ['node-6', early],
+    ['node-7', later],
+  ] as const)
+    await tab.page.getByRole('row', { name: new RegExp(`\\b${node}\\b.*\\b${id}\\b`) }).waitFor()
+  expect(tab.wrong).toEqual([])
+  await lab.liftFaults()
+})
+
 test('a fault is added by a form that offers what can match, is counted, and lifted; time is paused and moved', async () => {
   await using tab = await Tab.open(browser, place('faults'))
   const { page } = tab
@@ -192,7 +218,7 @@ test('a fault is added by a form that offers what can match, is counted, and lif
   await form.getByLabel('node', { exact: true }).fill('node-8')
   await form.getByLabel('label').fill('dark')
   await form.getByRole('button', { name: 'Add', exact: true }).click()
-  await page.locator('.faults').getByText('bmc-dark').waitFor()
+  await page.locator('.faults').getByText('then does not answer for 1 min for node-8').waitFor()
   await running.ironic('PUT', '/v1/nodes/node-8/states/power', { target: 'power on' })
   await page.getByRole('link', { name: /struck [1-9]/ }).waitFor()
   await page.getByRole('button', { name: /^Lift fault-/ }).click()

@@ -26,7 +26,7 @@ describe('ironstage step new', () => {
   test('says first what its test needs and the folder does not have', async () => {
     const made = command(['step', 'new', 'wipe-nvme', '--dir', await scratch()])
     expect(await made.ended, made.stderr).toBe(0)
-    expect(made.stdout).toMatch(/^ {2}first: {5}npm install --save-dev \/\S+ vitest$/m)
+    expect(made.stdout).toMatch(/^ {2}first: {5}npm install --save-dev --ignore-scripts \/\S+ vitest$/m)
   })
 
   test('names itself as it was called', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -90,6 +90,18 @@ describe('a dry run of a release', () => {
     expect(await packed('ci/ironstage.sh')).toMatch(/^#!\/bin\/sh\n/)
   })
 
+  test('packs a program whose step new names the package as the pages do', async () => {
+    const place = join(folder, 'packed')
+    await mkdir(place)
+    await run('tar', ['-xzf', join(out, `owner-ironstage-${VERSION}.tgz`), '-C', place])
+    await symlink(join(ROOT, 'node_modules'), join(place, 'package/node_modules'))
+    const argv = [join(place, 'package/dist/bundle/ironstage.js'), 'step', 'new', 'mine', '--dir', join(place, 'steps')]
+    const { stdout } = await run(process.execPath, argv)
+    expect(stdout).toContain(
+      ` npm install --save-dev --ignore-scripts ironstage@npm:@owner/ironstage@${VERSION} vitest\n`,
+    )
+  })
+
   test('gives the Go module its path and what it may fetch, as a module proxy serves it', async () => {
     const files = await goModule()
     expect(Object.keys(files).sort()).toEqual(
@@ -153,6 +165,51 @@ describe('a dry run of a release', () => {
     expect(printed).toMatch(/npm publish \S+owner-ironstage-0\.8\.9\.tgz/)
     expect(await readFile(join(ROOT, 'package.json'), 'utf8')).not.toContain(VERSION)
     expect(await readFile(join(ROOT, 'clients/go/release.go'), 'utf8')).not.toContain(VERSION)
+  })
+})
+
+describe('the site of a release', () => {
+  const argvFor = (place: string, site: string): string[] => {
+    const options = ['--dry-run', '--without-python', '--without-images', '--out', place, '--site', site]
+    return ['scripts/release.js', VERSION, ...options]
+  }
+
+  /** A built site in a folder of its own, whose files are of this moment and have these rights. */
+  async function builtSite(name: string, mode: number): Promise<string> {
+    const site = join(folder, name)
+    await mkdir(join(site, 'assets'), { recursive: true })
+    await writeFile(join(site, 'index.html'), '<h1>ironstage</h1>', { mode })
+    await writeFile(join(site, 'assets/app.js'), 'export {}', { mode })
+    return site
+  }
+
+  test('is one archive with its version, summed up, and the same for the same site', async () => {
+    const digests: string[] = []
+    for (const [name, mode] of [
+      ['site-a', 0o644],
+      ['site-b', 0o600],
+    ] as const) {
+      const place = join(folder, `${name}-out`)
+      await run(process.execPath, argvFor(place, await builtSite(name, mode)), { cwd: ROOT })
+      const archive = `ironstage-${VERSION}-site.tar.gz`
+      const bytes = await readFile(join(place, archive))
+      digests.push(createHash('sha256').update(bytes).digest('hex'))
+      expect(await readFile(join(place, 'SHA256SUMS'), 'utf8')).toContain(`${digests.at(-1)}  ${archive}\n`)
+      const listed = (await run('tar', ['-tzf', join(place, archive)])).stdout.trim().split('\n')
+      expect(listed).toEqual(['./', './assets/', './assets/app.js', './index.html'])
+      const page = await run('tar', ['-xzOf', join(place, archive), './index.html'])
+      expect(page.stdout).toBe('<h1>ironstage</h1>')
+    }
+    expect(digests[0]).toBe(digests[1])
+  }, 120_000)
+
+  test('is refused when the folder has none, before anything is made', async () => {
+    const place = join(folder, 'no-site-out')
+    const error = await run(process.execPath, argvFor(place, join(folder, 'nowhere')), { cwd: ROOT }).catch(
+      (failed: { stderr: string }) => failed.stderr,
+    )
+    expect(error).toContain(`--site ${join(folder, 'nowhere')} has no documentation site: no index.html`)
+    await expect(readFile(join(place, 'SHA256SUMS'))).rejects.toThrow('ENOENT')
   })
 })
 

@@ -43,7 +43,7 @@ export async function stepNew(
   stdout.lines([
     `${file} is the step, ${test} its test.`,
     '',
-    ...(needed.length === 0 ? [] : [`  first:     npm install --save-dev ${needed.join(' ')}`]),
+    ...(needed.length === 0 ? [] : [`  first:     npm install --save-dev --ignore-scripts ${needed.join(' ')}`]),
     `  test it:   npx vitest run ${test}`,
     `  run it:    ${program} step run ${names.step} --steps ${shown} \\`,
     `               --target sim --args '{"note": "hello"}'`,

@@ -112,7 +112,7 @@ export async function onlyShown(
     ...(installerFails === null
       ? []
       : [`  will fail  ${installerFails.message}`, `             ${installerFails.remedy}`]),
-    `would be destroyed: ${type === null ? 'what is on it; there is no partition table' : `the partition table (${type}) and`}`,
+    `would be destroyed: ${type === null ? 'what is on it; there is no partition table' : `the partition table (${type})${partitions.length === 0 ? '' : ' and'}`}`,
     ...partitions.map(
       ({ name, partitionLabel, filesystem, label }) =>
         `  ${name}  ${partitionLabel ?? '-'}  ${filesystem ?? 'no file system'}${label === null ? '' : ` "${label}"`}`,

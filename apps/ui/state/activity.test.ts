@@ -55,15 +55,21 @@ test('the time left follows from the arrivals of the last minutes', () => {
   expect(progress.timeLeft).toBeCloseTo(2500)
 })
 
-test('nothing is foretold from one arrival, from none, or after a silence', () => {
-  const rows = rowsOf([1, row('active')], [5, row('deploying', { target: 'active' })])
+test('the time left counts down to the last arrival, and to nothing once the last are late', () => {
+  const rows = rowsOf([4, row('active')], [5, row('deploying', { target: 'active' })])
   const left = (points: ActivityPoint[]) => progressOf(rows, { goal: null, points }).timeLeft
   expect(left([])).toBeNull()
   expect(left(arrivals(0, 0, 0))).toBeNull()
   expect(left(arrivals(1, 0))).toBeNull()
-  expect(left(arrivals(2, 2, ...Array.from({ length: 15 }, () => 0)))).not.toBeNull()
-  expect(left(arrivals(2, 2, ...Array.from({ length: 30 }, () => 0)))).toBeNull()
+  expect(left(arrivals(2, 2))).toBeCloseTo(2500)
+  expect(left(arrivals(2, 2, 0))).toBeCloseTo(1500)
+  expect(left(arrivals(2, 2, 0, 0, 0))).toBe(0)
   expect(left(arrivals(2, 2, ...Array.from({ length: 400 }, () => 0)))).toBeNull()
+})
+
+test('with --begin a node in maintenance is not waited for', () => {
+  const rows = rowsOf([4, row('active')], [1, row('available', { isInMaintenance: true })])
+  expect(progressOf(rows, { goal: 'active', points: arrivals(2, 2) })).toMatchObject({ underway: 0, timeLeft: null })
 })
 
 test('99.9 percent are not all, and an empty fleet has none', () => {

@@ -15,7 +15,7 @@ export interface FleetProgress {
   readonly percent: number
   /** Arrivals in the last minutes; null without any. */
   readonly perMinute: number | null
-  /** Milliseconds until the last one arrives, at the present rate; null when nothing arrives. */
+  /** Milliseconds until the last one arrives, at the rate so far; 0 once they are late, null without a rate. */
   readonly timeLeft: number | null
 }
 
@@ -23,9 +23,6 @@ export interface FleetProgress {
 const RATE_SPAN = 5 * 60_000
 /** Arrivals that make a rate. */
 const MIN_ARRIVALS = 2
-/** A rate says nothing any more after a silence of so many times the usual gap, and of so many milliseconds. */
-const SILENT_GAPS = 4
-const MIN_SILENCE = 20_000
 
 /** @param activity null before it was asked for */
 export function progressOf(rows: readonly FleetRow[], activity: ActivityReport | null): FleetProgress {
@@ -37,7 +34,7 @@ export function progressOf(rows: readonly FleetRow[], activity: ActivityReport |
   for (const row of rows)
     if (row.state === goal && row.target === null) done++
     else if (hasFailed(row)) failed++
-    else if (goOn || row.target === goal) underway++
+    else if (row.target === goal || (goOn && !row.isInMaintenance)) underway++
   const arrivals = arrivalsOf(goal, activity?.points ?? [])
   return {
     goal,
@@ -47,7 +44,7 @@ export function progressOf(rows: readonly FleetRow[], activity: ActivityReport |
     failed,
     percent: rows.length === 0 ? 0 : Math.floor((100 * done) / rows.length),
     perMinute: arrivals && arrivals.perMs * 60_000,
-    timeLeft: arrivals && underway > 0 && !arrivals.isSilent ? underway / arrivals.perMs : null,
+    timeLeft: arrivals && underway > 0 ? Math.max(0, underway * arrivals.gap - arrivals.silence) : null,
   }
 }
 
@@ -66,17 +63,27 @@ function commonTarget(rows: readonly FleetRow[]): string | null {
   return most
 }
 
+interface Arrivals {
+  readonly perMs: number
+  /** Milliseconds between two of them. */
+  readonly gap: number
+  /** Milliseconds since the last one. */
+  readonly silence: number
+}
+
 /** How quickly nodes came into a state lately; null when too few did. */
-function arrivalsOf(state: string, points: readonly ActivityPoint[]): { perMs: number; isSilent: boolean } | null {
+function arrivalsOf(state: string, points: readonly ActivityPoint[]): Arrivals | null {
   const now = Date.parse(points.at(-1)?.at ?? '')
   const recent = points.filter(({ at, entered }) => now - Date.parse(at) < RATE_SPAN && (entered[state] ?? 0) > 0)
   const count = recent.reduce((sum, { entered }) => sum + entered[state]!, 0)
   if (count < MIN_ARRIVALS) return null
   const first = Date.parse(recent[0]!.at) - recent[0]!.seconds * 1000
   const silence = now - Date.parse(recent.at(-1)!.at)
-  const perMs = count / Math.max(1000, now - first)
-  const gap = (now - silence - first) / count
-  return { perMs, isSilent: silence > Math.max(MIN_SILENCE, gap * SILENT_GAPS) }
+  return {
+    perMs: count / Math.max(1000, now - first),
+    gap: Math.max(1000, now - silence - first) / count,
+    silence,
+  }
 }
 
 /** Calls a second of the last ten seconds; 0 without any. */

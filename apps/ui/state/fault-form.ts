@@ -1,4 +1,4 @@
-import type { FaultChoice, FaultDocument, FaultReport } from '../../../control/index.js'
+import type { FaultChoice, FaultDocument } from '../../../control/index.js'
 
 /** Texts of a form, by the names of its inputs: `kind`, `effect.status`, `match.node`, `times` ... */
 export type FormTexts = Readonly<Record<string, string>>
@@ -69,13 +69,3 @@ function valueOf(text: string, type: unknown): unknown {
     return text
   }
 }
-
-/** `status 503 on node node-3, route POST /v1/heartbeat`. */
-export function faultText({ effect, match }: Pick<FaultReport, 'effect' | 'match'>): string {
-  const { kind, ...members } = effect
-  const texts = Object.entries(members).map(([name, value]) => `${name} ${formatFormValue(value)}`)
-  const where = Object.entries(match).map(([name, value]) => `${name} ${formatFormValue(value)}`)
-  return `${[kind, ...texts].join(' ')}${where.length > 0 ? ` on ${where.join(', ')}` : ' everywhere'}`
-}
-
-const formatFormValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

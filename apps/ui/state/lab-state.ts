@@ -24,6 +24,8 @@ const FOLLOWED = ['state', 'step', 'power', 'boot', 'fault', 'lab'] as const
 const PAGE_POLL_INTERVAL = 500
 const PAGE_REQUEST_TIMEOUT = 3000
 const PAGE_RETRY_DELAY = 1000
+/** Entries of one page, as many as the server gives at once. */
+const STRIKES_PAGE = 1000
 /** Time between two readings of what many entries change. */
 const REFRESH_DELAY = 300
 
@@ -64,20 +66,26 @@ function describeControlError(error: unknown): string {
 
 /** @returns the id of the last entry read */
 async function readAll(signal: AbortSignal): Promise<number> {
-  const client = makeLabClient(timeoutSignal(20_000, signal))
   const index = await makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal)).index()
   isFleet.value = index.nodes === 0 && index.machines > 0
   isRun.value = index.run
-  const [struck] = await Promise.all([
-    client.journal({ kind: 'fault', last: 1000 }),
-    readRows(signal),
-    readFaults(signal),
-  ])
   rows.forgetFaults()
-  for (const entry of struck.entries) rows.apply(entry)
+  await Promise.all([readStrikes(index.journal.last, signal), readRows(signal), readFaults(signal)])
   seeClock(index.clock)
   notifyRows()
   return index.journal.last
+}
+
+/** Marks rows by all strikes of the journal up to an entry, page by page: a lab can have many thousands. */
+async function readStrikes(last: number, signal: AbortSignal): Promise<void> {
+  let after = 0
+  while (after < last) {
+    const client = makeLabClient(timeoutSignal(20_000, signal))
+    const { entries, next } = await client.journal({ kind: 'fault', after, limit: STRIKES_PAGE })
+    for (const entry of entries) rows.apply(entry)
+    if (next === null) return
+    after = entries.at(-1)!.id
+  }
 }
 
 export async function readRows(signal?: AbortSignal): Promise<void> {

@@ -6,7 +6,8 @@ import { faultFrom } from '../../../control/faults/fault-document.js'
 import { PROVISION_STATES } from '../../../base/wire/index.js'
 import { adviceFor } from './advice.js'
 import { jsonLines } from './changes.js'
-import { conditionsFor, faultOf, faultText, routesFor } from './fault-form.js'
+import { conditionsFor, faultOf, routesFor } from './fault-form.js'
+import { faultWords } from './fault-words.js'
 import { lookOf } from './looks.js'
 import { choicesFor } from './palette.js'
 import { problemsOf, SLOW_STATE_TIMEOUT } from './problems.js'
@@ -111,8 +112,22 @@ const fault = (id: string): FaultReport => ({
   effect: { kind: 'exit-code', code: 1 },
 })
 
-test('a fault is a sentence', () => {
-  expect(faultText(fault('fault-1'))).toBe('exit-code code 1 on node node-1')
+test.each<[Pick<FaultReport, 'effect' | 'match'>, string]>([
+  [fault('fault-1'), 'the program ends with exit code 1 for node-1'],
+  [
+    { effect: { kind: 'status', status: 503 }, match: { node: 'node-3', route: 'POST /v1/heartbeat' } },
+    'the answer is 503 on POST /v1/heartbeat for node-3',
+  ],
+  [
+    { effect: { kind: 'bmc-dark', ms: 90_000 }, match: { state: 'deploying', bmc: 'set boot' } },
+    'the BMC carries out the call, then does not answer for 1 min 30 s when the BMC is asked to set boot in state deploying',
+  ],
+  [
+    { effect: { kind: 'pull-error' }, match: {} },
+    'the image cannot be pulled: the registry does not have it, everywhere',
+  ],
+])('a fault is told in plain words: %#', (report, words) => {
+  expect(faultWords(report)).toBe(words)
 })
 
 test('machines that fail alike are one problem; what fails comes before what hangs', () => {

@@ -1,7 +1,7 @@
 import { runWithNotice } from '../parts/notices.js'
 import { usePanel } from '../parts/open-panels.js'
 import { makeLabClient } from '../state/page-connection.js'
-import { faultText } from '../state/fault-form.js'
+import { faultWords } from '../state/fault-words.js'
 import { faults, readFaults } from '../state/lab-state.js'
 import { formatRoute } from '../state/page-route.js'
 import { ClockPanel } from './clock-panel.js'
@@ -60,9 +60,11 @@ function FaultList({ all }: { all: typeof faults.value }) {
     <ul class="faults">
       {all.map((fault) => (
         <li key={fault.id}>
-          <span class="fault-id mono">{fault.id}</span>
+          <span class="fault-id mono" title={fault.effect.kind}>
+            {fault.id}
+          </span>
           <span class="fault-words">
-            {faultText(fault)}
+            {faultWords(fault)}
             {fault.label !== undefined && <span class="tag">{fault.label}</span>}
             <Limits fault={fault} />
           </span>

@@ -59,12 +59,14 @@ function ProgressBar({ progress: { done, failed, underway, total, goal } }: { pr
   )
 }
 
-function timeLeftText({ timeLeft, underway, perMinute, done, total, goal }: FleetProgress): string {
+function timeLeftText({ timeLeft, underway, done, total, goal }: FleetProgress): string {
   if (total > 0 && done === total) return `All are ${goal}.`
   if (underway === 0) return 'Nothing is under way.'
-  if (timeLeft !== null) return `About ${lengthText(timeLeft)} left: ${countText(underway, 'machine')} under way.`
-  const why = perMinute === null ? 'the time left is known once the first have arrived' : 'none has arrived for a while'
-  return `${countText(underway, 'machine')} under way; ${why}.`
+  const machines = `${countText(underway, 'machine')} under way`
+  if (timeLeft === null)
+    return `${machines}; ${done > 0 ? 'none has arrived lately' : 'the time left is known once the first have arrived'}.`
+  if (timeLeft === 0) return `${machines}, later than the others were.`
+  return `About ${lengthText(timeLeft)} left: ${machines}.`
 }
 
 /** Rates, failures and faults, each with what it counts. */

@@ -18,6 +18,15 @@ test('a line that ends as on Windows, and one without an end, are shown without 
   expect(problemOf('{a: 1').shown).toEqual(['{a: 1', '     ^'])
 })
 
+test('a text that ends too early is shown by its last words', () => {
+  expect(problemOf('- match: {node: a\n\n')).toMatchObject({
+    line: 1,
+    col: 18,
+    shown: ['- match: {node: a', `${' '.repeat(17)}^`],
+  })
+  expect(problemOf('"')).toMatchObject({ line: 1, col: 2, shown: ['"', ' ^'] })
+})
+
 test('of a long line the part with the place is shown', () => {
   expect(problemOf(`b: c: ${'d'.repeat(5000)}`).shown[0]).toBe(`b: c: ${'d'.repeat(94)}`)
   const far = problemOf(`a: [${'x, '.repeat(5000)}}`)

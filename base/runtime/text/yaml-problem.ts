@@ -19,25 +19,42 @@ const SECRET_WORDS = /pass(word|phrase)|secret|token|credential|private.?key/i
 /** A longer line is shown from here on, since the mark is to stay on the screen. */
 const MAX_SHOWN = 100
 
-/** True if a line, counted from 1, or a key just above it may hold a password: it must not be shown. */
-export const mayHoldSecret = (text: string, line: number): boolean => SECRET_WORDS.test(linesUpTo(text, line).join(' '))
+/** A line of a YAML text that an error is about; line and column are counted from 1. */
+export interface WrongLine {
+  readonly line: number
+  readonly col: number
+  /** The line, or the part of a long one with the column; null where it, or a key just above it, may hold a password. */
+  readonly text: string | null
+  /** Column of the first character of `text`. */
+  readonly from: number
+  /** True if the line goes on behind `text`. */
+  readonly isCut: boolean
+}
 
-/** A line and the two before it. */
-const linesUpTo = (text: string, line: number): string[] => text.split('\n').slice(Math.max(0, line - 3), line)
+/** Finds the line of a place. A text that ends too early is wrong below its last words: then the line of those counts. */
+export function wrongLine(text: string, place: { line: number; col: number }): WrongLine {
+  const lines = text.split('\n').map((whole) => whole.replace(/\r$/, ''))
+  let line = Math.min(place.line, lines.length)
+  while (line > 1 && lines[line - 1]!.trim() === '') line--
+  const whole = lines[line - 1]!
+  const col = line === place.line ? place.col : whole.length + 1
+  const from = Math.max(1, col - MAX_SHOWN + 1)
+  const end = from - 1 + MAX_SHOWN
+  // The line and the two before it.
+  const isSecret = SECRET_WORDS.test(lines.slice(Math.max(0, line - 3), line).join(' '))
+  return { line, col, from, text: isSecret ? null : whole.slice(from - 1, end), isCut: whole.length > end }
+}
 
 /** Puts an error of the YAML parser into words. */
 export function yamlProblem(text: string, { message, pos: [offset] }: YamlError): YamlProblem {
   const before = text.slice(0, offset).split('\n')
-  const line = before.length
-  const col = before.at(-1)!.length + 1
+  const found = wrongLine(text, { line: before.length, col: before.at(-1)!.length + 1 })
   // With `prettyErrors` the parser adds the place, and the lines there.
   const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
-  const whole = linesUpTo(text, line).at(-1)!.replace(/\r$/, '')
-  const from = Math.max(0, col - MAX_SHOWN)
   return {
-    line,
-    col,
+    line: found.line,
+    col: found.col,
     message: `this is not YAML: ${reason}`,
-    shown: mayHoldSecret(text, line) ? [] : [whole.slice(from, from + MAX_SHOWN), `${' '.repeat(col - 1 - from)}^`],
+    shown: found.text === null ? [] : [found.text, `${' '.repeat(found.col - found.from)}^`],
   }
 }

@@ -219,8 +219,8 @@ export const INSTALL_MUTANTS = fidelityMutants('steps', [
     row: 'Steps have all rights of root',
     does: 'lets them',
     file: 'targets/confinement/confinement.ts',
-    from: '  if (!unguarded)\n    throw',
-    to: '  if (!unguarded && why === undefined)\n    throw',
+    from: '  if (unguarded !== true)\n    throw',
+    to: '  if (unguarded !== true && why === undefined)\n    throw',
   },
   {
     row: "coreos-installer is the agent's child",
