@@ -106,15 +106,17 @@ test('a user that the file does not have takes as long as one with a wrong passw
   const ask = await openGuard()
   await ask('admin', 'warm up')
   const times = { admin: Infinity, nobody: Infinity }
-  for (let count = 0; count < 4; count++)
+  const ratio = (): number => times.nobody / times.admin
+  // The shortest times count; on a machine that is busy otherwise it takes more tries until both were undisturbed.
+  for (let count = 0; count < 4 || (count < 60 && (ratio() <= 0.5 || ratio() >= 2)); count++)
     for (const user of ['admin', 'nobody'] as const) {
       const began = performance.now()
       expect(await ask(user, `guess ${count}`)).toMatchObject({ status: 401 })
       times[user] = Math.min(times[user], performance.now() - began)
     }
 
-  expect(times.nobody / times.admin).toBeGreaterThan(0.5)
-  expect(times.nobody / times.admin).toBeLessThan(2)
+  expect(ratio()).toBeGreaterThan(0.5)
+  expect(ratio()).toBeLessThan(2)
 })
 
 test('no user is let in by the password of another, or of none', async () => {

@@ -1,5 +1,5 @@
 import type Database from 'libsql'
-import { access, copyFile, open, rm, stat } from 'node:fs/promises'
+import { copyFile, open, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import {
   addRow,
@@ -48,19 +48,19 @@ interface SalvagedTable {
  */
 export async function salvageRows(path: string, form: DatabaseForm): Promise<Salvage | null> {
   const mark = markOf(path, form)
-  const hasLog = await isThere(`${path}-wal`)
+  // Readable by its owner only, since the copy contains the same secrets.
+  await using temporary = await temporaryFolder()
+  const folder = temporary.path
+  const copy = join(folder, form.file)
+  // The log first: SQLite may move it into the database meanwhile, when the last statement of a closed one is collected.
+  const hasLog = await copyIfThere(`${path}-wal`, `${copy}-wal`)
   const lossOf = (found: DatabaseContents): string[] => (form.sealed ? lossIn(path, found, mark, hasLog) : [])
   const size = await stat(path).then(
     (found) => found.size,
     () => 0,
   )
   if (size === 0) return missing(form, lossOf('missing'))
-  // Readable by its owner only, since the copy contains the same secrets.
-  await using temporary = await temporaryFolder()
-  const folder = temporary.path
-  const copy = join(folder, form.file)
   await copyFile(path, copy)
-  if (hasLog) await copyFile(`${path}-wal`, `${copy}-wal`)
   await padToItsSize(copy)
   const first = readAll(copy, form, lossOf)
   if (first.salvage.problems.length === 0) return first.salvage
@@ -73,10 +73,14 @@ export async function salvageRows(path: string, form: DatabaseForm): Promise<Sal
   return second.unreadable ? first.salvage : { ...second.salvage, problems: first.salvage.problems }
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
+/** @returns false if there is no such file */
+const copyIfThere = (path: string, copy: string): Promise<boolean> =>
+  copyFile(path, copy).then(
     () => true,
-    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw error
+    },
   )
 
 const missing = ({ file, tables }: DatabaseForm, problems: readonly string[]): Salvage | null =>

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { chmod, copyFile, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { howMany } from '../../test/kit/how-many.js'
 import { makeNodeRecord, newPort } from '../../ironic-mock/conductor/records/new-records.js'
@@ -102,6 +103,18 @@ describe('a database that is', () => {
     expect(await opened(folder)).toBeGreaterThanOrEqual(least)
     expect((await checkState(folder)).every(({ sound }) => sound)).toBe(true)
   })
+})
+
+test('a log that SQLite deletes during a check is not missed', async () => {
+  const folder = await copy()
+  const log = join(folder, 'ironic.db-wal')
+  for (let delay = 0; delay < 24; delay++) {
+    await writeFile(log, '')
+    const checked = checkState(folder)
+    for (let waited = 0; waited < delay; waited++) await setImmediate()
+    await rm(log, { force: true })
+    expect((await checked).map(({ sound }) => sound)).not.toContain(false)
+  }
 })
 
 describe('a lock that is', () => {

@@ -49,7 +49,9 @@ export interface TestReport {
 export async function followTests(line: string, folder: string): Promise<TestReport> {
   const [npx, vitest, ...rest] = words(line)
   if (npx !== 'npx' || vitest !== 'vitest') throw new Error(`this runs no tests: ${line}`)
-  const argv = ['node_modules/vitest/vitest.mjs', ...rest, '--reporter=json', '--outputFile=tests.json']
+  // On a machine that is busy otherwise, the five seconds that Vitest gives a test are few.
+  const ours = ['--reporter=json', '--outputFile=tests.json', '--testTimeout=60000']
+  const argv = ['node_modules/vitest/vitest.mjs', ...rest, ...ours]
   await promisify(execFile)(process.execPath, argv, { cwd: folder })
   return JSON.parse(readFileSync(join(folder, 'tests.json'), 'utf8')) as TestReport
 }

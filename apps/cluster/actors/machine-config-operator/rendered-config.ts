@@ -26,14 +26,33 @@ export function ignitionOf({ config }: MachineConfigSpec): SpecConfig {
 const newer = (version: SpecVersion): SpecVersion =>
   SPEC_VERSIONS.indexOf(version) > SPEC_VERSIONS.indexOf(OWN_SPEC) ? version : OWN_SPEC
 
+interface ReadConfig {
+  resourceVersion: string
+  config: SpecConfig
+}
+
+/** Configs by the uid of their MachineConfigs: pools are rendered far more often than MachineConfigs change. */
+const readConfigs = new WeakMap<KubeClient, Map<string, ReadConfig>>()
+
+/** {@link ignitionOf} a MachineConfig, which is read once in each of its versions. */
+function readOnce({ metadata: { uid, resourceVersion }, spec }: MachineConfig, kube: KubeClient): SpecConfig {
+  const known = readConfigs.get(kube) ?? new Map<string, ReadConfig>()
+  readConfigs.set(kube, known)
+  const last = known.get(uid)
+  if (last?.resourceVersion === resourceVersion) return last.config
+  const config = ignitionOf(spec)
+  known.set(uid, { resourceVersion, config })
+  return config
+}
+
 /**
  * Merges the MachineConfigs of a pool in the order of their names. The last osImageURL wins over that of the release, and
  * kernel arguments are appended (pkg/controller/common/helpers.go MergeMachineConfigs).
  */
-function mergedSpec(configs: readonly MachineConfig[], releaseImage: string): MachineConfigSpec {
+function mergedSpec(configs: readonly MachineConfig[], releaseImage: string, kube: KubeClient): MachineConfigSpec {
   const sorted = [...configs].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   let config: SpecConfig = { ignition: { version: OWN_SPEC } }
-  for (const { spec } of sorted) config = mergeIgnition(config, ignitionOf(spec), OWN_SPEC)
+  for (const each of sorted) config = mergeIgnition(config, readOnce(each, kube), OWN_SPEC)
   const named = sorted.map(({ spec }) => spec.osImageURL ?? '').filter((image) => image !== '')
   return {
     config: { ...config, ignition: { ...config.ignition, version: OWN_SPEC } },
@@ -68,6 +87,6 @@ export async function renderedConfig(
   const configs = items.filter((config) => !config.metadata.ownerReferences?.length)
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
-  const merged = mergedSpec(configs, baseOSContainerImage)
+  const merged = mergedSpec(configs, baseOSContainerImage, kube)
   return { name: renderedName(metadata.name, merged), spec: merged, releaseVersion }
 }
