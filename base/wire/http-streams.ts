@@ -27,12 +27,15 @@ export async function sendStream(
   response.end()
 }
 
+/** Made once: a client that reads much would cause an exception with a stack for each part. */
+const DRAINED = new Error('the client has taken the part')
+
 async function isTaken(response: ServerResponse, signal: AbortSignal, longest: number): Promise<boolean> {
   const waiting = new AbortController()
   let isDrained = false
   const drained = (): void => {
     isDrained = true
-    waiting.abort()
+    waiting.abort(DRAINED)
   }
   response.once('drain', drained)
   using _ = onAbort(signal, () => waiting.abort())

@@ -47,6 +47,7 @@ async function wholeBody(response: WireResponse, signal: AbortSignal | undefined
   const open = streamToSend(response)
   if (!open || response.headers['content-length'] === undefined) return response
   let body = ''
-  for await (const part of open(signal ?? new AbortController().signal)) body += part
+  for await (const part of open(signal ?? new AbortController().signal))
+    body += typeof part === 'string' ? part : Buffer.from(part).toString()
   return { ...response, body }
 }

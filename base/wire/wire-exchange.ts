@@ -44,11 +44,12 @@ export function answerOfBytes<Headers extends WireResponse['headers']>(
 }
 
 /**
- * The parts of a body that has no foreseeable end. The signal aborts when the client has gone or the server closes.
+ * The parts of a body that has no foreseeable end, as text, or as the UTF-8 of whole characters where several clients get the
+ * same. The signal aborts when the client has gone or the server closes.
  *
  * @param isOverSocket whether a server sends them
  */
-export type OpenStream = (signal: AbortSignal, isOverSocket?: boolean) => AsyncIterable<string>
+export type OpenStream = (signal: AbortSignal, isOverSocket?: boolean) => AsyncIterable<string | Uint8Array>
 
 const streams = new WeakMap<WireResponse, OpenStream>()
 

@@ -35,16 +35,16 @@ export function eventStream(journal: Journal, query: JournalQuery, last: string 
   })
 }
 
-/** Readers who ask for the same get the same entries, and one text. */
-const eventTexts = new WeakMap<readonly JournalEntry[], string>()
+/** Readers who ask for the same get the same entries, and the same bytes. */
+const eventFrames = new WeakMap<readonly JournalEntry[], Uint8Array>()
 
-function formatEvents(entries: readonly JournalEntry[], journal: Journal): string {
+function formatEvents(entries: readonly JournalEntry[], journal: Journal): Uint8Array | string {
   if (entries.length === 0) return ': nothing new\n\n'
-  const known = eventTexts.get(entries)
+  const known = eventFrames.get(entries)
   if (known !== undefined) return known
-  const text = entries
-    .map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`)
-    .join('')
-  eventTexts.set(entries, text)
-  return text
+  const frame = Buffer.from(
+    entries.map((entry) => `id: ${entry.id}\nevent: ${entry.kind}\ndata: ${journal.textOf(entry)}\n\n`).join(''),
+  )
+  eventFrames.set(entries, frame)
+  return frame
 }

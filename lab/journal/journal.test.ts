@@ -70,6 +70,32 @@ describe('a reader', () => {
     await reader.return(undefined)
   })
 
+  test('shares what it found with those of the same query, also where readers of another one came in between', async () => {
+    const { journal } = journalOf()
+    const over = new AbortController()
+    const readers = ['node-1', 'node-2', 'node-1'].map((node) =>
+      journal.follow({ node }, over.signal, { isPatient: true }),
+    )
+    const coming = readers.map((reader) => reader.next())
+    for (const name of ['node-1', 'node-2'])
+      journal.add({ kind: 'state', node: `uuid of ${name}`, name, from: 'enroll', to: 'verifying' } as never)
+    const [first, other, second] = (await Promise.all(coming)).map(({ value }) => value as JournalEntry[])
+    expect(first!.map(({ id }) => id)).toEqual([1])
+    expect(other!.map(({ id }) => id)).toEqual([2])
+    expect(second).toBe(first)
+    over.abort()
+    await Promise.all(readers.map((reader) => reader.return(undefined)))
+  })
+
+  test('behind a socket ends when it is asked to while it waits', async () => {
+    const { journal } = journalOf()
+    const over = new AbortController()
+    const next = journal.follow({}, over.signal, { isPatient: true }).next()
+    await new Promise((resolve) => setImmediate(resolve))
+    over.abort()
+    expect(await next).toEqual({ done: true, value: undefined })
+  })
+
   test('that is so slow that entries are gone is told so', async () => {
     const { journal, add } = journalOf({ capacity: 2 })
     add('a')

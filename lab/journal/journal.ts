@@ -42,13 +42,12 @@ const MAX_READ_ENTRIES = 64
 
 /** Bytes of bodies after which a reader gets no more at once: what it gets waits in memory until it has taken it. */
 const MAX_READ_BYTES = 128 * 1024
+/** Findings that are kept for other readers: more are of readers who all ask for something else. */
+const MAX_KEPT_FINDINGS = 64
 
 interface JournalMatches {
-  readonly key: string
-  readonly next: number
+  /** The entry after the last one that was looked at. */
   readonly end: number
-  /** The last entry that there was. */
-  readonly last: number
   readonly entries: readonly JournalEntry[]
 }
 
@@ -65,8 +64,8 @@ export class Journal implements LabJournal {
   #bytes = 0
   readonly #readers = new ReaderSchedule()
   readonly #memory = new FlowMemory<JournalSlot>()
-  /** Entries that the last reader found: one with the same query at the same place finds the same. */
-  #found: JournalMatches | undefined
+  /** Entries that readers have found since the last one came, by query and place: others with the same ones find the same. */
+  readonly #found = new Map<string, JournalMatches>()
   readonly #listeners = new Set<(entry: JournalEntry) => void>()
 
   constructor(options: JournalOptions) {
@@ -114,6 +113,7 @@ export class Journal implements LabJournal {
       made: undefined,
       text: undefined,
     }
+    if (this.#found.size > 0) this.#found.clear()
     if (this.#next - this.#first > capacity) this.#drop()
     this.#ring[slot.id % capacity] = slot
     this.activity.note(noted, slot.wall)
@@ -171,8 +171,15 @@ export class Journal implements LabJournal {
     const key = JSON.stringify(conditions)
     const selects = selection(query)
     let next = Math.max(1, after + 1)
+    const hasMore = (): boolean => {
+      if (next < this.#first || next >= this.#next) return next < this.#first
+      const { entries, end } = this.#look(key, selects, next)
+      if (entries.length === 0) next = end
+      return entries.length > 0 || next < this.#next
+    }
+    using place = this.#readers.enter({ key, isPatient, hasMore }, signal)
     for (let isFirst = true; !signal.aborted; isFirst = false) {
-      if (!isFirst || next >= this.#next) await this.#readers.wait(signal, next < this.#next, isPatient)
+      if (!isFirst || next >= this.#next) await place.wait(next < this.#next)
       if (signal.aborted) return
       if (next < this.#first) throw new TooSlow(next, this.#first)
       const isNothingNew = next === this.#next
@@ -183,8 +190,9 @@ export class Journal implements LabJournal {
   }
 
   #look(key: string, selects: ReturnType<typeof selection>, next: number): JournalMatches {
-    const known = this.#found
-    if (known?.key === key && known.next === next && known.last === this.last) return known
+    const place = `${next} ${key}`
+    const known = this.#found.get(place)
+    if (known) return known
     const entries: JournalEntry[] = []
     const until = Math.min(this.#next, next + MAX_SEARCHED_ENTRIES)
     let end = next
@@ -194,7 +202,10 @@ export class Journal implements LabJournal {
       entries.push(this.#entry(slot))
       bytes += slot.bytes
     }
-    return (this.#found = { key, next, end, last: this.last, entries })
+    const found = { end, entries }
+    if (this.#found.size >= MAX_KEPT_FINDINGS) this.#found.clear()
+    this.#found.set(place, found)
+    return found
   }
 
   #at(id: number): JournalSlot {

@@ -3,26 +3,25 @@ import { clock, memoryOf, REST, type Measured } from './measure.js'
 import type { Row } from './rows.js'
 import { withUp } from './up.js'
 
-/** How long memory is looked at after enrollment, and how often, in milliseconds. */
-const SAMPLING_TIME = 3000
-const SAMPLING_INTERVAL = 50
+/** Milliseconds after enrollment at which a server without requests is at rest. */
+const TIME_TO_REST = 30_000
 
 /** Memory of a server whose nodes are idle. */
 export async function idleMemory(): Promise<Measured[]> {
   const empty = await resident(0)
   const full = await resident(1000)
   const one = { peer: null, unit: 'MiB', runs: 1 } as const
-  const smallest = async (what: Row, nodes: number, reach: number): Promise<Measured> => ({
+  const resting = async (what: Row, nodes: number, reach: number): Promise<Measured> => ({
     what,
     ...one,
-    ours: await smallestPss(nodes),
+    ours: await restingPss(nodes),
     reach,
   })
   return [
     { what: 'memory at 1,000 idle nodes', ...one, ours: full, peer: { name: 'no nodes', value: empty }, reach: null },
-    await smallest('Pss without nodes', 0, 60),
-    await smallest('Pss at 1,000 idle nodes', 1000, 75),
-    await smallest('Pss at 10,000 idle nodes', 10_000, 180),
+    await resting('Pss without nodes', 0, 50),
+    await resting('Pss at 1,000 idle nodes', 1000, 70),
+    await resting('Pss at 10,000 idle nodes', 10_000, 150),
   ]
 }
 
@@ -33,11 +32,9 @@ const resident = (nodes: number): Promise<number> =>
     return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
   })
 
-/** The smallest proportional share of memory soon after enrollment. */
-const smallestPss = (nodes: number): Promise<number> =>
+/** The proportional share of memory of a server at rest. */
+const restingPss = (nodes: number): Promise<number> =>
   withUp(nodes, [], async (_, { pid }) => {
-    let smallest = Infinity
-    for (const until = clock.now() + SAMPLING_TIME; clock.now() < until; await clock.sleep(SAMPLING_INTERVAL))
-      smallest = Math.min(smallest, await memoryOf(pid))
-    return smallest
+    await clock.sleep(TIME_TO_REST)
+    return memoryOf(pid)
   })

@@ -69,6 +69,7 @@ export const ROWS = {
     'install of a 112 MiB image of xz in blocks',
     'install of a 112 MiB image from the cache (zstd)',
     'install of a 112 MiB image from the cache (raw)',
+    'install of a 112 MiB image from the cache (raw), against a copy',
   ],
   'local-target': [
     'local target, whole deployment',

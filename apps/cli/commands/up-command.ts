@@ -1,4 +1,5 @@
 import {
+  collectAtRest,
   defined,
   errorChain,
   type Clock,
@@ -106,6 +107,7 @@ export async function up(
     logger,
   })
   letGarbageGrow()
+  using _garbage = collectAtRest()
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const ready = {
     event: 'ready',

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { withClockHeld, type Clock, type Random, MIB } from '../../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../disk/block-device.js'
 import {
@@ -6,7 +6,9 @@ import {
   countReads,
   DecodeError,
   decompress,
+  detectCompression,
   fileSource,
+  READ_BYTES,
   hasXzProgram,
   readXzIndex,
   unxzByProgram,
@@ -23,6 +25,7 @@ import type { SavedPartitions } from './saved-partitions.js'
 import type { ImageSource } from './source/source.js'
 import { writeBlocks } from './write-blocks.js'
 import { positionAt, writeContents } from './write-image-contents.js'
+import { writeRawImage } from './write-raw-image.js'
 
 type ImageBytes = AsyncGenerator<Uint8Array, void, undefined>
 
@@ -49,6 +52,8 @@ export async function writeImage(
       signal.throwIfAborted()
       meter.seen(position)
     }
+    const raw = saved.any ? undefined : await rawHead(process, source)
+    if (raw) return await writeRaw(process, device, raw, read, saved)
     const xz = await wholeXz(process, source)
     if (xz && (await hasXzProgram(clock))) {
       const decoded = xzFile(xz, clock, read)
@@ -79,6 +84,35 @@ async function cachedImage(
   }
 }
 
+/** The file of an image that is not compressed, with its first MiB; undefined for others and for shorter ones. */
+async function rawHead({ clock }: InstallerProcess, { path }: ImageSource): Promise<RawImage | undefined> {
+  if (path === undefined) return undefined
+  return withClockHeld(clock, `reading ${path}`, async () => {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MIB), 0, MIB, 0)
+    return bytesRead === MIB && detectCompression(buffer) === 'raw' ? { path, firstMib: buffer } : undefined
+  })
+}
+
+interface RawImage {
+  path: string
+  firstMib: Buffer
+}
+
+async function writeRaw(
+  process: InstallerProcess,
+  device: SimulatedDisk,
+  { path, firstMib }: RawImage,
+  read: (position: number) => void,
+  saved: SavedPartitions,
+) {
+  const { clock } = process
+  for (let position = READ_BYTES; position <= MIB; position += READ_BYTES) read(position)
+  await writeFirstMibLast(process, device, firstMib, saved, (pacer) =>
+    writeRawImage({ path, device, from: MIB, clock, pacer, read }),
+  )
+}
+
 /** Index of a file that is one complete xz stream; undefined for others. */
 async function wholeXz({ clock }: InstallerProcess, { path }: ImageSource): Promise<WholeXz | undefined> {
   if (path === undefined) return undefined
@@ -105,7 +139,7 @@ async function writeLarge(
   meter: ProgressMeter,
   saved: SavedPartitions,
 ) {
-  const { clock, random, pace, signal } = process
+  const { clock, signal } = process
   const head = await duringInstall('decoding first MiB of image', async () => {
     const source = await fileSource(path, clock)
     const decoded = decompress(source, clock)
@@ -116,21 +150,16 @@ async function writeLarge(
       await source[Symbol.asyncDispose]()
     }
   })
-  const firstMib = head.subarray(0, MIB)
-  checkSectorSize(firstMib, device)
-  await clearTable(device, saved, random)
-  const pacer = new Pacer(clock, pace.writeRate, signal)
   const read = (position: number) => {
     signal.throwIfAborted()
     meter.seen(position)
   }
-  await duringInstall('decoding and writing image', async () => {
+  await writeFirstMibLast(process, device, head.subarray(0, MIB), saved, async (pacer) => {
     await writeBlocks({ path, index, device, from: MIB, clock, pacer, read })
     // The real installer reads the end of the file three times (recorded).
     const { size } = await withClockHeld(clock, `looking at ${path}`, () => stat(path))
     for (let time = 0; time < 3; time++) meter.seen(size)
   })
-  await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
 }
 
 async function writeStream(
@@ -209,17 +238,30 @@ async function writeLoaded(
   meter: ProgressMeter,
   saved: SavedPartitions,
 ) {
-  const { clock, random, pace, signal } = process
-  meter.seen(positionAt(image, MIB, pace.writeRate > 0))
+  meter.seen(positionAt(image, MIB, process.pace.writeRate > 0))
   if (image.size < MIB) {
     meter.seen(image.compressedLength)
     throw new Failure('decoding first MiB of image', new Failure('failed to fill whole buffer'))
   }
   const firstMib = await readContents(image, 0, MIB)
+  await writeFirstMibLast(process, device, firstMib, saved, (pacer) =>
+    writeContents({ device, image, from: MIB, pacer, meter }),
+  )
+}
+
+/** Writes an image whose first MiB is known: the empty table, what `writeRest` writes, the first MiB. */
+async function writeFirstMibLast(
+  process: InstallerProcess,
+  device: SimulatedDisk,
+  firstMib: Uint8Array,
+  saved: SavedPartitions,
+  writeRest: (pacer: Pacer) => Promise<void>,
+): Promise<void> {
+  const { clock, random, pace, signal } = process
   checkSectorSize(firstMib, device)
   await clearTable(device, saved, random)
   const pacer = new Pacer(clock, pace.writeRate, signal)
-  await duringInstall('decoding and writing image', () => writeContents({ device, image, from: MIB, pacer, meter }))
+  await duringInstall('decoding and writing image', () => writeRest(pacer))
   await saved.writeFirstMib(firstMib, (line) => process.stderr(`${line}\n`))
 }
 
