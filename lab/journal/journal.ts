@@ -43,7 +43,7 @@ const MAX_READ_ENTRIES = 64
 /** Bytes of bodies after which a reader gets no more at once: what it gets waits in memory until it has taken it. */
 const MAX_READ_BYTES = 128 * 1024
 /** Findings that are kept for other readers: more are of readers who all ask for something else. */
-const MAX_KEPT_FINDINGS = 64
+const MAX_FINDINGS = 64
 
 interface JournalMatches {
   /** The entry after the last one that was looked at. */
@@ -203,7 +203,7 @@ export class Journal implements LabJournal {
       bytes += slot.bytes
     }
     const found = { end, entries }
-    if (this.#found.size >= MAX_KEPT_FINDINGS) this.#found.clear()
+    if (this.#found.size >= MAX_FINDINGS) this.#found.clear()
     this.#found.set(place, found)
     return found
   }
