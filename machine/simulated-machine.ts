@@ -17,7 +17,7 @@ import type { RunningOs } from './os/running-os.js'
 import { OsOfBoots } from './os/running-system.js'
 import type { MachineContents } from './machine-snapshot.js'
 import { toRecord } from './ramdisk/file-record.js'
-import { MachineUnreachable, type RamdiskSession } from './ramdisk/ramdisk-session.js'
+import { MachineUnreachable, SimulatorClosing, type RamdiskSession } from './ramdisk/ramdisk-session.js'
 import { SessionExecutor } from './ramdisk/session-executor.js'
 import type { RootTree } from './root/root-tree.js'
 import { simulatedTarget } from './ramdisk/simulated-target.js'
@@ -260,7 +260,7 @@ export class SimulatedMachine implements Machine {
 
   /** Ends the work of this process. The machine stays as it is in the state folder. */
   async close(): Promise<void> {
-    const closing = new MachineUnreachable('ironstage is closing')
+    const closing = new SimulatorClosing()
     this.#closing.abort(closing)
     await this.#boot?.abandon(closing)
     await this.#disks[Symbol.asyncDispose]()

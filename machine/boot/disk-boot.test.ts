@@ -198,6 +198,40 @@ test('an installed disk still boots after the process was killed and started aga
   expect(after.reports).toMatchObject([{ hostname: 'node-0' }])
 })
 
+test(
+  'a first boot continues in the next process, at whatever write of it the process ends',
+  { timeout: 120_000 },
+  async () => {
+    let at = 1
+    for (let isWhole = false; !isWhole; at++) {
+      const id = `m${at}`
+      const probe = new Probe()
+      await using before = await lab({ probe })
+      const machine = await before.machines.create({ ...spec({ kind: 'file' }), id })
+      await install(machine, CONFIG)
+      let writes = 0
+      let closing: PromiseLike<void> | undefined
+      using _ending = probe.attach((point, next) => {
+        if (point.kind === 'disk-write' && point['machine'] === id && ++writes === at)
+          closing = before.machines[Symbol.asyncDispose]()
+        return next()
+      })
+      await machine.setBoot({ kind: 'disk' })
+      await machine.setPower('reboot')
+      while (!closing && !machine.boot()) await new Promise((resolve) => setTimeout(resolve, 1))
+      isWhole = !closing
+      await closing
+      await using after = await lab({ seed: 2 })
+      const same = after.machines.get(id)!
+      while (!same.boot()) await new Promise((resolve) => setTimeout(resolve, 1))
+      expect([at, same.boot()]).toMatchObject([at, { outcome: 'disk' }])
+      expect(same.firstBoot()).toMatchObject({ hostname: 'node-0', failure: null })
+      await after.machines.remove(id)
+    }
+    expect(at).toBeGreaterThan(5)
+  },
+)
+
 describe('coreos-installer on a machine', () => {
   const imageFile = fileURLToPath(new URL('../../images/coreos-metal.raw.xz', import.meta.url))
   const start = async (machine: Machine) => {

@@ -3,6 +3,7 @@ import { findBootable, type Bootable } from './bootable.js'
 import { firstBoot, type DiskBoot } from './first-boot.js'
 import type { BootingMachine } from '../machine-parts.js'
 import { laterBoot } from '../os/later-boot.js'
+import { SimulatorClosing } from '../ramdisk/ramdisk-session.js'
 
 /** Outcome of a boot from disk, with the system that runs. */
 export type DiskBootEnd =
@@ -32,13 +33,16 @@ export async function bootDisk(booting: BootingMachine, signal: AbortSignal): Pr
 export const findOnDisks = (booting: BootingMachine, signal: AbortSignal): Promise<Bootable | undefined> =>
   findBootable(booting.record.asBooted(), disksOfSystem(booting, signal), booting.record.state.efi, booting.parts)
 
-/** The disks, to which the system on the disk writes. */
+/**
+ * The disks, to which the system on the disk writes. When the process ends, an edit of a file system that has begun comes to
+ * its end: only a loss of power may leave half of it.
+ */
 const disksOfSystem = ({ record, disks }: BootingMachine, signal: AbortSignal) => {
   const user = {
     signal,
     writer: 'system',
     get isOver() {
-      return signal.aborted
+      return signal.aborted && !(signal.reason instanceof SimulatorClosing)
     },
   }
   return disks.forBoot(user, record.state.boot?.id ?? '')

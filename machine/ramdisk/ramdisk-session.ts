@@ -40,6 +40,13 @@ export class MachineUnreachable extends Error {
   readonly code = 'EHOSTUNREACH'
 }
 
+/** The process that simulates the machine ends; the machine itself has its power. */
+export class SimulatorClosing extends MachineUnreachable {
+  constructor() {
+    super('ironstage is closing')
+  }
+}
+
 /** Abort reason of a cancelled program. */
 class Cancelled extends Error {}
 
@@ -176,7 +183,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
 
   /** Ends the work of this process; a later process reports the programs as killed. */
   async abandon(): Promise<void> {
-    const reason = new MachineUnreachable('ironstage is closing')
+    const reason = new SimulatorClosing()
     this.#power.abort(reason)
     for (const entry of this.#runs.values()) if (!entry.log.ended) stop(entry, reason)
     await this.#programsEnded()

@@ -43,7 +43,7 @@ test('machines of a fleet are switched on, found, struck by a fault, and their B
   await form.getByLabel('Effect').selectOption('bmc-silent')
   await form.getByLabel('machine', { exact: true }).fill('machine-3')
   await form.getByRole('button', { name: 'Add', exact: true }).click()
-  await page.locator('.faults').getByText('bmc-silent').waitFor()
+  await page.locator('.faults').getByText('the BMC does not answer').waitFor()
   expect((await running.lab.faults()).faults).toMatchObject([{ match: { machine: 'machine-3' } }])
   expect(tab.wrong).toEqual([])
 })

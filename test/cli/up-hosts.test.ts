@@ -104,7 +104,7 @@ describe('the files of --hosts', () => {
     const complaint = (text: string) =>
       expect.poll(() => up.stderr, { timeout: 20_000 }).toContain(`refused, and not applied: ${folder}/${text}`)
     await put(folder, 'custom.yaml', 'kind: [oops\n')
-    await complaint('custom.yaml: document 1 (line 2 col 1): this is not YAML')
+    await complaint('custom.yaml: document 1 (line 1 col 12): this is not YAML')
     await put(folder, 'custom.yaml', host('custom', 2, `${CUSTOM}\n  imagee: {}`))
     await complaint(
       'custom.yaml: document 1, spec.imagee (line 10 col 3): strict decoding error: unknown field "spec.imagee"',

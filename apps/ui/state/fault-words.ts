@@ -24,7 +24,10 @@ const EFFECT_WORDS: EffectWords = {
   'disk-full': () => 'the disk has no space left',
   'disk-lies': () => 'the disk reports a write as done and loses it',
   'partitions-late': ({ ms }) => `new partitions appear ${exactLength(ms)} late`,
-  status: ({ status, body }) => `the answer is ${status}${body === undefined ? '' : ` with ${JSON.stringify(body)}`}`,
+  status: ({ status, body, headers = {} }) => {
+    const more = [...Object.keys(headers), ...(body === undefined ? [] : [JSON.stringify(body)])]
+    return `the answer is ${status}${more.length === 0 ? '' : ` with ${more.join(', ')}`}`
+  },
   'connection-reset': ({ when }) =>
     when === 'after' ? 'the request is carried out, and its answer is lost' : 'the connection is reset',
   hang: () => 'no answer comes',
