@@ -51,18 +51,19 @@ export function partsFrom(
 
 /**
  * Removes exchanges that depend on timing: requests without an answer because the machine powered off, lookups and
- * heartbeats
- * that met Ironic's lock and were repeated, and requests for the result of a running command.
+ * heartbeats that met Ironic's lock and were repeated, and requests for the result of a running command.
  */
 function heard(seen: readonly Seen[]): Seen[] {
   const answered = seen.filter((each) => {
     if (isLookup(each)) return each.status === 200
+    // Also one that comes while Ironic already works on an earlier one, which it answered.
+    if (isHeartbeat(each) && each.status === 409) return false
     return each.status !== 0 && !(each.from === 'ironic' && each.method === 'GET' && stillRunning(each.answer))
   })
   return answered.filter((each, index) => {
     const next = answered[index + 1]
     if (each.from === 'agent' && each.target === '/') return isLookup(next)
-    return each.from !== 'agent' || !each.target.startsWith('/v1/heartbeat') || next?.from === 'ironic'
+    return !isHeartbeat(each) || next?.from === 'ironic'
   })
 }
 
@@ -79,6 +80,8 @@ function withoutBeatsBetween(seen: readonly Seen[], wanted: readonly string[], l
     if (label(each) === wanted[distinct.length] || !each.target.startsWith('/v1/heartbeat')) distinct.push(each)
   return distinct
 }
+
+const isHeartbeat = ({ from, target }: Seen): boolean => from === 'agent' && target.startsWith('/v1/heartbeat')
 
 const isLookup = (each: Seen | undefined): boolean => each?.target.startsWith('/v1/lookup') ?? false
 
