@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import bcrypt from 'bcryptjs'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LabProcess } from './kit/lab-process.js'
 import { openBrowser, Tab } from './kit/tab.js'
@@ -49,17 +49,22 @@ test('a lost server is said within five seconds, and the page continues with the
   expect(tab.wrong).toEqual([])
 })
 
-test('a server that hangs is lost within five seconds, and its events are not missed', async () => {
-  await using running = await LabProcess.start(['--nodes', '2'])
-  await using tab = await Tab.open(browser, running.pageUrl, { failuresExpected: true })
-  const { page } = tab
-  await page.getByText('2 machines').waitFor()
+/** Stops the server's process until the page says, within five seconds, that the connection is lost. */
+async function lostWhileHanging(running: LabProcess, page: Page): Promise<void> {
   running.child.kill('SIGSTOP')
   try {
     await page.getByText('Connection lost').waitFor({ timeout: 5000 })
   } finally {
     running.child.kill('SIGCONT')
   }
+}
+
+test('a server that hangs is lost within five seconds, and its events are not missed', async () => {
+  await using running = await LabProcess.start(['--nodes', '2'])
+  await using tab = await Tab.open(browser, running.pageUrl, { failuresExpected: true })
+  const { page } = tab
+  await page.getByText('2 machines').waitFor()
+  await lostWhileHanging(running, page)
   await running.lab.enroll({ count: 1, prefix: 'later-' })
   await page.getByText('3 machines').waitFor({ timeout: 15_000 })
   expect(tab.wrong).toEqual([])
@@ -78,13 +83,7 @@ test('a server that hangs while the page still reads the lab is lost too', async
   })
   await page.reload()
   await page.getByText('2 machines').waitFor()
-  running.child.kill('SIGSTOP')
-  try {
-    await page.getByText('Connection lost').waitFor({ timeout: 5000 })
-  } finally {
-    running.child.kill('SIGCONT')
-    answer()
-  }
+  await lostWhileHanging(running, page).finally(answer)
   await page.getByText('Connection lost').waitFor({ state: 'hidden', timeout: 15_000 })
   expect(tab.wrong).toEqual([])
 })
