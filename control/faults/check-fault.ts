@@ -73,9 +73,15 @@ export function checkFault(fault: Fault): void {
     const unreached = routeProblem(fault, calls)
     if (unreached !== undefined) throw wrong(unreached, 'match another route, or leave the other condition out')
   }
+  const framing = effect.kind === 'status' && Object.keys(effect.headers ?? {}).find(isFramingHeader)
+  if (framing)
+    throw wrong(`the header ${framing} follows from the body`, 'leave it out; truncated-body breaks an answer off')
   if ('ms' in effect && !(effect.ms >= 0 && effect.ms <= MAX_EFFECT_TIME))
     throw wrong(`the effect takes ${effect.ms} ms, which is not a valid lab time`, 'name at most a hundred years')
 }
+
+/** True for a header by which HTTP finds the end of a body. */
+const isFramingHeader = (name: string): boolean => /^(content-length|transfer-encoding|connection)$/i.test(name)
 
 /** `POST /v1/nodes/:id` as method and parts. */
 export function routeOf(route: string): { method: string | undefined; parts: readonly string[] } {

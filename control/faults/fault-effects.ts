@@ -115,12 +115,10 @@ interface EffectFacts {
 /** Members of an effect that takes a length of time. */
 const LENGTH = { members: { for: DURATION }, required: ['for'] } as const
 
-/** Headers of an answer by name; HTTP's own follow from the body. */
+/** Headers of an answer by name. */
 const HEADERS: TypedSchema = {
   type: 'object',
-  propertyNames: {
-    pattern: "^(?!(?:[Cc]ontent-[Ll]ength|[Tt]ransfer-[Ee]ncoding|[Cc]onnection)$)[\\w!#$%&'*+.^`|~-]+$",
-  },
+  propertyNames: { pattern: "^[\\w!#$%&'*+.^`|~-]+$" },
   additionalProperties: { type: 'string', pattern: '^[\\x20-\\x7e]*$' },
 }
 

@@ -77,6 +77,10 @@ describe('a fault that can never strike is refused, with what keeps it from it',
     ['times is Infinity', { match: {}, effect: SILENT, times: Infinity }],
     ['after is -1', { match: {}, effect: SILENT, after: -1 }],
     ['the effect takes 1e+300 ms', { match: {}, effect: { kind: 'bmc-dark', ms: 1e300 } }],
+    [
+      'the header CONTENT-length follows from the body',
+      { match: {}, effect: { kind: 'status', status: 403, headers: { 'CONTENT-length': '5' } } },
+    ],
     ['between ends before it begins', { match: {}, effect: SILENT, between: [2, 1] }],
   ])('with the sentence: %s', async (message, fault) => {
     await using lab = await createStagedLab()
