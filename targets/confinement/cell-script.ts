@@ -81,7 +81,7 @@ own=${quotedPath(root)}/run/ironstage
 # The lock file is made here because the command itself cannot create files in this folder.
 [ -e "$base/install.lock" ] || : >"$base/install.lock"
 # The first process of the cell says here that it is ready, or why not; without a word its end closes the pipe.
-command exec 4<>"$d/cell" 3<"$d/cell" || refuse 'a pipe could not be made'
+command exec 4<>"$p/cell" 3<"$p/cell" || refuse 'a pipe could not be made'
 hold_disks
 cell_devices
 cell_had=$devices

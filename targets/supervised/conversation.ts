@@ -7,7 +7,7 @@ import {
   type Logger,
   type Random,
 } from '../../base/runtime/index.js'
-import { LinkLost, type LoginShell } from './login-shell.js'
+import { LinkLost, PLAIN_SHELL, type LoginShell } from './login-shell.js'
 import { drainStream, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './answer-records.js'
 import { GREETING, HELLO, RUNS, wrapScript } from './supervised-scripts.js'
@@ -18,7 +18,7 @@ import { ERRORS } from '../errors.js'
 export type Envelope = (script: Uint8Array) => Promise<{ line: string; stdin: Uint8Array }>
 
 /** Envelope for a user who already has the needed rights. */
-const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: 'exec /bin/sh', stdin: bytes })
+const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: PLAIN_SHELL, stdin: bytes })
 
 export interface ConversationOptions {
   shell: LoginShell
