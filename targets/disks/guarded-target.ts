@@ -7,6 +7,7 @@ import { RunRefused } from '../supervised/supervised-run.js'
 import type { CellText } from '../supervised/supervised-scripts.js'
 import type { TaggedLine } from '../supervised/tagged-lines.js'
 import { cellText } from '../confinement/cell-script.js'
+import { endTreesScript, sharedCellText, sharesTree } from '../confinement/shared-tree.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
 import type { CellNeeds } from '../confinement/needs.js'
 import { disksScript, guardScript, holdScript, quietResolveScript, visibleScript } from './guard-script.js'
@@ -24,7 +25,7 @@ interface ReplacedProgram {
   after: readonly string[]
 }
 
-export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
+export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath' | 'farewell'> {
   /** Name for messages: `local:/dev/disk/by-id/...`. */
   name: string
   /** Disks that may be written; all others are hidden, and refused even on a disposable target. */
@@ -114,6 +115,9 @@ class DiskGuard {
   readonly #standIns: ReadonlyMap<string, string>
   /** Folder of the runs on the target, from its first answer on. */
   #runsFolder: string | undefined
+  /** Word in the names of the trees that its commands share. */
+  readonly #session: string
+  #hasTrees = false
   /** Kernel names of the policy's disks, as last found. */
   #visibleNames: ReadonlySet<string> = new Set()
 
@@ -126,10 +130,12 @@ class DiskGuard {
       folders: [],
     }
     this.#standIns = standInSerials(options.disks)
+    this.#session = Buffer.from(options.random.bytes(8)).toString('hex')
     this.supervised = new SupervisedExecutor({
       ...options,
       prepare: (command) => this.#prepare(command),
       allowPath: (path) => this.#allowPath(path),
+      farewell: () => (this.#hasTrees ? endTreesScript(this.#session) : ''),
     })
   }
 
@@ -178,16 +184,21 @@ class DiskGuard {
   }
 
   /** @param unresolved true when no guard finds the disks before the command runs */
-  #cellOf({ argv }: TargetCommand, needs: CellNeeds, unresolved: boolean, confinement: Confinement): CellText {
+  #cellOf({ argv, stdin }: TargetCommand, needs: CellNeeds, unresolved: boolean, confinement: Confinement): CellText {
     const { disks } = this.#options
-    return cellText({
+    const parts = {
       policy: confinement.devices,
       filtering: confinement.filtering,
       needs,
       root: this.#root,
       links: argv.some((word) => word.includes('/dev/disk/')),
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
-    })
+    }
+    const hidden = [STEP_FILES, this.#runsFolder ?? STEP_FILES]
+    if (!unresolved || !sharesTree({ argv, needs, hasInput: stdin !== undefined, hidden }, parts))
+      return cellText(parts)
+    this.#hasTrees = true
+    return sharedCellText(parts, this.#session)
   }
 
   #allowPath(path: string): void {

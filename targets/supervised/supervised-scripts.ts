@@ -90,6 +90,7 @@ mkdir -p "$base/${RUNS}/.new"
 find "$base/${RUNS}" -mindepth 2 -maxdepth 2 -type f -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
 find "$base" -maxdepth 2 ! -path "$base/${RUNS}/*" ! -path "$base/mnt/*" \\( -type f -name '*.ign' -o -name 'staged-*' -o -path '*/.new/*' -o -path '*/.read/*' -o -path '*/images/*' \\) -mtime +0 -exec rm -rf {} + 2>/dev/null
 find "$base/${RUNS}/.new" "$base/${RUNS}/.read" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} + 2>/dev/null
+find "$base/${RUNS}" -mindepth 1 -maxdepth 1 -name '.tree-*' -mmin +1 2>/dev/null | while read -r old; do rm -f "$old/holder" "$old/mounts" "$old/fstab"; rmdir "$old/root" "$old"; done 2>/dev/null
 find "$base/mnt" -mindepth 1 -maxdepth 1 -type d -mtime +0 -exec rmdir {} + 2>/dev/null
 printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
 
