@@ -69,13 +69,14 @@ shared_text=${shellWord(commandText(parts))}
 [ -z "$tree_pid" ] || {
 ${printedFilter(parts.filtering!, parts.needs)}
 } >"$p/filter" || tree_pid=`,
-    // Opened before it is looked at: the number of a process that has ended goes to another one.
-    enter: `if [ -n "$tree_pid" ] && command exec 6<"/proc/$tree_pid/ns/mnt" && start_of "$tree_pid" && [ "$start" = "$tree_since" ]; then
+    // Opened before it is looked at: the number of a process that has ended goes to another one. Where the target is in a
+    // chroot, the root of the namespace is another folder than that of the tree.
+    enter: `if [ -n "$tree_pid" ] && command exec 6<"/proc/$tree_pid/ns/mnt" 5<"/proc/$tree_pid/root" && start_of "$tree_pid" && [ "$start" = "$tree_since" ]; then
     [ -z "$policy_group" ] || exec 7>"$policy_group/command/cgroup.procs"
     IFS='
 '
     set -f
-    exec $leader $policy_words nsenter --mount=/proc/self/fd/6 unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$shared_text" cell "$policy_group" "$@" 9>&2 2>"$d/cell.err" 3<&- 5<&- 8<"$p/filter"
+    exec $leader $policy_words nsenter --mount=/proc/self/fd/6 --root=/proc/self/fd/5 unshare --mount --pid --fork --kill-child --ipc --uts sh -c "$shared_text" cell "$policy_group" "$@" 9>&2 2>"$d/cell.err" 3<&- 8<"$p/filter"
   fi
   ${whole.enter}`,
   }
@@ -132,7 +133,7 @@ make_tree() {
       rmdir "$tree/root" "$tree"
     ) 8>&1 >/dev/null 2>&1 </dev/null 3<&- 4<&- 5<&- 6<&- 7<&- 9<&- &
   )
-  [ -n "$tree_pid" ] && start_of "$tree_pid" && nsenter "--mount=/proc/$tree_pid/ns/mnt" true 2>/dev/null || {
+  [ -n "$tree_pid" ] && start_of "$tree_pid" && nsenter "--mount=/proc/$tree_pid/ns/mnt" "--root=/proc/$tree_pid/root" ls -d /run/ironstage-cell >/dev/null 2>&1 || {
     [ -z "$tree_pid" ] || kill "$tree_pid"
     return 1
   }
