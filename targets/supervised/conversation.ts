@@ -23,6 +23,8 @@ const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: PLAIN_SHELL,
 export interface ConversationOptions {
   shell: LoginShell
   envelope?: Envelope
+  /** Answer to the first script where another conversation with the target has it already. */
+  facts?: TargetFacts
   /** Folder of runs on the target; by default the first that the target can write, `/run/ironstage` if possible. */
   folder?: string
   /** Wait for a lost link, in milliseconds; ten minutes by default. */
@@ -84,7 +86,8 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options
-    const { signal } = options
+    const { signal, facts } = options
+    if (facts) this.#facts = Promise.resolve(facts)
     const close = () => this.#closing.abort(signal!.reason)
     if (signal?.aborted) close()
     else signal?.addEventListener('abort', close, { once: true, signal: this.#closing.signal })

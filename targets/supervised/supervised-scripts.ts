@@ -118,7 +118,7 @@ await_news() {
  */
 const HEAR_NEWS = `exec 8<>"$p/news"
   # A moment lasts longer after a while. It looks for the script, which may be killed.
-  ( n=0; while kill -0 $$; do [ "$n" -ge 30 ] && nap 0.2 || nap 0.05; n=$((n + 1)); echo >&8; done ) >/dev/null 2>&1 &
+  ( n=0; while kill -0 $$; do [ "$n" -ge 10 ] && nap 0.2 || nap 0.1; n=$((n + 1)); echo >&8; done ) >/dev/null 2>&1 &
   await_news() { read -r news <&8; }`
 
 export interface StartParts {
@@ -272,7 +272,7 @@ ${printfCommands(program)}
     fi
   fi
   i=0
-  while [ ! -d "$d" ] && [ "$i" -lt 150 ]; do await_news; i=$((i + 1)); done
+  while [ ! -d "$d" ] && [ "$i" -lt 60 ]; do await_news; i=$((i + 1)); done
   [ -d "$d" ] || { printf 'f %s\\n' 'the run did not start'; exit 0; }
 fi
 ${followScript(0, 0)}`
