@@ -10,6 +10,7 @@ import { cellText } from '../confinement/cell-script.js'
 import { endTreesScript, sharedCellText, sharesTree } from '../confinement/shared-tree.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
 import type { CellNeeds } from '../confinement/needs.js'
+import { askingOnce, GENERATION_SCRIPT } from './asked-once.js'
 import { disksScript, guardScript, holdScript, quietResolveScript, visibleScript } from './guard-script.js'
 import { hidingDisks, type Visible } from './visible-disks.js'
 import { checkCommand, type Allowances } from './check-command.js'
@@ -91,7 +92,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     name,
     clock,
     disks: { mayWrite: (disk) => guard.mayWrite(disk.name) },
-    executor: withUserErrors(visibleOnly, name),
+    executor: askingOnce(withUserErrors(visibleOnly, name), { generation: () => guard.generation(), clock }),
     ...defined({ readsPartitions: options.readsPartitions, installerFails: options.installerFails }),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => options.allow.includes(capability),
@@ -147,6 +148,12 @@ class DiskGuard {
     const lines = await this.#look(visibleScript(this.#options.disks))
     this.#visibleNames = new Set(lines.flatMap(({ tag, text }) => (tag === 'v' ? [text] : [])))
     return { names: this.#visibleNames, standIns: this.#standIns }
+  }
+
+  /** Word that changes with every event of a device; null where none follows a write. */
+  async generation(): Promise<string | null> {
+    const lines = await this.supervised.lines(GENERATION_SCRIPT)
+    return lines.find(({ tag }) => tag === 's')?.text ?? null
   }
 
   async findDisks(): Promise<FoundDisk[]> {
