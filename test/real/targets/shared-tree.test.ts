@@ -1,14 +1,14 @@
 import { chmod, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silent, systemClock, systemRandom } from '../../../base/runtime/index.js'
 import { runToEnd } from '../../../steps/index.js'
 import { openLocalTarget, openSshTarget, parsePins, parseSshTarget, type Executor } from '../../../targets/index.js'
 import { AttackedHost } from './attacked-host.js'
 import { attacked } from './attacking.js'
 import { MachineWithDisk } from '../machine-with-disk.js'
-import { tool } from '../peers.js'
+import { debianProgram, tool } from '../peers.js'
 
 /**
  * Attacks from one command on those after it, and on the tree that they share. A program `stat` that runs a shell stands for
@@ -27,11 +27,9 @@ beforeAll(async () => {
   await chmod(join(path, 'stat'), 0o755)
   await writeFile(join(place, 'named.img'), '')
   await truncate(join(place, 'named.img'), 16 * 2 ** 20)
+  await debianProgram('sgdisk', 'gdisk')
 })
 afterAll(() => rm(place, { recursive: true, force: true }))
-// Those of files that ran before have a few seconds left.
-beforeEach(() => eventually(async () => expect(await heldTrees()).toEqual([])))
-
 function local() {
   const environment = { ...process.env, PATH: `${path}:${process.env['PATH']}:/usr/sbin:/sbin` }
   const where = join(place, 'named.img')
@@ -55,9 +53,21 @@ async function script(text: string): Promise<string> {
 
 const outside = async (text: string) => (await tool('sh', '-c', text)).stdout
 
-/** Processes that hold trees, by number. */
-const heldTrees = async (): Promise<string[]> =>
-  (await outside(`cat ${RUNS}/.tree-*/holder 2>/dev/null | sed -n 'n;s/ .*//p'`)).split('\n').filter(Boolean)
+/** Trees of a disk: their folders, and the processes that hold them. Other sessions of this host may have trees. */
+async function heldTrees({ disk }: { disk: { path: string } }): Promise<{ folder: string; holder: string }[]> {
+  const name = disk.path.replace('/dev/', '')
+  const lines = await outside(
+    `for f in ${RUNS}/.tree-*/holder; do { read -r devices && read -r pid since; } <"$f" && echo "$f $pid $devices"; done`,
+  )
+  return lines.split('\n').flatMap((line) => {
+    const [file, holder, ...devices] = line.split(' ')
+    return devices.some((device) => device.startsWith(`${name}:`)) ? [{ folder: dirname(file!), holder: holder! }] : []
+  })
+}
+
+/** Shows what is left of a tree. */
+const leftOf = (trees: readonly { folder: string; holder: string }[]) =>
+  outside(`ls -d ${trees.map(({ folder, holder }) => `${folder} /proc/${holder}`).join(' ')}`)
 
 /** Waits until an expectation holds. */
 async function eventually(expectation: () => Promise<void>): Promise<void> {
@@ -73,29 +83,30 @@ async function eventually(expectation: () => Promise<void>): Promise<void> {
 const WELL = { kind: 'exited', code: 0 }
 
 test('commands share one tree, which ends with their session and leaves nothing', async () => {
+  const trees: { folder: string; holder: string }[] = []
   {
     await using opened = await local()
     const { executor } = opened.target
     expect((await shared(executor, 'echo one')).stdout).toBe('one\n')
-    const [holder, ...others] = await heldTrees()
-    expect([holder, others]).toEqual([expect.stringMatching(/^\d+$/), []])
+    trees.push(...(await heldTrees(opened)))
+    expect(trees).toHaveLength(1)
     await Promise.all(Array.from({ length: 4 }, () => shared(executor, 'echo more')))
     await runToEnd(executor, ['lsblk', '--json'], { effect: 'reads' })
-    expect(await heldTrees()).toEqual([holder])
+    expect(await heldTrees(opened)).toEqual(trees)
     // Another program may make files in /run, and has its own.
     const { exit } = await runToEnd(executor, ['sh', '-c', 'echo x >/run/x'], { effect: 'reads' })
     expect(exit).toEqual(WELL)
     expect((await shared(executor, '[ -e /run/x ] || echo none')).stdout).toBe('none\n')
   }
-  await eventually(async () => expect(await outside(`ls -d ${RUNS}/.tree-*`)).toBe(''))
+  await eventually(async () => expect(await leftOf(trees)).toBe(''))
 })
 
 test('a tree ends by itself when everything else was killed', async () => {
   await using opened = await local()
   await shared(opened.target.executor, 'true')
-  const [holder] = await heldTrees()
-  expect(holder).toMatch(/^\d+$/)
-  await eventually(async () => expect(await outside(`ls -d ${RUNS}/.tree-* /proc/${holder}`)).toBe(''))
+  const trees = await heldTrees(opened)
+  expect(trees).toHaveLength(1)
+  await eventually(async () => expect(await leftOf(trees)).toBe(''))
 })
 
 test('a tree is made anew when the target has other mounts, its holder was killed, or the disk has other partitions', async () => {
@@ -104,17 +115,17 @@ test('a tree is made anew when the target has other mounts, its holder was kille
   const folder = join(place, 'other-mount')
   await mkdir(folder)
   expect((await shared(executor, `ls ${folder}`)).stdout).toBe('')
-  const before = await heldTrees()
+  const before = await heldTrees(opened)
   await outside(`mount -t tmpfs none ${folder} && : >${folder}/there`)
   try {
     expect((await shared(executor, `ls ${folder}`)).stdout).toBe('there\n')
-    expect(await heldTrees()).not.toEqual(before)
+    expect(await heldTrees(opened)).not.toEqual(before)
   } finally {
     await outside(`umount ${folder}`)
   }
   await shared(executor, 'true')
-  const [holder] = await heldTrees()
-  await outside(`kill -9 ${holder}`)
+  const [killed] = await heldTrees(opened)
+  await outside(`kill -9 ${killed!.holder}`)
   expect((await shared(executor, 'echo well')).stdout).toBe('well\n')
   await runToEnd(executor, ['sgdisk', '--new=1:2048:+4M', opened.disk.path], { effect: 'writes' })
   await runToEnd(executor, ['partx', '--update', opened.disk.path], { effect: 'writes' })
@@ -139,7 +150,7 @@ describe('an attack from a tree that is shared', () => {
     const before = await host.state()
     await using opened = await local()
     expect(await attacked(opened.target.executor, host, opened.disk.path, undefined, 'stat')).toEqual([])
-    expect(await heldTrees()).toHaveLength(1)
+    expect(await heldTrees(opened)).toHaveLength(1)
     expect(await host.state()).toBe(before)
   })
 
@@ -163,12 +174,12 @@ export LEFT=1; ipcmk -M 64; hostname left; cd /run/tmp; echo left`
     const look = `for p in ${places.join(' ')}; do for f in left folder link pipe late; do [ ! -e $p/$f ] && [ ! -L $p/$f ] || echo $p/$f; done; done
 echo $LEFT $(ls -d /proc/[0-9]* | wc -l) $(ipcs -m | grep -c '^0x') $(ls /dev/pts) $(pwd); hostname`
     const clean = (await shared(executor, look)).stdout
-    const [holder] = await heldTrees()
+    const trees = await heldTrees(opened)
     const during = executor.start({ argv: ['stat', await script(`${leave}; sleep 1`)], effect: 'reads' })
     expect((await shared(executor, look)).stdout).toBe(clean)
     expect(await (await during).exit).toEqual(WELL)
     expect((await shared(executor, look)).stdout).toBe(clean)
-    expect(await heldTrees()).toEqual([holder])
+    expect(await heldTrees(opened)).toEqual(trees)
     expect(await outside('ps -eo args | grep -c "[/]left\\|[/]late"')).toBe('0\n')
   })
 
@@ -176,10 +187,10 @@ echo $LEFT $(ls -d /proc/[0-9]* | wc -l) $(ipcs -m | grep -c '^0x') $(ls /dev/pt
     await using opened = await local()
     const { executor } = opened.target
     await shared(executor, 'true')
-    const [holder] = await heldTrees()
+    const trees = await heldTrees(opened)
     const attacks = [
       'kill -STOP -1; kill -9 -1',
-      `kill -9 ${holder}; kill -STOP ${holder}; kill -9 1`,
+      `kill -9 ${trees[0]!.holder}; kill -STOP ${trees[0]!.holder}; kill -9 1`,
       '(sleep 0.5; kill -CONT $$) & kill -STOP $$',
       'for n in 0 1 2 3 4 5 6 7 8 9 10 11 12; do echo 1 >&$n; cat <&$n; done',
       `echo '1 1' >${RUNS}/.tree-x/holder; rm -rf ${RUNS} /run/ironstage-cell /run/udev /dev/*; umount -l / /dev /run /proc`,
@@ -193,7 +204,7 @@ echo $LEFT $(ls -d /proc/[0-9]* | wc -l) $(ipcs -m | grep -c '^0x') $(ls /dev/pt
       const run = await executor.start({ argv: ['stat', await script(attack)], effect: 'reads' })
       expect([attack, (await shared(executor, 'echo well')).stdout]).toEqual([attack, 'well\n'])
       await run.exit
-      expect([attack, await heldTrees()]).toEqual([attack, [holder]])
+      expect([attack, await heldTrees(opened)]).toEqual([attack, trees])
       expect([
         attack,
         (await shared(executor, 'ls /dev /run /run/tmp /dev/shm | grep -c -e "^x$" -e full2')).stdout,
