@@ -49,6 +49,7 @@ test('a listing is asked once, while nothing changes', async () => {
   expect(await ask('udevadm', 'settle')).toBe('second')
   expect(await asked()).toEqual(['asked --json', 'asked', 'asked settle'])
   state.generation = '2'
+  state.now = 300
   expect(await ask('lsblk', '--json')).toBe('second')
   state.now = 6000
   await ask('lsblk', '--json')
@@ -72,6 +73,7 @@ test('a command that writes, an answer that failed, and a target that tells of n
   expect(await asked()).toHaveLength(6)
   await writeFile(join(place, 'code'), '0')
   state.generation = null
+  state.now = 300
   await ask('lsblk')
   await ask('lsblk')
   expect(await asked()).toHaveLength(8)

@@ -4,6 +4,8 @@ import { mountPointUse } from './mount-points.js'
 
 /** Time for which an answer is given again, even if nothing seems to have changed. */
 const LONGEST = seconds(5)
+/** Time for which the target is not asked again whether a device had an event: several questions come at once. */
+const RECENT = 250
 /** Longest answer that is stored, in bytes. */
 const MAX_ANSWER = 2 ** 20
 
@@ -43,6 +45,7 @@ class Answers {
   readonly #stored = new Map<string, StoredAnswer>()
   /** Commands under way that may write. */
   #writing = 0
+  #known: { generation: string | null; at: number } | null = null
 
   constructor(executor: Executor, options: AskedOnceOptions) {
     this.#executor = executor
@@ -51,22 +54,37 @@ class Answers {
 
   async start(command: TargetCommand): Promise<RunningCommand> {
     if (!isListing(command)) return mayChange(command) ? this.#change(command) : this.#executor.start(command)
-    const generation = await this.#options.generation()
-    if (generation === null) return this.#executor.start(command)
     const question = JSON.stringify(command.argv)
     const stored = this.#stored.get(question)
+    const generation = await this.#generation(stored !== undefined)
+    if (generation === null) return this.#executor.start(command)
     const now = this.#options.clock.now()
     if (stored?.generation === generation && now - stored.at < LONGEST && this.#writing === 0) return repeated(stored)
     const run = await this.#executor.start(command)
     return this.#storing(run, question, generation, now)
   }
 
+  /**
+   * An older generation than the present one is good enough to store an answer with, which is then not given again.
+   *
+   * @param present true if the target is asked
+   */
+  async #generation(present: boolean): Promise<string | null> {
+    const { clock, generation } = this.#options
+    const known = this.#known
+    const at = clock.now()
+    if (known && (!present || at - known.at < RECENT)) return known.generation
+    const found = await generation()
+    this.#known = { generation: found, at }
+    return found
+  }
+
   async #change(command: TargetCommand): Promise<RunningCommand> {
-    this.#stored.clear()
+    this.#clear()
     this.#writing++
     const over = () => {
       this.#writing--
-      this.#stored.clear()
+      this.#clear()
     }
     try {
       const run = await this.#executor.start(command)
@@ -76,6 +94,11 @@ class Answers {
       over()
       throw error
     }
+  }
+
+  #clear(): void {
+    this.#stored.clear()
+    this.#known = null
   }
 
   /** Stores the answer once it was read to its end. */
