@@ -2,6 +2,7 @@
 export {
   type Clock,
   withClockHeld,
+  withWorkStopped,
   hours,
   minutes,
   type MovableClock,
