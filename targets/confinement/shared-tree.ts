@@ -36,10 +36,11 @@ export interface SharingCommand {
   hidden: readonly string[]
 }
 
-/** Whether a command can share a tree; otherwise it has a copy of its own. */
+/** True for a command that can share a tree; any other has a copy of its own. */
 export function sharesTree({ argv, needs, hasInput, hidden }: SharingCommand, parts: CellParts): boolean {
   // Sockets are covered up by name only as long as they are known.
   if (parts.filtering === null || parts.root !== '' || parts.links || hasInput) return false
+  // Beside these two it may need nothing.
   const { network, udevControl, ...more } = needs
   const least = { ...READ_ONLY_NEEDS, network, udevControl }
   if (JSON.stringify({ ...least, ...more }) !== JSON.stringify(least)) return false
@@ -71,7 +72,7 @@ ${printedFilter(parts.filtering!, parts.needs)}
 } >"$p/filter" || tree_pid=`,
     // Opened before it is looked at: the number of a process that has ended goes to another one. Where the target is in a
     // chroot, the root of the namespace is another folder than that of the tree.
-    enter: `if [ -n "$tree_pid" ] && command exec 6<"/proc/$tree_pid/ns/mnt" 5<"/proc/$tree_pid/root" && start_of "$tree_pid" && [ "$start" = "$tree_since" ]; then
+    enter: `if [ -n "$tree_pid" ] && { command exec 6<"/proc/$tree_pid/ns/mnt" 5<"/proc/$tree_pid/root"; } 2>/dev/null && start_of "$tree_pid" && [ "$start" = "$tree_since" ]; then
     [ -z "$policy_group" ] || exec 7>"$policy_group/command/cgroup.procs"
     IFS='
 '
@@ -133,6 +134,7 @@ make_tree() {
       rmdir "$tree/root" "$tree"
     ) 8>&1 >/dev/null 2>&1 </dev/null 3<&- 4<&- 5<&- 6<&- 7<&- 9<&- &
   )
+  case $tree_pid in *[!0-9]*) tree_pid= ;; esac
   [ -n "$tree_pid" ] && start_of "$tree_pid" && nsenter "--mount=/proc/$tree_pid/ns/mnt" "--root=/proc/$tree_pid/root" ls -d /run/ironstage-cell >/dev/null 2>&1 || {
     [ -z "$tree_pid" ] || kill "$tree_pid"
     return 1
@@ -142,7 +144,8 @@ make_tree() {
 }`
 
 /** Runs as `tree D DEVICES DISKS` in a mount namespace of its own, prints its process id when that is a tree, and sleeps. */
-const TREE = `d=$1 devices=$2 disks=$3
+const TREE = `exec 3>&1 >/dev/null
+d=$1 devices=$2 disks=$3
 base=\${d%/*/*} own=/run/ironstage new=$d/root fstab=$d/fstab
 fail() { exit 126; }
 mount_listed() { mount -a -T "$fstab" || fail; }
@@ -172,8 +175,8 @@ cd "$new" && pivot_root . run/tmp || fail
 cd /
 # What it has seen of processes goes last, since umount looks there.
 umount -l /run/tmp /proc || fail
-printf '%s\\n' "$pid"
-exec sleep ${LIFETIME} >/dev/null`
+printf '%s\\n' "$pid" >&3
+exec sleep ${LIFETIME} 3>&-`
 
 /** Runs as the first process of the new namespaces, in a copy of the tree: `cell GROUP COMMAND...`. */
 const commandText = ({ needs, filtering }: CellParts): string => `group=$1

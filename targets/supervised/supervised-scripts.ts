@@ -272,7 +272,7 @@ ${printfCommands(program)}
     fi
   fi
   i=0
-  while [ ! -d "$d" ] && [ "$i" -lt 60 ]; do await_news; i=$((i + 1)); done
+  while [ ! -d "$d" ] && [ "$i" -lt 150 ]; do await_news; i=$((i + 1)); done
   [ -d "$d" ] || { printf 'f %s\\n' 'the run did not start'; exit 0; }
 fi
 ${followScript(0, 0)}`
