@@ -113,7 +113,7 @@ await_news() {
 `
 
 /**
- * Shell text for the script that starts a run: \`await_news\` then waits until the supervisor has news, or for a moment. Without
+ * Shell text for the script that starts a run: `await_news` then waits until the supervisor has news, or for a moment. Without
  * news a follower has to look again and again, and each look takes a program that sleeps.
  */
 const HEAR_NEWS = `exec 8<>"$p/news"
