@@ -10,10 +10,12 @@ import {
 } from '../../base/kubernetes/index.js'
 import {
   checkNesting,
+  markedLine,
   nearestWord,
   pointerParts,
   readNested,
   UserError,
+  wrongLine,
   yamlPlace,
   yamlProblem,
 } from '../../base/runtime/index.js'
@@ -32,7 +34,7 @@ export interface ManifestFinding {
   line: number | null
   column: number | null
   message: string
-  /** The line of a text that is not YAML, and a mark below its column; never of a file with a Secret. */
+  /** The line of an error, and a mark below its column; never of a Secret. */
   shown?: readonly string[]
 }
 
@@ -69,8 +71,11 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   if (!Array.isArray(documents)) return { manifests, findings }
   for (const [index, document] of documents.entries()) {
     const finding: ReadManifest['finding'] = (kind, path, message) => {
-      const { line = null, col: column = null } = yamlPlace(document, path, lines) ?? {}
-      return { kind, file, document: index + 1, path: fieldPathText(path), line, column, message }
+      const place = yamlPlace(document, path, lines)
+      const { line = null, col: column = null } = place ?? {}
+      const found = { kind, file, document: index + 1, path: fieldPathText(path), line, column, message }
+      const isShown = kind === 'error' && place !== undefined && document.get('kind') !== 'Secret'
+      return isShown ? { ...found, shown: markedLine(wrongLine(text, place)) } : found
     }
     if (document.errors.length > 0) {
       for (const error of document.errors) findings.push(syntaxFinding(finding, text, error))
@@ -117,9 +122,9 @@ function withoutKind(value: unknown): string {
 
 function syntaxFinding(finding: ReadManifest['finding'], text: string, error: YAMLError): ManifestFinding {
   const { line, col, message, shown } = yamlProblem(text, error)
-  const found: ManifestFinding = { ...finding('error', [], message), line, column: col }
-  // A line of a Secret may be its password.
-  return /\bkind\W+Secret\b/.test(text) ? found : { ...found, shown }
+  // A line of a Secret may be its password, and the kind of a broken document is unknown.
+  const isSecret = /\bkind\W+Secret\b/.test(text)
+  return { ...finding('error', [], message), line, column: col, shown: isSecret ? [] : shown }
 }
 
 /** Keys that a mapping has again, with their positions. */
