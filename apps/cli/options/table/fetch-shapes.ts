@@ -11,7 +11,7 @@ export const IMAGE_CACHE_SHAPES = {
     value: 'fetched|zstd|raw',
     description:
       'store cached images as fetched, recompressed to zstd, which installs faster, or decompressed, which installs fastest ' +
-      'and takes most room (default: fetched)',
+      'and takes the most space (default: fetched)',
     schema: { type: 'string', enum: ['fetched', 'zstd', 'raw'] },
   },
   'cache-size': {
