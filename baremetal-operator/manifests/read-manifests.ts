@@ -83,7 +83,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
     for (const { key, at } of repeatedKeys(document)) {
       const { line, col } = lines.linePos(at)
-      const message = `the key ${key} is there twice: kubectl sends the last one alone`
+      const message = `the key ${key} is there twice: kubectl sends only the last one`
       findings.push({ ...finding('note', [], message), line, column: col })
     }
     const read = readOrExplain(() => {

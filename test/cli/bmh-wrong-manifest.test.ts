@@ -136,7 +136,7 @@ describe('a manifest that is wrong', () => {
     const run = command(['bmh', 'explain', '-'], { stdin })
     expect(await run.ended).toBe(0)
     expect(run.stderr).toMatch(
-      /^standard input: note: document 1 \(line \d+ col 3\): the key online is there twice: kubectl sends the last one alone$/m,
+      /^standard input: note: document 1 \(line \d+ col 3\): the key online is there twice: kubectl sends only the last one$/m,
     )
   })
 
@@ -165,7 +165,7 @@ describe('a manifest that is wrong', () => {
     expect(run.stderr).toBe('')
     expect(run.stdout).toContain(`registering: `)
     expect(run.stdout).toContain(`  Validation error with BMC credentials: ${error}`)
-    expect(run.stdout).toContain('metal3/h does not get through.')
+    expect(run.stdout).toContain('metal3/h does not reach its final state.')
   })
 
   test('and a file that is missing is wrong usage', async () => {
