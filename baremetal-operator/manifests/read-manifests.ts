@@ -70,13 +70,8 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   const { value: documents } = parsed
   if (!Array.isArray(documents)) return { manifests, findings }
   for (const [index, document] of documents.entries()) {
-    const finding: ReadManifest['finding'] = (kind, path, message) => {
-      const place = yamlPlace(document, path, lines)
-      const { line = null, col: column = null } = place ?? {}
-      const found = { kind, file, document: index + 1, path: fieldPathText(path), line, column, message }
-      const isShown = kind === 'error' && place !== undefined && document.get('kind') !== 'Secret'
-      return isShown ? { ...found, shown: markedLine(wrongLine(text, place)) } : found
-    }
+    const maker = new FindingMaker({ file, text, document, lines, number: index + 1 })
+    const { finding } = maker
     if (document.errors.length > 0) {
       for (const error of document.errors) findings.push(syntaxFinding(finding, text, error))
       continue
@@ -98,6 +93,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     const { value } = read
     if (value === null) continue
     const kind = manifestKindOf(value)
+    maker.objectKind = kind
     if (kind === undefined) findings.push(finding('error', [], withoutKind(value)))
     else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], withoutCall(kind)))
     else {
@@ -108,6 +104,37 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
   }
   return { manifests, findings }
+}
+
+/** A document, and the file that it comes from. */
+interface DocumentSource {
+  file: string
+  text: string
+  document: Document
+  lines: LineCounter
+  /** Place of the document in its file, from 1. */
+  number: number
+}
+
+/** Makes the findings of one document. */
+class FindingMaker {
+  /** Kind that kubectl sends: of two keys `kind` the last. Undefined until it is read; then no line is shown. */
+  objectKind: string | undefined
+  readonly #source: DocumentSource
+
+  constructor(source: DocumentSource) {
+    this.#source = source
+  }
+
+  readonly finding: ReadManifest['finding'] = (kind, path, message) => {
+    const { file, text, document, lines, number } = this.#source
+    const place = yamlPlace(document, path, lines)
+    const { line = null, col: column = null } = place ?? {}
+    const found = { kind, file, document: number, path: fieldPathText(path), line, column, message }
+    const isKnown = this.objectKind !== undefined && this.objectKind !== 'Secret'
+    const isShown = kind === 'error' && place !== undefined && isKnown
+    return isShown ? { ...found, shown: markedLine(wrongLine(text, place)) } : found
+  }
 }
 
 function withoutCall(kind: string): string {

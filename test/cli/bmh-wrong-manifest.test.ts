@@ -14,6 +14,11 @@ describe('a manifest that is wrong', () => {
       'document 1, data.value (line 5 col 3): it is not base64; plain text belongs into stringData\n',
     ],
     [
+      'a value of a Secret that has two kinds',
+      notBase64.replace('kind: Secret', 'kind: BareMetalHost\nkind: Secret'),
+      'document 1, data.value (line 6 col 3): it is not base64; plain text belongs into stringData\n',
+    ],
+    [
       'an address with an account, whose line is not shown',
       wrong('').replace('redfish-virtualmedia://', 'redfsh://root:hush@'),
       "document 1, spec.bmc.address (line 6 col 9): Unknown BMC type 'redfsh' for address redfsh://******@10.0.0.5/redfish/v1/Systems/1\n",
@@ -102,6 +107,7 @@ describe('a manifest that is wrong', () => {
     expect(await run.ended).toBe(1)
     expect(run.stdout).toBe('')
     expect(run.stderr).toContain(`standard input: ${expected}`)
+    expect(run.stderr).not.toContain('hush')
   })
 
   const beside = (kind: string, spec: string) =>

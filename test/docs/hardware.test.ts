@@ -58,6 +58,11 @@ describe('a hardware file is refused', () => {
   test.each([
     ['that is not YAML', 'cpus: [', /hardware\.yaml: this is not YAML: .*, in line 1: cpus: \[$/],
     ['with an alias for nothing', 'cpus: *x', /hardware\.yaml has the alias \*x and no anchor &x before it$/],
+    [
+      'of two documents',
+      'cpus: 3\n---\ncpus: 4\n',
+      /hardware\.yaml: there are several YAML documents, not one, in line 2: ---$/,
+    ],
     ['that is empty', '', /it must be object/],
     ['with an unknown key', 'cpus: 3\ncpu: 3', /it has an unknown key "cpu", in line 2: cpu: 3$/],
     [

@@ -15,7 +15,7 @@ export interface YamlProblem {
 }
 
 /** A word beside which a password may stand, or an address with an account. A `credentialsName` names a Secret. */
-const SECRET_SIGNS = /pass(word|phrase)|secret|token|credential(?!s?Name)|private.?key|:\/\/\S*@/i
+const SECRET_SIGNS = /pass(w(or)?d|phrase)|secret|token|signature|credential(?!s?Name)|private.?key|:\/\/\S*@/i
 
 /** A longer line is shown from here on, since the mark is to stay on the screen. */
 const MAX_SHOWN = 100
@@ -62,10 +62,11 @@ export function yamlProblem(text: string, { message, pos: [offset] }: YamlError)
   const found = wrongLine(text, { line: before.length, col: before.at(-1)!.length + 1 })
   // With `prettyErrors` the parser adds the place, and the lines there.
   const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
+  const isSeveral = reason.startsWith('Source contains multiple documents')
   return {
     line: found.line,
     col: found.col,
-    message: `this is not YAML: ${reason}`,
+    message: isSeveral ? 'there are several YAML documents, not one' : `this is not YAML: ${reason}`,
     shown: markedLine(found),
   }
 }
