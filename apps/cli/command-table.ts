@@ -48,6 +48,10 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     usage: 'agent',
     description: 'run one agent on a simulated machine for an Ironic elsewhere',
     options: takes.AGENT_OPTIONS,
+    descriptions: {
+      'ironic-url':
+        'Ironic to call; env takes the URL from OS_ENDPOINT or IRONIC_ENDPOINT (default: as the agent options say)',
+    },
     config: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
     load: async () => {
       const { agent } = await import('./commands/agent-command.js')

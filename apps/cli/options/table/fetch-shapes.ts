@@ -32,7 +32,7 @@ export const IMAGE_CACHE_SHAPES = {
   'image-key': {
     value: 'FILE',
     description:
-      'OpenPGP key, armoured, to accept image signatures from, besides those of Fedora and Red Hat; may be repeated',
+      'armoured OpenPGP key whose image signatures are accepted, besides those of Fedora and Red Hat; may be repeated',
     schema: OPTION_TEXTS_SCHEMA,
   },
 } as const satisfies Record<string, CommandOptionShape>
