@@ -85,10 +85,13 @@ export const ERRORS = defineCatalogue({
     sentence: 'coreos-installer was not found on PATH',
     remedy: 'install it, set its path with --installer PATH, or use --installer built-in on this host',
   },
-
   'no-room': {
     sentence: 'the target has too little memory for the image',
     remedy: 'leave out --stage-image',
+  },
+  'no-shell': {
+    sentence: 'this host has no shell, as in the container image of the server',
+    remedy: 'run the command on a host with /bin/sh',
   },
   'no-udev': {
     sentence: 'no udevd runs on the host',

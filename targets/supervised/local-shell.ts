@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { startFailure, type Clock } from '../../base/runtime/index.js'
+import { startFailure, UserError, type Clock } from '../../base/runtime/index.js'
+import { ERRORS } from '../errors.js'
 import { LinkLost, PLAIN_SHELL, type LoginShell, type ShellChannel } from './login-shell.js'
 
 const SHELL = '/bin/sh'
@@ -33,7 +34,7 @@ export function localShell(
         stdout: child.stdout,
         stderr: child.stderr,
         exit: new Promise((resolve, reject) => {
-          child.once('error', (cause) => reject(new LinkLost(`${command} could not be started`, { cause })))
+          child.once('error', (cause) => reject(startError(command, cause)))
           child.once('close', (code) => (cut ? reject(new LinkLost('the shell was cut off')) : resolve(code)))
         }),
         cut: () => {
@@ -57,4 +58,16 @@ export function localShell(
       return channel
     },
   }
+}
+
+/** Codes of a start that fails each time: there is no such program, it is none, or it may not be run. */
+const LASTING_FAILURES: readonly unknown[] = ['ENOENT', 'ENOEXEC', 'EACCES']
+
+function startError(command: string, cause: NodeJS.ErrnoException): UserError {
+  const problem = `${command} could not be started`
+  if (!LASTING_FAILURES.includes(cause.code)) return new LinkLost(problem, { cause })
+  return new UserError('no-shell', `this host has no shell that runs: ${problem}`, {
+    cause,
+    remedy: ERRORS['no-shell'].remedy,
+  })
 }
