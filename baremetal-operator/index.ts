@@ -2,6 +2,7 @@
 export { type AppliedHost, AppliedHosts } from './controller/applied-hosts.js'
 export { BARE_METAL_OPERATOR_BEHAVIOURS } from './controller/baremetal-behaviours.js'
 export { runBareMetalOperator } from './controller/baremetal-operator.js'
+export { type HardwareDetails, hardwareDetails } from './controller/hardware-details.js'
 export { ERRORS } from './errors.js'
 export { explainHost, type ExplainOptions, type HostExplanation } from './explain/explain.js'
 export type { ExplainedCall } from './explain/explained-calls.js'

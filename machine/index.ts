@@ -21,7 +21,10 @@ export type { BmcLogPoint, LogEntry, LogKind } from './hardware/bmc-log.js'
 export { BOOT_OVERRIDES, type BootOption, type BootOverride, type BootTarget } from './hardware/boot-override.js'
 export { firmwareComponents } from './hardware/firmware-versions.js'
 export { type FirmwareAttribute, type FirmwareValue, settingProblem } from './hardware/firmware-settings.js'
-export { SWITCH_CHASSIS, switchPort } from './hardware/switch-port.js'
+export { announcedNeighbour, type AnnouncedNeighbour } from './hardware/lldp/announced-neighbour.js'
+export type { LldpNeighbour, LldpVlan } from './hardware/lldp/lldp-neighbour.js'
+export { lldpTlvs } from './hardware/lldp/lldp-frame.js'
+export { SWITCH_SYSTEMS, type SwitchSystemName } from './hardware/lldp/switch-systems.js'
 export { isDell } from './hardware/vendors.js'
 export {
   type RedfishSubscription,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { ErrorObject } from 'ajv'
 import { defined, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
@@ -22,6 +23,10 @@ type WrittenEntry = WrittenMachine & { count?: number; host?: string }
 export function readFleet(document: unknown, name: string): HardwareFleet {
   if (!hardwareCheck.accepts(document)) throw unusableHardware(name, mostSpecific(hardwareCheck.errors()))
   const { machines, ...machine } = document
+  for (const written of machines ?? [machine]) {
+    const problem = neighbourProblem(written)
+    if (problem !== undefined) throw unusableHardware(name, problem)
+  }
   if (!machines) return [{ hardware: hardwareOf(machine) }]
   if (Object.keys(machine).length > 0)
     throw unusableHardware(
@@ -47,12 +52,30 @@ function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
       disks: disks
         ? disks.map(({ size, ...disk }) => ({
             ...disk,
-            ...(size === undefined ? {} : { size: parseSize(`${size}`) }),
+            ...defined({ size: size === undefined ? undefined : sizeInBytes(size, disk.sectorSize) }),
           }))
         : undefined,
     }),
   }
 }
+
+/** A number counts bytes, of which whole sectors are used; sizes with a unit are rounded down to MiB. */
+const sizeInBytes = (size: string | number, sectorSize = 512): number =>
+  typeof size === 'number' ? size - (size % sectorSize) : parseSize(size)
+
+/** The first rule about neighbours that a machine breaks and the schema cannot express; undefined if none. */
+function neighbourProblem({ nics = [] }: WrittenMachine): string | undefined {
+  for (const [index, { lldp }] of nics.entries()) {
+    const wrong = lldp?.managementAddresses?.find((address) => isIP(address) === 0)
+    if (wrong !== undefined) return `nics.${index}.lldp has a management address ${wrong}, which is no IP address`
+    const long = lldp?.vlans?.find(({ name = '' }) => Buffer.byteLength(name) > MAX_VLAN_NAME)
+    if (long) return `nics.${index}.lldp has a VLAN whose name ${long.name} is longer than ${MAX_VLAN_NAME} bytes`
+  }
+  return undefined
+}
+
+/** Bytes of a VLAN's name (IEEE 802.1Q, D.2.3). */
+const MAX_VLAN_NAME = 32
 
 function mostSpecific([error]: readonly ErrorObject[]): string {
   const { instancePath, message, params } = error!

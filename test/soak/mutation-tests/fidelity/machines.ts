@@ -678,4 +678,11 @@ export const STREAM_MUTANTS = fidelityMutants('streams', [
     from: '    if (architecture === undefined) continue\n',
     to: "    if (architecture === undefined || architecture !== 'x86_64') continue\n",
   },
+  {
+    row: 'A switch sends LLDP frames every 30 s',
+    does: 'is waited for',
+    file: 'machine/programs/network/tcpdump.ts',
+    from: '  const frame = lldpFrame(neighbour)\n',
+    to: '  await clock.sleep(30_000, { signal })\n  const frame = lldpFrame(neighbour)\n',
+  },
 ])
