@@ -1,4 +1,5 @@
 /** BareMetal Operator: its manifests, its Ironic provisioner, its controllers. */
+export { HARDWARE_DETAILS } from './controller/annotations.js'
 export { type AppliedHost, AppliedHosts } from './controller/applied-hosts.js'
 export { BARE_METAL_OPERATOR_BEHAVIOURS } from './controller/baremetal-behaviours.js'
 export { runBareMetalOperator } from './controller/baremetal-operator.js'
@@ -8,6 +9,7 @@ export { explainHost, type ExplainOptions, type HostExplanation } from './explai
 export type { ExplainedCall } from './explain/explained-calls.js'
 export { fittingMachine } from './hardware/fitting-machine.js'
 export { hostManifestsOf } from './hardware/host-manifests.js'
+export { hardwareOfDetails, type KnownDetails } from './hardware/known-machine.js'
 export { manifestFindingLine } from './manifests/read-manifests.js'
 export { type WantedHost, wantedHosts } from './manifests/wanted-hosts.js'
 export { askMetal3Webhooks } from './webhooks/metal3-webhooks.js'

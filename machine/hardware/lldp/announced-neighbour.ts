@@ -1,4 +1,5 @@
 import type { NicSpec } from '../../machine-spec.js'
+import { linkLocalAddress } from '../link-local.js'
 import type { LldpVlan } from './lldp-neighbour.js'
 import { PLAIN_SWITCH, SWITCH_SYSTEMS, type SwitchSystem } from './switch-systems.js'
 
@@ -41,12 +42,4 @@ export function announcedNeighbour({ lldp }: Pick<NicSpec, 'lldp'>, index: numbe
     managementAddresses:
       neighbour.managementAddresses ?? (system.hasLinkLocalAddress ? [linkLocalAddress(chassis)] : []),
   }
-}
-
-/** Link-local IPv6 address of a MAC address (RFC 4291, appendix A). */
-function linkLocalAddress(mac: string): string {
-  const [first = 0, ...rest] = mac.split(':').map((byte) => Number.parseInt(byte, 16))
-  const bytes = [first ^ 2, ...rest.slice(0, 2), 0xff, 0xfe, ...rest.slice(2)]
-  const words = [0, 2, 4, 6].map((at) => ((bytes[at]! << 8) | bytes[at + 1]!).toString(16))
-  return `fe80::${words.join(':')}`
 }

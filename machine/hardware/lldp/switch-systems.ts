@@ -2,6 +2,8 @@
 export interface SwitchSystem {
   /** System description; null where none is sent. */
   readonly description: string | null
+  /** Matches the system descriptions of all its versions. */
+  readonly recognizedBy: RegExp | null
   /** Port ID of a port. @param at position of the port, from 1 */
   readonly port: (at: number) => string
   /** Subtype of a Port ID that is no MAC address: 5 is an interface's name, 7 is locally assigned. */
@@ -32,6 +34,7 @@ const byLocalName = (): 7 => 7
 /** The parts of LLDP that are required, and a system name. */
 export const PLAIN_SWITCH: SwitchSystem = {
   description: null,
+  recognizedBy: null,
   port: (at) => `Ethernet1/${at}`,
   portSubtype: byInterfaceName,
   portDescription: null,
@@ -53,6 +56,7 @@ export const SWITCH_SYSTEMS = {
   'arista-eos': {
     ...PLAIN_SWITCH,
     description: 'Arista Networks EOS version 4.26.5M running on an Arista Networks DCS-7280SR-48C6',
+    recognizedBy: /Arista Networks EOS/,
     port: (at) => `Ethernet${at}`,
     capabilities: { supported: BRIDGE_AND_ROUTER, enabled: BRIDGE },
     untaggedVlan: 1,
@@ -62,6 +66,7 @@ export const SWITCH_SYSTEMS = {
   junos: {
     ...PLAIN_SWITCH,
     description: 'Juniper Networks, Inc. ex4300-48t Ethernet Switch, kernel JUNOS 14.1X53-D46.7',
+    recognizedBy: /\bJUNOS\b/i,
     // The SNMP index of the interface, until `port-id-subtype interface-name` is set.
     port: (at) => `${524 + at}`,
     portSubtype: (port) => (/^\d+$/.test(port) ? 7 : 5),
@@ -73,12 +78,14 @@ export const SWITCH_SYSTEMS = {
   nxos: {
     ...PLAIN_SWITCH,
     description: 'Cisco Nexus Operating System (NX-OS) Software 9.3(10)',
+    recognizedBy: /NX-OS/,
     capabilities: { supported: BRIDGE_AND_ROUTER, enabled: BRIDGE_AND_ROUTER },
     untaggedVlan: 1,
   },
   cumulus: {
     ...PLAIN_SWITCH,
     description: 'Cumulus Linux version 4.1.0 running on quanta lb9',
+    recognizedBy: /Cumulus Linux/,
     port: (at) => `swp${at}`,
     portDescription: (at) => `swp${at}`,
     capabilities: { supported: BRIDGE_AND_ROUTER, enabled: BRIDGE_AND_ROUTER },
@@ -87,6 +94,7 @@ export const SWITCH_SYSTEMS = {
   sonic: {
     ...PLAIN_SWITCH,
     description: 'SONiC Software Version: SONiC.20230531.22',
+    recognizedBy: /SONiC/,
     // The alias of the port, by its lanes.
     port: (at) => `fortyGigE0/${4 * (at - 1)}`,
     portSubtype: byLocalName,
@@ -95,6 +103,7 @@ export const SWITCH_SYSTEMS = {
   'dell-os10': {
     ...PLAIN_SWITCH,
     description: 'Dell EMC Networking OS10 Enterprise',
+    recognizedBy: /\bOS10\b/,
     port: (at) => `ethernet1/1/${at}`,
     capabilities: { supported: BRIDGE_AND_ROUTER, enabled: BRIDGE_AND_ROUTER },
     untaggedVlan: 1,
@@ -104,10 +113,18 @@ export const SWITCH_SYSTEMS = {
   comware: {
     ...PLAIN_SWITCH,
     description: 'H3C Comware Platform Software, Software Version 7.1.045, Release 1005P09',
+    recognizedBy: /Comware/,
     port: (at) => `GigabitEthernet1/0/${at}`,
     timeToLive: 121,
     capabilities: { supported: BRIDGE_AND_ROUTER, enabled: BRIDGE_AND_ROUTER },
   },
 } as const satisfies Record<string, SwitchSystem>
 
+/** Network operating system of a switch, as hardware files name it. */
 export type SwitchSystemName = keyof typeof SWITCH_SYSTEMS
+
+/** The system that describes itself so; undefined for an unknown one. */
+export const switchSystemOf = (description: string): SwitchSystemName | undefined =>
+  switchSystemNames.find((name) => SWITCH_SYSTEMS[name].recognizedBy.test(description))
+
+const switchSystemNames = Object.keys(SWITCH_SYSTEMS) as SwitchSystemName[]
