@@ -5,8 +5,7 @@ import type { HardwareFleet, MachineHardware } from '../../machine/index.js'
 import { checkedHardware } from './checked-hardware.js'
 import { importHardware } from './import-hardware.js'
 
-const fixture = (name: string): Promise<Buffer> =>
-  readFile(new URL(`../../test/fixtures/hardware/${name}`, import.meta.url))
+const fixture = (name: string): Promise<Buffer> => readFile(new URL(`../../examples/hardware/${name}`, import.meta.url))
 
 /** The machines of an import, and its sentences. */
 function imported(bytes: Uint8Array, keepsIdentities = true): { fleet: HardwareFleet; notes: string; text: string } {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
 
-const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/hardware/${name}`, import.meta.url))
+const fixture = (name: string): string => fileURLToPath(new URL(`../../examples/hardware/${name}`, import.meta.url))
 
 test('hardware import prints a file that --hardware takes, and what was lost on standard error', async () => {
   const run = command(['hardware', 'import', fixture('ironic-inventory.json')])

@@ -35,7 +35,7 @@ describe('docs/hardware.md', () => {
   })
 
   test('has a row for every key of a switch, and for every system', () => {
-    const section = page.slice(page.indexOf('## Switches'), page.indexOf('## Listing it'))
+    const section = page.slice(page.indexOf('## Switches'), page.indexOf('## From other descriptions'))
     const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!)
     const { nics } = HARDWARE_SCHEMA.properties
     const { switch: systems, ...others } = nics.items.properties.lldp.properties
