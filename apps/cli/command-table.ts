@@ -14,7 +14,7 @@ export const COMMAND_FAMILIES = {
   images: 'create and serve live images for machines',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
-  hardware: 'make hardware files of other descriptions of machines; - is standard input',
+  hardware: 'import and export the hardware of machines; - is standard input',
   rehearse: 'rehearse changes of a cluster with simulated operators',
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',
