@@ -13,7 +13,7 @@ export function hardwareText(machines: readonly [WrittenMachine, ...WrittenMachi
   const [first, ...others] = machines
   const document = others.length === 0 ? writtenHardware(first.hardware) : { machines: machines.map(entryOf) }
   const text = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })
-  return `# ${comment}\n${text}`
+  return `# ${comment.replaceAll(/\s+/g, ' ')}\n${text}`
 }
 
 const entryOf = ({ host, hardware }: WrittenMachine): object =>

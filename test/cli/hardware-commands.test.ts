@@ -76,6 +76,7 @@ test('hardware export prints a machine of a running lab in each format', { timeo
   expect(missing.stderr).toContain('the lab has no machine and no node node-7')
   expect(missing.stderr).toContain('name one of its machines: ')
   expect((await exported('node-1', '--format', 'xml')).code).toBe(2)
+  expect((await exported('')).stderr).toContain('the machine is not named')
   up.stop()
   expect(await up.ended).toBe(0)
 })

@@ -5,6 +5,7 @@ import type { Environment } from '../environment.js'
 import { readInputs } from '../options/input-files.js'
 import type { HARDWARE_EXPORT_OPTIONS, HARDWARE_IMPORT_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
+import { usageError } from '../usage-error.js'
 import { withLab } from '../with-lab.js'
 
 type ImportOptions = CommandOptionValues<(typeof HARDWARE_IMPORT_OPTIONS)[number]>
@@ -34,6 +35,7 @@ export async function hardwareExport(
   environment: Environment,
   machine: string,
 ): Promise<number> {
+  if (machine === '') throw usageError('the machine is not named', 'give its id, or the name or UUID of its node')
   const report = await withLab(url, environment, (lab) => reportOf(lab, machine))
   environment.stdout.contents(await EXPORT_FORMATS[format as ExportFormat](report))
   return 0
