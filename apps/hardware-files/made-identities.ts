@@ -125,7 +125,8 @@ export class MadeIdentities {
     const key = `${kind} ${text}`
     const known = this.#made.get(key)
     if (known !== undefined) return known
-    const isFree = (value: string): boolean => value !== text && !PLACEHOLDER.test(value) && !this.#taken.has(`${kind} ${value}`)
+    const isFree = (value: string): boolean =>
+      value !== text && !PLACEHOLDER.test(value) && !this.#taken.has(`${kind} ${value}`)
     let made = text
     for (let attempt = 0; attempt < MAX_ATTEMPTS && !isFree(made); attempt++)
       made = make(createHmac('sha512', this.#key).update(`${key} ${attempt}`).digest())
