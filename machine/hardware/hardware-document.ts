@@ -18,26 +18,35 @@ type WrittenEntry = WrittenMachine & { count?: number; host?: string }
  * Reads the hardware of simulated machines from a JSON value, as docs/hardware.md describes it.
  *
  * @param name of the document, for errors: `the hardware file rack.yaml`
+ * @param lineOf ends the sentence of an error with the line of a key: `, in line 7: cpu: 3`
  * @throws UserError `hardware-file` (usage) naming the document, the key and what is wrong with it
  */
-export function readFleet(document: unknown, name: string): HardwareFleet {
-  if (!hardwareCheck.accepts(document)) throw unusableHardware(name, mostSpecific(hardwareCheck.errors()))
+export function readFleet(
+  document: unknown,
+  name: string,
+  lineOf: (path: readonly string[]) => string = () => '',
+): HardwareFleet {
+  if (!hardwareCheck.accepts(document)) throw wrongHardware(hardwareCheck.errors(), name, lineOf)
   const { machines, ...machine } = document
-  for (const written of machines ?? [machine]) {
-    const problem = neighbourProblem(written)
-    if (problem !== undefined) throw unusableHardware(name, problem)
+  for (const [index, written] of (machines ?? [machine]).entries()) {
+    const problem = neighbourProblem(written, machines ? ['machines', `${index}`] : [])
+    if (problem) throw unusableHardware(name, `${problem.path.join('.')} ${problem.message}${lineOf(problem.path)}`)
   }
   if (!machines) return [{ hardware: hardwareOf(machine) }]
-  if (Object.keys(machine).length > 0)
+  const [outside] = Object.keys(machine)
+  if (outside !== undefined)
     throw unusableHardware(
       name,
-      `${Object.keys(machine)[0]} stands beside machines: move it into the entries of machines`,
+      `${outside} stands beside machines: move it into the entries of machines${lineOf([outside])}`,
     )
   const entries = machines.map(({ count, host, ...entry }, index) => {
     const hardware = hardwareOf(entry)
     const identity = identityIn(hardware)
     if ((count ?? 1) > 1 && identity !== undefined)
-      throw unusableHardware(name, `machines.${index} gives ${count} machines the same ${identity}`)
+      throw unusableHardware(
+        name,
+        `machines.${index} gives ${count} machines the same ${identity}${lineOf(['machines', `${index}`])}`,
+      )
     return { hardware, ...defined({ count, host }) }
   })
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
@@ -64,12 +73,16 @@ const sizeInBytes = (size: string | number, sectorSize = 512): number =>
   typeof size === 'number' ? size - (size % sectorSize) : parseSize(size)
 
 /** The first rule about neighbours that a machine breaks and the schema cannot express; undefined if none. */
-function neighbourProblem({ nics = [] }: WrittenMachine): string | undefined {
+function neighbourProblem(
+  { nics = [] }: WrittenMachine,
+  machine: readonly string[],
+): { path: readonly string[]; message: string } | undefined {
   for (const [index, { lldp }] of nics.entries()) {
+    const path = [...machine, 'nics', `${index}`, 'lldp']
     const wrong = lldp?.managementAddresses?.find((address) => isIP(address) === 0)
-    if (wrong !== undefined) return `nics.${index}.lldp has a management address ${wrong}, which is no IP address`
+    if (wrong !== undefined) return { path, message: `has a management address ${wrong}, which is no IP address` }
     const long = lldp?.vlans?.find(({ name = '' }) => Buffer.byteLength(name) > MAX_VLAN_NAME)
-    if (long) return `nics.${index}.lldp has a VLAN whose name ${long.name} is longer than ${MAX_VLAN_NAME} bytes`
+    if (long) return { path, message: `has a VLAN whose name ${long.name} is longer than ${MAX_VLAN_NAME} bytes` }
   }
   return undefined
 }
@@ -77,16 +90,22 @@ function neighbourProblem({ nics = [] }: WrittenMachine): string | undefined {
 /** Bytes of a VLAN's name (IEEE 802.1Q, D.2.3). */
 const MAX_VLAN_NAME = 32
 
-function mostSpecific([error]: readonly ErrorObject[]): string {
+function wrongHardware(
+  [error]: readonly ErrorObject[],
+  name: string,
+  lineOf: (path: readonly string[]) => string,
+): UserError {
   const { instancePath, message, params } = error!
   const { additionalProperty: unknown, allowedValues } = params as {
     additionalProperty?: string
     allowedValues?: unknown[]
   }
-  const where = pointerParts(instancePath).join('.')
-  if (unknown !== undefined) return `${where === '' ? 'it' : where} has an unknown key ${JSON.stringify(unknown)}`
+  const path = pointerParts(instancePath)
+  const where = path.length === 0 ? 'it' : path.join('.')
+  if (unknown !== undefined)
+    return unusableHardware(name, `${where} has an unknown key ${JSON.stringify(unknown)}${lineOf([...path, unknown])}`)
   const allowed = allowedValues ? `: ${allowedValues.join(', ')}` : ''
-  return `${where === '' ? 'it' : where} ${message}${allowed}`
+  return unusableHardware(name, `${where} ${message}${allowed}${lineOf(path)}`)
 }
 
 export const unusableHardware = (name: string, what: string): UserError =>
