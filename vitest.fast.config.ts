@@ -45,6 +45,7 @@ export const SLOW_TESTS = [
   'machine/os/',
   'machine/programs/',
   'machine/root/root-records.test.ts',
+  'apps/hardware-files/export/',
   'apps/recording/comparison/comparison.test.ts',
   'apps/recording/proxy/',
   'apps/recording/replay/',

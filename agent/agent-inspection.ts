@@ -5,7 +5,7 @@ import type { InspectionBody } from '../base/wire/index.js'
 import { pciDevices, usbDevices } from './collectors/buses.js'
 import { dmiData, parseDmi } from './collectors/dmi.js'
 import { extraHardware } from './collectors/extra-hardware.js'
-import { lldpNeighbours } from './collectors/collect-lldp.js'
+import { interfaceFrames } from './collectors/collect-lldp.js'
 import { numaTopology } from './collectors/numa.js'
 import type { Managers } from './agent-managers.js'
 
@@ -51,8 +51,7 @@ const COLLECTORS: Readonly<Record<string, Collector>> = {
   },
   lldp: async ({ target, hardware, clock, lldpTimeout: timeout, signal }) => {
     const { interfaces } = (await hardware()).inventory
-    const linked = interfaces.filter((nic) => nic.has_carrier).map((nic) => nic.name)
-    return { lldp_raw: await lldpNeighbours(target, linked, { clock, timeout, signal }) }
+    return { lldp_raw: await interfaceFrames(target, interfaces, { clock, timeout, signal }) }
   },
   logs: async ({ logs }) => ({ logs: await logs() }),
 }

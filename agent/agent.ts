@@ -86,6 +86,8 @@ class RunningAgent implements Agent {
       logger: this.#logger,
       hardware: options.hardware ?? readHardware,
       lldpTimeout: settings.lldpTimeout,
+      collectsLldp: settings.collectsLldp,
+      signal: this.#scope.signal,
       ownLog: () => this.#made?.runner.ownLog ?? [],
     })
     this.#outgoing = new Outgoing({ transport, settings, tls: options.tls, facts: this.#facts })

@@ -10,6 +10,8 @@ export interface AgentSettings extends AgentConfig {
   readonly collectors: readonly string[]
   /** Milliseconds. */
   readonly lldpTimeout: number
+  /** Listens for LLDP frames before it reads the interfaces, whose `lldp` they become. */
+  readonly collectsLldp: boolean
   /** Milliseconds to wait before the start. */
   readonly startDelay: number
   /** Request id, sent with every call to Ironic. */
@@ -66,6 +68,7 @@ export function readAgentSettings(
     inspectionUrls: callbacks.length > 0 ? callbacks : fromApi,
     collectors: collectors.length > 0 ? collectors : ['default', 'logs'],
     lldpTimeout: values.lldp_timeout * 1000,
+    collectsLldp: values.collect_lldp,
     lookupTimeout: values.lookup_timeout * 1000,
     lookupInterval: values.lookup_interval * 1000,
     agentToken: standalone?.token ?? values.agent_token,

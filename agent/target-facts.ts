@@ -1,8 +1,9 @@
-import type { Clock } from '../base/runtime/index.js'
+import { errorChain, type Clock } from '../base/runtime/index.js'
 import type { HardwareManager, ManagerStart, TargetHardware } from '../steps/index.js'
 import type { Target } from '../targets/index.js'
-import type { InspectionBody } from '../base/wire/index.js'
+import type { InspectionBody, InventoryInterface } from '../base/wire/index.js'
 import { inspectionData, type HardwareReader } from './agent-inspection.js'
+import { interfaceFrames } from './collectors/collect-lldp.js'
 import { systemLogs } from './log-collection.js'
 import { Managers } from './agent-managers.js'
 
@@ -42,8 +43,25 @@ export class TargetFacts {
   async read(): Promise<TargetHardware> {
     const managers = await this.managers()
     const found = await this.#options.hardware(this.#options.target)
-    const interfaces = managers.visibleInterfaces(found.inventory.interfaces)
+    const interfaces = managers.visibleInterfaces(await this.#withFrames(found.inventory.interfaces))
     return { ...found, inventory: { ...found.inventory, interfaces } }
+  }
+
+  /**
+   * Interfaces with the LLDP frames of their switches, when those are collected (ironic-python-agent 13.0.0 hardware.py
+   * list_network_interfaces). As there, interfaces have none when listening fails.
+   */
+  async #withFrames(interfaces: InventoryInterface[]): Promise<InventoryInterface[]> {
+    const { target, clock, lldpTimeout: timeout, collectsLldp, signal, logger } = this.#options
+    if (!collectsLldp) return interfaces
+    try {
+      const frames = await interfaceFrames(target, interfaces, { clock, timeout, signal })
+      return interfaces.map((nic) => ({ ...nic, lldp: frames[nic.name] ?? null }))
+    } catch (error) {
+      signal.throwIfAborted()
+      logger?.('warn', `cannot listen for LLDP frames: ${errorChain(error).join(': ')}`)
+      return interfaces
+    }
   }
 
   /** Drops the cached inventory after the start: it is most of the memory of an idle agent. */
@@ -79,5 +97,8 @@ export interface TargetFactsOptions extends ManagerStart {
   clock: Clock
   /** Milliseconds. */
   lldpTimeout: number
+  collectsLldp: boolean
+  /** Ends listening for LLDP frames. */
+  signal: AbortSignal
   ownLog(): readonly string[]
 }

@@ -1,4 +1,5 @@
 import type { BootOverride } from './hardware/boot-override.js'
+import type { LldpNeighbour } from './hardware/lldp/lldp-neighbour.js'
 
 /** A disk of a simulated machine. */
 export interface DiskSpec {
@@ -48,6 +49,8 @@ export interface NicSpec {
   pxe: boolean
   /** Kernel driver. Those named `cdc_` are USB devices, as BMCs have them for their own host. Default: `virtio_net`. */
   driver?: NicDriver
+  /** Switch port at the other end of the cable; null for one that sends no LLDP. Default: a port of `switch-1`. */
+  lldp?: LldpNeighbour | null
 }
 
 /** A simulated computer: its hardware and how its BMC is reached. */

@@ -56,7 +56,10 @@ export {
   type MachineSpec,
   type NewDisk,
   type NicDriver,
+  type LldpNeighbour,
+  type LldpVlan,
   type NicSpec,
+  type SwitchSystemName,
 } from '../machine/index.js'
 export { type IronicConfigRequest } from '../ironic-mock/index.js'
 export {

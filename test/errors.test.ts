@@ -8,6 +8,7 @@ import * as bytes from '../base/bytes/index.js'
 import * as cli from '../apps/cli/index.js'
 import * as coreos from '../coreos/index.js'
 import * as fleet from '../apps/fleet/index.js'
+import * as hardwareFiles from '../apps/hardware-files/index.js'
 import * as hardwareLab from '../apps/hardware-lab/index.js'
 import * as ignition from '../ignition/index.js'
 import * as ironicMock from '../ironic-mock/index.js'
@@ -30,6 +31,7 @@ const doors = {
   cli,
   coreos,
   fleet,
+  'hardware-files': hardwareFiles,
   'hardware-lab': hardwareLab,
   ignition,
   'ironic-mock': ironicMock,

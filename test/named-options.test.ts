@@ -28,9 +28,9 @@ interface Unreachable {
 const UNREACHABLE: readonly Unreachable[] = [
   // It says what another command would need.
   { commands: /^doctor$/, files: /^targets\/(supervised\/upload|confinement\/confinement|local\/installer)\.ts$/ },
-  // Their labs are in memory, and have neither a state folder nor a cache nor live images.
+  // Their labs and machines are in memory, and have neither a state folder nor a cache nor live images.
   {
-    commands: /^(deploy|rehearse upgrade|bmh explain|chaos)$/,
+    commands: /^(deploy|rehearse upgrade|bmh explain|hardware export|chaos)$/,
     files: /^(lab\/(errors|state\/state-folder)|base\/runtime\/database\/database-errors|steps\/images\/.*)\.ts$/,
   },
   { commands: /^(fleet|run|run attach|rehearse upgrade|agent|step run)$/, files: /^lab\/(errors|control\/.*)\.ts$/ },

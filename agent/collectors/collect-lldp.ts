@@ -1,24 +1,32 @@
 import type { Clock } from '../../base/runtime/index.js'
+import type { InventoryInterface } from '../../base/wire/index.js'
 import type { Target } from '../../targets/index.js'
 
 /** A type and its value in hexadecimal, as received. */
 export type Tlv = [type: number, value: string]
 
+/** How long, and until when, frames are waited for. */
+interface FrameWait {
+  clock: Clock
+  /** Milliseconds for all interfaces, which are listened to at once; switches send every 30 s. */
+  timeout: number
+  signal: AbortSignal
+}
+
 /**
  * TLVs of one LLDP frame on each interface, as tcpdump captures it. An interface without a frame in time has an empty
- * list.
+ * list, and so has one without a link, on which the real agent waits in vain.
  *
- * @param timeout milliseconds for all of them, which are listened to at once; switches send every 30 s
  * @throws Error when tcpdump cannot listen
  */
-export async function lldpNeighbours(
+export async function interfaceFrames(
   target: Target,
-  interfaces: readonly string[],
-  { clock, timeout, signal }: { clock: Clock; timeout: number; signal: AbortSignal },
+  interfaces: readonly Pick<InventoryInterface, 'name' | 'has_carrier'>[],
+  wait: FrameWait,
 ): Promise<Record<string, Tlv[]>> {
   const heard = await Promise.all(
-    interfaces.map(async (name): Promise<[string, Tlv[]]> => {
-      const frame = await firstFrame(target, name, { clock, timeout, signal })
+    interfaces.map(async ({ name, has_carrier: hasLink }): Promise<[string, Tlv[]]> => {
+      const frame = hasLink ? await firstFrame(target, name, wait) : undefined
       return [name, frame ? parseTlvs(frame) : []]
     }),
   )
@@ -28,7 +36,7 @@ export async function lldpNeighbours(
 async function firstFrame(
   { executor }: Target,
   name: string,
-  { clock, timeout, signal }: { clock: Clock; timeout: number; signal: AbortSignal },
+  { clock, timeout, signal }: FrameWait,
 ): Promise<Uint8Array | undefined> {
   const argv = ['tcpdump', '-i', name, '-Q', 'in', '-c', '1', '-s', '0', '-w', '-', 'ether proto 0x88cc'] as const
   const run = await executor.start({ argv, effect: 'reads' })
@@ -61,14 +69,16 @@ function packetOf(pcap: Buffer): Uint8Array | undefined {
 
 const ETHERNET_HEADER = 14
 
-/** Parses TLVs (IEEE 802.1AB): seven bits of type, nine of length, the value; type 0 ends them. */
+/**
+ * Parses TLVs (IEEE 802.1AB): seven bits of type, nine of length, the value. Like ironic-python-agent 13.0.0 netutils.py
+ * _parse_tlv it lists also the TLV that ends them, what comes after it, and the rest of one that is cut off.
+ */
 export function parseTlvs(frame: Uint8Array): Tlv[] {
   const bytes = Buffer.from(frame)
   const tlvs: Tlv[] = []
   for (let at = ETHERNET_HEADER; at + 2 <= bytes.length;) {
     const head = bytes.readUInt16BE(at)
     const end = at + 2 + (head & 0x1ff)
-    if (head >> 9 === 0 || end > bytes.length) break
     tlvs.push([head >> 9, bytes.toString('hex', at + 2, end)])
     at = end
   }

@@ -14,6 +14,7 @@ export const COMMAND_FAMILIES = {
   images: 'create and serve live images for machines',
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
+  hardware: 'import and export the hardware of machines; - is standard input',
   rehearse: 'rehearse changes of a cluster with simulated operators',
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',
@@ -304,6 +305,24 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     load: async () => {
       const { bmhExplain } = await import('./commands/bmh-command.js')
       return (options, { environment, operands }) => bmhExplain(options, environment, operands)
+    },
+  }),
+  defineCommand({
+    usage: 'hardware import FILE',
+    description: 'print an Ironic inventory, HardwareData or output of lshw as a hardware file',
+    options: takes.HARDWARE_IMPORT_OPTIONS,
+    load: async () => {
+      const { hardwareImport } = await import('./commands/hardware-command.js')
+      return (options, { environment, operands: [file = ''] }) => hardwareImport(options, environment, file)
+    },
+  }),
+  defineCommand({
+    usage: 'hardware export MACHINE',
+    description: 'print the hardware of a machine of a running lab, by its id or its node',
+    options: takes.HARDWARE_EXPORT_OPTIONS,
+    load: async () => {
+      const { hardwareExport } = await import('./commands/hardware-command.js')
+      return (options, { environment, operands: [machine = ''] }) => hardwareExport(options, environment, machine)
     },
   }),
 ]

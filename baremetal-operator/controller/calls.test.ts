@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { createStagedLab } from '../../lab/index.js'
 import { seededRandom, silent } from '../../base/runtime/index.js'
-import { OPERATOR_SCENES } from '../../test/kit/operator/operator-scenes.js'
+import { OPERATOR_SCENES, SCENE_IRONIC } from '../../test/kit/operator/operator-scenes.js'
 import { OperatorStage, sceneImages, type OperatorRecord } from '../../test/kit/operator/operator-stage.js'
 import { openKube } from '../../base/kubernetes/open-kube.js'
 import { Behaviours } from '../../base/kubernetes/controllers/behaviours.js'
@@ -22,7 +22,7 @@ test.each(Object.keys(OPERATOR_SCENES))(
   '%s: the calls, states and objects are those of the real operator',
   async (name) => {
     const { lab: options, play } = OPERATOR_SCENES[name]!
-    await using lab = await createStagedLab({ ironic: { profile: 'metal3' }, ...options })
+    await using lab = await createStagedLab({ ironic: SCENE_IRONIC, ...options })
     const { clock } = lab
     const random = seededRandom(1)
     const { client: kube } = openKube({ clock, random })

@@ -1,16 +1,25 @@
+import { isIPv4 } from 'node:net'
 import { defined } from '../../base/runtime/index.js'
-import type { DiskSpec, MachineHardware, NicSpec } from '../../machine/index.js'
+import type { DiskSpec, LldpNeighbour, MachineHardware, NicSpec } from '../../machine/index.js'
 import { HARDWARE_DETAILS } from '../controller/annotations.js'
 import type { BareMetalHostManifest, OtherManifest } from '../manifests/manifest-types.js'
 
 /** HardwareDetails of a HardwareData or an annotation: the members that make a machine. */
-interface KnownDetails {
+export interface KnownDetails {
   systemVendor?: { manufacturer?: string; productName?: string; serialNumber?: string }
   ramMebibytes?: number
   hostname?: string
-  nics?: { name?: string; mac?: string; ip?: string; pxe?: boolean }[]
+  nics?: KnownNic[]
   storage?: KnownDisk[]
   cpu?: { arch?: string; count?: number }
+}
+
+interface KnownNic {
+  name?: string
+  mac?: string
+  ip?: string
+  pxe?: boolean
+  lldp?: { switchID?: string; portID?: string; switchSystemName?: string }
 }
 
 interface KnownDisk {
@@ -38,14 +47,15 @@ export function knownMachine(
   const architecture = spec.architecture ?? details?.cpu?.arch
   const isSimulated = architecture === 'x86_64' || architecture === 'aarch64'
   const known: MachineHardware = {
-    ...(details ? machineOf(details) : {}),
+    ...(details ? hardwareOfDetails(details) : {}),
     ...(isSimulated ? { architecture } : {}),
     ...(spec.bootMode === 'legacy' ? { firmware: 'bios' } : {}),
   }
   return Object.keys(known).length === 0 ? undefined : known
 }
 
-function machineOf({
+/** The machine that HardwareDetails describe; what they leave out is left out. */
+export function hardwareOfDetails({
   systemVendor = {},
   ramMebibytes,
   hostname,
@@ -67,17 +77,35 @@ function machineOf({
 }
 
 /** A NIC is there once for each of its addresses. */
-function nicsOf(nics: NonNullable<KnownDetails['nics']>): Partial<NicSpec>[] {
-  const byMac = new Map(nics.toReversed().map((nic) => [nic.mac ?? nic.name, nic]))
-  return [...byMac.values()].toReversed().map(({ name, mac, ip = '', pxe }) =>
-    defined({
-      name: name || undefined,
-      mac: mac?.toLowerCase() || undefined,
-      ipv4: /^\d+(\.\d+){3}$/.test(ip) ? ip : undefined,
-      pxe,
-    }),
-  )
+function nicsOf(nics: readonly KnownNic[]): Partial<NicSpec>[] {
+  const byMac = new Map<string | undefined, Partial<NicSpec>>()
+  for (const nic of nics) {
+    const { ip = '', lldp } = nic
+    const key = nic.mac ?? nic.name
+    const ipv4 = isIPv4(ip) ? ip : byMac.get(key)?.ipv4
+    byMac.set(
+      key,
+      defined({
+        name: nic.name || undefined,
+        mac: nic.mac?.toLowerCase() || undefined,
+        ipv4,
+        pxe: nic.pxe,
+        lldp: lldp ? neighbourOf(lldp) : undefined,
+      }),
+    )
+  }
+  return [...byMac.values()]
 }
+
+/** The switch is known by its MAC address, or else by its name alone. */
+const neighbourOf = ({ switchID = '', portID, switchSystemName }: NonNullable<KnownNic['lldp']>): LldpNeighbour =>
+  defined({
+    chassis: MAC_PATTERN.test(switchID) ? switchID.toLowerCase() : undefined,
+    port: portID || undefined,
+    name: switchSystemName || undefined,
+  })
+
+const MAC_PATTERN = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i
 
 function diskOf(disk: KnownDisk): Partial<DiskSpec> {
   const names = [disk.name ?? '', ...(disk.alternateNames ?? [])]

@@ -18,6 +18,7 @@ export {
   type ManagerVersions,
 } from './agent/command-results.js'
 export { AgentError, agentErrors, type AgentErrorType, agentFault, agentFaults } from './agent/errors.js'
+export { type CollectedTlv, parseLldp, switchPortOf } from './agent/parse-lldp.js'
 export type { InspectionBody, Inventory, InventoryCpu, InventoryDisk, InventoryInterface } from './agent/inventory.js'
 export {
   AGENT_VERSION,

@@ -11,16 +11,14 @@ export interface MachineReport {
   /** Last console lines of a boot from served media. */
   console: readonly string[]
   /** `file` is a path on ironstage's host; null for a described disk. */
-  disks: (Pick<DiskSpec, 'name' | 'size' | 'serial' | 'wwn' | 'model' | 'rotational' | 'transport'> & {
-    file: string | null
-  })[]
+  disks: (Omit<DiskSpec, 'backing' | 'image'> & { file: string | null })[]
   /** Disks that were swapped for others, and can come back. */
   takenOut: Pick<DiskSpec, 'name' | 'size' | 'serial' | 'wwn'>[]
   /** NICs; a port of Ironic with the `mac` of one belongs to this machine. */
   nics: NicSpec[]
   hardware: Pick<
     MachineSpec,
-    'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial'
+    'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial' | 'hostname'
   >
   firmware: {
     bootMode: 'uefi' | 'bios'

@@ -143,6 +143,20 @@ export const CONDUCTOR_OPTIONS: ConductorOptions<Omit<ConductorConf, 'inspection
   dropReservedSteps: confOption('ironstage', 'drop_reserved_steps', yesOrNo),
 }
 
+/** Kernel parameters between spaces, by name; one without a value is a switch. */
+const kernelParameterSetting: SettingParser<Readonly<Record<string, string>>> = {
+  read: (text) =>
+    Object.fromEntries(
+      text
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .map((word): [string, string] => {
+          const [name = '', value = ''] = word.split(/=(.*)/s)
+          return [name, value]
+        }),
+    ),
+}
+
 /** List of hooks; `$default_hooks` stands for the default ones. */
 const hooks = (defaults: InspectionConf['hooks']): SettingParser<InspectionConf['hooks']> => ({
   read: (text) => knownWords(INSPECTION_HOOKS).read(text.replaceAll('$default_hooks', defaults.join(','))),
@@ -176,6 +190,8 @@ export const INSPECTION_OPTIONS: ConductorOptions<Omit<InspectionConf, keyof typ
   updatePxeEnabled: confOption('inspector', 'update_pxe_enabled', yesOrNo),
   preCreatePorts: confOption('inspector', 'pre_create_ports', yesOrNo),
   requireManagedBoot: confOption('inspector', 'require_managed_boot', yesOrNo),
+  extraKernelParams: confOption('inspector', 'extra_kernel_params', kernelParameterSetting),
+  forceDhcp: confOption('inspector', 'force_dhcp', yesOrNo),
   cpuCapabilities: confOption('inspector', 'cpu_capabilities', pairsSetting(anyText)),
   extraHardwareStrict: confOption('inspector', 'extra_hardware_strict', yesOrNo),
   pciDeviceAliases: confOption('inspector', 'pci_device_alias', aliases),

@@ -50,6 +50,7 @@ require_managed_boot = false
 hooks = $default_hooks,parse-lldp
 add_ports = all
 keep_ports = present
+extra_kernel_params = ipa-inspection-collectors=default,logs ipa-inspection-dhcp-all-interfaces=1 ipa-collect-lldp=1
 `
 
 export const CONFIG_PROFILES = {

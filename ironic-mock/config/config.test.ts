@@ -35,6 +35,11 @@ describe('profiles', () => {
       'architecture',
       'parse-lldp',
     ])
+    expect(conf.inspection.extraKernelParams).toEqual({
+      'ipa-inspection-collectors': 'default,logs',
+      'ipa-inspection-dhcp-all-interfaces': '1',
+      'ipa-collect-lldp': '1',
+    })
     expect(service.authStrategy).toBe('noauth')
     expect(notes).toEqual([])
   })

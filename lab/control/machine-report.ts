@@ -1,10 +1,11 @@
+import { defined } from '../../base/runtime/index.js'
 import type { Machine } from '../../machine/index.js'
 import { maskedText, type BootReport, type MachineReport } from '../../control/index.js'
 
 /** A machine as it is now. */
 export async function machineReport(machine: Machine): Promise<MachineReport> {
   const { spec } = machine
-  const { firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
+  const { firmware, architecture, cpus, memoryMib, manufacturer, product, serial, hostname } = spec
   const bootOf = (boot: ReturnType<Machine['boot']>): BootReport | null =>
     boot ? { id: boot.id, outcome: boot.outcome, from: boot.source.kind, failure: boot.live?.failure ?? null } : null
   return {
@@ -15,20 +16,23 @@ export async function machineReport(machine: Machine): Promise<MachineReport> {
     lastBoot: bootOf(machine.lastBoot()),
     console: machine.console(),
     disks: await Promise.all(
-      spec.disks.map(async ({ name, size, serial, wwn, model, rotational, transport }) => ({
-        name,
-        size,
-        serial,
-        wwn,
-        model,
-        rotational,
-        transport,
-        file: (await machine.diskFile(name)) ?? null,
+      spec.disks.map(async ({ backing: _backing, image: _image, ...disk }) => ({
+        ...disk,
+        file: (await machine.diskFile(disk.name)) ?? null,
       })),
     ),
     takenOut: machine.takenOut.map(({ name, size, serial, wwn }) => ({ name, size, serial, wwn })),
     nics: spec.nics,
-    hardware: { firmware, architecture, cpus, memoryMib, manufacturer, product, serial },
+    hardware: {
+      firmware,
+      architecture,
+      cpus,
+      memoryMib,
+      manufacturer,
+      product,
+      serial,
+      ...defined({ hostname }),
+    },
     firmware: firmwareReport(machine),
     firstBoot: machine.firstBoot() ?? null,
     os: machine.os(),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { ErrorObject } from 'ajv'
 import { defined, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
@@ -27,6 +28,10 @@ export function readFleet(
 ): HardwareFleet {
   if (!hardwareCheck.accepts(document)) throw wrongHardware(hardwareCheck.errors(), name, lineOf)
   const { machines, ...machine } = document
+  for (const [index, written] of (machines ?? [machine]).entries()) {
+    const problem = neighbourProblem(written, machines ? ['machines', `${index}`] : [])
+    if (problem) throw unusableHardware(name, `${problem.path.join('.')} ${problem.message}${lineOf(problem.path)}`)
+  }
   if (!machines) return [{ hardware: hardwareOf(machine) }]
   const [outside] = Object.keys(machine)
   if (outside !== undefined)
@@ -56,12 +61,34 @@ function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
       disks: disks
         ? disks.map(({ size, ...disk }) => ({
             ...disk,
-            ...(size === undefined ? {} : { size: parseSize(`${size}`) }),
+            ...defined({ size: size === undefined ? undefined : sizeInBytes(size, disk.sectorSize) }),
           }))
         : undefined,
     }),
   }
 }
+
+/** A number counts bytes, of which whole sectors are used; sizes with a unit are rounded down to MiB. */
+const sizeInBytes = (size: string | number, sectorSize = 512): number =>
+  typeof size === 'number' ? size - (size % sectorSize) : parseSize(size)
+
+/** The first rule about neighbours that a machine breaks and the schema cannot express; undefined if none. */
+function neighbourProblem(
+  { nics = [] }: WrittenMachine,
+  machine: readonly string[],
+): { path: readonly string[]; message: string } | undefined {
+  for (const [index, { lldp }] of nics.entries()) {
+    const path = [...machine, 'nics', `${index}`, 'lldp']
+    const wrong = lldp?.managementAddresses?.find((address) => isIP(address) === 0)
+    if (wrong !== undefined) return { path, message: `has a management address ${wrong}, which is no IP address` }
+    const long = lldp?.vlans?.find(({ name = '' }) => Buffer.byteLength(name) > MAX_VLAN_NAME)
+    if (long) return { path, message: `has a VLAN whose name ${long.name} is longer than ${MAX_VLAN_NAME} bytes` }
+  }
+  return undefined
+}
+
+/** Bytes of a VLAN's name (IEEE 802.1Q, D.2.3). */
+const MAX_VLAN_NAME = 32
 
 function wrongHardware(
   [error]: readonly ErrorObject[],

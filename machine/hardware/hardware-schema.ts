@@ -1,5 +1,6 @@
 import { DISK_TRANSPORTS } from './disk-transports.js'
 import { NIC_DRIVERS } from './hardware-names.js'
+import { LLDP_SCHEMA } from './lldp/lldp-schema.js'
 
 /**
  * JSON Schema of a hardware file: one machine, or `machines:` with one entry for each kind of machine. A test compares
@@ -29,6 +30,7 @@ const NIC = hardwareRecordSchema({
     Object.keys(NIC_DRIVERS),
     'kernel driver; those named cdc_ are USB devices, which an agent of OpenShift leaves out',
   ),
+  lldp: LLDP_SCHEMA,
 })
 
 const DISK = hardwareRecordSchema({

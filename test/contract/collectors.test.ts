@@ -86,13 +86,17 @@ test('each of the others adds its key, in IPA’s shape, from the machine’s ow
     cpu: [{ 'Socket Designation': 'CPU 0', 'Core Count': '2' }],
     memory: { devices: [{ 'Form Factor': 'DIMM' }] },
   })
-  const [first] = nics
-  expect((data['lldp_raw'] as Record<string, unknown>)[first!.name]).toEqual([
-    [1, '0402005e005301'],
-    [2, `05${Buffer.from('Ethernet1/1').toString('hex')}`],
-    [3, '0078'],
-    [5, Buffer.from('switch-1').toString('hex')],
-  ])
+  expect(data['lldp_raw']).toEqual({
+    eno1: [
+      [1, '0402005e005301'],
+      [2, `05${Buffer.from('Ethernet1/1').toString('hex')}`],
+      [3, '0078'],
+      [5, Buffer.from('switch-1').toString('hex')],
+      [0, ''],
+    ],
+    // It has no cable.
+    eno2: [],
+  })
 })
 
 test('dmidecode’s lists and repeated structures', () => {
@@ -105,10 +109,19 @@ test('dmidecode’s lists and repeated structures', () => {
   ])
 })
 
-test.each([
-  ['no end', '0206aabb', [] as unknown[]],
-  ['one cut short', '0207', []],
-  ['what comes after the end', '060200780000ffff', [[3, '0078']]],
-])('a frame with %s', (_, hex, tlvs) => {
+test.each<[string, string, unknown[]]>([
+  ['one cut short', '0206aabb', [[1, 'aabb']]],
+  ['one without its value', '0207', [[1, '']]],
+  [
+    'bytes after the end',
+    '060200780000ffff',
+    [
+      [3, '0078'],
+      [0, ''],
+      [127, ''],
+    ],
+  ],
+  ['a single byte after the last', '0602007800', [[3, '0078']]],
+])('a frame with %s is read as the real agent reads it', (_, hex, tlvs) => {
   expect(parseTlvs(Buffer.from(`${'00'.repeat(14)}${hex}`, 'hex'))).toEqual(tlvs)
 })

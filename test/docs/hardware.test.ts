@@ -34,13 +34,22 @@ describe('docs/hardware.md', () => {
     expect(documented.toSorted()).toEqual(keys.toSorted())
   })
 
+  test('has a row for every key of a switch, and for every system', () => {
+    const section = page.slice(page.indexOf('## Switches'), page.indexOf('## From other descriptions'))
+    const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!)
+    const { nics } = HARDWARE_SCHEMA.properties
+    const { switch: systems, ...others } = nics.items.properties.lldp.properties
+    expect(rows).toEqual(['switch', ...Object.keys(others), 'switch', ...systems.enum])
+  })
+
   test('comes with the schema as JSON, for editors', async () => {
     const expected = await format(JSON.stringify(HARDWARE_SCHEMA), { parser: 'json', printWidth: 120 })
     expect(await readFile(join(DOCS, 'hardware.schema.json'), 'utf8')).toBe(expected)
   })
 
   test('has examples that describe the machines it says', async () => {
-    const [one, fleet] = await Promise.all(examples.map(async (text) => readHardware(await fileWith(text))))
+    const [one, fleet, , switches] = await Promise.all(examples.map(async (text) => readHardware(await fileWith(text))))
+    expect(switches).toMatchObject([{ hardware: { nics: [{ lldp: { port: 'Ethernet48' } }, { lldp: null }] } }])
     expect(one).toMatchObject([
       { hardware: { cpus: 32, disks: [{ size: 480_000_000_000 - (480_000_000_000 % 2 ** 20) }, {}] } },
     ])

@@ -5,6 +5,7 @@ import { ERRORS as CLUSTER } from '../../cluster/index.js'
 import { ERRORS as COREOS } from '../../../coreos/index.js'
 import { ERRORS as CONTROL } from '../../../control/index.js'
 import { ERRORS as FLEET } from '../../fleet/index.js'
+import { ERRORS as HARDWARE_FILES } from '../../hardware-files/index.js'
 import { ERRORS as HARDWARE_LAB } from '../../hardware-lab/index.js'
 import { ERRORS as IGNITION } from '../../../ignition/index.js'
 import { ERRORS as IRONIC } from '../../../ironic-mock/index.js'
@@ -42,6 +43,7 @@ const CATALOGUES = {
   ...RECORDING,
   ...CLUSTER,
   ...RUNS,
+  ...HARDWARE_FILES,
   ...HARDWARE_LAB,
   ...FLEET,
   ...CLI,

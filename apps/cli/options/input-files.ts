@@ -14,19 +14,21 @@ export interface InputFile {
 /**
  * The files that a command names, `-` for standard input.
  *
+ * @param limits of a file, in bytes; standard input has one of its own
  * @throws UserError (usage) for one that cannot be read, or for standard input named twice
  */
 export async function readInputs(
   files: readonly string[],
   environment: Environment,
   what = 'Ignition config',
+  limits: { most?: number } = {},
 ): Promise<InputFile[]> {
   if (files.filter((file) => file === '-').length > 1)
     throw usageError('standard input can be read only once', 'name - once', 'file-unreadable')
   const inputs: InputFile[] = []
   for (const file of files)
     try {
-      if (file !== '-') inputs.push({ name: file, bytes: await readNamedFile(file) })
+      if (file !== '-') inputs.push({ name: file, bytes: await readNamedFile(file, limits) })
       else inputs.push({ name: 'standard input', bytes: await readStandardInput(environment) })
     } catch (cause) {
       throw fileUnreadableError(file, what, 'name a file, or - for standard input', cause)

@@ -239,6 +239,9 @@ export const REPLAY_OPTIONS = [
 ] as const
 export const DIFF_OPTIONS = ['known', 'partial', 'json'] as const
 
+export const HARDWARE_IMPORT_OPTIONS = ['keep-identities'] as const
+export const HARDWARE_EXPORT_OPTIONS = ['url', 'hardware-format'] as const
+
 export const BMH_EXPLAIN_OPTIONS = ['ironic-release', 'hardware', 'json'] as const
 
 export const RUN_OPTIONS = [

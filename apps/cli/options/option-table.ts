@@ -1,6 +1,7 @@
 import { AGENT_CONFIG_SHAPES } from './table/agent-config-shapes.js'
 import { AGENT_SHAPES } from './table/agent-shapes.js'
 import { CONTROL_SHAPES } from './table/control-shapes.js'
+import { HARDWARE_SHAPES } from './table/hardware-shapes.js'
 import { HARDWARE_LAB_SHAPES } from './table/hardware-lab-shapes.js'
 import { FLEET_SHAPES } from './table/fleet-shapes.js'
 import { IGNITION_SHAPES } from './table/ignition-shapes.js'
@@ -38,6 +39,7 @@ export const COMMAND_OPTIONS = {
   ...REHEARSAL_SHAPES,
   ...RECORDING_SHAPES,
   ...CONTROL_SHAPES,
+  ...HARDWARE_SHAPES,
   ...HARDWARE_LAB_SHAPES,
   ...FLEET_SHAPES,
   ...STREAM_SHAPES,

@@ -1,4 +1,4 @@
-import { SWITCH_CHASSIS, switchPort } from '../../../machine/index.js'
+import { announcedNeighbour } from '../../../machine/index.js'
 import { checkAction, choiceCheck, textCheck } from '../protocol/value-checks.js'
 import { makeCollection, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
@@ -67,12 +67,15 @@ function jobOf(call: MachineCall): RedfishDocument | undefined {
 
 function switchConnections({ machine: { spec } }: MachineCall): RedfishDocument {
   const path = ['Systems', spec.id, 'NetworkPorts', 'Oem', 'Dell', 'DellSwitchConnections']
-  const members = spec.nics.map((nic, index) => ({
-    ...dellHead('DellSwitchConnection', [...path, nic.name]),
-    FQDD: nic.name,
-    SwitchConnectionID: nic.carrier ? SWITCH_CHASSIS : 'No Link',
-    SwitchPortConnectionID: nic.carrier ? switchPort(index) : 'No Link',
-  }))
+  const members = spec.nics.map((nic, index) => {
+    const neighbour = nic.carrier ? announcedNeighbour(nic, index) : null
+    return {
+      ...dellHead('DellSwitchConnection', [...path, nic.name]),
+      FQDD: nic.name,
+      SwitchConnectionID: neighbour?.chassis ?? 'No Link',
+      SwitchPortConnectionID: neighbour?.port ?? 'No Link',
+    }
+  })
   return makeCollection('DellSwitchConnectionCollection', path, 'DellSwitchConnections', members)
 }
 

@@ -62,8 +62,14 @@ function following([first, ...rest]: readonly EffectBody[], effects: BootEffects
   return first ? [first, ...rest, ...effects] : effects
 }
 
-const inspectionRamdisk = (task: NodeTask): BootSource =>
-  ramdiskSource(task, {
+/** Parameters of an inspection (ironic 39.0.0 drivers/modules/inspector/interface.py prepare_managed_inspection). */
+function inspectionRamdisk(task: NodeTask): BootSource {
+  const { extraKernelParams, forceDhcp } = task.conf.inspection
+  const lldp = forceDhcp ? { 'ipa-collect-lldp': '1' } : {}
+  return ramdiskSource(task, {
     ...kernelParameters(task),
+    ...lldp,
+    ...extraKernelParams,
     'ipa-inspection-callback-url': `${task.situation.ironicUrl}/v1/continue_inspection`,
   })
+}

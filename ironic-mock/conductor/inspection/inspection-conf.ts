@@ -48,6 +48,10 @@ export interface InspectionConf {
    * also without the images that the boot interface needs.
    */
   requireManagedBoot: boolean
+  /** `[inspector]extra_kernel_params` of the ramdisk that Ironic boots, by name. */
+  extraKernelParams: Readonly<Record<string, string>>
+  /** `[inspector]force_dhcp`: the ramdisk also listens for LLDP frames. */
+  forceDhcp: boolean
   /** `[inspector]cpu_capabilities`: capability by CPU flag. */
   cpuCapabilities: Readonly<Record<string, string>>
   /** `[inspector]extra_hardware_strict` */
@@ -74,6 +78,8 @@ export const UPSTREAM_INSPECTION: InspectionConf = {
   updatePxeEnabled: true,
   preCreatePorts: true,
   requireManagedBoot: false,
+  extraKernelParams: {},
+  forceDhcp: false,
   cpuCapabilities: {
     vmx: 'cpu_vt',
     svm: 'cpu_vt',

@@ -1,6 +1,6 @@
 import { isObject } from '../../../base/runtime/index.js'
 import { formatClientValue } from '../../../base/wire/index.js'
-import type { JsonObject, PortRecord } from '../../../base/wire/index.js'
+import type { CollectedTlv, JsonObject, PortRecord } from '../../../base/wire/index.js'
 import type { InspectionConf } from './inspection-conf.js'
 
 /** A port during inspection; hooks and rules change it. */
@@ -64,3 +64,14 @@ export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value
 
 export const objectsOfList = (value: unknown): JsonObject[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null).map(objectOf) : []
+
+/** TLVs of an interface: of `lldp_raw` of the plugin data, or else of the interface itself; undefined without either. */
+export function collectedTlvs(pluginData: JsonObject, item: JsonObject): readonly CollectedTlv[] | undefined {
+  const raw = objectOf(pluginData.lldp_raw)[formatClientValue(item.name)]
+  // Python takes an empty list for none.
+  const found = Array.isArray(raw) && raw.length > 0 ? raw : item.lldp
+  if (!Array.isArray(found)) return undefined
+  return found.filter(
+    (tlv): tlv is CollectedTlv => Array.isArray(tlv) && typeof tlv[0] === 'number' && typeof tlv[1] === 'string',
+  )
+}

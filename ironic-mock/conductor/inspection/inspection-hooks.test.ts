@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, PortRecord } from '../../../base/wire/index.js'
+import { parseLldp, type JsonObject, type PortRecord } from '../../../base/wire/index.js'
 import type { DraftPort, Inspected } from './inspection-context.js'
 import { runHooks } from './inspection-hooks.js'
 import { UPSTREAM_INSPECTION, type InspectionHook, type InspectionConf } from './inspection-conf.js'
-import { parseLldp } from './parse-lldp.js'
 
 const GIB = 2 ** 30
 const eth = (n: number, more: JsonObject = {}): JsonObject => ({
@@ -246,6 +245,15 @@ test('parse-lldp and local-link-connection read the TLVs of a switch', () => {
       switch_port_mtu: 1522,
       switch_port_autonegotiation_enabled: true,
       switch_port_autonegotiation_support: true,
+      switch_port_physical_capabilities: [
+        '1000BASE-T fdx',
+        '100BASE-TX fdx',
+        '100BASE-TX hdx',
+        '10BASE-T fdx',
+        '10BASE-T hdx',
+        'Asym and Sym PAUSE fdx',
+      ],
+      switch_port_mau_type: '100BASE-TX full duplex',
     },
   })
   expect(result.ports[0]!.local_link_connection).toEqual({
@@ -264,10 +272,26 @@ test('truncated TLVs are skipped', () => {
       [8, '0501c0'],
       [5, hex('s')],
       [2, 'zz'],
+      // A VLAN name that is shorter than it says, a text that is not UTF-8, an id of an unknown subtype.
+      [127, '0080c20300650461'],
+      [4, 'ff'],
+      [2, '0661'],
+      // A MAU type that Ironic does not know, 25GBASE-R.
+      [127, '00120f01036c110070'],
     ]),
   ).toEqual({
     switch_system_name: 's',
   })
+})
+
+test('an interface without frames in lldp_raw is read by its own list', () => {
+  const result = run(['validate-interfaces', 'ports', 'parse-lldp', 'local-link-connection'], {
+    inventory: { interfaces: [eth(1, { lldp: LLDP }), eth(2, { lldp: [] })] },
+    plugin: { lldp_raw: { eth1: [] } },
+    ports: [storedPort(1), storedPort(2)],
+  })
+  expect(Object.keys(result.pluginData.parsed_lldp as object)).toEqual(['eth1'])
+  expect(result.ports.map(({ local_link_connection: { port_id } }) => port_id)).toEqual(['ge-0/0/1', undefined])
 })
 
 test('physical-network is chosen by the CIDR that has the address', () => {

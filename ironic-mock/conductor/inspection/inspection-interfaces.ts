@@ -1,8 +1,14 @@
 import { BlockList, isIP } from 'node:net'
-import { formatClientValue } from '../../../base/wire/index.js'
+import { formatClientValue, switchPortOf } from '../../../base/wire/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
-import { invalidInventory, objectsOfList, objectOf, type DraftPort, type Inspected } from './inspection-context.js'
-import { lldpOf, switchOf } from './parse-lldp.js'
+import {
+  collectedTlvs,
+  invalidInventory,
+  objectsOfList,
+  objectOf,
+  type DraftPort,
+  type Inspected,
+} from './inspection-context.js'
 
 const MAC_PATTERN = /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i
 type InspectedInterfaces = Record<string, JsonObject & { mac_address: string; pxe_enabled: boolean }>
@@ -112,7 +118,7 @@ function* matched({ inventory, pluginData, ports }: Inspected): Generator<[Draft
 /** `local-link-connection`: the switch port that LLDP names. */
 export function hookLocalLink(inspected: Inspected): void {
   for (const [port, item] of matched(inspected)) {
-    const found = switchOf(lldpOf(inspected.pluginData, item))
+    const found = switchPortOf(collectedTlvs(inspected.pluginData, item))
     port.local_link_connection = { ...found, ...port.local_link_connection }
   }
 }

@@ -1,6 +1,7 @@
 import { GIB } from '../../../base/runtime/index.js'
 import {
   HintError,
+  parseLldp,
   parseRootDeviceHints,
   pythonRepr,
   satisfiesHints,
@@ -8,6 +9,7 @@ import {
   type JsonObject,
 } from '../../../base/wire/index.js'
 import {
+  collectedTlvs,
   HookFailure,
   inspectionFailure,
   invalidInventory,
@@ -16,7 +18,6 @@ import {
   withCapabilities,
   type Inspected,
 } from './inspection-context.js'
-import { lldpOf, parseLldp } from './parse-lldp.js'
 
 /** `ramdisk-error`: fails for an error that the agent reports. */
 export function ramdiskError({ pluginData }: Inspected): void {
@@ -114,7 +115,7 @@ export function extraHardware({ pluginData, conf }: Inspected): void {
 export function parsedLldp({ inventory, pluginData }: Inspected): void {
   // Limit of devices: real machines have fewer.
   for (const item of objectsOfList(inventory.interfaces).slice(0, 64)) {
-    const tlvs = lldpOf(pluginData, item)
+    const tlvs = collectedTlvs(pluginData, item)
     const parsed = tlvs && parseLldp(tlvs)
     if (parsed && Object.keys(parsed).length > 0)
       pluginData.parsed_lldp = { ...objectOf(pluginData.parsed_lldp), [formatClientValue(item.name)]: parsed }

@@ -1,4 +1,5 @@
 import { nicNames } from '../../hardware/hardware-names.js'
+import { linkLocalAddress } from '../../hardware/link-local.js'
 import type { NicSpec } from '../../machine-spec.js'
 import type { ProgramMachine, MachineProgram } from '../machine-program.js'
 import { defineTool, ToolFailure } from '../tool.js'
@@ -81,21 +82,13 @@ function links({ spec, files }: ProgramMachine): IpLink[] {
 }
 
 function addresses(nic: NicSpec): IpAddress[] {
-  const v6: IpAddress = { family: 'inet6', local: linkLocal(nic.mac), prefixlen: 64, scope: 'link', ...lifetime }
+  const v6: IpAddress = { family: 'inet6', local: linkLocalAddress(nic.mac), prefixlen: 64, scope: 'link', ...lifetime }
   if (nic.ipv4 === null) return [v6]
   const broadcast = nic.ipv4.replace(/\.\d+$/, '.255')
   return [
     { family: 'inet', local: nic.ipv4, prefixlen: 24, broadcast, scope: 'global', label: nic.name, ...lifetime },
     v6,
   ]
-}
-
-/** The kernel's link-local address, by EUI-64 (RFC 4291, appendix A). */
-function linkLocal(mac: string): string {
-  const bytes = mac.split(':').map((byte) => Number.parseInt(byte, 16))
-  const id = [bytes[0]! ^ 2, bytes[1]!, bytes[2]!, 0xff, 0xfe, bytes[3]!, bytes[4]!, bytes[5]!]
-  const groups = [0, 2, 4, 6].map((at) => ((id[at]! << 8) | id[at + 1]!).toString(16))
-  return `fe80::${groups.join(':')}`
 }
 
 /** `address`, `link` and `route`, which may be abbreviated; long options have one dash too. */

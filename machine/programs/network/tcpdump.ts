@@ -1,11 +1,10 @@
-import { SWITCH_CHASSIS, switchPort } from '../../hardware/switch-port.js'
+import { announcedNeighbour } from '../../hardware/lldp/announced-neighbour.js'
+import { lldpFrame } from '../../hardware/lldp/lldp-frame.js'
 import type { MachineProgram } from '../machine-program.js'
 
-const LLDP_MULTICAST = '0180c200000e'
-
 /**
- * `tcpdump -i NIC ... -w - 'ether proto 0x88cc'`, its only use here: capturing the LLDP frames of the switch. Every NIC
- * with a link is at a port of its own of one switch, which sends a frame at once.
+ * `tcpdump -i NIC ... -w - 'ether proto 0x88cc'`, its only use here: capturing the LLDP frames of the switch. The switch
+ * sends a frame at once, unless its port sends none.
  */
 export const tcpdump: MachineProgram = async ({ argv, inside, clock, signal, stdout, stderr }) => {
   const name = argv[argv.indexOf('-i') + 1]
@@ -20,10 +19,13 @@ export const tcpdump: MachineProgram = async ({ argv, inside, clock, signal, std
     return 1
   }
   stderr(`tcpdump: listening on ${nic.name}, link-type EN10MB (Ethernet), snapshot length 262144 bytes\n`)
-  // No frame arrives without a link.
-  if (!nic.carrier || !inside.files.exists(`/sys/class/net/${nic.name}/carrier`))
+  const neighbour = announcedNeighbour(nic, index)
+  // No frame arrives without a link, or from a port without LLDP.
+  if (!neighbour || !nic.carrier || !inside.files.exists(`/sys/class/net/${nic.name}/carrier`)) {
     await clock.sleep(2 ** 31 - 1, { signal, weak: true })
-  const frame = announcement(index)
+    return 0
+  }
+  const frame = lldpFrame(neighbour)
   const seconds = Math.floor(clock.now() / 1000)
   stdout(
     Buffer.concat([
@@ -40,23 +42,4 @@ function packWords(...values: number[]): Buffer {
   const buffer = Buffer.alloc(values.length * 4)
   values.forEach((value, index) => buffer.writeUInt32LE(value >>> 0, index * 4))
   return buffer
-}
-
-/** An Ethernet frame with LLDP: chassis, port, time to live, name of the switch. */
-function announcement(index: number): Buffer {
-  const chassis = SWITCH_CHASSIS.replaceAll(':', '')
-  return Buffer.concat([
-    Buffer.from(`${LLDP_MULTICAST}${chassis}88cc`, 'hex'),
-    tlv(1, Buffer.from(`04${chassis}`, 'hex')),
-    tlv(2, Buffer.concat([Buffer.of(5), Buffer.from(switchPort(index))])),
-    tlv(3, Buffer.of(0, 120)),
-    tlv(5, Buffer.from('switch-1')),
-    tlv(0, Buffer.alloc(0)),
-  ])
-}
-
-function tlv(type: number, value: Uint8Array): Buffer {
-  const head = Buffer.alloc(2)
-  head.writeUInt16BE((type << 9) | value.length)
-  return Buffer.concat([head, value])
 }

@@ -95,6 +95,8 @@ export const KILLED_COMMANDS: Readonly<Record<string, KilledCommand>> = {
     'registry.example.org/ipa',
   ]),
   'bmh explain': ends(() => ['bmh', 'explain', host]),
+  'hardware import': lasts(() => ['hardware', 'import', '-']),
+  'hardware export': lasts(({ silent }) => ['hardware', 'export', 'node-0', '--url', silent]),
   'images serve': lasts(() => [
     'images',
     'serve',

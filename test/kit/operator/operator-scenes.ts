@@ -10,3 +10,6 @@ export interface OperatorScene {
 
 /** Lives of a host; each is played by the real BareMetal Operator and by the actor. */
 export const OPERATOR_SCENES: Readonly<Record<string, OperatorScene>> = { ...INSTANCE_SCENES, ...HARDWARE_SCENES }
+
+/** The Ironic of the scenes. Their records have a digest of the hardware that Metal3's agents found without LLDP. */
+export const SCENE_IRONIC = { profile: 'metal3', set: ['inspector.extra_kernel_params='] } as const

@@ -8,7 +8,7 @@ import { openKube, serveKube } from '../../../base/kubernetes/index.js'
 import { createStagedLab, type StagedLab } from '../../../lab/index.js'
 import { defined, seededRandom, silent } from '../../../base/runtime/index.js'
 import type { OperatorCall } from './operator-calls.js'
-import { OPERATOR_SCENES } from './operator-scenes.js'
+import { OPERATOR_SCENES, SCENE_IRONIC } from './operator-scenes.js'
 import { OperatorStage, sceneImages } from './operator-stage.js'
 
 /**
@@ -49,7 +49,7 @@ async function served(lab: StagedLab) {
 
 async function record(program: string, name: string, images: Awaited<ReturnType<typeof sceneImages>>): Promise<void> {
   const { lab: options, play } = OPERATOR_SCENES[name]!
-  await using lab = await createStagedLab({ ironic: { profile: 'metal3' }, clock: SPEED, ...options })
+  await using lab = await createStagedLab({ ironic: SCENE_IRONIC, clock: SPEED, ...options })
   const { clock } = lab
   const { client: kube, store } = openKube({ clock, random: seededRandom(1) })
   await using api = await serveKube({ store, port: 0, clock, logger: silent })

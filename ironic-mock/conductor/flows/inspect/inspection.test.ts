@@ -5,6 +5,7 @@ import { minutes } from '../../../../base/runtime/index.js'
 import type { JsonObject } from '../../../../base/wire/index.js'
 import type { SystemReport } from '../../../drivers/bmc-hardware.js'
 import { UPSTREAM_CONF } from '../../core/conductor-conf.js'
+import { UPSTREAM_INSPECTION } from '../../inspection/inspection-conf.js'
 
 const MAC = '52:54:00:00:00:01'
 
@@ -54,6 +55,20 @@ test('the agent boots, posts what it finds, and the node is off and manageable a
   const stored = await lab.store.inventory(uuid)
   expect(stored?.inventory).toMatchObject({ cpu: { count: 4 } })
   expect(stored?.plugin_data).toMatchObject({ macs: [MAC], valid_interfaces: { eth0: { pxe_enabled: true } } })
+})
+
+test('the ramdisk gets the kernel parameters of [inspector], which cannot change where the data is posted', async () => {
+  const extraKernelParams = { 'ipa-debug': '', 'ipa-inspection-callback-url': 'http://other' }
+  const inspection = { ...UPSTREAM_INSPECTION, forceDhcp: true, extraKernelParams }
+  const { lab, uuid, machine } = await manageable({}, { inspection })
+  await lab.provision(uuid, 'inspect', 'manageable')
+  expect(machine.source).toMatchObject({
+    parameters: {
+      'ipa-collect-lldp': '1',
+      'ipa-debug': '',
+      'ipa-inspection-callback-url': 'http://ironic.test:6385/v1/continue_inspection',
+    },
+  })
 })
 
 test('while the posted data is worked on, the agent gets 409: the node is locked', async () => {

@@ -187,11 +187,11 @@ export const AGENT_MUTANTS = fidelityMutants('agent', [
     to: 'collectors.filter((name) => name !== undefined)',
   },
   {
-    ...INSPECTION,
     row: 'The collector `lldp` reads raw sockets',
     does: 'hears nothing of an interface with a link',
-    from: 'interfaces.filter((nic) => nic.has_carrier)',
-    to: 'interfaces.filter((nic) => !nic.has_carrier)',
+    file: 'agent/collectors/collect-lldp.ts',
+    from: 'const frame = hasLink ?',
+    to: 'const frame = !hasLink ?',
   },
   {
     row: 'The archive of logs also has `lshw`',

@@ -442,13 +442,6 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: '          for (const _ of [1, 2]) await (await http.get({ url, signal: either })).close()\n          const answer = await http.get({ url,',
   },
   {
-    row: '`parse-lldp` also reads the PMD capabilities',
-    does: 'reads them',
-    file: 'ironic-mock/conductor/inspection/parse-lldp.ts',
-    from: "    once(found, 'switch_port_autonegotiation_support', Boolean(data[0]! & 1))\n",
-    to: "    once(found, 'switch_port_autonegotiation_support', Boolean(data[0]! & 1))\n    once(found, 'switch_port_mau_type', String(data.readUInt16BE(3)))\n",
-  },
-  {
     row: 'BareMetal Operator refuses `image.format: coreos`',
     does: 'takes it for an image',
     file: 'baremetal-operator/controller/host-inputs.ts',

@@ -241,6 +241,13 @@ export const MACHINE_MUTANTS = fidelityMutants('machine', [
     from: '  if (title !== titleOf(staged)) {\n',
     to: "  if (title === '') {\n",
   },
+  {
+    row: 'A switch sends LLDP frames every 30 s',
+    does: 'is waited for',
+    file: 'machine/programs/network/tcpdump.ts',
+    from: '  const frame = lldpFrame(neighbour)\n',
+    to: '  await clock.sleep(30_000, { signal })\n  const frame = lldpFrame(neighbour)\n',
+  },
 ])
 
 /** Rows of coreos-installer. */

@@ -1,16 +1,8 @@
-import { formatClientValue } from '../../../base/wire/index.js'
-import type { JsonObject } from '../../../base/wire/index.js'
-import { objectOf } from './inspection-context.js'
+import type { JsonObject } from '../ironic/node.js'
+import { MAU_TYPES, pmdCapabilities } from './mac-phy.js'
 
-/** Type and value in hex, as the agent collects them. */
-type Tlv = readonly [number, string]
-
-/** The raw TLVs of an interface: from `lldp_raw` of the plugin data, or from the interface itself. */
-export function lldpOf(pluginData: JsonObject, item: JsonObject): readonly Tlv[] | undefined {
-  const raw = objectOf(pluginData.lldp_raw)[formatClientValue(item.name)] ?? item.lldp
-  if (!Array.isArray(raw)) return undefined
-  return raw.filter((tlv): tlv is Tlv => Array.isArray(tlv) && typeof tlv[0] === 'number' && typeof tlv[1] === 'string')
-}
+/** Type and value in hexadecimal, as the agent collects them. */
+export type CollectedTlv = readonly [type: number, value: string]
 
 const DOT1 = '0080c2'
 const DOT3 = '00120f'
@@ -27,8 +19,11 @@ const LLDP_CAPABILITIES = [
   'TPMR',
 ]
 
-/** `parse-lldp`: parses a switch's TLVs into Ironic's names (IEEE 802.1AB, 802.1Q, 802.3). */
-export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
+/**
+ * Parses a switch's TLVs into Ironic's names (IEEE 802.1AB, 802.1Q, 802.3), as its inspection hook `parse-lldp` does
+ * (ironic 39.0.0 drivers/modules/inspector/lldp_parsers.py).
+ */
+export function parseLldp(tlvs: readonly CollectedTlv[]): JsonObject {
   const found: JsonObject = {}
   for (const [type, hex] of tlvs) {
     const data = Buffer.from(hex, 'hex')
@@ -36,8 +31,8 @@ export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
     try {
       readLldpTlv(found, type, data)
     } catch (error) {
-      // Skips a truncated TLV; the others are still useful.
-      if (!(error instanceof RangeError)) throw error
+      // Skips a truncated or garbled TLV; the others are still useful.
+      if (!(error instanceof RangeError || error instanceof TypeError)) throw error
     }
   }
   return found
@@ -46,15 +41,15 @@ export function parseLldp(tlvs: readonly Tlv[]): JsonObject {
 function readLldpTlv(found: JsonObject, type: number, data: Buffer): void {
   switch (type) {
     case 1:
-      return once(found, 'switch_chassis_id', decodeLldpId(data, 4, 5))
+      return once(found, 'switch_chassis_id', decodeLldpId(data, CHASSIS_SUBTYPES))
     case 2:
-      return once(found, 'switch_port_id', decodeLldpId(data, 3, 4))
+      return once(found, 'switch_port_id', decodeLldpId(data, PORT_SUBTYPES))
     case 4:
-      return once(found, 'switch_port_description', data.toString())
+      return once(found, 'switch_port_description', utf8Text(data))
     case 5:
-      return once(found, 'switch_system_name', data.toString())
+      return once(found, 'switch_system_name', utf8Text(data))
     case 6:
-      return once(found, 'switch_system_description', data.toString())
+      return once(found, 'switch_system_description', utf8Text(data))
     case 7:
       if (data.length !== 4) return
       once(found, 'switch_capabilities_support', capabilities(data.readUInt16BE(0)))
@@ -72,10 +67,17 @@ function readOrganization(found: JsonObject, oui: string, subtype: number, data:
   if (oui !== DOT3) return
   if (subtype === 3) linkAggregation(found, data)
   if (subtype === 4) once(found, 'switch_port_mtu', data.readUInt16BE(0))
-  if (subtype === 1 && data.length === 5) {
-    once(found, 'switch_port_autonegotiation_enabled', Boolean(data[0]! & 2))
-    once(found, 'switch_port_autonegotiation_support', Boolean(data[0]! & 1))
-  }
+  if (subtype === 1 && data.length === 5) readMacPhy(found, data)
+}
+
+function readMacPhy(found: JsonObject, data: Buffer): void {
+  const mauType = MAU_TYPES[data.readUInt16BE(3)]
+  // Ironic drops the whole TLV of a type that it does not know.
+  if (mauType === undefined) return
+  once(found, 'switch_port_autonegotiation_enabled', Boolean(data[0]! & 2))
+  once(found, 'switch_port_autonegotiation_support', Boolean(data[0]! & 1))
+  once(found, 'switch_port_physical_capabilities', pmdCapabilities(data.readUInt16BE(1)))
+  once(found, 'switch_port_mau_type', mauType)
 }
 
 function readDot1(found: JsonObject, subtype: number, data: Buffer): void {
@@ -89,11 +91,11 @@ function readDot1(found: JsonObject, subtype: number, data: Buffer): void {
       return append(found, 'switch_port_protocol_vlan_ids', data.readUInt16BE(1))
     case 3:
       return append(found, 'switch_port_vlans', {
-        name: data.subarray(3, 3 + data.readUInt8(2)).toString(),
+        name: utf8Text(bytesOf(data, 3, data.readUInt8(2))).replace(/\0+$/, ''),
         id: data.readUInt16BE(0),
       })
     case 4:
-      return append(found, 'switch_protocol_identities', data.subarray(1, 1 + data.readUInt8(0)).toString('hex'))
+      return append(found, 'switch_protocol_identities', bytesOf(data, 1, data.readUInt8(0)).toString('hex'))
     case 6:
       return once(found, 'switch_port_management_vlan_id', data.readUInt16BE(0))
     case 7:
@@ -118,13 +120,34 @@ function append(found: JsonObject, name: string, value: unknown): void {
   if (value !== undefined) found[name] = [...((found[name] ?? []) as unknown[]), value]
 }
 
-/** An id after its subtype: a MAC address, an address of a family, or text. */
-function decodeLldpId(data: Buffer, mac: number, network: number): string | undefined {
-  const subtype = data.readUInt8(0)
+/** Form of an id by its subtype; ids of other subtypes are not read. */
+type IdSubtypes = Readonly<Record<number, 'text' | 'mac' | 'address'>>
+const CHASSIS_SUBTYPES: IdSubtypes = { 1: 'text', 2: 'text', 3: 'text', 4: 'mac', 5: 'address', 6: 'text', 7: 'text' }
+const PORT_SUBTYPES: IdSubtypes = { 1: 'text', 2: 'text', 3: 'mac', 4: 'address', 5: 'text', 7: 'text' }
+
+function decodeLldpId(data: Buffer, subtypes: IdSubtypes): string | undefined {
   const rest = data.subarray(1)
-  if (subtype === mac) return macText(rest)
-  if (subtype === network) return decodeLldpAddress(rest)
-  return rest.toString()
+  switch (subtypes[data.readUInt8(0)]) {
+    case 'mac':
+      return macText(rest)
+    case 'address':
+      return decodeLldpAddress(rest)
+    case 'text':
+      return utf8Text(rest)
+    default:
+      return undefined
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws TypeError for bytes that are not UTF-8 */
+const utf8Text = (data: Buffer): string => utf8.decode(data)
+
+/** @throws RangeError when there are fewer */
+function bytesOf(data: Buffer, start: number, length: number): Buffer {
+  if (start + length > data.length) throw new RangeError('the value is cut off')
+  return data.subarray(start, start + length)
 }
 
 const macText = (data: Buffer): string | undefined =>
@@ -152,8 +175,8 @@ function formatIpv6(data: Buffer): string {
 
 const capabilities = (bits: number): string[] => LLDP_CAPABILITIES.filter((_, at) => bits & (1 << (at + 1)))
 
-/** Switch port for `local_link_connection`; a switch is identified by a MAC address only. */
-export function switchOf(tlvs: readonly Tlv[] | undefined): JsonObject {
+/** Switch port as `local_link_connection` of a port names it; a switch is identified by a MAC address only. */
+export function switchPortOf(tlvs: readonly CollectedTlv[] | undefined): JsonObject {
   if (!tlvs) return {}
   const parsed = parseLldp(tlvs)
   const chassis = tlvs.find(([type]) => type === 1)?.[1].startsWith('04')
