@@ -1,5 +1,5 @@
 import { NO_RESOURCE } from './dispatch.js'
-import { allowedMethods } from './protocol/resource.js'
+import { methodsOf } from './protocol/resource.js'
 import { REDFISH_RESOURCES, REDFISH_ROUTES } from './resources/index.js'
 
 /** The names by which calls pass the probe. */
@@ -21,8 +21,9 @@ export function redfishCallsAt(method: string | undefined, parts: readonly strin
   const resource =
     service === 'redfish' && version === 'v1' ? REDFISH_ROUTES.find(`/${below.join('/')}`)?.resource : undefined
   if (!resource) return []
-  return allowedMethods(resource)
-    .split(', ')
-    .filter((allowed) => method === undefined || allowed === method)
-    .map((allowed) => (['GET', 'HEAD'].includes(allowed) ? resource.reads : (resource.changes ?? resource.reads)))
+  const called = (name: string): string => (name === 'GET' ? resource.reads : (resource.changes ?? resource.reads))
+  return methodsOf(resource)
+    .map((each) => each.toUpperCase())
+    .filter((name) => method === undefined || name === method || (name === 'GET' && method === 'HEAD'))
+    .map(called)
 }

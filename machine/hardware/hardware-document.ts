@@ -1,12 +1,20 @@
 import type { ErrorObject } from 'ajv'
-import { defined, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
+import {
+  BMC_DIALECTS,
+  dialectOfProduct,
+  isDialectName,
+  readOwnDialect,
+  type DialectChoice,
+} from '../../bmc/dialects/index.js'
+import { defined, didYouMean, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
 import { identityIn, type HardwareFleet } from './hardware-fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'
 
-/** One machine as a document describes it: sizes may have units. */
-type WrittenMachine = Omit<MachineHardware, 'disks'> & {
+/** One machine as a document describes it: sizes may have units, a BMC is a name or an object. */
+type WrittenMachine = Omit<MachineHardware, 'disks' | 'bmc'> & {
+  bmc?: string | object
   disks?: (Omit<NonNullable<MachineHardware['disks']>[number], 'size'> & { size?: string | number })[]
 }
 
@@ -22,14 +30,14 @@ type WrittenEntry = WrittenMachine & { count?: number; host?: string }
 export function readFleet(document: unknown, name: string): HardwareFleet {
   if (!hardwareCheck.accepts(document)) throw unusableHardware(name, mostSpecific(hardwareCheck.errors()))
   const { machines, ...machine } = document
-  if (!machines) return [{ hardware: hardwareOf(machine) }]
+  if (!machines) return [{ hardware: hardwareOf(machine, name) }]
   if (Object.keys(machine).length > 0)
     throw unusableHardware(
       name,
       `${Object.keys(machine)[0]} stands beside machines: move it into the entries of machines`,
     )
   const entries = machines.map(({ count, host, ...entry }, index) => {
-    const hardware = hardwareOf(entry)
+    const hardware = hardwareOf(entry, name)
     const identity = identityIn(hardware)
     if ((count ?? 1) > 1 && identity !== undefined)
       throw unusableHardware(name, `machines.${index} gives ${count} machines the same ${identity}`)
@@ -40,10 +48,11 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
 
 const hardwareCheck = new SchemaCompiler({ stopsAtFirst: true }).check<WrittenHardware>(HARDWARE_SCHEMA)
 
-function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
+function hardwareOf({ disks, bmc, ...rest }: WrittenMachine, name: string): MachineHardware {
   return {
     ...rest,
     ...defined({
+      bmc: bmc === undefined ? bmcOfProduct(rest) : writtenBmc(bmc, name),
       disks: disks
         ? disks.map(({ size, ...disk }) => ({
             ...disk,
@@ -52,6 +61,18 @@ function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
         : undefined,
     }),
   }
+}
+
+/** The BMC that manufacturer and product tell; undefined where one of them is missing, or they are not known. */
+const bmcOfProduct = ({ manufacturer, product }: WrittenMachine): DialectChoice | undefined =>
+  manufacturer === undefined || product === undefined ? undefined : dialectOfProduct(manufacturer, product)
+
+/** @throws UserError for a name that no BMC has, and for a record with a mistake */
+function writtenBmc(bmc: string | object, name: string): DialectChoice {
+  if (typeof bmc === 'object') return readOwnDialect(bmc, `bmc of ${name}`)
+  if (isDialectName(bmc)) return bmc
+  const names = Object.keys(BMC_DIALECTS)
+  throw unusableHardware(name, `there is no BMC ${JSON.stringify(bmc)}${didYouMean(bmc, names)}`)
 }
 
 function mostSpecific([error]: readonly ErrorObject[]): string {

@@ -1,0 +1,16 @@
+/** The faces of BMCs as data. */
+export { ERRORS } from './errors.js'
+export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
+export type {
+  BmcDialect,
+  DialectBoot,
+  DialectChanges,
+  DialectErrors,
+  DialectMedia,
+  DialectSlot,
+  FirmwareMaker,
+  OverrideDevice,
+} from './dialect.js'
+export { DIALECT_SCHEMA } from './dialect-schema.js'
+export { BMC_DIALECTS, isDialectName, type DialectName } from './known-dialects.js'
+export { dialectOf, readOwnDialect, type DialectChoice, type OwnDialect } from './own-dialect.js'

@@ -1,0 +1,80 @@
+import { UserError } from '../../base/runtime/index.js'
+import { SchemaCompiler, schemaProblem } from '../../base/schemas/index.js'
+import { dialectFrom, type BmcDialect, type DialectChanges } from './dialect.js'
+import { DIALECT_SCHEMA } from './dialect-schema.js'
+import { BMC_DIALECTS, type DialectName } from './known-dialects.js'
+
+/** A face of a user's own: what it changes of a known one, by default of `standard`. */
+export type OwnDialect = DialectChanges & { readonly base?: DialectName }
+
+/** The face of a machine's BMC: a known one by its name, or one of the user's own. */
+export type DialectChoice = DialectName | OwnDialect
+
+const ownDialectCheck = new SchemaCompiler().check<OwnDialect>(DIALECT_SCHEMA)
+
+const unusableDialect = (name: string, what: string): UserError =>
+  new UserError('bmc-dialect', `${name} cannot be used: ${what}`, {
+    kind: 'usage',
+    remedy: 'docs/bmc-dialects.md lists the keys and their values',
+  })
+
+/**
+ * Reads a face of a user's own from a JSON value.
+ *
+ * @param name of the document, for errors: `the BMC file my-bmc.yaml`
+ * @throws UserError `bmc-dialect` (usage) naming the document, the key and what is wrong with it
+ */
+export function readOwnDialect(document: unknown, name: string): OwnDialect {
+  if (!ownDialectCheck.accepts(document)) {
+    const { message } = schemaProblem(ownDialectCheck.errors())
+    throw unusableDialect(name, message)
+  }
+  const contradiction = contradictionOf(resolveDialect(document))
+  if (contradiction !== undefined) throw unusableDialect(name, contradiction)
+  return document
+}
+
+/** The rules that no schema tells. */
+function contradictionOf({ boot, media, paths, properties }: BmcDialect): string | undefined {
+  const ids = media.slots.flatMap(({ id, below }) => below.map((folder) => `${folder} ${id.toLowerCase()}`))
+  const twice = media.slots.find(({ id, below }) =>
+    below.some(
+      (folder) => ids.indexOf(`${folder} ${id.toLowerCase()}`) !== ids.lastIndexOf(`${folder} ${id.toLowerCase()}`),
+    ),
+  )
+  if (twice) return `media.slots has two slots ${twice.id} in the same folder`
+  const both = media.required.find((name) => media.refused.includes(name))
+  if (both !== undefined) return `media requires and refuses ${both}`
+  if (boot.at !== 'system' && boot.settings === null) return `boot.at is ${boot.at}, and boot.settings names none`
+  if (boot.targetsAt === 'settings' && boot.settings === null)
+    return 'boot.targetsAt is settings, and boot.settings names none'
+  if (boot.at !== 'system' && boot.settingsHold === 'order')
+    return `boot.at is ${boot.at}, and boot.settingsHold is the order only`
+  if (boot.mode === 'absent' && boot.together.includes('BootSourceOverrideMode'))
+    return 'boot.together names BootSourceOverrideMode, and boot.mode is absent'
+  if (boot.modeDefault === 'Legacy' && boot.mode !== 'writable')
+    return 'boot.modeDefault is Legacy, and boot.mode is not writable'
+  const plain = properties.leftOut.find((path) => !path.includes('.'))
+  if (plain !== undefined) return `properties.leftOut names ${plain}: write SCHEMA.PROPERTY`
+  const changed = Object.keys(properties.changed).find((path) => properties.leftOut.includes(path))
+  if (changed !== undefined) return `properties leaves ${changed} out, and changes it`
+  const id = [paths.system, paths.manager, paths.chassis].find((each) => each?.includes('/'))
+  return id == null ? undefined : `paths has the id ${id}: an id has no slash`
+}
+
+const resolved = new WeakMap<OwnDialect, BmcDialect>()
+
+function resolveDialect(own: OwnDialect): BmcDialect {
+  const known = resolved.get(own)
+  if (known) return known
+  const { base, ...changes } = own
+  const made = dialectFrom(BMC_DIALECTS[base ?? 'standard'], changes)
+  resolved.set(own, made)
+  return made
+}
+
+/** The face of a machine. */
+export function dialectOf({ dialect }: { dialect?: DialectChoice }): BmcDialect {
+  if (dialect === undefined) return BMC_DIALECTS.standard
+  return typeof dialect === 'string' ? BMC_DIALECTS[dialect] : resolveDialect(dialect)
+}
