@@ -1,4 +1,6 @@
-import { checkNesting, readNested, UserError, readNamedText } from '../../../base/runtime/index.js'
+import { dirname, resolve } from 'node:path'
+import { readOwnDialect } from '../../../bmc/dialects/index.js'
+import { checkNesting, isObject, readNested, UserError, readNamedText } from '../../../base/runtime/index.js'
 import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
 /**
@@ -7,7 +9,29 @@ import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware }
  * @throws UserError (usage) naming the file, the key and what is wrong with it
  */
 export async function readHardware(file: string): Promise<HardwareFleet> {
-  return readFleet(await parseFile(file), describeHardwareFile(file))
+  return readFleet(
+    await withBmcFiles(await parseFile(file, describeHardwareFile(file)), file),
+    describeHardwareFile(file),
+  )
+}
+
+/** The document of a hardware file with the contents of the files that its keys `bmc` name. */
+async function withBmcFiles(document: unknown, file: string): Promise<unknown> {
+  if (!isObject(document)) return document
+  const machine = await withBmcFile(document, file)
+  const { machines } = machine
+  if (!Array.isArray(machines)) return machine
+  const entries: unknown[] = machines
+  const read = await Promise.all(entries.map(async (entry) => (isObject(entry) ? withBmcFile(entry, file) : entry)))
+  return { ...machine, machines: read }
+}
+
+async function withBmcFile(entry: Record<string, unknown>, file: string): Promise<Record<string, unknown>> {
+  const { bmc } = entry
+  if (typeof bmc !== 'string' || !/[/\\]|\.(?:ya?ml|json)$/i.test(bmc)) return entry
+  const path = resolve(dirname(file), bmc)
+  const name = `the BMC file ${bmc} of ${describeHardwareFile(file)}`
+  return { ...entry, bmc: readOwnDialect(await parseFile(path, name), name) }
 }
 
 const describeHardwareFile = (file: string): string => `the hardware file ${file}`
@@ -27,12 +51,12 @@ export async function readOneMachine(file: string): Promise<MachineHardware> {
   return first.hardware
 }
 
-async function parseFile(file: string): Promise<unknown> {
+async function parseFile(file: string, name: string): Promise<unknown> {
   let text: string
   try {
     text = await readNamedText(file)
   } catch (cause) {
-    throw new UserError('hardware-file', `the hardware file ${file} cannot be read`, {
+    throw new UserError('hardware-file', `${name} cannot be read`, {
       kind: 'usage',
       cause,
       remedy: 'name a file with the hardware, as in docs/hardware.md',
@@ -40,15 +64,11 @@ async function parseFile(file: string): Promise<unknown> {
   }
   try {
     const { parse } = await import('yaml')
-    const value = readNested(
-      text,
-      `the hardware file ${file}`,
-      (each) => parse(each, { maxAliasCount: 100 }) as unknown,
-    )
-    checkNesting(value, `the hardware file ${file}`)
+    const value = readNested(text, name, (each) => parse(each, { maxAliasCount: 100 }) as unknown)
+    checkNesting(value, name)
     return value
   } catch (cause) {
     if (cause instanceof UserError) throw cause
-    throw new UserError('hardware-file', `the hardware file ${file} is not YAML`, { kind: 'usage', cause })
+    throw new UserError('hardware-file', `${name} is not YAML`, { kind: 'usage', cause })
   }
 }
