@@ -1,7 +1,7 @@
 import { dialectOf, type BmcDialect } from '../../dialects/index.js'
 import type { Machine } from '../../../machine/index.js'
 import { redfishPath } from '../protocol/redfish-document.js'
-import { decodePathPart } from '../protocol/resource-routes.js'
+import { decodePathPart } from '../protocol/path-part.js'
 import type { ServedMachines } from '../served-machines.js'
 
 type MachineFolder = 'Systems' | 'Managers' | 'Chassis'

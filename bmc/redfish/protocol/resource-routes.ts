@@ -1,3 +1,4 @@
+import { decodePathPart } from './path-part.js'
 import type { RedfishResource } from './resource.js'
 
 interface ResourceBranch {
@@ -59,12 +60,3 @@ function partInAnyCase({ parts }: ResourceBranch, wanted: string): ResourceBranc
 }
 
 const splitRoute = (path: string): string[] => path.split('/').filter((part) => part !== '')
-
-/** A part of a path without its escapes; undefined where these are wrong. */
-export function decodePathPart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
-}

@@ -30,7 +30,7 @@ import {
   type RedfishResource,
   type ResourceParent,
 } from '../protocol/resource.js'
-import { decodePathPart } from '../protocol/resource-routes.js'
+import { decodePathPart } from '../protocol/path-part.js'
 import { slotNamed } from './virtual-media-resources.js'
 
 const REPLACE = 'CertificateService.ReplaceCertificate'
