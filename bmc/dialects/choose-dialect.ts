@@ -17,6 +17,7 @@ const PRODUCTS: readonly { maker: RegExp; product: RegExp; dialect: DialectName 
   { maker: /^super ?micro\b/i, product: /\b[XH]14/i, dialect: 'supermicro-x14' },
   { maker: /^nvidia\b/i, product: /\bGB200\b/i, dialect: 'nvidia-gb200' },
   { maker: /^nvidia\b/i, product: /\bDGX/i, dialect: 'nvidia-dgx' },
+  { maker: /^(?:asrock|gigabyte)/i, product: /^/, dialect: 'ami' },
   { maker: /^cisco\b/i, product: /\bUCSC?\b/i, dialect: 'cimc' },
   { maker: /^fujitsu\b/i, product: /\bPRIMERGY\b/i, dialect: 'irmc' },
 ]

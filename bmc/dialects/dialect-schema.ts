@@ -164,6 +164,11 @@ export const DIALECT_SCHEMA = {
     properties: dialectPart({
       leftOut: dialectList(dialectText('schema and path'), 'properties that are missing'),
       changed: { type: 'object', description: 'properties with another value, by schema and path' },
+      renamed: {
+        type: 'object',
+        additionalProperties: { type: 'string', minLength: 1 },
+        description: 'properties with another name: by schema and path their last part',
+      },
       macs: dialectChoice(['lower', 'upper'], 'letters of MAC addresses'),
     }),
   }),

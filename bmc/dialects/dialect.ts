@@ -163,6 +163,8 @@ export interface DialectProperties {
   readonly leftOut: readonly string[]
   /** Properties with another value, or added ones, by schema and path. */
   readonly changed: Readonly<Record<string, unknown>>
+  /** Properties that have another name: by schema and path their last part. */
+  readonly renamed: Readonly<Record<string, string>>
   /** Letters of MAC addresses. */
   readonly macs: 'lower' | 'upper'
 }

@@ -6,8 +6,8 @@ export const AMI = dialectFrom(STANDARD, {
   description: 'AMI MegaRAC, as ASRock Rack and Gigabyte have it',
   basis: 'dump',
   maker: 'ami',
-  manufacturer: 'GIGABYTE',
-  model: 'R272',
+  manufacturer: 'ASRockRack',
+  model: 'E3C246D4I-NL',
   paths: {
     system: 'Self',
     manager: 'Self',

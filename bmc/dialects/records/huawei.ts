@@ -17,6 +17,12 @@ export const HUAWEI = dialectFrom(STANDARD, {
     product: null,
     oem: 'Huawei',
   },
+  properties: {
+    // sushy looks for it where ManagedBy is missing.
+    renamed: {
+      'ComputerSystem.Links.ManagedBy': 'Managers',
+    },
+  },
   etags: {
     without: 'refused',
     withoutStatus: 412,

@@ -18,9 +18,10 @@ export const NVIDIA_GB200 = dialectFrom(OPENBMC, {
     product: 'GB200 NVL',
   },
   media: {
+    // In the order of the dump. Clients take the first that can be a CD.
     slots: [
-      { id: 'USB2', name: 'Virtual Removable Media', drive: 'disk', types: ['CD', 'USBStick'], below: ['Managers'] },
-      { id: 'USB1', name: 'Virtual Removable Media', drive: 'cdrom', types: ['CD', 'USBStick'], below: ['Managers'] },
+      { id: 'USB2', name: 'Virtual Removable Media', drive: 'cdrom', types: ['CD', 'USBStick'], below: ['Managers'] },
+      { id: 'USB1', name: 'Virtual Removable Media', drive: 'disk', types: ['CD', 'USBStick'], below: ['Managers'] },
     ],
   },
   boot: {

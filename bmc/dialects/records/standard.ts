@@ -113,6 +113,7 @@ export const STANDARD: BmcDialect = {
   properties: {
     leftOut: [],
     changed: {},
+    renamed: {},
     macs: 'lower',
   },
 }

@@ -85,6 +85,13 @@ describe('paths (1.1)', () => {
     expect((await other.call('GET', `${ROOT}/systems/1`)).status).toBe(404)
   })
 
+  test('quirk 9: a Huawei links its manager as Managers', async () => {
+    await using bmc = await bmcOf('huawei')
+    const { document } = await bmc.call('GET', `${ROOT}/Systems/1`)
+    expect(document.Links).toMatchObject({ Managers: [{ '@odata.id': `${ROOT}/Managers/1` }] })
+    expect(document.Links).not.toHaveProperty('ManagedBy')
+  })
+
   test.each([
     ['idrac9', 'Dell', ['Dell']],
     ['supermicro-x13', undefined, ['Supermicro']],
@@ -539,6 +546,45 @@ describe('BIOS and inventory (1.6)', () => {
     const { document } = await idrac.call('GET', `${ROOT}/Systems/System.Embedded.1/EthernetInterfaces/eno1`)
     expect(document.MACAddress).toBe('52:54:00:00:00:02'.toUpperCase())
   })
+})
+
+test('an event names the system by the id that its BMC has for it, and a subscription may too', async () => {
+  const sent: string[] = []
+  const transport = {
+    send: (request: { body?: string }) => (
+      sent.push(request.body ?? ''),
+      Promise.resolve({ status: 204, headers: {} })
+    ),
+  }
+  const { manufacturer, product } = withHardware(defaultMachineSpec(1), { bmc: 'ilo5' })
+  await using bmc = await served(1, { transport }, { dialect: 'ilo5', manufacturer, product })
+  const subscription = {
+    Destination: 'http://127.0.0.1:9/',
+    Protocol: 'Redfish',
+    OriginResources: [{ '@odata.id': `${ROOT}/Systems/1` }],
+  }
+  expect((await bmc.call('POST', `${ROOT}/EventService/Subscriptions`, subscription)).status).toBe(201)
+  await bmc.machine().setPower('on')
+  await expect.poll(() => sent.length).toBeGreaterThan(0)
+  expect(sent[0]).toContain(`"OriginOfCondition":{"@odata.id":"${ROOT}/Systems/1"}`)
+})
+
+test('machines with several BMCs behind one address have each its own', async () => {
+  await using bmc = await bmcOf('ilo5', 2)
+  const { machines } = bmc
+  const own = machines.get('machine-2')!
+  await machines.remove('machine-2')
+  await machines.create({ ...own.spec, dialect: 'xcc' })
+  await machines.create({ ...own.spec, id: 'machine-3', dialect: 'idrac9', bmc: null, nics: [] })
+  bmc.accounts.set('machine-3', ADMIN)
+  expect(await memberPaths(bmc, `${ROOT}/Systems`)).toEqual([
+    `${ROOT}/Systems/machine-1`,
+    `${ROOT}/Systems/machine-2`,
+    `${ROOT}/Systems/System.Embedded.1`,
+  ])
+  expect((await bmc.call('GET', `${ROOT}/`, undefined, {})).document.Vendor).toBeUndefined()
+  expect((await bmc.call('GET', `${ROOT}/Systems/machine-2/Bios/Pending`)).status).toBe(200)
+  expect((await bmc.call('GET', `${ROOT}/Systems/machine-3`)).document.Id).toBe('System.Embedded.1')
 })
 
 describe('a BMC of a user', () => {

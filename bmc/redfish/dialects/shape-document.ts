@@ -6,7 +6,7 @@ const schemaNameOf = (document: RedfishDocument): string => /^#(\w+)\./.exec(Str
 
 /** A document as a BMC has it: without what it lacks, with what it has otherwise. */
 export function shapeDocument(dialect: BmcDialect, document: RedfishDocument): RedfishDocument {
-  const { leftOut, changed, macs } = dialect.properties
+  const { leftOut, changed, renamed, macs } = dialect.properties
   const schema = schemaNameOf(document)
   const prefix = `${schema}.`
   let shaped = document
@@ -14,6 +14,8 @@ export function shapeDocument(dialect: BmcDialect, document: RedfishDocument): R
     if (path.startsWith(prefix)) shaped = withoutProperty(shaped, path.slice(prefix.length).split('.'))
   for (const [path, value] of Object.entries(changed))
     if (path.startsWith(prefix)) shaped = withProperty(shaped, path.slice(prefix.length).split('.'), value)
+  for (const [path, name] of Object.entries(renamed))
+    if (path.startsWith(prefix)) shaped = withRenamed(shaped, path.slice(prefix.length).split('.'), name)
   return macs === 'upper' ? upperMacs(shaped) : shaped
 }
 
@@ -36,6 +38,14 @@ function withProperty(document: RedfishDocument, [name, ...below]: readonly stri
   if (below.length === 0) return { ...document, [name]: value }
   const inner = document[name]
   return { ...document, [name]: withProperty(isObject(inner) ? inner : {}, below, value) }
+}
+
+function withRenamed(document: RedfishDocument, [old, ...below]: readonly string[], name: string): RedfishDocument {
+  if (old === undefined || !Object.hasOwn(document, old)) return document
+  if (below.length === 0)
+    return Object.fromEntries(Object.entries(document).map(([key, value]) => [key === old ? name : key, value]))
+  const inner = document[old]
+  return isObject(inner) ? { ...document, [old]: withRenamed(inner, below, name) } : document
 }
 
 const MAC_NAMES = ['MACAddress', 'PermanentMACAddress', 'AssociatedMACAddresses']
