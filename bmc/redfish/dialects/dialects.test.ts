@@ -301,6 +301,13 @@ describe('virtual media (1.4)', () => {
     expect((await insertAt(bmc, 'Managers/iDRAC.Embedded.1/VirtualMedia/1')).status).toBe(404)
   })
 
+  test('slots of a system and of its manager are the same drives', async () => {
+    await using bmc = await bmcOf('idrac9')
+    await insertAt(bmc, 'Systems/System.Embedded.1/VirtualMedia/1')
+    const { document } = await bmc.call('GET', `${ROOT}/Managers/iDRAC.Embedded.1/VirtualMedia/CD`)
+    expect(document).toMatchObject({ Image: IMAGE, Inserted: true })
+  })
+
   test('quirk 50: an iDRAC 10 lists slot 2 first, and only below its system', async () => {
     await using bmc = await bmcOf('idrac10')
     const slots = `${ROOT}/Systems/System.Embedded.1/VirtualMedia`
@@ -515,12 +522,17 @@ describe('BIOS and inventory (1.6)', () => {
     await bmc.machine().setPower('reboot')
     expect(await quiet()).toBe('Enabled')
     expect((await bmc.call('GET', `${bios}/Settings`)).document.Attributes).toEqual({ QuietBoot: 'Disabled' })
-    await bmc.call('PATCH', `${bios}/Settings`, {
+    const timed = await bmc.call('PATCH', `${bios}/Settings`, {
       Attributes: {},
       '@Redfish.SettingsApplyTime': { ApplyTime: 'OnReset' },
     })
+    expect(timed.status).toBe(202)
+    const job = timed.headers['location']!
+    expect(job).toMatch(/\/TaskService\/Tasks\/JID_\d{12}$/)
+    expect((await bmc.call('GET', job)).document.TaskState).toBe('Running')
     await bmc.machine().setPower('reboot')
     expect(await quiet()).toBe('Disabled')
+    await expect.poll(async () => (await bmc.call('GET', job)).document.TaskState).toBe('Completed')
   })
 
   test('quirk 86: a Supermicro refuses a time', async () => {

@@ -1,5 +1,5 @@
 import { defined } from '../../../base/runtime/index.js'
-import type { FirmwareAttribute, FirmwareValue } from '../../../machine/index.js'
+import type { BmcLogPoint, FirmwareAttribute, FirmwareValue } from '../../../machine/index.js'
 import type { BmcDialect } from '../../dialects/index.js'
 import {
   boolCheck,
@@ -19,7 +19,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
-import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { ofMachine, type MachineCall, type RedfishOutcome, type RedfishResource } from '../protocol/resource.js'
 
 /** When settings take effect. */
 const APPLY_TIMES = ['OnReset']
@@ -83,7 +83,8 @@ function waitingSettings(
 }
 
 /** @throws Refusal 400 that names each attribute that the firmware lacks or that cannot have its value */
-async function patchBios({ machine, body, face }: MachineCall): Promise<void> {
+async function patchBios(call: MachineCall): Promise<RedfishOutcome | void> {
+  const { machine, body, face } = call
   const { applyTime } = face.dialect.bios
   const { bios } = machine.firmware.report()
   const fields = Object.fromEntries(bios.filter(({ readOnly }) => !readOnly).map((each) => [each.name, checkOf(each)]))
@@ -105,6 +106,32 @@ async function patchBios({ machine, body, face }: MachineCall): Promise<void> {
   // An iDRAC makes no job of settings without a time, and applies them never (dell/iDRAC-Redfish-Scripting#84).
   if (applyTime === 'required' && !isTimed) return machine.firmware.stageBios(wanted)
   await machine.firmware.setBios(wanted)
+  return applyTime === 'required' ? biosJob(call) : undefined
+}
+
+/** The job of settings with a time, which ends when a boot has applied them. */
+function biosJob({ machine, service }: MachineCall): RedfishOutcome {
+  const task = service.tasks.start('BIOS Configuration', machine, 0, () => biosApplied(service, machine.spec.id))
+  return { status: 202, headers: { location: redfishPath('TaskService', 'Tasks', task.id) } }
+}
+
+/** Resolves when the settings that wait have been applied, or the service ends. */
+function biosApplied({ probe, closing }: MachineCall['service'], machine: string): Promise<void> {
+  return new Promise((resolve) => {
+    const attached = probe.attach<BmcLogPoint>(
+      (point, next) => {
+        if (point.machine === machine && point.entry.kind === 'bios applied') finish()
+        return next()
+      },
+      ['bmc log'],
+    )
+    const finish = (): void => {
+      attached[Symbol.dispose]()
+      closing.removeEventListener('abort', finish)
+      resolve()
+    }
+    closing.addEventListener('abort', finish)
+  })
 }
 
 function checkOf({ type, allowed, lower, upper, shortest, longest }: FirmwareAttribute): PropertyCheck {
