@@ -1,4 +1,4 @@
-import type { DialectName } from './known-dialects.js'
+import type { DialectName } from './dialect-name.js'
 
 /** Products by which a maker's machines tell their BMC, in the order in which they are tried. */
 const PRODUCTS: readonly { maker: RegExp; product: RegExp; dialect: DialectName }[] = [

@@ -12,5 +12,6 @@ export type {
   OverrideDevice,
 } from './dialect.js'
 export { DIALECT_SCHEMA } from './dialect-schema.js'
-export { BMC_DIALECTS, isDialectName, type DialectName } from './known-dialects.js'
+export type { DialectName } from './dialect-name.js'
+export { BMC_DIALECTS, isDialectName } from './known-dialects.js'
 export { dialectOf, readOwnDialect, type DialectChoice, type OwnDialect } from './own-dialect.js'

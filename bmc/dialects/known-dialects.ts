@@ -1,4 +1,5 @@
 import type { BmcDialect } from './dialect.js'
+import type { DialectName } from './dialect-name.js'
 import { AMI } from './records/ami.js'
 import { CIMC } from './records/cimc.js'
 import { HUAWEI } from './records/huawei.js'
@@ -42,8 +43,6 @@ export const BMC_DIALECTS = {
   cimc: CIMC,
   irmc: IRMC,
   huawei: HUAWEI,
-} as const satisfies Readonly<Record<string, BmcDialect>>
-
-export type DialectName = keyof typeof BMC_DIALECTS
+} as const satisfies Readonly<Record<DialectName, BmcDialect>>
 
 export const isDialectName = (name: string): name is DialectName => Object.hasOwn(BMC_DIALECTS, name)

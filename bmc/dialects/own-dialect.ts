@@ -1,16 +1,23 @@
-import { UserError } from '../../base/runtime/index.js'
+import { didYouMean, UserError } from '../../base/runtime/index.js'
 import { SchemaCompiler, schemaProblem } from '../../base/schemas/index.js'
 import { dialectFrom, type BmcDialect, type DialectChanges } from './dialect.js'
 import { DIALECT_SCHEMA } from './dialect-schema.js'
-import { BMC_DIALECTS, type DialectName } from './known-dialects.js'
+import type { DialectName } from './dialect-name.js'
+import { BMC_DIALECTS, isDialectName } from './known-dialects.js'
 
-/** A face of a user's own: what it changes of a known one, by default of `standard`. */
-export type OwnDialect = DialectChanges & { readonly base?: DialectName }
+/** A face of a user's own, as `docs/bmc.schema.json` has it: differences from a known one, by default from `standard`. */
+export interface OwnDialect {
+  readonly base?: DialectName
+  readonly [part: string]: unknown
+}
+
+/** The same, checked. */
+type CheckedDialect = DialectChanges & Pick<OwnDialect, 'base'>
 
 /** The face of a machine's BMC: a known one by its name, or one of the user's own. */
 export type DialectChoice = DialectName | OwnDialect
 
-const ownDialectCheck = new SchemaCompiler().check<OwnDialect>(DIALECT_SCHEMA)
+const ownDialectCheck = new SchemaCompiler().check<CheckedDialect>(DIALECT_SCHEMA)
 
 const unusableDialect = (name: string, what: string): UserError =>
   new UserError('bmc-dialect', `${name} cannot be used: ${what}`, {
@@ -25,14 +32,20 @@ const unusableDialect = (name: string, what: string): UserError =>
  * @throws UserError `bmc-dialect` (usage) naming the document, the key and what is wrong with it
  */
 export function readOwnDialect(document: unknown, name: string): OwnDialect {
-  if (!ownDialectCheck.accepts(document)) {
-    const { message } = schemaProblem(ownDialectCheck.errors())
-    throw unusableDialect(name, message)
-  }
-  const contradiction = contradictionOf(resolveDialect(document))
+  const checked = checkedDialect(document, name)
+  const contradiction = contradictionOf(changedDialect(checked))
   if (contradiction !== undefined) throw unusableDialect(name, contradiction)
-  return document
+  return { ...checked }
 }
+
+function checkedDialect(document: unknown, name: string): CheckedDialect {
+  if (ownDialectCheck.accepts(document)) return document
+  const { message } = schemaProblem(ownDialectCheck.errors())
+  throw unusableDialect(name, message)
+}
+
+const changedDialect = ({ base, ...changes }: CheckedDialect): BmcDialect =>
+  dialectFrom(BMC_DIALECTS[base ?? 'standard'], changes)
 
 /** The rules that no schema tells. */
 function contradictionOf({ boot, media, paths, properties }: BmcDialect): string | undefined {
@@ -63,18 +76,29 @@ function contradictionOf({ boot, media, paths, properties }: BmcDialect): string
 }
 
 const resolved = new WeakMap<OwnDialect, BmcDialect>()
+/** The same by what they say: machines of one file have copies of it. */
+const resolvedTexts = new Map<string, BmcDialect>()
+const MAX_RESOLVED_TEXTS = 1000
 
 function resolveDialect(own: OwnDialect): BmcDialect {
   const known = resolved.get(own)
   if (known) return known
-  const { base, ...changes } = own
-  const made = dialectFrom(BMC_DIALECTS[base ?? 'standard'], changes)
+  const text = JSON.stringify(own)
+  const made = resolvedTexts.get(text) ?? changedDialect(checkedDialect(own, "the BMC of a machine's hardware"))
+  if (resolvedTexts.size >= MAX_RESOLVED_TEXTS) resolvedTexts.clear()
+  resolvedTexts.set(text, made)
   resolved.set(own, made)
   return made
 }
 
-/** The face of a machine. */
+/** The face of a machine. @throws UserError `bmc-dialect` for a name that none has, and a record with a mistake */
 export function dialectOf({ dialect }: { dialect?: DialectChoice }): BmcDialect {
   if (dialect === undefined) return BMC_DIALECTS.standard
-  return typeof dialect === 'string' ? BMC_DIALECTS[dialect] : resolveDialect(dialect)
+  if (typeof dialect !== 'string') return resolveDialect(dialect)
+  if (isDialectName(dialect)) return BMC_DIALECTS[dialect]
+  const name = String(dialect)
+  throw unusableDialect(
+    `the BMC ${JSON.stringify(name)}`,
+    `there is none${didYouMean(name, Object.keys(BMC_DIALECTS))}`,
+  )
 }

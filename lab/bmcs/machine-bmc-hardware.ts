@@ -74,12 +74,12 @@ function refuseChange({ node, driver, spec, firmware }: ChangedBmc, change: BmcC
   const dialect = dialectOf(spec)
   if (change.change === 'insert media' && !firmware.hasSlot(change.device))
     throw new UserError(
-      'bmc-lacks',
+      'bmc-refuses',
       `No suitable virtual media device found for node ${node} to mount image ${maskedAddress(change.url)}`,
     )
   if (change.change !== 'boot mode') return
   if (dialect.boot.mode === 'absent')
-    throw new UserError('bmc-lacks', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)
+    throw new UserError('bmc-refuses', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)
   if (dialect.boot.mode !== 'read-only') return
   const body = refusalBody(spec, 'PropertyNotWritable', ['BootSourceOverrideMode'])
   throw new BmcError('refused', 'the BMC answered 400', { answer: { status: 400, body } })

@@ -581,6 +581,23 @@ test('an event names the system by the id that its BMC has for it, and a subscri
   expect(sent[0]).toContain(`"OriginOfCondition":{"@odata.id":"${ROOT}/Systems/1"}`)
 })
 
+test('an expanded collection has the resources as the BMC writes them, and a query finds them', async () => {
+  await using bmc = await bmcOf('ilo5')
+  const { document } = await bmc.call('GET', `${ROOT}/Systems?$expand=.`)
+  expect(document.Members).toMatchObject([{ Id: '1', Boot: { BootSourceOverrideTarget: 'None' } }])
+  expect(document.Members[0]['@odata.etag']).toMatch(/^W\//)
+})
+
+test('machines of one file with a BMC have the same', async () => {
+  const own = { service: { vendor: 'ACME' } }
+  await using bmc = await bmcOf(own)
+  const { spec } = bmc.machine()
+  await bmc.machines.create({ ...spec, id: 'machine-2', bmc: null, dialect: structuredClone(own) })
+  expect((await bmc.call('GET', `${ROOT}/`, undefined, {})).document.Vendor).toBe('ACME')
+  const create = bmc.machines.create({ ...spec, id: 'machine-3', bmc: null, dialect: JSON.parse('"idrac11"') })
+  await expect(create).rejects.toThrow('the BMC "idrac11" cannot be used: there is none; did you mean idrac10?')
+})
+
 test('machines with several BMCs behind one address have each its own', async () => {
   await using bmc = await bmcOf('ilo5', 2)
   const { machines } = bmc
