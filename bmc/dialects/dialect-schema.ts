@@ -50,19 +50,26 @@ const BOOT = {
   enabled: dialectList({ enum: ['Disabled', 'Once', 'Continuous'] }, 'values of BootSourceOverrideEnabled'),
   showsEnabledValues: dialectFlag('whether these are listed'),
   mode: dialectChoice(['writable', 'read-only', 'null', 'absent'], 'BootSourceOverrideMode'),
-  together: dialectList(dialectText('property of Boot'), 'properties that must come together'),
+  together: dialectList(
+    { enum: ['BootSourceOverrideTarget', 'BootSourceOverrideEnabled', 'BootSourceOverrideMode'] },
+    'properties that must come together',
+  ),
   refusesUnchangedEnabled: dialectFlag('whether an Enabled is refused that is so already'),
   enabledDefault: dialectChoice(['kept', 'Once'], 'Enabled where a target comes alone'),
   modeDefault: dialectChoice(['kept', 'Legacy'], 'mode where a target comes without it'),
   duringPost: dialectChoice(['accepted', 'refused'], 'a change while the firmware is at work'),
 }
 
+const MEDIUM_PROPERTY = {
+  enum: ['Inserted', 'WriteProtected', 'TransferMethod', 'TransferProtocolType', 'UserName', 'Password'],
+}
+
 const MEDIA = {
   slots: dialectList(SLOT, 'slots for virtual media, in the order of the collection'),
   systemLink: dialectChoice(['own', 'manager', 'absent'], 'collection that a system links to'),
   insertBy: dialectChoice(['action', 'patch', 'both'], 'how an image is inserted'),
-  required: dialectList(dialectText('property'), 'properties without which an image is refused'),
-  refused: dialectList(dialectText('property'), 'properties with which an image is refused as unknown'),
+  required: dialectList(MEDIUM_PROPERTY, 'properties without which an image is refused'),
+  refused: dialectList(MEDIUM_PROPERTY, 'properties with which an image is refused as unknown'),
   imageSuffix: dialectId('end that the path of an image must have; null: any'),
   ejectBody: dialectChoice(['optional', 'required'], 'body of EjectMedia'),
   whenFull: dialectChoice(['replaced', 'refused'], 'an image for a slot that has one'),

@@ -1,5 +1,5 @@
 /** Folders of Redfish in which a BMC shows its virtual media. */
-export type MediaFolder = 'Systems' | 'Managers'
+type MediaFolder = 'Systems' | 'Managers'
 
 /** Makers whose firmware has settings with names of its own. */
 export type FirmwareMaker = 'ironstage' | 'dell' | 'hpe' | 'lenovo' | 'supermicro' | 'ami' | 'nvidia'
@@ -9,7 +9,7 @@ export type OverrideDevice =
   'None' | 'Pxe' | 'Floppy' | 'Cd' | 'Usb' | 'Hdd' | 'BiosSetup' | 'Diags' | 'UefiTarget' | 'UefiHttp'
 
 /** Paths of a BMC's resources. */
-export interface DialectPaths {
+interface DialectPaths {
   /** Id of the system; null for the machine's own id. */
   readonly system: string | null
   readonly manager: string | null
@@ -21,7 +21,7 @@ export interface DialectPaths {
 }
 
 /** The service root, where all machines of a service have this BMC. Null for a member that the root lacks. */
-export interface DialectService {
+interface DialectService {
   readonly vendor: string | null
   readonly product: string | null
   /** The first key of `Oem`, by which clients find the vendor where `Vendor` is missing. */
@@ -91,7 +91,7 @@ export interface DialectBoot {
   readonly duringPost: 'accepted' | 'refused'
 }
 
-export interface DialectEtags {
+interface DialectEtags {
   /** `"x"`, `W/"x"`, the same in quotes (`"W/'x'"`), or no tags at all. */
   readonly form: 'strong' | 'weak' | 'quoted' | 'none'
   /** Forms of a tag that If-Match may have: strong and weak, strong ones only, without quotes, or none at all. */
@@ -104,7 +104,7 @@ export interface DialectEtags {
   readonly onActions: 'ignored' | 'refused'
 }
 
-export interface DialectPower {
+interface DialectPower {
   /** Values of a reset of the system. */
   readonly resets: readonly string[]
   /** Place of the list of these values. */
@@ -118,7 +118,7 @@ export interface DialectPower {
   readonly settling: { readonly seconds: number; readonly status: 400 | 409 } | null
 }
 
-export interface DialectBios {
+interface DialectBios {
   /** Last part of the path of the settings object. */
   readonly settings: string
   /** `@Redfish.SettingsApplyTime`: without it settings wait for ever, it may be missing, or it is refused. */
@@ -131,7 +131,7 @@ export interface DialectBios {
   readonly registry: string | null
 }
 
-export interface DialectSessions {
+interface DialectSessions {
   /** Seconds of idleness after which a session ends. */
   readonly timeout: number
   /** Sessions that a BMC has at a time. */
@@ -158,7 +158,7 @@ export interface DialectErrors {
   readonly success: 'resource' | 'message' | 'nothing'
 }
 
-export interface DialectProperties {
+interface DialectProperties {
   /** Properties that are missing: schema and path, as in `ComputerSystem.Boot.HttpBootUri`. */
   readonly leftOut: readonly string[]
   /** Properties with another value, or added ones, by schema and path. */

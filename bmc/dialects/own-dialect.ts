@@ -32,20 +32,18 @@ const unusableDialect = (name: string, what: string): UserError =>
  * @throws UserError `bmc-dialect` (usage) naming the document, the key and what is wrong with it
  */
 export function readOwnDialect(document: unknown, name: string): OwnDialect {
-  const checked = checkedDialect(document, name)
-  const contradiction = contradictionOf(changedDialect(checked))
+  return { ...checkedDialect(document, name).own }
+}
+
+/** A record with what it makes of its base. */
+function checkedDialect(document: unknown, name: string): { own: CheckedDialect; dialect: BmcDialect } {
+  if (!ownDialectCheck.accepts(document)) throw unusableDialect(name, schemaProblem(ownDialectCheck.errors()).message)
+  const { base = 'standard', ...changes } = document
+  const dialect = dialectFrom(BMC_DIALECTS[base], changes)
+  const contradiction = contradictionOf(dialect)
   if (contradiction !== undefined) throw unusableDialect(name, contradiction)
-  return { ...checked }
+  return { own: document, dialect }
 }
-
-function checkedDialect(document: unknown, name: string): CheckedDialect {
-  if (ownDialectCheck.accepts(document)) return document
-  const { message } = schemaProblem(ownDialectCheck.errors())
-  throw unusableDialect(name, message)
-}
-
-const changedDialect = ({ base, ...changes }: CheckedDialect): BmcDialect =>
-  dialectFrom(BMC_DIALECTS[base ?? 'standard'], changes)
 
 /** The rules that no schema tells. */
 function contradictionOf({ boot, media, paths, properties }: BmcDialect): string | undefined {
@@ -71,8 +69,9 @@ function contradictionOf({ boot, media, paths, properties }: BmcDialect): string
   if (plain !== undefined) return `properties.leftOut names ${plain}: write SCHEMA.PROPERTY`
   const changed = Object.keys(properties.changed).find((path) => properties.leftOut.includes(path))
   if (changed !== undefined) return `properties leaves ${changed} out, and changes it`
-  const id = [paths.system, paths.manager, paths.chassis].find((each) => each?.includes('/'))
-  return id == null ? undefined : `paths has the id ${id}: an id has no slash`
+  if (paths.lowerCaseBios && !paths.ignoresCase) return 'paths.lowerCaseBios needs paths.ignoresCase'
+  const id = [paths.system, paths.manager, paths.chassis, boot.settings].find((each) => each?.includes('/'))
+  return id == null ? undefined : `${id} is the last part of a path: it has no slash`
 }
 
 const resolved = new WeakMap<OwnDialect, BmcDialect>()
@@ -84,7 +83,7 @@ function resolveDialect(own: OwnDialect): BmcDialect {
   const known = resolved.get(own)
   if (known) return known
   const text = JSON.stringify(own)
-  const made = resolvedTexts.get(text) ?? changedDialect(checkedDialect(own, "the BMC of a machine's hardware"))
+  const made = resolvedTexts.get(text) ?? checkedDialect(own, "the BMC of a machine's hardware").dialect
   if (resolvedTexts.size >= MAX_RESOLVED_TEXTS) resolvedTexts.clear()
   resolvedTexts.set(text, made)
   resolved.set(own, made)

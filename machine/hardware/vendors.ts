@@ -9,6 +9,8 @@ export interface MadeMachine {
 /** The maker whose firmware settings a machine has. */
 export const firmwareMaker = (machine: MadeMachine): FirmwareMaker => dialectOf(machine).maker
 
-/** True if a machine is one of Dell's, whose BMC is an iDRAC. A BMC that the hardware names tells it, or else the maker. */
-export const isDell = (machine: MadeMachine): boolean =>
-  machine.dialect === undefined ? /^dell\b/i.test(machine.manufacturer) : firmwareMaker(machine) === 'dell'
+/** True if a machine is one of Dell's, whose BMC is an iDRAC. A maker's BMC tells it, or else the manufacturer. */
+export function isDell(machine: MadeMachine): boolean {
+  const { dialect = 'standard', manufacturer } = machine
+  return dialect === 'standard' ? /^dell\b/i.test(manufacturer) : firmwareMaker(machine) === 'dell'
+}

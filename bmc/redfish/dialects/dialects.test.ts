@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ADMIN, basic, served, type Answer, type Served } from '../../../test/kit/redfish/served.js'
 import { crawled } from '../../../test/kit/redfish/crawled.js'
+import { redfishCallsAt } from '../call-names.js'
 import { defaultMachineSpec, NO_PACE, withHardware } from '../../../machine/index.js'
 import { BMC_DIALECTS, readOwnDialect, type DialectChoice, type DialectName } from '../../dialects/index.js'
 
@@ -588,6 +589,27 @@ test('an expanded collection has the resources as the BMC writes them, and a que
   expect(document.Members[0]['@odata.etag']).toMatch(/^W\//)
 })
 
+test.each([
+  ['PATCH', 'Systems/:id/Bios/SD', ['change firmware']],
+  ['GET', 'Systems/:id/Pending', ['read boot']],
+  ['GET', 'Systems/:id/SD/SD', []],
+  ['GET', 'Chassis/:id/SD', []],
+] as const)('a fault may name %s /redfish/v1/%s', (method, path, calls) => {
+  expect(redfishCallsAt(method, ['redfish', 'v1', ...path.split('/')])).toEqual(calls)
+})
+
+test('a machine of Dell whose hardware names the face standard is as one that names none', async () => {
+  await using bmc = await served(1, {}, { dialect: 'standard', manufacturer: 'Dell Inc.', product: 'PowerEdge R650' })
+  await using other = await served(1, {}, { manufacturer: 'Dell Inc.', product: 'PowerEdge R650' })
+  const path = `${ROOT}/Managers/machine-1`
+  const read = async (from: Served) => {
+    const { ServiceEntryPointUUID: _, '@odata.etag': _etag, ...document } = (await from.call('GET', path)).document
+    return document as object
+  }
+  expect(await read(bmc)).toEqual(await read(other))
+  expect(await read(bmc)).toHaveProperty('Links.Oem.Dell')
+})
+
 test('machines of one file with a BMC have the same', async () => {
   const own = { service: { vendor: 'ACME' } }
   await using bmc = await bmcOf(own)
@@ -641,7 +663,9 @@ describe('a BMC of a user', () => {
     ],
     [{ media: { required: ['Inserted'], refused: ['Inserted'] } }, 'media requires and refuses Inserted'],
     [{ properties: { leftOut: ['SKU'] } }, 'properties.leftOut names SKU: write SCHEMA.PROPERTY'],
-    [{ paths: { system: 'a/b' } }, 'paths has the id a/b: an id has no slash'],
+    [{ paths: { system: 'a/b' } }, 'a/b is the last part of a path: it has no slash'],
+    [{ paths: { lowerCaseBios: true } }, 'paths.lowerCaseBios needs paths.ignoresCase'],
+    [{ media: { required: ['Zork'] } }, 'media.required.0 is "Zork"'],
     [[], 'it is a list, and not a mapping'],
   ])('that is %j is refused', (document, message) => {
     expect(() => readOwnDialect(document, 'the BMC file x')).toThrow(`the BMC file x cannot be used: ${message}`)
