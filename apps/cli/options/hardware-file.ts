@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { readOwnDialect } from '../../../bmc/dialects/index.js'
+import { readOwnDialect, type OwnDialect } from '../../../bmc/dialects/index.js'
 import { checkNesting, isObject, readNested, UserError, readNamedText } from '../../../base/runtime/index.js'
 import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
@@ -28,11 +28,22 @@ async function withBmcFiles(document: unknown, file: string): Promise<unknown> {
 
 async function withBmcFile(entry: Record<string, unknown>, file: string): Promise<Record<string, unknown>> {
   const { bmc } = entry
-  if (typeof bmc !== 'string' || !/[/\\]|\.(?:ya?ml|json)$/i.test(bmc)) return entry
-  const path = resolve(dirname(file), bmc)
+  if (typeof bmc !== 'string' || !isBmcFile(bmc)) return entry
   const name = `the BMC file ${bmc} of ${describeHardwareFile(file)}`
-  return { ...entry, bmc: readOwnDialect(await parseFile(path, name), name) }
+  return { ...entry, bmc: await readBmcFile(resolve(dirname(file), bmc), name) }
 }
+
+/** True if a text that names a BMC is a file with one. */
+export const isBmcFile = (bmc: string): boolean => /[/\\]|\.(?:ya?ml|json)$/i.test(bmc)
+
+/**
+ * Reads a BMC of a user's own: YAML or JSON, as docs/bmc-dialects.md describes it.
+ *
+ * @param name of the file, for errors
+ * @throws UserError (usage) naming the file, the key and what is wrong with it
+ */
+export const readBmcFile = async (file: string, name = `the BMC file ${file}`): Promise<OwnDialect> =>
+  readOwnDialect(await parseFile(file, name), name)
 
 const describeHardwareFile = (file: string): string => `the hardware file ${file}`
 
