@@ -8,6 +8,7 @@ export {
   type MovableClock,
   waitInQueue,
   seconds,
+  type HoldOptions,
   type SleepOptions,
 } from './clock.js'
 export { runContained, ownerOfError, traceOwners } from './containment.js'

@@ -110,7 +110,11 @@ class XzDecoder {
         this.#done = resolve
         this.#coder.code(piece, true)
       })
-      if (this.#error) this.failure = new DecodeError(xzSentence(this.#error), { cause: this.#error })
+      if (this.#error) {
+        const sentence = xzSentence(this.#error)
+        if (sentence === undefined) throw this.#error
+        this.failure = new DecodeError(sentence, { cause: this.#error })
+      }
       const output = this.#output
       this.#output = []
       return { output, taken: piece.length }

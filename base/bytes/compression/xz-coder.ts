@@ -98,10 +98,11 @@ const SENTENCES: Record<string, string> = {
   LZMA_MEMLIMIT_ERROR: 'memory limit reached',
   LZMA_MEM_ERROR: 'memory allocation failed',
   LZMA_BUF_ERROR: XZ_TRUNCATED,
+  LZMA_PROG_ERROR: 'programming error',
 }
 
-/** The sentence for an error of a coder. */
-export const xzSentence = ({ name, message }: Error): string => SENTENCES[name] ?? message
+/** The sentence for an error of liblzma; undefined for another, which says nothing about the stream. */
+export const xzSentence = ({ name }: Error): string | undefined => SENTENCES[name]
 
 /** Room for the dictionary of any preset, which is 64 MiB at most; a stream may ask for up to 4 GiB. */
 export const MAX_XZ_MEMORY = 80 * 1024 * 1024

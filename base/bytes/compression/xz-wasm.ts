@@ -77,9 +77,12 @@ let program: Promise<Buffer> | undefined
 async function newModule(): Promise<LzmaModule> {
   program ??= readFile(require.resolve(PROGRAM))
   const wasmBinary = await program
-  const { default: createModule } = await import('node-liblzma/wasm/liblzma.js')
-  const module: unknown = await createModule({ wasmBinary })
-  return module as LzmaModule
+  const { default: createModule } = require('node-liblzma/wasm/liblzma.js') as LzmaPackage
+  return createModule({ wasmBinary })
+}
+
+interface LzmaPackage {
+  default: (options: { wasmBinary: Buffer }) => Promise<LzmaModule>
 }
 
 /** An opened stream in the memory of its module. */
