@@ -5,7 +5,7 @@ type MediaFolder = 'Systems' | 'Managers'
 export type FirmwareMaker = 'ironstage' | 'dell' | 'hpe' | 'lenovo' | 'supermicro' | 'ami' | 'nvidia'
 
 /** Devices to which an override of a BMC can lead, as a machine's firmware has them. */
-export type OverrideDevice =
+type OverrideDevice =
   'None' | 'Pxe' | 'Floppy' | 'Cd' | 'Usb' | 'Hdd' | 'BiosSetup' | 'Diags' | 'UefiTarget' | 'UefiHttp'
 
 /** Paths of a BMC's resources. */
@@ -138,7 +138,7 @@ interface DialectSessions {
   readonly limit: number
 }
 
-export interface DialectErrors {
+interface DialectErrors {
   /** Registry of messages and its version: `Base.1.5`. */
   readonly base: string
   /**
