@@ -25,22 +25,31 @@ type WrittenEntry = WrittenMachine & { count?: number; host?: string }
  * Reads the hardware of simulated machines from a JSON value, as docs/hardware.md describes it.
  *
  * @param name of the document, for errors: `the hardware file rack.yaml`
+ * @param lineOf ends the sentence of an error with the line of a key: `, in line 7: cpu: 3`
  * @throws UserError `hardware-file` (usage) naming the document, the key and what is wrong with it
  */
-export function readFleet(document: unknown, name: string): HardwareFleet {
-  if (!hardwareCheck.accepts(document)) throw unusableHardware(name, mostSpecific(hardwareCheck.errors()))
+export function readFleet(
+  document: unknown,
+  name: string,
+  lineOf: (path: readonly string[]) => string = () => '',
+): HardwareFleet {
+  if (!hardwareCheck.accepts(document)) throw wrongHardware(hardwareCheck.errors(), name, lineOf)
   const { machines, ...machine } = document
-  if (!machines) return [{ hardware: hardwareOf(machine, name) }]
-  if (Object.keys(machine).length > 0)
+  if (!machines) return [{ hardware: hardwareOf(machine, name, () => lineOf(['bmc'])) }]
+  const [outside] = Object.keys(machine)
+  if (outside !== undefined)
     throw unusableHardware(
       name,
-      `${Object.keys(machine)[0]} stands beside machines: move it into the entries of machines`,
+      `${outside} stands beside machines: move it into the entries of machines${lineOf([outside])}`,
     )
   const entries = machines.map(({ count, host, ...entry }, index) => {
-    const hardware = hardwareOf(entry, name)
+    const hardware = hardwareOf(entry, name, () => lineOf(['machines', `${index}`, 'bmc']))
     const identity = identityIn(hardware)
     if ((count ?? 1) > 1 && identity !== undefined)
-      throw unusableHardware(name, `machines.${index} gives ${count} machines the same ${identity}`)
+      throw unusableHardware(
+        name,
+        `machines.${index} gives ${count} machines the same ${identity}${lineOf(['machines', `${index}`])}`,
+      )
     return { hardware, ...defined({ count, host }) }
   })
   return entries as [HardwareFleet[0], ...HardwareFleet[0][]]
@@ -48,11 +57,11 @@ export function readFleet(document: unknown, name: string): HardwareFleet {
 
 const hardwareCheck = new SchemaCompiler({ stopsAtFirst: true }).check<WrittenHardware>(HARDWARE_SCHEMA)
 
-function hardwareOf({ disks, bmc, ...rest }: WrittenMachine, name: string): MachineHardware {
+function hardwareOf({ disks, bmc, ...rest }: WrittenMachine, name: string, line: () => string): MachineHardware {
   return {
     ...rest,
     ...defined({
-      bmc: bmc === undefined ? bmcOfProduct(rest) : writtenBmc(bmc, name),
+      bmc: bmc === undefined ? bmcOfProduct(rest) : writtenBmc(bmc, name, line),
       disks: disks
         ? disks.map(({ size, ...disk }) => ({
             ...disk,
@@ -68,23 +77,29 @@ const bmcOfProduct = ({ manufacturer, product }: WrittenMachine): DialectChoice 
   manufacturer === undefined || product === undefined ? undefined : dialectOfProduct(manufacturer, product)
 
 /** @throws UserError for a name that no BMC has, and for a record with a mistake */
-function writtenBmc(bmc: string | object, name: string): DialectChoice {
+function writtenBmc(bmc: string | object, name: string, line: () => string): DialectChoice {
   if (typeof bmc === 'object') return readOwnDialect(bmc, `bmc of ${name}`)
   if (isDialectName(bmc)) return bmc
   const names = Object.keys(BMC_DIALECTS)
-  throw unusableHardware(name, `there is no BMC ${JSON.stringify(bmc)}${didYouMean(bmc, names)}`)
+  throw unusableHardware(name, `there is no BMC ${JSON.stringify(bmc)}${didYouMean(bmc, names)}${line()}`)
 }
 
-function mostSpecific([error]: readonly ErrorObject[]): string {
+function wrongHardware(
+  [error]: readonly ErrorObject[],
+  name: string,
+  lineOf: (path: readonly string[]) => string,
+): UserError {
   const { instancePath, message, params } = error!
   const { additionalProperty: unknown, allowedValues } = params as {
     additionalProperty?: string
     allowedValues?: unknown[]
   }
-  const where = pointerParts(instancePath).join('.')
-  if (unknown !== undefined) return `${where === '' ? 'it' : where} has an unknown key ${JSON.stringify(unknown)}`
+  const path = pointerParts(instancePath)
+  const where = path.length === 0 ? 'it' : path.join('.')
+  if (unknown !== undefined)
+    return unusableHardware(name, `${where} has an unknown key ${JSON.stringify(unknown)}${lineOf([...path, unknown])}`)
   const allowed = allowedValues ? `: ${allowedValues.join(', ')}` : ''
-  return `${where === '' ? 'it' : where} ${message}${allowed}`
+  return unusableHardware(name, `${where} ${message}${allowed}${lineOf(path)}`)
 }
 
 export const unusableHardware = (name: string, what: string): UserError =>

@@ -22,7 +22,7 @@ test('a hardware file may name a file with a BMC, beside it', async () => {
 })
 
 test.each([
-  ['base: [', /^the BMC file my-bmc.yaml of the hardware file .*rack.yaml is not YAML$/],
+  ['base: [', /^the BMC file my-bmc.yaml of the hardware file .*rack.yaml: this is not YAML: .*, in line 1: base: \[$/],
   [
     'bse: idrac9',
     /^the BMC file my-bmc.yaml of the hardware file .* cannot be used: there is no bse; did you mean base\?$/,

@@ -1,18 +1,26 @@
 import { dirname, resolve } from 'node:path'
 import { readOwnDialect, type OwnDialect } from '../../../bmc/dialects/index.js'
-import { checkNesting, isObject, readNested, UserError, readNamedText } from '../../../base/runtime/index.js'
+import {
+  checkNesting,
+  isObject,
+  readNamedText,
+  readNested,
+  UserError,
+  wrongLineClause,
+  yamlPlace,
+  yamlProblem,
+} from '../../../base/runtime/index.js'
 import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
 /**
  * Reads the hardware of simulated machines: YAML or JSON, as docs/hardware.md describes it.
  *
- * @throws UserError (usage) naming the file, the key and what is wrong with it
+ * @throws UserError (usage) naming the file, the key, what is wrong with it, and the line
  */
 export async function readHardware(file: string): Promise<HardwareFleet> {
-  return readFleet(
-    await withBmcFiles(await parseFile(file, describeHardwareFile(file)), file),
-    describeHardwareFile(file),
-  )
+  const name = describeHardwareFile(file)
+  const { value, lineOf } = await parseFile(file, name)
+  return readFleet(await withBmcFiles(value, file), name, lineOf)
 }
 
 /** The document of a hardware file with the contents of the files that its keys `bmc` name. */
@@ -43,7 +51,7 @@ export const isBmcFile = (bmc: string): boolean => /[/\\]|\.(?:ya?ml|json)$/i.te
  * @throws UserError (usage) naming the file, the key and what is wrong with it
  */
 export const readBmcFile = async (file: string, name = `the BMC file ${file}`): Promise<OwnDialect> =>
-  readOwnDialect(await parseFile(file, name), name)
+  readOwnDialect((await parseFile(file, name)).value, name)
 
 const describeHardwareFile = (file: string): string => `the hardware file ${file}`
 
@@ -62,24 +70,45 @@ export async function readOneMachine(file: string): Promise<MachineHardware> {
   return first.hardware
 }
 
-async function parseFile(file: string, name: string): Promise<unknown> {
-  let text: string
+/** A parsed file, and the line of each of its keys as the end of a sentence. */
+interface HardwareText {
+  readonly value: unknown
+  readonly lineOf: (path: readonly string[]) => string
+}
+
+async function parseFile(file: string, name: string): Promise<HardwareText> {
+  const text = await readText(file, name)
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lines = new LineCounter()
+  const document = readNested(text, name, (each) =>
+    parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
+  )
+  const [broken] = document.errors
+  if (broken) {
+    const problem = yamlProblem(text, broken)
+    throw new UserError('hardware-file', `${name}: ${problem.message}${wrongLineClause(text, problem)}`, {
+      kind: 'usage',
+    })
+  }
+  const value = readNested(text, name, () => document.toJS({ maxAliasCount: 100 }) as unknown)
+  checkNesting(value, name)
+  return {
+    value,
+    lineOf: (path) => {
+      const place = yamlPlace(document, path, lines)
+      return place ? wrongLineClause(text, place) : ''
+    },
+  }
+}
+
+async function readText(file: string, name: string): Promise<string> {
   try {
-    text = await readNamedText(file)
+    return await readNamedText(file)
   } catch (cause) {
     throw new UserError('hardware-file', `${name} cannot be read`, {
       kind: 'usage',
       cause,
       remedy: 'name a file with the hardware, as in docs/hardware.md',
     })
-  }
-  try {
-    const { parse } = await import('yaml')
-    const value = readNested(text, name, (each) => parse(each, { maxAliasCount: 100 }) as unknown)
-    checkNesting(value, name)
-    return value
-  } catch (cause) {
-    if (cause instanceof UserError) throw cause
-    throw new UserError('hardware-file', `${name} is not YAML`, { kind: 'usage', cause })
   }
 }
