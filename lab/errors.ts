@@ -16,6 +16,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the BMC address is neither a host nor a URL',
     remedy: 'write it as in redfish-virtualmedia+https://10.0.0.1/redfish/v1/Systems/1',
   },
+  'bmc-refuses': {
+    sentence: 'the BMC has no such function, or refuses it',
+    remedy: "name another BMC in the machine's hardware: docs/bmc-dialects.md lists them",
+  },
   'clock-fixed': {
     sentence: 'the clock of this lab cannot be set',
     remedy: 'create the lab with its own clock',

@@ -1,3 +1,4 @@
+import type { DialectChoice } from '../bmc/dialects/index.js'
 import type { BootOverride } from './hardware/boot-override.js'
 import type { LldpNeighbour } from './hardware/lldp/lldp-neighbour.js'
 
@@ -62,6 +63,8 @@ export interface MachineSpec {
   uuid?: string
   /** Address and system id, as a node's driver_info has them; null for a machine without BMC. */
   bmc: { address: string; systemId: string; username?: string; password?: string } | null
+  /** Face of its BMC: one of those that ironstage has, or one of the user's own. Default: `standard`. */
+  dialect?: DialectChoice
   firmware: 'uefi' | 'bios'
   architecture: 'x86_64' | 'aarch64'
   cpus: number

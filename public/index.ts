@@ -46,6 +46,7 @@ export {
   type StepDefinition,
 } from '../steps/index.js'
 export { type Target } from '../targets/index.js'
+export { type DialectChoice, type DialectName, type OwnDialect } from '../bmc/dialects/index.js'
 export {
   defaultMachineSpec,
   withHardware,

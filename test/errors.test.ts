@@ -7,6 +7,7 @@ import * as baremetalOperator from '../baremetal-operator/index.js'
 import * as bytes from '../base/bytes/index.js'
 import * as cli from '../apps/cli/index.js'
 import * as coreos from '../coreos/index.js'
+import * as dialects from '../bmc/dialects/index.js'
 import * as fleet from '../apps/fleet/index.js'
 import * as hardwareFiles from '../apps/hardware-files/index.js'
 import * as hardwareLab from '../apps/hardware-lab/index.js'
@@ -30,6 +31,7 @@ const doors = {
   bytes,
   cli,
   coreos,
+  dialects,
   fleet,
   'hardware-files': hardwareFiles,
   'hardware-lab': hardwareLab,

@@ -15,6 +15,7 @@ export const COMMAND_FAMILIES = {
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
   hardware: 'import and export the hardware of machines; - is standard input',
+  bmc: 'list and show the faces of BMCs, and check one of your own',
   rehearse: 'rehearse changes of a cluster with simulated operators',
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',
@@ -91,6 +92,33 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     load: async () => {
       const { errors } = await import('./commands/errors-command.js')
       return (options, { environment, operands }) => errors(options, environment, operands)
+    },
+  }),
+  defineCommand({
+    usage: 'bmc list',
+    description: 'list the BMCs that a hardware file can name',
+    options: takes.BMC_OPTIONS,
+    load: async () => {
+      const { bmcList } = await import('./commands/bmc-command.js')
+      return (options, { environment }) => bmcList(options, environment)
+    },
+  }),
+  defineCommand({
+    usage: 'bmc show NAME',
+    description: 'show a BMC, by its name or its file, with all of its values',
+    options: takes.BMC_OPTIONS,
+    load: async () => {
+      const { bmcShow } = await import('./commands/bmc-command.js')
+      return (options, { environment, operands: [name = ''] }) => bmcShow(options, environment, name)
+    },
+  }),
+  defineCommand({
+    usage: 'bmc check FILE',
+    description: 'check a file with a BMC of your own',
+    options: takes.BMC_OPTIONS,
+    load: async () => {
+      const { bmcCheck } = await import('./commands/bmc-command.js')
+      return (options, { environment, operands: [file = ''] }) => bmcCheck(options, environment, file)
     },
   }),
   defineCommand({

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 /** How `ironstage --help` lists the commands: the most used first. */
 const HELP_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'fleet', 'coreos-installer'],
-  'Configs and hosts:': ['ignition', 'bmh', 'hardware', 'rehearse', 'chaos'],
+  'Configs and hosts:': ['ignition', 'bmh', 'hardware', 'bmc', 'rehearse', 'chaos'],
   'Control a running lab:': ['fault', 'clock', 'journal'],
   'Hardware labs:': ['run'],
   'Compare with your Ironic:': ['record', 'replay', 'diff'],

@@ -1,3 +1,4 @@
+import { dialectOfAddress } from '../../bmc/dialects/index.js'
 import { defined } from '../../base/runtime/index.js'
 import { HintError, parseRootDeviceHints, satisfiesHints, type HintedDevice } from '../../base/wire/index.js'
 import {
@@ -28,7 +29,7 @@ export interface FittingMachine {
  * @param named hardware that a user has named for it: its disks stay as they are
  */
 export function fittingMachine({ host, others }: HostManifests, named?: MachineHardware): FittingMachine {
-  const known = named ?? knownMachine(host, others)
+  const known = withAddressedBmc(named ?? knownMachine(host, others), host)
   const plain = withHardware(defaultMachineSpec(1), known ?? {})
   const root = rootDeviceHintsOf(host.spec)
   const arrays = (host.spec.raid?.softwareRAIDVolumes ?? []).flatMap(({ physicalDisks = [] }) => physicalDisks)
@@ -37,6 +38,15 @@ export function fittingMachine({ host, others }: HostManifests, named?: MachineH
   const isOther = spec !== plain
   const hardware = { ...known, ...defined({ disks: isOther ? spec.disks.map(describedDisk) : undefined }) }
   return { hardware, notes: hasHints(root) && isInstalled(host.spec) ? rootNotes(spec, root, plain) : [] }
+}
+
+/** Hardware with the BMC that the scheme of a host's address names, unless the hardware names one. */
+export function withAddressedBmc(
+  known: MachineHardware | undefined,
+  { spec }: HostManifests['host'],
+): MachineHardware | undefined {
+  const bmc = dialectOfAddress(spec.bmc?.address ?? '')
+  return bmc === undefined ? known : { bmc, ...known }
 }
 
 const hasHints = (hints: DeviceHints): boolean => Object.keys(hints).length > 0

@@ -1,11 +1,19 @@
 import { UserError, defined, ownMember } from '../../base/runtime/index.js'
 import { ConnectionFailed, type WireRequest, type WireResponse } from '../../base/wire/index.js'
 import { authenticate } from './access/authenticate.js'
+import { faceOf, type BmcFace } from './dialects/face.js'
 import { ANSWER_HEADERS, jsonAnswer } from './protocol/redfish-answers.js'
 import { readRedfishBody } from './protocol/body.js'
 import { carryOut } from './protocol/carry-out.js'
-import { errorBody, messageRefusal, Refusal } from './protocol/redfish-refusal.js'
-import { allowedMethods, type RedfishCall, type ResourceMethod, type RedfishResource } from './protocol/resource.js'
+import { messageRefusal, Refusal } from './protocol/redfish-refusal.js'
+import {
+  allowHeader,
+  offeredMethods,
+  type RedfishCall,
+  type ResourceMethod,
+  type RedfishResource,
+} from './protocol/resource.js'
+import { routeRedfishPath } from './route-path.js'
 import type { ServiceParts } from './service-parts.js'
 
 /** A request with what its path leads to. */
@@ -16,6 +24,8 @@ interface Routed {
   params: Record<string, string>
   /** Undefined for a path that leads to none. */
   machine?: ReturnType<ServiceParts['machines']['get']>
+  /** The BMC that answers. */
+  face: BmcFace
 }
 
 /** Probe point around a request, which is a call of a BMC. `next()` resolves with its answer. */
@@ -52,7 +62,7 @@ export async function answerRedfishCall(service: ServiceParts, request: WireRequ
   const { probe } = service
   const routed = routeRedfishCall(service, request)
   let isLie = false
-  const work = () => orRefused(service, () => answerRouted(service, request, routed, isLie))
+  const work = () => orRefused(service, routed.face, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
   const { resource, machine } = routed
   const { method, target } = request
@@ -71,29 +81,34 @@ export async function answerRedfishCall(service: ServiceParts, request: WireRequ
   return { ...answered, headers: { ...ANSWER_HEADERS, ...answered.headers } }
 }
 
-function routeRedfishCall({ routes, machines }: ServiceParts, { target }: WireRequest): Routed {
+function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Routed {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
   const search = mark < 0 ? '' : target.slice(mark + 1)
   const below = /^\/redfish\/v1(\/.*)?$/.exec(path)
-  const found = below ? routes.find(below[1] ?? '/') : undefined
-  if (!found) return { path, search, params: {} }
-  const { resource, params } = found
-  const machine = resource.kind === 'machine' ? machines.get(params['machine']!) : undefined
-  return { path, search, resource, params, ...defined({ machine }) }
+  const found = below ? routeRedfishPath(service, below[1] ?? '/') : undefined
+  const face = faceOf(service.machines, found?.machine)
+  return { path, search, params: {}, face, ...found }
 }
 
-async function orRefused(service: ServiceParts, work: () => Promise<WireResponse>): Promise<WireResponse> {
+async function orRefused(
+  service: ServiceParts,
+  face: BmcFace,
+  work: () => Promise<WireResponse>,
+): Promise<WireResponse> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof ConnectionFailed) throw error
-    if (error instanceof Refusal) return jsonAnswer(error.status, errorBody(error.messages), error.headers)
+    if (error instanceof Refusal) return jsonAnswer(error.status, face.error(error.messages), error.headers)
     // The machine's own refusals, as of a setting that it lacks.
     if (error instanceof UserError)
-      return jsonAnswer(400, errorBody(messageRefusal(400, 'GeneralError', [], { resolution: error.message }).messages))
+      return jsonAnswer(
+        400,
+        face.error(messageRefusal(400, 'GeneralError', [], { resolution: error.message }).messages),
+      )
     service.logger('error', 'a Redfish request failed', { error })
-    return jsonAnswer(500, errorBody(messageRefusal(500, 'InternalError').messages))
+    return jsonAnswer(500, face.error(messageRefusal(500, 'InternalError').messages))
   }
 }
 
@@ -103,7 +118,7 @@ async function answerRouted(
   routed: Routed,
   isLie: boolean,
 ): Promise<WireResponse> {
-  const { path, search, resource, params, machine } = routed
+  const { path, search, resource, params, machine, face } = routed
   if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
   const { 'odata-version': version } = request.headers
   if (version !== undefined && version !== '4.0')
@@ -115,19 +130,17 @@ async function answerRouted(
     : search === ''
       ? undefined
       : findCaller(service, request)
-  if (!resource || (resource.kind === 'machine' && !machine)) throw messageRefusal(404, 'ResourceMissingAtURI', [path])
+  const methods = resource && (resource.kind === 'service' || machine) ? offeredMethods(resource, { params, face }) : []
+  if (!resource || methods.length === 0) throw messageRefusal(404, 'ResourceMissingAtURI', [path])
   const method = ownMember(RESOURCE_METHODS, request.method)
-  const isAllowed = method && (resource[method] ?? (method === 'get' ? resource.raw : undefined))
-  if (!isAllowed)
-    throw messageRefusal(405, 'OperationNotAllowed', [], {
-      resolution: `Use ${allowedMethods(resource)}.`,
-      headers: { allow: allowedMethods(resource) },
-    })
+  const allow = allowHeader(methods)
+  if (!method || !methods.includes(method))
+    throw messageRefusal(405, 'OperationNotAllowed', [], { resolution: `Use ${allow}.`, headers: { allow } })
   const query = new URLSearchParams(search)
   if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
     throw messageRefusal(400, 'QueryNotSupportedOnOperation')
-  const body = method === 'get' || method === 'delete' ? {} : readRedfishBody(request, method === 'post')
-  const call: RedfishCall = { service, request, params, body, query, caller, isLie }
+  const body = method === 'get' || method === 'delete' ? {} : face.body(readRedfishBody(request, method === 'post'))
+  const call: RedfishCall = { service, request, params, body, query, caller, face, allow, isLie }
   return carryOut(resource, method, machine ? { ...call, machine } : call, path)
 }
 

@@ -13,6 +13,7 @@ import {
 import { HttpTransport, probeTransport, type Dispatch, type Transport } from '../../base/wire/index.js'
 import type { RedfishCredentials, RedfishAccounts } from './access/redfish-credentials.js'
 import { Sessions } from './access/redfish-sessions.js'
+import { commonDialect } from './dialects/face.js'
 import { answerRedfishCall } from './dispatch.js'
 import { EventHub } from './events/event-hub.js'
 import { REDFISH_ROUTES } from './resources/index.js'
@@ -31,7 +32,7 @@ export interface RedfishOptions {
   logger?: Logger
   /** UUID of the service; random without. */
   uuid?: string
-  /** Most open sessions; by default 16 for each machine. */
+  /** Most open sessions; by default 16 for each machine, or as many as the BMC that all machines have. */
   sessionLimit?: number
   /** Fetches the images of updates; without it they are not fetched, and all are good. */
   fetchFirmware?: FetchFirmware
@@ -58,7 +59,8 @@ export interface RedfishService extends AsyncDisposable {
  */
 export function createRedfishService(options: RedfishOptions): RedfishService {
   const { machines, accounts, clock, random, probe = new Probe(), logger = silent } = options
-  const most = () => options.sessionLimit ?? 16 * Math.max(1, machines.list().length)
+  const sessionsOfBmcs = () => commonDialect(machines.list()).sessions
+  const most = () => options.sessionLimit ?? sessionsOfBmcs().limit * Math.max(1, machines.list().length)
   const over = sharedAbort()
   const closing = over.signal
   const own = options.transport ? undefined : new HttpTransport({ clock, timeoutMs: seconds(10), connections: 4 })
@@ -74,7 +76,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     logger,
     events,
     routes: REDFISH_ROUTES,
-    sessions: new Sessions({ clock, random, most }),
+    sessions: new Sessions({ clock, random, most, usual: () => sessionsOfBmcs().timeout }),
     tasks: new Tasks({ clock, random, closing }),
     updateTime: options.updateTime ?? seconds(2),
     ...defined({ fetchFirmware: options.fetchFirmware }),

@@ -29,7 +29,8 @@ export interface FirmwareVersion {
 
 /** State of the machine as its BMC reports it; changes that wait for the next boot are not in it. */
 export interface HardwareReport {
-  readonly bootMode: BootMode
+  /** Null where the BMC does not say it. */
+  readonly bootMode: BootMode | null
   readonly secureBoot: boolean
   readonly vendor: string
   readonly health: 'OK' | 'Warning' | 'Critical'

@@ -78,6 +78,7 @@ export function machineBmcs(options: BmcOptions): Bmcs {
         ports,
         creating,
         node: node.uuid,
+        driver: node.driver,
         protocol: bmcProtocolOf(node),
         name: node.name,
         account: nodeAccountOf(node),
@@ -171,6 +172,7 @@ interface MachineBmcParts extends BmcOptions {
   account: BmcAccount
   key: BmcKey
   node: string
+  driver: string
   protocol: BmcProtocol
   /** Name of the node. */
   name: string | null
@@ -186,6 +188,8 @@ class MachineBmc implements Bmc {
   constructor(options: MachineBmcParts) {
     this.#options = options
     const hardware = machineHardware({
+      node: options.node,
+      driver: options.driver,
       admit: () => this.#admit(),
       find: () => this.#find(),
       planned: () => specFor(options),

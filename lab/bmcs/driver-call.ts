@@ -1,4 +1,4 @@
-import { isObject, type Probe } from '../../base/runtime/index.js'
+import { defined, isObject, type Probe } from '../../base/runtime/index.js'
 import { ConnectionFailed, type WireResponse } from '../../base/wire/index.js'
 import { BmcError, isBmcRead, type BmcRequest } from '../../ironic-mock/index.js'
 import type { BmcPoint } from './bmcs.js'
@@ -30,7 +30,8 @@ export async function namingCall<T>(request: BmcRequest, work: () => Promise<T>)
     return await work()
   } catch (error) {
     if (error instanceof ConnectionFailed) throw new BmcError('unreachable', error.message, { request })
-    if (error instanceof BmcError && !error.request) throw new BmcError(error.why, error.message, { request })
+    if (error instanceof BmcError && !error.request)
+      throw new BmcError(error.why, error.message, { request, ...defined({ answer: error.answer }) })
     throw error
   }
 }

@@ -1,7 +1,15 @@
+import { dialectOf } from '../../bmc/dialects/index.js'
+import { refusalBody } from '../../bmc/redfish/index.js'
+import { maskedAddress } from '../../base/bytes/index.js'
+import { UserError } from '../../base/runtime/index.js'
 import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec } from '../../machine/index.js'
-import type { BmcChange, BmcHardware, SystemReport } from '../../ironic-mock/index.js'
+import { BmcError, type BmcChange, type BmcHardware, type SystemReport } from '../../ironic-mock/index.js'
 
 export interface HardwareAccess {
+  /** Uuid of the node that asks. */
+  node: string
+  /** Name of the node's driver. */
+  driver: string
   /** Throws when the caller's account is refused. */
   admit: () => void
   /** The machine, if it exists. */
@@ -16,7 +24,7 @@ export interface HardwareAccess {
  * Firmware and BMC of a simulated machine. Reads of a machine that does not exist yet show its factory state. Only a
  * change creates the machine, since its NICs come from the ports that the node has then.
  */
-export function machineHardware({ admit, planned, ...behind }: HardwareAccess): BmcHardware {
+export function machineHardware({ admit, planned, node, driver, ...behind }: HardwareAccess): BmcHardware {
   const find = () => {
     admit()
     return behind.find()
@@ -27,9 +35,13 @@ export function machineHardware({ admit, planned, ...behind }: HardwareAccess): 
   }
   const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
   return {
-    report: async () => seen().report(),
+    report: async () => reportOf(find()?.spec ?? planned(), seen()),
     system: async () => systemReportOf(find()?.spec ?? planned(), seen().report().bootMode),
-    change: async (change) => applyBmcChange((await reach()).firmware, change),
+    change: async (change) => {
+      const { spec, firmware } = await reach()
+      refuseChange({ node, driver, spec, firmware }, change)
+      await applyBmcChange(firmware, change)
+    },
     media: async () => seen().media(),
     indicators: async () => seen().indicators(),
     indicator: async (component, name) => seen().indicator(component, name),
@@ -38,6 +50,39 @@ export function machineHardware({ admit, planned, ...behind }: HardwareAccess): 
     unsubscribe: async (id) => (await reach()).firmware.unsubscribe(id),
     subscriptions: async () => seen().subscriptions(),
   }
+}
+
+/** The firmware as its BMC reports it: some do not say the boot mode. */
+function reportOf(spec: MachineSpec, firmware: MachineFirmware): Awaited<ReturnType<BmcHardware['report']>> {
+  const report = firmware.report()
+  const { mode } = dialectOf(spec).boot
+  return ['absent', 'null'].includes(mode) ? { ...report, bootMode: null } : report
+}
+
+interface ChangedBmc {
+  node: string
+  driver: string
+  spec: MachineSpec
+  firmware: MachineFirmware
+}
+
+/**
+ * Refuses a change that the machine's BMC does not make, in Ironic's words (ironic 39.0.0 drivers/modules/redfish
+ * management.py set_boot_mode, boot.py _insert_vmedia).
+ */
+function refuseChange({ node, driver, spec, firmware }: ChangedBmc, change: BmcChange): void {
+  const dialect = dialectOf(spec)
+  if (change.change === 'insert media' && !firmware.hasSlot(change.device))
+    throw new UserError(
+      'bmc-refuses',
+      `No suitable virtual media device found for node ${node} to mount image ${maskedAddress(change.url)}`,
+    )
+  if (change.change !== 'boot mode') return
+  if (dialect.boot.mode === 'absent')
+    throw new UserError('bmc-refuses', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)
+  if (dialect.boot.mode !== 'read-only') return
+  const body = refusalBody(spec, 'PropertyNotWritable', ['BootSourceOverrideMode'])
+  throw new BmcError('refused', 'the BMC answered 400', { answer: { status: 400, body } })
 }
 
 function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {

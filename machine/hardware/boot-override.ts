@@ -15,6 +15,8 @@ export interface BootOverride {
   uefiTarget: string | null
   /** URL of {@link target} `UefiHttp`; null to ask DHCP for it. */
   httpBootUri: string | null
+  /** Name that the BMC has for the target, where it is another: `UsbCd`. */
+  name?: string
 }
 
 /** A device that the firmware can boot. */

@@ -1,14 +1,16 @@
+import { dialectOf } from '../../bmc/dialects/index.js'
 import { UserError } from '../../base/runtime/index.js'
 import type { MachineSpec } from '../machine-spec.js'
 
 /** Bytes of a disk. */
 const MAX_DISK_BYTES = 2 ** 50
 
-/** @throws UserError `machine-spec` */
+/** @throws UserError `machine-spec`; `bmc-dialect` for a BMC that cannot be */
 export function checkSpec(spec: MachineSpec): void {
   const wrong = (message: string, remedy: string) =>
     new UserError('machine-spec', `machine ${spec.id}: ${message}`, { remedy, kind: 'usage' })
   if (spec.id === '') throw wrong('the id is empty', 'give it a name')
+  dialectOf(spec)
   const names = [...spec.disks, ...spec.nics].map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw wrong(`two devices are called ${twice}`, 'name each disk and NIC differently')

@@ -1,52 +1,11 @@
-import { isDell } from './vendors.js'
-
-export type FirmwareValue = string | number | boolean
-
-/** A setting of the firmware, as a Redfish attribute registry describes it. */
-export interface FirmwareAttribute {
-  name: string
-  value: FirmwareValue
-  type: 'Enumeration' | 'Integer' | 'String' | 'Boolean'
-  allowed: string[]
-  lower: number | null
-  upper: number | null
-  shortest: number | null
-  longest: number | null
-  readOnly: boolean
-  resetRequired: boolean
-  unique: boolean
-}
-
-const attribute = (
-  name: string,
-  type: FirmwareAttribute['type'],
-  value: FirmwareValue,
-  more: Partial<FirmwareAttribute> = {},
-): FirmwareAttribute => ({
-  name,
-  value,
-  type,
-  allowed: [],
-  lower: null,
-  upper: null,
-  shortest: null,
-  longest: null,
-  readOnly: false,
-  resetRequired: true,
-  unique: false,
-  ...more,
-})
-
-const enumAttribute = (name: string, value: string, ...allowed: string[]): FirmwareAttribute =>
-  attribute(name, 'Enumeration', value, { allowed: [value, ...allowed] })
-const toggle = (name: string, value: 'Enabled' | 'Disabled'): FirmwareAttribute =>
-  enumAttribute(name, value, value === 'Enabled' ? 'Disabled' : 'Enabled')
+import { MAKER_SETTINGS } from './maker-settings.js'
+import { attribute, enumAttribute, toggle, type FirmwareAttribute, type FirmwareValue } from './firmware-attribute.js'
+import { firmwareMaker, isDell, type MadeMachine } from './vendors.js'
 
 /** The parts of a machine that its factory settings depend on. */
-interface FirmwareOwner {
+interface FirmwareOwner extends MadeMachine {
   serial: string
   product: string
-  manufacturer: string
   nics: readonly { name: string; pxe: boolean }[]
 }
 
@@ -69,6 +28,8 @@ function networkBootSettings({ nics }: FirmwareOwner): FirmwareAttribute[] {
  * and vendors' documents.
  */
 export function factorySettings(spec: FirmwareOwner): FirmwareAttribute[] {
+  const ofMaker = MAKER_SETTINGS[firmwareMaker(spec)]
+  if (ofMaker) return ofMaker(spec)
   return [
     attribute('AssetTag', 'String', '', { shortest: 0, longest: 63, resetRequired: false }),
     enumAttribute('BootSeqRetry', 'Enabled', 'Disabled'),

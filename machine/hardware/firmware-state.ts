@@ -1,7 +1,7 @@
 import type { LogState } from './bmc-log.js'
 import type { BmcSettings } from './bmc-settings.js'
 import type { BootSettingsState } from './boot-override.js'
-import type { FirmwareAttribute, FirmwareValue } from './firmware-settings.js'
+import type { FirmwareAttribute, FirmwareValue } from './firmware-attribute.js'
 
 export interface InstalledFirmware {
   component: string
@@ -47,8 +47,12 @@ export interface FirmwareState {
   settings?: Record<string, FirmwareValue>
   /** Settings for the next boot; null resets to the factory values. */
   pending?: Record<string, FirmwareValue> | null
+  /** Settings that wait until a time is named at which they are applied. */
+  staged?: Record<string, FirmwareValue>
   versions?: Record<string, string>
   media?: Partial<Record<MediaDrive, string>>
+  /** Images that were ejected, of BMCs that go on to show their names. */
+  ejected?: Partial<Record<MediaDrive, string>>
   /** True if the running system holds the CD that it was booted from (`holdsBootMedia`). */
   held?: boolean
   indicators?: Record<string, string>

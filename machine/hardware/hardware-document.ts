@@ -1,13 +1,21 @@
 import { isIP } from 'node:net'
 import type { ErrorObject } from 'ajv'
-import { defined, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
+import {
+  BMC_DIALECTS,
+  dialectOfProduct,
+  isDialectName,
+  readOwnDialect,
+  type DialectChoice,
+} from '../../bmc/dialects/index.js'
+import { defined, didYouMean, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
 import { identityIn, type HardwareFleet } from './hardware-fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
 import type { MachineHardware } from './machine-hardware.js'
 
-/** One machine as a document describes it: sizes may have units. */
-type WrittenMachine = Omit<MachineHardware, 'disks'> & {
+/** One machine as a document describes it: sizes may have units, a BMC is a name or an object. */
+type WrittenMachine = Omit<MachineHardware, 'disks' | 'bmc'> & {
+  bmc?: string | object
   disks?: (Omit<NonNullable<MachineHardware['disks']>[number], 'size'> & { size?: string | number })[]
 }
 
@@ -32,7 +40,7 @@ export function readFleet(
     const problem = neighbourProblem(written, machines ? ['machines', `${index}`] : [])
     if (problem) throw unusableHardware(name, `${problem.path.join('.')} ${problem.message}${lineOf(problem.path)}`)
   }
-  if (!machines) return [{ hardware: hardwareOf(machine) }]
+  if (!machines) return [{ hardware: hardwareOf(machine, name, () => lineOf(['bmc'])) }]
   const [outside] = Object.keys(machine)
   if (outside !== undefined)
     throw unusableHardware(
@@ -40,7 +48,7 @@ export function readFleet(
       `${outside} stands beside machines: move it into the entries of machines${lineOf([outside])}`,
     )
   const entries = machines.map(({ count, host, ...entry }, index) => {
-    const hardware = hardwareOf(entry)
+    const hardware = hardwareOf(entry, name, () => lineOf(['machines', `${index}`, 'bmc']))
     const identity = identityIn(hardware)
     if ((count ?? 1) > 1 && identity !== undefined)
       throw unusableHardware(
@@ -54,10 +62,11 @@ export function readFleet(
 
 const hardwareCheck = new SchemaCompiler({ stopsAtFirst: true }).check<WrittenHardware>(HARDWARE_SCHEMA)
 
-function hardwareOf({ disks, ...rest }: WrittenMachine): MachineHardware {
+function hardwareOf({ disks, bmc, ...rest }: WrittenMachine, name: string, line: () => string): MachineHardware {
   return {
     ...rest,
     ...defined({
+      bmc: bmc === undefined ? bmcOfProduct(rest) : writtenBmc(bmc, name, line),
       disks: disks
         ? disks.map(({ size, ...disk }) => ({
             ...disk,
@@ -89,6 +98,18 @@ function neighbourProblem(
 
 /** Bytes of a VLAN's name (IEEE 802.1Q, D.2.3). */
 const MAX_VLAN_NAME = 32
+
+/** The BMC that manufacturer and product tell; undefined where one of them is missing, or they are not known. */
+const bmcOfProduct = ({ manufacturer, product }: WrittenMachine): DialectChoice | undefined =>
+  manufacturer === undefined || product === undefined ? undefined : dialectOfProduct(manufacturer, product)
+
+/** @throws UserError for a name that no BMC has, and for a record with a mistake */
+function writtenBmc(bmc: string | object, name: string, line: () => string): DialectChoice {
+  if (typeof bmc === 'object') return readOwnDialect(bmc, `bmc of ${name}`)
+  if (isDialectName(bmc)) return bmc
+  const names = Object.keys(BMC_DIALECTS)
+  throw unusableHardware(name, `there is no BMC ${JSON.stringify(bmc)}${didYouMean(bmc, names)}${line()}`)
+}
 
 function wrongHardware(
   [error]: readonly ErrorObject[],

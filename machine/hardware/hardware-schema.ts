@@ -74,6 +74,11 @@ const DISK = hardwareRecordSchema({
 })
 
 const MACHINE_PROPERTIES = {
+  bmc: {
+    type: ['string', 'object'],
+    description:
+      'BMC, as in idrac9, which docs/bmc-dialects.md lists, or a file with one; default: that of manufacturer and product, or else standard',
+  },
   firmware: hardwareChoiceSchema(['uefi', 'bios'], 'boot mode'),
   architecture: hardwareChoiceSchema(['x86_64', 'aarch64'], 'CPU architecture'),
   cpus: hardwareCountSchema('number of CPUs'),

@@ -1,9 +1,11 @@
 import { maskedUrl } from '../../base/bytes/index.js'
+import { dialectOf } from '../../bmc/dialects/index.js'
 import { UserError, defined } from '../../base/runtime/index.js'
 import { BmcLog, type BmcLogPoint, type LogEntry, type LogKind } from './bmc-log.js'
 import { IpmiSettings } from './bmc-settings.js'
 import { BootSettings, type BootOverride } from './boot-override.js'
-import { factorySettings, settingProblem, type FirmwareValue } from './firmware-settings.js'
+import type { FirmwareValue } from './firmware-attribute.js'
+import { factorySettings, settingProblem } from './firmware-settings.js'
 import type {
   BmcClock,
   RedfishSubscription,
@@ -36,13 +38,6 @@ export interface FirmwareParts {
   report: (point: BmcLogPoint | SignalPoint) => void
   now: () => number
 }
-
-/** Slots for virtual media, by the names that Redfish gives their types. */
-const SLOTS: readonly { device: MediaDrive; types: string[] }[] = [
-  { device: 'cdrom', types: ['CD', 'DVD'] },
-  { device: 'floppy', types: ['Floppy'] },
-  { device: 'disk', types: ['USBStick'] },
-]
 
 const INDICATORS = { chassis: ['LED'], system: ['LED'] }
 const INDICATOR_STATES = ['blinking', 'off', 'on']
@@ -142,17 +137,35 @@ export class MachineFirmware {
    * @throws UserError for a setting that the firmware lacks or that cannot have this value; then none is set
    */
   async setBios(settings: Readonly<Record<string, FirmwareValue>>): Promise<void> {
+    this.#checkBios(settings)
+    this.#state.pending = { ...this.#state.pending, ...this.#state.staged, ...settings }
+    delete this.#state.staged
+    await this.#parts.keep()
+  }
+
+  #checkBios(settings: Readonly<Record<string, FirmwareValue>>): void {
     const known = new Map(factorySettings(this.#spec).map((each) => [each.name, each]))
     const problems = Object.entries(settings).flatMap(
       ([name, value]) => settingProblem(name, value, known.get(name)) ?? [],
     )
     if (problems.length > 0) throw new UserError('bios-setting', problems.join('; '))
-    this.#state.pending = { ...this.#state.pending, ...settings }
+  }
+
+  /** Settings that a BMC has taken without a time to apply them: they wait until one is named. */
+  get stagedBios(): Readonly<Record<string, FirmwareValue>> {
+    return this.#state.staged ?? {}
+  }
+
+  /** @throws UserError as {@link setBios} */
+  async stageBios(settings: Readonly<Record<string, FirmwareValue>>): Promise<void> {
+    this.#checkBios(settings)
+    this.#state.staged = { ...this.#state.staged, ...settings }
     await this.#parts.keep()
   }
 
   async resetBios(): Promise<void> {
     this.#state.pending = null
+    delete this.#state.staged
     await this.#parts.keep()
   }
 
@@ -199,11 +212,21 @@ export class MachineFirmware {
     await this.#parts.keep()
   }
 
+  /** The slots of the system, or else those of its manager, as its BMC lists them. */
   media(): MediumState[] {
-    return SLOTS.map(({ device, types }) => {
-      const image = this.#state.media?.[device] ?? null
-      return { image, inserted: image !== null, media_types: [...types] }
-    })
+    const { slots, systemLink } = dialectOf(this.#spec).media
+    const folder = systemLink === 'own' ? 'Systems' : 'Managers'
+    return slots
+      .filter(({ below }) => below.includes(folder))
+      .map(({ drive, types }) => {
+        const image = (drive === null ? undefined : this.inserted(drive)) ?? null
+        return { image, inserted: image !== null, media_types: [...types] }
+      })
+  }
+
+  /** True if its BMC has a slot for images that is this drive. */
+  hasSlot(device: MediaDrive): boolean {
+    return dialectOf(this.#spec).media.slots.some(({ drive }) => drive === device)
   }
 
   /** URL of the medium in a slot. */
@@ -233,6 +256,11 @@ export class MachineFirmware {
   setBmcClock(clock: BmcClock): Promise<void> {
     this.#state.bmcClock = clock
     return this.#parts.keep()
+  }
+
+  /** URL of the image that was ejected last from a slot; undefined if none was. */
+  ejected(device: MediaDrive): string | undefined {
+    return this.#state.ejected?.[device]
   }
 
   async insert(device: MediaDrive, url: string, options: MediaOptions = {}): Promise<void> {
@@ -267,8 +295,12 @@ export class MachineFirmware {
       ([device]) =>
         (devices !== null && !devices.includes(device as MediaDrive)) || (device === 'cdrom' && this.#state.held),
     )
-    for (const [device] of Object.entries(this.#state.media ?? {}))
-      if (!left.some(([other]) => other === device)) this.note('media ejected', device)
+    for (const [device, url] of Object.entries(this.#state.media ?? {}))
+      if (!left.some(([other]) => other === device)) {
+        this.note('media ejected', device)
+        // Some BMCs go on to show its name.
+        if (dialectOf(this.#spec).media.keepsImageName) this.#state.ejected = { ...this.#state.ejected, [device]: url }
+      }
     this.#state.media = Object.fromEntries(left)
     const options = Object.entries(this.#state.mediaOptions ?? {})
     this.#state.mediaOptions = Object.fromEntries(options.filter(([device]) => device in this.#state.media!))

@@ -1,3 +1,4 @@
+import { dialectOf, type DialectChoice } from '../../bmc/dialects/index.js'
 import { defined } from '../../base/runtime/index.js'
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 import { DISK_TRANSPORTS } from './disk-transports.js'
@@ -9,6 +10,8 @@ export interface MachineHardware extends Partial<
     'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial' | 'hostname' | 'broken'
   >
 > {
+  /** BMC: one that ironstage has, or one of the user's own. Default: `standard`. */
+  bmc?: DialectChoice
   /** All NICs, in order. The machine boots from the first one with `pxe: true`, else from the first. */
   nics?: readonly Partial<NicSpec>[]
   /** All disks, in order. */
@@ -25,12 +28,14 @@ export interface MachineHardware extends Partial<
  * await using lab = await createLab()
  * const node = await lab.enroll({ machine: withHardware(lab.spec(1), { cpus: 64, firmware: 'bios' }) })
  */
-export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: MachineHardware): MachineSpec {
+export function withHardware(spec: MachineSpec, { nics, disks, bmc: dialect, ...rest }: MachineHardware): MachineSpec {
   const bootNic = Math.max(0, nics?.findIndex(({ pxe }) => pxe) ?? 0)
   return {
     ...spec,
+    ...makerOf(dialect),
     ...rest,
     ...defined({
+      dialect,
       nics: nics
         ? nics.map((nic, index) => ({
             ...nicAt(spec, index),
@@ -42,6 +47,13 @@ export function withHardware(spec: MachineSpec, { nics, disks, ...rest }: Machin
       disks: disks ? disks.map((disk, index) => ({ ...diskAt(spec, index, disk), ...disk })) : undefined,
     }),
   }
+}
+
+/** Manufacturer and product of a machine whose hardware names a BMC only. */
+function makerOf(dialect: DialectChoice | undefined): Partial<Pick<MachineSpec, 'manufacturer' | 'product'>> {
+  if (dialect === undefined) return {}
+  const { manufacturer, model } = dialectOf({ dialect })
+  return defined({ manufacturer: manufacturer ?? undefined, product: model ?? undefined })
 }
 
 /** The first two NICs are the default machine's; further ones differ in the fourth byte of the MAC address. */

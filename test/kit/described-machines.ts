@@ -1,11 +1,23 @@
-import { defaultMachineSpec, NO_PACE, openMachines, type Machines, type MachineSpec } from '../../machine/index.js'
+import {
+  defaultMachineSpec,
+  NO_PACE,
+  openMachines,
+  type MachinePace,
+  type Machines,
+  type MachineSpec,
+} from '../../machine/index.js'
 import { Probe, seededRandom, silent, type Clock } from '../../base/runtime/index.js'
 
 /** The account of the BMC of each machine, unless a test changes it. */
 export const ADMIN = { username: 'admin', password: 'secret-1' }
 
 /** Machines in memory with described disks, named `machine-1` and on, and the accounts of their BMCs. */
-export async function describedMachines(count: number, clock: Clock, hardware: Partial<MachineSpec> = {}) {
+export async function describedMachines(
+  count: number,
+  clock: Clock,
+  hardware: Partial<MachineSpec> = {},
+  pace: MachinePace = NO_PACE,
+) {
   const probe = new Probe()
   const random = seededRandom(1)
   const machines: Machines = await openMachines({
@@ -14,7 +26,7 @@ export async function describedMachines(count: number, clock: Clock, hardware: P
     random,
     probe,
     logger: silent,
-    pace: NO_PACE,
+    pace,
     events: { ramdiskUp: () => {}, down: () => {} },
   })
   const accounts = new Map<string, typeof ADMIN>()

@@ -2,6 +2,7 @@ import { ERRORS as AGENT } from '../../../agent/index.js'
 import { ERRORS as BAREMETAL_OPERATOR } from '../../../baremetal-operator/index.js'
 import { ERRORS as BYTES } from '../../../base/bytes/index.js'
 import { ERRORS as CLUSTER } from '../../cluster/index.js'
+import { ERRORS as DIALECTS } from '../../../bmc/dialects/index.js'
 import { ERRORS as COREOS } from '../../../coreos/index.js'
 import { ERRORS as CONTROL } from '../../../control/index.js'
 import { ERRORS as FLEET } from '../../fleet/index.js'
@@ -34,6 +35,7 @@ const CATALOGUES = {
   ...COREOS,
   ...TARGETS,
   ...STEPS,
+  ...DIALECTS,
   ...MACHINE,
   ...AGENT,
   ...IRONIC,

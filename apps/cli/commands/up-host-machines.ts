@@ -1,4 +1,4 @@
-import { fittingMachine, hostManifestsOf } from '../../../baremetal-operator/index.js'
+import { fittingMachine, hostManifestsOf, withAddressedBmc } from '../../../baremetal-operator/index.js'
 import type { Kube } from '../../../base/kubernetes/index.js'
 import { hardwareOfHost, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
@@ -24,9 +24,9 @@ export class HostMachines {
     const [namespace, name, ...more] = node.split('~')
     if (namespace === undefined || name === undefined || more.length > 0) return undefined
     const named = this.#fleet && hardwareOfHost(this.#fleet, `${namespace}/${name}`)
-    if (named) return named
     const isForAll = this.#fleet?.some(({ host }) => host === undefined) ?? false
     const manifests = this.#store && hostManifestsOf(this.#store, { namespace, name })
+    if (named) return manifests ? withAddressedBmc(named, manifests.host) : named
     return isForAll || !manifests ? undefined : fittingMachine(manifests).hardware
   }
 }

@@ -1,5 +1,8 @@
+import { dirname, resolve } from 'node:path'
+import { readOwnDialect, type OwnDialect } from '../../../bmc/dialects/index.js'
 import {
   checkNesting,
+  isObject,
   readNamedText,
   readNested,
   UserError,
@@ -15,9 +18,40 @@ import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware }
  * @throws UserError (usage) naming the file, the key, what is wrong with it, and the line
  */
 export async function readHardware(file: string): Promise<HardwareFleet> {
-  const { value, lineOf } = await parseFile(file)
-  return readFleet(value, describeHardwareFile(file), lineOf)
+  const name = describeHardwareFile(file)
+  const { value, lineOf } = await parseFile(file, name)
+  return readFleet(await withBmcFiles(value, file), name, lineOf)
 }
+
+/** The document of a hardware file with the contents of the files that its keys `bmc` name. */
+async function withBmcFiles(document: unknown, file: string): Promise<unknown> {
+  if (!isObject(document)) return document
+  const machine = await withBmcFile(document, file)
+  const { machines } = machine
+  if (!Array.isArray(machines)) return machine
+  const entries: unknown[] = machines
+  const read = await Promise.all(entries.map(async (entry) => (isObject(entry) ? withBmcFile(entry, file) : entry)))
+  return { ...machine, machines: read }
+}
+
+async function withBmcFile(entry: Record<string, unknown>, file: string): Promise<Record<string, unknown>> {
+  const { bmc } = entry
+  if (typeof bmc !== 'string' || !isBmcFile(bmc)) return entry
+  const name = `the BMC file ${bmc} of ${describeHardwareFile(file)}`
+  return { ...entry, bmc: await readBmcFile(resolve(dirname(file), bmc), name) }
+}
+
+/** True if a text that names a BMC is a file with one. */
+export const isBmcFile = (bmc: string): boolean => /[/\\]|\.(?:ya?ml|json)$/i.test(bmc)
+
+/**
+ * Reads a BMC of a user's own: YAML or JSON, as docs/bmc-dialects.md describes it.
+ *
+ * @param name of the file, for errors
+ * @throws UserError (usage) naming the file, the key and what is wrong with it
+ */
+export const readBmcFile = async (file: string, name = `the BMC file ${file}`): Promise<OwnDialect> =>
+  readOwnDialect((await parseFile(file, name)).value, name)
 
 const describeHardwareFile = (file: string): string => `the hardware file ${file}`
 
@@ -42,9 +76,8 @@ interface HardwareText {
   readonly lineOf: (path: readonly string[]) => string
 }
 
-async function parseFile(file: string): Promise<HardwareText> {
-  const name = describeHardwareFile(file)
-  const text = await readText(file)
+async function parseFile(file: string, name: string): Promise<HardwareText> {
+  const text = await readText(file, name)
   const { LineCounter, parseDocument } = await import('yaml')
   const lines = new LineCounter()
   const document = readNested(text, name, (each) =>
@@ -68,11 +101,11 @@ async function parseFile(file: string): Promise<HardwareText> {
   }
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, name: string): Promise<string> {
   try {
     return await readNamedText(file)
   } catch (cause) {
-    throw new UserError('hardware-file', `${describeHardwareFile(file)} cannot be read`, {
+    throw new UserError('hardware-file', `${name} cannot be read`, {
       kind: 'usage',
       cause,
       remedy: 'name a file with the hardware, as in docs/hardware.md',

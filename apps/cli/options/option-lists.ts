@@ -139,6 +139,8 @@ export const JOURNAL_OPTIONS = ['url', 'node', 'kind', 'route', 'last', 'follow'
 
 export const ERRORS_OPTIONS = ['json'] as const
 
+export const BMC_OPTIONS = ['json'] as const
+
 export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
 export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const
 export const STEP_RUN_OPTIONS = [

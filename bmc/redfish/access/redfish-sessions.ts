@@ -19,7 +19,7 @@ export interface Session {
 }
 
 /** Seconds of idleness after which a session ends. */
-const SESSION_TIMEOUT_SECONDS = { least: 30, most: 86_400, usual: 1800 }
+const SESSION_TIMEOUT_SECONDS = { least: 30, most: 86_400 }
 
 /**
  * The sessions of a service. A session stands for the credentials that it was made with: when a machine's password
@@ -31,18 +31,33 @@ export class Sessions {
   readonly #clock: Clock
   readonly #random: Random
   readonly #most: () => number
-  #timeout = SESSION_TIMEOUT_SECONDS.usual
+  readonly #usual: () => number
+  #timeout: number | undefined
 
-  /** @param most as many may be open at a time */
-  constructor({ clock, random, most }: { clock: Clock; random: Random; most: () => number }) {
+  /**
+   * @param most as many may be open at a time
+   * @param usual seconds of idleness after which a session ends, until another time is set
+   */
+  constructor({
+    clock,
+    random,
+    most,
+    usual,
+  }: {
+    clock: Clock
+    random: Random
+    most: () => number
+    usual: () => number
+  }) {
     this.#clock = clock
     this.#random = random
     this.#most = most
+    this.#usual = usual
   }
 
   /** Seconds. */
   get timeout(): number {
-    return this.#timeout
+    return this.#timeout ?? this.#usual()
   }
 
   /** @throws Refusal for a time that is out of range */
@@ -113,6 +128,6 @@ export class Sessions {
   }
 
   #isOpen({ used }: Session): boolean {
-    return this.#clock.now() - used <= seconds(this.#timeout)
+    return this.#clock.now() - used <= seconds(this.timeout)
   }
 }

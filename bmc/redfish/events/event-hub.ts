@@ -11,7 +11,8 @@ import {
   type Random,
 } from '../../../base/runtime/index.js'
 import type { Transport } from '../../../base/wire/index.js'
-import { referenceTo, odataTypeOf, type RedfishDocument } from '../protocol/redfish-document.js'
+import { faceOf } from '../dialects/face.js'
+import { odataTypeOf, redfishPath, type RedfishDocument, type Reference } from '../protocol/redfish-document.js'
 import { eventMessage } from './event-messages.js'
 import type { ServedMachines } from '../served-machines.js'
 
@@ -59,6 +60,11 @@ function typeOfEntry({ kind }: LogEntry): EventType {
       return 'ResourceUpdated'
   }
 }
+
+/** The system of a machine, by the id that its BMC has for it. */
+const originOf = (machine: Machine, machines: ServedMachines): Reference => ({
+  '@odata.id': faceOf(machines, machine).path(redfishPath('Systems', machine.spec.id)),
+})
 
 /** Sends what BMCs log to those who have subscribed, by POST or on the stream. */
 export class EventHub {
@@ -109,7 +115,7 @@ export class EventHub {
           EventId: id,
           EventTimestamp: new Date(at).toISOString(),
           ...record,
-          OriginOfCondition: referenceTo('Systems', machine.spec.id),
+          OriginOfCondition: originOf(machine, this.#parts.machines),
         },
       ],
     })

@@ -1,8 +1,11 @@
-import { etagOf, ANSWER_HEADERS, jsonAnswer, resourceAnswer, withEtag } from './redfish-answers.js'
+import { etagOf, ANSWER_HEADERS, jsonAnswer, matchesEtag, resourceAnswer, withEtag } from './redfish-answers.js'
+import { defined } from '../../../base/runtime/index.js'
 import type { RedfishDocument } from './redfish-document.js'
 import { applyQuery, refuseQuery } from './query.js'
 import { messageRefusal } from './redfish-refusal.js'
 import type { RedfishCall, MachineCall, ResourceMethod, RedfishOutcome, RedfishResource } from './resource.js'
+import { faceOf } from '../dialects/face.js'
+import { routeRedfishPath } from '../route-path.js'
 import type { WireResponse } from '../../../base/wire/index.js'
 
 /** Carries out a call whose method the resource has. */
@@ -12,22 +15,61 @@ export async function carryOut(
   call: RedfishCall | MachineCall,
   path: string,
 ): Promise<WireResponse> {
-  const { request, service } = call
   if (method === 'get') return readResource(resource, call, path)
-  const { 'if-match': expected } = request.headers
-  if (method !== 'post') {
-    if (expected === undefined && service.requiresIfMatch && resource.get)
-      throw messageRefusal(428, 'PreconditionRequired')
-    if (expected !== undefined) await checkMatch(resource, call, expected)
-  }
+  const isDropped = await checkPreconditions(resource, method, call)
   const change = resource[method] as (call: RedfishCall) => RedfishOutcome | void | Promise<RedfishOutcome | void>
-  const isLeftOut = call.isLie && !(method === 'post' && resource.liesItself)
+  const isLeftOut = isDropped || (call.isLie && !(method === 'post' && resource.liesItself))
   const { status, document, headers } = (isLeftOut ? undefined : await change(call)) ?? {}
-  if (document) return jsonAnswer(status ?? 200, withEtag(document), headers)
-  if (status !== undefined || method === 'post' || method === 'delete' || !resource.get)
-    return { status: status ?? 204, headers: { ...ANSWER_HEADERS, ...headers } }
+  const { face } = call
+  const shown = shownHeaders(call, headers)
+  const { etags, errors } = face.dialect
+  if (document) return jsonAnswer(status ?? 200, withEtag(face.document(document), etags), shown)
+  if (status !== undefined) return { status, headers: { ...ANSWER_HEADERS, ...shown } }
+  if (errors.success === 'message') return jsonAnswer(200, face.success, shown)
+  if (isDropped || errors.success === 'nothing' || method === 'post' || method === 'delete' || !resource.get)
+    return { status: 204, headers: { ...ANSWER_HEADERS, ...shown } }
   const changed = await getDocument(resource, call)
-  return changed ? resourceAnswer(resource, changed) : { status: 204, headers: ANSWER_HEADERS }
+  return changed ? resourceAnswer(answerForm(call), changed) : { status: 204, headers: ANSWER_HEADERS }
+}
+
+const answerForm = ({ allow, face }: RedfishCall) => ({ allow, etags: face.dialect.etags })
+
+/** Headers of an outcome, whose paths are those of the BMC. */
+function shownHeaders(
+  { face }: RedfishCall,
+  headers: RedfishOutcome['headers'] = {},
+): Readonly<Record<string, string>> {
+  const { location } = headers
+  return { ...headers, ...defined({ location: location === undefined ? undefined : face.path(location) }) }
+}
+
+/**
+ * Checks If-Match.
+ *
+ * @returns true if the BMC answers as if it had made the change, and does not make it
+ * @throws Refusal 412 or 428
+ */
+async function checkPreconditions(
+  resource: RedfishResource,
+  method: ResourceMethod,
+  call: RedfishCall | MachineCall,
+): Promise<boolean> {
+  const { request, service, face } = call
+  const { etags } = face.dialect
+  const { 'if-match': expected } = request.headers
+  if (method === 'post') {
+    if (expected !== undefined && etags.onActions === 'refused' && resource.path.includes('/Actions/'))
+      throw messageRefusal(412, 'PreconditionFailed', [], { resolution: 'Leave If-Match out.' })
+    return false
+  }
+  if (expected !== undefined) {
+    await checkMatch(resource, call, expected)
+    return false
+  }
+  if (service.requiresIfMatch && resource.get) throw messageRefusal(428, 'PreconditionRequired')
+  if (method === 'delete' || !resource.get) return false
+  if (etags.without === 'refused') throw messageRefusal(etags.withoutStatus, 'PreconditionRequired')
+  return etags.without === 'dropped'
 }
 
 async function readResource(
@@ -44,44 +86,46 @@ async function readResource(
   const { query, request } = call
   const find = (other: string) => fetched(call, other)
   const wanted = query.size === 0 ? document : await applyQuery(document, query, find)
-  const answer = resourceAnswer(resource, wanted, wanted === document ? undefined : etagOf(document))
+  const answer = resourceAnswer(answerForm(call), wanted, wanted === document ? undefined : etagOf(document))
   const status = (resource.statusOf as ((call: RedfishCall) => number) | undefined)?.(call) ?? 200
   if (status !== 200) return { ...answer, status }
   const { 'if-none-match': known } = request.headers
-  const isKnown = known !== undefined && (known === '*' || etagsIn(known).includes(answer.headers['etag'] ?? ''))
+  const isKnown =
+    known !== undefined && (known === '*' || etagsIn(known).includes(etagsIn(answer.headers['etag'] ?? '')[0]!))
   return isKnown ? { status: 304, headers: answer.headers } : answer
 }
 
 /** Another resource for the same caller; undefined for what the caller may not see. */
 async function fetched(call: RedfishCall, path: string): Promise<RedfishDocument | undefined> {
   const { service, caller } = call
-  const found = service.routes.find(path.replace(/^\/redfish\/v1/, ''))
+  const found = routeRedfishPath(service, path.replace(/^\/redfish\/v1/, ''))
   if (!found?.resource.get || !caller) return undefined
-  const { resource, params } = found
-  const asked = { ...call, params, query: new URLSearchParams() }
-  if (resource.kind === 'service') return withEtag((await getDocument(resource, asked)) ?? {})
-  const machine = service.machines.get(params['machine']!)
+  const { resource, params, machine } = found
+  const face = faceOf(service.machines, machine)
+  const asked = { ...call, params, face, query: new URLSearchParams() }
+  const { etags } = face.dialect
+  if (resource.kind === 'service') return withEtag((await getDocument(resource, asked)) ?? {}, etags)
   if (!machine || !service.sees(machine, caller)) return undefined
   const document = await getDocument(resource, { ...asked, machine })
-  return document && withEtag(document)
+  return document && withEtag(document, etags)
 }
 
-const getDocument = async (
+/** A resource as its BMC shows it. */
+async function getDocument(
   resource: RedfishResource,
   call: RedfishCall | MachineCall,
-): Promise<RedfishDocument | undefined> =>
-  (
-    resource.get as
-      ((call: RedfishCall) => RedfishDocument | undefined | Promise<RedfishDocument | undefined>) | undefined
-  )?.(call)
+): Promise<RedfishDocument | undefined> {
+  const read = resource.get as
+    ((call: RedfishCall) => RedfishDocument | undefined | Promise<RedfishDocument | undefined>) | undefined
+  const document = await read?.(call)
+  return document && call.face.document(document)
+}
 
 const etagsIn = (header: string): string[] => header.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))
 
 async function checkMatch(resource: RedfishResource, call: RedfishCall | MachineCall, expected: string): Promise<void> {
   const document = await getDocument(resource, call)
   if (!document) return
-  const etag = etagOf(document)
-  const listed = etagsIn(expected)
-  if (!listed.includes('*') && !listed.includes(etag))
+  if (!matchesEtag(expected, etagOf(document), call.face.dialect.etags))
     throw messageRefusal(412, 'PreconditionFailed', [], { resolution: 'Read the resource again.' })
 }

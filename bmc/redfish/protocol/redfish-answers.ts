@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { BmcDialect } from '../../dialects/index.js'
 import { defined } from '../../../base/runtime/index.js'
 import type { HttpServerOptions, WireResponse } from '../../../base/wire/index.js'
 import type { RedfishDocument } from './redfish-document.js'
 import { baseMessage, type BaseMessage } from './redfish-messages.js'
 import { errorBody } from './redfish-refusal.js'
-import { allowedMethods, type RedfishResource } from './resource.js'
 
 const REDFISH_JSON_TYPE = 'application/json; charset=utf-8'
 /** Headers of every answer. */
@@ -25,15 +25,20 @@ export const jsonAnswer = (
  *
  * @param known ETag of the whole resource, where the document is a selection of it
  */
-export function resourceAnswer(resource: RedfishResource, document: RedfishDocument, known?: string): WireResponse {
+export function resourceAnswer(
+  { allow, etags }: { allow: string; etags: BmcDialect['etags'] },
+  document: RedfishDocument,
+  known?: string,
+): WireResponse {
   const type = /^#(\w+)\./.exec(String(document['@odata.type']))?.[1]
   const headers = {
-    allow: allowedMethods(resource),
+    allow,
     ...defined({ link: type === undefined ? undefined : `</redfish/v1/JsonSchemas/${type}>; rel=describedby` }),
   }
   if (document['@odata.id'] === undefined) return jsonAnswer(200, document, headers)
   const text = JSON.stringify(document)
-  const etag = known ?? textEtagOf(text)
+  const etag = writtenEtag(known ?? textEtagOf(text), etags)
+  if (etag === undefined) return jsonAnswer(200, document, headers)
   return {
     status: 200,
     headers: { ...ANSWER_HEADERS, 'content-type': REDFISH_JSON_TYPE, ...headers, etag },
@@ -42,13 +47,46 @@ export function resourceAnswer(resource: RedfishResource, document: RedfishDocum
 }
 
 /** A document with its ETag, where it is a resource. */
-export const withEtag = (document: RedfishDocument): RedfishDocument =>
-  document['@odata.id'] === undefined ? document : { '@odata.etag': etagOf(document), ...document }
+export function withEtag(document: RedfishDocument, etags: BmcDialect['etags']): RedfishDocument {
+  if (document['@odata.id'] === undefined) return document
+  const etag = writtenEtag(etagOf(document), etags)
+  return etag === undefined ? document : { '@odata.etag': etag, ...document }
+}
 
-/** The ETag of a resource as it is now: of its contents. */
+/** The ETag of a resource as it is now, of its contents, without its quotes. */
 export const etagOf = (document: RedfishDocument): string => textEtagOf(JSON.stringify(document))
 
-const textEtagOf = (text: string): string => `"${createHash('sha1').update(text).digest('base64url').slice(0, 16)}"`
+const textEtagOf = (text: string): string => createHash('sha1').update(text).digest('base64url').slice(0, 16)
+
+/** An ETag as a BMC writes it; undefined for one that writes none. */
+function writtenEtag(tag: string, { form }: BmcDialect['etags']): string | undefined {
+  switch (form) {
+    case 'strong':
+      return `"${tag}"`
+    case 'weak':
+      return `W/"${tag}"`
+    case 'quoted':
+      return `"W/'${tag}'"`
+    case 'none':
+      return undefined
+  }
+}
+
+/** True if a header If-Match names an ETag, in a form that the BMC takes. */
+export function matchesEtag(header: string, tag: string, { form, match }: BmcDialect['etags']): boolean {
+  if (form === 'none') return true
+  const listed = header.split(/\s*,\s*/)
+  switch (match) {
+    case 'any':
+      return listed.some((each) => each === '*' || [`"${tag}"`, `W/"${tag}"`, `"W/'${tag}'"`].includes(each))
+    case 'strong':
+      return listed.some((each) => each === '*' || each === `"${tag}"`)
+    case 'bare':
+      return listed.some((each) => each === '*' || each === tag)
+    case 'never':
+      return false
+  }
+}
 
 /** An error of the service as clients get it. */
 export const redfishRefusal = (

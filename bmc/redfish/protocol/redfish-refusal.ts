@@ -21,8 +21,13 @@ export const messageRefusal = (
   about: { property?: string; resolution?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Refusal => new Refusal(status, [baseMessage(key, args, about)], about.headers)
 
+/** Body of an error. */
+interface ErrorBody extends Record<string, unknown> {
+  error: { code: string; message: string; '@Message.ExtendedInfo': readonly RedfishMessage[] }
+}
+
 /** The error body of messages: the first one's, or a general error with all of them. */
-export function errorBody(messages: readonly RedfishMessage[]): Record<string, unknown> {
+export function errorBody(messages: readonly RedfishMessage[]): ErrorBody {
   const [first] = messages
   const general = baseMessage('GeneralError')
   const { MessageId: code, Message: sentence } = messages.length === 1 ? first! : general

@@ -1,3 +1,4 @@
+import { decodePathPart } from './path-part.js'
 import type { RedfishResource } from './resource.js'
 
 interface ResourceBranch {
@@ -31,14 +32,17 @@ export class Routes {
     branch.resource = resource
   }
 
-  /** @param path below `/redfish/v1`, percent-encoded */
-  find(path: string): { resource: RedfishResource; params: Record<string, string> } | undefined {
+  /**
+   * @param path below `/redfish/v1`, percent-encoded
+   * @param ignoresCase true if the case of names that are the same in all paths has no meaning
+   */
+  find(path: string, ignoresCase = false): { resource: RedfishResource; params: Record<string, string> } | undefined {
     let branch = this.#root
     const params: Record<string, string> = {}
     for (const encoded of splitRoute(path)) {
       const part = decodePathPart(encoded)
       if (part === undefined) return undefined
-      const next = branch.parts.get(part)
+      const next = branch.parts.get(part) ?? (ignoresCase ? partInAnyCase(branch, part) : undefined)
       if (next) branch = next
       else if (branch.placeholder) {
         params[branch.placeholder.name] = part
@@ -49,13 +53,10 @@ export class Routes {
   }
 }
 
-const splitRoute = (path: string): string[] => path.split('/').filter((part) => part !== '')
-
-/** A part of a path without its escapes; undefined where these are wrong. */
-export function decodePathPart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
+function partInAnyCase({ parts }: ResourceBranch, wanted: string): ResourceBranch | undefined {
+  const folded = wanted.toLowerCase()
+  for (const [part, branch] of parts) if (part.toLowerCase() === folded) return branch
+  return undefined
 }
+
+const splitRoute = (path: string): string[] => path.split('/').filter((part) => part !== '')

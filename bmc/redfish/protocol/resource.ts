@@ -1,6 +1,7 @@
 import type { Machine } from '../../../machine/index.js'
 import type { WireRequest, WireResponse } from '../../../base/wire/index.js'
 import type { RedfishCredentials } from '../access/redfish-credentials.js'
+import type { BmcFace } from '../dialects/face.js'
 import type { ServiceParts } from '../service-parts.js'
 import type { RedfishDocument } from './redfish-document.js'
 
@@ -16,6 +17,10 @@ export interface RedfishCall {
   readonly query: URLSearchParams
   /** The caller; undefined where no credentials were needed. */
   readonly caller: RedfishCredentials | undefined
+  /** The BMC that answers. */
+  readonly face: BmcFace
+  /** Methods that the resource has, for the header `Allow`. */
+  readonly allow: string
   /** True if a fault has the BMC confirm the change and leave it out. */
   readonly isLie: boolean
 }
@@ -27,6 +32,9 @@ export type ResourceParent = 'Systems' | 'Managers'
 export interface MachineCall extends RedfishCall {
   readonly machine: Machine
 }
+
+/** The parts of a call by which a BMC has a method or not. */
+export type OfferedCall = Pick<RedfishCall, 'params' | 'face'>
 
 /** Answer to a call that changes something. Without one: 204, or 200 with the resource after a PATCH or PUT. */
 export interface RedfishOutcome {
@@ -52,6 +60,8 @@ interface ResourceMethods<C> {
   delete?: ChangeHandler<C>
   /** The POST itself leaves its change out where {@link RedfishCall.isLie}, since its answer names what it made. */
   liesItself?: true
+  /** False for a method that the BMC of a machine does not have here. By default it has all. */
+  offers?: (call: OfferedCall, method: ResourceMethod) => boolean
   /** Name of a read for faults and the journal, as in `read power`. */
   reads: string
   /** The same of a change. */
@@ -83,9 +93,18 @@ export const ofMachine = (path: string, methods: ResourceMethods<MachineCall>): 
 
 export type ResourceMethod = 'get' | 'patch' | 'put' | 'post' | 'delete'
 
-/** The methods of a resource, for the header `Allow`. */
-export function allowedMethods(resource: RedfishResource): string {
+/** The methods of a resource. */
+export function methodsOf(resource: RedfishResource): ResourceMethod[] {
   const methods = (['patch', 'put', 'post', 'delete'] as const).filter((method) => resource[method])
-  const reads = resource.get || resource.raw ? ['GET', 'HEAD'] : []
-  return [...reads, ...methods.map((method) => method.toUpperCase())].join(', ')
+  return resource.get || resource.raw ? ['get', ...methods] : methods
 }
+
+/** The methods that the BMC of a machine has of them. */
+export function offeredMethods(resource: RedfishResource, call: OfferedCall): ResourceMethod[] {
+  const { offers } = resource
+  return offers ? methodsOf(resource).filter((method) => offers(call, method)) : methodsOf(resource)
+}
+
+/** Methods for the header `Allow`. */
+export const allowHeader = (methods: readonly ResourceMethod[]): string =>
+  methods.map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase())).join(', ')

@@ -1,5 +1,6 @@
 import { defined } from '../../../base/runtime/index.js'
-import type { FirmwareAttribute, FirmwareValue } from '../../../machine/index.js'
+import type { BmcLogPoint, FirmwareAttribute, FirmwareValue } from '../../../machine/index.js'
+import type { BmcDialect } from '../../dialects/index.js'
 import {
   boolCheck,
   checkAction,
@@ -17,10 +18,8 @@ import {
   odataTypeOf,
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
-import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
-
-/** Id of the attribute registry of a machine's BIOS. All machines have the same attributes. */
-export const BIOS_REGISTRY = 'BiosAttributeRegistry.v1_0_0'
+import { messageRefusal } from '../protocol/redfish-refusal.js'
+import { ofMachine, type MachineCall, type RedfishOutcome, type RedfishResource } from '../protocol/resource.js'
 
 /** When settings take effect. */
 const APPLY_TIMES = ['OnReset']
@@ -28,16 +27,17 @@ const APPLY_TIMES = ['OnReset']
 const values = (attributes: readonly FirmwareAttribute[]): Record<string, FirmwareValue> =>
   Object.fromEntries(attributes.map(({ name, value }) => [name, value]))
 
-function biosOf({ machine: { spec, firmware } }: MachineCall): RedfishDocument {
+function biosOf({ machine: { spec, firmware }, face }: MachineCall): RedfishDocument {
+  const { bios } = face.dialect
   const path = ['Systems', spec.id, 'Bios']
   return {
     ...resourceHead('Bios', path, 'BIOS settings'),
-    AttributeRegistry: BIOS_REGISTRY,
+    ...defined({ AttributeRegistry: bios.registry ?? undefined }),
     Attributes: values(firmware.report().bios),
     '@Redfish.Settings': {
       '@odata.type': '#Settings.v1_3_5.Settings',
       SettingsObject: referenceTo(...path, 'Settings'),
-      SupportedApplyTimes: APPLY_TIMES,
+      ...defined({ SupportedApplyTimes: bios.applyTime === 'refused' ? undefined : APPLY_TIMES }),
       Messages: [],
     },
     Links: { ActiveSoftwareImage: referenceTo('UpdateService', 'FirmwareInventory', `${spec.id}-bios`) },
@@ -48,23 +48,44 @@ function biosOf({ machine: { spec, firmware } }: MachineCall): RedfishDocument {
 }
 
 /** The settings for the next boot: what waits for it, or else what holds now. */
-function settingsOf({ machine }: MachineCall): RedfishDocument {
-  const { spec, firmware } = machine
-  const { pendingBios } = firmware
+function settingsOf({ machine, face }: MachineCall): RedfishDocument {
+  const { spec } = machine
+  const { bios } = face.dialect
+  const applyTime = {
+    '@odata.type': '#Settings.v1_3_5.PreferredApplyTime',
+    ApplyTime: APPLY_TIMES[0],
+    'ApplyTime@Redfish.AllowableValues': APPLY_TIMES,
+  }
   return {
     ...resourceHead('Bios', ['Systems', spec.id, 'Bios', 'Settings'], 'BIOS settings for the next boot'),
-    AttributeRegistry: BIOS_REGISTRY,
-    Attributes: { ...pendingBios },
-    '@Redfish.SettingsApplyTime': {
-      '@odata.type': '#Settings.v1_3_5.PreferredApplyTime',
-      ApplyTime: APPLY_TIMES[0],
-      'ApplyTime@Redfish.AllowableValues': APPLY_TIMES,
-    },
+    ...defined({
+      AttributeRegistry: bios.registry ?? undefined,
+      Attributes: waitingSettings(machine, bios),
+      '@Redfish.SettingsApplyTime': bios.applyTime === 'refused' ? undefined : applyTime,
+    }),
+  }
+}
+
+/** The attributes of the settings object; undefined for a BMC that shows none while nothing waits. */
+function waitingSettings(
+  { firmware }: MachineCall['machine'],
+  { pending }: BmcDialect['bios'],
+): Record<string, FirmwareValue> | undefined {
+  const waiting = { ...firmware.stagedBios, ...firmware.pendingBios }
+  switch (pending) {
+    case 'changes':
+      return waiting
+    case 'all':
+      return { ...values(firmware.report().bios), ...waiting }
+    case 'omitted':
+      return Object.keys(waiting).length === 0 ? undefined : waiting
   }
 }
 
 /** @throws Refusal 400 that names each attribute that the firmware lacks or that cannot have its value */
-async function patchBios({ machine, body }: MachineCall): Promise<void> {
+async function patchBios(call: MachineCall): Promise<RedfishOutcome | void> {
+  const { machine, body, face } = call
+  const { applyTime } = face.dialect.bios
   const { bios } = machine.firmware.report()
   const fields = Object.fromEntries(bios.filter(({ readOnly }) => !readOnly).map((each) => [each.name, checkOf(each)]))
   checkPatch(
@@ -75,7 +96,42 @@ async function patchBios({ machine, body }: MachineCall): Promise<void> {
     },
     { AttributeRegistry: '' },
   )
-  await machine.firmware.setBios((body['Attributes'] ?? {}) as Record<string, FirmwareValue>)
+  const isTimed = body['@Redfish.SettingsApplyTime'] !== undefined
+  if (isTimed && applyTime === 'refused')
+    throw messageRefusal(400, 'PropertyUnknown', ['@Redfish.SettingsApplyTime'], {
+      property: '@Redfish.SettingsApplyTime',
+      resolution: 'Leave it out: settings are applied by the next boot.',
+    })
+  const wanted = (body['Attributes'] ?? {}) as Record<string, FirmwareValue>
+  // An iDRAC makes no job of settings without a time, and applies them never (dell/iDRAC-Redfish-Scripting#84).
+  if (applyTime === 'required' && !isTimed) return machine.firmware.stageBios(wanted)
+  await machine.firmware.setBios(wanted)
+  return applyTime === 'required' ? biosJob(call) : undefined
+}
+
+/** The job of settings with a time, which ends when a boot has applied them. */
+function biosJob({ machine, service }: MachineCall): RedfishOutcome {
+  const task = service.tasks.start('BIOS Configuration', machine, 0, () => biosApplied(service, machine.spec.id))
+  return { status: 202, headers: { location: redfishPath('TaskService', 'Tasks', task.id) } }
+}
+
+/** Resolves when the settings that wait have been applied, or the service ends. */
+function biosApplied({ probe, closing }: MachineCall['service'], machine: string): Promise<void> {
+  return new Promise((resolve) => {
+    const attached = probe.attach<BmcLogPoint>(
+      (point, next) => {
+        if (point.machine === machine && point.entry.kind === 'bios applied') finish()
+        return next()
+      },
+      ['bmc log'],
+    )
+    const finish = (): void => {
+      attached[Symbol.dispose]()
+      closing.removeEventListener('abort', finish)
+      resolve()
+    }
+    closing.addEventListener('abort', finish)
+  })
 }
 
 function checkOf({ type, allowed, lower, upper, shortest, longest }: FirmwareAttribute): PropertyCheck {
@@ -92,10 +148,10 @@ function checkOf({ type, allowed, lower, upper, shortest, longest }: FirmwareAtt
 }
 
 /** The attribute registry of a machine's BIOS. */
-export function attributeRegistry(attributes: readonly FirmwareAttribute[]): RedfishDocument {
+export function attributeRegistry(id: string, attributes: readonly FirmwareAttribute[]): RedfishDocument {
   return {
     '@odata.type': odataTypeOf('AttributeRegistry'),
-    Id: BIOS_REGISTRY,
+    Id: id,
     Name: 'BIOS Attribute Registry',
     Language: 'en',
     OwningEntity: 'ironstage',
@@ -133,8 +189,10 @@ const of = (name: 'Bios' | 'BIOS'): RedfishResource[] => [
   }),
   ofMachine(`/Systems/{machine}/${name}/Actions/Bios.ResetBios`, {
     reads: 'change firmware',
-    post: ({ machine, body }) => {
+    post: ({ machine, body, face, request }) => {
       checkAction('Bios.ResetBios', body, {})
+      if (face.dialect.bios.resetBody === 'required' && (request.body ?? '').trim() === '')
+        throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send {}.' })
       return machine.firmware.resetBios()
     },
   }),

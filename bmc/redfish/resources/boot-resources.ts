@@ -1,12 +1,9 @@
 import { defined } from '../../../base/runtime/index.js'
+import type { BmcDialect, DialectBoot } from '../../dialects/index.js'
+import type { BootOption, BootOverride, Machine } from '../../../machine/index.js'
+import { situationRefusal } from '../dialects/situation-refusal.js'
 import {
-  BOOT_OVERRIDES,
-  type BootOption,
-  type BootOverride,
-  type BootTarget,
-  type Machine,
-} from '../../../machine/index.js'
-import {
+  checkPatch,
   listCheck,
   nullableCheck,
   objectCheck,
@@ -17,64 +14,105 @@ import {
 } from '../protocol/value-checks.js'
 import { makeCollection, resourceHead, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
 import { baseMessage } from '../protocol/redfish-messages.js'
-import { Refusal } from '../protocol/redfish-refusal.js'
+import { messageRefusal, Refusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 
-const BOOT_TARGETS: readonly BootTarget[] = [
-  ...(['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp'] as const),
-]
 const MODES = { uefi: 'UEFI', bios: 'Legacy' } as const
 
-const BOOT_FIELDS: Readonly<Record<string, PropertyCheck>> = {
-  BootSourceOverrideTarget: choiceCheck(BOOT_TARGETS),
-  BootSourceOverrideEnabled: choiceCheck(BOOT_OVERRIDES),
-  BootSourceOverrideMode: choiceCheck(Object.values(MODES)),
+/** Resource whose `Boot` is meant: the system, or its settings object. */
+type BootPlace = 'system' | 'settings'
+
+/** Properties that change the override. */
+const OVERRIDE_PROPERTIES = ['BootSourceOverrideTarget', 'BootSourceOverrideEnabled', 'BootSourceOverrideMode']
+
+const changesOverride = ({ at }: DialectBoot, place: BootPlace): boolean => at === 'both' || at === place
+
+const bootFields = ({ targets, enabled, mode }: DialectBoot): Readonly<Record<string, PropertyCheck>> => ({
+  BootSourceOverrideTarget: choiceCheck(Object.keys(targets)),
+  BootSourceOverrideEnabled: choiceCheck(enabled),
+  ...defined({
+    BootSourceOverrideMode: ['writable', 'null'].includes(mode) ? choiceCheck(Object.values(MODES)) : undefined,
+  }),
   UefiTargetBootSourceOverride: nullableCheck(textCheck()),
   HttpBootUri: nullableCheck(urlCheck),
-  BootOrder: listCheck(textCheck({ most: 64 })),
-}
+})
 
-/** The object `Boot` of a system. */
-export function bootOf({ spec, firmware }: Machine): RedfishDocument {
-  const { override, order } = firmware.boot
+/** The object `Boot` of a system, or of its settings object. */
+export function bootOf({ spec, firmware }: Machine, { boot }: BmcDialect, place: BootPlace): RedfishDocument {
+  const { order } = firmware.boot
+  if (place === 'settings' && boot.settingsHold === 'order') return { BootOrder: order }
   return {
-    BootSourceOverrideEnabled: override.enabled,
-    BootSourceOverrideTarget: override.target,
-    'BootSourceOverrideTarget@Redfish.AllowableValues': BOOT_TARGETS,
-    BootSourceOverrideMode: MODES[firmware.bootMode],
-    'BootSourceOverrideMode@Redfish.AllowableValues': Object.values(MODES),
-    UefiTargetBootSourceOverride: override.uefiTarget,
-    HttpBootUri: override.httpBootUri,
+    ...overrideOf(firmware, boot, place),
     BootOptions: referenceTo('Systems', spec.id, 'BootOptions'),
     BootOrder: order,
   }
 }
 
+function overrideOf(firmware: Machine['firmware'], boot: DialectBoot, place: BootPlace): RedfishDocument {
+  const { override } = firmware.boot
+  const listsTargets = boot.targetsAt === place || (boot.at === 'both' && boot.targetsAt !== 'nowhere')
+  const mode = MODES[firmware.bootMode]
+  return defined({
+    BootSourceOverrideEnabled: override.enabled,
+    'BootSourceOverrideEnabled@Redfish.AllowableValues': boot.showsEnabledValues ? boot.enabled : undefined,
+    BootSourceOverrideTarget: shownTarget(override, boot),
+    'BootSourceOverrideTarget@Redfish.AllowableValues': listsTargets ? Object.keys(boot.targets) : undefined,
+    BootSourceOverrideMode: boot.mode === 'absent' ? undefined : boot.mode === 'null' ? null : mode,
+    'BootSourceOverrideMode@Redfish.AllowableValues': boot.mode === 'writable' ? Object.values(MODES) : undefined,
+    UefiTargetBootSourceOverride: override.uefiTarget,
+    HttpBootUri: override.httpBootUri,
+  })
+}
+
+/** The BMC's name of a target: the one that was written, or else the first of its device. */
+function shownTarget({ target, name }: BootOverride, { targets }: DialectBoot): string {
+  if (name !== undefined && Object.hasOwn(targets, name) && targets[name] === target) return name
+  if (Object.hasOwn(targets, target) && targets[target] === target) return target
+  return Object.entries(targets).find(([, device]) => device === target)?.[0] ?? target
+}
+
 /** Checks `Boot` of a PATCH. */
-export const bootCheck = (machine: Machine): PropertyCheck => objectCheck(BOOT_FIELDS, bootOf(machine))
+export function bootCheck({ machine, face }: MachineCall, place: BootPlace): PropertyCheck {
+  const { dialect } = face
+  const current = bootOf(machine, dialect, place)
+  const order = { BootOrder: listCheck(textCheck({ most: 64 })) }
+  if (!changesOverride(dialect.boot, place)) {
+    // The settings object of some holds the order alone; the system beside one that changes the override, nothing.
+    return objectCheck(dialect.boot.at === 'system' ? order : {}, current)
+  }
+  return objectCheck({ ...bootFields(dialect.boot), ...order }, current)
+}
 
 /**
  * Changes the override and the boot order.
  *
  * @throws Refusal 400 for values that do not go together; then nothing is changed
  */
-export async function changeBoot({ firmware }: Machine, wanted: RedfishDocument): Promise<void> {
+export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Promise<void> {
+  const { machine, face } = call
+  const { firmware } = machine
+  const { boot } = face.dialect
+  checkChange(call, wanted)
   const {
-    BootSourceOverrideTarget: target,
-    BootSourceOverrideEnabled: enabled,
+    BootSourceOverrideTarget: named,
+    BootSourceOverrideEnabled: enabled = named === undefined || boot.enabledDefault === 'kept' ? undefined : 'Once',
     BootSourceOverrideMode: mode,
     UefiTargetBootSourceOverride: uefiTarget,
     HttpBootUri: httpBootUri,
     BootOrder: order,
   } = wanted as Partial<Record<string, string | null>> & { BootOrder?: string[] }
+  const target = named == null ? undefined : boot.targets[named]
   const change: Partial<BootOverride> = defined({
-    target: target === undefined ? undefined : (target as BootTarget),
+    target,
+    name: named == null || named === target ? undefined : named,
     enabled: enabled === undefined ? undefined : (enabled as BootOverride['enabled']),
     uefiTarget,
     httpBootUri,
   })
   const next = { ...firmware.boot.override, ...change }
-  const bootMode = mode === undefined ? firmware.bootMode : mode === 'UEFI' ? 'uefi' : 'bios'
+  const fallsBack = target !== undefined && !target.startsWith('Uefi') && target !== 'None'
+  const written = mode ?? (fallsBack && boot.modeDefault === 'Legacy' ? 'Legacy' : undefined)
+  const bootMode = written === undefined ? firmware.bootMode : written === 'UEFI' ? 'uefi' : 'bios'
   const conflicts = (property: string, other: string, resolution: string) =>
     new Refusal(400, [
       baseMessage('PropertyValueConflict', [property, other], { property: `Boot/${property}`, resolution }),
@@ -90,6 +128,34 @@ export async function changeBoot({ firmware }: Machine, wanted: RedfishDocument)
   if (order) await firmware.boot.setOrder(order)
   if (bootMode !== firmware.bootMode) await firmware.setBootMode(bootMode)
   if (Object.keys(change).length > 0) await firmware.boot.setOverride(change)
+}
+
+/** @throws Refusal 400 for a change that this BMC does not make so, or not now */
+function checkChange({ machine, face }: MachineCall, wanted: RedfishDocument): void {
+  const { boot } = face.dialect
+  const about = (property: string, resolution: string) => ({ property: `Boot/${property}`, resolution })
+  const sent = OVERRIDE_PROPERTIES.filter((name) => wanted[name] !== undefined)
+  const [first] = sent
+  if (first === undefined) return
+  const isAtWork = machine.power() === 'on' && machine.boot() === undefined
+  if (boot.duringPost === 'refused' && isAtWork)
+    throw situationRefusal(face, 'duringPost', 400, 'PropertyValueError', [first], {
+      ...about(first, 'Try again after the power-on self-test.'),
+    })
+  const missing = boot.together.filter((name) => wanted[name] === undefined)
+  if (missing.length > 0)
+    throw new Refusal(
+      400,
+      missing.map((name) => baseMessage('PropertyMissing', [name], about(name, `Send it with ${sent.join(', ')}.`))),
+    )
+  const { enabled } = machine.firmware.boot.override
+  if (boot.refusesUnchangedEnabled && wanted['BootSourceOverrideEnabled'] === enabled)
+    throw messageRefusal(
+      400,
+      'PropertyValueConflict',
+      ['BootSourceOverrideEnabled', 'BootSourceOverrideEnabled'],
+      about('BootSourceOverrideEnabled', `Leave it out: it is ${enabled} already.`),
+    )
 }
 
 function checkTarget(uefiTarget: string, options: readonly BootOption[]): void {
@@ -111,8 +177,36 @@ function checkOrder(order: readonly string[], options: readonly BootOption[]): v
 
 const bootOptionPath = ({ spec }: Machine, ...more: string[]): string[] => ['Systems', spec.id, 'BootOptions', ...more]
 
-/** The boot options of a system. */
+/** The link to a system's settings object, where its BMC has one. */
+export function settingsLink({ spec }: Machine, { boot }: BmcDialect): RedfishDocument {
+  if (boot.settings === null) return {}
+  return {
+    '@Redfish.Settings': {
+      '@odata.type': '#Settings.v1_3_5.Settings',
+      SettingsObject: referenceTo('Systems', spec.id, 'Settings'),
+    },
+  }
+}
+
+function systemSettingsOf({ machine, face }: MachineCall): RedfishDocument {
+  return {
+    ...resourceHead('ComputerSystem', ['Systems', machine.spec.id, 'Settings'], 'Pending settings of the system'),
+    Boot: bootOf(machine, face.dialect, 'settings'),
+  }
+}
+
+/** The boot options of a system, and its settings object. */
 export const BOOT_RESOURCES: readonly RedfishResource[] = [
+  ofMachine('/Systems/{machine}/Settings', {
+    reads: 'read boot',
+    changes: 'set boot',
+    offers: ({ face }) => face.dialect.boot.settings !== null,
+    get: systemSettingsOf,
+    patch: async (call) => {
+      checkPatch(call.body, { Boot: bootCheck(call, 'settings') }, systemSettingsOf(call))
+      await changeBoot(call, call.body['Boot'] as RedfishDocument)
+    },
+  }),
   ofMachine('/Systems/{machine}/BootOptions', {
     reads: 'read boot',
     get: ({ machine }) =>

@@ -1,3 +1,4 @@
+import { dialectOf } from '../../dialects/index.js'
 import { X509Certificate } from 'node:crypto'
 import { randomUuid, ownMember } from '../../../base/runtime/index.js'
 import type { MediaDrive } from '../../../machine/index.js'
@@ -29,13 +30,14 @@ import {
   type RedfishResource,
   type ResourceParent,
 } from '../protocol/resource.js'
-import { decodePathPart } from '../protocol/resource-routes.js'
-import { MEDIA_SLOTS } from './virtual-media-resources.js'
+import { decodePathPart } from '../protocol/path-part.js'
+import { slotNamed } from './virtual-media-resources.js'
 
 const REPLACE = 'CertificateService.ReplaceCertificate'
 const CERTIFICATE_TYPES = choiceCheck(['PEM'])
 
-const deviceOf = ({ params }: MachineCall): MediaDrive | undefined => MEDIA_SLOTS.get(params['slot']!)?.device
+const deviceOf = (parent: ResourceParent, { params, face }: MachineCall): MediaDrive | undefined =>
+  slotNamed(face.dialect, params['slot'] ?? '', parent)?.drive ?? undefined
 
 /** @throws Refusal 400 for a text that is no certificate */
 function certificateIn(pem: string): X509Certificate {
@@ -105,15 +107,15 @@ const pathTo = (parent: ResourceParent, { machine, params }: MachineCall, ...mor
 ]
 
 /** The certificates of a slot, and the one that the path names; undefined for a slot that does not exist. */
-function trustOf(call: MachineCall) {
-  const device = deviceOf(call)
+function trustOf(parent: ResourceParent, call: MachineCall) {
+  const device = deviceOf(parent, call)
   if (!device) return undefined
   const { certificates } = call.machine.firmware.mediaTrust(device)
   return { device, certificates, one: certificates.find(({ id }) => id === call.params['certificate']) }
 }
 
 function certificateCollection(parent: ResourceParent, call: MachineCall): RedfishDocument | undefined {
-  const trust = trustOf(call)
+  const trust = trustOf(parent, call)
   if (!trust) return undefined
   const path = pathTo(parent, call)
   const members = trust.certificates.map(({ id }) => referenceTo(...path, id))
@@ -121,14 +123,14 @@ function certificateCollection(parent: ResourceParent, call: MachineCall): Redfi
 }
 
 function certificateDocument(parent: ResourceParent, call: MachineCall): RedfishDocument | undefined {
-  const one = trustOf(call)?.one
+  const one = trustOf(parent, call)?.one
   return one && certificateOf(pathTo(parent, call, one.id), one.pem)
 }
 
 /** @throws Refusal 404 for an unknown slot, 400 for a text that is no certificate */
 async function addCertificate(parent: ResourceParent, call: MachineCall): Promise<RedfishOutcome> {
   const { machine, body, params, service } = call
-  const trust = trustOf(call)
+  const trust = trustOf(parent, call)
   if (!trust) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', params['slot']!])
   checkCreation(body, CERTIFICATE_FIELDS, ['CertificateString', 'CertificateType'])
   const pem = String(body['CertificateString'])
@@ -141,8 +143,8 @@ async function addCertificate(parent: ResourceParent, call: MachineCall): Promis
 }
 
 /** @throws Refusal 404 for an unknown certificate */
-async function removeCertificate(call: MachineCall): Promise<void> {
-  const trust = trustOf(call)
+async function removeCertificate(parent: ResourceParent, call: MachineCall): Promise<void> {
+  const trust = trustOf(parent, call)
   if (!trust?.one) throw messageRefusal(404, 'ResourceNotFound', ['Certificate', call.params['certificate']!])
   const certificates = trust.certificates.filter((each) => each !== trust.one)
   await call.machine.firmware.trustMedia(trust.device, { certificates })
@@ -161,19 +163,22 @@ const certificateResources = (parent: ResourceParent): RedfishResource[] => [
     reads: 'read certificates',
     changes: 'change certificates',
     get: (call) => certificateDocument(parent, call),
-    delete: removeCertificate,
+    delete: (call) => removeCertificate(parent, call),
   }),
 ]
 
 /** All certificates of the caller's machines, below their managers. */
 function locations({ service, caller }: RedfishCall): Reference[] {
-  return (caller ? service.visible(caller) : []).flatMap(({ spec, firmware }) =>
-    [...MEDIA_SLOTS].flatMap(([slot, { device }]) =>
-      firmware
-        .mediaTrust(device)
-        .certificates.map(({ id }) => referenceTo('Managers', spec.id, 'VirtualMedia', slot, 'Certificates', id)),
-    ),
-  )
+  return (caller ? service.visible(caller) : []).flatMap(({ spec, firmware }) => {
+    const { slots } = dialectOf(spec).media
+    // The same drive may have a slot in each folder.
+    const own = slots.filter(({ drive }, at) => slots.findIndex((each) => each.drive === drive) === at)
+    return own.flatMap(({ id: slot, drive, below }) => {
+      const parent = below.includes('Managers') ? 'Managers' : 'Systems'
+      const { certificates } = drive === null ? { certificates: [] } : firmware.mediaTrust(drive)
+      return certificates.map(({ id }) => referenceTo(parent, spec.id, 'VirtualMedia', slot, 'Certificates', id))
+    })
+  })
 }
 
 async function replace(call: RedfishCall): Promise<void> {
@@ -188,10 +193,11 @@ async function replace(call: RedfishCall): Promise<void> {
   checkAction(REPLACE, body, fields, Object.keys(fields))
   const named = body['CertificateUri'] as string | RedfishDocument
   const uri = typeof named === 'string' ? named : String(named['@odata.id'])
-  const [, id = '', slot = '', certificate = ''] =
-    /^\/redfish\/v1\/(?:Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
+  const [, parent, id = '', slot = '', certificate = ''] =
+    /^\/redfish\/v1\/(Systems|Managers)\/([^/]+)\/VirtualMedia\/(\w+)\/Certificates\/([^/]+)$/.exec(uri) ?? []
   const machine = service.machines.get(decodePathPart(id) ?? '')
-  const device = MEDIA_SLOTS.get(slot)?.device
+  const folder = parent === 'Systems' ? 'Systems' : 'Managers'
+  const device = machine && slotNamed(dialectOf(machine.spec), slot, folder)?.drive
   const isOwn = machine !== undefined && caller !== undefined && service.sees(machine, caller)
   const known = isOwn && device ? machine.firmware.mediaTrust(device).certificates : []
   if (!isOwn || !device || !known.some((each) => each.id === certificate))

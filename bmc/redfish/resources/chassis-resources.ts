@@ -9,11 +9,11 @@ import {
 } from '../protocol/redfish-document.js'
 import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
-import { reset, RESET_TYPES } from './system-resources.js'
+import { reset, resetValues } from './system-resources.js'
 import { NETWORK_ADAPTER_RESOURCES } from './adapter-resources.js'
 import { SENSOR_RESOURCES } from './sensor-resources.js'
 
-function chassisOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
+function chassisOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): RedfishDocument {
   const { spec, firmware } = machine
   return {
     ...resourceHead('Chassis', ['Chassis', spec.id], `Chassis of ${spec.id}`),
@@ -32,7 +32,7 @@ function chassisOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
     Actions: {
       '#Chassis.Reset': {
         target: redfishPath('Chassis', spec.id, 'Actions', 'Chassis.Reset'),
-        'ResetType@Redfish.AllowableValues': RESET_TYPES,
+        ...resetValues(machine, face.dialect),
       },
     },
   }
@@ -54,8 +54,9 @@ export const CHASSIS_RESOURCES: readonly RedfishResource[] = [
     reads: 'read chassis',
     changes: 'change indicators',
     get: chassisOf,
-    patch: async ({ machine, body }) => {
-      checkPatch(body, { IndicatorLED: indicatorCheck }, chassisOf({ machine }))
+    patch: async (call) => {
+      const { machine, body } = call
+      checkPatch(body, { IndicatorLED: indicatorCheck }, chassisOf(call))
       await setIndicator(machine, 'chassis', body['IndicatorLED'])
     },
   }),

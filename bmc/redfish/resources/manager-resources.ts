@@ -43,8 +43,6 @@ async function setClock(call: MachineCall): Promise<void> {
   })
 }
 
-const MANAGER_RESETS = ['GracefulRestart', 'ForceRestart']
-
 function managerOf(call: MachineCall): RedfishDocument {
   const { machine, service } = call
   const { spec, firmware } = machine
@@ -74,7 +72,7 @@ function managerOf(call: MachineCall): RedfishDocument {
     Actions: {
       '#Manager.Reset': {
         target: redfishPath('Managers', spec.id, 'Actions', 'Manager.Reset'),
-        'ResetType@Redfish.AllowableValues': MANAGER_RESETS,
+        'ResetType@Redfish.AllowableValues': call.face.dialect.power.managerResets,
       },
       ...dellParts(machine, { Oem: configurationActions(machine) }),
     },
@@ -101,8 +99,8 @@ export const MANAGER_RESOURCES: readonly RedfishResource[] = [
   }),
   ofMachine('/Managers/{machine}/Actions/Manager.Reset', {
     reads: 'reset bmc',
-    post: ({ machine, body }) => {
-      checkAction('Manager.Reset', body, { ResetType: choiceCheck(MANAGER_RESETS) })
+    post: ({ machine, body, face }) => {
+      checkAction('Manager.Reset', body, { ResetType: choiceCheck(face.dialect.power.managerResets) })
       machine.firmware.signal('bmc reset', { warm: body['ResetType'] === 'GracefulRestart' })
     },
   }),

@@ -1,4 +1,5 @@
-import { factoryFirmware } from '../../../machine/index.js'
+import { factoryFirmware, type Machine } from '../../../machine/index.js'
+import { BMC_DIALECTS, dialectOf } from '../../dialects/index.js'
 import {
   makeCollection,
   resourceHead,
@@ -9,7 +10,7 @@ import {
 } from '../protocol/redfish-document.js'
 import { BASE_VERSION, baseMessages } from '../protocol/redfish-messages.js'
 import { ofService, type RedfishCall, type RedfishResource } from '../protocol/resource.js'
-import { attributeRegistry, BIOS_REGISTRY } from './bios-resources.js'
+import { attributeRegistry } from './bios-resources.js'
 import { EVENT_MESSAGES, EVENT_REGISTRY } from '../events/event-messages.js'
 
 interface Registry {
@@ -17,7 +18,7 @@ interface Registry {
   name: string
   /** Name and version without the patch level, as in `Base.1.22`. */
   registry: string
-  contents: (call: RedfishCall) => RedfishDocument | undefined
+  contents: () => RedfishDocument | undefined
 }
 
 const messageRegistry = (prefix: string, version: string, messages: RedfishDocument): RedfishDocument => ({
@@ -41,11 +42,31 @@ function eventMessages(): RedfishDocument {
   return Object.fromEntries(entries)
 }
 
-/** The attributes of all machines are the same; a value of one machine alone has no default. */
-function biosRegistry({ service, caller }: RedfishCall): RedfishDocument | undefined {
-  const [machine] = caller ? service.visible(caller) : []
-  return machine && attributeRegistry(factoryFirmware(machine.spec).report().bios)
+/** The registries of the BIOS attributes of a caller's machines, each with its first machine: machines of a BMC have the same. */
+function biosRegistries({ service, caller }: RedfishCall): ReadonlyMap<string, Machine | undefined> {
+  const machines = caller ? service.visible(caller) : []
+  const found = new Map<string, Machine | undefined>()
+  for (const machine of machines) {
+    const { registry } = dialectOf(machine.spec).bios
+    if (registry !== null && !found.has(registry)) found.set(registry, machine)
+  }
+  const { registry } = BMC_DIALECTS.standard.bios
+  if (machines.length === 0 && registry !== null) found.set(registry, undefined)
+  return found
 }
+
+/** A registry of BIOS attributes: a value of one machine alone has no default. */
+const biosRegistry = (id: string, machine: Machine | undefined): Registry => ({
+  id,
+  name: 'BIOS Attribute Registry',
+  registry: 'BiosAttributeRegistry.1.0',
+  contents: () => machine && attributeRegistry(id, factoryFirmware(machine.spec).report().bios),
+})
+
+const registriesOf = (call: RedfishCall): readonly Registry[] => [
+  ...REGISTRIES,
+  ...[...biosRegistries(call)].map(([id, machine]) => biosRegistry(id, machine)),
+]
 
 const REGISTRIES: readonly Registry[] = [
   {
@@ -60,30 +81,24 @@ const REGISTRIES: readonly Registry[] = [
     registry: `${EVENT_REGISTRY.prefix}.${EVENT_REGISTRY.version}`,
     contents: () => messageRegistry(EVENT_REGISTRY.prefix, EVENT_REGISTRY.version, eventMessages()),
   },
-  {
-    id: BIOS_REGISTRY,
-    name: 'BIOS Attribute Registry',
-    registry: 'BiosAttributeRegistry.1.0',
-    contents: biosRegistry,
-  },
 ]
 
 /** The registries of messages and BIOS attributes. */
 export const REGISTRY_RESOURCES: readonly RedfishResource[] = [
   ofService('/Registries', {
     reads: 'read registries',
-    get: () =>
+    get: (call) =>
       makeCollection(
         'MessageRegistryFileCollection',
         ['Registries'],
         'Registries',
-        REGISTRIES.map(({ id }) => referenceTo('Registries', id)),
+        registriesOf(call).map(({ id }) => referenceTo('Registries', id)),
       ),
   }),
   ofService('/Registries/{registry}', {
     reads: 'read registries',
-    get: ({ params }) => {
-      const found = REGISTRIES.find(({ id }) => id === params['registry'])
+    get: (call) => {
+      const found = registriesOf(call).find(({ id }) => id === call.params['registry'])
       return (
         found && {
           ...resourceHead('MessageRegistryFile', ['Registries', found.id], found.name),
@@ -96,6 +111,9 @@ export const REGISTRY_RESOURCES: readonly RedfishResource[] = [
   }),
   ofService('/Registries/{registry}/Registry', {
     reads: 'read registries',
-    get: (call) => REGISTRIES.find(({ id }) => id === call.params['registry'])?.contents(call),
+    get: (call) =>
+      registriesOf(call)
+        .find(({ id }) => id === call.params['registry'])
+        ?.contents(),
   }),
 ]

@@ -1,4 +1,6 @@
-import { resourceHead, referenceTo } from '../protocol/redfish-document.js'
+import { defined } from '../../../base/runtime/index.js'
+import type { BmcDialect } from '../../dialects/index.js'
+import { resourceHead, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
 import { MAX_EXPAND_LEVELS } from '../protocol/query.js'
 import { ofService, type RedfishResource } from '../protocol/resource.js'
 
@@ -16,19 +18,26 @@ const SERVICES = [
   'JsonSchemas',
 ]
 
+/** Maker of the service in its root, where all machines have the same BMC. */
+const serviceIdentity = ({ service: { vendor, product, oem } }: BmcDialect): RedfishDocument =>
+  defined({
+    Product: product ?? undefined,
+    Vendor: vendor ?? undefined,
+    Oem: oem === null ? undefined : { [oem]: {} },
+  })
+
 /** The root, which needs no credentials, and the OData documents beside it. */
 export const SERVICE_ROOT: readonly RedfishResource[] = [
   ofService('/', {
     open: true,
     reads: 'read service',
-    get: ({ service }) => ({
+    get: ({ service, face }) => ({
       ...resourceHead('ServiceRoot', [], 'Root Service'),
       '@odata.id': '/redfish/v1/',
       Id: 'RootService',
-      RedfishVersion: '1.21.0',
+      RedfishVersion: face.dialect.service.redfishVersion,
       UUID: service.uuid,
-      Product: 'ironstage',
-      // Without Vendor, which Ironic would take for that of all machines: each names its manufacturer.
+      ...serviceIdentity(face.dialect),
       ProtocolFeaturesSupported: {
         ExcerptQuery: false,
         ExpandQuery: { ExpandAll: true, Levels: true, Links: true, MaxLevels: MAX_EXPAND_LEVELS, NoLinks: true },

@@ -1,5 +1,7 @@
-import { systemClock } from '../../../base/runtime/index.js'
+import { defined, ownMember, seconds, systemClock } from '../../../base/runtime/index.js'
+import type { BmcDialect } from '../../dialects/index.js'
 import { commandPower, systemUuid, type Machine } from '../../../machine/index.js'
+import { situationRefusal } from '../dialects/situation-refusal.js'
 import { dellParts, systemLinks } from '../idrac/idrac-service.js'
 import { checkAction, checkPatch, choiceCheck } from '../protocol/value-checks.js'
 import {
@@ -20,14 +22,15 @@ import {
 } from '../protocol/resource.js'
 import { PROCESSOR_RESOURCES, CPU_MODELS } from './processor-resources.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
-import { BOOT_RESOURCES, bootCheck, bootOf, changeBoot } from './boot-resources.js'
+import { BOOT_RESOURCES, bootCheck, bootOf, changeBoot, settingsLink } from './boot-resources.js'
 import { BIOS_RESOURCES } from './bios-resources.js'
 import { SECURE_BOOT_RESOURCES } from './secure-boot-resources.js'
 import { ETHERNET_RESOURCES } from './ethernet-resources.js'
 import { STORAGE_RESOURCES } from './storage-resources.js'
 
-function systemDocumentOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDocument {
+function systemDocumentOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): RedfishDocument {
   const { spec, firmware } = machine
+  const { dialect } = face
   const report = firmware.report()
   const own = (...more: string[]) => referenceTo('Systems', spec.id, ...more)
   return {
@@ -44,7 +47,7 @@ function systemDocumentOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDoc
     PowerState: machine.power() === 'on' ? 'On' : 'Off',
     IndicatorLED: indicatorOf(machine, 'system'),
     Status: { ...enabledStatus(report.health), HealthRollup: report.health },
-    Boot: bootOf(machine),
+    Boot: bootOf(machine, dialect, 'system'),
     BootProgress: { LastState: progressOf(machine) },
     ProcessorSummary: {
       Count: 1,
@@ -57,12 +60,13 @@ function systemDocumentOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDoc
     Bios: own('Bios'),
     SecureBoot: own('SecureBoot'),
     EthernetInterfaces: own('EthernetInterfaces'),
-    VirtualMedia: own('VirtualMedia'),
+    ...mediaLink(machine, dialect),
     Storage: own('Storage'),
     SimpleStorage: own('SimpleStorage'),
     Processors: own('Processors'),
     Memory: own('Memory'),
     LogServices: own('LogServices'),
+    ...settingsLink(machine, dialect),
     Links: {
       Chassis: [referenceTo('Chassis', spec.id)],
       ManagedBy: [referenceTo('Managers', spec.id)],
@@ -71,7 +75,7 @@ function systemDocumentOf({ machine }: Pick<MachineCall, 'machine'>): RedfishDoc
     Actions: {
       '#ComputerSystem.Reset': {
         target: redfishPath('Systems', spec.id, 'Actions', 'ComputerSystem.Reset'),
-        'ResetType@Redfish.AllowableValues': SYSTEM_RESETS,
+        ...resetValues(machine, dialect),
       },
     },
   }
@@ -91,10 +95,79 @@ function progressOf(machine: Machine): string {
   }
 }
 
-const SYSTEM_RESETS = [
-  ...(['On', 'ForceOn', 'ForceOff', 'GracefulShutdown', 'GracefulRestart', 'ForceRestart'] as const),
-  ...(['PushPowerButton', 'PowerCycle', 'Nmi'] as const),
-] as const
+/** Resets that need a machine which is on. */
+const RESETS_OF_RUNNING = ['GracefulShutdown', 'GracefulRestart', 'ForceRestart', 'PowerCycle', 'Nmi']
+
+/** Resets that would change nothing: for a machine that is on, and for one that is off. */
+const REPEATS = {
+  on: ['On', 'ForceOn'],
+  off: ['ForceOff'],
+} as const
+
+/** @throws Refusal for a reset that this BMC does not carry out now */
+function checkPowerState({ machine, face, service }: MachineCall, type: string): void {
+  const { repeat, whenOff, settling } = face.dialect.power
+  const power = machine.power()
+  if (power === 'off' && RESETS_OF_RUNNING.includes(type))
+    throw messageRefusal(whenOff, 'ChassisPowerStateOnRequired', [machine.spec.id], {
+      resolution: 'Switch it on first.',
+    })
+  const repeats: readonly string[] = REPEATS[power]
+  if (repeat !== 204 && repeats.includes(type))
+    throw situationRefusal(face, 'repeat', repeat, 'ActionParameterValueConflict', ['ResetType', type], {
+      property: 'ResetType',
+      resolution: `The system is ${power} already.`,
+    })
+  const changed = machine.firmware.log.entries.findLast(({ kind }) => kind === 'power on' || kind === 'power off')
+  if (!settling || !changed || changed.kind === 'power on' || power === 'on') return
+  if (service.clock.now() - changed.at >= seconds(settling.seconds)) return
+  throw situationRefusal(face, 'settling', settling.status, 'ActionParameterValueConflict', ['ResetType', type], {
+    property: 'ResetType',
+    resolution: 'Try again in a while.',
+  })
+}
+
+/** The values of a reset where the BMC lists them with the action. */
+export function resetValues({ spec }: Machine, { power }: BmcDialect): RedfishDocument {
+  const { resets, resetsBy } = power
+  return defined({
+    'ResetType@Redfish.AllowableValues': ['inline', 'both'].includes(resetsBy) ? resets : undefined,
+    '@Redfish.ActionInfo': hasActionInfo(power) ? redfishPath('Systems', spec.id, 'ResetActionInfo') : undefined,
+  })
+}
+
+const hasActionInfo = ({ resetsBy }: BmcDialect['power']): boolean => ['ActionInfo', 'both'].includes(resetsBy)
+
+/** The values of a reset where the BMC has them in a resource of their own. */
+function resetActionInfo({ machine, face }: MachineCall): RedfishDocument {
+  return {
+    '@odata.id': redfishPath('Systems', machine.spec.id, 'ResetActionInfo'),
+    // No machine without a BMC of its own has this resource: the schema is not in $metadata.
+    '@odata.type': '#ActionInfo.v1_1_2.ActionInfo',
+    Id: 'ResetActionInfo',
+    Name: 'Reset Action Info',
+    Parameters: [
+      {
+        Name: 'ResetType',
+        Required: true,
+        DataType: 'String',
+        AllowableValues: face.dialect.power.resets,
+      },
+    ],
+  }
+}
+
+/** The link to the system's slots for virtual media, or to its manager's. */
+function mediaLink({ spec }: Machine, { media }: BmcDialect): RedfishDocument {
+  switch (media.systemLink) {
+    case 'own':
+      return { VirtualMedia: referenceTo('Systems', spec.id, 'VirtualMedia') }
+    case 'manager':
+      return { VirtualMedia: referenceTo('Managers', spec.id, 'VirtualMedia') }
+    case 'absent':
+      return {}
+  }
+}
 
 /** Milliseconds of wall time after which a reset is answered even if the machine has not changed its power yet, as BMCs do. */
 const RESET_ANSWER_TIMEOUT = 100
@@ -104,14 +177,14 @@ const RESET_RETRY_AFTER = '5'
 /** Carries out a reset of a system or a chassis, whose actions have the same values. */
 export const reset =
   (action: 'ComputerSystem.Reset' | 'Chassis.Reset') =>
-  async ({ machine, body, service }: MachineCall): Promise<RedfishOutcome | void> => {
-    checkAction(action, body, { ResetType: choiceCheck(SYSTEM_RESETS) })
-    const type = (body['ResetType'] ?? 'On') as (typeof SYSTEM_RESETS)[number]
+  async (call: MachineCall): Promise<RedfishOutcome | void> => {
+    const { machine, body, service } = call
+    checkAction(action, body, { ResetType: choiceCheck(call.face.dialect.power.resets) })
+    const type = String(body['ResetType'] ?? 'On')
     const isOn = machine.power() === 'on'
-    if (!isOn && ['GracefulShutdown', 'GracefulRestart', 'ForceRestart', 'PowerCycle', 'Nmi'].includes(type))
-      throw messageRefusal(409, 'ChassisPowerStateOnRequired', [machine.spec.id], { resolution: 'Switch it on first.' })
+    checkPowerState(call, type)
     if (type === 'Nmi') return machine.firmware.signal('nmi')
-    const { target, soft = false } = POWER_OF[type] ?? (isOn ? SHUTDOWN : SWITCH_ON)
+    const { target, soft = false } = ownMember(POWER_OF, type) ?? (isOn ? SHUTDOWN : SWITCH_ON)
     const options = { soft, timeout: RESET_ANSWER_TIMEOUT, clock: systemClock(), logger: service.logger }
     if (await commandPower(machine, target, options)) return
     throw messageRefusal(503, 'ServiceTemporarilyUnavailable', [RESET_RETRY_AFTER], {
@@ -129,7 +202,7 @@ const SWITCH_ON: PowerChange = { target: 'on' }
 const SHUTDOWN: PowerChange = { target: 'off', soft: true }
 
 /** The changes of resets. A press of the power button is missing: it depends on the power. */
-const POWER_OF: Readonly<Partial<Record<(typeof SYSTEM_RESETS)[number], PowerChange>>> = {
+const POWER_OF: Readonly<Record<string, PowerChange>> = {
   On: SWITCH_ON,
   ForceOn: SWITCH_ON,
   ForceOff: { target: 'off' },
@@ -138,8 +211,6 @@ const POWER_OF: Readonly<Partial<Record<(typeof SYSTEM_RESETS)[number], PowerCha
   ForceRestart: { target: 'reboot' },
   PowerCycle: { target: 'reboot' },
 }
-
-export const RESET_TYPES: readonly string[] = SYSTEM_RESETS
 
 /** Systems: one a machine. */
 export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
@@ -157,15 +228,21 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
     reads: 'read power',
     changes: 'set boot',
     get: systemDocumentOf,
-    patch: async ({ machine, body }) => {
-      checkPatch(body, { Boot: bootCheck(machine), IndicatorLED: indicatorCheck }, systemDocumentOf({ machine }))
-      if (body['Boot'] !== undefined) await changeBoot(machine, body['Boot'] as RedfishDocument)
+    patch: async (call) => {
+      const { machine, body } = call
+      checkPatch(body, { Boot: bootCheck(call, 'system'), IndicatorLED: indicatorCheck }, systemDocumentOf(call))
+      if (body['Boot'] !== undefined) await changeBoot(call, body['Boot'] as RedfishDocument)
       if (body['IndicatorLED'] !== undefined) await setIndicator(machine, 'system', body['IndicatorLED'])
     },
   }),
   ofMachine('/Systems/{machine}/Actions/ComputerSystem.Reset', {
     reads: 'set power',
     post: reset('ComputerSystem.Reset'),
+  }),
+  ofMachine('/Systems/{machine}/ResetActionInfo', {
+    reads: 'read power',
+    offers: ({ face }) => hasActionInfo(face.dialect.power),
+    get: resetActionInfo,
   }),
   ...BOOT_RESOURCES,
   ...BIOS_RESOURCES,

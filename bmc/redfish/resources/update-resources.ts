@@ -23,7 +23,7 @@ import {
 import { baseMessage } from '../protocol/redfish-messages.js'
 import { Refusal } from '../protocol/redfish-refusal.js'
 import { ofService, type RedfishCall, type RedfishOutcome, type RedfishResource } from '../protocol/resource.js'
-import { decodePathPart } from '../protocol/resource-routes.js'
+import { decodePathPart } from '../protocol/path-part.js'
 import { acceptedTask } from './task-resources.js'
 
 const ACTION = 'UpdateService.SimpleUpdate'

@@ -1,5 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
-import type { Machine, MediaDrive } from '../../../machine/index.js'
+import type { MediaDrive } from '../../../machine/index.js'
+import type { BmcDialect, DialectMedia, DialectSlot } from '../../dialects/index.js'
+import { situationRefusal } from '../dialects/situation-refusal.js'
 import {
   boolCheck,
   checkAction,
@@ -21,20 +23,26 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
-import { ofMachine, type MachineCall, type RedfishResource, type ResourceParent } from '../protocol/resource.js'
+import {
+  ofMachine,
+  type MachineCall,
+  type OfferedCall,
+  type RedfishResource,
+  type ResourceParent,
+} from '../protocol/resource.js'
 
-interface MediaSlot {
-  device: MediaDrive
-  name: string
-  types: readonly string[]
+/** The slot of a BMC by its id. @param parent folder of its path */
+export function slotNamed(
+  { media, paths }: BmcDialect,
+  wanted: string,
+  parent: ResourceParent,
+): DialectSlot | undefined {
+  const isIt = (id: string) => (paths.ignoresCase ? id.toLowerCase() === wanted.toLowerCase() : id === wanted)
+  return media.slots.find(({ id, below }) => isIt(id) && below.includes(parent))
 }
 
-/** The slots, by their ids. */
-export const MEDIA_SLOTS: ReadonlyMap<string, MediaSlot> = new Map([
-  ['Cd', { device: 'cdrom', name: 'Virtual CD', types: ['CD', 'DVD'] }],
-  ['Floppy', { device: 'floppy', name: 'Virtual floppy', types: ['Floppy'] }],
-  ['UsbStick', { device: 'disk', name: 'Virtual USB stick', types: ['USBStick'] }],
-])
+const slotOf = ({ params, face }: OfferedCall, parent: ResourceParent): DialectSlot | undefined =>
+  slotNamed(face.dialect, params['slot'] ?? '', parent)
 
 /** Virtual media belong to the manager; newer services show them with the system, too. */
 
@@ -53,26 +61,30 @@ const MEDIUM: Readonly<Record<string, PropertyCheck>> = {
 const inserted: PropertyCheck = (value, path) =>
   value === true || typeof value !== 'boolean' ? boolCheck(value, path) : valueProblem(path, 'list', value, 'Use true.')
 
-const slotOf = ({ params }: MachineCall) => MEDIA_SLOTS.get(params['slot']!)
-
-function present(call: MachineCall): MediaSlot {
-  const slot = slotOf(call)
+function present(call: MachineCall, parent: ResourceParent): DialectSlot {
+  const slot = slotOf(call, parent)
   if (!slot) throw messageRefusal(404, 'ResourceNotFound', ['VirtualMedia', call.params['slot']!])
   return slot
 }
 
-function mediumOf(parent: ResourceParent, machine: Machine, id: string): RedfishDocument | undefined {
-  const slot = MEDIA_SLOTS.get(id)
+function mediumOf(call: MachineCall, parent: ResourceParent): RedfishDocument | undefined {
+  const slot = slotOf(call, parent)
   if (!slot) return undefined
-  const path = [parent, machine.spec.id, 'VirtualMedia', id]
-  const image = machine.firmware.inserted(slot.device)
-  const { username, writeProtected = true } = machine.firmware.mediaOptions(slot.device)
-  const action = (name: string) => ({ target: redfishPath(...path, 'Actions', `VirtualMedia.${name}`) })
+  const { machine, face } = call
+  const { firmware } = machine
+  const { emptyImage } = face.dialect.media
+  const path = [parent, machine.spec.id, 'VirtualMedia', slot.id]
+  const image = slot.drive === null ? undefined : firmware.inserted(slot.drive)
+  const { username, writeProtected = true } = slot.drive === null ? {} : firmware.mediaOptions(slot.drive)
+  const ejected = slot.drive === null ? undefined : firmware.ejected(slot.drive)
+  const empty = emptyImage === 'absent' ? undefined : emptyImage
   return {
     ...resourceHead('VirtualMedia', path, slot.name),
     MediaTypes: slot.types,
-    Image: image ?? null,
-    ImageName: image === undefined ? null : nameIn(image),
+    ...defined({
+      Image: image ?? empty,
+      ImageName: image === undefined ? (ejected === undefined ? empty : nameIn(ejected)) : nameIn(image),
+    }),
     Inserted: image !== undefined,
     ConnectedVia: image === undefined ? 'NotConnected' : 'URI',
     WriteProtected: image === undefined ? null : writeProtected,
@@ -80,17 +92,34 @@ function mediumOf(parent: ResourceParent, machine: Machine, id: string): Redfish
     TransferProtocolType: image === undefined ? null : protocolOf(image),
     UserName: username ?? null,
     Password: null,
-    VerifyCertificate: machine.firmware.mediaTrust(slot.device).verify,
-    Certificates: referenceTo(...path, 'Certificates'),
+    VerifyCertificate: slot.drive === null ? false : firmware.mediaTrust(slot.drive).verify,
+    ...defined({ Certificates: slot.drive === null ? undefined : referenceTo(...path, 'Certificates') }),
     Status: enabledStatus(),
-    Actions: {
-      '#VirtualMedia.InsertMedia': {
-        ...action('InsertMedia'),
-        'TransferMethod@Redfish.AllowableValues': ['Stream', 'Upload'],
-        'TransferProtocolType@Redfish.AllowableValues': MEDIA_PROTOCOLS,
-      },
-      '#VirtualMedia.EjectMedia': action('EjectMedia'),
-    },
+    ...actionsOf(face.dialect.media, slot, path, image !== undefined),
+  }
+}
+
+/** The actions of a slot; none for one of a BMC that inserts by PATCH, and for one that takes no image. */
+function actionsOf(
+  { insertBy, actionsFollowState }: DialectMedia,
+  { drive }: DialectSlot,
+  path: readonly string[],
+  isFull: boolean,
+): RedfishDocument {
+  if (insertBy === 'patch') return {}
+  const action = (name: string) => ({ target: redfishPath(...path, 'Actions', `VirtualMedia.${name}`) })
+  const insert = {
+    ...action('InsertMedia'),
+    'TransferMethod@Redfish.AllowableValues': ['Stream', 'Upload'],
+    'TransferProtocolType@Redfish.AllowableValues': MEDIA_PROTOCOLS,
+  }
+  const showsInsert = drive !== null && !(actionsFollowState && isFull)
+  const showsEject = !actionsFollowState || isFull
+  return {
+    Actions: defined({
+      '#VirtualMedia.InsertMedia': showsInsert ? insert : undefined,
+      '#VirtualMedia.EjectMedia': showsEject ? action('EjectMedia') : undefined,
+    }),
   }
 }
 
@@ -105,80 +134,139 @@ function protocolOf(image: string): string {
   return MEDIA_PROTOCOLS.includes(scheme) ? scheme : 'OEM'
 }
 
-/** @throws Refusal 400 for an image that is of another protocol than the request says */
-function insert(call: MachineCall, wanted: RedfishDocument): Promise<void> {
+/** @throws Refusal 400 for an image that this BMC does not take so, or that is of another protocol than the request says */
+function insert(call: MachineCall, slot: DialectSlot, wanted: RedfishDocument): Promise<void> {
   const { UserName, Password, WriteProtected, TransferProtocolType: protocol } = wanted
-  const actual = protocolOf(String(wanted['Image']))
+  const image = String(wanted['Image'])
+  const actual = protocolOf(image)
   if (protocol !== undefined && protocol !== actual)
     throw messageRefusal(400, 'PropertyValueConflict', ['TransferProtocolType', 'Image'], {
       property: 'TransferProtocolType',
       resolution: `Use ${actual}, or leave it out.`,
     })
+  const drive = freeDrive(call, slot, image)
   const username = UserName as string | null | undefined
   const password = Password as string | null | undefined
-  return call.machine.firmware.insert(present(call).device, String(wanted['Image']), {
+  return call.machine.firmware.insert(drive, image, {
     ...(username == null ? {} : { username }),
     ...(password == null ? {} : { password }),
     ...defined({ writeProtected: WriteProtected === false ? false : undefined }),
   })
 }
 
-const eject = (call: MachineCall): Promise<void> => call.machine.firmware.eject([present(call).device])
+/** The drive of a slot that an image goes into. @throws Refusal for a slot that takes none, now or ever */
+function freeDrive({ machine, face }: MachineCall, { id, drive }: DialectSlot, image: string): MediaDrive {
+  const { whenFull, fullStatus, imageSuffix } = face.dialect.media
+  if (drive === null)
+    throw messageRefusal(400, 'OperationFailed', [], {
+      property: 'Image',
+      resolution: `The slot ${id} takes no image: use another.`,
+    })
+  if (imageSuffix !== null && !new URL(image).pathname.endsWith(imageSuffix))
+    throw messageRefusal(400, 'PropertyValueFormatError', [image, 'Image'], {
+      property: 'Image',
+      resolution: `Name an image whose path ends with ${imageSuffix}.`,
+    })
+  if (whenFull === 'refused' && machine.firmware.inserted(drive) !== undefined)
+    throw situationRefusal(face, 'slotFull', fullStatus, 'ResourceInUse', [], {
+      property: 'Image',
+      resolution: 'Eject the image that is in first.',
+    })
+  return drive
+}
+
+async function eject({ machine }: MachineCall, { drive }: DialectSlot): Promise<void> {
+  if (drive !== null) await machine.firmware.eject([drive])
+}
+
+/** The checks of the properties of an image, as this BMC knows them. */
+function mediumChecks(
+  { refused }: DialectMedia,
+  more: Readonly<Record<string, PropertyCheck>>,
+): Readonly<Record<string, PropertyCheck>> {
+  const all = { ...MEDIUM, ...more }
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !refused.includes(name)))
+}
 
 /** A PATCH does what the actions do, for clients of services without them. */
 async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
-  const { body, machine, params } = call
-  const current = mediumOf(parent, machine, params['slot']!)
-  checkPatch(
-    body,
-    { ...MEDIUM, Image: nullableCheck(fetchedUrl), Inserted: boolCheck, VerifyCertificate: boolCheck },
-    current,
-  )
-  if (body['VerifyCertificate'] !== undefined) {
-    await call.machine.firmware.trustMedia(present(call).device, { verify: body['VerifyCertificate'] === true })
+  const { body, machine, face } = call
+  const slot = present(call, parent)
+  const { media } = face.dialect
+  const more = { Image: nullableCheck(fetchedUrl), Inserted: boolCheck, VerifyCertificate: boolCheck }
+  checkPatch(body, mediumChecks(media, more), mediumOf(call, parent))
+  if (body['VerifyCertificate'] !== undefined && slot.drive !== null) {
+    await machine.firmware.trustMedia(slot.drive, { verify: body['VerifyCertificate'] === true })
     if (body['Image'] === undefined && body['Inserted'] === undefined) return
   }
-  if (body['Image'] === null || body['Inserted'] === false) return eject(call)
-  if (body['Image'] !== undefined) return insert(call, body)
-  throw messageRefusal(400, 'PropertyMissing', ['Image'], {
-    property: 'Image',
-    resolution: 'Name the image to insert.',
+  if (body['Image'] === null || body['Inserted'] === false) return eject(call, slot)
+  const missing = ['Image', ...media.required].find((name) => body[name] === undefined)
+  if (missing === undefined) return insert(call, slot, body)
+  throw messageRefusal(400, 'PropertyMissing', [missing], {
+    property: missing,
+    resolution: missing === 'Image' ? 'Name the image to insert.' : 'Add it.',
   })
+}
+
+async function insertMedia(call: MachineCall, parent: ResourceParent): Promise<void> {
+  const { body, face } = call
+  const slot = present(call, parent)
+  const { media } = face.dialect
+  checkAction('VirtualMedia.InsertMedia', body, mediumChecks(media, { Inserted: inserted }), [
+    'Image',
+    ...media.required,
+  ])
+  await insert(call, slot, body)
+}
+
+async function ejectMedia(call: MachineCall, parent: ResourceParent): Promise<void> {
+  checkAction('VirtualMedia.EjectMedia', call.body, {})
+  const slot = present(call, parent)
+  if (call.face.dialect.media.ejectBody === 'required' && (call.request.body ?? '').trim() === '')
+    throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send {}.' })
+  await eject(call, slot)
+}
+
+const hasSlotsBelow = ({ face }: OfferedCall, parent: ResourceParent): boolean => {
+  const { slots, systemLink } = face.dialect.media
+  // A collection may be empty; that of a system is there only where the system links to it.
+  return parent === 'Managers' || systemLink === 'own' || slots.some(({ below }) => below.includes(parent))
 }
 
 const mediaResources = (parent: ResourceParent): RedfishResource[] => {
   const root = `/${parent}/{machine}/VirtualMedia`
+  const hasActions = (call: OfferedCall) =>
+    call.face.dialect.media.insertBy !== 'patch' && slotOf(call, parent) !== undefined
   return [
     ofMachine(root, {
       reads: 'read media',
-      get: ({ machine: { spec } }) =>
+      offers: (call) => hasSlotsBelow(call, parent),
+      get: ({ machine: { spec }, face }) =>
         makeCollection(
           'VirtualMediaCollection',
           [parent, spec.id, 'VirtualMedia'],
           'Virtual Media',
-          [...MEDIA_SLOTS.keys()].map((id) => referenceTo(parent, spec.id, 'VirtualMedia', id)),
+          face.dialect.media.slots
+            .filter(({ below }) => below.includes(parent))
+            .map(({ id }) => referenceTo(parent, spec.id, 'VirtualMedia', id)),
         ),
     }),
     ofMachine(`${root}/{slot}`, {
       reads: 'read media',
       changes: 'change media',
-      get: ({ machine, params }) => mediumOf(parent, machine, params['slot']!),
+      offers: ({ face }, method) => method === 'get' || face.dialect.media.insertBy !== 'action',
+      get: (call) => mediumOf(call, parent),
       patch: (call) => patch(call, parent),
     }),
     ofMachine(`${root}/{slot}/Actions/VirtualMedia.InsertMedia`, {
       reads: 'change media',
-      post: async (call) => {
-        present(call)
-        checkAction('VirtualMedia.InsertMedia', call.body, { ...MEDIUM, Inserted: inserted }, ['Image'])
-        await insert(call, call.body)
-      },
+      offers: (call) => hasActions(call) && slotOf(call, parent)?.drive !== null,
+      post: (call) => insertMedia(call, parent),
     }),
     ofMachine(`${root}/{slot}/Actions/VirtualMedia.EjectMedia`, {
       reads: 'change media',
-      post: async (call) => {
-        checkAction('VirtualMedia.EjectMedia', call.body, {})
-        await eject(call)
-      },
+      offers: hasActions,
+      post: (call) => ejectMedia(call, parent),
     }),
   ]
 }

@@ -191,6 +191,7 @@ export class KillGround implements Ground, AsyncDisposable {
     const json = Buffer.from(JSON.stringify(stream))
     Object.assign(files, built, { '/stream.json': json, '/quick.json': json })
     await writeFile(this.input('stream.json'), json)
+    await writeFile(this.input('bmc.yaml'), 'base: idrac9\n')
     await writeFile(this.input('recording.ndjson'), RECORDING)
     await writeFile(this.input('hosts.yaml'), hostsYaml(2))
     await writeFile(this.input('node.ign'), CONFIG)

@@ -1,4 +1,4 @@
-import type { Machine, Machines, MachineSpec } from '../../../machine/index.js'
+import type { Machine, MachinePace, Machines, MachineSpec } from '../../../machine/index.js'
 import {
   createRedfishService,
   type RedfishCredentials,
@@ -38,9 +38,10 @@ export async function served(
   count = 1,
   options: Partial<RedfishOptions> = {},
   hardware: Partial<MachineSpec> = {},
+  pace?: MachinePace,
 ): Promise<Served> {
   const clock = new VirtualClock()
-  const { machines, probe, random, accounts, machine } = await describedMachines(count, clock, hardware)
+  const { machines, probe, random, accounts, machine } = await describedMachines(count, clock, hardware, pace)
   const service = createRedfishService({
     machines,
     clock,

@@ -136,4 +136,18 @@ export const REDFISH_MUTANTS = fidelityMutants('redfish', [
     from: '  isDell(machine.spec) ? parts : {}\n',
     to: '  isDell(machine.spec) || machine.spec ? parts : {}\n',
   },
+  {
+    row: 'A system has the id of its maker',
+    does: 'names the first machine by it',
+    file: 'bmc/redfish/dialects/face-paths.ts',
+    from: '      if (found) return undefined\n',
+    to: '      if (found) return found\n',
+  },
+  {
+    row: 'An iDRAC 9 has other slots below its system',
+    does: 'gives the slot of the manager another drive',
+    file: 'bmc/dialects/records/idrac9.ts',
+    from: "id: 'CD', name: 'Virtual CD', drive: 'cdrom'",
+    to: "id: 'CD', name: 'Virtual CD', drive: 'floppy'",
+  },
 ])

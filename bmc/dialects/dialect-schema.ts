@@ -1,0 +1,182 @@
+import { BMC_DIALECTS } from './known-dialects.js'
+
+const dialectText = (description: string) => ({ type: 'string', maxLength: 512, description })
+const dialectId = (description: string) => ({ type: ['string', 'null'], minLength: 1, maxLength: 128, description })
+const dialectFlag = (description: string) => ({ type: 'boolean', description })
+const dialectChoice = (values: readonly unknown[], description: string) => ({ enum: values, description })
+const dialectList = (items: object, description: string) => ({ type: 'array', maxItems: 64, items, description })
+const dialectPart = (properties: object) => ({ type: 'object', additionalProperties: false, properties })
+
+const SLOT = {
+  ...dialectPart({
+    id: { type: 'string', pattern: '^[^/]+$', maxLength: 128, description: 'last part of its path' },
+    name: dialectText('its Name'),
+    drive: dialectChoice(['cdrom', 'floppy', 'disk', null], 'drive behind it; null: it refuses every image'),
+    types: dialectList(dialectText('media type'), 'its MediaTypes'),
+    below: dialectList({ enum: ['Systems', 'Managers'] }, 'folders in which it is'),
+  }),
+  required: ['id', 'name', 'drive', 'types', 'below'],
+}
+
+const OVERRIDE_DEVICES = ['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp']
+
+const RESETS = dialectList(
+  {
+    enum: [
+      'On',
+      'ForceOn',
+      'ForceOff',
+      'GracefulShutdown',
+      'GracefulRestart',
+      'ForceRestart',
+      'PushPowerButton',
+      'PowerCycle',
+      'Nmi',
+    ],
+  },
+  'values of ResetType',
+)
+
+const BOOT = {
+  at: dialectChoice(['system', 'settings', 'both'], 'resource whose Boot changes the override'),
+  settings: dialectId("last part of the path of the system's settings object; null: none"),
+  settingsHold: dialectChoice(['override', 'order'], 'what Boot of the settings object has'),
+  targets: {
+    type: 'object',
+    additionalProperties: { enum: OVERRIDE_DEVICES },
+    description: 'values of BootSourceOverrideTarget, each with the device that it boots',
+  },
+  targetsAt: dialectChoice(['system', 'settings', 'nowhere'], 'resource that lists the targets'),
+  enabled: dialectList({ enum: ['Disabled', 'Once', 'Continuous'] }, 'values of BootSourceOverrideEnabled'),
+  showsEnabledValues: dialectFlag('whether these are listed'),
+  mode: dialectChoice(['writable', 'read-only', 'null', 'absent'], 'BootSourceOverrideMode'),
+  together: dialectList(
+    { enum: ['BootSourceOverrideTarget', 'BootSourceOverrideEnabled', 'BootSourceOverrideMode'] },
+    'properties that must come together',
+  ),
+  refusesUnchangedEnabled: dialectFlag('whether an Enabled is refused that is so already'),
+  enabledDefault: dialectChoice(['kept', 'Once'], 'Enabled where a target comes alone'),
+  modeDefault: dialectChoice(['kept', 'Legacy'], 'mode where a target comes without it'),
+  duringPost: dialectChoice(['accepted', 'refused'], 'a change while the firmware is at work'),
+}
+
+const MEDIUM_PROPERTY = {
+  enum: ['Inserted', 'WriteProtected', 'TransferMethod', 'TransferProtocolType', 'UserName', 'Password'],
+}
+
+const MEDIA = {
+  slots: dialectList(SLOT, 'slots for virtual media, in the order of the collection'),
+  systemLink: dialectChoice(['own', 'manager', 'absent'], 'collection that a system links to'),
+  insertBy: dialectChoice(['action', 'patch', 'both'], 'how an image is inserted'),
+  required: dialectList(MEDIUM_PROPERTY, 'properties without which an image is refused'),
+  refused: dialectList(MEDIUM_PROPERTY, 'properties with which an image is refused as unknown'),
+  imageSuffix: dialectId('end that the path of an image must have; null: any'),
+  ejectBody: dialectChoice(['optional', 'required'], 'body of EjectMedia'),
+  whenFull: dialectChoice(['replaced', 'refused'], 'an image for a slot that has one'),
+  fullStatus: dialectChoice([400, 500], 'status of that refusal'),
+  actionsFollowState: dialectFlag('whether only the action is listed that can be carried out now'),
+  emptyImage: dialectChoice([null, '', 'absent'], 'Image and ImageName of an empty slot'),
+  keepsImageName: dialectFlag('whether ImageName stays after an eject'),
+}
+
+/** JSON Schema of a file with a BMC of a user's own. */
+export const DIALECT_SCHEMA = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'ironstage BMC file',
+  ...dialectPart({
+    base: dialectChoice(Object.keys(BMC_DIALECTS), 'BMC whose values hold where this file has none; default: standard'),
+    description: dialectText('one sentence'),
+    basis: dialectChoice(['dump', 'reports', 'ironstage'], 'where its values are from'),
+    maker: dialectChoice(
+      ['ironstage', 'dell', 'hpe', 'lenovo', 'supermicro', 'ami', 'nvidia'],
+      'whose firmware settings the machine has',
+    ),
+    manufacturer: dialectId('manufacturer of a machine whose hardware names none'),
+    model: dialectId('product of such a machine'),
+    paths: dialectPart({
+      system: dialectId("id of the system; null: the machine's"),
+      manager: dialectId("id of the manager; null: the machine's"),
+      chassis: dialectId("id of the chassis; null: the machine's"),
+      ignoresCase: dialectFlag('whether the case of a path has no meaning'),
+      lowerCaseBios: dialectFlag('whether the links of the BIOS are in lower case and end with a slash'),
+    }),
+    service: dialectPart({
+      vendor: dialectId('Vendor of the service root; null: none'),
+      product: dialectId('Product of the service root; null: none'),
+      oem: dialectId('first key of its Oem; null: none'),
+      redfishVersion: dialectText('RedfishVersion'),
+    }),
+    media: dialectPart(MEDIA),
+    boot: dialectPart(BOOT),
+    etags: dialectPart({
+      form: dialectChoice(['strong', 'weak', 'quoted', 'none'], 'form of ETags'),
+      match: dialectChoice(['any', 'strong', 'bare', 'never'], 'forms that If-Match may have'),
+      without: dialectChoice(['accepted', 'refused', 'dropped'], 'a change without If-Match'),
+      withoutStatus: dialectChoice([412, 428], 'status of that refusal'),
+      onActions: dialectChoice(['ignored', 'refused'], 'If-Match on an action'),
+    }),
+    power: dialectPart({
+      resets: RESETS,
+      resetsBy: dialectChoice(['inline', 'ActionInfo', 'both', 'nowhere'], 'place of the list of these values'),
+      managerResets: RESETS,
+      repeat: dialectChoice([204, 400, 409], 'status of a reset that would change nothing'),
+      whenOff: dialectChoice([400, 409], 'status of a reset that needs a system which is on'),
+      settling: {
+        anyOf: [
+          { type: 'null' },
+          {
+            ...dialectPart({
+              seconds: {
+                type: 'integer',
+                minimum: 1,
+                maximum: 3600,
+                description: 'seconds after a change of the power',
+              },
+              status: dialectChoice([400, 409], 'status of the refusal'),
+            }),
+            required: ['seconds', 'status'],
+          },
+        ],
+        description: 'time after a change of the power in which another is refused',
+      },
+    }),
+    bios: dialectPart({
+      settings: { type: 'string', pattern: '^[^/]+$', description: 'last part of the path of the settings object' },
+      applyTime: dialectChoice(['required', 'optional', 'refused'], '@Redfish.SettingsApplyTime'),
+      pending: dialectChoice(['changes', 'all', 'omitted'], 'Attributes of the settings object'),
+      resetBody: dialectChoice(['optional', 'required'], 'body of ResetBios'),
+      registry: dialectId('AttributeRegistry; null: none is named'),
+    }),
+    sessions: dialectPart({
+      timeout: { type: 'integer', minimum: 30, maximum: 86_400, description: 'seconds of idleness' },
+      limit: { type: 'integer', minimum: 1, maximum: 1000, description: 'sessions at a time' },
+    }),
+    errors: dialectPart({
+      base: dialectText('registry of messages with its version, as in Base.1.5'),
+      ids: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'MessageIds in the place of those of Base',
+      },
+      code: dialectId("error.code; null: the message's"),
+      message: dialectId("error.message; null: the message's"),
+      info: dialectChoice(['list', 'object'], 'form of @Message.ExtendedInfo'),
+      members: {
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        description: 'members of a message that are sent; null: all',
+      },
+      success: dialectChoice(['resource', 'message', 'nothing'], 'answer to a change'),
+    }),
+    properties: dialectPart({
+      leftOut: dialectList(dialectText('schema and path'), 'properties that are missing'),
+      changed: { type: 'object', description: 'properties with another value, by schema and path' },
+      renamed: {
+        type: 'object',
+        additionalProperties: { type: 'string', minLength: 1 },
+        description: 'properties with another name: by schema and path their last part',
+      },
+      macs: dialectChoice(['lower', 'upper'], 'letters of MAC addresses'),
+    }),
+  }),
+} as const

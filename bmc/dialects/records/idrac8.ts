@@ -1,0 +1,44 @@
+import { dialectFrom } from '../dialect.js'
+import { IDRAC9 } from './idrac9.js'
+
+/** From reports (dell/iDRAC-Redfish-Scripting#24, #90, ansible-collections/community.general#5091). */
+export const IDRAC8 = dialectFrom(IDRAC9, {
+  description: 'Dell iDRAC 8 of the 13th generation, firmware 2',
+  basis: 'reports',
+  model: 'PowerEdge R630',
+  service: {
+    vendor: null,
+    redfishVersion: '1.0.2',
+  },
+  media: {
+    slots: [
+      { id: 'CD', name: 'Virtual CD', drive: 'cdrom', types: ['CD', 'DVD'], below: ['Managers'] },
+      { id: 'RemovableDisk', name: 'Virtual Removable Disk', drive: 'disk', types: ['USBStick'], below: ['Managers'] },
+    ],
+    systemLink: 'absent',
+  },
+  boot: {
+    targets: {
+      None: 'None',
+      Pxe: 'Pxe',
+      Floppy: 'Floppy',
+      // The physical drive, which is empty: virtual media are booted by FirstBootDevice VCD-DVD.
+      Cd: 'Hdd',
+      Hdd: 'Hdd',
+      BiosSetup: 'BiosSetup',
+      Utilities: 'Diags',
+      UefiTarget: 'UefiTarget',
+      SDCard: 'Usb',
+    },
+  },
+  sessions: {
+    limit: 6,
+  },
+  errors: {
+    base: 'Base.1.0',
+    ids: {
+      SessionLimitExceeded: 'IDRAC.1.6.RAC0218',
+    },
+    code: 'Base.1.0.GeneralError',
+  },
+})

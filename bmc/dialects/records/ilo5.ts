@@ -1,0 +1,102 @@
+import { dialectFrom } from '../dialect.js'
+import { STANDARD } from './standard.js'
+
+/** From a dump of a ProLiant DL385 Gen10 Plus v2, iLO 5 2.72 (NVIDIA/libredfish, tests/mockups/hpe), and reports. */
+export const ILO5 = dialectFrom(STANDARD, {
+  description: 'HPE iLO 5',
+  basis: 'dump',
+  maker: 'hpe',
+  manufacturer: 'HPE',
+  model: 'ProLiant DL385 Gen10 Plus v2',
+  paths: {
+    system: '1',
+    manager: '1',
+    chassis: '1',
+    ignoresCase: true,
+    lowerCaseBios: true,
+  },
+  service: {
+    vendor: 'HPE',
+    product: 'ProLiant DL385 Gen10 Plus v2',
+    oem: 'Hpe',
+    redfishVersion: '1.6.0',
+  },
+  media: {
+    slots: [
+      { id: '1', name: 'VirtualMedia', drive: 'disk', types: ['Floppy', 'USBStick'], below: ['Managers'] },
+      { id: '2', name: 'VirtualMedia', drive: 'cdrom', types: ['CD', 'DVD'], below: ['Managers'] },
+    ],
+    systemLink: 'absent',
+    ejectBody: 'required',
+    emptyImage: '',
+  },
+  boot: {
+    targets: {
+      None: 'None',
+      Cd: 'Cd',
+      Hdd: 'Hdd',
+      Usb: 'Usb',
+      SDCard: 'Usb',
+      Utilities: 'Diags',
+      Diags: 'Diags',
+      BiosSetup: 'BiosSetup',
+      Pxe: 'Pxe',
+      UefiShell: 'Diags',
+      UefiHttp: 'UefiHttp',
+      UefiTarget: 'UefiTarget',
+    },
+    // ansible-collections/community.general#3509
+    mode: 'read-only',
+    // metal-operator#997
+    duringPost: 'refused',
+  },
+  etags: {
+    form: 'weak',
+    match: 'strong',
+  },
+  power: {
+    resets: ['On', 'ForceOff', 'GracefulShutdown', 'ForceRestart', 'Nmi', 'PushPowerButton', 'GracefulRestart'],
+    managerResets: ['ForceRestart', 'GracefulRestart'],
+    repeat: 400,
+    whenOff: 400,
+  },
+  bios: {
+    settings: 'Settings',
+    pending: 'all',
+    registry: 'BiosAttributeRegistryA42.v1_2_60',
+  },
+  sessions: {
+    timeout: 30,
+  },
+  errors: {
+    base: 'Base.1.4',
+    ids: {
+      PropertyNotWritable: 'iLO.2.14.PropertyNotWritableOrUnknown',
+      duringPost: 'iLO.2.37.UnableToModifyDuringSystemPOST',
+      ChassisPowerStateOnRequired: 'iLO.2.14.InvalidOperationForSystemState',
+      repeat: 'iLO.2.14.InvalidOperationForSystemState',
+      PreconditionFailed: 'iLO.2.14.ETagTypeMismatch',
+    },
+    code: 'iLO.0.10.ExtendedInfo',
+    message: 'See @Message.ExtendedInfo for more information.',
+    members: ['MessageArgs', 'MessageId'],
+    success: 'message',
+  },
+  properties: {
+    leftOut: [
+      'ComputerSystem.BootProgress',
+      'ComputerSystem.Boot.HttpBootUri',
+      'ComputerSystem.SimpleStorage',
+      'Storage.Volumes',
+      'Manager.PowerState',
+      'VirtualMedia.ImageName',
+      'VirtualMedia.TransferMethod',
+      'VirtualMedia.TransferProtocolType',
+      'VirtualMedia.UserName',
+      'VirtualMedia.Password',
+      'VirtualMedia.VerifyCertificate',
+      'VirtualMedia.Certificates',
+      'VirtualMedia.Status',
+    ],
+  },
+})

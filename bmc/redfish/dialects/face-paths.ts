@@ -1,0 +1,135 @@
+import { dialectOf, type BmcDialect } from '../../dialects/index.js'
+import type { Machine } from '../../../machine/index.js'
+import { redfishPath } from '../protocol/redfish-document.js'
+import { decodePathPart } from '../protocol/path-part.js'
+import type { ServedMachines } from '../served-machines.js'
+
+type MachineFolder = 'Systems' | 'Managers' | 'Chassis'
+
+const MACHINE_FOLDERS: readonly MachineFolder[] = ['Systems', 'Managers', 'Chassis']
+
+const ownId = ({ paths }: BmcDialect, folder: MachineFolder): string | null => {
+  switch (folder) {
+    case 'Systems':
+      return paths.system
+    case 'Managers':
+      return paths.manager
+    case 'Chassis':
+      return paths.chassis
+  }
+}
+
+/** A path below the folder of a machine. */
+export interface MachinePath {
+  readonly machine: Machine
+  readonly dialect: BmcDialect
+  /** The same path with the names that resources have, below `/redfish/v1`; undefined for one that this BMC lacks. */
+  readonly model: string | undefined
+}
+
+/**
+ * Paths of BMCs with ids of their own, for one request. Resources have a machine's own id and the names of DMTF. A BMC's id
+ * (`System.Embedded.1`) names a machine where no other machine of the service has it; else, and as well, its own does.
+ */
+export class FacePaths {
+  readonly #machines: ServedMachines
+  readonly #shown = new Map<string, string>()
+
+  constructor(machines: ServedMachines) {
+    this.#machines = machines
+  }
+
+  /** @param path below `/redfish/v1`, percent-encoded */
+  find(path: string): MachinePath | undefined {
+    const [, written = '', encoded = '', rest = ''] = /^\/([^/]+)\/([^/]+)(\/.*)?$/.exec(path) ?? []
+    const folder = MACHINE_FOLDERS.find((each) => each.toLowerCase() === written.toLowerCase())
+    const id = decodePathPart(encoded)
+    if (folder === undefined || id === undefined) return undefined
+    const machine = this.#machines.get(id) ?? this.#named(folder, id)
+    if (!machine) return undefined
+    const dialect = dialectOf(machine.spec)
+    const isWritten = folder === written || dialect.paths.ignoresCase
+    const below = isWritten ? modelRest(dialect, folder, rest) : undefined
+    const model = below === undefined ? undefined : `/${folder}/${encodeURIComponent(machine.spec.id)}${below}`
+    return { machine, dialect, model }
+  }
+
+  /** The only machine whose BMC has this id. */
+  #named(folder: MachineFolder, id: string): Machine | undefined {
+    let found: Machine | undefined
+    for (const machine of this.#machines.list()) {
+      if (machine.spec.dialect === undefined) continue
+      const dialect = dialectOf(machine.spec)
+      const own = ownId(dialect, folder)
+      const isIt = dialect.paths.ignoresCase ? own?.toLowerCase() === id.toLowerCase() : own === id
+      if (!isIt) continue
+      if (found) return undefined
+      found = machine
+    }
+    return found
+  }
+
+  /** A path of a document as the BMC writes it; also one with a fragment. */
+  shown(path: string): string {
+    const [, folder, id, rest = ''] = /^\/redfish\/v1\/(Systems|Managers|Chassis)\/([^/#]+)(.*)$/s.exec(path) ?? []
+    if (folder === undefined || id === undefined) return path
+    const machine = this.#machines.get(decodePathPart(id) ?? '')
+    if (machine?.spec.dialect === undefined) return path
+    const dialect = dialectOf(machine.spec)
+    const below = shownRest(dialect, folder as MachineFolder, rest)
+    const whole = `${redfishPath(folder, this.#idOf(machine, dialect, folder as MachineFolder))}${below}`
+    return dialect.paths.lowerCaseBios && /^\/bios\b/i.test(below) ? lowerCased(whole) : whole
+  }
+
+  #idOf(machine: Machine, dialect: BmcDialect, folder: MachineFolder): string {
+    const key = `${folder} ${machine.spec.id}`
+    const known = this.#shown.get(key)
+    if (known !== undefined) return known
+    const own = ownId(dialect, folder)
+    const isOnly = own !== null && this.#machines.get(own) === undefined && this.#named(folder, own) === machine
+    const id = isOnly ? own : machine.spec.id
+    this.#shown.set(key, id)
+    return id
+  }
+
+  /** A path of a request's body, with the names that resources have. */
+  modelled(path: string): string {
+    const model = path.startsWith('/redfish/v1/') ? this.find(path.slice('/redfish/v1'.length))?.model : undefined
+    return model === undefined ? path : `/redfish/v1${model.replace(/\/$/, '')}`
+  }
+}
+
+/** Names of settings objects: those of resources, and those of a BMC. */
+function settingsNames(
+  { bios, boot }: BmcDialect,
+  folder: MachineFolder,
+): readonly (readonly [string, string | null])[] {
+  if (folder !== 'Systems') return []
+  return [
+    ['/Bios/Settings', `/Bios/${bios.settings}`],
+    ['/Settings', boot.settings === null ? null : `/${boot.settings}`],
+  ]
+}
+
+function modelRest(dialect: BmcDialect, folder: MachineFolder, rest: string): string | undefined {
+  const { ignoresCase } = dialect.paths
+  const compared = (text: string) => (ignoresCase ? text.toLowerCase() : text)
+  const written = compared(rest.replace(/\/+$/, ''))
+  for (const [model, own] of settingsNames(dialect, folder)) {
+    if (own !== null && written === compared(own)) return model
+    if (written === compared(model)) return undefined
+  }
+  return rest
+}
+
+function shownRest(dialect: BmcDialect, folder: MachineFolder, rest: string): string {
+  for (const [model, own] of settingsNames(dialect, folder)) if (rest === model && own !== null) return own
+  return rest
+}
+
+/** Lower case up to the name of an action, and a slash at the end. */
+function lowerCased(path: string): string {
+  const action = path.indexOf('/Actions/')
+  const place = action < 0 ? path.length : action
+  return `${path.slice(0, place).toLowerCase()}${path.slice(place)}/`
+}

@@ -1,0 +1,107 @@
+import { BMC_DIALECTS, dialectOf, type BmcDialect } from '../../dialects/index.js'
+import { isObject } from '../../../base/runtime/index.js'
+import type { Machine } from '../../../machine/index.js'
+import type { RedfishDocument } from '../protocol/redfish-document.js'
+import { BASE_VERSION, baseMessage, type RedfishMessage } from '../protocol/redfish-messages.js'
+import { errorBody } from '../protocol/redfish-refusal.js'
+import type { ServedMachines } from '../served-machines.js'
+import { FacePaths } from './face-paths.js'
+import { shapeDocument } from './shape-document.js'
+
+/** How a BMC answers a request: what resources say, in its own form. */
+export class BmcFace {
+  readonly dialect: BmcDialect
+  readonly #paths: FacePaths | undefined
+
+  /** @param paths undefined where no machine of the service has a BMC of its own */
+  constructor(dialect: BmcDialect, paths: FacePaths | undefined) {
+    this.dialect = dialect
+    this.#paths = paths
+  }
+
+  /** A resource as the BMC has it. */
+  document(document: RedfishDocument): RedfishDocument {
+    const paths = this.#paths
+    if (!paths) return document
+    const translated = mapTexts(document, (text) => paths.shown(text))
+    const own = document['@odata.id']
+    const shown = translated['@odata.id']
+    const isNamedByPath = typeof own === 'string' && document['Id'] === lastPart(own)
+    const named = isNamedByPath && typeof shown === 'string' ? { ...translated, Id: lastPart(shown) } : translated
+    return shapeDocument(this.dialect, named)
+  }
+
+  /** A path as the BMC writes it. */
+  path(path: string): string {
+    return this.#paths?.shown(path) ?? path
+  }
+
+  /** The body of a request with the paths that resources have. */
+  body(body: RedfishDocument): RedfishDocument {
+    const paths = this.#paths
+    return paths ? mapTexts(body, (text) => paths.modelled(text)) : body
+  }
+
+  /** The body of an error. */
+  error(messages: readonly RedfishMessage[]): RedfishDocument {
+    const { errors } = this.dialect
+    const plain = errorBody(messages.map((each) => this.#message(each)))
+    if (errors === BMC_DIALECTS.standard.errors) return plain
+    const { code, message } = plain.error
+    const listed = plain.error['@Message.ExtendedInfo'].map((each) => chosenMembers(each, errors.members))
+    return {
+      error: {
+        code: errors.code ?? code.replace(`Base.${BASE_VERSION}`, errors.base),
+        message: errors.message ?? message,
+        '@Message.ExtendedInfo': errors.info === 'object' && listed.length === 1 ? listed[0] : listed,
+      },
+    }
+  }
+
+  /** The body that says of a change that it was made. */
+  get success(): RedfishDocument {
+    return this.error([baseMessage('Success')])
+  }
+
+  #message(message: RedfishMessage): RedfishMessage {
+    const { base, ids } = this.dialect.errors
+    const standard = `Base.${BASE_VERSION}.`
+    if (!message.MessageId.startsWith(standard)) return message
+    const key = message.MessageId.slice(standard.length)
+    return { ...message, MessageId: (Object.hasOwn(ids, key) ? ids[key] : undefined) ?? `${base}.${key}` }
+  }
+}
+
+const chosenMembers = (message: RedfishMessage, members: readonly string[] | null): RedfishDocument =>
+  Object.fromEntries(Object.entries(message).filter(([name]) => members === null || members.includes(name)))
+
+const lastPart = (path: string): string => decodeURIComponent(path.replace(/\/+$/, '').split('/').at(-1) ?? '')
+
+/** A document in which every path is another. */
+function mapTexts(document: RedfishDocument, map: (text: string) => string): RedfishDocument {
+  const mapped = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.startsWith('/redfish/v1/') ? map(value) : value
+    if (Array.isArray(value)) return value.map(mapped)
+    return isObject(value) ? mapTexts(value, map) : value
+  }
+  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, mapped(value)]))
+}
+
+const STANDARD_FACE = new BmcFace(BMC_DIALECTS.standard, undefined)
+
+const hasOwnBmc = ({ spec }: Machine): boolean => spec.dialect !== undefined
+
+/** The dialect that all machines of a service have; `standard` where they differ, or there are none. */
+export function commonDialect(machines: readonly Machine[]): BmcDialect {
+  const [first, ...others] = machines
+  if (!first || !hasOwnBmc(first)) return BMC_DIALECTS.standard
+  const dialect = dialectOf(first.spec)
+  return others.every(({ spec }) => dialectOf(spec) === dialect) ? dialect : BMC_DIALECTS.standard
+}
+
+/** The face of a request: that of its machine, or else that of the service. */
+export function faceOf(machines: ServedMachines, machine: Machine | undefined): BmcFace {
+  if (machine) return hasOwnBmc(machine) ? new BmcFace(dialectOf(machine.spec), new FacePaths(machines)) : STANDARD_FACE
+  const all = machines.list()
+  return all.some(hasOwnBmc) ? new BmcFace(commonDialect(all), new FacePaths(machines)) : STANDARD_FACE
+}

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { createStagedLab, type StagedLab } from '../../../lab/index.js'
+import { readFleet } from '../../../machine/index.js'
+import { ironicSentence } from '../../../base/wire/index.js'
+
+const MEDIA_NODE = { boot_interface: 'redfish-virtual-media', bios_interface: 'redfish' }
+
+async function labOf(hardware: object): Promise<StagedLab> {
+  return createStagedLab({ hardware: readFleet(hardware, 'the hardware') })
+}
+
+async function managed(lab: StagedLab) {
+  const node = await lab.enroll({ fields: MEDIA_NODE })
+  await node.provision('manage')
+  await node.settled()
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await lab.transport.send({
+      method,
+      url: `${lab.url}/v1/nodes/${node.uuid}/${path}`,
+      headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const sentence = response.status >= 400 ? ironicSentence(response) : ''
+    return { status: response.status, body: response.body ?? '', sentence }
+  }
+  return { node, call }
+}
+
+describe("this lab's Ironic and the BMC of a machine agree", () => {
+  test('on the settings of its firmware', async () => {
+    await using lab = await labOf({ bmc: 'ilo5' })
+    const { node, call } = await managed(lab)
+    expect((await call('GET', 'bios/ProcHyperthreading')).status).toBe(200)
+    expect((await call('GET', 'bios/NumaGroupSize')).status).toBe(404)
+    expect((await node.get()).properties).toMatchObject({ vendor: 'HPE' })
+    const settings = [{ name: 'ProcHyperthreading', value: 'Disabled' }]
+    const steps = [{ interface: 'bios', step: 'apply_configuration', args: { settings } }]
+    await node.provision('clean', { clean_steps: steps })
+    expect(await node.settled()).toMatchObject({ provision_state: 'manageable', last_error: null })
+    const { bios } = lab.machines.list()[0]!.firmware.report()
+    expect(bios.find(({ name }) => name === 'ProcHyperthreading')!.value).toBe('Disabled')
+  })
+
+  test('on the slots for virtual media', async () => {
+    await using lab = await labOf({ machines: [{ bmc: 'ilo5' }, { bmc: 'nvidia-dgx' }] })
+    const ilo = await managed(lab)
+    expect(JSON.parse((await ilo.call('GET', 'vmedia')).body)).toMatchObject([
+      { media_types: ['Floppy', 'USBStick'] },
+      { media_types: ['CD', 'DVD'] },
+    ])
+    const dgx = await managed(lab)
+    const image_url = 'http://images.test/boot.iso'
+    await dgx.call('POST', 'vmedia', { device_type: 'cdrom', image_url })
+    await expect
+      .poll(async () => String((await dgx.node.get()).last_error))
+      .toContain(`No suitable virtual media device found for node ${dgx.node.uuid} to mount image ${image_url}`)
+  })
+
+  test('on the boot mode: some BMCs do not say it, and some refuse to change it', async () => {
+    await using lab = await labOf({ machines: [{ bmc: 'nvidia-gb200' }, { bmc: 'ilo5' }] })
+    const gb200 = await managed(lab)
+    expect((await gb200.node.get()).boot_mode).toBeNull()
+    const ilo = await managed(lab)
+    expect((await ilo.node.get()).boot_mode).toBe('uefi')
+    await ilo.call('PUT', 'states/boot_mode', { target: 'bios' })
+    await expect.poll(async () => String((await ilo.node.get()).last_error)).toContain('400')
+    expect((await ilo.node.get()).boot_mode).toBe('uefi')
+  })
+
+  test.each(['idrac9', 'idrac10', 'ilo6', 'xcc', 'supermicro-x13', 'ami', 'openbmc', 'nvidia-gb200'])(
+    'a node with %s is deployed',
+    async (bmc) => {
+      await using lab = await labOf({ bmc })
+      const node = await lab.enroll()
+      await node.deploy()
+      expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
+    },
+  )
+})
+
+describe('the BMC of a machine', () => {
+  const chosen = (hardware: object) => readFleet(hardware, 'the hardware')[0].hardware.bmc
+
+  test.each([
+    [{ manufacturer: 'Dell Inc.', product: 'PowerEdge R630' }, 'idrac8'],
+    [{ manufacturer: 'Dell Inc.', product: 'PowerEdge R650' }, 'idrac9'],
+    [{ manufacturer: 'Dell Inc.', product: 'PowerEdge XE9680' }, 'idrac9'],
+    [{ manufacturer: 'Dell Inc.', product: 'PowerEdge R770' }, 'idrac10'],
+    [{ manufacturer: 'HPE', product: 'ProLiant DL360 Gen10 Plus' }, 'ilo5'],
+    [{ manufacturer: 'HPE', product: 'ProLiant DL380a Gen11' }, 'ilo6'],
+    [{ manufacturer: 'Lenovo', product: 'ThinkSystem SR650 V2' }, 'xcc'],
+    [{ manufacturer: 'Supermicro', product: 'X12STW-TF' }, 'supermicro-x12'],
+    [{ manufacturer: 'Dell Inc.', product: 'PowerEdge R650', bmc: 'standard' }, 'standard'],
+    [{ manufacturer: 'Dell Inc.' }, undefined],
+    [{ manufacturer: 'ACME', product: 'Anvil' }, undefined],
+    [{}, undefined],
+  ])('of %j is %s', (hardware, bmc) => {
+    expect(chosen(hardware)).toBe(bmc)
+  })
+
+  test.each([
+    [{ bmc: 'idrac11' }, 'the hardware cannot be used: there is no BMC "idrac11"; did you mean idrac10?'],
+    [{ bmc: { base: 'ilo5', zork: {} } }, 'bmc of the hardware cannot be used: there is no zork'],
+    [{ bmc: 7 }, 'the hardware cannot be used: bmc must be string,object'],
+  ])('that is %j is refused', (hardware, message) => {
+    expect(() => chosen(hardware)).toThrow(message)
+  })
+})
