@@ -12,7 +12,7 @@ export interface KubeListOptions {
   namespace?: string
   /** `key=value,other!=value,present,!absent,key in (a,b)`, as kubectl takes it. */
   labelSelector?: string
-  /** `metadata.name=X`, `metadata.namespace=X`. */
+  /** `metadata.name=X`, `involvedObject.uid!=X`: the fields of `selectable-fields.ts`. */
   fieldSelector?: string
 }
 

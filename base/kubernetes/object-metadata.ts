@@ -1,11 +1,18 @@
 import { isMembers, isSameJson, type KubeJson, type JsonMembers } from './kube-json.js'
-import { labelValueProblem, nameProblem, namespaceProblem, qualifiedNameProblem } from './object-names.js'
-import type { ObjectMeta } from './object.js'
+import type { KindEntry } from './kinds.js'
+import {
+  labelValueProblem,
+  nameProblem,
+  namespaceProblem,
+  qualifiedNameProblem,
+  segmentProblem,
+} from './object-names.js'
+import type { StoredMeta } from './object.js'
 import type { FieldError } from './refusals.js'
 
 /** Members of metadata that a client sets; the rest is the API's. */
 const SETTABLE = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
-type Settable = Pick<ObjectMeta, (typeof SETTABLE)[number]>
+type Settable = Pick<StoredMeta, (typeof SETTABLE)[number]>
 
 /** `metadata` of an object that is sent; empty if absent. */
 export const sentMetadata = (object: JsonMembers): JsonMembers =>
@@ -23,7 +30,7 @@ export function pickSettable(sent: JsonMembers): Settable {
 }
 
 /** Metadata after a write that keeps who the object is. */
-export function changedMetadata(current: Readonly<ObjectMeta>, sent: JsonMembers): ObjectMeta {
+export function changedMetadata(current: Readonly<StoredMeta>, sent: JsonMembers): StoredMeta {
   const { labels: _l, annotations: _a, finalizers: _f, ownerReferences: _o, ...own } = current
   return { ...own, ...pickSettable(sent) }
 }
@@ -34,15 +41,24 @@ const fieldErrorsOf = (field: string, value: unknown, detail: string | undefined
 /** The total of all annotations in bytes: apimachinery pkg/api/validation/objectmeta.go, TotalAnnotationSizeLimitB. */
 const MAX_ANNOTATION_BYTES = 256 * 1024
 
+const NAME_PROBLEMS: Readonly<Record<KindEntry['nameForm'], (name: string) => string | undefined>> = {
+  subdomain: nameProblem,
+  label: namespaceProblem,
+  segment: segmentProblem,
+}
+
 /** Errors of an object's metadata. */
-export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldError[] {
+export function metadataErrors(
+  sent: JsonMembers,
+  { isNamespaced, nameForm }: Pick<KindEntry, 'isNamespaced' | 'nameForm'>,
+): FieldError[] {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = sent
   const annotationsSize = isMembers(annotations)
     ? Object.entries(annotations).reduce((size, [key, value]) => size + Buffer.byteLength(key + String(value)), 0)
     : 0
   return [
     ...(typeof name === 'string' && name !== ''
-      ? fieldErrorsOf('metadata.name', name, nameProblem(name))
+      ? fieldErrorsOf('metadata.name', name, NAME_PROBLEMS[nameForm](name))
       : [required('metadata.name', 'name or generateName is required')]),
     ...(isNamespaced && typeof namespace === 'string'
       ? fieldErrorsOf('metadata.namespace', namespace, namespaceProblem(namespace))
@@ -116,7 +132,7 @@ function checkItems(
 }
 
 /** A finalizer that a deleted object does not have yet is refused: apimachinery ValidateNoNewFinalizers. */
-export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectMeta): FieldError[] {
+export function newFinalizersErrors(current: Readonly<StoredMeta>, next: StoredMeta): FieldError[] {
   if (current.deletionTimestamp === undefined) return []
   const present = new Set(current.finalizers)
   const added = (next.finalizers ?? []).filter((each) => !present.has(each))
@@ -132,7 +148,7 @@ export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectM
 }
 
 /** Members that a client may send back but not change. */
-export function identityErrors(current: Readonly<ObjectMeta>, sent: JsonMembers): FieldError[] {
+export function identityErrors(current: Readonly<StoredMeta>, sent: JsonMembers): FieldError[] {
   return (['creationTimestamp', 'deletionTimestamp'] as const).flatMap((name): FieldError[] => {
     const value = sent[name]
     return value === undefined || value === null || isSameJson(value, current[name])

@@ -14,7 +14,7 @@ import {
   sentMetadata,
   pickSettable,
 } from './object-metadata.js'
-import type { ObjectMeta } from './object.js'
+import type { StoredMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { makeSelector } from './selectors.js'
 import { resourceVersionOf, type Stored } from './stored-object.js'
@@ -69,6 +69,9 @@ const DEFAULT_NAMESPACE = 'default'
 
 /** Bytes of an object as JSON: embed/config.go of etcd 3.5, DefaultMaxRequestBytes. */
 const MAX_OBJECT = 1.5 * 1024 * 1024
+
+/** Events that are kept. */
+const MAX_EVENTS = 10_000
 
 /** As much JSON as a process of Node holds beside its watches; etcd has 2 GiB. */
 const CAPACITY = 512 * 1024 * 1024
@@ -138,7 +141,7 @@ export class ObjectStore {
     const shelf = this.#shelves[kind]
     shelf.sorted ??= [...shelf.objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
     // A list of all that is not the shelf's own: callers may keep it.
-    return shelf.sorted.filter(makeSelector(options))
+    return shelf.sorted.filter(makeSelector(options, kind))
   }
 
   /** @throws KubeRefusal 400, 409, 422 */
@@ -150,14 +153,25 @@ export class ObjectStore {
     const metadata = this.#newMetadata(kind, from)
     const rest = dropsStatusOnCreate(kind) ? withoutMembers(object, 'status') : object
     const made = admitObject(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
-    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind].isNamespaced))
+    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind]))
     this.#admit({ kind, before: undefined, after: made as Stored })
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
     // On a real API server the namespace must exist first.
     const { namespace: name } = metadata
     if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
       this.create('Namespace', { metadata: { name } })
-    return this.#write(undefined, made as Stored, isDryRun)
+    const written = this.#write(undefined, made as Stored, isDryRun)
+    if (kind === 'Event' && !isDryRun) this.#dropOldEvents()
+    return written
+  }
+
+  /** An API server drops events after an hour. Lab time may jump over hours: here the oldest go when there are many. */
+  #dropOldEvents(): void {
+    const { objects } = this.#shelves.Event
+    for (const event of objects.values()) {
+      if (objects.size <= MAX_EVENTS) return
+      this.#remove(event, event, false)
+    }
   }
 
   /**
@@ -167,7 +181,7 @@ export class ObjectStore {
    */
   change(kind: KubeKind, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
     const { subresource, isUnconditional = true, isDryRun = false } = options
-    const { hasStatus, isNamespaced } = KUBE_KINDS[kind]
+    const { hasStatus } = KUBE_KINDS[kind]
     if (subresource && !hasStatus) throw refusals.noSuchResource()
     const current = this.get(kind, at)
     const sent = received(kind, modify(current))
@@ -183,7 +197,7 @@ export class ObjectStore {
     const next = sharing(admitObject(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
     if (isSameJson(next, current)) return current
     this.#check(kind, next, current, [
-      ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, isNamespaced)),
+      ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, KUBE_KINDS[kind])),
       ...newFinalizersErrors(current.metadata, metadata),
       ...(subresource ? [] : identityErrors(current.metadata, from)),
     ])
@@ -192,8 +206,8 @@ export class ObjectStore {
       withoutMembers(next, 'metadata', 'status'),
       withoutMembers(current, 'metadata', 'status'),
     )
-    const generation = current.metadata.generation + (isSpecChanged ? 1 : 0)
-    const written = { ...next, metadata: { ...metadata, generation } } as unknown as Stored
+    const counted = isSpecChanged ? countedChange(metadata) : metadata
+    const written = { ...next, metadata: counted } as unknown as Stored
     if (metadata.deletionTimestamp !== undefined && !metadata.finalizers)
       return this.#remove(current, written, isDryRun)
     return this.#write(current, written, isDryRun)
@@ -222,7 +236,7 @@ export class ObjectStore {
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
     if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
     if (metadata.deletionTimestamp !== undefined) return current
-    const marked = { ...metadata, generation: metadata.generation + 1, deletionTimestamp: this.#now() }
+    const marked = { ...countedChange(metadata), deletionTimestamp: this.#now() }
     return this.#write(current, { ...current, metadata: marked } as unknown as Stored, isDryRun)
   }
 
@@ -233,7 +247,7 @@ export class ObjectStore {
    */
   watch(kind: KubeKind, options: KubeListOptions & { resourceVersion?: string } = {}): ObjectWatch {
     const { resourceVersion = '' } = options
-    const selects = makeSelector(options)
+    const selects = makeSelector(options, kind)
     const { log } = this.#shelves[kind]
     if (resourceVersion === '' || resourceVersion === '0')
       return openWatch(log, this.list(kind, options), this.#version, selects)
@@ -242,7 +256,7 @@ export class ObjectStore {
     return openWatch(log, [], Number(resourceVersion), selects)
   }
 
-  #newMetadata(kind: KubeKind, sent: JsonMembers): ObjectMeta {
+  #newMetadata(kind: KubeKind, sent: JsonMembers): StoredMeta {
     const { name, generateName, namespace } = sent
     const prefix = typeof generateName === 'string' ? generateName : ''
     return {
@@ -251,10 +265,10 @@ export class ObjectStore {
       ...defined({
         generateName: prefix === '' ? undefined : prefix,
         namespace: KUBE_KINDS[kind].isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
+        generation: KUBE_KINDS[kind].hasGeneration ? 1 : undefined,
       }),
       uid: randomUuid(this.#parts.random),
       resourceVersion: '',
-      generation: 1,
       creationTimestamp: this.#now(),
       ...pickSettable(sent),
     }
@@ -376,6 +390,10 @@ export class ObjectStore {
 }
 
 const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789'
+
+/** Metadata after a change that its generation counts, if it has one. */
+const countedChange = (metadata: Readonly<StoredMeta>): Readonly<StoredMeta> =>
+  metadata.generation === undefined ? metadata : { ...metadata, generation: metadata.generation + 1 }
 
 const only = (object: JsonMembers, name: string): JsonMembers =>
   object[name] === undefined ? {} : { [name]: object[name] }

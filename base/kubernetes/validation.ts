@@ -13,6 +13,7 @@ import {
 import { fieldPathText, pruneValue, type PrunedValue } from './crds/prune-value.js'
 import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
+import { EVENT_SCHEMA, LEASE_SCHEMA } from './kinds/core-schemas.js'
 import type { FieldError } from './refusals.js'
 
 const KUBE_TEXT_SCHEMA = { type: 'string' } as const
@@ -43,6 +44,8 @@ const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
       }),
     }),
   ),
+  Event: EVENT_SCHEMA,
+  Lease: LEASE_SCHEMA,
   Machine: withSpec(MACHINE_SPEC),
   MachineSet: withSpec(
     kubeObjectSchema({ replicas: COUNT, selector: SELECTOR, template: kubeObjectSchema({ spec: MACHINE_SPEC }) }, [
@@ -99,6 +102,8 @@ const OBJECT_MEMBERS = {
 /** Schemas that name all fields of their kinds; of the other kinds those of the metadata alone are known. */
 const WHOLE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
   ...Object.fromEntries(Object.entries(METAL3_CRDS).map(([kind, { schema }]) => [kind, wholeSchema(schema)])),
+  Event: wholeSchema(EVENT_SCHEMA),
+  Lease: wholeSchema(LEASE_SCHEMA),
   ConfigMap: wholeSchema({ properties: fieldsNamed('data', 'binaryData', 'immutable') }),
   Secret: wholeSchema({ properties: fieldsNamed('data', 'stringData', 'type', 'immutable') }),
 }

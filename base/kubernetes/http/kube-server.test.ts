@@ -360,10 +360,3 @@ describe('requests that no client of kubectl sends', () => {
     expect(await call('GET', '/version', undefined, { authorization: 'Bearer geheim' })).toMatchObject({ status: 200 })
   })
 })
-
-test('a body of protobuf is refused with what to do', async () => {
-  const { call } = await openServer()
-  const answer = await call('POST', SECRETS, 'k8s\0', { 'content-type': 'application/vnd.kubernetes.protobuf' })
-  expect(answer).toMatchObject({ status: 415, body: { reason: 'UnsupportedMediaType' } })
-  expect(JSON.stringify(answer.body)).toContain('--dry-run=client -o yaml')
-})

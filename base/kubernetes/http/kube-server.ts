@@ -6,6 +6,7 @@ import { noSuchResource, kubeRefusal } from '../refusals.js'
 import { unknownFields } from '../validation.js'
 import { jsonAnswer, statusAnswer } from './kube-answers.js'
 import { MAX_KUBE_BODY_BYTES } from './bodies.js'
+import { PROTOBUF_TYPE } from './protobuf/decode-object.js'
 import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
 import { resourceAt, segmentsOf } from './kube-paths.js'
 import { resourceAnswer } from './resource-requests.js'
@@ -40,6 +41,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
       largest: MAX_KUBE_BODY_BYTES,
       refusal: `Request entity too large: limit is ${MAX_KUBE_BODY_BYTES}`,
     }),
+    binaryType: PROTOBUF_TYPE,
     allBodiesLimit: 16 * MAX_KUBE_BODY_BYTES,
     refuse: (status, why) => statusAnswer(kubeRefusal(status, REASONS[status] ?? 'BadRequest', why).status),
   })

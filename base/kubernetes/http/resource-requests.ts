@@ -1,7 +1,7 @@
 import { defined, seconds } from '../../runtime/index.js'
 import { answerOfStream, type WireRequest, type WireResponse } from '../../wire/index.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
-import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import { apiVersionOf, KUBE_KINDS, type KubeKind } from '../kinds.js'
 import type { KubeListOptions } from '../kube-client.js'
 import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
 import { badRequest, invalidPatch, kubeRefusal, noSuchResource, unknownValidation } from '../refusals.js'
@@ -12,6 +12,7 @@ import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-ans
 import { isJsonBody, objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
 import { duplicateFields, duplicateYamlKeys } from './duplicate-keys.js'
 import type { ResourcePath } from './kube-paths.js'
+import { selectorOfView, sentToView, shownInView } from './resource-view.js'
 import { strategicPatch } from './strategic.js'
 import { watchLines } from './watch-stream.js'
 
@@ -54,13 +55,16 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
   throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }
 
+/** Kinds of Kubernetes itself may be replaced without a version, and have patches that merge lists; CustomResources have not. */
+const isCoreKind = (kind: KubeKind): boolean => !KUBE_KINDS[kind].isCustom
+
 const objectNameIn = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
 const isSet = (value: string | null): boolean => value === 'true' || value === '1'
 const isWatch = ({ query }: ResourceRequest): boolean => isSet(query.get('watch'))
 const isDryRun = ({ query }: ResourceRequest): boolean => query.getAll('dryRun').includes('All')
 
 const shownIn = ({ request, at, query, now }: ResourceRequest): ObjectRenderer =>
-  shownTo(request.headers['accept'] ?? '', at.kind, query.get('includeObject') ?? 'Metadata', now)
+  shownTo(request.headers['accept'] ?? '', at, query.get('includeObject') ?? 'Metadata', now)
 
 const answerObject = (
   call: ResourceRequest,
@@ -69,9 +73,16 @@ const answerObject = (
   headers: Record<string, string> = {},
 ): WireResponse => jsonAnswer(status, `${shownIn(call).one(object)}\n`, headers)
 
-function selectionOf({ at: { namespace, name }, query }: ResourceRequest): KubeListOptions {
+/** An object that was sent, as its kind has it. */
+const asSent = ({ at: { kind, view } }: ResourceRequest, sent: JsonMembers): JsonMembers =>
+  view ? sentToView(sent, view, apiVersionOf(kind)) : sent
+
+const sentObject = (call: ResourceRequest): JsonMembers => asSent(call, objectIn(call.request))
+
+function selectionOf({ at: { namespace, name, view }, query }: ResourceRequest): KubeListOptions {
   const labels = query.get('labelSelector')
-  const fields = query.get('fieldSelector')
+  const selector = query.get('fieldSelector')
+  const fields = view && selector !== null ? selectorOfView(selector, view) : selector
   const field = name === undefined ? (fields ?? undefined) : `metadata.name=${name}`
   return defined({ namespace, labelSelector: labels ?? undefined, fieldSelector: field })
 }
@@ -151,8 +162,8 @@ function watch(call: ResourceRequest): WireResponse {
 }
 
 function createKubeObject(call: ResourceRequest): WireResponse {
-  const { request, at, store } = call
-  const object = objectIn(request)
+  const { at, store } = call
+  const object = sentObject(call)
   if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
     throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
   const headers = checkFields(call, object, bodyFindings(call))
@@ -174,11 +185,10 @@ const changeOptions = (call: ResourceRequest): ChangeOptions => ({
 })
 
 function update(call: ResourceRequest): WireResponse {
-  const { request, at, store } = call
-  const object = inNamespace(objectIn(request), at)
+  const { at, store } = call
+  const object = inNamespace(sentObject(call), at)
   const headers = checkFields(call, object, bodyFindings(call))
-  // Kinds of the core group may be replaced without a version, CustomResources may not.
-  const options = { ...changeOptions(call), isUnconditional: KUBE_KINDS[at.kind].group === '' }
+  const options = { ...changeOptions(call), isUnconditional: isCoreKind(at.kind) }
   return answerObject(
     call,
     200,
@@ -189,19 +199,31 @@ function update(call: ResourceRequest): WireResponse {
 
 function patch(call: ResourceRequest): WireResponse {
   const { request, at, store } = call
-  const { type, patch: changes } = patchIn(request, KUBE_KINDS[at.kind].group === '')
+  const { type, patch: changes } = patchIn(request, isCoreKind(at.kind))
   if (type === 'apply') return serverSideApply(call, changes)
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
   const duplicates = findingsOf(call, () => duplicateFields(request.body ?? ''))
   const findings = duplicates.map((path) => `${type === 'json' ? 'json patch ' : ''}${duplicateField(path)}`)
   let headers: Record<string, string> = {}
   const modify = (current: Stored): unknown => {
-    const patched = patchedBy(type, current as unknown as JsonMembers, changes)
+    const patched = patchedIn(call, type, current, changes)
     if (isMembers(patched)) headers = checkFields(call, patched, findings, (problem) => invalidPatch(patched, problem))
     return patched
   }
   const changed = store.change(at.kind, objectNameIn(at), modify, changeOptions(call))
   return answerObject(call, 200, changed, headers)
+}
+
+/** A patch is written in the names of the group that it is sent to. */
+function patchedIn(
+  { at: { kind, view } }: ResourceRequest,
+  type: Exclude<PatchType, 'apply'>,
+  current: Stored,
+  changes: KubeJson,
+): KubeJson {
+  if (!view) return patchedBy(type, current, changes)
+  const patched = patchedBy(type, shownInView(current, view), changes)
+  return isMembers(patched) ? sentToView(patched, view, apiVersionOf(kind)) : patched
 }
 
 function patchedBy(type: Exclude<PatchType, 'apply'>, present: JsonMembers, changes: KubeJson): KubeJson {
@@ -236,7 +258,7 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     )
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
-  const object = inNamespace(applied, at)
+  const object = inNamespace(asSent(call, applied), at)
   const headers = checkFields(call, object, appliedFindings(call))
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
   const name = metadata['name'] ?? at.name!
@@ -270,6 +292,7 @@ const duplicateField = (path: string): string => `duplicate field ${JSON.stringi
 const bodyFindings = (call: ResourceRequest): string[] =>
   findingsOf(call, () => {
     const { headers, body = '' } = call.request
+    if (call.request.bytes) return []
     if (isJsonBody(headers)) return duplicateFields(body).map(duplicateField)
     const keys = duplicateYamlKeys(body)
     return keys.length === 0 ? [] : [yamlFinding(keys)]

@@ -499,6 +499,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     hangs: true,
   },
   {
+    row: 'Events are kept for an hour',
+    does: 'keeps them all',
+    file: 'base/kubernetes/object-store.ts',
+    from: 'const MAX_EVENTS = 10_000',
+    to: 'const MAX_EVENTS = 10_000_000',
+  },
+  {
     row: 'An object of more than 1.5 MiB is a 500',
     does: 'answers 500',
     file: 'base/kubernetes/refusals.ts',
