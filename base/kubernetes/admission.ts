@@ -1,6 +1,7 @@
 import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './kube-json.js'
 import { KUBE_KINDS, type KubeKind } from './kinds.js'
 import { dataKeyProblem } from './object-names.js'
+import { completeNamespace } from './namespaces.js'
 import type { FieldError } from './refusals.js'
 import { completeObject } from './validation.js'
 
@@ -10,7 +11,7 @@ export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
     case 'Secret':
       return completeObject(kind, secret(object))
     case 'Namespace':
-      return { ...object, status: { phase: 'Active' } }
+      return completeObject(kind, completeNamespace(object))
     default:
       return completeObject(kind, object)
   }

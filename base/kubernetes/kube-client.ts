@@ -69,6 +69,8 @@ export interface KubeStatus {
     group?: string
     kind?: string
     uid?: string
+    /** How long a client waits before it asks again. */
+    retryAfterSeconds?: number
     causes?: { reason?: string; message: string; field?: string }[]
   }
 }

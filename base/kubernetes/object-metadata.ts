@@ -50,7 +50,7 @@ const NAME_PROBLEMS: Readonly<Record<KindEntry['nameForm'], (name: string) => st
 /** Errors of an object's metadata. */
 export function metadataErrors(
   sent: JsonMembers,
-  { isNamespaced, nameForm }: Pick<KindEntry, 'isNamespaced' | 'nameForm'>,
+  { isNamespaced, nameForm, isCustom }: Pick<KindEntry, 'isNamespaced' | 'nameForm' | 'isCustom'>,
 ): FieldError[] {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = sent
   const annotationsSize = isMembers(annotations)
@@ -82,7 +82,7 @@ export function metadataErrors(
       : []),
     ...checkItems('metadata.finalizers', finalizers, (each, field) =>
       typeof each === 'string'
-        ? fieldErrorsOf(field, each, qualifiedNameProblem(each))
+        ? finalizerErrors(field, each, isCustom)
         : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be a string' }],
     ),
     ...checkItems('metadata.ownerReferences', ownerReferences, (each, field) =>
@@ -100,7 +100,47 @@ export function metadataErrors(
           )
         : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be an object' }],
     ),
+    ...controllersErrors(ownerReferences),
   ]
+}
+
+/** Finalizers that Kubernetes has itself. */
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['foregroundDeletion', 'kubernetes', 'orphan'])
+
+export const isUnqualifiedFinalizer = (name: string): boolean => !name.includes('/') && !STANDARD_FINALIZERS.has(name)
+
+/** Kinds of Kubernetes itself take no finalizer without a domain (pkg/apis/core/validation); of CustomResources it is warned of. */
+function finalizerErrors(field: string, name: string, isCustom: boolean): FieldError[] {
+  const problem = qualifiedNameProblem(name)
+  if (problem !== undefined || isCustom || !isUnqualifiedFinalizer(name)) return fieldErrorsOf(field, name, problem)
+  return fieldErrorsOf(field, name, 'name is neither a standard finalizer name nor is it fully qualified')
+}
+
+/** One owner at most is the controller: apimachinery pkg/api/validation/objectmeta.go. */
+function controllersErrors(owners: KubeJson | undefined): FieldError[] {
+  const listed = Array.isArray(owners) ? (owners as KubeJson[]).filter(isMembers) : []
+  const [first, second] = listed.filter((each) => each['controller'] === true)
+  if (!first || !second) return []
+  const nameOf = ({ kind, name }: JsonMembers): string => `${String(kind)}/${String(name)}`
+  return [
+    {
+      field: 'metadata.ownerReferences',
+      reason: 'FieldValueInvalid',
+      shown: `[]v1.OwnerReference{${listed.map(goOwner).join(', ')}}`,
+      detail: `Only one reference can have Controller set to true. Found "true" in references for ${nameOf(first)} and ${nameOf(second)}`,
+    },
+  ]
+}
+
+/** An owner as Go prints it; of pointers Go prints addresses, which are of no use and left at one value. */
+function goOwner({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: JsonMembers): string {
+  const text = (value: KubeJson | undefined): string => JSON.stringify(value ?? '')
+  const pointer = (value: KubeJson | undefined): string =>
+    typeof value === 'boolean' ? '(*bool)(0x1)' : '(*bool)(nil)'
+  return (
+    `v1.OwnerReference{APIVersion:${text(apiVersion)}, Kind:${text(kind)}, Name:${text(name)}, UID:${text(uid)}, ` +
+    `Controller:${pointer(controller)}, BlockOwnerDeletion:${pointer(blockOwnerDeletion)}}`
+  )
 }
 
 const required = (field: string, detail: string): FieldError => ({ field, reason: 'FieldValueRequired', detail })

@@ -6,6 +6,7 @@ import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMe
 import { apiVersionOf, KUBE_KINDS, type KubeKind } from './kinds.js'
 import type { ObjectFile } from './object-file.js'
 import type { KubeListOptions, ObjectName } from './kube-client.js'
+import { LASTING_NAMESPACES } from './namespaces.js'
 import {
   changedMetadata,
   identityErrors,
@@ -36,7 +37,7 @@ export interface StoreParts {
   clock: Clock
   random: Random
   /** Finds errors outside of the metadata. */
-  validate?: (kind: KubeKind, object: JsonMembers) => refusals.FieldError[]
+  validate?: (kind: KubeKind, object: JsonMembers, subresource?: 'status') => refusals.FieldError[]
   /** Admission webhooks: the sentence of a refusal. Writes of a status do not ask them. */
   webhooks?: (write: AdmittedWrite, read: ObjectReader) => string | undefined
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
@@ -48,6 +49,11 @@ export interface StoreParts {
 export interface WriteOptions {
   /** Validates and answers without writing. */
   isDryRun?: boolean
+}
+
+export interface CreateOptions extends WriteOptions {
+  /** Refuses an object whose namespace is not there, as an API server does; without, it is made. */
+  needsNamespace?: boolean
 }
 
 export interface DeleteOptions extends WriteOptions {
@@ -69,6 +75,8 @@ const DEFAULT_NAMESPACE = 'default'
 
 /** Bytes of an object as JSON: embed/config.go of etcd 3.5, DefaultMaxRequestBytes. */
 const MAX_OBJECT = 1.5 * 1024 * 1024
+
+const NAMESPACED_KINDS = (Object.keys(KUBE_KINDS) as KubeKind[]).filter((kind) => KUBE_KINDS[kind].isNamespaced)
 
 /** Events that are kept. */
 const MAX_EVENTS = 10_000
@@ -100,6 +108,8 @@ export class ObjectStore {
   #version = 1
   /** Bytes of all objects as JSON. */
   #size = 0
+  /** True while the objects of a namespace are deleted one by one. */
+  #isEmptying = false
 
   constructor(parts: StoreParts) {
     this.#parts = parts
@@ -110,6 +120,7 @@ export class ObjectStore {
         void this.change(kind, at, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences } })),
     })
     if (parts.file) this.#restore(parts.file)
+    for (const namespace of this.list('Namespace')) this.#endIfEmpty(namespace.metadata.name)
   }
 
   #restore({ objects, resourceVersion }: NonNullable<StoreParts['file']>): void {
@@ -144,8 +155,26 @@ export class ObjectStore {
     return shelf.sorted.filter(makeSelector(options, kind))
   }
 
-  /** @throws KubeRefusal 400, 409, 422 */
-  create(kind: KubeKind, sent: unknown, { isDryRun = false }: WriteOptions = {}): Stored {
+  /**
+   * The objects as they were at an earlier resourceVersion, sorted as a list.
+   *
+   * @throws KubeRefusal 410 when later changes have been forgotten
+   */
+  listAt(kind: KubeKind, version: number, options: KubeListOptions = {}): Stored[] {
+    const { objects, log } = this.#shelves[kind]
+    const then = new Map(objects)
+    for (const { before, after } of log.changesAfter(version).reverse()) {
+      const key = storeKeyOf(kind, after.metadata)
+      if (before) then.set(key, before)
+      else then.delete(key)
+    }
+    const sorted = [...then].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
+    return sorted.filter(makeSelector(options, kind))
+  }
+
+  /** @throws KubeRefusal 400, 403, 404, 409, 422 */
+  create(kind: KubeKind, sent: unknown, options: CreateOptions = {}): Stored {
+    const { isDryRun = false, needsNamespace = false } = options
     const object = received(kind, sent)
     const from = sentMetadata(object)
     if (from['resourceVersion'] !== undefined && from['resourceVersion'] !== '')
@@ -153,16 +182,24 @@ export class ObjectStore {
     const metadata = this.#newMetadata(kind, from)
     const rest = dropsStatusOnCreate(kind) ? withoutMembers(object, 'status') : object
     const made = admitObject(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
-    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind]))
+    this.#checkNamespace(kind, metadata, needsNamespace)
+    this.#check(kind, made, {}, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind]))
     this.#admit({ kind, before: undefined, after: made as Stored })
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
-    // On a real API server the namespace must exist first.
     const { namespace: name } = metadata
     if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
       this.create('Namespace', { metadata: { name } })
     const written = this.#write(undefined, made as Stored, isDryRun)
     if (kind === 'Event' && !isDryRun) this.#dropOldEvents()
     return written
+  }
+
+  /** @throws KubeRefusal 404 for a namespace that is not there, 403 for one that ends */
+  #checkNamespace(kind: KubeKind, { name, namespace }: StoredMeta, isNeeded: boolean): void {
+    if (!KUBE_KINDS[kind].isNamespaced || typeof namespace !== 'string') return
+    const found = this.find('Namespace', { name: namespace })
+    if (!found && isNeeded) throw refusals.objectNotFound('Namespace', namespace)
+    if (found?.metadata.deletionTimestamp !== undefined) throw refusals.namespaceTerminating(kind, name, namespace)
   }
 
   /** An API server drops events after an hour. Lab time may jump over hours: here the oldest go when there are many. */
@@ -196,7 +233,7 @@ export class ObjectStore {
         : sent
     const next = sharing(admitObject(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
     if (isSameJson(next, current)) return current
-    this.#check(kind, next, current, [
+    this.#check(kind, next, { before: current, subresource }, [
       ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, KUBE_KINDS[kind])),
       ...newFinalizersErrors(current.metadata, metadata),
       ...(subresource ? [] : identityErrors(current.metadata, from)),
@@ -232,7 +269,7 @@ export class ObjectStore {
       throw refusals.conflictRefusal(kind, at.name, why)
     }
     this.#admit({ kind, before: current, after: undefined })
-    if (kind === 'Namespace' && !isDryRun) this.#empty(at.name)
+    if (kind === 'Namespace') return isDryRun ? current : this.#terminate(current)
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
     if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
     if (metadata.deletionTimestamp !== undefined) return current
@@ -297,21 +334,20 @@ export class ObjectStore {
     }
     if (resourceVersion === '' || resourceVersion === '0') {
       if (isUnconditional) return
-      throw refusals.invalidObject(kind, metadata.name, [
-        {
-          field: 'metadata.resourceVersion',
-          reason: 'FieldValueInvalid',
-          value: 0,
-          detail: 'must be specified for an update',
-        },
-      ])
+      throw refusals.versionMissing(kind, metadata.name)
     }
     if (resourceVersion !== metadata.resourceVersion)
       throw refusals.conflictRefusal(kind, metadata.name, refusals.CHANGED_MEANWHILE)
   }
 
-  #check(kind: KubeKind, object: JsonMembers, before: Stored | undefined, found: readonly refusals.FieldError[]): void {
-    const errors = [...found, ...coreErrors(kind, object, before), ...(this.#parts.validate?.(kind, object) ?? [])]
+  #check(
+    kind: KubeKind,
+    object: JsonMembers,
+    { before, subresource }: { before?: Stored; subresource?: 'status' | undefined },
+    found: readonly refusals.FieldError[],
+  ): void {
+    const ofSchema = this.#parts.validate?.(kind, object, subresource) ?? []
+    const errors = [...found, ...coreErrors(kind, object, before), ...ofSchema]
     const { name } = object['metadata'] as { name?: unknown }
     if (errors.length > 0) throw refusals.invalidObject(kind, typeof name === 'string' ? name : '', errors)
   }
@@ -322,8 +358,10 @@ export class ObjectStore {
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {
-    const resourceVersion = isDryRun ? (before?.metadata.resourceVersion ?? '') : String(this.#version + 1)
-    const after = freezeJson({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    const resourceVersion = isDryRun ? before?.metadata.resourceVersion : String(this.#version + 1)
+    // A new object that is not written has no version.
+    const metadata = { ...withoutMembers(object.metadata, 'resourceVersion'), ...defined({ resourceVersion }) }
+    const after = freezeJson({ ...object, metadata }) as unknown as Stored
     const size = jsonSize(after)
     this.#checkRoom(after, size)
     if (isDryRun) return after
@@ -364,6 +402,8 @@ export class ObjectStore {
     shelf.sizes.delete(key)
     shelf.sorted = undefined
     this.#record(before, after, true)
+    const { namespace } = after.metadata
+    if (namespace !== undefined && !this.#isEmptying) this.#endIfEmpty(namespace)
     return after
   }
 
@@ -373,11 +413,31 @@ export class ObjectStore {
     this.#garbage.changed(before, isDeleted ? undefined : after)
   }
 
-  /** Deletes all objects of a namespace. */
-  #empty(namespace: string): void {
-    for (const kind of Object.keys(this.#shelves) as KubeKind[])
-      if (KUBE_KINDS[kind].isNamespaced)
-        for (const { metadata } of this.list(kind, { namespace })) this.delete(kind, metadata)
+  /** Ends a namespace: it takes nothing any more, and goes with the last of its objects. */
+  #terminate(current: Stored): Stored {
+    const { name } = current.metadata
+    if (LASTING_NAMESPACES.has(name)) throw refusals.namespaceStays(name)
+    if (current.metadata.deletionTimestamp !== undefined) return current
+    const metadata = { ...current.metadata, deletionTimestamp: this.#now() }
+    const marked = { ...current, metadata, status: { phase: 'Terminating' } } as unknown as Stored
+    const ending = this.#write(current, marked, false)
+    this.#isEmptying = true
+    try {
+      for (const kind of NAMESPACED_KINDS)
+        for (const each of this.list(kind, { namespace: name })) this.delete(kind, each.metadata)
+    } finally {
+      this.#isEmptying = false
+    }
+    this.#endIfEmpty(name)
+    return ending
+  }
+
+  /** Removes a namespace that ends, once nothing is in it. */
+  #endIfEmpty(name: string): void {
+    const found = this.find('Namespace', { name })
+    if (found?.metadata.deletionTimestamp === undefined || found.metadata.finalizers) return
+    const isFilled = NAMESPACED_KINDS.some((kind) => this.list(kind, { namespace: name }).length > 0)
+    if (!isFilled) this.#remove(found, found, false)
   }
 
   #orphan(uid: string): void {

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { pointerParts } from '../runtime/index.js'
+import { defined, pointerParts } from '../runtime/index.js'
 import { SchemaCompiler } from '../schemas/index.js'
 import { completeValue } from './crds/complete-value.js'
 import {
@@ -132,9 +132,17 @@ const fieldOf = (pointer: string, ...members: readonly string[]): string =>
     .filter((part) => part !== '')
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 
-/** Finds what a kind's schema refuses. */
-export const schemaErrors = (kind: KubeKind, value: JsonMembers): FieldError[] =>
-  errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
+/**
+ * Finds what a kind's schema refuses. In a write of the status that is checked alone, and sentences about its fields begin
+ * below it: apiextensions-apiserver pkg/registry/customresource/status_strategy.go.
+ */
+export function schemaErrors(kind: KubeKind, value: JsonMembers, subresource?: 'status'): FieldError[] {
+  const errors = errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
+  if (subresource === undefined) return errors
+  return errors
+    .filter(({ field }) => field.startsWith('status.'))
+    .map((error) => ({ ...error, ...defined({ detail: error.detail?.replace(/^status\.(?=\S+ in body )/, '') }) }))
+}
 
 /** The words of kube-openapi's pkg/validation/errors/schema.go, as apiextensions' validation.go makes field errors of them. */
 function fieldErrorsIn(

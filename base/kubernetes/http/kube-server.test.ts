@@ -67,7 +67,9 @@ describe('objects', () => {
       status: 422,
       body: {
         details: {
-          causes: [{ field: 'metadata.resourceVersion', message: 'Invalid value: 0: must be specified for an update' }],
+          causes: [
+            { field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' },
+          ],
         },
       },
     })

@@ -2,6 +2,7 @@ import { defined, isSameSecret, type Clock, type Logger } from '../../runtime/in
 import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
+import { SYSTEM_NAMESPACES } from '../namespaces.js'
 import { noSuchResource, kubeRefusal } from '../refusals.js'
 import { unknownFields } from '../validation.js'
 import { jsonAnswer, statusAnswer } from './kube-answers.js'
@@ -32,6 +33,8 @@ export interface KubeServerOptions {
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
 export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
+  for (const name of SYSTEM_NAMESPACES)
+    if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
   return serveHttp({
     ...options,
     clock,

@@ -4,9 +4,18 @@ import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { apiVersionOf, KUBE_KINDS, type KubeKind } from '../kinds.js'
 import type { KubeListOptions } from '../kube-client.js'
 import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
-import { badRequest, invalidPatch, kubeRefusal, noSuchResource, unknownValidation } from '../refusals.js'
+import {
+  badRequest,
+  invalidListOption,
+  invalidPatch,
+  kubeRefusal,
+  noSuchResource,
+  tooLargeVersion,
+  unknownValidation,
+} from '../refusals.js'
 import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
 import { isRefusal } from '../kube-refusal.js'
+import { isUnqualifiedFinalizer } from '../object-metadata.js'
 import type { Stored } from '../stored-object.js'
 import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-answers.js'
 import { isJsonBody, objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
@@ -89,9 +98,41 @@ function selectionOf({ at: { namespace, name, view }, query }: ResourceRequest):
 
 function listObjects(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
-  const all = store.list(at.kind, selectionOf(call))
-  const { items, metadata } = takePage(all, query, String(store.resourceVersion))
+  const version = askedVersion(query, store.resourceVersion)
+  const all =
+    version === undefined ? store.list(at.kind, selectionOf(call)) : store.listAt(at.kind, version, selectionOf(call))
+  const { items, metadata } = takePage(all, query, String(version ?? store.resourceVersion))
   return listAnswer(shownIn(call).many(items, metadata))
+}
+
+/**
+ * The version whose state a list shows; undefined for the present one, which is not older than any that a client can name.
+ *
+ * @throws KubeRefusal 400, 422, 504: apimachinery pkg/apis/meta/internalversion/validation
+ */
+function askedVersion(query: URLSearchParams, present: number): number | undefined {
+  const version = query.get('resourceVersion') ?? ''
+  const match = query.get('resourceVersionMatch') ?? ''
+  const refuse = (detail: string): never => {
+    throw invalidListOption({ field: 'resourceVersionMatch', reason: 'FieldValueForbidden', detail })
+  }
+  if (match !== '' && (query.get('continue') ?? '') !== '')
+    refuse('resourceVersionMatch is forbidden when continue is provided')
+  if (match !== '' && version === '') refuse('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan')
+    throw invalidListOption({
+      field: 'resourceVersionMatch',
+      reason: 'FieldValueNotSupported',
+      value: match,
+      detail: 'supported values: "Exact", "NotOlderThan", ""',
+    })
+  if (match === 'Exact' && version === '0') refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  if (version === '' || version === '0') return undefined
+  if (!/^\d{1,15}$/.test(version)) throw badRequest(`Invalid value: "${version}": resourceVersion`)
+  if (Number(version) > present) throw tooLargeVersion(version, present)
+  // A page of a version without a match is of that very version, as before there were matches.
+  const isExact = match === 'Exact' || (match === '' && (wholeNumber(query, 'limit') ?? 0) > 0)
+  return isExact ? Number(version) : undefined
 }
 
 const namespacedNameOf = ({ metadata: { name, namespace = '' } }: Stored): string => `${namespace}/${name}`
@@ -105,7 +146,8 @@ function takePage(
   query: URLSearchParams,
   present: string,
 ): { items: readonly Stored[]; metadata: JsonMembers } {
-  const limit = wholeNumber(query, 'limit') ?? 0
+  // Version 0 is answered out of the cache of an API server, which has no pages.
+  const limit = query.get('resourceVersion') === '0' ? 0 : (wholeNumber(query, 'limit') ?? 0)
   const token = query.get('continue') ?? ''
   const { version, after } = token === '' ? { version: present, after: undefined } : continued(token)
   const rest = after === undefined ? all : all.filter((each) => namespacedNameOf(each) > after)
@@ -141,10 +183,11 @@ const WATCH_TIMEOUT_SECONDS = 3600
 function watch(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
   if (query.get('sendInitialEvents') !== null)
-    throw kubeRefusal(
-      ...[422, 'Invalid' as const],
-      'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
-    )
+    throw invalidListOption({
+      field: 'sendInitialEvents',
+      reason: 'FieldValueForbidden',
+      detail: 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    })
   const resourceVersion = query.get('resourceVersion')
   const options = {
     shown: shownIn(call),
@@ -166,8 +209,23 @@ function createKubeObject(call: ResourceRequest): WireResponse {
   const object = sentObject(call)
   if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
     throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
-  const headers = checkFields(call, object, bodyFindings(call))
-  return answerObject(call, 201, store.create(at.kind, inNamespace(object, at), { isDryRun: isDryRun(call) }), headers)
+  const warnings = checkFields(call, object, bodyFindings(call))
+  const options = { isDryRun: isDryRun(call), needsNamespace: true }
+  const made = store.create(at.kind, inNamespace(object, at), options)
+  return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(made, undefined)]))
+}
+
+/** Finalizers of a write that have no domain: apiextensions-apiserver pkg/registry/customresource/strategy.go. */
+function finalizerWarnings({ kind, metadata }: Stored, before: Stored | undefined): string[] {
+  if (isCoreKind(kind)) return []
+  const present = new Set(before?.metadata.finalizers)
+  const added = (metadata.finalizers ?? []).filter((each) => !present.has(each) && isUnqualifiedFinalizer(each))
+  return added
+    .sort()
+    .map(
+      (each) =>
+        `metadata.finalizers: ${JSON.stringify(each)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    )
 }
 
 function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMembers {
@@ -185,33 +243,50 @@ const changeOptions = (call: ResourceRequest): ChangeOptions => ({
 })
 
 function update(call: ResourceRequest): WireResponse {
-  const { at, store } = call
+  const { at } = call
   const object = inNamespace(sentObject(call), at)
-  const headers = checkFields(call, object, bodyFindings(call))
+  const warnings = checkFields(call, object, bodyFindings(call))
   const options = { ...changeOptions(call), isUnconditional: isCoreKind(at.kind) }
-  return answerObject(
-    call,
-    200,
-    store.change(at.kind, objectNameIn(at), () => object, options),
-    headers,
+  return answerChange(call, options, () => ({ object, warnings }))
+}
+
+/** Carries out a change, and answers with the object and with what its writer should know. */
+function answerChange(
+  call: ResourceRequest,
+  options: ChangeOptions,
+  modify: (current: Stored) => { object: KubeJson; warnings: readonly string[] },
+): WireResponse {
+  const { at, store } = call
+  let before: Stored | undefined
+  let warnings: readonly string[] = []
+  const changed = store.change(
+    at.kind,
+    objectNameIn(at),
+    (current) => {
+      const wanted = modify(current)
+      before = current
+      warnings = wanted.warnings
+      return wanted.object
+    },
+    options,
   )
+  return answerObject(call, 200, changed, warningHeaders([...warnings, ...finalizerWarnings(changed, before)]))
 }
 
 function patch(call: ResourceRequest): WireResponse {
-  const { request, at, store } = call
+  const { request, at } = call
   const { type, patch: changes } = patchIn(request, isCoreKind(at.kind))
   if (type === 'apply') return serverSideApply(call, changes)
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
   const duplicates = findingsOf(call, () => duplicateFields(request.body ?? ''))
   const findings = duplicates.map((path) => `${type === 'json' ? 'json patch ' : ''}${duplicateField(path)}`)
-  let headers: Record<string, string> = {}
-  const modify = (current: Stored): unknown => {
-    const patched = patchedIn(call, type, current, changes)
-    if (isMembers(patched)) headers = checkFields(call, patched, findings, (problem) => invalidPatch(patched, problem))
-    return patched
-  }
-  const changed = store.change(at.kind, objectNameIn(at), modify, changeOptions(call))
-  return answerObject(call, 200, changed, headers)
+  return answerChange(call, changeOptions(call), (current) => {
+    const object = patchedIn(call, type, current, changes)
+    const warnings = isMembers(object)
+      ? checkFields(call, object, findings, (problem) => invalidPatch(object, problem))
+      : []
+    return { object, warnings }
+  })
 }
 
 /** A patch is written in the names of the group that it is sent to. */
@@ -259,18 +334,20 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
     )
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
   const object = inNamespace(asSent(call, applied), at)
-  const headers = checkFields(call, object, appliedFindings(call))
+  const warnings = checkFields(call, object, appliedFindings(call))
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
   const name = metadata['name'] ?? at.name!
   try {
-    const merged = (current: Stored) =>
-      mergePatch(current as unknown as JsonMembers, { ...object, metadata: { ...metadata, name } })
-    return answerObject(call, 200, store.change(at.kind, objectNameIn(at), merged, changeOptions(call)), headers)
+    return answerChange(call, changeOptions(call), (current) => ({
+      object: mergePatch(current, { ...object, metadata: { ...metadata, name } }),
+      warnings,
+    }))
   } catch (error) {
     if (!isRefusal(error, 404) || at.subresource) throw error
     if (name !== at.name) throw noSuchResource()
-    const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, { isDryRun: isDryRun(call) })
-    return answerObject(call, 201, made, headers)
+    const options = { isDryRun: isDryRun(call), needsNamespace: true }
+    const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, options)
+    return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(made, undefined)]))
   }
 }
 
@@ -325,16 +402,20 @@ function checkFields(
     const { kind } = call.at
     return badRequest(`${kind} in version "${KUBE_KINDS[kind].version}" cannot be handled as a ${kind}: ${problem}`)
   },
-): Record<string, string> {
+): string[] {
   const mode = validationOf(call)
-  if (mode === 'Ignore') return {}
+  if (mode === 'Ignore') return []
   const unknown = call.unknownFields(call.at.kind, object).map((field) => `unknown field "${field}"`)
   const findings = [...found, ...unknown]
-  if (findings.length === 0) return {}
-  if (mode === 'Strict') throw refusal(`strict decoding error: ${findings.join(', ')}`)
+  if (findings.length > 0 && mode === 'Strict') throw refusal(`strict decoding error: ${findings.join(', ')}`)
+  return findings.flatMap(warningsIn)
+}
+
+/** The header with which kubectl prints warnings. */
+function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  if (warnings.length === 0) return {}
   // A header is Latin-1 and one line.
-  const quoted = findings
-    .flatMap(warningsIn)
+  const quoted = warnings
     .slice(0, 20)
     .map((text) => `299 - "${text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[^ -~]/g, '?')}"`)
   return { warning: quoted.join(', ') }
@@ -369,8 +450,8 @@ function deleteOne(call: ResourceRequest): WireResponse {
   const options = deleteOptions(call)
   const last = store.delete(at.kind, objectNameIn(at), options)
   const { uid, finalizers } = last.metadata
-  // It waits for its finalizers.
-  if (finalizers) return answerObject(call, 200, last)
+  // It waits for its finalizers, or a namespace for what is in it.
+  if (finalizers || at.kind === 'Namespace') return answerObject(call, 200, last)
   const { group, plural: kind } = KUBE_KINDS[at.kind]
   return jsonAnswer(200, {
     kind: 'Status',

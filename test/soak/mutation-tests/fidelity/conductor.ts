@@ -527,6 +527,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: 'const MAX_YAML_PARTS = 15_000',
   },
   {
+    row: 'A refusal shows the refused value whole',
+    does: 'shows all of it',
+    file: 'base/kubernetes/refusals.ts',
+    from: 'const MAX_SHOWN_VALUE = 2000',
+    to: 'const MAX_SHOWN_VALUE = 2_000_000',
+  },
+  {
     row: 'A refusal lists every error of an object',
     does: 'lists them all',
     file: 'base/kubernetes/refusals.ts',
