@@ -1,5 +1,6 @@
 import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './kube-json.js'
 import { KUBE_KINDS, type KubeKind } from './kinds.js'
+import { definitionErrors, establishedDefinition } from './crds/definitions.js'
 import { dataKeyProblem } from './object-names.js'
 import { completeNamespace } from './namespaces.js'
 import type { FieldError } from './refusals.js'
@@ -8,6 +9,8 @@ import { completeObject } from './validation.js'
 /** Makes of an object that is sent the one that is validated and stored. */
 export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
   switch (kind) {
+    case 'CustomResourceDefinition':
+      return completeObject(kind, establishedDefinition(object, textMember(object['metadata'], 'creationTimestamp')))
     case 'Secret':
       return completeObject(kind, secret(object))
     case 'Namespace':
@@ -37,6 +40,8 @@ export function coreErrors(kind: KubeKind, object: JsonMembers, before: JsonMemb
     case 'ConfigMap':
     case 'Secret':
       return dataObjectErrors(kind, object, before)
+    case 'CustomResourceDefinition':
+      return definitionErrors(object)
     case 'Event':
       return eventErrors(object, before)
     case 'Lease':

@@ -17,6 +17,7 @@ import type {
 import { METAL3_CRDS } from './crds/crd-schemas.js'
 import type { Deployment } from './kinds/apps-kinds.js'
 import type { ConfigMap, KubeEvent, KubeNode, Lease, Namespace, Secret } from './kinds/core-kinds.js'
+import type { CustomResourceDefinition } from './kinds/definition-kinds.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
 import type { MachineConfig, MachineConfigPool } from './kinds/machine-config-kinds.js'
 import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
@@ -29,6 +30,7 @@ export interface KubeKinds {
   ClusterOperator: ClusterOperator
   ClusterVersion: ClusterVersion
   ConfigMap: ConfigMap
+  CustomResourceDefinition: CustomResourceDefinition
   DataImage: DataImage
   Deployment: Deployment
   Event: KubeEvent
@@ -103,6 +105,10 @@ export const KUBE_KINDS: Readonly<Record<KubeKind, KindEntry>> = {
   ClusterOperator: kindEntry('config.openshift.io/v1', 'clusteroperators', { shortNames: ['co'], isNamespaced: false }),
   ClusterVersion: kindEntry('config.openshift.io/v1', 'clusterversions', { isNamespaced: false }),
   ConfigMap: kindEntry('v1', 'configmaps', { shortNames: ['cm'], ...PLAIN }),
+  CustomResourceDefinition: kindEntry('apiextensions.k8s.io/v1', 'customresourcedefinitions', {
+    shortNames: ['crd', 'crds'],
+    isNamespaced: false,
+  }),
   DataImage: crdEntry('DataImage'),
   Deployment: kindEntry('apps/v1', 'deployments', { shortNames: ['deploy'] }),
   Event: kindEntry('v1', 'events', { shortNames: ['ev'], nameForm: 'segment', ...PLAIN }),

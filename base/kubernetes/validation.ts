@@ -10,6 +10,7 @@ import {
   withTypeLists,
   type CrdSchema,
 } from './crds/crd-schemas.js'
+import { DEFINITION_SCHEMA } from './crds/definitions.js'
 import { fieldPathText, pruneValue, type PrunedValue } from './crds/prune-value.js'
 import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
@@ -44,6 +45,7 @@ const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
       }),
     }),
   ),
+  CustomResourceDefinition: DEFINITION_SCHEMA,
   Event: EVENT_SCHEMA,
   Lease: LEASE_SCHEMA,
   Machine: withSpec(MACHINE_SPEC),

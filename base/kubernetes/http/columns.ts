@@ -111,6 +111,7 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     column('Status', condition('Progressing', 'message')),
   ],
   ConfigMap: [{ ...column('Data', ''), cell: (object) => countMembers(object, 'data', 'binaryData') }, AGE],
+  CustomResourceDefinition: [date('Created At', 'metadata.creationTimestamp')],
   Deployment: [
     {
       ...column('Ready', ''),

@@ -1,5 +1,6 @@
 import { defined, seconds } from '../../runtime/index.js'
 import { answerOfStream, type WireRequest, type WireResponse } from '../../wire/index.js'
+import { definitionWarning } from '../crds/definitions.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { apiVersionOf, KUBE_KINDS, type KubeKind } from '../kinds.js'
 import type { KubeListOptions } from '../kube-client.js'
@@ -212,8 +213,11 @@ function createKubeObject(call: ResourceRequest): WireResponse {
   const warnings = checkFields(call, object, bodyFindings(call))
   const options = { isDryRun: isDryRun(call), needsNamespace: true }
   const made = store.create(at.kind, inNamespace(object, at), options)
-  return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(made, undefined)]))
+  return answerObject(call, 201, made, warningHeaders([...warnings, ...warningsOfNew(made)]))
 }
+
+const warningsOfNew = (made: Stored): string[] =>
+  made.kind === 'CustomResourceDefinition' ? [definitionWarning(made)] : finalizerWarnings(made, undefined)
 
 /** Finalizers of a write that have no domain: apiextensions-apiserver pkg/registry/customresource/strategy.go. */
 function finalizerWarnings({ kind, metadata }: Stored, before: Stored | undefined): string[] {
@@ -347,7 +351,7 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
     if (name !== at.name) throw noSuchResource()
     const options = { isDryRun: isDryRun(call), needsNamespace: true }
     const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, options)
-    return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(made, undefined)]))
+    return answerObject(call, 201, made, warningHeaders([...warnings, ...warningsOfNew(made)]))
   }
 }
 

@@ -499,6 +499,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     hangs: true,
   },
   {
+    row: 'A CustomResourceDefinition makes a kind',
+    does: 'says nothing of its schema',
+    file: 'base/kubernetes/http/resource-requests.ts',
+    from: "made.kind === 'CustomResourceDefinition' ? [definitionWarning(made)]",
+    to: "made.kind === 'CustomResourceDefinition' ? []",
+  },
+  {
     row: 'Events are kept for an hour',
     does: 'keeps them all',
     file: 'base/kubernetes/object-store.ts',
