@@ -46,7 +46,7 @@ export interface StoreParts {
   file?: Pick<ObjectFile, 'objects' | 'resourceVersion' | 'keep'>
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Validates and answers without writing. */
   isDryRun?: boolean
 }

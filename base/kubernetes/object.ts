@@ -21,7 +21,7 @@ export interface StoredMeta {
 }
 
 /** `metadata` of a kind that a controller reads the generation of. */
-export interface ObjectMeta extends StoredMeta {
+interface ObjectMeta extends StoredMeta {
   generation: number
 }
 

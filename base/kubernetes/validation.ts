@@ -114,6 +114,9 @@ function wholeSchema(schema: CrdSchema): CrdSchema {
   return { ...schema, properties: { ...schema.properties, ...OBJECT_MEMBERS } }
 }
 
+/** Fields of a kind, as far as they are known here. */
+export const kindSchema = (kind: KubeKind): CrdSchema => KUBE_SCHEMAS[kind] ?? WHOLE_SCHEMAS[kind] ?? OTHER_SCHEMA
+
 const OTHER_SCHEMA: CrdSchema = { properties: OBJECT_MEMBERS, 'x-kubernetes-preserve-unknown-fields': true }
 
 const pruneObject = (kind: KubeKind, object: JsonMembers): PrunedValue =>

@@ -1,5 +1,6 @@
 import { defined, packageVersion } from '../../runtime/index.js'
 import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import { openApiDocument } from './openapi.js'
 import { RESOURCE_VIEWS } from './resource-view.js'
 
 const KIND_NAMES = Object.keys(KUBE_KINDS) as KubeKind[]
@@ -43,6 +44,7 @@ const resourcesOf = (group: string, version: string) => ({
  * kubectl then validates nothing by itself, and the server does.
  */
 export function discoverApi(segments: readonly string[]): object | undefined {
+  if (segments[0] === 'openapi' && segments[1] === 'v3') return openApiDocument(segments.slice(2))
   const [root, first, second, ...more] = segments.at(-1) === '' ? segments.slice(0, -1) : segments
   if (more.length > 0) return undefined
   switch (root) {

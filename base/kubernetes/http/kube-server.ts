@@ -80,7 +80,7 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
     const found = discoverApi(segments)
     if (!found) throw noSuchResource()
-    if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
+    if (segments[1] === 'v2' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
     return jsonAnswer(200, found)
   }

@@ -232,6 +232,12 @@ test('shows the events of an object', async () => {
   expect(row?.slice(1)).toEqual(['Normal', 'Registered', 'baremetalhost/worker-0', 'Registered new host'])
 })
 
+test('explains fields, where kubectl is of 1.27 or later', async () => {
+  if (minor < 27) return
+  expect(await prints('explain', 'bmh.spec.online')).toMatch(/^KIND: +BareMetalHost\n[^]*^FIELD: online <boolean>/m)
+  expect(await prints('explain', 'lease.spec')).toContain('holderIdentity\t<string>')
+})
+
 test('watches', async () => {
   await prints('apply', '-f', await manifest('watched.yaml', 'watched'))
   const watching = start('get', 'bmh', '-n', 'metal3', '-w', '--field-selector', 'metadata.name=watched')
