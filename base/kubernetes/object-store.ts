@@ -6,6 +6,7 @@ import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMe
 import { apiVersionOf, KUBE_KINDS, type KubeKind } from './kinds.js'
 import type { ObjectFile } from './object-file.js'
 import type { KubeListOptions, ObjectName } from './kube-client.js'
+import { KubeRefusal } from './kube-refusal.js'
 import { LASTING_NAMESPACES } from './namespaces.js'
 import {
   changedMetadata,
@@ -421,21 +422,36 @@ export class ObjectStore {
     const metadata = { ...current.metadata, deletionTimestamp: this.#now() }
     const marked = { ...current, metadata, status: { phase: 'Terminating' } } as unknown as Stored
     const ending = this.#write(current, marked, false)
+    this.#endIfEmpty(name)
+    return ending
+  }
+
+  /** Deletes the objects of a namespace. One that a webhook keeps is tried again when another has gone. */
+  #emptyNamespace(namespace: string): void {
     this.#isEmptying = true
     try {
       for (const kind of NAMESPACED_KINDS)
-        for (const each of this.list(kind, { namespace: name })) this.delete(kind, each.metadata)
+        for (const { metadata } of this.list(kind, { namespace }))
+          if (metadata.deletionTimestamp === undefined) this.#deleteIfAllowed(kind, metadata)
     } finally {
       this.#isEmptying = false
     }
-    this.#endIfEmpty(name)
-    return ending
+  }
+
+  #deleteIfAllowed(kind: KubeKind, at: ObjectName): void {
+    try {
+      this.delete(kind, at)
+    } catch (error) {
+      if (!(error instanceof KubeRefusal)) throw error
+    }
   }
 
   /** Removes a namespace that ends, once nothing is in it. */
   #endIfEmpty(name: string): void {
     const found = this.find('Namespace', { name })
-    if (found?.metadata.deletionTimestamp === undefined || found.metadata.finalizers) return
+    if (found?.metadata.deletionTimestamp === undefined) return
+    this.#emptyNamespace(name)
+    if (found.metadata.finalizers) return
     const isFilled = NAMESPACED_KINDS.some((kind) => this.list(kind, { namespace: name }).length > 0)
     if (!isFilled) this.#remove(found, found, false)
   }

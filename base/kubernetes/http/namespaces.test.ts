@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Scope } from '../../runtime/index.js'
+import { Scope, seededRandom, systemClock } from '../../runtime/index.js'
+import { openKube } from '../open-kube.js'
 import { HOSTS, host, servedKube } from '../../../test/kit/cluster/served-kube.js'
 
 let scope = new Scope()
@@ -72,6 +73,38 @@ test('a namespace that is deleted ends with what is in it, takes nothing until t
   expect(await call('GET', `${NAMESPACES}/metal3`)).toMatchObject({ status: 404 })
   expect(await call('POST', NAMESPACES, { metadata: { name: 'metal3' } })).toMatchObject({ status: 201 })
   expect(await call('GET', HOSTS)).toMatchObject({ body: { items: [] } })
+})
+
+test('an object that a webhook keeps for another one goes after it, and then its namespace', () => {
+  const clock = systemClock()
+  const { store } = openKube({
+    clock,
+    random: seededRandom(1),
+    webhooks: ({ kind, after }, read) =>
+      kind === 'ConfigMap' && !after && read.list('Secret').length > 0 ? 'a Secret needs it' : undefined,
+  })
+  const at = { name: 'a', namespace: 'lab' }
+  store.create('ConfigMap', { metadata: at })
+  store.create('Secret', { metadata: { ...at, finalizers: ['example.com/a'] } })
+  store.delete('Namespace', { name: 'lab' })
+  expect(store.list('ConfigMap')).toHaveLength(1)
+
+  store.change('Secret', at, (secret) => ({ ...secret, metadata: { ...secret.metadata, finalizers: [] } }))
+  expect([store.list('ConfigMap'), store.list('Secret'), store.list('Namespace')]).toEqual([[], [], []])
+})
+
+test('a namespace that ended as the process did is gone when its objects are read again', () => {
+  const clock = systemClock()
+  const { store } = openKube({ clock, random: seededRandom(1) })
+  store.create('Secret', { metadata: { name: 'a', namespace: 'lab', finalizers: ['example.com/a'] } })
+  store.delete('Namespace', { name: 'lab' })
+  const objects = store.list('Namespace')
+  expect(objects).toMatchObject([{ status: { phase: 'Terminating' } }])
+
+  const writes: string[] = []
+  const file = { objects, resourceVersion: store.resourceVersion, keep: () => void writes.push('write') }
+  const restored = openKube({ clock, random: seededRandom(1), file })
+  expect([restored.store.list('Namespace'), writes]).toEqual([[], ['write']])
 })
 
 test('an empty namespace goes at once, and a dry deletion leaves all as it is', async () => {
