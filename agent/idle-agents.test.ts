@@ -1,7 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { hours, Scope, seededRandom, silent, VirtualClock } from '../base/runtime/index.js'
+import { collectGarbage, hours, Scope, seededRandom, silent, VirtualClock } from '../base/runtime/index.js'
 import type { Transport } from '../base/wire/index.js'
 import { INVENTORY } from '../test/kit/agent-scene.js'
 import { TOKEN } from '../test/kit/fake-ironic.js'
@@ -14,8 +12,7 @@ const IDLE_AGENT_TIMEOUT = 300
 
 /** Bytes in use after garbage collection. */
 function heap(): number {
-  setFlagsFromString('--expose-gc')
-  ;(runInNewContext('gc') as () => void)()
+  collectGarbage()
   return process.memoryUsage().heapUsed
 }
 

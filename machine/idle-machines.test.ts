@@ -1,18 +1,14 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { Probe, seededRandom, silent, VirtualClock } from '../base/runtime/index.js'
+import { collectGarbage, Probe, seededRandom, silent, VirtualClock } from '../base/runtime/index.js'
 import { defaultMachineSpec, NO_PACE, openMachines } from './index.js'
 
 const MACHINES = 300
 
 /** Bytes in use after garbage collection. */
 async function heap(): Promise<number> {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
   // A weak reference lives until the next turn of the event loop.
   for (let count = 0; count < 3; count++) {
-    collect()
+    collectGarbage()
     await new Promise((resolve) => setImmediate(resolve))
   }
   return process.memoryUsage().heapUsed

@@ -161,7 +161,7 @@ class QueuedMachineStore implements MachineStore {
 
   #writeAfterTurn(): Promise<void> {
     return new Promise((resolve, reject) =>
-      setImmediate(() => {
+      this.#clock.queueWork(() => {
         try {
           this.#writeQueue()
           resolve()

@@ -108,10 +108,8 @@ class SimulatedMachines implements Machines {
     }
     if (resumed.length === 0) return
     // The event handlers need the machines, so wait until the caller has them.
-    const hold = this.#parts.clock.hold('resuming machines')
-    setImmediate(() => {
+    this.#parts.clock.queueWork(() => {
       if (!this.#closed) for (const machine of resumed) machine.resume()
-      hold[Symbol.dispose]()
     })
   }
 

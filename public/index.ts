@@ -14,6 +14,7 @@ export {
   type ErrorEntry,
   type Logger,
   type MovableClock,
+  type HoldOptions,
   type SleepOptions,
 } from '../base/runtime/index.js'
 export {

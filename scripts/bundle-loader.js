@@ -15,7 +15,8 @@ import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 
 // Copied to dist/bundle/load.js: loads the files that are beside it. Most of a start is that V8 compiles them, so its code
-// is kept: beside the files by the build of a checkout, and in the user's cache by the first start of a package.
+// is kept: beside the files by the build of a checkout, and in the user's cache by the first start of a package. Code of
+// another architecture would end the process by a signal, so its name is part of that of the file or folder.
 
 /** Set by scripts/bundle.js: changes with the content of any file. V8 itself compares no more than its length. */
 const BUILD = ''
@@ -72,7 +73,7 @@ export function load(name) {
 /** @param {string} name */
 export function compile(name) {
   const path = join(import.meta.dirname, name)
-  const cachedData = contentOf(`${path}.code`) ?? contentOf(join(codeFolder(), `${name}.code`))
+  const cachedData = contentOf(`${path}.${process.arch}.code`) ?? contentOf(join(codeFolder(), `${name}.code`))
   const script = new Script(Module.wrap(readFileSync(path, 'utf8')), { filename: path, cachedData })
   if (cachedData === undefined || script.cachedDataRejected) compiledHere.set(name, script)
   return script

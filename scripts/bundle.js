@@ -41,7 +41,18 @@ const MODULES = {
 }
 
 /** Packages with native code or WebAssembly, which find their files by path; and large ones that are loaded on first use. */
-const SEPARATE = ['@bokuweb/zstd-wasm', 'ext2fs', 'jiti', 'libsql', 'lzma-native', 'msw', 'node-pty', 'openpgp', 'ssh2']
+const SEPARATE = [
+  '@bokuweb/zstd-wasm',
+  'ext2fs',
+  'jiti',
+  'libsql',
+  'lzma-native',
+  'msw',
+  'node-liblzma',
+  'node-pty',
+  'openpgp',
+  'ssh2',
+]
 
 /** Where rooms are. */
 const ROOM_FOLDERS = ['', 'base', 'bmc', 'apps']

@@ -14,7 +14,7 @@ for (const name of readdirSync(bundle).filter((name) => name.endsWith('.code')))
 process.on('exit', () => {
   for (const name of readdirSync(bundle).filter((name) => name.endsWith('.cjs'))) {
     if (!newlyCompiled().has(name)) compile(name)
-    writeCode(bundle, name, newlyCompiled().get(name))
+    writeCode(bundle, `${name}.${process.arch}`, newlyCompiled().get(name))
   }
 })
 process.argv = [process.execPath, join(bundle, 'ironstage.js'), 'deploy']

@@ -14,6 +14,7 @@ const ALSO_HOLDS = {
   ext2fs: 'libext2fs of e2fsprogs, compiled: LGPL-2.0, some of its files GPL-2.0 (docs/dependencies.md)',
   libsql: 'in the @libsql packages: SQLite (public domain), libSQL (MIT)',
   'lzma-native': 'liblzma of XZ Utils 5.2.3, compiled: public domain; its source archive, with tools under the GPL',
+  'node-liblzma': 'liblzma of XZ Utils 5.8, compiled: 0BSD',
   openpgp: 'noble, fflate: MIT',
 }
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { withClockHeld, type Clock } from '../runtime/index.js'
+import { withWorkStopped, type Clock } from '../runtime/index.js'
 
 /** Bytes that are read once, from first to last. */
 export interface ByteStream extends AsyncDisposable {
@@ -14,19 +14,19 @@ export const READ_BYTES = 256 * 1024
 
 /** Opens a file of this host as a stream. */
 export async function fileStream(path: string, clock: Clock): Promise<ByteStream> {
-  const { handle, length } = await withClockHeld(clock, `opening ${path}`, async () => {
+  const { handle, length } = await withWorkStopped(clock, `opening ${path}`, async () => {
     const handle = await open(path, 'r')
     return { handle, length: (await handle.stat()).size }
   })
   return {
     length,
     next: () =>
-      withClockHeld(clock, `reading ${path}`, async () => {
+      withWorkStopped(clock, `reading ${path}`, async () => {
         const buffer = Buffer.allocUnsafe(READ_BYTES)
         const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, null)
         return bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead)
       }),
-    [Symbol.asyncDispose]: () => withClockHeld(clock, `closing ${path}`, () => handle.close()),
+    [Symbol.asyncDispose]: () => withWorkStopped(clock, `closing ${path}`, () => handle.close()),
   }
 }
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { withClockHeld, refuseSpecialFile, type Clock } from '../runtime/index.js'
+import { withWorkStopped, refuseSpecialFile, type Clock } from '../runtime/index.js'
 import type { ByteSource, Patch } from './byte-source.js'
 
 /** A file with random access, whose ranges can be overwritten in place. */
@@ -15,7 +15,7 @@ export interface FileSource extends ByteSource, AsyncDisposable {
  * @throws what the operating system says: ENOENT ...
  */
 export async function openFileSource(path: string, clock: Clock, change = false): Promise<FileSource> {
-  const io = <T>(work: () => Promise<T>): Promise<T> => withClockHeld(clock, `reading or writing ${path}`, work)
+  const io = <T>(work: () => Promise<T>): Promise<T> => withWorkStopped(clock, `reading or writing ${path}`, work)
   const { file, size } = await io(async () => {
     // A pipe would be opened when its other end is.
     const opened = await open(path, (change ? constants.O_RDWR : constants.O_RDONLY) | constants.O_NONBLOCK)

@@ -15,6 +15,25 @@ describe('a virtual clock', () => {
     expect([woke, clock.now(), clock.elapsed()]).toEqual([true, 1010, 10])
   })
 
+  test('work that is queued while a hold stops it begins after the hold, in the order in which it was asked for', async () => {
+    const clock = new VirtualClock()
+    const begun: string[] = []
+    const work = (name: string) => clock.queueWork(() => begun.push(name))
+    clock.queueWork(() => {
+      begun.push('first')
+      const hold = clock.hold('a real read', { stopsWork: true })
+      work('third')
+      setTimeout(() => {
+        begun.push('read')
+        hold[Symbol.dispose]()
+        work('fourth')
+      }, 5)
+    })
+    work('second')
+    await clock.idle()
+    expect(begun).toEqual(['first', 'read', 'second', 'third', 'fourth'])
+  })
+
   test('a thirty-minute wait passes at once', async () => {
     const clock = new VirtualClock()
     await clock.until(clock.sleep(minutes(30)))

@@ -10,6 +10,15 @@ export interface SleepOptions {
   order?: number
 }
 
+/** Options of {@link Clock.hold}. */
+export interface HoldOptions {
+  /**
+   * While time stands still, queued work does not begin before the hold ends either. For real work that waits for nothing
+   * else in the lab: how long it takes must not decide what happens first at one instant.
+   */
+  stopsWork?: boolean
+}
+
 /**
  * The only source of time. Milliseconds everywhere.
  *
@@ -30,7 +39,7 @@ export interface Clock {
   /** Calls `fire` `ms` of lab time later, unless it is disposed of before: a sleep for those who set thousands. */
   timer(ms: number, fire: () => void, options?: Pick<SleepOptions, 'weak'>): Disposable
   /** Forbids jumps until disposed, and slows a fast clock down. Free on the wall clock. */
-  hold(why: string): Disposable
+  hold(why: string, options?: HoldOptions): Disposable
   /**
    * Calls `work` in a turn of its own: when the present turn has run dry, after the turns that were asked for before.
    * All that happens at one instant happens in turns, so its order is that of the requests for them, however many
@@ -100,11 +109,20 @@ export const minutes = (n: number): number => n * 60_000
 export const hours = (n: number): number => n * 3_600_000
 
 /** Runs `work` under a hold: `await held(clock, 'reading the image', () => file.read(...))`. */
-export async function withClockHeld<T>(clock: Clock, why: string, work: () => Promise<T>): Promise<T> {
-  const hold = clock.hold(why)
+export async function withClockHeld<T>(
+  clock: Clock,
+  why: string,
+  work: () => Promise<T>,
+  options?: HoldOptions,
+): Promise<T> {
+  const hold = clock.hold(why, options)
   try {
     return await work()
   } finally {
     hold[Symbol.dispose]()
   }
 }
+
+/** Does real work that waits for nothing else in the lab, such as a read of a local file, see {@link HoldOptions.stopsWork}. */
+export const withWorkStopped = <T>(clock: Clock, why: string, work: () => Promise<T>): Promise<T> =>
+  withClockHeld(clock, why, work, { stopsWork: true })

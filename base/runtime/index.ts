@@ -2,11 +2,13 @@
 export {
   type Clock,
   withClockHeld,
+  withWorkStopped,
   hours,
   minutes,
   type MovableClock,
   waitInQueue,
   seconds,
+  type HoldOptions,
   type SleepOptions,
 } from './clock.js'
 export { runContained, ownerOfError, traceOwners } from './containment.js'
@@ -113,7 +115,7 @@ export { openSqlite } from './sqlite.js'
 export { startFailure } from './start-failure.js'
 export { systemFailure } from './system-failure.js'
 export { systemClock } from './system-clock.js'
-export { collectAtRest, collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
+export { collectAtRest, collectGarbage, collectSooner, keepGarbageSmall, letGarbageGrow } from './system-memory.js'
 export { isSameSecret } from './same-secret.js'
 export { systemRandom } from './system-random.js'
 export { sweepTemporaryFolders, temporaryFolder, type TemporaryFolder } from './files/temporary-folder.js'

@@ -1,4 +1,4 @@
-import { seconds, type Clock, type SleepOptions } from './clock.js'
+import { seconds, type Clock, type HoldOptions, type SleepOptions } from './clock.js'
 import { LabTimeLimitError, VirtualClock } from './virtual-clock.js'
 
 /** Time is never faster than this while real work (a request, a disk) is under way. */
@@ -79,9 +79,10 @@ export class LabClock extends VirtualClock {
     return super.timer(ms, fire, options)
   }
 
-  override hold(why: string): Disposable {
+  /** At a speed, one machine's real work does not stop the others. */
+  override hold(why: string, options?: HoldOptions): Disposable {
     this.#follow()
-    const hold = super.hold(why)
+    const hold = typeof this.#mode === 'number' ? super.hold(why) : super.hold(why, options)
     return {
       [Symbol.dispose]: () => {
         this.#follow()

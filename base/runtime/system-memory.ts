@@ -57,8 +57,11 @@ export function collectAtRest(window = REST_WINDOW): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** V8 shows its collector only to contexts that are made while the flag is set; code that is loaded later needs the flag unset. */
-function collectGarbage(): void {
+/**
+ * Collects all garbage. V8 shows its collector only to contexts that are made while a flag is set; code that is loaded later
+ * needs the flag unset.
+ */
+export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   try {
     runInNewContext('gc()')

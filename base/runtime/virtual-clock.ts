@@ -1,4 +1,4 @@
-import type { MovableClock, SleepOptions } from './clock.js'
+import type { HoldOptions, MovableClock, SleepOptions } from './clock.js'
 import { sleepBy, Timer, TimerHeap } from './timer-heap.js'
 
 /**
@@ -69,6 +69,11 @@ export class VirtualClock implements MovableClock {
   #released: (() => void)[] = []
   /** Turns that were asked for and have not begun. */
   #turns = 0
+  /** Open holds before whose end no turn begins. */
+  #stops = 0
+  /** Turns that came meanwhile, in the order in which they were asked for. */
+  readonly #stopped: (() => void)[] = []
+  #resumes = false
   /** Movers queue: two callers that wait on one lab must not jump past each other. */
   #moving: Promise<unknown> = Promise.resolve()
   #movers = 0
@@ -122,12 +127,15 @@ export class VirtualClock implements MovableClock {
     return timer
   }
 
-  hold(why: string): Disposable {
+  hold(why: string, { stopsWork = false }: HoldOptions = {}): Disposable {
     const key = Symbol(why)
     this.#holds.set(key, why)
+    if (stopsWork) this.#stops++
     return {
       [Symbol.dispose]: () => {
-        if (!this.#holds.delete(key) || this.#holds.size > 0) return
+        if (!this.#holds.delete(key)) return
+        if (stopsWork && --this.#stops === 0) this.#resumeWork()
+        if (this.#holds.size > 0) return
         for (const wake of this.#released.splice(0)) wake()
       },
     }
@@ -136,8 +144,29 @@ export class VirtualClock implements MovableClock {
   queueWork(work: () => void): void {
     this.#turns++
     setImmediate(() => {
+      if (this.#stops > 0 || this.#stopped.length > 0) {
+        this.#stopped.push(work)
+        return
+      }
       this.#turns--
       work()
+    })
+  }
+
+  /** Begins the turns that were stopped, one after another, until a hold stops them again. */
+  #resumeWork(): void {
+    if (this.#resumes || this.#stopped.length === 0) return
+    this.#resumes = true
+    setImmediate(() => {
+      this.#resumes = false
+      if (this.#stops > 0) return
+      const work = this.#stopped.shift()!
+      this.#turns--
+      try {
+        work()
+      } finally {
+        this.#resumeWork()
+      }
     })
   }
 

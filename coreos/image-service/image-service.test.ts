@@ -1,10 +1,8 @@
 import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom, silent, systemClock } from '../../base/runtime/index.js'
+import { collectGarbage, seededRandom, silent, systemClock } from '../../base/runtime/index.js'
 import { isoImage, liveFiles } from '../../test/kit/images/live-iso.js'
 import { bytesSource } from '../../base/bytes/byte-source.js'
 import { openLiveIso } from '../live/live-iso.js'
@@ -14,8 +12,6 @@ import { openImageService, type ImageServiceOptions } from './image-service.js'
 import { findLiveImages } from './live-files.js'
 
 const clock = systemClock()
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
 const COMMON = JSON.stringify({ ignition: { version: '3.2.0' }, storage: { files: [{ path: '/etc/all' }] } })
 const own = (name: string) =>
   JSON.stringify({ ignition: { version: '3.2.0' }, storage: { files: [{ path: `/${name}` }] } })
@@ -156,7 +152,7 @@ describe('the images of a node', () => {
     await using images = await service({ configOf: own })
     const urls = Array.from({ length: 100 }, (_, n) => images.publish(`node-${n}`)!.iso!)
     const held = () => {
-      collect()
+      collectGarbage()
       return process.memoryUsage().arrayBuffers
     }
     const before = held()

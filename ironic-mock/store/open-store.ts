@@ -270,7 +270,7 @@ class RecordStore implements Store, StoreView {
     if (this.#closed) return Promise.reject(new Error('the store is closed'))
     return new Promise<T>((resolve, reject) => {
       if (soon) queueMicrotask(() => this.#flush())
-      else if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+      else if (this.#waiting.length === 0) this.#clock.queueWork(() => this.#flush())
       const hold = this.#clock.hold('writing the database')
       this.#waiting.push({ apply, resolve: resolve as (value: unknown) => void, reject, hold })
     })

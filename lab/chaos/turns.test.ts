@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { minutes, Mutex, Probe, seededRandom } from '../../base/runtime/index.js'
+import { minutes, Mutex, Probe, seededRandom, VirtualClock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from '../../machine/disk/block-device.js'
 import { describedDisk } from '../../machine/disk/described-disk.js'
+import { withExclusiveMount } from '../../machine/disk/exclusive-mount.js'
 import { journalOf } from './chaos.js'
 import { randomPlan } from './chaos-plan.js'
 
@@ -41,4 +42,24 @@ test('the order of what happens at one instant does not depend on how many promi
   slowDown(Probe.prototype, 'around', extra)
   slowDown(Mutex.prototype, 'run', extra)
   expect(await wallTimeless()).toEqual(journal)
+})
+
+test('nor on how long a machine waits for a file system, which another lab of the process has mounted', async () => {
+  const plan = randomPlan({ seed: 3, nodes: ['node-0', 'node-1', 'node-2'], duration: minutes(3) })
+  const wallTimeless = async () => (await journalOf(plan)).map((entry) => ({ ...entry, wallTime: undefined }))
+  const journal = await wallTimeless()
+  const over = new AbortController()
+  const eventLoop = () => new Promise((resolve) => setImmediate(resolve))
+  const otherLab = async () => {
+    const clock = new VirtualClock()
+    while (!over.signal.aborted) {
+      await withExclusiveMount(clock, 'mounting in another lab', eventLoop)
+      await eventLoop()
+    }
+  }
+  const mounting = otherLab()
+  const beside = await wallTimeless()
+  over.abort()
+  await mounting
+  expect(beside).toEqual(journal)
 })

@@ -31,7 +31,7 @@ export class InterruptedHold implements Disposable {
   constructor(clock: Clock, why: string) {
     this.#clock = clock
     this.#why = why
-    this.#hold = clock.hold(why)
+    this.#hold = clock.hold(why, { stopsWork: true })
   }
 
   async without<T>(work: () => Promise<T>): Promise<T> {
@@ -39,7 +39,7 @@ export class InterruptedHold implements Disposable {
     try {
       return await work()
     } finally {
-      this.#hold = this.#clock.hold(this.#why)
+      this.#hold = this.#clock.hold(this.#why, { stopsWork: true })
     }
   }
 

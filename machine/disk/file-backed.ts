@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import {
   during,
   withClockHeld,
+  withWorkStopped,
   makeFolder,
   UserError,
   standsStill,
@@ -47,7 +48,7 @@ export class FileBacked implements SimulatedDisk {
 
   async exists(): Promise<boolean> {
     const path = await this.path()
-    return (await withClockHeld(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
+    return (await withWorkStopped(this.#clock, `looking for ${path}`, () => fileSize(path))) !== undefined
   }
 
   /** Removes the file while the machine does not use it. One of the user's own is left alone. */
@@ -55,7 +56,7 @@ export class FileBacked implements SimulatedDisk {
     await this.close()
     if (!this.#ours) return
     const path = await this.path()
-    await withClockHeld(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
+    await withWorkStopped(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
   }
 
   read(offset: number, length: number): Promise<Uint8Array> {
@@ -103,14 +104,14 @@ export class FileBacked implements SimulatedDisk {
       mayCut: this.#ours,
       hostIsFull: () => this.#hostIsFull(path),
     }
-    const size = await withClockHeld(this.#clock, `looking for ${path}`, () => fileSize(path))
+    const size = await withWorkStopped(this.#clock, `looking for ${path}`, () => fileSize(path))
     if (size === undefined) {
-      await withClockHeld(this.#clock, `making the folder of ${path}`, () => makeFolder(dirname(path)))
+      await withWorkStopped(this.#clock, `making the folder of ${path}`, () => makeFolder(dirname(path)))
       return during(`creating the disk ${this.name}`, () => createFileDisk({ ...options, size: this.size }))
     }
     // An earlier process was killed while it made or emptied the file: the missing end is all zeros.
     if (this.#ours && size < this.size)
-      await withClockHeld(this.#clock, `completing ${path}`, () => truncate(path, this.size))
+      await withWorkStopped(this.#clock, `completing ${path}`, () => truncate(path, this.size))
     else if (size !== this.size)
       throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
         remedy: ERRORS['disk-size'].remedy,

@@ -1,6 +1,6 @@
 import { constants, ftruncateSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { withClockHeld, isDiskFull, type Clock } from '../../base/runtime/index.js'
+import { withWorkStopped, isDiskFull, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 import { DiskError } from './disk-error.js'
 import { bufferOf, isZero, zeroRuns } from '../../base/bytes/index.js'
@@ -39,7 +39,7 @@ export interface FileDiskOptions {
  * @throws an error with code EEXIST when the file exists
  */
 export const createFileDisk = (options: FileDiskOptions & { size: number }): Promise<SimulatedDisk> =>
-  withClockHeld(options.clock, `creating the disk file ${options.path}`, async () => {
+  withWorkStopped(options.clock, `creating the disk file ${options.path}`, async () => {
     const handle = await open(options.path, 'wx+', 0o600)
     try {
       await handle.truncate(options.size)
@@ -52,7 +52,7 @@ export const createFileDisk = (options: FileDiskOptions & { size: number }): Pro
 
 /** Opens a disk that {@link createFileDisk} made, or any raw disk file; the file's length is the disk's size. */
 export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }): Promise<SimulatedDisk> =>
-  withClockHeld(options.clock, `opening the disk file ${options.path}`, async () => {
+  withWorkStopped(options.clock, `opening the disk file ${options.path}`, async () => {
     const handle = await open(options.path, options.readOnly ? 'r' : 'r+')
     try {
       const { size, blocks } = await handle.stat()
@@ -68,7 +68,7 @@ export const openFileDisk = (options: FileDiskOptions & { readOnly?: boolean }):
  * refuses to open one that is mounted or otherwise in use.
  */
 export const openBlockDevice = (options: FileDiskOptions & { size: number }): Promise<SimulatedDisk> =>
-  withClockHeld(options.clock, `opening ${options.path}`, async () => {
+  withWorkStopped(options.clock, `opening ${options.path}`, async () => {
     const handle = await open(options.path, constants.O_RDWR | constants.O_EXCL)
     return new FileDisk(handle, { ...options, durable: true }, options.size, false)
   })
@@ -102,7 +102,7 @@ class FileDisk implements SimulatedDisk {
   read(offset: number, length: number): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(length, this.size - offset))
     const buffer = Buffer.allocUnsafe(wanted)
-    return withClockHeld(this.#clock, `reading ${this.name}`, async () => {
+    return withWorkStopped(this.#clock, `reading ${this.name}`, async () => {
       let filled = 0
       while (filled < wanted) {
         const bytesRead = await this.#readPart(buffer, filled, offset + filled)
@@ -127,7 +127,7 @@ class FileDisk implements SimulatedDisk {
   }
 
   write(offset: number, bytes: Uint8Array): Promise<void> {
-    return withClockHeld(this.#clock, `writing ${this.name}`, async () => {
+    return withWorkStopped(this.#clock, `writing ${this.name}`, async () => {
       const fitting = Math.max(0, Math.min(bytes.length, this.size - offset))
       for (const run of zeroRuns(offset, bytes.subarray(0, fitting))) {
         if (!run.zero) this.#mark(run.offset, run.bytes.length)
@@ -140,7 +140,7 @@ class FileDisk implements SimulatedDisk {
   }
 
   discard(offset: number, length: number): Promise<void> {
-    return withClockHeld(this.#clock, `discarding on ${this.name}`, async () => {
+    return withWorkStopped(this.#clock, `discarding on ${this.name}`, async () => {
       const end = Math.min(this.size, offset + length)
       if (this.#cut(offset, end)) return
       for (let at = offset; at < end;) {
@@ -157,11 +157,11 @@ class FileDisk implements SimulatedDisk {
 
   flush(): Promise<void> {
     if (!this.#durable) return Promise.resolve()
-    return withClockHeld(this.#clock, `flushing ${this.name}`, () => this.#handle.datasync())
+    return withWorkStopped(this.#clock, `flushing ${this.name}`, () => this.#handle.datasync())
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#closed ??= withClockHeld(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
+    return (this.#closed ??= withWorkStopped(this.#clock, `closing ${this.name}`, () => this.#handle.close()))
   }
 
   /** Truncates the file at `offset`, when there is no data after `end`. */

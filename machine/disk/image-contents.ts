@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { withClockHeld, type Clock, MIB } from '../../base/runtime/index.js'
+import { withWorkStopped, type Clock, MIB } from '../../base/runtime/index.js'
 import {
   bufferOf,
   type Compression,
@@ -56,7 +56,8 @@ class ImageCache {
     const key = await fileIdentityOf(path, clock)
     const known = this.#images.get(key)
     this.#images.delete(key)
-    const image = known ?? withClockHeld(clock, `reading the image ${path}`, () => loadImage(path, key, clock, largest))
+    const image =
+      known ?? withWorkStopped(clock, `reading the image ${path}`, () => loadImage(path, key, clock, largest))
     this.#images.set(key, image)
     try {
       const { size } = await image
@@ -106,7 +107,7 @@ export const imageCache = new ImageCache()
 export const MAX_CACHED_FILE_BYTES = 8 * MIB
 
 const fileIdentityOf = (path: string, clock: Clock): Promise<string> =>
-  withClockHeld(clock, `looking at ${path}`, async () => {
+  withWorkStopped(clock, `looking at ${path}`, async () => {
     const { dev, ino, size, mtimeMs } = await stat(path)
     return [path, dev, ino, size, mtimeMs].join('\0')
   })

@@ -1,7 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { AgentListener, IPA_PACE, startAgent, type Agent } from '../../agent/index.js'
-import { Scope, seededRandom, silent, systemClock, randomUuid } from '../../base/runtime/index.js'
+import { collectGarbage, Scope, seededRandom, silent, systemClock, randomUuid } from '../../base/runtime/index.js'
 import { standardManagers } from '../../steps/index.js'
 import { HttpTransport } from '../../base/wire/index.js'
 import { machineInRamdisk } from './machine-in-ramdisk.js'
@@ -88,8 +86,6 @@ export async function idleAgents(): Promise<Measured[]> {
 
 /** Bytes in use, without what is garbage. */
 function heap(): number {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
+  collectGarbage()
   return process.memoryUsage().heapUsed
 }

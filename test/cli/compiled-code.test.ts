@@ -70,6 +70,12 @@ test('the first start of a package keeps what V8 compiled, for its user alone, a
   expect((await stat(file)).ino).toBe(ino)
 })
 
+test('code that the build of a checkout keeps is for this architecture', async () => {
+  const codes = (await readdir(BUNDLE)).filter((path) => path.endsWith('.code'))
+  expect(codes).toContain(`command.cjs.${process.arch}.code`)
+  expect(codes.filter((path) => !path.endsWith(`.cjs.${process.arch}.code`))).toEqual([])
+})
+
 test('code that another user could have written, or that is damaged, is compiled again', async () => {
   await using installed = await installedPackage()
   const cache = join(installed.path, 'cache')

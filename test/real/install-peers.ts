@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { dmtfClients, gofishProgram } from './programs/redfish/peers.js'
+import { schemaCheckers } from './programs/file-schemas.js'
 import { openstackClients } from './programs/clients/baremetal.js'
 import { claimOperatorProgram } from './programs/controllers/claim-operator.js'
 import { gophercloudProgram } from './programs/clients/gophercloud.js'
@@ -72,7 +73,7 @@ export async function installPeers(): Promise<void> {
   await Promise.all([
     oneByOne({ 'coreos-installer': realBinary }),
     oneByOne({ Ironic: ironicPeer, 'ironic-python-agent': ipaPeer, 'OpenStack clients': openstackClients }),
-    oneByOne({ "DMTF's Redfish clients": dmtfClients }),
+    oneByOne({ "DMTF's Redfish clients": dmtfClients, 'checkers of schemas': schemaCheckers }),
     oneByOne({
       Ignition: realIgnition,
       'its engine': realEngine,

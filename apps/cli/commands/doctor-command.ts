@@ -11,6 +11,7 @@ import {
   type UserError,
   wrapWords,
 } from '../../../base/runtime/index.js'
+import { hasWasmLzma } from '../../../base/bytes/index.js'
 import { localReadiness } from '../../../targets/index.js'
 import type { Environment } from '../environment.js'
 import { cacheFolder } from '../options/cache-request.js'
@@ -98,8 +99,12 @@ async function localChecks({ variables }: Environment): Promise<HealthCheck[]> {
   )
 }
 
-const packageCheck = ({ name, neededFor, problem }: ReturnType<typeof checkPackages>[number]): HealthCheck =>
-  problem === null ? { name, ok: true, found: `installed, ${neededFor}` } : problemCheck(name, problem)
+function packageCheck({ name, neededFor, problem }: ReturnType<typeof checkPackages>[number]): HealthCheck {
+  if (problem === null) return { name, ok: true, found: `installed, ${neededFor}` }
+  if (name === 'lzma-native' && hasWasmLzma())
+    return { name, ok: true, found: `not built for this computer; its work is done in WebAssembly, ${neededFor}` }
+  return problemCheck(name, problem)
+}
 
 function problemCheck(name: string, problem: UserError): HealthCheck {
   const check: HealthCheck = { name, ok: false, found: problem.message }

@@ -1,4 +1,4 @@
-import { newXzCoder, MAX_XZ_MEMORY, XZ_TRUNCATED, xzSentence, type XzCoder } from './xz-coder.js'
+import { newXzDecoder, XZ_TRUNCATED, xzSentence, type XzCoder } from './xz-coder.js'
 import { withClockHeld, type Clock } from '../../runtime/index.js'
 import type { ByteReader } from '../byte-reader.js'
 import { DecodeError } from './decode-error.js'
@@ -91,9 +91,7 @@ class XzDecoder {
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#coder = newXzCoder()
-    this.#coder.streamDecoder({ memlimit: MAX_XZ_MEMORY })
-    this.#coder.setBufsize(OUTPUT_BUFFER)
+    this.#coder = newXzDecoder(OUTPUT_BUFFER)
     this.#coder.bufferHandler = (output, processed, error, totalIn) => {
       if (totalIn !== null) this.used = totalIn
       if (typeof processed === 'number') this.#done()
@@ -112,7 +110,11 @@ class XzDecoder {
         this.#done = resolve
         this.#coder.code(piece, true)
       })
-      if (this.#error) this.failure = new DecodeError(xzSentence(this.#error), { cause: this.#error })
+      if (this.#error) {
+        const sentence = xzSentence(this.#error)
+        if (sentence === undefined) throw this.#error
+        this.failure = new DecodeError(sentence, { cause: this.#error })
+      }
       const output = this.#output
       this.#output = []
       return { output, taken: piece.length }

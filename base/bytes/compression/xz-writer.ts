@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { withClockHeld, type Clock } from '../../runtime/index.js'
-import { loadLzma, newXzCoder } from './xz-coder.js'
+import { newXzEncoder } from './xz-coder.js'
 
 /** The dictionary of preset 9, which coreos-installer compresses with. */
 const MAX_XZ_DICTIONARY = 64 * 1024 * 1024
@@ -16,16 +16,12 @@ const MIN_XZ_DICTIONARY = 64 * 1024
  *   percent more
  */
 export function compressXz(bytes: Uint8Array, clock: Clock, { quickly = false } = {}): Promise<Buffer> {
-  const { FILTER_LZMA2, MF_BT4, MF_HC4, MODE_NORMAL, MODE_FAST, CHECK_CRC32 } = loadLzma()
   const largest = quickly ? DEFAULT_XZ_DICTIONARY : MAX_XZ_DICTIONARY
-  let dictSize = MIN_XZ_DICTIONARY
-  while (dictSize < bytes.length && dictSize < largest) dictSize *= 2
-  const [mf, mode] = quickly ? [MF_HC4, MODE_FAST] : [MF_BT4, MODE_NORMAL]
-  const options = { dictSize, niceLen: 64, mf, mode }
-  const coder = newXzCoder()
-  coder.streamEncoder({ filters: [{ id: FILTER_LZMA2, options }], check: CHECK_CRC32 })
+  let dictionary = MIN_XZ_DICTIONARY
+  while (dictionary < bytes.length && dictionary < largest) dictionary *= 2
+  const coder = newXzEncoder({ dictionary, quickly })
   return withClockHeld(clock, 'compressing xz', () => {
-    const parts: Buffer[] = []
+    const parts: Uint8Array[] = []
     return new Promise<Buffer>((resolve, reject) => {
       coder.bufferHandler = (output, processed, error) => {
         if (error) reject(error)

@@ -18,7 +18,6 @@ import { templatesOf } from '../steps/deploy-templates.js'
 import type { Job, EffectOutcome } from './effects.js'
 import type { ConductorEvent, DeadlineKind } from './conductor-events.js'
 import { NodeQueues } from './node-queues.js'
-import { yieldToEventLoop } from './yield-to-event-loop.js'
 import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from './effect-runner.js'
 import type { ConductorConf } from './conductor-conf.js'
@@ -136,7 +135,7 @@ export class Dispatcher {
           await store.commit(commit)
         } catch (error) {
           if (error instanceof StaleRevision) {
-            await yieldToEventLoop(clock)
+            await waitInQueue(clock)
             if (!isQueued) {
               isQueued = true
               await queues.enter(node)

@@ -1,4 +1,10 @@
-import { randomUuid as newUuid, type Clock, type Logger, type Random } from '../../../base/runtime/index.js'
+import {
+  randomUuid as newUuid,
+  waitInQueue,
+  type Clock,
+  type Logger,
+  type Random,
+} from '../../../base/runtime/index.js'
 import {
   ironicErrors,
   IronicError,
@@ -10,7 +16,6 @@ import type { NodeEntry } from '../../store/record-store.js'
 import type { StoreView } from '../../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../../store/store.js'
 import type { NewAllocation } from '../core/conductor.js'
-import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
 import { formatTimestamp } from '../core/timestamps.js'
@@ -190,7 +195,7 @@ export class Allocations {
       return true
     } catch (error) {
       if (!(error instanceof StaleRevision)) throw error
-      await yieldToEventLoop(this.#options.clock)
+      await waitInQueue(this.#options.clock)
       return false
     }
   }

@@ -1,4 +1,4 @@
-import { randomUuid as newUuid, type Clock, type Random } from '../../../base/runtime/index.js'
+import { randomUuid as newUuid, waitInQueue, type Clock, type Random } from '../../../base/runtime/index.js'
 import {
   DRIVER_INTERFACES,
   IronicError,
@@ -13,7 +13,6 @@ import type { StoreView } from '../../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
 import type { NewNode } from '../core/conductor.js'
 import type { NodeQueues } from '../core/node-queues.js'
-import { yieldToEventLoop } from '../core/yield-to-event-loop.js'
 import { makeNodeRecord } from './new-records.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { toApiError } from './store-errors.js'
@@ -121,7 +120,7 @@ export class Admin {
           return await attempt(this.#entry(uuid))
         } catch (error) {
           if (!(error instanceof StaleRevision)) throw error
-          await yieldToEventLoop(clock)
+          await waitInQueue(clock)
         }
       }
     } finally {
