@@ -246,9 +246,12 @@ export class ObjectStore {
     )
     const counted = isSpecChanged ? countedChange(metadata) : metadata
     const written = { ...next, metadata: counted } as unknown as Stored
-    if (metadata.deletionTimestamp !== undefined && !metadata.finalizers)
-      return this.#remove(current, written, isDryRun)
-    return this.#write(current, written, isDryRun)
+    const isReleased = metadata.deletionTimestamp !== undefined && !metadata.finalizers
+    // A namespace also waits for what is in it.
+    if (isReleased && kind !== 'Namespace') return this.#remove(current, written, isDryRun)
+    const after = this.#write(current, written, isDryRun)
+    if (isReleased && !isDryRun) this.#endIfEmpty(at.name)
+    return after
   }
 
   /**

@@ -93,6 +93,30 @@ test('an object that a webhook keeps for another one goes after it, and then its
   expect([store.list('ConfigMap'), store.list('Secret'), store.list('Namespace')]).toEqual([[], [], []])
 })
 
+test('a namespace waits for its own finalizers and for its objects, in any order', () => {
+  const clock = systemClock()
+  const { store } = openKube({ clock, random: seededRandom(1) })
+  const finalizers = ['example.com/a']
+  for (const isNamespaceFirst of [true, false]) {
+    const lab = { name: 'lab' }
+    const at = { name: 'a', namespace: 'lab' }
+    store.create('Namespace', { metadata: { ...lab, finalizers } })
+    store.create('Secret', { metadata: { ...at, finalizers } })
+    store.delete('Namespace', lab)
+    const releaseNamespace = () =>
+      store.change('Namespace', lab, (each) => ({ ...each, metadata: { ...each.metadata, finalizers: [] } }))
+    const releaseSecret = () =>
+      store.change('Secret', at, (each) => ({ ...each, metadata: { ...each.metadata, finalizers: [] } }))
+
+    if (isNamespaceFirst) releaseNamespace()
+    else releaseSecret()
+    expect(store.list('Namespace')).toMatchObject([{ status: { phase: 'Terminating' } }])
+    if (isNamespaceFirst) releaseSecret()
+    else releaseNamespace()
+    expect([store.list('Namespace'), store.list('Secret')]).toEqual([[], []])
+  }
+})
+
 test('a namespace that ended as the process did is gone when its objects are read again', () => {
   const clock = systemClock()
   const { store } = openKube({ clock, random: seededRandom(1) })
