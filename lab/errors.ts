@@ -93,7 +93,7 @@ export const ERRORS = defineCatalogue({
     remedy: 'deploy the node and wait for active',
   },
   'not-across-threads': {
-    sentence: 'a threaded lab takes only data, and no object that belongs to one thread',
+    sentence: 'a threaded lab accepts only data, not objects that belong to one thread',
     remedy: 'leave out the option that the message names, or create a lab without threads',
   },
   'not-deployable': {

@@ -93,7 +93,7 @@ export const ERRORS = defineCatalogue({
   'no-udev': {
     sentence: 'no udevd runs on the host',
     remedy:
-      'start systemd-udevd (package udev); give a container /run/udev of the host; or, if the command has it, use --installer built-in',
+      'start systemd-udevd (package udev); in a container, mount the /run/udev of the host; or, if the command has it, use --installer built-in',
   },
   'path-refused': {
     sentence: 'the file is not part of the named disk',
@@ -177,7 +177,7 @@ export const ERRORS = defineCatalogue({
   },
   'unknown-run': {
     sentence: 'the target has no record of the run',
-    remedy: 'begin again',
+    remedy: 'start again',
   },
   upload: {
     sentence: 'a file changed or could not be read during the upload',

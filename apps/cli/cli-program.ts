@@ -82,7 +82,7 @@ export function makeCommandLine(environment: Environment, perform: PerformWork):
   program
     .command(COREOS_INSTALLER)
     .description(
-      "the rehearsed coreos-installer on a plain file, with coreos-installer's arguments: install disk.img " +
+      "run the simulated coreos-installer on a plain file, with coreos-installer's arguments: install disk.img " +
         '--image-file ... (before them: --sector-size 512|4096)',
     )
   groupCommands(program)

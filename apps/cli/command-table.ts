@@ -18,10 +18,10 @@ export const COMMAND_FAMILIES = {
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',
   run: 'install the machines of a hardware lab from a hosts file',
-  stream: 'work on stream, release and build metadata of CoreOS',
-  'boot-image': 'make and describe boot images of machines and clouds',
-  release: 'make and describe releases of a cluster in container images',
-  'machine-os': 'make, copy and verify the CoreOS image of a release',
+  stream: 'work on CoreOS stream, release and build metadata',
+  'boot-image': 'create and describe boot images of machines and clouds',
+  release: 'create and describe cluster releases in container images',
+  'machine-os': 'build, copy and verify the CoreOS image of a release',
 } as const
 
 export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
@@ -48,6 +48,10 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     usage: 'agent',
     description: 'run one agent on a simulated machine for an Ironic elsewhere',
     options: takes.AGENT_OPTIONS,
+    descriptions: {
+      'ironic-url':
+        'Ironic to call; env takes the URL from OS_ENDPOINT or IRONIC_ENDPOINT (default: as the agent options say)',
+    },
     config: { of: 'ironic-python-agent', example: '[DEFAULT] api_url = ...' },
     load: async () => {
       const { agent } = await import('./commands/agent-command.js')
@@ -62,7 +66,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
       tls: 'serve the BMCs over HTTPS; creates a certificate unless --tls-cert names one',
       'state-dir': 'keep machines, accounts and disks in this folder (default: nothing outlives the command)',
       'ironic-url': 'URL of the Ironic: for --enroll, and to find the address by which it reaches this host',
-      'redfish-port': 'port of the BMCs, by Redfish; 0 picks a free one (default: 8000)',
+      'redfish-port': 'Redfish port of the BMCs; 0 picks a free one (default: 8000)',
       seed: 'random seed for faults with a probability (default: 1)',
     },
     load: async () => {
@@ -81,7 +85,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'errors [CODE...]',
-    description: 'list the codes of errors, with what each means and what to do',
+    description: 'list the error codes, with meaning and remedy',
     options: takes.ERRORS_OPTIONS,
     load: async () => {
       const { errors } = await import('./commands/errors-command.js')
@@ -135,7 +139,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'completion SHELL',
-    description: 'print the script that completes commands in a shell',
+    description: 'print a completion script for a shell',
     operands: { SHELL: 'bash, zsh or fish' },
     options: [],
     load: async () => {
@@ -200,7 +204,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'images serve',
-    description: 'serve a live CoreOS that runs the agent, for all machines and for each',
+    description: 'serve a live CoreOS that runs the agent, for all machines together and for each of them',
     options: takes.IMAGES_SERVE_OPTIONS,
     load: async () => {
       const { imagesServe } = await import('./commands/images-command.js')
@@ -295,7 +299,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'bmh explain FILE...',
-    description: 'print the requests of BareMetal Operator for hosts',
+    description: 'print the requests that BareMetal Operator makes to Ironic for hosts',
     options: takes.BMH_EXPLAIN_OPTIONS,
     load: async () => {
       const { bmhExplain } = await import('./commands/bmh-command.js')

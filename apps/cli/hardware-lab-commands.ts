@@ -47,7 +47,7 @@ export const HARDWARE_LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] =
       'bmc-user': 'user of the BMCs (default: admin)',
       'bmc-password':
         'password of the BMCs; prefer --bmc-password-file (default: none; only list the services that answer)',
-      out: 'write the file of hosts here',
+      out: 'write the hosts file here',
     },
     load: async () => {
       const { runDiscover } = await import('./commands/run-discover.js')

@@ -5,17 +5,17 @@ const HELP_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Rehearse a deployment:': ['up', 'deploy', 'agent', 'fleet', 'coreos-installer'],
   'Configs and hosts:': ['ignition', 'bmh', 'rehearse', 'chaos'],
   'Control a running lab:': ['fault', 'clock', 'journal'],
-  'Machines of a lab:': ['run'],
+  'Hardware labs:': ['run'],
   'Compare with your Ironic:': ['record', 'replay', 'diff'],
   'CoreOS as the ramdisk:': ['images', 'iso', 'pxe'],
   'CoreOS files:': ['stream', 'download', 'cache'],
   'CoreOS in a cluster:': ['release', 'machine-os', 'boot-image'],
-  'Build on it:': ['step', 'state', 'openapi', 'doctor', 'completion', 'errors', 'help'],
+  'Steps, state and tools:': ['step', 'state', 'openapi', 'doctor', 'completion', 'errors', 'help'],
 }
 
 const EPILOGUE = `
 Every command and subcommand has --help, which names the environment variable of
-each option (IRONSTAGE_PORT); its key in a file of --config has the same words
+each option (IRONSTAGE_PORT); its key in the --config file has the same words
 (port). iso, pxe and coreos-installer have only coreos-installer's own options.
 Exit codes: 0 for success, 1 for a failure, 2 for wrong usage: an option or an
 argument is wrong, or names a file that cannot be read.

@@ -75,7 +75,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     options: takes.CHAOS_OPTIONS,
     descriptions: {
       nodes: 'machines with a node each (default: 3)',
-      seed: 'decides about everything: the same seed gives the same report (default: 1)',
+      seed: 'random seed: the same seed gives the same report (default: 1)',
       faults: 'faults in place of random ones: YAML or JSON, as in docs/control.md',
     },
     load: async () => {

@@ -55,7 +55,7 @@ function refuseOpenAccess(host: string, { account, tls, logger }: FleetOptions):
   if (account?.password === undefined)
     throw new UserError(
       'fleet-address',
-      `${host} can be reached from other hosts, and the BMCs have no password of yours`,
+      `${host} can be reached from other hosts, and you have set no password for the BMCs`,
       {
         remedy: 'name a file with their password: --password-file',
         kind: 'usage',

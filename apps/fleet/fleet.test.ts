@@ -100,7 +100,7 @@ describe('a fleet', () => {
     expect(host.spec.bmc.address).toBe(`ipmi://127.0.0.1:${port}`)
     expect(hostsText('hosts.csv', there.hosts(), NODES)).toContain(`,127.0.0.1:${port}\r\n`)
     await using without = await fleet({ count: 1 })
-    expect(() => hostsText('nodes.json', without.hosts(), options)).toThrow(/machine-1 takes no IPMI/)
+    expect(() => hostsText('nodes.json', without.hosts(), options)).toThrow(/machine-1 does not support IPMI/)
   })
 
   test('an agent that calls before Ironic waits for its data says so on the console and in the journal', async () => {

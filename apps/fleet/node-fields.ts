@@ -30,7 +30,7 @@ const fleetRedfishInfo = ({ bmc, system, account, selfSigned }: FleetHost): Json
 
 function ipmiInfo({ name, ipmi, account }: FleetHost): JsonObject {
   if (!ipmi)
-    throw new UserError('hosts-out', `the BMC of ${name} takes no IPMI`, {
+    throw new UserError('hosts-out', `the BMC of ${name} does not support IPMI`, {
       kind: 'usage',
       remedy: 'open it with --ipmi-port',
     })

@@ -58,7 +58,7 @@ export function makeNotifier({
         awaited.add(system.id)
         if (machines.list().length + awaited.size > most) {
           awaited.delete(system.id)
-          return Promise.resolve(notifierAnswer(409, `the fleet has ${most} machines, and takes no more`))
+          return Promise.resolve(notifierAnswer(409, `the fleet has ${most} machines, its limit`))
         }
       }
       // The emulator has the new power from this time on.

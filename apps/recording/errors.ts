@@ -41,8 +41,8 @@ export const ERRORS = defineCatalogue({
     remedy: 'use the version that made it, or record again',
   },
   'replay-running': {
-    sentence: 'the lab replays a recording already, and replays one at a time',
-    remedy: 'wait for its end, or stop it: DELETE /_lab/replay',
+    sentence: 'the lab is already replaying a recording',
+    remedy: 'wait until it ends, or stop it: DELETE /_lab/replay',
   },
   'replay-unreachable': {
     sentence: 'no Ironic answers at the URL to replay against',

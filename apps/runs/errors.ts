@@ -45,7 +45,7 @@ export const ERRORS = defineCatalogue({
     remedy: 'name a file that you can read',
   },
   'no-agent': {
-    sentence: 'the agent of the deployment does not come up on the target',
+    sentence: 'the agent of the deployment does not start on the target',
     remedy: 'see the cause; ironstage doctor shows what this host lacks',
   },
   'no-disk-file': {

@@ -139,18 +139,18 @@ const FEATURES = [
   {
     title: 'You write a client of Ironic',
     details:
-      'An Ironic that behaves as upstream, machines that deploy in a second, and faults at the moment you choose.',
+      "An Ironic that behaves like upstream's, machines that deploy in a second, and faults at the moment that you choose.",
     link: '/tutorials/first-deployment',
   },
   {
     title: 'You write a deploy or clean step',
-    details: 'Your step in a whole deployment on a simulated machine, then on a disk, then behind a real Ironic.',
+    details: 'Run your step in a whole deployment on a simulated machine, then on a disk, then behind a real Ironic.',
     link: '/tutorials/first-step',
   },
   {
     title: 'You run a hardware lab',
     details:
-      'A night of installations from one file: rehearsed first, resumed after a kill, with a report in the morning.',
+      'Install a lab overnight from one file: rehearse the run first, resume it after a kill, read the report in the morning.',
     link: '/tutorials/first-night',
   },
 ]

@@ -10,10 +10,12 @@ import {
 } from '../../base/kubernetes/index.js'
 import {
   checkNesting,
+  markedLine,
   nearestWord,
   pointerParts,
   readNested,
   UserError,
+  wrongLine,
   yamlPlace,
   yamlProblem,
 } from '../../base/runtime/index.js'
@@ -32,7 +34,7 @@ export interface ManifestFinding {
   line: number | null
   column: number | null
   message: string
-  /** The line of a text that is not YAML, and a mark below its column; never of a file with a Secret. */
+  /** The line of an error, and a mark below its column; never of a Secret. */
   shown?: readonly string[]
 }
 
@@ -68,17 +70,15 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
   const { value: documents } = parsed
   if (!Array.isArray(documents)) return { manifests, findings }
   for (const [index, document] of documents.entries()) {
-    const finding: ReadManifest['finding'] = (kind, path, message) => {
-      const { line = null, col: column = null } = yamlPlace(document, path, lines) ?? {}
-      return { kind, file, document: index + 1, path: fieldPathText(path), line, column, message }
-    }
+    const maker = new FindingMaker({ file, text, document, lines, number: index + 1 })
+    const { finding } = maker
     if (document.errors.length > 0) {
       for (const error of document.errors) findings.push(syntaxFinding(finding, text, error))
       continue
     }
     for (const { key, at } of repeatedKeys(document)) {
       const { line, col } = lines.linePos(at)
-      const message = `the key ${key} is there twice: kubectl sends the last one alone`
+      const message = `the key ${key} is there twice: kubectl sends only the last one`
       findings.push({ ...finding('note', [], message), line, column: col })
     }
     const read = readOrExplain(() => {
@@ -93,6 +93,7 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     const { value } = read
     if (value === null) continue
     const kind = manifestKindOf(value)
+    maker.objectKind = kind
     if (kind === undefined) findings.push(finding('error', [], withoutKind(value)))
     else if (!isManifestKind(kind)) findings.push(finding('note', ['kind'], withoutCall(kind)))
     else {
@@ -103,6 +104,37 @@ export function readManifests(file: string, text: string): { manifests: ReadMani
     }
   }
   return { manifests, findings }
+}
+
+/** A document, and the file that it comes from. */
+interface DocumentSource {
+  file: string
+  text: string
+  document: Document
+  lines: LineCounter
+  /** Place of the document in its file, from 1. */
+  number: number
+}
+
+/** Makes the findings of one document. */
+class FindingMaker {
+  /** Kind that kubectl sends: of two keys `kind` the last. Undefined until it is read; then no line is shown. */
+  objectKind: string | undefined
+  readonly #source: DocumentSource
+
+  constructor(source: DocumentSource) {
+    this.#source = source
+  }
+
+  readonly finding: ReadManifest['finding'] = (kind, path, message) => {
+    const { file, text, document, lines, number } = this.#source
+    const place = yamlPlace(document, path, lines)
+    const { line = null, col: column = null } = place ?? {}
+    const found = { kind, file, document: number, path: fieldPathText(path), line, column, message }
+    const isKnown = this.objectKind !== undefined && this.objectKind !== 'Secret'
+    const isShown = kind === 'error' && place !== undefined && isKnown
+    return isShown ? { ...found, shown: markedLine(wrongLine(text, place)) } : found
+  }
 }
 
 function withoutCall(kind: string): string {
@@ -117,9 +149,9 @@ function withoutKind(value: unknown): string {
 
 function syntaxFinding(finding: ReadManifest['finding'], text: string, error: YAMLError): ManifestFinding {
   const { line, col, message, shown } = yamlProblem(text, error)
-  const found: ManifestFinding = { ...finding('error', [], message), line, column: col }
-  // A line of a Secret may be its password.
-  return /\bkind\W+Secret\b/.test(text) ? found : { ...found, shown }
+  // A line of a Secret may be its password, and the kind of a broken document is unknown.
+  const isSecret = /\bkind\W+Secret\b/.test(text)
+  return { ...finding('error', [], message), line, column: col, shown: isSecret ? [] : shown }
 }
 
 /** Keys that a mapping has again, with their positions. */

@@ -1,5 +1,5 @@
 import { maskedAddress } from '../../base/bytes/index.js'
-import { defined } from '../../base/runtime/index.js'
+import { defined, nearestWord } from '../../base/runtime/index.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
 import { secretLabels, type SecretLabels } from './shown-body.js'
 import { buildHost } from './manifest-host.js'
@@ -120,6 +120,19 @@ class ManifestSet {
     return this.ofKind(kind).find((other) => wantedKeyOf(other.manifest.metadata) === key)
   }
 
+  /** The Secret of a host's namespace whose name is nearest to one that no file has. */
+  secretLike({ manifest: { metadata } }: HostManifest, name: string): string | undefined {
+    const names = this.ofKind('Secret')
+      .map((read) => read.manifest.metadata)
+      .filter((secret) => wantedKeyOf({ ...secret, name }) === wantedKeyOf({ ...metadata, name }))
+      .map((secret) => secret.name)
+    // Where bmc-2 is missing, bmc-1 is the Secret of another host.
+    return nearestWord(
+      name,
+      names.filter((known) => withoutDigits(known) !== withoutDigits(name)),
+    )
+  }
+
   /** Objects that go with a host: by its name, or because they name it. */
   others({ manifest: { metadata } }: HostManifest): OtherManifest[] {
     const key = wantedKeyOf(metadata)
@@ -161,6 +174,7 @@ function wantedHost(read: HostManifest, manifests: ManifestSet): WantedHost {
     ...defined({ biosSettings, firmwareUpdates: updates?.length ? updates : undefined }),
   })
   const missingSecrets = secretsOf(manifest).filter((secret) => !secretNamed(secret))
+  const missingNotes = missingSecrets.map((secret) => missingSecretNote(secret, manifests.secretLike(read, secret)))
   const others = manifests.others(read)
   return {
     name: wantedKeyOf(manifest.metadata),
@@ -178,7 +192,7 @@ function wantedHost(read: HostManifest, manifests: ManifestSet): WantedHost {
       others,
       ...defined({ settings, updates }),
     },
-    notes: [...notesOf(manifest, missingSecrets), ...others.flatMap(({ kind }) => otherNote(kind) ?? [])],
+    notes: [...missingNotes, ...notesOf(manifest), ...others.flatMap(({ kind }) => otherNote(kind) ?? [])],
   }
 }
 
@@ -250,11 +264,17 @@ function otherNote(kind: OtherKind): string | undefined {
   return calls && `the ${kind} causes calls beside those below: ${calls}`
 }
 
+const withoutDigits = (name: string): string => name.replace(/\d+/g, '')
+
+function missingSecretNote(name: string, near: string | undefined): string {
+  const note = `the Secret ${name} is in none of the files: BareMetal Operator waits until it exists`
+  return near === undefined ? note : `${note}; did you mean ${near}?`
+}
+
 /** Notes on valid settings that may surprise. */
-function notesOf({ spec }: BareMetalHostManifest, missing: readonly string[]): string[] {
+function notesOf({ spec }: BareMetalHostManifest): string[] {
   const { consumerRef, customDeploy, image } = spec
   return [
-    ...missing.map((name) => `the Secret ${name} is in none of the files: BareMetal Operator waits until it exists`),
     ...(isCoreosImage(image)
       ? [
           'format coreos is in the design document and in no release of BareMetal Operator, whose API refuses it; ' +

@@ -46,4 +46,8 @@ export const ERRORS = defineCatalogue({
     sentence: 'a YAML document expands too many aliases',
     remedy: 'write the repeated parts out',
   },
+  'unknown-alias': {
+    sentence: 'a YAML document has an alias without an anchor',
+    remedy: 'correct its name, or put a text that begins with * into quotes',
+  },
 })

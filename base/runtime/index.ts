@@ -129,5 +129,12 @@ export { literalPattern, wildcardPattern } from './text/patterns.js'
 export { shareText } from './text/shared-texts.js'
 export { columnLines, alignColumns, type ColumnOptions, wrapWords } from './text/text-layout.js'
 export { yamlPlace } from './text/yaml-place.js'
-export { wrongLine, yamlProblem, type WrongLine, type YamlProblem } from './text/yaml-problem.js'
+export {
+  markedLine,
+  wrongLine,
+  wrongLineClause,
+  yamlProblem,
+  type WrongLine,
+  type YamlProblem,
+} from './text/yaml-problem.js'
 export { visibleJson, visibleLine, visibleText } from './text/visible-text.js'

@@ -74,8 +74,8 @@ export function jsonInOnePiece(value: unknown): string {
 /**
  * Runs a parser that recurses, as those of YAML do, over text of others.
  *
- * @throws UserError `nested-too-deeply`; `too-many-aliases` for YAML that grows without bounds; also the parser's other
- *   errors
+ * @throws UserError `nested-too-deeply`; `too-many-aliases` for YAML that grows without bounds; `unknown-alias` for an
+ *   alias without an anchor; also the parser's other errors
  */
 export function readNested<T>(text: string, what: string, read: (text: string) => T): T {
   if (opensDeeper(text)) throw nestedTooDeeply(what)
@@ -89,6 +89,9 @@ export function readNested<T>(text: string, what: string, read: (text: string) =
       throw new UserError('too-many-aliases', `${what} repeats itself by too many aliases`, {
         remedy: 'Write out what the aliases stand for.',
       })
+    const alias = cause instanceof ReferenceError ? /^Unresolved alias .*: (.*)$/.exec(cause.message)?.[1] : undefined
+    if (alias !== undefined)
+      throw new UserError('unknown-alias', `${what} has the alias *${alias} and no anchor &${alias} before it`)
     throw cause
   }
 }

@@ -4,7 +4,7 @@ import {
   durationText,
   readNested,
   UserError,
-  wrongLine,
+  wrongLineClause,
   yamlPlace,
   yamlProblem,
 } from '../../base/runtime/index.js'
@@ -27,7 +27,7 @@ export function readFaultsFile(text: string, name: string): Fault[] {
   const [broken] = document.errors
   if (broken) {
     const problem = yamlProblem(text, broken)
-    throw new UserError('bad-request', `${name}: ${problem.message}${lineText(text, problem)}`, {
+    throw new UserError('bad-request', `${name}: ${problem.message}${wrongLineClause(text, problem)}`, {
       kind: 'usage',
       remedy: 'docs/control.md has examples',
     })
@@ -35,14 +35,8 @@ export function readFaultsFile(text: string, name: string): Fault[] {
   const value = readNested(text, name, () => document.toJS({ maxAliasCount: 100 }) as unknown)
   return readFaults(value, name, (path) => {
     const place = yamlPlace(document, path, lines)
-    return place ? lineText(text, place) : ''
+    return place ? wrongLineClause(text, place) : ''
   })
-}
-
-/** `, in line 7: times: often`, without the text of a line that may hold a password. */
-function lineText(whole: string, place: { line: number; col: number }): string {
-  const { line, text, isCut } = wrongLine(whole, place)
-  return `, in line ${line}${text === null ? '' : `: ${text.trim()}${isCut ? '...' : ''}`}`
 }
 
 /** Faults as a file that {@link readFaultsFile} and `--faults` read. Secrets in the bodies of answers are masked. */

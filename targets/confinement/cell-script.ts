@@ -18,7 +18,7 @@ export interface CellParts {
 }
 
 /** Shell functions that the supervisor needs for every cell; they call those of `DISK_FUNCTIONS`. */
-const FUNCTIONS = `
+export const FUNCTIONS = `
 # MAJOR:MINOR of a block device's node, by POSIX's long listing.
 node() { [ -b "$1" ] || return 1; set -- $(ls -lnL "$1"); printf '%s:%s\\n' "\${5%,}" "$6"; }
 # Prints the named disks, their partitions and devices that are built on them alone, as words NAME:MAJOR:MINOR. Starts no
@@ -81,7 +81,7 @@ own=${quotedPath(root)}/run/ironstage
 # The lock file is made here because the command itself cannot create files in this folder.
 [ -e "$base/install.lock" ] || : >"$base/install.lock"
 # The first process of the cell says here that it is ready, or why not; without a word its end closes the pipe.
-command exec 4<>"$d/cell" 3<"$d/cell" || refuse 'a pipe could not be made'
+command exec 4<>"$p/cell" 3<"$p/cell" || refuse 'a pipe could not be made'
 hold_disks
 cell_devices
 cell_had=$devices
@@ -104,7 +104,7 @@ ${needs.partitions ? watcher(access) : ''}`,
 [ -z "\${watcher:-}" ] || { kill "$watcher"; wait "$watcher"; } 2>/dev/null
 policy_close
 exec 8<&- 7<&- 6<&- 5<&-`,
-    after: 'rmdir "$d/root" 2>/dev/null',
+    after: '[ ! -d "$d/root" ] || rmdir "$d/root" 2>/dev/null',
   }
 }
 
@@ -196,7 +196,7 @@ function setupText({ needs, root, links, ...parts }: CellParts): string {
     runFilesText(needs, filtering),
     chrootText(root),
     LEAVE_TREE,
-    startText(needs, root, filtering),
+    startText(needs, root, filtering, '/run/ironstage-cell/filter'),
   ].join('\n')
 }
 
@@ -214,8 +214,8 @@ umask 022
 joined=$!
 ${FUNCTIONS}${OWN_FILES}`
 
-/** Copies the target's tree, and makes everything in the copy read-only or takes it away. */
-function treeCopyText(needs: CellNeeds, root: string): string {
+/** Copies the target's tree to `$new`, and makes everything in the copy read-only or takes it away. */
+export function treeCopyText(needs: CellNeeds, root: string): string {
   const trees = root === '' ? [''] : ['', root]
   const anew = trees.flatMap((tree) => ['dev', 'proc', 'sys', 'run'].map((name) => `"$new${quotedPath(tree)}/${name}"`))
   const readOnly = needs.files ? 'nodev' : 'ro,nodev,nosuid'
@@ -252,11 +252,23 @@ done
 unset IFS`
 }
 
+/** File systems that each command has for itself, as words for a list of mounts: where, its kind, its options. */
+export const FRESH_MOUNTS = {
+  shared: '/dev/shm tmpfs mode=1777,nosuid,nodev,noexec',
+  terminals: '/dev/pts devpts newinstance,ptmxmode=0666,mode=620,nosuid,noexec',
+} as const
+
+/** Lists the folders of the target's /run that are read, and covers the folder of ironstage where it would be in the tree. */
+export const READ_MOUNTS = `for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,${SAFE_TO_READ}"; done
+  case $base in /run/* | /dev/*) ;; *) printf '%s\\n' "none $new$base tmpfs mode=700,nosuid,nodev,noexec" ;; esac`
+
+/** The own /dev and /run of a cell, as words for a list of mounts. */
+export const OWN_FOLDERS = `"none $new/dev tmpfs mode=755,nosuid,noexec,size=1m" "none $new/run tmpfs mode=755,nosuid,nodev"`
+
 /** Mounts fresh kernel file systems, and a /run with what the command reads in it. */
 const fileSystemsText = (needs: CellNeeds, filtering: SyscallFiltering | null): string => `{
-  printf '%s\\n' "none $new/dev tmpfs mode=755,nosuid,noexec,size=1m" "none $new/dev/shm tmpfs X-mount.mkdir,mode=1777,nosuid,nodev,noexec" \\
-    "none $new/dev/pts devpts X-mount.mkdir,newinstance,ptmxmode=0666,mode=620,nosuid,noexec" \\
-    "none $new/proc proc ${needs.files ? 'rw' : 'ro'},nosuid,nodev,noexec" "none $new/run tmpfs mode=755,nosuid,nodev"
+  printf '%s\\n' ${OWN_FOLDERS} "none $new${FRESH_MOUNTS.shared},X-mount.mkdir" "none $new${FRESH_MOUNTS.terminals},X-mount.mkdir" \\
+    "none $new/proc proc ${needs.files ? 'rw' : 'ro'},nosuid,nodev,noexec"
 ${
   needs.files
     ? `  for p in sys sysrq-trigger irq bus fs acpi; do [ ! -e "/proc/$p" ] || printf '%s\\n' "$new/proc/$p $new/proc/$p none bind,ro"; done`
@@ -267,9 +279,7 @@ ${
     case $p in firmware/*) a=${needs.efiVariables ? 'rw' : 'ro'} ;; fs/cgroup) a=rw ;; *) a=ro ;; esac
     case $here in *" /sys/$p "*) printf '%s\\n' "/sys/$p $new/sys/$p none bind,$a,nosuid,nodev,noexec" ;; esac
   done
-  for p in ${READ_IN_RUN.join(' ')}; do [ ! -d "/run/$p" ] || printf '%s\\n' "/run/$p $new/run/$p none X-mount.mkdir,bind,${SAFE_TO_READ}"; done
-  # Where its own folder is in the tree, it is covered.
-  case $base in /run/* | /dev/*) ;; *) printf '%s\\n' "none $new$base tmpfs mode=700,nosuid,nodev,noexec" ;; esac
+  ${READ_MOUNTS}
   own_mounts "$own/mnt" ${needs.writesDisk ? 'rw' : 'ro'}
 ${needs.udevControl ? '' : `  [ ! -S /run/udev/control ] || printf '%s\\n' "/dev/null $new/run/udev/control none bind"`}
 ${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
@@ -277,7 +287,7 @@ ${filtering === null || needs.unixSockets ? COVERED_SOCKETS : ''}
 mount_listed 'its own file systems could not be mounted'`
 
 /** Makes the nodes of devices that every program needs. */
-const PLAIN_NODES = `cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
+export const PLAIN_NODES = `cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/fd /dev/stdin /dev/stdout /dev/stderr "$new/dev/" 2>/dev/null
 [ -c "$new/dev/null" ] || fail 'its own device nodes could not be made'
 ln -s pts/ptmx "$new/dev/ptmx"`
 
@@ -304,21 +314,40 @@ ${
 
 /** Mounts the listed files, and makes the nodes of the named disk and those of the character devices that the command needs. */
 function diskNodesText(needs: CellNeeds, links: boolean): string {
-  return `# Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
+  return `${DISK_NODES}
+${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
+${links ? LINKS : ''}`
+}
+
+/** Mounts the listed files, and makes the nodes of the named disk. */
+export const DISK_NODES = `# The nodes that the target has, as words NAME:MAJOR:MINOR.
+right=$(
+  set --
+  for one in $devices; do
+    case $one in *!*) continue ;; esac
+    [ ! -b "/dev/\${one%%:*}" ] || set -- "$@" "/dev/\${one%%:*}"
+  done
+  [ "$#" -gt 0 ] || exit 0
+  list=$(ls -lnL "$@")
+  IFS='
+'
+  for line in $list; do
+    unset IFS
+    set -- $line
+    printf ' %s:%s:%s' "\${line##*/}" "\${5%,}" "$6"
+  done
+)
+# Bind the target's own nodes where they are right: udevd watches them, and reads the disk again after a write.
 made=
 for one in $devices; do
-  case $one in *!*) continue ;; esac
+  case "$right " in *" $one "*) ;; *) continue ;; esac
   n=/dev/\${one%%:*}
-  [ -b "$n" ] && [ "$(node "$n")" = "\${one#*:}" ] || continue
   : >"$new$n"
   printf '%s\\n' "$n $new$n none bind,ro,nosuid,noexec" >>"$fstab"
   made="$made $one"
 done
 [ ! -s "$fstab" ] || mount_listed 'its own device nodes could not be made'
-cell_nodes "$new/dev" "$devices" "$made"
-${needs.devices.map((pattern) => `for n in /dev/${pattern}; do [ ! -c "$n" ] || { mkdir -p "$new\${n%/*}"; cp -a "$n" "$new$n"; }; done`).join('\n')}
-${links ? LINKS : ''}`
-}
+cell_nodes "$new/dev" "$devices" "$made"`
 
 /** Puts files into the cell's /run: the filter of system calls, settings of the resolver and others. */
 const runFilesText = (needs: CellNeeds, filtering: SyscallFiltering | null): string => `${
@@ -329,13 +358,15 @@ ${printedFilter(filtering, needs)}
 } >"$new/run/ironstage-cell/filter"`
 }
 ${needs.partitions ? SETTLING : ''}
-${
-  needs.network
-    ? `[ ! -d /run/systemd/resolve ] || { mkdir -p "$new/run/systemd/resolve"; cp /run/systemd/resolve/*.conf "$new/run/systemd/resolve/"; } 2>/dev/null
+${needs.network ? RESOLVER_FILES : ''}
+${BOOTED_MARK}`
+
+/** Copies the settings of the resolver. */
+export const RESOLVER_FILES = `[ ! -d /run/systemd/resolve ] || { mkdir -p "$new/run/systemd/resolve"; cp /run/systemd/resolve/*.conf "$new/run/systemd/resolve/"; } 2>/dev/null
 [ ! -f /run/NetworkManager/resolv.conf ] || { mkdir -p "$new/run/NetworkManager"; cp /run/NetworkManager/resolv.conf "$new/run/NetworkManager/"; }`
-    : ''
-}
-[ ! -e /run/ostree-booted ] || : >"$new/run/ostree-booted"`
+
+/** Programs see by it that the system was booted from an OSTree. */
+export const BOOTED_MARK = '[ ! -e /run/ostree-booted ] || : >"$new/run/ostree-booted"'
 
 /** Gives the machine's own tree, where programs run in it by chroot, the cell's kernel file systems. */
 const chrootText = (root: string): string =>
@@ -351,8 +382,17 @@ cd /
 umount -l /run/tmp || fail 'it could not leave the tree of the target'
 printf 'ok %s\\n' "$pid" >&4`
 
-/** Starts the command, without privileges that it does not need. */
-function startText(needs: CellNeeds, root: string, filtering: SyscallFiltering | null): string {
+/**
+ * Starts the command, without privileges that it does not need.
+ *
+ * @param filterAt word of a redirection that reads the filter of system calls
+ */
+export function startText(
+  needs: CellNeeds,
+  root: string,
+  filtering: SyscallFiltering | null,
+  filterAt: string,
+): string {
   const capabilities = [...ALWAYS, ...needs.capabilities, ...(root === '' ? [] : ['sys_chroot'])]
   const bounds = capabilities.map((name) => `+${name}`).join(',')
   const options = `--inh-caps=-all --ambient-caps=-all --bounding-set=-all,${bounds}`
@@ -367,7 +407,7 @@ input=/run/ironstage-cell/input
 TMPDIR=/run/tmp
 ${needs.partitions ? 'PATH=/run/ironstage-cell:$PATH' : ''}
 export TMPDIR PATH
-exec <"$input" 3>&9 2>&9 9>&- 4>&- 5>&- 6>&- 7>&- 8<${filtering === null ? '&-' : '/run/ironstage-cell/filter'}
+exec <"$input" 3>&9 2>&9 9>&- 4>&- 5>&- 6>&- 7>&- 8<${filtering === null ? '&-' : filterAt}
 exec unshare --cgroup${needs.network ? '' : ' --net'} ${privilegeWords(options, filtering)} \\
   sh -c 'exec 2>/dev/null; "$@" 2>&3 3>&- 8<&-; exit "$?"' cell "$@"`
 }

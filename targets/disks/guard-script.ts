@@ -97,22 +97,40 @@ $steps}" | sort -u)
     n=$(node "$(cat "$f")") && l=\${f%/loop/backing_file} && printf '%s %s\\n' "$n" "\${l##*/}"
   done)
 }
+# Sets $after to the rest of the first line of a list that begins with a word: after LIST WORD. No program is started for it,
+# since this is asked several times of every device.
+after() {
+  after="
+$1
+" before=\${after%%"
+$2 "*}
+  [ "$before" != "$after" ] || { after=; return; }
+  after=\${after#"$before
+$2 "} after=\${after%%"
+"*}
+}
+has_line() { case "
+$1
+" in *"
+$2
+"*) return 0 ;; *) return 1 ;; esac; }
 # Prints why a disk must not be written; nothing when it may: in_use DISK arrays|none. With "arrays", an array over the disk
 # is no reason.
 in_use() (
   for k in $(above "$1" | sort -u); do
-    n=$(number "$k")
-    at=$(printf '%s\\n' "$mounted" | sed -n "s/^$n //p" | sed -n 1p)
-    case $at in
+    n=
+    ! number "$k" >/dev/null || n=$number
+    after "$mounted" "$n"
+    case $after in
       '') ;;
       /) echo "the running system is on $k"; exit ;;
-      *) echo "$k is mounted on $at"; exit ;;
+      *) echo "$k is mounted on $after"; exit ;;
     esac
-    ! printf '%s\\n' "$swapped" | grep -Fxq -e "$n" || { echo "$k is swap space"; exit; }
-    ! printf '%s\\n' "$pooled" | grep -Fxq -e "$k" || { echo "$k is a member of a ZFS pool"; exit; }
+    ! has_line "$swapped" "$n" || { echo "$k is swap space"; exit; }
+    ! has_line "$pooled" "$k" || { echo "$k is a member of a ZFS pool"; exit; }
     for m in "$sys"/fs/btrfs/*/devices/"$k"; do [ ! -e "$m" ] || { echo "$k is a member of a btrfs file system that is mounted"; exit; }; done
-    l=$(printf '%s\\n' "$looped" | sed -n "s/^$n //p" | sed -n 1p)
-    [ -z "$l" ] || { echo "$l is attached to $k"; exit; }
+    after "$looped" "$n"
+    [ -z "$after" ] || { echo "$after is attached to $k"; exit; }
     [ "$k" != "$1" ] || continue
     [ ! -e "$sys/class/block/$k/partition" ] || continue
     case $(cat "$sys/class/block/$k/dm/uuid" 2>/dev/null) in

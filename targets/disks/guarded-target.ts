@@ -7,8 +7,10 @@ import { RunRefused } from '../supervised/supervised-run.js'
 import type { CellText } from '../supervised/supervised-scripts.js'
 import type { TaggedLine } from '../supervised/tagged-lines.js'
 import { cellText } from '../confinement/cell-script.js'
+import { endTreesScript, sharedCellText, sharesTree } from '../confinement/shared-tree.js'
 import { describeConfinement, type Confinement } from '../confinement/confinement.js'
 import type { CellNeeds } from '../confinement/needs.js'
+import { askingOnce, GENERATION_SCRIPT } from './asked-once.js'
 import { disksScript, guardScript, holdScript, quietResolveScript, visibleScript } from './guard-script.js'
 import { hidingDisks, type Visible } from './visible-disks.js'
 import { checkCommand, type Allowances } from './check-command.js'
@@ -24,7 +26,7 @@ interface ReplacedProgram {
   after: readonly string[]
 }
 
-export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath'> {
+export interface GuardedTargetOptions extends Omit<SupervisedOptions, 'prepare' | 'allowPath' | 'farewell'> {
   /** Name for messages: `local:/dev/disk/by-id/...`. */
   name: string
   /** Disks that may be written; all others are hidden, and refused even on a disposable target. */
@@ -90,7 +92,7 @@ export function guardedTarget(options: GuardedTargetOptions): GuardedTarget {
     name,
     clock,
     disks: { mayWrite: (disk) => guard.mayWrite(disk.name) },
-    executor: withUserErrors(visibleOnly, name),
+    executor: askingOnce(withUserErrors(visibleOnly, name), { generation: () => guard.generation(), clock }),
     ...defined({ readsPartitions: options.readsPartitions, installerFails: options.installerFails }),
     hostPath: (path) => (isBelow(path, root) ? path.slice(root.length) : path),
     has: (capability) => options.allow.includes(capability),
@@ -114,6 +116,9 @@ class DiskGuard {
   readonly #standIns: ReadonlyMap<string, string>
   /** Folder of the runs on the target, from its first answer on. */
   #runsFolder: string | undefined
+  /** Word in the names of the trees that its commands share. */
+  readonly #session: string
+  #hasTrees = false
   /** Kernel names of the policy's disks, as last found. */
   #visibleNames: ReadonlySet<string> = new Set()
 
@@ -126,10 +131,12 @@ class DiskGuard {
       folders: [],
     }
     this.#standIns = standInSerials(options.disks)
+    this.#session = Buffer.from(options.random.bytes(8)).toString('hex')
     this.supervised = new SupervisedExecutor({
       ...options,
       prepare: (command) => this.#prepare(command),
       allowPath: (path) => this.#allowPath(path),
+      farewell: () => (this.#hasTrees ? endTreesScript(this.#session) : ''),
     })
   }
 
@@ -141,6 +148,12 @@ class DiskGuard {
     const lines = await this.#look(visibleScript(this.#options.disks))
     this.#visibleNames = new Set(lines.flatMap(({ tag, text }) => (tag === 'v' ? [text] : [])))
     return { names: this.#visibleNames, standIns: this.#standIns }
+  }
+
+  /** Word that changes with every event of a device; null where none follows a write. */
+  async generation(): Promise<string | null> {
+    const lines = await this.supervised.lines(GENERATION_SCRIPT)
+    return lines.find(({ tag }) => tag === 's')?.text ?? null
   }
 
   async findDisks(): Promise<FoundDisk[]> {
@@ -178,16 +191,21 @@ class DiskGuard {
   }
 
   /** @param unresolved true when no guard finds the disks before the command runs */
-  #cellOf({ argv }: TargetCommand, needs: CellNeeds, unresolved: boolean, confinement: Confinement): CellText {
+  #cellOf({ argv, stdin }: TargetCommand, needs: CellNeeds, unresolved: boolean, confinement: Confinement): CellText {
     const { disks } = this.#options
-    return cellText({
+    const parts = {
       policy: confinement.devices,
       filtering: confinement.filtering,
       needs,
       root: this.#root,
       links: argv.some((word) => word.includes('/dev/disk/')),
       resolve: (unresolved ? quietResolveScript(disks) : '') + holdScript(disks),
-    })
+    }
+    const hidden = [STEP_FILES, this.#runsFolder ?? STEP_FILES]
+    if (!unresolved || !sharesTree({ argv, needs, hasInput: stdin !== undefined, hidden }, parts))
+      return cellText(parts)
+    this.#hasTrees = true
+    return sharedCellText(parts, this.#session)
   }
 
   #allowPath(path: string): void {

@@ -89,8 +89,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       throw error
     },
   )
-  const noGpt = await missingGptParser(host)
-  const noUdev = await missingUdev(host, root)
+  const [noGpt, noUdev] = await Promise.all([missingGptParser(host), missingUdev(host, root)])
   const isBuiltIn = options.installer === BUILT_IN
   if (noGpt !== null && !isBuiltIn) logger('warn', `${noGpt.message}; ${noGpt.remedy}`)
   options.signal?.throwIfAborted()
@@ -105,6 +104,7 @@ async function composeLocalTarget(options: LocalTargetOptions, scope: Scope): Pr
       disposable,
       confinement,
       shell,
+      facts: await host.facts(),
       clock,
       random,
       logger,

@@ -96,6 +96,7 @@ async function composeSshTarget(options: SshTargetOptions, scope: Scope): Promis
       disposable,
       confinement,
       shell,
+      facts: await host.facts(),
       clock,
       random,
       logger: options.logger,

@@ -7,7 +7,7 @@ import {
   type Logger,
   type Random,
 } from '../../base/runtime/index.js'
-import { LinkLost, type LoginShell } from './login-shell.js'
+import { LinkLost, PLAIN_SHELL, type LoginShell } from './login-shell.js'
 import { drainStream, lastWords } from './output-streams.js'
 import { readRecords, type Record } from './answer-records.js'
 import { GREETING, HELLO, RUNS, wrapScript } from './supervised-scripts.js'
@@ -18,11 +18,13 @@ import { ERRORS } from '../errors.js'
 export type Envelope = (script: Uint8Array) => Promise<{ line: string; stdin: Uint8Array }>
 
 /** Envelope for a user who already has the needed rights. */
-const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: 'exec /bin/sh', stdin: bytes })
+const PLAIN_ENVELOPE: Envelope = (bytes) => Promise.resolve({ line: PLAIN_SHELL, stdin: bytes })
 
 export interface ConversationOptions {
   shell: LoginShell
   envelope?: Envelope
+  /** Answer to the first script where another conversation with the target has it already. */
+  facts?: TargetFacts
   /** Folder of runs on the target; by default the first that the target can write, `/run/ironstage` if possible. */
   folder?: string
   /** Wait for a lost link, in milliseconds; ten minutes by default. */
@@ -84,7 +86,8 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options
-    const { signal } = options
+    const { signal, facts } = options
+    if (facts) this.#facts = Promise.resolve(facts)
     const close = () => this.#closing.abort(signal!.reason)
     if (signal?.aborted) close()
     else signal?.addEventListener('abort', close, { once: true, signal: this.#closing.signal })

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { startFailure, type Clock } from '../../base/runtime/index.js'
-import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
+import { LinkLost, PLAIN_SHELL, type LoginShell, type ShellChannel } from './login-shell.js'
+
+const SHELL = '/bin/sh'
 
 /**
  * A shell of this host. It gets `PATH` and `HOME` and nothing else of this process's environment.
@@ -11,7 +13,7 @@ import { LinkLost, type LoginShell, type ShellChannel } from './login-shell.js'
 export function localShell(
   clock: Clock,
   environment: Readonly<Record<string, string | undefined>>,
-  program: readonly [string, ...string[]] = ['/bin/sh'],
+  program: readonly [string, ...string[]] = [SHELL],
 ): LoginShell {
   const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME = '/' } = environment
   return {
@@ -20,7 +22,9 @@ export function localShell(
     open: async (line, { stdin, signal } = {}) => {
       signal?.throwIfAborted()
       const [command, ...more] = program
-      const child = spawn(command, [...more, '-c', line], { env: { PATH, HOME }, stdio: ['pipe', 'pipe', 'pipe'] })
+      // It is that shell already.
+      const words = command === SHELL && line === PLAIN_SHELL ? [] : ['-c', line]
+      const child = spawn(command, [...more, ...words], { env: { PATH, HOME }, stdio: ['pipe', 'pipe', 'pipe'] })
       const failure = startFailure(child)
       if (failure) await failure
       const hold = clock.hold('a command on this host')

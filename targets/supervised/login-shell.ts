@@ -1,6 +1,9 @@
 import { UserError } from '../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 
+/** Line that replaces the login shell, csh or fish too, by the shell that scripts are written for. */
+export const PLAIN_SHELL = 'exec /bin/sh'
+
 /**
  * Access to a real target: runs a command line in the login shell of its user, as `ssh HOST LINE` or `sh -c LINE` do.
  * Files and runs are scripts that are sent over it, so that a target on this host and one behind SSH differ in this

@@ -25,6 +25,8 @@ export interface SupervisedOptions extends ConversationOptions {
   prepare?: (command: TargetCommand) => PreparedCommand
   /** Called with every path before it is written or removed; throws for one that must not be. */
   allowPath?: (path: string) => void
+  /** Shell text that runs on the target when this is closed; empty where there is nothing to end. */
+  farewell?: () => string
 }
 
 /** Largest input inside the script that starts the command, in bytes; larger input is sent as a file. */
@@ -116,7 +118,7 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
 
   /** Removes the files of ended runs and closes the link. Running programs continue. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#forget().catch(() => {})
+    await this.#forget(this.#options.farewell?.()).catch(() => {})
     this.#conversation.close()
   }
 
@@ -175,12 +177,12 @@ export class SupervisedExecutor implements Executor, AsyncDisposable {
     })
   }
 
-  async #forget(): Promise<void> {
+  async #forget(farewell = ''): Promise<void> {
     await this.#forgetting
     const ids = this.#forgettable.splice(0)
-    if (ids.length === 0) return
+    if (ids.length === 0 && farewell === '') return
     await this.#conversation.ask(
-      () => forgetScript(ids),
+      () => `${farewell}\n${forgetScript(ids)}`,
       (record) => record.kind === 'line' && record.tag === 'k',
     )
   }

@@ -90,6 +90,7 @@ mkdir -p "$base/${RUNS}/.new"
 find "$base/${RUNS}" -mindepth 2 -maxdepth 2 -type f -name exit -mtime +6 2>/dev/null | while read -r old; do rm -rf "\${old%/exit}"; done
 find "$base" -maxdepth 2 ! -path "$base/${RUNS}/*" ! -path "$base/mnt/*" \\( -type f -name '*.ign' -o -name 'staged-*' -o -path '*/.new/*' -o -path '*/.read/*' -o -path '*/images/*' \\) -mtime +0 -exec rm -rf {} + 2>/dev/null
 find "$base/${RUNS}/.new" "$base/${RUNS}/.read" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} + 2>/dev/null
+find "$base/${RUNS}" -mindepth 1 -maxdepth 1 -name '.tree-*' -mmin +1 2>/dev/null | while read -r old; do rm -f "$old/holder" "$old/mounts" "$old/fstab"; rmdir "$old/root" "$old"; done 2>/dev/null
 find "$base/mnt" -mindepth 1 -maxdepth 1 -type d -mtime +0 -exec rmdir {} + 2>/dev/null
 printf 't %s\\nu %s\\np %s\\n' "$boot" "$(id -u)" "$base"`
 
@@ -104,7 +105,21 @@ commanded() { group=; read -r group since 2>/dev/null <"$d/group" && start_of "\
 grouped() { commanded || { [ -n "$group" ] && [ ! -e "/proc/\${group#-}" ] && kill -0 "$group" 2>/dev/null; }; }
 alive() { supervised || grouped; }
 nap() { sleep "$1" 2>/dev/null || sleep 1; }
+looks=0
+await_news() {
+  looks=$((looks + 1))
+  if [ "$looks" -le 10 ]; then nap 0.01; elif [ "$looks" -le 30 ]; then nap 0.05; else nap 0.2; fi
+}
 `
+
+/**
+ * Shell text for the script that starts a run: `await_news` then waits until the supervisor has news, or for a moment. Without
+ * news a follower has to look again and again, and each look takes a program that sleeps.
+ */
+const HEAR_NEWS = `exec 8<>"$p/news"
+  # A moment lasts longer after a while. It looks for the script, which may be killed.
+  ( n=0; while kill -0 $$; do [ "$n" -ge 10 ] && nap 0.2 || nap 0.1; n=$((n + 1)); echo >&8; done ) >/dev/null 2>&1 &
+  await_news() { read -r news <&8; }`
 
 export interface StartParts {
   id: string
@@ -136,6 +151,9 @@ base=\${d%/${RUNS}/*}
 cd /
 trap '' HUP
 mkdir "$d" 2>/dev/null || { rm -rf "$p"; exit 0; }
+# Open for reading too: nothing waits for a follower, and nothing ends with it.
+command exec 9<>"$p/news" || exec 9>/dev/null
+news() { echo >&9; }
 ${RUN_FUNCTIONS}
 # One write each, which readers see whole or not at all: they take an empty file for none.
 keep() { printf '%s\\n' "$2" >"$d/$1"; }
@@ -143,8 +161,8 @@ keep() { printf '%s\\n' "$2" >"$d/$1"; }
 : >"$d/err"
 start_of $$
 keep pid "$$ $start"
-refuse() { keep refused "$1"; keep exit 126; rm -rf "$p"; exit 0; }
-mkfifo "$p/out" "$p/err"${cell === null ? '' : ' "$d/cell"'} || refuse 'a pipe could not be made'
+news
+refuse() { keep refused "$1"; keep exit 126; news; rm -rf "$p"; exit 0; }
 ${guard ?? ''}
 ${cell?.open ?? ''}
 ${secrets.map((path, n) => `set -- $(ls -di ${shellWord(path)} 2>/dev/null); secret${n}=\${1:-none}`).join('\n')}
@@ -153,7 +171,7 @@ set -- ${shellLine(argv)}
 leader=
 command -v setsid >/dev/null 2>&1 && leader=setsid
 (
-  exec <"$p/in" >"$p/out" 2>"$p/err"
+  exec <"$p/in" >"$p/out" 2>"$p/err" 9>&-
   command -v "$1" >/dev/null 2>&1 || { printf '%s: command not found\\n' "$1" >&2; ${cell === null ? '' : 'echo ok >&4; '}exit 127; }
   trap - HUP
   ${cell?.enter ?? 'exec $leader "$@"'}
@@ -163,10 +181,13 @@ start_of "$child" || start=ended
 begun=$start
 ${cell === null ? '' : `${cell.watch}\n[ -z "$cell" ] || { wait "$child"; ${cell.close}\nrefuse "it could not be confined: $cell"; }`}
 if [ -n "$leader" ]; then keep group "-$child $begun"; else keep group "$child $begun"; fi
+news
 wait "$child"
 code=$?
 ${cell === null ? DRAINED : `${cell.close}\nwait "$writers_out" "$writers_err"`}
 keep exit "$code"
+news
+exec 9>&-
 rm -rf "$p"
 ${cell?.after ?? ''}
 ${after ?? ''}
@@ -181,7 +202,7 @@ ${secrets.map((path, n) => removal(`secret${n}`, shellWord(path))).join('\n')}
 const WRITER = `
 writer() {
   # The end of the cell's pipe shows that the cell has ended, and a disk stays open no longer than it must.
-  exec 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 2>/dev/null
+  exec 3<&- 4>&- 5<&- 6<&- 7<&- 8<&- 9<&- 2>/dev/null
   ulimit -f ${OUTPUT_LIMITS.output / 512} 2>/dev/null
   cat <"$p/$1" >"$d/$1" && return
   if [ "$(($(wc -c <"$d/$1")))" -ge ${OUTPUT_LIMITS.output} ]; then keep flood limit; else keep flood room; fi
@@ -227,7 +248,7 @@ export function startScript(parts: StartParts, nonce: string): string {
 d=$base/${RUNS}/${shellWord(id)}
 if [ ! -d "$d" ]; then
   p=$base/${RUNS}/.new/${shellWord(`${id}.${nonce}`)}
-  mkdir -p "$p" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
+  mkdir -p "$p" && mkfifo "$p/news" "$p/out" "$p/err" "$p/cell" || { printf 'f %s\\n' "a folder for the run could not be made in $base"; exit 0; }
   ${input}
   {
 ${printfCommands(program)}
@@ -236,6 +257,7 @@ ${printfCommands(program)}
   if [ "$(($(wc -c <"$p/run")))" -ne ${program.length} ] || ${differs}; then
     rm -rf "$p"; printf 'f %s\\n' "there is no room for the run in $base"; exit 0
   fi
+  ${HEAR_NEWS}
   sent=
   if [ -d /run/systemd/system ] && [ "$(id -u)" = 0 ] && command -v systemd-run >/dev/null 2>&1; then
     systemd-run --quiet --collect --no-block --unit=${shellWord(`ironstage-${id}-${nonce}`)} --property=KillMode=process \\
@@ -244,13 +266,13 @@ ${printfCommands(program)}
   fi
   if [ -z "$sent" ]; then
     if command -v setsid >/dev/null 2>&1; then
-      ( setsid sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 & )
+      ( setsid sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 8>&- & )
     else
-      ( trap '' HUP; sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 & )
+      ( trap '' HUP; sh "$p/run" "$p" "$d" </dev/null >/dev/null 2>&1 8>&- & )
     fi
   fi
   i=0
-  while [ ! -d "$d" ] && [ "$i" -lt 2000 ]; do nap 0.005; i=$((i + 1)); done
+  while [ ! -d "$d" ] && [ "$i" -lt 150 ]; do await_news; i=$((i + 1)); done
   [ -d "$d" ] || { printf 'f %s\\n' 'the run did not start'; exit 0; }
 fi
 ${followScript(0, 0)}`
@@ -268,9 +290,8 @@ ${followScript(stdout, stderr)}`
  * the supervisor ended without an exit code. A `.` every second or so lets the script notice that its reader is gone.
  */
 const followScript = (stdout: number, stderr: number): string => `
-# Few programs in a turn of this loop: it turns many times for every command.
 printf 'r\\n'
-o=${stdout} e=${stderr} i=0 quiet=0 missing=0 begun=
+o=${stdout} e=${stderr} quiet=0 missing=0 begun=
 tell() {
   n=$(($(wc -c <"$d/$2") - $3))
   [ "$n" -gt 0 ] || { n=0; return 1; }
@@ -300,10 +321,10 @@ while :; do
     printf 'x %s\\n' "$code"
     break
   fi
-  if [ -n "$more" ]; then i=0 quiet=0; continue; fi
+  if [ -n "$more" ]; then quiet=0; continue; fi
   [ "$end" != gone ] || { printf 'g\\n'; break; }
-  i=$((i + 1)) quiet=$((quiet + 1))
-  if [ "$i" -le 10 ]; then nap 0.01; elif [ "$i" -le 30 ]; then nap 0.05; else nap 0.2; fi
+  quiet=$((quiet + 1))
+  await_news
   [ $((quiet % 5)) -ne 0 ] || printf '.\\n'
 done`
 
@@ -315,6 +336,10 @@ printf 'k\\n'`
 
 /** Removes the files of ended runs and of incomplete starts; prints `k`. */
 export const forgetScript = (ids: readonly string[]): string => `
-forget() { [ ! -s "$base/${RUNS}/$1/exit" ] || rm -rf "$base/${RUNS}/$1"; rm -rf "$base/${RUNS}/.new/$1".*; }
-${ids.map((id) => `forget ${shellWord(id)}`).join('\n')}
+set --
+for id in ${shellLine(ids)}; do
+  [ ! -s "$base/${RUNS}/$id/exit" ] || set -- "$@" "$base/${RUNS}/$id"
+  for half in "$base/${RUNS}/.new/$id".*; do [ ! -e "$half" ] || set -- "$@" "$half"; done
+done
+[ "$#" = 0 ] || rm -rf "$@"
 printf 'k\\n'`

@@ -6,6 +6,7 @@ import { DISK, realInstaller } from '../real/coreos-installer.js'
 import { largeImage } from '../real/large-image.js'
 import { beside, localTools } from '../real/local-host.js'
 import { succeeds } from '../real/peers.js'
+import { confinedCommands } from './confined-command.js'
 import { childrenOf, clock, median, pssOf, timed, type Measured } from './measure.js'
 
 const IMAGE = 256
@@ -70,6 +71,7 @@ export async function localTarget(): Promise<Measured[]> {
         unit: 'MiB',
         runs: 1,
       },
+      ...(await confinedCommands(folder)),
     ]
   } finally {
     await rm(folder, { recursive: true, force: true })

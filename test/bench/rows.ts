@@ -76,6 +76,8 @@ export const ROWS = {
     'local target, the installer in it',
     'local target, all but the installer',
     'memory of a local installation, at most',
+    'confining a command that reads',
+    'confining a command in a cell of its own',
   ],
   lab: ['40 rehearsed hosts, 8 at once', 'memory of these, at most', 'image of 256 MiB through SSH to a host'],
   ignition: ['an Ignition config of 100 KB validated', 'a config embedded in an ISO in place, beside its I/O'],

@@ -92,16 +92,16 @@ describe('bmh explain says which disk the system comes on, and why, of a host', 
     expect(stderr).toBe('')
     expect(stdout).toContain('note: the system comes on ')
     expect(stdout).toContain(note)
-    expect(stdout).not.toContain('does not get through')
+    expect(stdout).not.toContain('does not reach its final state')
     expect(code).toBe(0)
   })
 
-  test('whose HardwareData has no such disk: it does not get through, and the note says what there is', async () => {
+  test('whose HardwareData has no such disk: it does not reach its final state, and the note says what there is', async () => {
     const { code, stdout } = await explained(
       host({ spec: 'rootDeviceHints: {serialNumber: NOT-THERE}', more: HARDWARE_DATA }),
     )
     expect(stdout).toContain('note: no disk of the machine fits serialNumber NOT-THERE: it has nvme0n1, sda')
-    expect(stdout).toContain('lab/one does not get through')
+    expect(stdout).toContain('lab/one does not reach its final state')
     expect(code).toBe(1)
   })
 })

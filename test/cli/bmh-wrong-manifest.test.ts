@@ -6,11 +6,27 @@ const NOT_YAML = 'document 1 (line 2 col 4): this is not YAML: Nested mappings a
 
 describe('a manifest that is wrong', () => {
   const wrong = (spec: string) => host(spec)
+  const notBase64 = 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  value: hush!\n'
   test.each<[string, string, string]>([
+    [
+      'a value of a Secret, whose line is not shown',
+      notBase64,
+      'document 1, data.value (line 5 col 3): it is not base64; plain text belongs into stringData\n',
+    ],
+    [
+      'a value of a Secret that has two kinds',
+      notBase64.replace('kind: Secret', 'kind: BareMetalHost\nkind: Secret'),
+      'document 1, data.value (line 6 col 3): it is not base64; plain text belongs into stringData\n',
+    ],
+    [
+      'an address with an account, whose line is not shown',
+      wrong('').replace('redfish-virtualmedia://', 'redfsh://root:hush@'),
+      "document 1, spec.bmc.address (line 6 col 9): Unknown BMC type 'redfsh' for address redfsh://******@10.0.0.5/redfish/v1/Systems/1\n",
+    ],
     [
       'unknown field',
       wrong('  onlien: true'),
-      'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"; did you mean online?',
+      'document 1, spec.onlien (line 8 col 3): strict decoding error: unknown field "spec.onlien"; did you mean online?\n    |   onlien: true\n    |   ^\n',
     ],
     [
       'wrong type',
@@ -65,6 +81,11 @@ describe('a manifest that is wrong', () => {
     ['YAML', 'kind: BareMetalHost\n  a: b\n', 'document 1 (line 1 col 7): this is not YAML'],
     ['YAML, whose line is shown', 'a: 1\nb: c: d\n', `${NOT_YAML}\n    | b: c: d\n    |    ^\n`],
     ['YAML of a Secret, whose line is not shown', 'kind: Secret\nb: c: hush\n', `${NOT_YAML}\n`],
+    [
+      'an alias for nothing',
+      'kind: *x\n',
+      'document 1 (line 1 col 1): it has the alias *x and no anchor &x before it\n',
+    ],
     ['nothing', '# nothing\n', 'there is no BareMetalHost in it; name a file with an object of this kind'],
     [
       'a kind that is mistyped',
@@ -86,6 +107,7 @@ describe('a manifest that is wrong', () => {
     expect(await run.ended).toBe(1)
     expect(run.stdout).toBe('')
     expect(run.stderr).toContain(`standard input: ${expected}`)
+    expect(run.stderr).not.toContain('hush')
   })
 
   const beside = (kind: string, spec: string) =>
@@ -120,7 +142,7 @@ describe('a manifest that is wrong', () => {
     const run = command(['bmh', 'explain', '-'], { stdin })
     expect(await run.ended).toBe(0)
     expect(run.stderr).toMatch(
-      /^standard input: note: document 1 \(line \d+ col 3\): the key online is there twice: kubectl sends the last one alone$/m,
+      /^standard input: note: document 1 \(line \d+ col 3\): the key online is there twice: kubectl sends only the last one$/m,
     )
   })
 
@@ -149,7 +171,7 @@ describe('a manifest that is wrong', () => {
     expect(run.stderr).toBe('')
     expect(run.stdout).toContain(`registering: `)
     expect(run.stdout).toContain(`  Validation error with BMC credentials: ${error}`)
-    expect(run.stdout).toContain('metal3/h does not get through.')
+    expect(run.stdout).toContain('metal3/h does not reach its final state.')
   })
 
   test('and a file that is missing is wrong usage', async () => {

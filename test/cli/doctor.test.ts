@@ -47,7 +47,7 @@ test('without a folder for temporary files nothing works, and doctor says what t
   expect({ code, works }).toEqual({ code: 1, works: false })
   expect(checks.get('temporary files')).toMatchObject({
     ok: false,
-    remedy: 'set TMPDIR to a folder that can be written and has room',
+    remedy: 'set TMPDIR to a writable folder with free space',
   })
 })
 

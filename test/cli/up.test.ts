@@ -36,7 +36,7 @@ describe('ironstage up', () => {
   test('--begin provide brings nodes to available by themselves, and says how many came there', async () => {
     const up = command(['up', '--port', '0', '--nodes', '2', '--begin', 'provide'])
     const [, url] = await up.printed(/ready at (\S+)/)
-    await up.printed(/^provide: 2 of 2 nodes came through$/m)
+    await up.printed(/^provide: 2 of 2 nodes succeeded$/m)
     expect(await nodesAt(url!)).toMatchObject([{ provision_state: 'available' }, { provision_state: 'available' }])
     const activity = (await (await fetch(`${url}/_lab/activity`)).json()) as {
       goal: string | null
@@ -55,7 +55,7 @@ describe('ironstage up', () => {
     const faults = join(dir, 'faults.yaml')
     await writeFile(faults, '- match: { node: node-1 }\n  effect: { kind: bmc-dark, for: 10h }\n')
     const first = command(['up', '--port', '0', '--nodes', '2', '--state-dir', join(dir, 'state'), '--begin', 'manage'])
-    await first.printed(/^manage: 2 of 2 nodes came through$/m)
+    await first.printed(/^manage: 2 of 2 nodes succeeded$/m)
     first.stop()
     expect(await first.ended).toBe(0)
     const again = ['up', '--port', '0', '--nodes', '2', '--state-dir', join(dir, 'state'), '--speed', '600']
@@ -63,7 +63,7 @@ describe('ironstage up', () => {
     const [, url] = await up.printed(/ready at (\S+)/)
     const { points } = (await (await fetch(`${url}/_lab/activity`)).json()) as { points: { states: object }[] }
     expect(Object.values(points[0]!.states).reduce((sum, count) => sum + Number(count), 0)).toBe(2)
-    await up.printed(/^inspect: 1 of 2 nodes came through$/m)
+    await up.printed(/^inspect: 1 of 2 nodes succeeded$/m)
     up.stop()
     expect(await up.ended).toBe(0)
   })

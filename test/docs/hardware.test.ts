@@ -56,17 +56,31 @@ describe('docs/hardware.md', () => {
 
 describe('a hardware file is refused', () => {
   test.each([
-    ['that is not YAML', 'cpus: [', /is not YAML/],
+    ['that is not YAML', 'cpus: [', /hardware\.yaml: this is not YAML: .*, in line 1: cpus: \[$/],
+    ['with an alias for nothing', 'cpus: *x', /hardware\.yaml has the alias \*x and no anchor &x before it$/],
+    [
+      'of two documents',
+      'cpus: 3\n---\ncpus: 4\n',
+      /hardware\.yaml: there are several YAML documents, not one, in line 2: ---$/,
+    ],
     ['that is empty', '', /it must be object/],
-    ['with an unknown key', 'cpu: 3', /it has an unknown key "cpu"/],
-    ['with an unknown key of an entry', 'machines: [{ disk: [] }]', /machines\.0 has an unknown key "disk"/],
-    ['with a value that does not exist', 'firmware: efi', /firmware must be .*: uefi, bios/],
-    ['with a size without meaning', 'disks: [{ size: big }]', /disks\.0\.size must match/],
-    ['with keys beside machines', 'cpus: 3\nmachines: [{}]', /cpus stands beside machines/],
+    ['with an unknown key', 'cpus: 3\ncpu: 3', /it has an unknown key "cpu", in line 2: cpu: 3$/],
+    [
+      'with an unknown key of an entry',
+      'machines: [{ disk: [] }]',
+      /machines\.0 has an unknown key "disk", in line 1: /,
+    ],
+    ['with a value that does not exist', 'firmware: efi', /firmware must be .*: uefi, bios, in line 1: firmware: efi$/],
+    [
+      'with a size without meaning',
+      'disks:\n  - size: 1GiB\n  - size: big\n',
+      /disks\.1\.size must match .*, in line 3: - size: big$/,
+    ],
+    ['with keys beside machines', 'cpus: 3\nmachines: [{}]', /cpus stands beside machines: .*, in line 1: cpus: 3$/],
     [
       'that gives several machines one MAC address',
       "machines: [{ count: 2, nics: [{ mac: '52:54:00:00:00:01' }] }]",
-      /machines\.0 gives 2 machines the same nics\.0\.mac/,
+      /machines\.0 gives 2 machines the same nics\.0\.mac .*, in line 1: machines: /,
     ],
     [
       'that expands without end',

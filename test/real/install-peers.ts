@@ -40,6 +40,7 @@ const DEBIAN = {
   bwrap: 'bubblewrap',
   keyctl: 'keyutils',
   podman: 'podman',
+  'qemu-aarch64-static': 'qemu-user-static',
   wget: 'wget',
 }
 

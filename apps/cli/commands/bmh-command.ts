@@ -79,7 +79,7 @@ function explanationText({ name, file, document, bmcAddress, notes, states, ok }
       '',
       `${state}: ${why}`,
       ...calls.filter((call) => !call.known).flatMap(callLines),
-      ...(known > 0 ? [`  (and ${known} of the reads above again, as before everything it does)`] : []),
+      ...(known > 0 ? [`  (and ${known} of the reads above again, as in every pass of the operator)`] : []),
       ...(error === null ? [] : [`  ${error}`]),
     ]
   })
@@ -88,7 +88,7 @@ function explanationText({ name, file, document, bmcAddress, notes, states, ok }
     ...notes.map((note) => `  note: ${note}`),
     ...shown,
     '',
-    ...(ok ? [] : [`${name} does not get through.`]),
+    ...(ok ? [] : [`${name} does not reach its final state.`]),
   ]
 }
 

@@ -89,7 +89,7 @@ async function localChecks({ variables }: Environment): Promise<HealthCheck[]> {
         name: 'Linux',
         ok: false,
         found: `this is ${process.platform}`,
-        remedy: 'use simulated machines here, and a Linux for disks and for machines behind SSH',
+        remedy: 'use simulated machines here; disks and machines behind SSH need Linux',
       },
     ]
   const clock = systemClock()
@@ -127,7 +127,7 @@ async function temporaryFolderCheck(): Promise<HealthCheck> {
       name,
       ok: false,
       found: (error as Error).message,
-      remedy: 'set TMPDIR to a folder that can be written and has room',
+      remedy: 'set TMPDIR to a writable folder with free space',
     }
   }
 }
@@ -145,7 +145,7 @@ async function openFilesCheck(): Promise<HealthCheck> {
 /** The first folder on the way to the cache that exists has to be writable. */
 async function cacheCheck(folder: string | null): Promise<HealthCheck> {
   const name = 'image cache'
-  const remedy = 'set XDG_CACHE_HOME to a folder that can be written'
+  const remedy = 'set XDG_CACHE_HOME to a writable folder'
   if (folder === null) return { name, ok: false, found: 'there is no home folder', remedy }
   let existing = folder
   while (!(await stat(existing).catch(() => null)) && existing !== dirname(existing)) existing = dirname(existing)

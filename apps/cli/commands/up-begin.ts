@@ -78,7 +78,7 @@ export async function beginLife(
       } catch (error) {
         // Ironic's own error stands in the node's line; anything else has no other place.
         if (!(error instanceof UserError) && !signal.aborted)
-          logger('warn', `a node does not go on by itself: ${errorChain(error).join(': ')}`, { node: uuid })
+          logger('warn', `--begin cannot continue with a node: ${errorChain(error).join(': ')}`, { node: uuid })
       }
   }
   await Promise.all(Array.from({ length: MAX_BEGUN_NODES }, work))

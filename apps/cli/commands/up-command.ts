@@ -179,7 +179,7 @@ async function beginNodes(
   if (begin === undefined) return
   const { reached, nodes } = await beginLife(served, begin, { logger, signal })
   if (!signal.aborted)
-    say({ event: 'begun', verb: begin, reached, nodes }, `${begin}: ${reached} of ${nodes} nodes came through`)
+    say({ event: 'begun', verb: begin, reached, nodes }, `${begin}: ${reached} of ${nodes} nodes succeeded`)
 }
 
 /** The lab that the options describe. */

@@ -100,7 +100,7 @@ function addIsoNetwork(root: Command, onIso: AddIsoCommand): void {
       .command('embed')
       .description('embed NetworkManager keyfiles')
       .addOption(repeatableOption(...KEYFILE).makeOptionMandatory())
-      .option('-f, --force', 'replace settings that are there')
+      .option('-f, --force', 'replace existing settings')
       .option(...OUTPUT),
     (iso) => iso.networkEmbed,
   )

@@ -62,7 +62,7 @@ export const RELEASE_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'machine-os build DIR',
-    description: 'fill the folder that the container image is made of',
+    description: 'fill the folder from which the container image is built',
     operands: { DIR: 'folder to fill' },
     options: takes.MACHINE_OS_BUILD_OPTIONS,
     required: ['stream'],

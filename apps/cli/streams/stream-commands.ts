@@ -48,7 +48,7 @@ export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'stream diff STREAM OTHER',
-    description: 'show the differences of two copies of a stream',
+    description: 'show the differences between two copies of a stream',
     operands: { STREAM, OTHER: 'the other copy' },
     options: takes.STREAM_DIFF_OPTIONS,
     load: async () => {
@@ -79,7 +79,7 @@ export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'stream serve DIR',
-    description: 'serve streams and their files over HTTP, with ranges',
+    description: 'serve streams and their files over HTTP, with range requests',
     operands: { DIR: 'streams/NAME.json, dependencies/rhcos/stream-X.Y.json, and files by their original paths' },
     options: takes.STREAM_SERVE_OPTIONS,
     load: async () => {
@@ -89,7 +89,7 @@ export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'download',
-    description: 'fetch files of CoreOS, checked by digest and signature',
+    description: 'fetch CoreOS files, verified by digest and signature',
     options: takes.DOWNLOAD_OPTIONS,
     descriptions: { stream: 'name, URL or file of the stream (default: stable)' },
     load: async () => {
@@ -99,7 +99,7 @@ export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
   }),
   defineCommand({
     usage: 'images make',
-    description: 'make small images of a version of CoreOS: live ISO, files for PXE, disk image, stream.json',
+    description: 'make small images of a CoreOS version: live ISO, files for PXE, disk image, stream.json',
     options: takes.IMAGES_MAKE_OPTIONS,
     required: ['version'],
     descriptions: {

@@ -243,7 +243,7 @@ export const HOSTS_SCHEMA = {
         'max-failures': {
           type: 'integer',
           minimum: 1,
-          description: 'number of failed hosts after which no other is started',
+          description: 'number of failed hosts after which no further host is started',
         },
         canary: { ...hostsTextSchema, description: 'host that goes first, alone' },
       },

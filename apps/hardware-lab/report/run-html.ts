@@ -25,7 +25,7 @@ export function reportHtml(report: RunReport, consoles: Readonly<Record<string, 
   const changes = report.changes.map(({ host, kind, text }) => markup`<li><b>${host}</b>: ${kind}: ${text}</li>`)
   const both = report.both_ways
   const hosts = failedFirst(report.hosts)
-  const body = markup`<h1>${title} ${htmlBadge(`${well} of ${report.hosts.length} well`, report.ok ? 'good' : 'bad')}</h1>
+  const body = markup`<h1>${title} ${htmlBadge(`${well} of ${report.hosts.length} ok`, report.ok ? 'good' : 'bad')}</h1>
 <p class="soft">${report.file}, ${report.started_at}, ${elapsedText(report.seconds * 1000)}${report.through_ironic && `, through the Ironic at ${report.through_ironic}`}</p>
 ${changes.length > 0 && markup`<h2>Compared with ${report.compared_with}</h2><ul>${changes}</ul>`}
 ${
@@ -96,7 +96,7 @@ function stageBars({ stages, outcome }: HostRunReport, began: number, length: nu
     const tone = status === 'failed' ? 'bad' : stage === 'steps' || stage === 'deploy' ? 'good' : 'work'
     bars.push({ from, to: at, tone, title: `${stage}: ${status}, ${elapsedText(seconds * 1000)}` })
   }
-  fillGap(length, ran.length === 0 ? 'not begun' : outcome === 'running' ? 'stopped' : 'ended')
+  fillGap(length, ran.length === 0 ? 'not started' : outcome === 'running' ? 'stopped' : 'ended')
   return bars
 }
 

@@ -14,7 +14,8 @@ export interface YamlProblem {
   readonly shown: readonly string[]
 }
 
-const SECRET_WORDS = /pass(word|phrase)|secret|token|credential|private.?key/i
+/** A word beside which a password may stand, or an address with an account. A `credentialsName` names a Secret. */
+const SECRET_SIGNS = /pass(w(or)?d|phrase)|secret|token|signature|credential(?!s?Name)|private.?key|:\/\/\S*@/i
 
 /** A longer line is shown from here on, since the mark is to stay on the screen. */
 const MAX_SHOWN = 100
@@ -41,8 +42,18 @@ export function wrongLine(text: string, place: { line: number; col: number }): W
   const from = Math.max(1, col - MAX_SHOWN + 1)
   const end = from - 1 + MAX_SHOWN
   // The line and the two before it.
-  const isSecret = SECRET_WORDS.test(lines.slice(Math.max(0, line - 3), line).join(' '))
+  const isSecret = SECRET_SIGNS.test(lines.slice(Math.max(0, line - 3), line).join(' '))
   return { line, col, from, text: isSecret ? null : whole.slice(from - 1, end), isCut: whole.length > end }
+}
+
+/** The line, and a mark below its column; empty where the line is not shown. */
+export const markedLine = ({ text, col, from }: WrongLine): string[] =>
+  text === null ? [] : [text, `${' '.repeat(col - from)}^`]
+
+/** Ends a sentence: `, in line 7: times: often`. The text of a line that may hold a password is left out. */
+export function wrongLineClause(whole: string, place: { line: number; col: number }): string {
+  const { line, text, isCut } = wrongLine(whole, place)
+  return `, in line ${line}${text === null ? '' : `: ${text.trim()}${isCut ? '...' : ''}`}`
 }
 
 /** Puts an error of the YAML parser into words. */
@@ -51,10 +62,11 @@ export function yamlProblem(text: string, { message, pos: [offset] }: YamlError)
   const found = wrongLine(text, { line: before.length, col: before.at(-1)!.length + 1 })
   // With `prettyErrors` the parser adds the place, and the lines there.
   const reason = message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '')
+  const isSeveral = reason.startsWith('Source contains multiple documents')
   return {
     line: found.line,
     col: found.col,
-    message: `this is not YAML: ${reason}`,
-    shown: found.text === null ? [] : [found.text, `${' '.repeat(found.col - found.from)}^`],
+    message: isSeveral ? 'there are several YAML documents, not one' : `this is not YAML: ${reason}`,
+    shown: markedLine(found),
   }
 }

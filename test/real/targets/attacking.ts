@@ -5,15 +5,20 @@ import type { Executor } from '../../../targets/index.js'
 import { COMMAND_ATTACKS, SHELL_ATTACKS, type Attack } from './attacks.js'
 import type { AttackedHost } from './attacked-host.js'
 
-/** Which attacks got what they must not have, by name. */
+/**
+ * Attacks that got what they must not have, by name.
+ *
+ * @param shell program that runs them
+ */
 export async function attacked(
   executor: Executor,
   host: AttackedHost,
   named: string,
   attacks: readonly Attack[] = SHELL_ATTACKS,
+  shell = 'sh',
 ): Promise<string[]> {
   const script = await host.script(named, attacks)
-  const { stdout, stderr, exit } = await runToEnd(executor, ['sh', script], { effect: 'reads' })
+  const { stdout, stderr, exit } = await runToEnd(executor, [shell, script], { effect: 'reads' })
   expect([stdout.split('\n').at(-2), exit], stdout + stderr).toEqual(['all done', { kind: 'exited', code: 0 }])
   return [...new Set([...stdout.matchAll(/^(\d+) GOT/gm)].map(([, n]) => attacks[Number(n) - 100]!.name))]
 }

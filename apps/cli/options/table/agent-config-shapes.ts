@@ -57,7 +57,7 @@ export const AGENT_CONFIG_SHAPES = {
   },
   'registries-conf': {
     value: 'FILE',
-    description: 'registries.conf for the live system, as for mirrors [REGISTRIES_CONF_PATH]',
+    description: 'registries.conf for the live system, for example with mirrors [REGISTRIES_CONF_PATH]',
     schema: OPTION_TEXT_SCHEMA,
   },
   'ca-bundle': {
@@ -67,17 +67,17 @@ export const AGENT_CONFIG_SHAPES = {
   },
   'vlan-interfaces': {
     value: 'always|never|auto',
-    description: 'VLANs for inspection: auto is on unless there are --keyfile [IRONIC_AGENT_VLAN_INTERFACES]',
+    description: 'VLANs for inspection: auto is on unless --keyfile is given [IRONIC_AGENT_VLAN_INTERFACES]',
     schema: { type: 'string', enum: ['always', 'never', 'auto'] },
   },
   'ip-options': {
     value: 'ARGS',
-    description: 'kernel arguments of the network for the installed system, as ip=dhcp6 [IP_OPTIONS]',
+    description: 'network settings of the installed system as kernel arguments, such as ip=dhcp6 [IP_OPTIONS]',
     schema: OPTION_TEXT_SCHEMA,
   },
   'copy-network': {
     value: 'yes|no',
-    description: 'whether install_coreos copies network settings (default: if there are --keyfile)',
+    description: 'have install_coreos copy network settings (default: yes if --keyfile is given)',
     schema: { type: 'string', enum: ['yes', 'no'] },
   },
   hostname: { value: 'NAME', description: 'host name of the machine when DHCP gives none', schema: OPTION_TEXT_SCHEMA },

@@ -29,7 +29,7 @@ export const AGENT_SHAPES = {
     value: 'HOST:PORT',
     example: '127.0.0.1:9999',
     description:
-      'address that the agent listens on; port 0 picks a free one (default: as its options say, else 127.0.0.1:0)',
+      'address that the agent listens on; port 0 picks a free one (default: as the agent options say, else 127.0.0.1:0)',
     schema: { type: 'string', pattern: '^(\\[[0-9a-fA-F:]+\\]|[^:\\s]+):[0-9]{1,5}$' },
   },
   'kernel-params': {
@@ -53,7 +53,7 @@ export const AGENT_SHAPES = {
   },
   'token-file': {
     value: 'FILE',
-    description: 'file with the token of --token, which others can read on a command line',
+    description: 'file with the token of a standalone agent; other users can read a token on the command line',
     schema: OPTION_TEXT_SCHEMA,
   },
 } as const satisfies Record<string, CommandOptionShape>

@@ -45,7 +45,7 @@ export const CONTROL_SHAPES = {
   probability: {
     value: 'P',
     example: '0.1',
-    description: 'probability that it strikes, from the seed of the lab (default: 1)',
+    description: 'probability that it strikes, decided by the seed of the lab (default: 1)',
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
   },
   label: { value: 'TEXT', description: 'any text, to lift several faults at once', schema: OPTION_TEXT_SCHEMA },
@@ -71,7 +71,7 @@ export const CONTROL_SHAPES = {
   route: {
     value: 'ROUTE',
     example: 'PATCH /v1/nodes/:id',
-    description: 'exchanges of this route',
+    description: 'only exchanges of this route',
     schema: OPTION_TEXT_SCHEMA,
   },
   last: {

@@ -11,7 +11,7 @@ export const IMAGE_CACHE_SHAPES = {
     value: 'fetched|zstd|raw',
     description:
       'store cached images as fetched, recompressed to zstd, which installs faster, or decompressed, which installs fastest ' +
-      'and takes most room (default: fetched)',
+      'and takes the most space (default: fetched)',
     schema: { type: 'string', enum: ['fetched', 'zstd', 'raw'] },
   },
   'cache-size': {
@@ -32,7 +32,7 @@ export const IMAGE_CACHE_SHAPES = {
   'image-key': {
     value: 'FILE',
     description:
-      'OpenPGP key, armoured, to accept image signatures from, besides those of Fedora and Red Hat; may be repeated',
+      'armoured OpenPGP key whose image signatures are accepted, besides those of Fedora and Red Hat; may be repeated',
     schema: OPTION_TEXTS_SCHEMA,
   },
 } as const satisfies Record<string, CommandOptionShape>

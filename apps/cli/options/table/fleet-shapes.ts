@@ -115,7 +115,7 @@ export const FLEET_SHAPES = {
   'power-time': {
     value: 'TIME',
     example: '3s',
-    description: 'time for a power change by a BMC (default: none)',
+    description: 'time that a BMC takes to change the power (default: none)',
     schema: { type: 'string', pattern: DURATION_PATTERN },
   },
 } as const satisfies Record<string, CommandOptionShape>

@@ -4,7 +4,7 @@ import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape 
 export const HARDWARE_LAB_SHAPES = {
   only: {
     value: 'LABEL',
-    description: 'hosts with this name or label; may be repeated',
+    description: 'run only hosts with this name or label; may be repeated',
     schema: OPTION_TEXTS_SCHEMA,
   },
   parallel: {
@@ -16,7 +16,7 @@ export const HARDWARE_LAB_SHAPES = {
   'max-failures': {
     value: 'N',
     example: '3',
-    description: 'number of failed hosts after which no other is started (default: no limit)',
+    description: 'number of failed hosts after which no further host is started (default: no limit)',
     schema: { type: 'integer', minimum: 1 },
   },
   resume: { description: 'resume the run in the state folder', schema: FLAG },
@@ -24,7 +24,8 @@ export const HARDWARE_LAB_SHAPES = {
   'through-ironic': {
     value: 'URL',
     example: 'http://ironic.example.org:6385',
-    description: 'install the hosts through this Ironic: register, inspect, clean, deploy; env takes OS_ENDPOINT',
+    description:
+      'install the hosts through this Ironic: register, inspect, clean, deploy; env takes the URL from OS_ENDPOINT',
     schema: { type: 'string', pattern: '^(env$|https?://.)' },
   },
   'serve-image': {

@@ -30,14 +30,14 @@ export const SERVER_SHAPES = {
   'redfish-port': {
     value: 'PORT',
     example: '8000',
-    description: 'serve the BMCs of the machines by Redfish on this port of 127.0.0.1; 0 picks a free one',
+    description: 'serve the BMCs of the machines over Redfish on this port of 127.0.0.1; 0 picks a free one',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   'ipmi-port': {
     value: 'PORT',
     example: '6230',
     description:
-      'serve the BMCs of the machines by IPMI too: machine-1 on this UDP port, the next ones on those after it; 0 picks free ones',
+      'serve the BMCs of the machines over IPMI: machine-1 on this UDP port, the next machines on the ports after it; 0 picks free ones',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
   'ironic-release': {
@@ -60,14 +60,14 @@ export const SERVER_SHAPES = {
   },
   'bmc-password-file': {
     value: 'FILE',
-    description: 'file with the password of --bmc-password, which others can read on a command line',
+    description: 'file with the password of the BMCs; other users can read a password on the command line',
     schema: OPTION_TEXT_SCHEMA,
   },
   'discover-port': {
     flag: 'port',
     value: 'PORT',
     example: '8443',
-    description: 'port to try at addresses that name none; may be repeated (default: 443, 80 and 8000)',
+    description: 'port to try at addresses without a port; may be repeated (default: 443, 80 and 8000)',
     schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 65535 } },
   },
   'state-dir': {
@@ -95,5 +95,5 @@ export const SERVER_SHAPES = {
     description: 'stop when standard input closes, for example when the parent process exits',
     schema: FLAG,
   },
-  json: { description: 'print one JSON object a line, for programs', schema: FLAG },
+  json: { description: 'print one JSON object per line, for programs', schema: FLAG },
 } as const satisfies Record<string, CommandOptionShape>

@@ -56,7 +56,7 @@ export const STREAM_SHAPES = {
   },
   to: {
     value: 'KIND',
-    description: 'kind to make: release, stream, index or config-map (default: stream)',
+    description: 'kind of document to make: release, stream, index or config-map (default: stream)',
     schema: { type: 'string', enum: ['release', 'stream', 'index', 'config-map'] },
   },
   'target-metadata': {
@@ -100,10 +100,10 @@ export const STREAM_SHAPES = {
   },
   runtime: {
     value: 'KIND',
-    description: 'how images are made: only published, which uses the published ones (default: published)',
+    description: 'source of the images: only published is supported (default: published)',
     schema: OPTION_TEXT_SCHEMA,
   },
-  version: { value: 'VERSION', description: 'version of what is made', schema: OPTION_TEXT_SCHEMA },
+  version: { value: 'VERSION', description: 'version of the images or the release', schema: OPTION_TEXT_SCHEMA },
   arch: {
     value: 'ARCH',
     short: 'a',

@@ -28,14 +28,14 @@ export const TARGET_SHAPES = {
   device: {
     value: 'DISK',
     description:
-      'the one disk of a real target that may be written: its serial number, WWN or name below /dev/disk/by-id; for one ' +
-      'that has none, as of virtio, its name below /dev/disk/by-path; a kernel name only with --yes-erase',
+      'the one disk of a real target that may be written: its serial number, WWN or name below /dev/disk/by-id; for a ' +
+      'disk without these, such as a virtio disk, its name below /dev/disk/by-path; a kernel name only with --yes-erase',
     schema: OPTION_TEXT_SCHEMA,
   },
   'yes-erase': {
     value: 'SERIAL|WWN|SIZE',
     description:
-      'serial number or WWN that the disk must have when --device is a kernel name; size, as 60GB, that it must have when ' +
+      'serial number or WWN that the disk must have when --device is a kernel name; size, such as 60GB, that it must have when ' +
       '--device is a name below /dev/disk/by-path',
     schema: OPTION_TEXT_SCHEMA,
   },
@@ -59,8 +59,8 @@ export const TARGET_SHAPES = {
     value: 'PATH|built-in',
     example: '/usr/bin/coreos-installer',
     description:
-      'path of coreos-installer on the real target (default: the one on its PATH); on this host also built-in, that of ' +
-      'ironstage, which needs neither udev nor a kernel that reads GPT',
+      'path of coreos-installer on the real target (default: the one on its PATH); on this host also built-in: ' +
+      "ironstage's own, which needs neither udev nor a kernel that reads GPT",
     schema: { ...ABSOLUTE_PATH, pattern: `^built-in$|${ABSOLUTE_PATH.pattern}` },
   },
   'host-key': {
@@ -78,7 +78,7 @@ export const TARGET_SHAPES = {
   },
   'stage-image': {
     description:
-      'copy the image into the memory of the machine behind SSH before installing, so that a lost link does no harm ' +
+      'copy the image into the memory of the machine behind SSH before installing, so a lost connection does no harm ' +
       '(default: stream it while installing)',
     schema: FLAG,
   },

@@ -11,7 +11,7 @@ export const UP_SHAPES = {
   begin: {
     value: BEGIN_WORDS.join('|'),
     description:
-      'have the nodes of --nodes go through their life by themselves, up to this verb; deploy installs CoreOS (default: they stay in enroll)',
+      'carry out the verbs up to this one on the nodes of --nodes; deploy installs CoreOS (default: nodes stay in enroll)',
     schema: { type: 'string', enum: [...BEGIN_WORDS] },
   },
   set: {
@@ -31,7 +31,7 @@ export const UP_SHAPES = {
     description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
     schema: OPTION_TEXT_SCHEMA,
   },
-  watch: { description: 'follow changes of --hosts, as kubectl apply --prune would', schema: FLAG },
+  watch: { description: 'apply each change of the --hosts files, as kubectl apply --prune does', schema: FLAG },
   'kube-api': {
     value: 'PORT',
     example: '8001',
@@ -40,7 +40,7 @@ export const UP_SHAPES = {
   },
   'kube-token': {
     value: 'FILE',
-    description: 'file with the token that clients of --kube-api have to send (default: no token)',
+    description: 'file with the token that clients of --kube-api must send (default: no token)',
     schema: OPTION_TEXT_SCHEMA,
   },
   actors: {

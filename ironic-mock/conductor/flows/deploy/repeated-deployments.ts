@@ -57,7 +57,7 @@ export class RepeatedDeployments {
 }
 
 export const repetitionText = ({ node, name, times, error }: RepeatedDeployment): string =>
-  `${name ?? node}: the same deployment is asked for again, for the ${ordinal(times)} time, after it failed: ${error ?? 'no error'}. Nothing of it has changed. BareMetal Operator does so for ever, and shows no error on the host, when a custom deployment without an image fails.`
+  `${name ?? node}: the same deployment was requested again, for the ${ordinal(times)} time, after it failed: ${error ?? 'no error'}. Nothing in it has changed. BareMetal Operator repeats it forever, and shows no error on the host, when a custom deployment without an image fails.`
 
 function ordinal(count: number): string {
   const tens = count % 100

@@ -262,9 +262,9 @@ export const INSTALLER_MUTANTS = fidelityMutants('coreos-installer', [
   {
     row: 'An xz image may ask for a dictionary',
     does: 'lets it ask for any',
-    file: 'base/bytes/compression/decompress-xz.ts',
-    from: 'this.#coder.streamDecoder({ memlimit: MAX_XZ_MEMORY })',
-    to: 'this.#coder.streamDecoder({ memlimit: MAX_XZ_MEMORY * 1024 })',
+    file: 'base/bytes/compression/xz-coder.ts',
+    from: 'coder.streamDecoder({ memlimit: MAX_XZ_MEMORY })',
+    to: 'coder.streamDecoder({ memlimit: MAX_XZ_MEMORY * 1024 })',
   },
   {
     row: 'Embed areas of a live ISO may overlap',
