@@ -79,6 +79,7 @@ const GUIDES: SiteSection = {
       text: 'Metal3 and clusters',
       pages: [
         doc('Hosts with kubectl', 'how-to/cluster'),
+        doc("BareMetal Operator's own binary", 'how-to/bmo'),
         doc('Rehearse an upgrade', 'how-to/rehearse'),
         doc('Releases in registries', 'how-to/releases'),
         doc('Streams and boot images', 'how-to/streams'),

@@ -1,16 +1,20 @@
 import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './kube-json.js'
 import { KUBE_KINDS, type KubeKind } from './kinds.js'
+import { definitionErrors, establishedDefinition } from './crds/definitions.js'
 import { dataKeyProblem } from './object-names.js'
+import { completeNamespace } from './namespaces.js'
 import type { FieldError } from './refusals.js'
 import { completeObject } from './validation.js'
 
 /** Makes of an object that is sent the one that is validated and stored. */
 export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
   switch (kind) {
+    case 'CustomResourceDefinition':
+      return completeObject(kind, establishedDefinition(object, textMember(object['metadata'], 'creationTimestamp')))
     case 'Secret':
       return completeObject(kind, secret(object))
     case 'Namespace':
-      return { ...object, status: { phase: 'Active' } }
+      return completeObject(kind, completeNamespace(object))
     default:
       return completeObject(kind, object)
   }
@@ -32,7 +36,26 @@ const MAX_SECRET_BYTES = 1024 * 1024
 
 /** Errors of the kinds that are no CustomResources. */
 export function coreErrors(kind: KubeKind, object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
-  if (kind !== 'Secret' && kind !== 'ConfigMap') return []
+  switch (kind) {
+    case 'ConfigMap':
+    case 'Secret':
+      return dataObjectErrors(kind, object, before)
+    case 'CustomResourceDefinition':
+      return definitionErrors(object)
+    case 'Event':
+      return eventErrors(object, before)
+    case 'Lease':
+      return leaseErrors(object)
+    default:
+      return []
+  }
+}
+
+function dataObjectErrors(
+  kind: 'ConfigMap' | 'Secret',
+  object: JsonMembers,
+  before: JsonMembers | undefined,
+): FieldError[] {
   const isBase64 = kind === 'Secret'
   return [
     ...dataErrors('data', object['data'], isBase64),
@@ -51,6 +74,55 @@ export function coreErrors(kind: KubeKind, object: JsonMembers, before: JsonMemb
       ? [{ field: 'stringData', reason: 'FieldValueTypeInvalid' as const, detail: 'must be an object' }]
       : []),
   ]
+}
+
+/**
+ * An event is about an object of its namespace; about one without a namespace it is in `default`. One with an eventTime, as
+ * of the newer recorder, names its reporter too: kubernetes pkg/apis/core/validation/events.go.
+ */
+function eventErrors(object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
+  const { involvedObject, metadata, eventTime } = object
+  const about = textMember(involvedObject, 'namespace')
+  const namespace = textMember(metadata, 'namespace')
+  const isOfNamespace = about === '' ? namespace === 'default' : about === namespace
+  const errors: FieldError[] = []
+  if (!isOfNamespace)
+    errors.push({
+      field: 'involvedObject.namespace',
+      reason: 'FieldValueInvalid',
+      value: about,
+      detail: 'does not match event.namespace',
+    })
+  if (before !== undefined || typeof eventTime !== 'string') return errors
+  for (const field of ['reportingComponent', 'reportingInstance', 'action', 'reason'])
+    if (textMember(object, field) === '') errors.push({ field, reason: 'FieldValueRequired' })
+  return errors
+}
+
+function textMember(value: KubeJson | undefined, name: string): string {
+  const member = isMembers(value) ? value[name] : undefined
+  return typeof member === 'string' ? member : ''
+}
+
+/** kubernetes pkg/apis/coordination/validation. */
+function leaseErrors({ spec }: JsonMembers): FieldError[] {
+  const { leaseDurationSeconds: duration, leaseTransitions: transitions } = isMembers(spec) ? spec : {}
+  const errors: FieldError[] = []
+  if (typeof duration === 'number' && duration <= 0)
+    errors.push({
+      field: 'spec.leaseDurationSeconds',
+      reason: 'FieldValueInvalid',
+      value: duration,
+      detail: 'must be greater than 0',
+    })
+  if (typeof transitions === 'number' && transitions < 0)
+    errors.push({
+      field: 'spec.leaseTransitions',
+      reason: 'FieldValueInvalid',
+      value: transitions,
+      detail: 'must be greater than or equal to 0',
+    })
+  return errors
 }
 
 function dataErrors(field: string, data: KubeJson | undefined, isBase64: boolean): FieldError[] {

@@ -95,6 +95,15 @@ export class ChangeLog {
     return this.#changes[position - this.#forgotten]
   }
 
+  /**
+   * The changes after a resourceVersion.
+   *
+   * @throws KubeRefusal 410 when one of them has been forgotten
+   */
+  changesAfter(resourceVersion: number): ObjectChange[] {
+    return this.#changes.slice(this.positionAfter(resourceVersion) - this.#forgotten)
+  }
+
   /** Calls `wake` once, at the next change. */
   onNext(wake: () => void): Disposable {
     this.#waiting.push(wake)

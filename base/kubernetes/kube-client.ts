@@ -12,7 +12,7 @@ export interface KubeListOptions {
   namespace?: string
   /** `key=value,other!=value,present,!absent,key in (a,b)`, as kubectl takes it. */
   labelSelector?: string
-  /** `metadata.name=X`, `metadata.namespace=X`. */
+  /** `metadata.name=X`, `involvedObject.uid!=X`: the fields of `selectable-fields.ts`. */
   fieldSelector?: string
 }
 
@@ -69,6 +69,8 @@ export interface KubeStatus {
     group?: string
     kind?: string
     uid?: string
+    /** How long a client waits before it asks again. */
+    retryAfterSeconds?: number
     causes?: { reason?: string; message: string; field?: string }[]
   }
 }

@@ -1,11 +1,18 @@
 import { isMembers, isSameJson, type KubeJson, type JsonMembers } from './kube-json.js'
-import { labelValueProblem, nameProblem, namespaceProblem, qualifiedNameProblem } from './object-names.js'
-import type { ObjectMeta } from './object.js'
+import type { KindEntry } from './kinds.js'
+import {
+  labelValueProblem,
+  nameProblem,
+  namespaceProblem,
+  qualifiedNameProblem,
+  segmentProblem,
+} from './object-names.js'
+import type { StoredMeta } from './object.js'
 import type { FieldError } from './refusals.js'
 
 /** Members of metadata that a client sets; the rest is the API's. */
 const SETTABLE = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
-type Settable = Pick<ObjectMeta, (typeof SETTABLE)[number]>
+type Settable = Pick<StoredMeta, (typeof SETTABLE)[number]>
 
 /** `metadata` of an object that is sent; empty if absent. */
 export const sentMetadata = (object: JsonMembers): JsonMembers =>
@@ -23,7 +30,7 @@ export function pickSettable(sent: JsonMembers): Settable {
 }
 
 /** Metadata after a write that keeps who the object is. */
-export function changedMetadata(current: Readonly<ObjectMeta>, sent: JsonMembers): ObjectMeta {
+export function changedMetadata(current: Readonly<StoredMeta>, sent: JsonMembers): StoredMeta {
   const { labels: _l, annotations: _a, finalizers: _f, ownerReferences: _o, ...own } = current
   return { ...own, ...pickSettable(sent) }
 }
@@ -34,15 +41,24 @@ const fieldErrorsOf = (field: string, value: unknown, detail: string | undefined
 /** The total of all annotations in bytes: apimachinery pkg/api/validation/objectmeta.go, TotalAnnotationSizeLimitB. */
 const MAX_ANNOTATION_BYTES = 256 * 1024
 
+const NAME_PROBLEMS: Readonly<Record<KindEntry['nameForm'], (name: string) => string | undefined>> = {
+  subdomain: nameProblem,
+  label: namespaceProblem,
+  segment: segmentProblem,
+}
+
 /** Errors of an object's metadata. */
-export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldError[] {
+export function metadataErrors(
+  sent: JsonMembers,
+  { isNamespaced, nameForm, isCustom }: Pick<KindEntry, 'isNamespaced' | 'nameForm' | 'isCustom'>,
+): FieldError[] {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = sent
   const annotationsSize = isMembers(annotations)
     ? Object.entries(annotations).reduce((size, [key, value]) => size + Buffer.byteLength(key + String(value)), 0)
     : 0
   return [
     ...(typeof name === 'string' && name !== ''
-      ? fieldErrorsOf('metadata.name', name, nameProblem(name))
+      ? fieldErrorsOf('metadata.name', name, NAME_PROBLEMS[nameForm](name))
       : [required('metadata.name', 'name or generateName is required')]),
     ...(isNamespaced && typeof namespace === 'string'
       ? fieldErrorsOf('metadata.namespace', namespace, namespaceProblem(namespace))
@@ -66,7 +82,7 @@ export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldE
       : []),
     ...checkItems('metadata.finalizers', finalizers, (each, field) =>
       typeof each === 'string'
-        ? fieldErrorsOf(field, each, qualifiedNameProblem(each))
+        ? finalizerErrors(field, each, isCustom)
         : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be a string' }],
     ),
     ...checkItems('metadata.ownerReferences', ownerReferences, (each, field) =>
@@ -84,7 +100,47 @@ export function metadataErrors(sent: JsonMembers, isNamespaced: boolean): FieldE
           )
         : [{ field, reason: 'FieldValueTypeInvalid', value: each, detail: 'must be an object' }],
     ),
+    ...controllersErrors(ownerReferences),
   ]
+}
+
+/** Finalizers that Kubernetes has itself. */
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['foregroundDeletion', 'kubernetes', 'orphan'])
+
+export const isUnqualifiedFinalizer = (name: string): boolean => !name.includes('/') && !STANDARD_FINALIZERS.has(name)
+
+/** Kinds of Kubernetes itself take no finalizer without a domain (pkg/apis/core/validation); of CustomResources it is warned of. */
+function finalizerErrors(field: string, name: string, isCustom: boolean): FieldError[] {
+  const problem = qualifiedNameProblem(name)
+  if (problem !== undefined || isCustom || !isUnqualifiedFinalizer(name)) return fieldErrorsOf(field, name, problem)
+  return fieldErrorsOf(field, name, 'name is neither a standard finalizer name nor is it fully qualified')
+}
+
+/** One owner at most is the controller: apimachinery pkg/api/validation/objectmeta.go. */
+function controllersErrors(owners: KubeJson | undefined): FieldError[] {
+  const listed = Array.isArray(owners) ? (owners as KubeJson[]).filter(isMembers) : []
+  const [first, second] = listed.filter((each) => each['controller'] === true)
+  if (!first || !second) return []
+  const nameOf = ({ kind, name }: JsonMembers): string => `${String(kind)}/${String(name)}`
+  return [
+    {
+      field: 'metadata.ownerReferences',
+      reason: 'FieldValueInvalid',
+      shown: `[]v1.OwnerReference{${listed.map(goOwner).join(', ')}}`,
+      detail: `Only one reference can have Controller set to true. Found "true" in references for ${nameOf(first)} and ${nameOf(second)}`,
+    },
+  ]
+}
+
+/** An owner as Go prints it; of pointers Go prints addresses, which are of no use and left at one value. */
+function goOwner({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: JsonMembers): string {
+  const text = (value: KubeJson | undefined): string => JSON.stringify(value ?? '')
+  const pointer = (value: KubeJson | undefined): string =>
+    typeof value === 'boolean' ? '(*bool)(0x1)' : '(*bool)(nil)'
+  return (
+    `v1.OwnerReference{APIVersion:${text(apiVersion)}, Kind:${text(kind)}, Name:${text(name)}, UID:${text(uid)}, ` +
+    `Controller:${pointer(controller)}, BlockOwnerDeletion:${pointer(blockOwnerDeletion)}}`
+  )
 }
 
 const required = (field: string, detail: string): FieldError => ({ field, reason: 'FieldValueRequired', detail })
@@ -116,7 +172,7 @@ function checkItems(
 }
 
 /** A finalizer that a deleted object does not have yet is refused: apimachinery ValidateNoNewFinalizers. */
-export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectMeta): FieldError[] {
+export function newFinalizersErrors(current: Readonly<StoredMeta>, next: StoredMeta): FieldError[] {
   if (current.deletionTimestamp === undefined) return []
   const present = new Set(current.finalizers)
   const added = (next.finalizers ?? []).filter((each) => !present.has(each))
@@ -132,7 +188,7 @@ export function newFinalizersErrors(current: Readonly<ObjectMeta>, next: ObjectM
 }
 
 /** Members that a client may send back but not change. */
-export function identityErrors(current: Readonly<ObjectMeta>, sent: JsonMembers): FieldError[] {
+export function identityErrors(current: Readonly<StoredMeta>, sent: JsonMembers): FieldError[] {
   return (['creationTimestamp', 'deletionTimestamp'] as const).flatMap((name): FieldError[] => {
     const value = sent[name]
     return value === undefined || value === null || isSameJson(value, current[name])

@@ -21,6 +21,13 @@ export function nameProblem(name: string): string | undefined {
   return `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`
 }
 
+/** Problem of a name that has to fit between two slashes: apimachinery pkg/api/validation/path. */
+export function segmentProblem(name: string): string | undefined {
+  if (name === '.' || name === '..') return `may not be '${name}'`
+  const forbidden = ['/', '%'].find((each) => name.includes(each))
+  return forbidden === undefined ? undefined : `may not contain '${forbidden}'`
+}
+
 export function namespaceProblem(name: string): string | undefined {
   if (name.length > 63) return tooLong(63)
   if (IS_LABEL.test(name)) return undefined

@@ -6,6 +6,8 @@ import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMe
 import { apiVersionOf, KUBE_KINDS, type KubeKind } from './kinds.js'
 import type { ObjectFile } from './object-file.js'
 import type { KubeListOptions, ObjectName } from './kube-client.js'
+import { KubeRefusal } from './kube-refusal.js'
+import { LASTING_NAMESPACES } from './namespaces.js'
 import {
   changedMetadata,
   identityErrors,
@@ -14,7 +16,7 @@ import {
   sentMetadata,
   pickSettable,
 } from './object-metadata.js'
-import type { ObjectMeta } from './object.js'
+import type { StoredMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { makeSelector } from './selectors.js'
 import { resourceVersionOf, type Stored } from './stored-object.js'
@@ -36,7 +38,7 @@ export interface StoreParts {
   clock: Clock
   random: Random
   /** Finds errors outside of the metadata. */
-  validate?: (kind: KubeKind, object: JsonMembers) => refusals.FieldError[]
+  validate?: (kind: KubeKind, object: JsonMembers, subresource?: 'status') => refusals.FieldError[]
   /** Admission webhooks: the sentence of a refusal. Writes of a status do not ask them. */
   webhooks?: (write: AdmittedWrite, read: ObjectReader) => string | undefined
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
@@ -45,9 +47,14 @@ export interface StoreParts {
   file?: Pick<ObjectFile, 'objects' | 'resourceVersion' | 'keep'>
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Validates and answers without writing. */
   isDryRun?: boolean
+}
+
+export interface CreateOptions extends WriteOptions {
+  /** Refuses an object whose namespace is not there, as an API server does; without, it is made. */
+  needsNamespace?: boolean
 }
 
 export interface DeleteOptions extends WriteOptions {
@@ -69,6 +76,11 @@ const DEFAULT_NAMESPACE = 'default'
 
 /** Bytes of an object as JSON: embed/config.go of etcd 3.5, DefaultMaxRequestBytes. */
 const MAX_OBJECT = 1.5 * 1024 * 1024
+
+const NAMESPACED_KINDS = (Object.keys(KUBE_KINDS) as KubeKind[]).filter((kind) => KUBE_KINDS[kind].isNamespaced)
+
+/** Events that are kept. */
+const MAX_EVENTS = 10_000
 
 /** As much JSON as a process of Node holds beside its watches; etcd has 2 GiB. */
 const CAPACITY = 512 * 1024 * 1024
@@ -97,6 +109,8 @@ export class ObjectStore {
   #version = 1
   /** Bytes of all objects as JSON. */
   #size = 0
+  /** True while the objects of a namespace are deleted one by one. */
+  #isEmptying = false
 
   constructor(parts: StoreParts) {
     this.#parts = parts
@@ -107,6 +121,7 @@ export class ObjectStore {
         void this.change(kind, at, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences } })),
     })
     if (parts.file) this.#restore(parts.file)
+    for (const namespace of this.list('Namespace')) this.#endIfEmpty(namespace.metadata.name)
   }
 
   #restore({ objects, resourceVersion }: NonNullable<StoreParts['file']>): void {
@@ -138,11 +153,29 @@ export class ObjectStore {
     const shelf = this.#shelves[kind]
     shelf.sorted ??= [...shelf.objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
     // A list of all that is not the shelf's own: callers may keep it.
-    return shelf.sorted.filter(makeSelector(options))
+    return shelf.sorted.filter(makeSelector(options, kind))
   }
 
-  /** @throws KubeRefusal 400, 409, 422 */
-  create(kind: KubeKind, sent: unknown, { isDryRun = false }: WriteOptions = {}): Stored {
+  /**
+   * The objects as they were at an earlier resourceVersion, sorted as a list.
+   *
+   * @throws KubeRefusal 410 when later changes have been forgotten
+   */
+  listAt(kind: KubeKind, version: number, options: KubeListOptions = {}): Stored[] {
+    const { objects, log } = this.#shelves[kind]
+    const then = new Map(objects)
+    for (const { before, after } of log.changesAfter(version).reverse()) {
+      const key = storeKeyOf(kind, after.metadata)
+      if (before) then.set(key, before)
+      else then.delete(key)
+    }
+    const sorted = [...then].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
+    return sorted.filter(makeSelector(options, kind))
+  }
+
+  /** @throws KubeRefusal 400, 403, 404, 409, 422 */
+  create(kind: KubeKind, sent: unknown, options: CreateOptions = {}): Stored {
+    const { isDryRun = false, needsNamespace = false } = options
     const object = received(kind, sent)
     const from = sentMetadata(object)
     if (from['resourceVersion'] !== undefined && from['resourceVersion'] !== '')
@@ -150,14 +183,33 @@ export class ObjectStore {
     const metadata = this.#newMetadata(kind, from)
     const rest = dropsStatusOnCreate(kind) ? withoutMembers(object, 'status') : object
     const made = admitObject(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
-    this.#check(kind, made, undefined, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind].isNamespaced))
+    this.#checkNamespace(kind, metadata, needsNamespace)
+    this.#check(kind, made, {}, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind]))
     this.#admit({ kind, before: undefined, after: made as Stored })
     if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
-    // On a real API server the namespace must exist first.
     const { namespace: name } = metadata
     if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
       this.create('Namespace', { metadata: { name } })
-    return this.#write(undefined, made as Stored, isDryRun)
+    const written = this.#write(undefined, made as Stored, isDryRun)
+    if (kind === 'Event' && !isDryRun) this.#dropOldEvents()
+    return written
+  }
+
+  /** @throws KubeRefusal 404 for a namespace that is not there, 403 for one that ends */
+  #checkNamespace(kind: KubeKind, { name, namespace }: StoredMeta, isNeeded: boolean): void {
+    if (!KUBE_KINDS[kind].isNamespaced || typeof namespace !== 'string') return
+    const found = this.find('Namespace', { name: namespace })
+    if (!found && isNeeded) throw refusals.objectNotFound('Namespace', namespace)
+    if (found?.metadata.deletionTimestamp !== undefined) throw refusals.namespaceTerminating(kind, name, namespace)
+  }
+
+  /** An API server drops events after an hour. Lab time may jump over hours: here the oldest go when there are many. */
+  #dropOldEvents(): void {
+    const { objects } = this.#shelves.Event
+    for (const event of objects.values()) {
+      if (objects.size <= MAX_EVENTS) return
+      this.#remove(event, event, false)
+    }
   }
 
   /**
@@ -167,7 +219,7 @@ export class ObjectStore {
    */
   change(kind: KubeKind, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
     const { subresource, isUnconditional = true, isDryRun = false } = options
-    const { hasStatus, isNamespaced } = KUBE_KINDS[kind]
+    const { hasStatus } = KUBE_KINDS[kind]
     if (subresource && !hasStatus) throw refusals.noSuchResource()
     const current = this.get(kind, at)
     const sent = received(kind, modify(current))
@@ -182,8 +234,8 @@ export class ObjectStore {
         : sent
     const next = sharing(admitObject(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
     if (isSameJson(next, current)) return current
-    this.#check(kind, next, current, [
-      ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, isNamespaced)),
+    this.#check(kind, next, { before: current, subresource }, [
+      ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, KUBE_KINDS[kind])),
       ...newFinalizersErrors(current.metadata, metadata),
       ...(subresource ? [] : identityErrors(current.metadata, from)),
     ])
@@ -192,11 +244,14 @@ export class ObjectStore {
       withoutMembers(next, 'metadata', 'status'),
       withoutMembers(current, 'metadata', 'status'),
     )
-    const generation = current.metadata.generation + (isSpecChanged ? 1 : 0)
-    const written = { ...next, metadata: { ...metadata, generation } } as unknown as Stored
-    if (metadata.deletionTimestamp !== undefined && !metadata.finalizers)
-      return this.#remove(current, written, isDryRun)
-    return this.#write(current, written, isDryRun)
+    const counted = isSpecChanged ? countedChange(metadata) : metadata
+    const written = { ...next, metadata: counted } as unknown as Stored
+    const isReleased = metadata.deletionTimestamp !== undefined && !metadata.finalizers
+    // A namespace also waits for what is in it.
+    if (isReleased && kind !== 'Namespace') return this.#remove(current, written, isDryRun)
+    const after = this.#write(current, written, isDryRun)
+    if (isReleased && !isDryRun) this.#endIfEmpty(at.name)
+    return after
   }
 
   /**
@@ -218,11 +273,11 @@ export class ObjectStore {
       throw refusals.conflictRefusal(kind, at.name, why)
     }
     this.#admit({ kind, before: current, after: undefined })
-    if (kind === 'Namespace' && !isDryRun) this.#empty(at.name)
+    if (kind === 'Namespace') return isDryRun ? current : this.#terminate(current)
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
     if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
     if (metadata.deletionTimestamp !== undefined) return current
-    const marked = { ...metadata, generation: metadata.generation + 1, deletionTimestamp: this.#now() }
+    const marked = { ...countedChange(metadata), deletionTimestamp: this.#now() }
     return this.#write(current, { ...current, metadata: marked } as unknown as Stored, isDryRun)
   }
 
@@ -233,7 +288,7 @@ export class ObjectStore {
    */
   watch(kind: KubeKind, options: KubeListOptions & { resourceVersion?: string } = {}): ObjectWatch {
     const { resourceVersion = '' } = options
-    const selects = makeSelector(options)
+    const selects = makeSelector(options, kind)
     const { log } = this.#shelves[kind]
     if (resourceVersion === '' || resourceVersion === '0')
       return openWatch(log, this.list(kind, options), this.#version, selects)
@@ -242,7 +297,7 @@ export class ObjectStore {
     return openWatch(log, [], Number(resourceVersion), selects)
   }
 
-  #newMetadata(kind: KubeKind, sent: JsonMembers): ObjectMeta {
+  #newMetadata(kind: KubeKind, sent: JsonMembers): StoredMeta {
     const { name, generateName, namespace } = sent
     const prefix = typeof generateName === 'string' ? generateName : ''
     return {
@@ -251,10 +306,10 @@ export class ObjectStore {
       ...defined({
         generateName: prefix === '' ? undefined : prefix,
         namespace: KUBE_KINDS[kind].isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
+        generation: KUBE_KINDS[kind].hasGeneration ? 1 : undefined,
       }),
       uid: randomUuid(this.#parts.random),
       resourceVersion: '',
-      generation: 1,
       creationTimestamp: this.#now(),
       ...pickSettable(sent),
     }
@@ -283,21 +338,20 @@ export class ObjectStore {
     }
     if (resourceVersion === '' || resourceVersion === '0') {
       if (isUnconditional) return
-      throw refusals.invalidObject(kind, metadata.name, [
-        {
-          field: 'metadata.resourceVersion',
-          reason: 'FieldValueInvalid',
-          value: 0,
-          detail: 'must be specified for an update',
-        },
-      ])
+      throw refusals.versionMissing(kind, metadata.name)
     }
     if (resourceVersion !== metadata.resourceVersion)
       throw refusals.conflictRefusal(kind, metadata.name, refusals.CHANGED_MEANWHILE)
   }
 
-  #check(kind: KubeKind, object: JsonMembers, before: Stored | undefined, found: readonly refusals.FieldError[]): void {
-    const errors = [...found, ...coreErrors(kind, object, before), ...(this.#parts.validate?.(kind, object) ?? [])]
+  #check(
+    kind: KubeKind,
+    object: JsonMembers,
+    { before, subresource }: { before?: Stored; subresource?: 'status' | undefined },
+    found: readonly refusals.FieldError[],
+  ): void {
+    const ofSchema = this.#parts.validate?.(kind, object, subresource) ?? []
+    const errors = [...found, ...coreErrors(kind, object, before), ...ofSchema]
     const { name } = object['metadata'] as { name?: unknown }
     if (errors.length > 0) throw refusals.invalidObject(kind, typeof name === 'string' ? name : '', errors)
   }
@@ -308,8 +362,10 @@ export class ObjectStore {
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {
-    const resourceVersion = isDryRun ? (before?.metadata.resourceVersion ?? '') : String(this.#version + 1)
-    const after = freezeJson({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
+    const resourceVersion = isDryRun ? before?.metadata.resourceVersion : String(this.#version + 1)
+    // A new object that is not written has no version.
+    const metadata = { ...withoutMembers(object.metadata, 'resourceVersion'), ...defined({ resourceVersion }) }
+    const after = freezeJson({ ...object, metadata }) as unknown as Stored
     const size = jsonSize(after)
     this.#checkRoom(after, size)
     if (isDryRun) return after
@@ -350,6 +406,8 @@ export class ObjectStore {
     shelf.sizes.delete(key)
     shelf.sorted = undefined
     this.#record(before, after, true)
+    const { namespace } = after.metadata
+    if (namespace !== undefined && !this.#isEmptying) this.#endIfEmpty(namespace)
     return after
   }
 
@@ -359,11 +417,46 @@ export class ObjectStore {
     this.#garbage.changed(before, isDeleted ? undefined : after)
   }
 
-  /** Deletes all objects of a namespace. */
-  #empty(namespace: string): void {
-    for (const kind of Object.keys(this.#shelves) as KubeKind[])
-      if (KUBE_KINDS[kind].isNamespaced)
-        for (const { metadata } of this.list(kind, { namespace })) this.delete(kind, metadata)
+  /** Ends a namespace: it takes nothing any more, and goes with the last of its objects. */
+  #terminate(current: Stored): Stored {
+    const { name } = current.metadata
+    if (LASTING_NAMESPACES.has(name)) throw refusals.namespaceStays(name)
+    if (current.metadata.deletionTimestamp !== undefined) return current
+    const metadata = { ...current.metadata, deletionTimestamp: this.#now() }
+    const marked = { ...current, metadata, status: { phase: 'Terminating' } } as unknown as Stored
+    const ending = this.#write(current, marked, false)
+    this.#endIfEmpty(name)
+    return ending
+  }
+
+  /** Deletes the objects of a namespace. One that a webhook keeps is tried again when another has gone. */
+  #emptyNamespace(namespace: string): void {
+    this.#isEmptying = true
+    try {
+      for (const kind of NAMESPACED_KINDS)
+        for (const { metadata } of this.list(kind, { namespace }))
+          if (metadata.deletionTimestamp === undefined) this.#deleteIfAllowed(kind, metadata)
+    } finally {
+      this.#isEmptying = false
+    }
+  }
+
+  #deleteIfAllowed(kind: KubeKind, at: ObjectName): void {
+    try {
+      this.delete(kind, at)
+    } catch (error) {
+      if (!(error instanceof KubeRefusal)) throw error
+    }
+  }
+
+  /** Removes a namespace that ends, once nothing is in it. */
+  #endIfEmpty(name: string): void {
+    const found = this.find('Namespace', { name })
+    if (found?.metadata.deletionTimestamp === undefined) return
+    this.#emptyNamespace(name)
+    if (found.metadata.finalizers) return
+    const isFilled = NAMESPACED_KINDS.some((kind) => this.list(kind, { namespace: name }).length > 0)
+    if (!isFilled) this.#remove(found, found, false)
   }
 
   #orphan(uid: string): void {
@@ -376,6 +469,10 @@ export class ObjectStore {
 }
 
 const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789'
+
+/** Metadata after a change that its generation counts, if it has one. */
+const countedChange = (metadata: Readonly<StoredMeta>): Readonly<StoredMeta> =>
+  metadata.generation === undefined ? metadata : { ...metadata, generation: metadata.generation + 1 }
 
 const only = (object: JsonMembers, name: string): JsonMembers =>
   object[name] === undefined ? {} : { [name]: object[name] }

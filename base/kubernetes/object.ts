@@ -1,5 +1,5 @@
-/** `metadata` of an object, as Kubernetes' API has it. */
-export interface ObjectMeta {
+/** `metadata` of an object of any kind, as Kubernetes' API has it. */
+export interface StoredMeta {
   name: string
   /** The beginning of a name that the API chose. */
   generateName?: string
@@ -8,8 +8,8 @@ export interface ObjectMeta {
   uid: string
   /** Changes with every write, of the status too; grows over all objects. */
   resourceVersion: string
-  /** Changes with every write of anything but metadata and status. */
-  generation: number
+  /** Changes with every write of anything but metadata and status; plain kinds of the core group have none. */
+  generation?: number
   /** RFC 3339, in seconds. */
   creationTimestamp: string
   /** Set once the object is deleted, for as long as it has finalizers. */
@@ -18,6 +18,11 @@ export interface ObjectMeta {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: OwnerReference[]
+}
+
+/** `metadata` of a kind that a controller reads the generation of. */
+interface ObjectMeta extends StoredMeta {
+  generation: number
 }
 
 export interface OwnerReference {

@@ -68,6 +68,28 @@ export const deniedByWebhook = (kind: KubeKind, why: string): KubeRefusal =>
     `admission webhook "${kind.toLowerCase()}.${KUBE_KINDS[kind].group}" denied the request: ${why}`,
   )
 
+/** A request that no one may make: apimachinery errors.NewForbidden. */
+const forbidden = (kind: KubeKind, name: string, why: string, causes: StatusCauses = []): KubeRefusal =>
+  kubeRefusal(403, 'Forbidden', `${resourceOf(kind)} "${name}" is forbidden: ${why}`, {
+    ...detailsOf(kind, name),
+    ...defined({ causes: causes.length === 0 ? undefined : causes }),
+  })
+
+type StatusCauses = NonNullable<NonNullable<KubeStatus['details']>['causes']>
+
+/** apiserver pkg/admission/plugin/namespace/lifecycle. */
+export const namespaceTerminating = (kind: KubeKind, name: string, namespace: string): KubeRefusal =>
+  forbidden(kind, name, `unable to create new content in namespace ${namespace} because it is being terminated`, [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ])
+
+export const namespaceStays = (name: string): KubeRefusal =>
+  forbidden('Namespace', name, 'this namespace may not be deleted')
+
 /** A request that exceeds a limit. */
 export const entityTooLarge = (why: string): KubeRefusal =>
   kubeRefusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
@@ -83,6 +105,13 @@ export const objectTooLarge = (): KubeRefusal =>
 export const storeFull = (): KubeRefusal =>
   kubeRefusal(507, 'InternalError', 'etcdserver: mvcc: database space exceeded')
 
+/** A version that is still to come: apiserver storage/errors.go, NewTooLargeResourceVersionError. */
+export const tooLargeVersion = (wanted: string, present: number): KubeRefusal =>
+  kubeRefusal(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${present}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  })
+
 /** apiserver storage/cacher/watch_cache.go. */
 export const expiredRefusal = (wanted: number, oldest: number): KubeRefusal =>
   kubeRefusal(410, 'Expired', `too old resource version: ${wanted} (${oldest})`)
@@ -93,6 +122,8 @@ export interface FieldError {
   reason: keyof typeof FIELD_REASONS
   /** The refused value; absent for one that is missing or forbidden. */
   value?: unknown
+  /** The value as Go prints it, where that is not its JSON. */
+  shown?: string
   detail?: string
 }
 
@@ -106,25 +137,49 @@ const FIELD_REASONS = {
   FieldValueTooMany: 'Too many',
 } as const
 
-const fieldSentence = ({ reason, value, detail }: FieldError): string => {
-  const shown = value === undefined || reason === 'FieldValueTooLong' ? '' : `: ${shortened(JSON.stringify(value))}`
-  return `${FIELD_REASONS[reason]}${shown}${detail === undefined || detail === '' ? '' : `: ${detail}`}`
+const fieldSentence = ({ reason, value, shown, detail }: FieldError): string => {
+  const text = shown ?? (value === undefined ? undefined : JSON.stringify(value))
+  const after = text === undefined || reason === 'FieldValueTooLong' ? '' : `: ${shortened(text)}`
+  return `${FIELD_REASONS[reason]}${after}${detail === undefined || detail === '' ? '' : `: ${detail}`}`
 }
 
-const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}...` : text)
+/** Characters of a value that a refusal shows; an API server shows all, were it a megabyte. */
+const MAX_SHOWN_VALUE = 2000
+
+const shortened = (text: string): string =>
+  text.length > MAX_SHOWN_VALUE ? `${text.slice(0, MAX_SHOWN_VALUE)}...` : text
 
 /** Errors that one refusal lists: an object can have a hundred thousand. */
 const MAX_LISTED = 100
 
 /** @param errors at least one */
-export function invalidObject(kind: KubeKind, name: string, errors: readonly FieldError[]): KubeRefusal {
+export const invalidObject = (kind: KubeKind, name: string, errors: readonly FieldError[]): KubeRefusal =>
+  invalidNamed(kind, { kind, name }, errors)
+
+/** A replacement that does not say which version it replaces: apiserver registry/generic/registry/store.go names the resource. */
+export const versionMissing = (kind: KubeKind, name: string): KubeRefusal =>
+  invalidNamed(KUBE_KINDS[kind].plural, { kind, name }, [
+    {
+      field: 'metadata.resourceVersion',
+      reason: 'FieldValueInvalid',
+      shown: '0x0',
+      detail: 'must be specified for an update',
+    },
+  ])
+
+/** @param called its kind or its resource, as the sentence names it */
+function invalidNamed(
+  called: string,
+  { kind, name }: { kind: KubeKind; name: string },
+  errors: readonly FieldError[],
+): KubeRefusal {
   const listed = errors.slice(0, MAX_LISTED)
   const sentences = listed.map((each) => `${each.field}: ${fieldSentence(each)}`)
   if (errors.length > MAX_LISTED) sentences.push(`and ${errors.length - MAX_LISTED} more errors`)
   const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`
-  return kubeRefusal(422, 'Invalid', `${qualified(kind, KUBE_KINDS[kind].group)} "${name}" is invalid: ${all}`, {
+  return kubeRefusal(422, 'Invalid', `${qualified(called, KUBE_KINDS[kind].group)} "${name}" is invalid: ${all}`, {
     ...detailsOf(kind, name),
-    kind,
+    kind: called,
     causes: listed.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
   })
 }
@@ -150,9 +205,16 @@ export const unknownValidation = (method: string, mode: string): KubeRefusal =>
     detail: 'supported values: "", "Ignore", "Strict", "Warn"',
   })
 
+/** Wrong options of a list or a watch: apimachinery pkg/apis/meta/internalversion/validation. */
+export const invalidListOption = (error: FieldError): KubeRefusal =>
+  invalidRequest('ListOptions.meta.k8s.io', error, { group: 'meta.k8s.io', kind: 'ListOptions' })
+
 /** A wrong part of a request that is no object with a name. */
-function invalidRequest(kind: string, error: FieldError): KubeRefusal {
+function invalidRequest(kind: string, error: FieldError, details: KubeStatus['details'] = {}): KubeRefusal {
   const message = fieldSentence(error)
   const cause = { reason: error.reason, message, field: error.field }
-  return kubeRefusal(422, 'Invalid', `${kind} "" is invalid: ${error.field}: ${message}`, { causes: [cause] })
+  return kubeRefusal(422, 'Invalid', `${kind} "" is invalid: ${error.field}: ${message}`, {
+    ...details,
+    causes: [cause],
+  })
 }

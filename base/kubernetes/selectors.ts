@@ -1,8 +1,10 @@
+import type { KubeKind } from './kinds.js'
 import type { KubeListOptions } from './kube-client.js'
-import type { KubeObject } from './object.js'
 import { badRequest } from './refusals.js'
+import { fieldReader } from './selectable-fields.js'
+import type { Stored } from './stored-object.js'
 
-export type Selects = (object: KubeObject) => boolean
+export type Selects = (object: Stored) => boolean
 
 interface Requirement {
   key: string
@@ -13,15 +15,16 @@ interface Requirement {
 /**
  * The objects that a list or a watch is asked for.
  *
+ * @param kind where fields are selected: each kind has its own
  * @throws KubeRefusal 400 for a selector that cannot be read
  */
-export function makeSelector({ namespace, labelSelector, fieldSelector }: KubeListOptions): Selects {
+export function makeSelector({ namespace, labelSelector, fieldSelector }: KubeListOptions, kind?: KubeKind): Selects {
   const labels = labelSelector === undefined ? [] : requirementsOf(labelSelector)
-  const fields = fieldSelector === undefined ? [] : fieldsOf(fieldSelector)
-  return ({ metadata }) =>
-    (namespace === undefined || metadata.namespace === namespace) &&
-    labels.every((each) => isMet(each, metadata.labels ?? {})) &&
-    fields.every(({ field, value, isEqual }) => ((metadata[field] ?? '') === value) === isEqual)
+  const fields = fieldSelector === undefined ? [] : fieldRequirements(fieldSelector, kind)
+  return (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    labels.every((each) => isMet(each, object.metadata.labels ?? {})) &&
+    fields.every(({ read, value, isEqual }) => (read(object) === value) === isEqual)
 }
 
 function isMet({ key, operator, values }: Requirement, labels: Record<string, string>): boolean {
@@ -104,16 +107,20 @@ function requirementTexts(text: string): string[] {
   return parts
 }
 
-function fieldsOf(text: string): { field: 'name' | 'namespace'; value: string; isEqual: boolean }[] {
+interface FieldRequirement {
+  read: (object: Stored) => string
+  value: string
+  isEqual: boolean
+}
+
+function fieldRequirements(text: string, kind: KubeKind | undefined): FieldRequirement[] {
   return text
     .split(',')
     .filter((part) => part !== '')
     .map((part) => {
       const found = /^([^=!]+)(!=|==?)(.*)$/.exec(part)
       if (!found) throw badRequest(`invalid selector: '${part}'; can't understand '${part}'`)
-      const [, field, operator, value] = found
-      if (field !== 'metadata.name' && field !== 'metadata.namespace')
-        throw badRequest(`field label not supported: ${field}`)
-      return { field: field === 'metadata.name' ? 'name' : 'namespace', value: value!, isEqual: operator !== '!=' }
+      const [, field = '', operator, value = ''] = found
+      return { read: fieldReader(field, kind), value, isEqual: operator !== '!=' }
     })
 }

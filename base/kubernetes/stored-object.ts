@@ -1,12 +1,12 @@
 import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
-import type { ObjectMeta } from './object.js'
+import type { StoredMeta } from './object.js'
 
 /** An object of the store: deeply frozen, so that readers and the history may share it. */
 export type Stored = JsonMembers & {
   readonly apiVersion: string
   readonly kind: KubeKind
-  readonly metadata: Readonly<ObjectMeta>
+  readonly metadata: Readonly<StoredMeta>
 }
 
 export const resourceVersionOf = ({ metadata }: Stored): number => Number(metadata.resourceVersion)

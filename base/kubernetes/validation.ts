@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { pointerParts } from '../runtime/index.js'
+import { defined, pointerParts } from '../runtime/index.js'
 import { SchemaCompiler } from '../schemas/index.js'
 import { completeValue } from './crds/complete-value.js'
 import {
@@ -10,9 +10,11 @@ import {
   withTypeLists,
   type CrdSchema,
 } from './crds/crd-schemas.js'
+import { DEFINITION_SCHEMA } from './crds/definitions.js'
 import { fieldPathText, pruneValue, type PrunedValue } from './crds/prune-value.js'
 import type { JsonMembers } from './kube-json.js'
 import type { KubeKind } from './kinds.js'
+import { EVENT_SCHEMA, LEASE_SCHEMA } from './kinds/core-schemas.js'
 import type { FieldError } from './refusals.js'
 
 const KUBE_TEXT_SCHEMA = { type: 'string' } as const
@@ -43,6 +45,9 @@ const KUBE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
       }),
     }),
   ),
+  CustomResourceDefinition: DEFINITION_SCHEMA,
+  Event: EVENT_SCHEMA,
+  Lease: LEASE_SCHEMA,
   Machine: withSpec(MACHINE_SPEC),
   MachineSet: withSpec(
     kubeObjectSchema({ replicas: COUNT, selector: SELECTOR, template: kubeObjectSchema({ spec: MACHINE_SPEC }) }, [
@@ -99,6 +104,8 @@ const OBJECT_MEMBERS = {
 /** Schemas that name all fields of their kinds; of the other kinds those of the metadata alone are known. */
 const WHOLE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
   ...Object.fromEntries(Object.entries(METAL3_CRDS).map(([kind, { schema }]) => [kind, wholeSchema(schema)])),
+  Event: wholeSchema(EVENT_SCHEMA),
+  Lease: wholeSchema(LEASE_SCHEMA),
   ConfigMap: wholeSchema({ properties: fieldsNamed('data', 'binaryData', 'immutable') }),
   Secret: wholeSchema({ properties: fieldsNamed('data', 'stringData', 'type', 'immutable') }),
 }
@@ -106,6 +113,9 @@ const WHOLE_SCHEMAS: Readonly<Partial<Record<KubeKind, CrdSchema>>> = {
 function wholeSchema(schema: CrdSchema): CrdSchema {
   return { ...schema, properties: { ...schema.properties, ...OBJECT_MEMBERS } }
 }
+
+/** Fields of a kind, as far as they are known here. */
+export const kindSchema = (kind: KubeKind): CrdSchema => KUBE_SCHEMAS[kind] ?? WHOLE_SCHEMAS[kind] ?? OTHER_SCHEMA
 
 const OTHER_SCHEMA: CrdSchema = { properties: OBJECT_MEMBERS, 'x-kubernetes-preserve-unknown-fields': true }
 
@@ -127,9 +137,17 @@ const fieldOf = (pointer: string, ...members: readonly string[]): string =>
     .filter((part) => part !== '')
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 
-/** Finds what a kind's schema refuses. */
-export const schemaErrors = (kind: KubeKind, value: JsonMembers): FieldError[] =>
-  errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
+/**
+ * Finds what a kind's schema refuses. In a write of the status that is checked alone, and sentences about its fields begin
+ * below it: apiextensions-apiserver pkg/registry/customresource/status_strategy.go.
+ */
+export function schemaErrors(kind: KubeKind, value: JsonMembers, subresource?: 'status'): FieldError[] {
+  const errors = errorsOf(kind, value).flatMap((error) => fieldErrorsIn(error, value))
+  if (subresource === undefined) return errors
+  return errors
+    .filter(({ field }) => field.startsWith('status.'))
+    .map((error) => ({ ...error, ...defined({ detail: error.detail?.replace(/^status\.(?=\S+ in body )/, '') }) }))
+}
 
 /** The words of kube-openapi's pkg/validation/errors/schema.go, as apiextensions' validation.go makes field errors of them. */
 function fieldErrorsIn(

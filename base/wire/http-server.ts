@@ -69,6 +69,8 @@ export interface HttpServerOptions {
   logger?: Logger
   /** Largest body in bytes, 64 MiB by default; by what is asked for where calls differ. */
   bodyLimit?: number | BodyLimits
+  /** Media type of bodies that are no text: `dispatch` gets their bytes. None by default. */
+  binaryType?: string
   /** Most bytes that the bodies of all requests under way may have together, 256 MiB by default. */
   allBodiesLimit?: number
   /**
@@ -232,7 +234,7 @@ class ListeningServer implements HttpServer {
     app.disable('etag')
     const room = new BodyRoom(this.#options.allBodiesLimit ?? 256 * 1024 * 1024)
     app.use(bodyReader(this.#limitsOf, room, (largest) => express.raw({ type: () => true, limit: largest })))
-    app.use(refuseBadText)
+    app.use(refuseBadText(this.#options.binaryType))
     app.use((request, response) => this.#answered(request, response))
     app.use(answerBodyError(this.#refuse, this.#logger))
     return app
@@ -244,7 +246,7 @@ class ListeningServer implements HttpServer {
 
   async #answer(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
     const { dispatch, clock } = this.#options
-    const reply = await dispatch(received(request, this.url))
+    const reply = await dispatch(received(request, this.url, this.#options.binaryType))
     response.statusCode = reply.status
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
     if (this.#closing) response.setHeader('connection', 'close')
@@ -271,17 +273,25 @@ const TOO_LARGE = 'request entity too large'
 
 const requestPathOf = ({ url = '' }: IncomingMessage): string => url.replace(/\?.*$/s, '')
 
-function received(request: IncomingMessage & { body?: unknown }, ownUrl: string): WireRequest {
+function received(
+  request: IncomingMessage & { body?: unknown },
+  ownUrl: string,
+  binaryType: string | undefined,
+): WireRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
-  const { body } = request
+  const bytes = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : undefined
+  const isBinary = isOfType(request, binaryType)
   const { remoteAddress: peer } = request.socket
   return {
     method: request.method!,
     target: request.url!,
     headers,
-    ...defined({ body: Buffer.isBuffer(body) && body.length > 0 ? body.toString('utf8') : undefined }),
+    ...defined({
+      body: isBinary ? undefined : bytes?.toString('utf8'),
+      bytes: isBinary ? bytes : undefined,
+    }),
     base: baseOf(request, ownUrl),
     peer,
   }
@@ -291,15 +301,20 @@ function received(request: IncomingMessage & { body?: unknown }, ownUrl: string)
 const baseOf = ({ headers: { host } }: IncomingMessage, ownUrl: string): string =>
   host ? `${ownUrl.slice(0, ownUrl.indexOf(':'))}://${host}` : ownUrl
 
+const isOfType = ({ headers }: IncomingMessage, type: string | undefined): boolean =>
+  type !== undefined && headers['content-type']?.replace(/;.*$/s, '').trim().toLowerCase() === type
+
 /** Bodies are JSON, which is UTF-8: other bytes would be decoded to something that the client did not send. */
-const refuseBadText: RequestHandler = (request, _response, next) => {
-  const body: unknown = request.body
-  next(
-    Buffer.isBuffer(body) && !isUtf8(body)
-      ? { status: 400, message: 'The request body is not UTF-8 text.' }
-      : undefined,
-  )
-}
+const refuseBadText =
+  (binaryType: string | undefined): RequestHandler =>
+  (request, _response, next) => {
+    const body: unknown = request.body
+    next(
+      Buffer.isBuffer(body) && !isOfType(request, binaryType) && !isUtf8(body)
+        ? { status: 400, message: 'The request body is not UTF-8 text.' }
+        : undefined,
+    )
+  }
 
 /** Express passes on here what the body parser could not take. */
 const answerBodyError =

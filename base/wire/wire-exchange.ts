@@ -9,6 +9,8 @@ export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>
   /** The body's bytes as text; absent when there is none. */
   readonly body?: string
+  /** The body's bytes in place of its text, of a type that a server takes as such. */
+  readonly bytes?: Uint8Array
   /** How the caller reached us, for building links: `http://host:port`, no trailing slash. */
   readonly base: string
   /** Address of the caller; absent for one in this process. */

@@ -63,14 +63,17 @@ describe('a command shares a tree', () => {
     expect(sharesTree({ ...command, ...more }, partsOf())).toBe(true)
   })
 
-  test.each([
+  test.each<[string, Partial<typeof command>]>([
     ['any other program', { argv: ['sh', '-c', 'true'] }],
     ['a program by its path', { argv: ['/usr/bin/stat', '/'] }],
     ['an input', { hasInput: true }],
     ['a folder of ironstage', { argv: ['cat', '/run/ironstage/mnt/sda3/x'] }],
-    ...(['writesDisk', 'partitions', 'unixSockets', 'efiVariables', 'sysfs', 'files'] as const).map(
-      (right) => [`the right ${right}`, { needs: { ...READ_ONLY_NEEDS, [right]: true } }] as const,
-    ),
+    ['the right writesDisk', { needs: { ...READ_ONLY_NEEDS, writesDisk: true } }],
+    ['the right partitions', { needs: { ...READ_ONLY_NEEDS, partitions: true } }],
+    ['the right unixSockets', { needs: { ...READ_ONLY_NEEDS, unixSockets: true } }],
+    ['the right efiVariables', { needs: { ...READ_ONLY_NEEDS, efiVariables: true } }],
+    ['the right sysfs', { needs: { ...READ_ONLY_NEEDS, sysfs: true } }],
+    ['the right files', { needs: { ...READ_ONLY_NEEDS, files: true } }],
     ['a capability', { needs: { ...READ_ONLY_NEEDS, capabilities: ['sys_admin'] } }],
     ['another device', { needs: { ...READ_ONLY_NEEDS, devices: ['ipmi[0-9]'] } }],
   ])('never with %s', (_, more) => {

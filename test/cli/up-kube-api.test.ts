@@ -21,6 +21,7 @@ async function upWith(...args: string[]) {
     })
     return { status: answer.status, body: (await answer.json()) as Record<string, never> }
   }
+  if (url.startsWith('http:')) await call('POST', '/api/v1/namespaces', { metadata: { name: 'metal3' } })
   return {
     up,
     url,
@@ -80,6 +81,30 @@ test('programs read where the API is', async () => {
   await using running = await upWith('--json')
 
   expect(await running.call('GET', '/version')).toMatchObject({ status: 200, body: { major: '1' } })
+})
+
+test('--actors none leaves the hosts to another operator, and says so', async () => {
+  await using running = await upWith('--actors', 'none')
+  const { up, call } = running
+  expect(up.stdout).toContain('No operator of ironstage works on them (--actors none): run your own at this API.')
+
+  await call('POST', `${METAL3}/baremetalhosts`, host({}))
+  // Ours begins with its finalizer.
+  for (let times = 0; times < 20; times++) {
+    const { body } = await call('GET', `${METAL3}/baremetalhosts/worker-0`)
+    expect(body['metadata']).not.toHaveProperty('finalizers')
+  }
+})
+
+test('programs read who works on the hosts', async () => {
+  await using running = await upWith('--json', '--actors', 'none')
+  expect(JSON.parse(running.up.stdout.split('\n')[0]!)).toMatchObject({ actors: [] })
+})
+
+test('--actors without hosts is refused', async () => {
+  const up = command(['up', '--port', '0', '--actors', 'none'])
+  expect(await up.ended).toBe(2)
+  expect(up.stderr).toContain('--actors says who works on the hosts of --kube-api or --hosts')
 })
 
 test('a port that is taken is named', async () => {

@@ -42,7 +42,7 @@ const SHELL_RUN_BY: Readonly<Record<string, string>> = {
 }
 
 /** Pages whose lines of `ironstage up` are started below. */
-const STARTED = ['docs/cluster.md', 'docs/dashboard.md', 'docs/ironic.md']
+const STARTED = ['docs/bmo.md', 'docs/cluster.md', 'docs/dashboard.md', 'docs/ironic.md']
 
 /** A fenced block, with the reason why no test runs it. */
 const BLOCK = /^(?:<!-- not run: (.+) -->\n)?```(\w+)[^\n]*\n([^]*?)^```$/gm

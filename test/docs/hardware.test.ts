@@ -17,6 +17,10 @@ async function fileWith(text: string): Promise<string> {
   return file
 }
 
+interface NicsSchema {
+  items: { properties: { lldp: { properties: { switch: { enum: readonly string[] } } } } }
+}
+
 describe('docs/hardware.md', () => {
   test('has a row for every key, and only for those', () => {
     const table = page.slice(page.indexOf('## Keys'), page.indexOf('## Mixed fleets'))
@@ -37,7 +41,7 @@ describe('docs/hardware.md', () => {
   test('has a row for every key of a switch, and for every system', () => {
     const section = page.slice(page.indexOf('## Switches'), page.indexOf('## From other descriptions'))
     const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!)
-    const { nics } = HARDWARE_SCHEMA.properties
+    const { nics } = HARDWARE_SCHEMA.properties as unknown as { nics: NicsSchema }
     const { switch: systems, ...others } = nics.items.properties.lldp.properties
     expect(rows).toEqual(['switch', ...Object.keys(others), 'switch', ...systems.enum])
   })

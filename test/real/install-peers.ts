@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { dmtfClients, gofishProgram } from './programs/redfish/peers.js'
 import { schemaCheckers } from './programs/file-schemas.js'
 import { openstackClients } from './programs/clients/baremetal.js'
+import { claimOperatorProgram } from './programs/controllers/claim-operator.js'
 import { gophercloudProgram } from './programs/clients/gophercloud.js'
 import { registryProgram } from './docker-registry.js'
 import { realBinary } from './coreos-installer.js'
@@ -79,6 +80,7 @@ export async function installPeers(): Promise<void> {
       'its engine': realEngine,
       gophercloud: gophercloudProgram,
       gofish: gofishProgram,
+      'controller-runtime': claimOperatorProgram,
     }),
   ])
 }

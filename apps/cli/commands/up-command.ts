@@ -42,7 +42,7 @@ import { serveBmcs } from './up-bmcs.js'
 import { UpHostLabels } from './up-host-labels.js'
 import { HostMachines } from './up-host-machines.js'
 import { readyLines } from './up-ready.js'
-import { kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
+import { actorsOf, kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
 import { checkHosts, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -67,6 +67,7 @@ export async function up(
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
   const manifests = await readUpManifests(options)
+  const actors = actorsOf(options)
   const kubeToken = await kubeTokenOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, configFiles)
@@ -113,7 +114,11 @@ export async function up(
     event: 'ready',
     ironic_url: served.url,
     environment: variables,
-    ...defined({ ui_url: uiUrl || undefined, kube_api_url: kubeApi?.url }),
+    ...defined({
+      ui_url: uiUrl || undefined,
+      kube_api_url: kubeApi?.url,
+      actors: kubeApi || manifests ? actors : undefined,
+    }),
     ...bmcs.event,
     ...defined({ images: servedImages(served) }),
   }
@@ -127,7 +132,9 @@ export async function up(
     }),
     ...bmcs.lines,
     '',
-    ...(kubeApi ? kubeLines(kubeApi.url, served.caFile, options['kube-token']) : []),
+    ...(kubeApi
+      ? kubeLines({ url: kubeApi.url, caFile: served.caFile, tokenFile: options['kube-token'], actors })
+      : []),
   ])
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
@@ -136,6 +143,7 @@ export async function up(
     (manifests || kubeApi) &&
     reconcileHosts({
       kube: kube.client,
+      isOperated: actors.includes('bmo'),
       stage: served.stage,
       files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
       ramdisk: servedRamdisk(served.stage.images) ?? ramdiskSource(environment.variables),

@@ -81,6 +81,8 @@ export function checkHosts(manifests: Manifests): void {
 export interface UpHostsOptions {
   /** The API that has the hosts; it may have others than those of the files. */
   kube: KubeClient
+  /** True if ironstage's own BareMetal Operator works on the hosts. */
+  isOperated: boolean
   /** Files of hosts, as they were read first. */
   files: { path: string; watch: boolean; manifests: Manifests } | undefined
   stage: Pick<Stage, 'transport' | 'url' | 'headers'>
@@ -99,19 +101,21 @@ export interface ReconciledHosts extends AsyncDisposable {
   readonly isRefused: boolean
 }
 
-/** Runs BareMetal Operator for the hosts of an API, and applies those of files, which it follows where that is asked for. */
+/** Applies hosts of files to an API, and follows the files where that is asked for; runs BareMetal Operator unless another one does. */
 export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): ReconciledHosts {
   const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
-  const operator = runBareMetalOperator({
-    kube,
-    clock,
-    random,
-    logger,
-    behaviours: new Behaviours([]),
-    announce: () => {},
-    ironic: stage,
-    ...defined({ settings: ramdisk ? { ramdisk } : undefined }),
-  })
+  const operator = options.isOperated
+    ? runBareMetalOperator({
+        kube,
+        clock,
+        random,
+        logger,
+        behaviours: new Behaviours([]),
+        announce: () => {},
+        ironic: stage,
+        ...defined({ settings: ramdisk ? { ramdisk } : undefined }),
+      })
+    : undefined
   let isRefused = false
   const refuse = (problem: string): void => {
     isRefused = true
@@ -136,7 +140,7 @@ export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): 
     },
     [Symbol.asyncDispose]: async () => {
       await watching
-      await operator[Symbol.asyncDispose]()
+      await operator?.[Symbol.asyncDispose]()
       await applied[Symbol.asyncDispose]()
     },
   }

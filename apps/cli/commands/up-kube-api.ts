@@ -5,11 +5,12 @@ import { OBJECT_FILE, openObjectFile, serveKube } from '../../../base/kubernetes
 import { readTextFile } from '../options/input-files.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
+import type { ActorName } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 
 type KubeApiOptions = Pick<
   CommandOptionValues<(typeof UP_OPTIONS)[number]>,
-  'kube-api' | 'kube-token' | 'state-dir' | 'allowed-host'
+  'kube-api' | 'kube-token' | 'actors' | 'hosts' | 'state-dir' | 'allowed-host'
 >
 
 export interface KubeApiParts {
@@ -39,8 +40,16 @@ export async function serveKubeApi(options: KubeApiOptions, { served, store, tok
   return openOnSavedPort('kube-port', onLoss, { folder, logger }, open)
 }
 
+/** How clients reach the API, and who works on what they write. */
+export interface KubeLines {
+  url: string
+  caFile: string | null
+  tokenFile: string | undefined
+  actors: readonly ActorName[]
+}
+
 /** BareMetalHosts are worked on wherever they come from: files, or kubectl. */
-export function kubeLines(url: string, caFile: string | null, tokenFile: string | undefined): string[] {
+export function kubeLines({ url, caFile, tokenFile, actors }: KubeLines): string[] {
   const isSecure = url.startsWith('https:')
   const kubectl = [
     `kubectl --server ${url}`,
@@ -52,8 +61,25 @@ export function kubeLines(url: string, caFile: string | null, tokenFile: string 
     `    ${kubectl} apply -f hosts.yaml`,
     `    ${kubectl} get bmh -A -w`,
     ...(tokenFile !== undefined && !isSecure ? ['  kubectl sends a token over https alone: --tls serves that'] : []),
+    ...(actors.includes('bmo')
+      ? ["  ironstage's own BareMetal Operator works on them; --actors none leaves them to another one."]
+      : ['  No operator of ironstage works on them (--actors none): run your own at this API.']),
     '',
   ]
+}
+
+/**
+ * The operators of ironstage that work on the objects: all but for `--actors none`.
+ *
+ * @throws UserError (usage) where there are no objects
+ */
+export function actorsOf({ actors, 'kube-api': port, hosts }: KubeApiOptions): readonly ActorName[] {
+  if (actors !== undefined && port === undefined && hosts === undefined)
+    throw usageError(
+      '--actors says who works on the hosts of --kube-api or --hosts',
+      'serve an API with --kube-api PORT, or leave out --actors',
+    )
+  return actors === 'none' ? [] : ['bmo']
 }
 
 /** The token of `--kube-token`. */

@@ -44,6 +44,12 @@ export const PROFILE_WORDS = all<ProfileName>({ metal3: true, upstream: true })
 /** Values of `--begin`. */
 export const BEGIN_WORDS = all<BeginGoal>({ manage: true, inspect: true, provide: true, deploy: true })
 
+/** Operators of ironstage that `up` runs. */
+export type ActorName = 'bmo'
+
+/** Values of `--actors`. */
+export const ACTOR_WORDS = all<ActorName | 'none'>({ bmo: true, none: true })
+
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({
   '2024.2': true,

@@ -15,7 +15,7 @@ const plain = Buffer.concat([
 ])
 const OUTPUT_BYTES = 64 * 1024
 
-const compress = (bytes: Uint8Array, options: lzma.LzmaOptions): Promise<Buffer> =>
+const compress = (bytes: Buffer, options: lzma.LzmaOptions): Promise<Buffer> =>
   new Promise((resolve) => lzma.compress(bytes, options, resolve))
 
 let packed: Buffer

@@ -2,6 +2,7 @@ import { isNestedDeeper, UserError } from '../../runtime/index.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { readYaml } from '../read-yaml.js'
 import { badRequest, kubeRefusal } from '../refusals.js'
+import { decodeKubeObject, PROTOBUF_TYPE } from './protobuf/decode-object.js'
 
 /** Largest body of a request in bytes: apiserver 0.31 pkg/server/config.go, MaxRequestBodyBytes. */
 export const MAX_KUBE_BODY_BYTES = 3 * 1024 * 1024
@@ -20,13 +21,13 @@ const unsupportedMediaType = (accepted: readonly string[]) =>
   )
 
 const KUBE_JSON_TYPE = 'application/json'
-const PROTOBUF = 'application/vnd.kubernetes.protobuf'
-const OBJECT_TYPES = [KUBE_JSON_TYPE, 'application/yaml']
+const OBJECT_TYPES = [KUBE_JSON_TYPE, 'application/yaml', PROTOBUF_TYPE]
 
-/** A request's headers and its body as text. */
+/** A request's headers and its body: bytes of protobuf, or text. */
 export interface BodyRequest {
   headers: Readonly<Record<string, string>>
   body?: string
+  bytes?: Uint8Array
 }
 
 /**
@@ -36,14 +37,8 @@ export interface BodyRequest {
  */
 export function objectIn(sent: BodyRequest): JsonMembers {
   const type = mediaTypeOf(sent.headers)
-  if (type === PROTOBUF)
-    throw kubeRefusal(
-      415,
-      'UnsupportedMediaType',
-      `the body of the request is protobuf (${PROTOBUF}), and this API reads ${OBJECT_TYPES.join(' and ')}: ` +
-        'make a manifest with --dry-run=client -o yaml, and send it by kubectl apply -f -',
-    )
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(OBJECT_TYPES)
+  if (type === PROTOBUF_TYPE) return decodeKubeObject(sent.bytes ?? new Uint8Array())
   const value = parseKubeBody(sent.body ?? '', type)
   if (!isMembers(value)) throw badRequest('the body of the request is not an object')
   return value
@@ -53,7 +48,8 @@ export function objectIn(sent: BodyRequest): JsonMembers {
 export const isJsonBody = (headers: BodyRequest['headers']): boolean => mediaTypeOf(headers) === KUBE_JSON_TYPE
 
 /** The options in the body of a deletion, which may have none. */
-export const optionsIn = (sent: BodyRequest): JsonMembers => (sent.body === undefined ? {} : objectIn(sent))
+export const optionsIn = (sent: BodyRequest): JsonMembers =>
+  sent.body === undefined && sent.bytes === undefined ? {} : objectIn(sent)
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 

@@ -13,7 +13,7 @@ interface KubeColumn {
   /** 0 is always shown, 1 with `-o wide`. */
   priority: 0 | 1
   /** The cell; undefined for an empty one. */
-  cell: (object: Stored) => KubeJson | undefined
+  cell: (object: Stored, now: number) => KubeJson | undefined
 }
 
 /** `.status.conditions[Ready].status`: members, and of a list the first with this type, name or state. */
@@ -111,6 +111,7 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     column('Status', condition('Progressing', 'message')),
   ],
   ConfigMap: [{ ...column('Data', ''), cell: (object) => countMembers(object, 'data', 'binaryData') }, AGE],
+  CustomResourceDefinition: [date('Created At', 'metadata.creationTimestamp')],
   Deployment: [
     {
       ...column('Ready', ''),
@@ -123,6 +124,19 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     { ...column('Images', '', wide), cell: (object) => containerTexts(object, 'image') },
     { ...column('Selector', '', wide), cell: selectorText },
   ],
+  Event: [
+    { ...column('Last Seen', ''), cell: (object, now) => eventAges(object, now).last },
+    column('Type', 'type'),
+    column('Reason', 'reason'),
+    { ...column('Object', ''), cell: eventObject },
+    column('Subobject', 'involvedObject.fieldPath', wide),
+    { ...column('Source', '', wide), cell: eventSource },
+    { ...column('Message', ''), cell: (object) => textAt(object, 'message').trim() },
+    { ...column('First Seen', '', wide), cell: (object, now) => eventAges(object, now).first },
+    { ...column('Count', '', wide), ...integerColumn, cell: eventCount },
+    column('Name', 'metadata.name', wide),
+  ],
+  Lease: [column('Holder', 'spec.holderIdentity'), AGE],
   Machine: [
     column('Phase', 'status.phase'),
     label('Type', `${MACHINE_GROUP}/instance-type`),
@@ -173,6 +187,38 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     { ...column('Container-Runtime', '', wide), cell: (object) => nodeInfo(object, 'containerRuntimeVersion') },
   ],
   Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => countMembers(object, 'data') }, AGE],
+}
+
+const textAt = (object: Stored, path: string): string => {
+  const value = columnValueAt(object, path.split('.'))
+  return typeof value === 'string' ? value : ''
+}
+
+/** How long ago an event was seen first and last: printers.go, printEvent. */
+function eventAges(object: Stored, now: number): { first: string; last: string } {
+  const ageAt = (path: string): string | undefined => {
+    const time = textAt(object, path)
+    return time === '' ? undefined : formatAge(time, now)
+  }
+  const first = ageAt('firstTimestamp') ?? ageAt('eventTime') ?? '<unknown>'
+  return { first, last: ageAt('series.lastObservedTime') ?? ageAt('lastTimestamp') ?? first }
+}
+
+function eventObject(object: Stored): string {
+  const kind = textAt(object, 'involvedObject.kind').toLowerCase()
+  const name = textAt(object, 'involvedObject.name')
+  return name === '' ? kind : `${kind}/${name}`
+}
+
+function eventSource(object: Stored): string {
+  const component = textAt(object, 'source.component') || textAt(object, 'reportingComponent')
+  const host = textAt(object, 'source.host') || textAt(object, 'reportingInstance')
+  return host === '' ? component : `${component}, ${host}`
+}
+
+function eventCount(object: Stored): KubeJson {
+  const count = readCount(object, 'series.count') || readCount(object, 'count')
+  return count === 0 ? 1 : count
 }
 
 /** Names or images of a Deployment's containers. */
@@ -232,7 +278,7 @@ export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableO
     apiVersion,
     metadata: { resourceVersion },
     columnDefinitions: [
-      name,
+      ...(hasOwnName(kind) ? [] : [name]),
       ...columns.map(({ cell: _, ...shown }) => ({
         format: '',
         ...shown,
@@ -242,18 +288,21 @@ export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableO
   } as unknown as JsonMembers
 }
 
+/** True if a name is among the columns: of events it is of little use, and the last one. */
+const hasOwnName = (kind: KubeKind): boolean => columnsOf(kind).some(({ name }) => name === 'Name')
+
 /** Definitions without columns of their own show the age. */
 const columnsOf = (kind: KubeKind) => KUBE_COLUMNS[kind] ?? [AGE]
 
 /** An object as a row of a table. */
 export function tableRowOf(kind: KubeKind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
   const cells = columnsOf(kind).map(({ type, cell }) => {
-    const value = cell(object)
+    const value = cell(object, now)
     if (value === undefined) return null
     return type === 'date' ? formatAge(value, now) : value
   })
   return {
-    cells: [object.metadata.name, ...cells],
+    cells: hasOwnName(kind) ? cells : [object.metadata.name, ...cells],
     ...defined({
       object: includes === 'None' ? undefined : includes === 'Object' ? object : partialOf(object, version),
     }),

@@ -1,13 +1,22 @@
 import { defined, packageVersion } from '../../runtime/index.js'
 import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import { openApiDocument } from './openapi.js'
+import { RESOURCE_VIEWS } from './resource-view.js'
 
 const KIND_NAMES = Object.keys(KUBE_KINDS) as KubeKind[]
 const KUBE_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /** Versions of each group, in the order of their first kind; the core group is empty. */
-const GROUP_VERSIONS = new Map<string, string>(
-  KIND_NAMES.map((kind) => [KUBE_KINDS[kind].group, KUBE_KINDS[kind].version]),
-)
+const GROUP_VERSIONS = new Map<string, string>([
+  ...KIND_NAMES.map((kind) => [KUBE_KINDS[kind].group, KUBE_KINDS[kind].version] as const),
+  ...RESOURCE_VIEWS.map(({ group, version }) => [group, version] as const),
+])
+
+/** The resources of all groups: those of kinds, and views of them. */
+const RESOURCES = [
+  ...KIND_NAMES.map((kind) => ({ ...KUBE_KINDS[kind], kind })),
+  ...RESOURCE_VIEWS.map((view) => ({ ...KUBE_KINDS[view.kind], ...view })),
+]
 
 const groupOf = (name: string, version: string) => {
   const entry = { groupVersion: `${name}/${version}`, version }
@@ -18,8 +27,8 @@ const resourcesOf = (group: string, version: string) => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion: group === '' ? version : `${group}/${version}`,
-  resources: KIND_NAMES.filter((kind) => KUBE_KINDS[kind].group === group).flatMap((kind) => {
-    const { plural, shortNames, isNamespaced: namespaced, hasStatus } = KUBE_KINDS[kind]
+  resources: RESOURCES.filter((each) => each.group === group).flatMap((each) => {
+    const { kind, plural, shortNames, isNamespaced: namespaced, hasStatus } = each
     const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: KUBE_VERBS }
     return [
       { ...resource, ...defined({ shortNames: shortNames.length === 0 ? undefined : shortNames }) },
@@ -35,6 +44,7 @@ const resourcesOf = (group: string, version: string) => ({
  * kubectl then validates nothing by itself, and the server does.
  */
 export function discoverApi(segments: readonly string[]): object | undefined {
+  if (segments[0] === 'openapi' && segments[1] === 'v3') return openApiDocument(segments.slice(2))
   const [root, first, second, ...more] = segments.at(-1) === '' ? segments.slice(0, -1) : segments
   if (more.length > 0) return undefined
   switch (root) {

@@ -5,6 +5,7 @@ import { apiVersionOf, type KubeKind } from '../kinds.js'
 import type { KubeStatus } from '../kube-client.js'
 import { kubeRefusal } from '../refusals.js'
 import type { Stored } from '../stored-object.js'
+import { shownInView, type ResourceView } from './resource-view.js'
 import { partialOf, tableHeadOf, tableRowOf } from './columns.js'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
@@ -50,8 +51,12 @@ export interface ObjectRenderer {
  *
  * @throws KubeRefusal 406 for a client that takes no JSON
  */
-export function shownTo(accept: string, kind: KubeKind, includes: string, now: () => number): ObjectRenderer {
-  const apiVersion = apiVersionOf(kind)
+export function shownTo(
+  accept: string,
+  { kind, view }: { kind: KubeKind; view?: ResourceView },
+  includes: string,
+  now: () => number,
+): ObjectRenderer {
   for (const each of accept === '' ? ['*/*'] : accept.split(',')) {
     const [type, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
     if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue
@@ -60,7 +65,7 @@ export function shownTo(accept: string, kind: KubeKind, includes: string, now: (
       v = 'v1',
       g = 'meta.k8s.io',
     } = Object.fromEntries(parameters.map((part) => part.split('=', 2) as [string, string])) as Record<string, string>
-    if (as === undefined) return fullRenderer(kind, apiVersion)
+    if (as === undefined) return fullRenderer(kind, view)
     if (g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) continue
     if (as === 'table') return tableRenderer(kind, v, includes, now)
     if (as === 'partialobjectmetadata' || as === 'partialobjectmetadatalist') return partial(v)
@@ -72,10 +77,12 @@ export function shownTo(accept: string, kind: KubeKind, includes: string, now: (
   )
 }
 
-function fullRenderer(kind: KubeKind, apiVersion: string): ObjectRenderer {
+function fullRenderer(kind: KubeKind, view: ResourceView | undefined): ObjectRenderer {
+  const apiVersion = view ? `${view.group}/${view.version}` : apiVersionOf(kind)
+  const one = view ? (object: Stored) => JSON.stringify(shownInView(object, view)) : renderObject
   return {
-    one: renderObject,
-    many: (objects, metadata) => partsOf({ kind: `${kind}List`, apiVersion, metadata }, 'items', objects, renderObject),
+    one,
+    many: (objects, metadata) => partsOf({ kind: `${kind}List`, apiVersion, metadata }, 'items', objects, one),
     bookmark: (resourceVersion) => JSON.stringify({ kind, apiVersion, metadata: { resourceVersion } }),
   }
 }

@@ -2,10 +2,12 @@ import { defined, isSameSecret, type Clock, type Logger } from '../../runtime/in
 import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
+import { SYSTEM_NAMESPACES } from '../namespaces.js'
 import { noSuchResource, kubeRefusal } from '../refusals.js'
 import { unknownFields } from '../validation.js'
 import { jsonAnswer, statusAnswer } from './kube-answers.js'
 import { MAX_KUBE_BODY_BYTES } from './bodies.js'
+import { PROTOBUF_TYPE } from './protobuf/decode-object.js'
 import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
 import { resourceAt, segmentsOf } from './kube-paths.js'
 import { resourceAnswer } from './resource-requests.js'
@@ -31,6 +33,8 @@ export interface KubeServerOptions {
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
 export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
+  for (const name of SYSTEM_NAMESPACES)
+    if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
   return serveHttp({
     ...options,
     clock,
@@ -40,6 +44,7 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
       largest: MAX_KUBE_BODY_BYTES,
       refusal: `Request entity too large: limit is ${MAX_KUBE_BODY_BYTES}`,
     }),
+    binaryType: PROTOBUF_TYPE,
     allBodiesLimit: 16 * MAX_KUBE_BODY_BYTES,
     refuse: (status, why) => statusAnswer(kubeRefusal(status, REASONS[status] ?? 'BadRequest', why).status),
   })
@@ -75,7 +80,7 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
     const found = discoverApi(segments)
     if (!found) throw noSuchResource()
-    if (segments[0] === 'openapi' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
+    if (segments[1] === 'v2' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
     return jsonAnswer(200, found)
   }

@@ -1,17 +1,28 @@
 import { defined, seconds } from '../../runtime/index.js'
 import { answerOfStream, type WireRequest, type WireResponse } from '../../wire/index.js'
+import { definitionWarning } from '../crds/definitions.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
-import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import { apiVersionOf, KUBE_KINDS, type KubeKind } from '../kinds.js'
 import type { KubeListOptions } from '../kube-client.js'
 import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
-import { badRequest, invalidPatch, kubeRefusal, noSuchResource, unknownValidation } from '../refusals.js'
+import {
+  badRequest,
+  invalidListOption,
+  invalidPatch,
+  kubeRefusal,
+  noSuchResource,
+  tooLargeVersion,
+  unknownValidation,
+} from '../refusals.js'
 import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
 import { isRefusal } from '../kube-refusal.js'
+import { isUnqualifiedFinalizer } from '../object-metadata.js'
 import type { Stored } from '../stored-object.js'
 import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-answers.js'
 import { isJsonBody, objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
 import { duplicateFields, duplicateYamlKeys } from './duplicate-keys.js'
 import type { ResourcePath } from './kube-paths.js'
+import { selectorOfView, sentToView, shownInView } from './resource-view.js'
 import { strategicPatch } from './strategic.js'
 import { watchLines } from './watch-stream.js'
 
@@ -54,13 +65,16 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
   throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }
 
+/** Kinds of Kubernetes itself may be replaced without a version, and have patches that merge lists; CustomResources have not. */
+const isCoreKind = (kind: KubeKind): boolean => !KUBE_KINDS[kind].isCustom
+
 const objectNameIn = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
 const isSet = (value: string | null): boolean => value === 'true' || value === '1'
 const isWatch = ({ query }: ResourceRequest): boolean => isSet(query.get('watch'))
 const isDryRun = ({ query }: ResourceRequest): boolean => query.getAll('dryRun').includes('All')
 
 const shownIn = ({ request, at, query, now }: ResourceRequest): ObjectRenderer =>
-  shownTo(request.headers['accept'] ?? '', at.kind, query.get('includeObject') ?? 'Metadata', now)
+  shownTo(request.headers['accept'] ?? '', at, query.get('includeObject') ?? 'Metadata', now)
 
 const answerObject = (
   call: ResourceRequest,
@@ -69,18 +83,57 @@ const answerObject = (
   headers: Record<string, string> = {},
 ): WireResponse => jsonAnswer(status, `${shownIn(call).one(object)}\n`, headers)
 
-function selectionOf({ at: { namespace, name }, query }: ResourceRequest): KubeListOptions {
+/** An object that was sent, as its kind has it. */
+const asSent = ({ at: { kind, view } }: ResourceRequest, sent: JsonMembers): JsonMembers =>
+  view ? sentToView(sent, view, apiVersionOf(kind)) : sent
+
+const sentObject = (call: ResourceRequest): JsonMembers => asSent(call, objectIn(call.request))
+
+function selectionOf({ at: { namespace, name, view }, query }: ResourceRequest): KubeListOptions {
   const labels = query.get('labelSelector')
-  const fields = query.get('fieldSelector')
+  const selector = query.get('fieldSelector')
+  const fields = view && selector !== null ? selectorOfView(selector, view) : selector
   const field = name === undefined ? (fields ?? undefined) : `metadata.name=${name}`
   return defined({ namespace, labelSelector: labels ?? undefined, fieldSelector: field })
 }
 
 function listObjects(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
-  const all = store.list(at.kind, selectionOf(call))
-  const { items, metadata } = takePage(all, query, String(store.resourceVersion))
+  const version = askedVersion(query, store.resourceVersion)
+  const all =
+    version === undefined ? store.list(at.kind, selectionOf(call)) : store.listAt(at.kind, version, selectionOf(call))
+  const { items, metadata } = takePage(all, query, String(version ?? store.resourceVersion))
   return listAnswer(shownIn(call).many(items, metadata))
+}
+
+/**
+ * The version whose state a list shows; undefined for the present one, which is not older than any that a client can name.
+ *
+ * @throws KubeRefusal 400, 422, 504: apimachinery pkg/apis/meta/internalversion/validation
+ */
+function askedVersion(query: URLSearchParams, present: number): number | undefined {
+  const version = query.get('resourceVersion') ?? ''
+  const match = query.get('resourceVersionMatch') ?? ''
+  const refuse = (detail: string): never => {
+    throw invalidListOption({ field: 'resourceVersionMatch', reason: 'FieldValueForbidden', detail })
+  }
+  if (match !== '' && (query.get('continue') ?? '') !== '')
+    refuse('resourceVersionMatch is forbidden when continue is provided')
+  if (match !== '' && version === '') refuse('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan')
+    throw invalidListOption({
+      field: 'resourceVersionMatch',
+      reason: 'FieldValueNotSupported',
+      value: match,
+      detail: 'supported values: "Exact", "NotOlderThan", ""',
+    })
+  if (match === 'Exact' && version === '0') refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  if (version === '' || version === '0') return undefined
+  if (!/^\d{1,15}$/.test(version)) throw badRequest(`Invalid value: "${version}": resourceVersion`)
+  if (Number(version) > present) throw tooLargeVersion(version, present)
+  // A page of a version without a match is of that very version, as before there were matches.
+  const isExact = match === 'Exact' || (match === '' && (wholeNumber(query, 'limit') ?? 0) > 0)
+  return isExact ? Number(version) : undefined
 }
 
 const namespacedNameOf = ({ metadata: { name, namespace = '' } }: Stored): string => `${namespace}/${name}`
@@ -94,7 +147,8 @@ function takePage(
   query: URLSearchParams,
   present: string,
 ): { items: readonly Stored[]; metadata: JsonMembers } {
-  const limit = wholeNumber(query, 'limit') ?? 0
+  // Version 0 is answered out of the cache of an API server, which has no pages.
+  const limit = query.get('resourceVersion') === '0' ? 0 : (wholeNumber(query, 'limit') ?? 0)
   const token = query.get('continue') ?? ''
   const { version, after } = token === '' ? { version: present, after: undefined } : continued(token)
   const rest = after === undefined ? all : all.filter((each) => namespacedNameOf(each) > after)
@@ -130,10 +184,11 @@ const WATCH_TIMEOUT_SECONDS = 3600
 function watch(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
   if (query.get('sendInitialEvents') !== null)
-    throw kubeRefusal(
-      ...[422, 'Invalid' as const],
-      'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
-    )
+    throw invalidListOption({
+      field: 'sendInitialEvents',
+      reason: 'FieldValueForbidden',
+      detail: 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+    })
   const resourceVersion = query.get('resourceVersion')
   const options = {
     shown: shownIn(call),
@@ -151,12 +206,30 @@ function watch(call: ResourceRequest): WireResponse {
 }
 
 function createKubeObject(call: ResourceRequest): WireResponse {
-  const { request, at, store } = call
-  const object = objectIn(request)
+  const { at, store } = call
+  const object = sentObject(call)
   if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
     throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
-  const headers = checkFields(call, object, bodyFindings(call))
-  return answerObject(call, 201, store.create(at.kind, inNamespace(object, at), { isDryRun: isDryRun(call) }), headers)
+  const warnings = checkFields(call, object, bodyFindings(call))
+  const options = { isDryRun: isDryRun(call), needsNamespace: true }
+  const made = store.create(at.kind, inNamespace(object, at), options)
+  return answerObject(call, 201, made, warningHeaders([...warnings, ...warningsOfNew(made)]))
+}
+
+const warningsOfNew = (made: Stored): string[] =>
+  made.kind === 'CustomResourceDefinition' ? [definitionWarning(made)] : finalizerWarnings(made, undefined)
+
+/** Finalizers of a write that have no domain: apiextensions-apiserver pkg/registry/customresource/strategy.go. */
+function finalizerWarnings({ kind, metadata }: Stored, before: Stored | undefined): string[] {
+  if (isCoreKind(kind)) return []
+  const present = new Set(before?.metadata.finalizers)
+  const added = (metadata.finalizers ?? []).filter((each) => !present.has(each) && isUnqualifiedFinalizer(each))
+  return added
+    .sort()
+    .map(
+      (each) =>
+        `metadata.finalizers: ${JSON.stringify(each)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    )
 }
 
 function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMembers {
@@ -174,34 +247,62 @@ const changeOptions = (call: ResourceRequest): ChangeOptions => ({
 })
 
 function update(call: ResourceRequest): WireResponse {
-  const { request, at, store } = call
-  const object = inNamespace(objectIn(request), at)
-  const headers = checkFields(call, object, bodyFindings(call))
-  // Kinds of the core group may be replaced without a version, CustomResources may not.
-  const options = { ...changeOptions(call), isUnconditional: KUBE_KINDS[at.kind].group === '' }
-  return answerObject(
-    call,
-    200,
-    store.change(at.kind, objectNameIn(at), () => object, options),
-    headers,
+  const { at } = call
+  const object = inNamespace(sentObject(call), at)
+  const warnings = checkFields(call, object, bodyFindings(call))
+  const options = { ...changeOptions(call), isUnconditional: isCoreKind(at.kind) }
+  return answerChange(call, options, () => ({ object, warnings }))
+}
+
+/** Carries out a change, and answers with the object and with what its writer should know. */
+function answerChange(
+  call: ResourceRequest,
+  options: ChangeOptions,
+  modify: (current: Stored) => { object: KubeJson; warnings: readonly string[] },
+): WireResponse {
+  const { at, store } = call
+  let before: Stored | undefined
+  let warnings: readonly string[] = []
+  const changed = store.change(
+    at.kind,
+    objectNameIn(at),
+    (current) => {
+      const wanted = modify(current)
+      before = current
+      warnings = wanted.warnings
+      return wanted.object
+    },
+    options,
   )
+  return answerObject(call, 200, changed, warningHeaders([...warnings, ...finalizerWarnings(changed, before)]))
 }
 
 function patch(call: ResourceRequest): WireResponse {
-  const { request, at, store } = call
-  const { type, patch: changes } = patchIn(request, KUBE_KINDS[at.kind].group === '')
+  const { request, at } = call
+  const { type, patch: changes } = patchIn(request, isCoreKind(at.kind))
   if (type === 'apply') return serverSideApply(call, changes)
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
   const duplicates = findingsOf(call, () => duplicateFields(request.body ?? ''))
   const findings = duplicates.map((path) => `${type === 'json' ? 'json patch ' : ''}${duplicateField(path)}`)
-  let headers: Record<string, string> = {}
-  const modify = (current: Stored): unknown => {
-    const patched = patchedBy(type, current as unknown as JsonMembers, changes)
-    if (isMembers(patched)) headers = checkFields(call, patched, findings, (problem) => invalidPatch(patched, problem))
-    return patched
-  }
-  const changed = store.change(at.kind, objectNameIn(at), modify, changeOptions(call))
-  return answerObject(call, 200, changed, headers)
+  return answerChange(call, changeOptions(call), (current) => {
+    const object = patchedIn(call, type, current, changes)
+    const warnings = isMembers(object)
+      ? checkFields(call, object, findings, (problem) => invalidPatch(object, problem))
+      : []
+    return { object, warnings }
+  })
+}
+
+/** A patch is written in the names of the group that it is sent to. */
+function patchedIn(
+  { at: { kind, view } }: ResourceRequest,
+  type: Exclude<PatchType, 'apply'>,
+  current: Stored,
+  changes: KubeJson,
+): KubeJson {
+  if (!view) return patchedBy(type, current, changes)
+  const patched = patchedBy(type, shownInView(current, view), changes)
+  return isMembers(patched) ? sentToView(patched, view, apiVersionOf(kind)) : patched
 }
 
 function patchedBy(type: Exclude<PatchType, 'apply'>, present: JsonMembers, changes: KubeJson): KubeJson {
@@ -236,19 +337,21 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     )
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
-  const object = inNamespace(applied, at)
-  const headers = checkFields(call, object, appliedFindings(call))
+  const object = inNamespace(asSent(call, applied), at)
+  const warnings = checkFields(call, object, appliedFindings(call))
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
   const name = metadata['name'] ?? at.name!
   try {
-    const merged = (current: Stored) =>
-      mergePatch(current as unknown as JsonMembers, { ...object, metadata: { ...metadata, name } })
-    return answerObject(call, 200, store.change(at.kind, objectNameIn(at), merged, changeOptions(call)), headers)
+    return answerChange(call, changeOptions(call), (current) => ({
+      object: mergePatch(current, { ...object, metadata: { ...metadata, name } }),
+      warnings,
+    }))
   } catch (error) {
     if (!isRefusal(error, 404) || at.subresource) throw error
     if (name !== at.name) throw noSuchResource()
-    const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, { isDryRun: isDryRun(call) })
-    return answerObject(call, 201, made, headers)
+    const options = { isDryRun: isDryRun(call), needsNamespace: true }
+    const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, options)
+    return answerObject(call, 201, made, warningHeaders([...warnings, ...warningsOfNew(made)]))
   }
 }
 
@@ -270,6 +373,7 @@ const duplicateField = (path: string): string => `duplicate field ${JSON.stringi
 const bodyFindings = (call: ResourceRequest): string[] =>
   findingsOf(call, () => {
     const { headers, body = '' } = call.request
+    if (call.request.bytes) return []
     if (isJsonBody(headers)) return duplicateFields(body).map(duplicateField)
     const keys = duplicateYamlKeys(body)
     return keys.length === 0 ? [] : [yamlFinding(keys)]
@@ -302,16 +406,20 @@ function checkFields(
     const { kind } = call.at
     return badRequest(`${kind} in version "${KUBE_KINDS[kind].version}" cannot be handled as a ${kind}: ${problem}`)
   },
-): Record<string, string> {
+): string[] {
   const mode = validationOf(call)
-  if (mode === 'Ignore') return {}
+  if (mode === 'Ignore') return []
   const unknown = call.unknownFields(call.at.kind, object).map((field) => `unknown field "${field}"`)
   const findings = [...found, ...unknown]
-  if (findings.length === 0) return {}
-  if (mode === 'Strict') throw refusal(`strict decoding error: ${findings.join(', ')}`)
+  if (findings.length > 0 && mode === 'Strict') throw refusal(`strict decoding error: ${findings.join(', ')}`)
+  return findings.flatMap(warningsIn)
+}
+
+/** The header with which kubectl prints warnings. */
+function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  if (warnings.length === 0) return {}
   // A header is Latin-1 and one line.
-  const quoted = findings
-    .flatMap(warningsIn)
+  const quoted = warnings
     .slice(0, 20)
     .map((text) => `299 - "${text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[^ -~]/g, '?')}"`)
   return { warning: quoted.join(', ') }
@@ -346,8 +454,8 @@ function deleteOne(call: ResourceRequest): WireResponse {
   const options = deleteOptions(call)
   const last = store.delete(at.kind, objectNameIn(at), options)
   const { uid, finalizers } = last.metadata
-  // It waits for its finalizers.
-  if (finalizers) return answerObject(call, 200, last)
+  // It waits for its finalizers, or a namespace for what is in it.
+  if (finalizers || at.kind === 'Namespace') return answerObject(call, 200, last)
   const { group, plural: kind } = KUBE_KINDS[at.kind]
   return jsonAnswer(200, {
     kind: 'Status',

@@ -21,8 +21,48 @@ export interface KubeNode extends KubeObject<'Node'> {
   }
 }
 
+/** Names the leader among a controller's replicas: client-go's leader election writes it. */
+export interface Lease extends KubeObject<'Lease'> {
+  spec?: {
+    /** Empty once the leader has given the lease up. */
+    holderIdentity?: string
+    leaseDurationSeconds?: number
+    /** RFC 3339, in microseconds. */
+    acquireTime?: string
+    renewTime?: string
+    leaseTransitions?: number
+  }
+}
+
+/** A controller's note about an object. `events.k8s.io` has the same objects with other names of fields. */
+export interface KubeEvent extends KubeObject<'Event'> {
+  involvedObject: {
+    apiVersion?: string
+    kind?: string
+    name?: string
+    namespace?: string
+    uid?: string
+    resourceVersion?: string
+    fieldPath?: string
+  }
+  type?: string
+  reason?: string
+  message?: string
+  source?: { component?: string; host?: string }
+  /** RFC 3339, in seconds. */
+  firstTimestamp?: string | null
+  lastTimestamp?: string | null
+  count?: number
+  /** RFC 3339, in microseconds. */
+  eventTime?: string | null
+  series?: { count?: number; lastObservedTime?: string }
+  action?: string
+  reportingComponent?: string
+  reportingInstance?: string
+}
+
 /** Made by the API for each namespace in which an object is created. */
 export interface Namespace extends KubeObject<'Namespace'> {
   spec?: object
-  status?: { phase?: 'Active' }
+  status?: { phase?: 'Active' | 'Terminating' }
 }

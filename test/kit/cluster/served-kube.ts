@@ -6,10 +6,11 @@ import { serveKube } from '../../../base/kubernetes/http/kube-server.js'
 /** Path of the hosts of a namespace. */
 export const HOSTS = '/apis/metal3.io/v1alpha1/namespaces/metal3/baremetalhosts'
 
-/** A Kubernetes API behind HTTP, until the scope ends, and calls of it. */
+/** A Kubernetes API behind HTTP with the namespace `metal3`, until the scope ends, and calls of it. */
 export async function servedKube(scope: Scope, options: { token?: string } = {}) {
   const clock = systemClock()
   const kube = openKube({ clock, random: seededRandom(5) })
+  kube.store.create('Namespace', { metadata: { name: 'metal3' } })
   const server = scope.use(await serveKube({ store: kube.store, port: 0, clock, ...options }))
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${server.url}${path}`, {

@@ -34,8 +34,9 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
     expect((await call('GET', 'bios/NumaGroupSize')).status).toBe(404)
     expect((await node.get()).properties).toMatchObject({ vendor: 'HPE' })
     const settings = [{ name: 'ProcHyperthreading', value: 'Disabled' }]
-    const steps = [{ interface: 'bios', step: 'apply_configuration', args: { settings } }]
-    await node.provision('clean', { clean_steps: steps })
+    await node.provision('clean', {
+      clean_steps: [{ interface: 'bios', step: 'apply_configuration', args: { settings } }],
+    })
     expect(await node.settled()).toMatchObject({ provision_state: 'manageable', last_error: null })
     const { bios } = lab.machines.list()[0]!.firmware.report()
     expect(bios.find(({ name }) => name === 'ProcHyperthreading')!.value).toBe('Disabled')

@@ -1,4 +1,4 @@
-import { BEGIN_WORDS, PROFILE_WORDS } from '../value-words.js'
+import { ACTOR_WORDS, BEGIN_WORDS, PROFILE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `up` that no other command has: a row here is one of them. */
@@ -42,6 +42,12 @@ export const UP_SHAPES = {
     value: 'FILE',
     description: 'file with the token that clients of --kube-api must send (default: no token)',
     schema: OPTION_TEXT_SCHEMA,
+  },
+  actors: {
+    value: ACTOR_WORDS.join('|'),
+    description:
+      "operators of ironstage that work on the objects of --kube-api: bmo, or none where BareMetal Operator's own binary does it (default: bmo)",
+    schema: { type: 'string', enum: [...ACTOR_WORDS] },
   },
   clock: {
     value: 'MODE',

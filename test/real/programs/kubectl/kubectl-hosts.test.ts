@@ -52,6 +52,7 @@ test('a host is applied, watched to provisioned, annotated, turned off and delet
     // Before the host: its first state may be over before a watch that begins later. With -v=6 it says when it watches.
     const watch = start('get', 'bmh', '-w', '-v=6')
     await expect.poll(() => watch.output.stderr, { timeout: REAL_PEER_TIMEOUT }).toMatch(/watch=true\S* 200 OK/)
+    await prints('create', 'namespace', 'metal3')
     await prints('apply', '-f', path)
     const shows = (row: RegExp) => expect.poll(() => watch.output.stdout, { timeout: REAL_PEER_TIMEOUT }).toMatch(row)
     await shows(/^one +registering[^]*^one +inspecting[^]*^one +available[^]*^one +provisioned +true/m)

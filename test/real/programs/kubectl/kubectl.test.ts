@@ -24,6 +24,7 @@ beforeAll(async () => {
   const clock = systemClock()
   kube = openKube({ clock, random: seededRandom(11) })
   ;({ url } = scope.use(await serveKube({ store: kube.store, port: 0, clock })))
+  kube.store.create('Namespace', { metadata: { name: 'metal3' } })
   // Some installations choose the client by the version of the server.
   const { stdout } = await kubectl('version', '-o', 'json')
   const { clientVersion } = JSON.parse(stdout) as { clientVersion: { minor: string } }
@@ -162,7 +163,7 @@ test('prints hosts in the columns of their definition, as YAML and by labels', a
   expect(
     await prints('get', 'bmh', '-n', 'metal3', '--field-selector', 'metadata.name=worker-0', '-o', 'name'),
   ).not.toBe('')
-  expect(await prints('get', 'namespaces')).toContain('metal3   Active')
+  expect(await prints('get', 'namespaces')).toMatch(/^metal3 +Active/m)
   expect(await prints('describe', 'bmh', 'worker-0', '-n', 'metal3')).toMatch(/Operational Status: +OK/)
 })
 
@@ -191,6 +192,50 @@ test('edits by patches, annotations and labels', async () => {
   const { data } = await kube.client.get('Secret', { name: 'worker-0-bmc', namespace: 'metal3' })
   expect(data).toEqual({ username: 'cm9vdA==', password: 'Z2VoZWlt' })
   await prints(...here, 'annotate', 'bmh', 'worker-0', 'reboot.metal3.io-')
+})
+
+test('makes what it sends as protobuf: Secrets, ConfigMaps and namespaces, and deletes a namespace with all in it', async () => {
+  expect(await prints('create', 'namespace', 'made')).toBe('namespace/made created\n')
+  expect(await prints('-n', 'made', 'create', 'secret', 'generic', 's', '--from-literal=a=b')).toBe(
+    'secret/s created\n',
+  )
+  expect(await prints('-n', 'made', 'create', 'configmap', 'c', '--from-literal=a=b')).toBe('configmap/c created\n')
+  expect((await kube.client.get('Secret', { name: 's', namespace: 'made' })).data).toEqual({ a: 'Yg==' })
+  expect(await prints('delete', 'namespace', 'made')).toContain('namespace "made" deleted')
+  expect(kube.store.list('Secret', { namespace: 'made' })).toEqual([])
+  expect(await kubectl('-n', 'made', 'create', 'configmap', 'c')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('namespaces "made" not found') as string,
+  })
+})
+
+test('shows the events of an object', async () => {
+  await prints('apply', '-f', await manifest('host.yaml', 'worker-0'))
+  const at = { name: 'worker-0', namespace: 'metal3' }
+  const { uid } = (await kube.client.get('BareMetalHost', at)).metadata
+  kube.store.create('Event', {
+    metadata: { name: 'Registered-x7', namespace: 'metal3' },
+    involvedObject: { ...at, uid, kind: 'BareMetalHost', apiVersion: 'metal3.io/v1alpha1' },
+    type: 'Normal',
+    reason: 'Registered',
+    message: 'Registered new host',
+    source: { component: 'metal3-baremetal-controller' },
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+    count: 1,
+  })
+  expect(await prints('describe', 'bmh', 'worker-0', '-n', 'metal3')).toMatch(
+    /^Events:[^]*Normal +Registered .*metal3-baremetal-controller +Registered new host/m,
+  )
+  const [head, row] = rows(await prints('get', 'events', '-n', 'metal3'))
+  expect(head).toEqual(['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'])
+  expect(row?.slice(1)).toEqual(['Normal', 'Registered', 'baremetalhost/worker-0', 'Registered new host'])
+})
+
+test('explains fields, where kubectl is of 1.27 or later', async () => {
+  if (minor < 27) return
+  expect(await prints('explain', 'bmh.spec.online')).toMatch(/^KIND: +BareMetalHost\n[^]*^FIELD: online <boolean>/m)
+  expect(await prints('explain', 'lease.spec')).toContain('holderIdentity\t<string>')
 })
 
 test('watches', async () => {

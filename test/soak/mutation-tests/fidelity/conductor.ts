@@ -492,6 +492,20 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     hangs: true,
   },
   {
+    row: 'A CustomResourceDefinition makes a kind',
+    does: 'says nothing of its schema',
+    file: 'base/kubernetes/http/resource-requests.ts',
+    from: "made.kind === 'CustomResourceDefinition' ? [definitionWarning(made)]",
+    to: "made.kind === 'CustomResourceDefinition' ? []",
+  },
+  {
+    row: 'Events are kept for an hour',
+    does: 'keeps them all',
+    file: 'base/kubernetes/object-store.ts',
+    from: 'const MAX_EVENTS = 10_000',
+    to: 'const MAX_EVENTS = 10_000_000',
+  },
+  {
     row: 'An object of more than 1.5 MiB is a 500',
     does: 'answers 500',
     file: 'base/kubernetes/refusals.ts',
@@ -511,6 +525,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     file: 'base/kubernetes/read-yaml.ts',
     from: 'const MAX_YAML_PARTS = 20_000',
     to: 'const MAX_YAML_PARTS = 15_000',
+  },
+  {
+    row: 'A refusal shows the refused value whole',
+    does: 'shows all of it',
+    file: 'base/kubernetes/refusals.ts',
+    from: 'const MAX_SHOWN_VALUE = 2000',
+    to: 'const MAX_SHOWN_VALUE = 2_000_000',
   },
   {
     row: 'A refusal lists every error of an object',

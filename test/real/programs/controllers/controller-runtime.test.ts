@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { isTrue, openKube, serveKube } from '../../../../base/kubernetes/index.js'
+import { Scope, seededRandom, systemClock } from '../../../../base/runtime/index.js'
+import { REAL_PEER_TIMEOUT } from '../../limits.js'
+import { claimOperatorProgram } from './claim-operator.js'
+
+/** The real controller-runtime on the Kubernetes API of `up --kube-api`. */
+
+const CLAIMS = 30
+
+let scope = new Scope()
+afterEach(async () => {
+  await scope[Symbol.asyncDispose]()
+  scope = new Scope()
+})
+
+/** An API that can be closed and served again, and the operator as a process. */
+async function operatedApi() {
+  const program = await claimOperatorProgram()
+  const clock = systemClock()
+  const kube = openKube({ clock, random: seededRandom(3) })
+  const serve = (port: number) => serveKube({ store: kube.store, port, clock })
+  let server = await serve(0)
+  scope.onClose(() => server[Symbol.asyncDispose]())
+  kube.store.create('Namespace', { metadata: { name: 'metal3' } })
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-controller-'))
+  scope.onClose(() => rm(folder, { recursive: true, force: true }))
+  const config = join(folder, 'kubeconfig')
+  const cluster = { name: 'lab', cluster: { server: server.url } }
+  const context = { name: 'lab', context: { cluster: 'lab', user: 'lab' } }
+  await writeFile(
+    config,
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [cluster],
+      contexts: [context],
+      'current-context': 'lab',
+    }),
+  )
+  const start = () => {
+    const child = spawn(program, [], { env: { KUBECONFIG: config }, stdio: ['ignore', 'ignore', 'pipe'] })
+    let log = ''
+    child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
+    const ended = new Promise<string | number | null>((resolve) =>
+      child.once('close', (code, signal) => resolve(signal ?? code)),
+    )
+    scope.onClose(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+    return { kill: (signal: NodeJS.Signals) => child.kill(signal), ended, log: () => log }
+  }
+  return {
+    ...kube,
+    start,
+    restart: async () => {
+      const { port } = server
+      await server[Symbol.asyncDispose]()
+      server = await serve(port)
+    },
+  }
+}
+
+test('a manager leads, makes what its claims need, tells of it, is killed and followed, and survives a restart of the API', async () => {
+  const { store, client, start, restart } = await operatedApi()
+  const eventually = (what: () => unknown) => expect.poll(what, { timeout: REAL_PEER_TIMEOUT, interval: 50 })
+  const claim = (number: number) =>
+    store.create('HostClaim', { metadata: { name: `claim-${number}`, namespace: 'metal3' }, spec: { poweredOn: true } })
+  const countReady = async () => {
+    const { items } = await client.list('HostClaim')
+    return items.filter(({ status }) => isTrue(status?.conditions, 'Ready')).length
+  }
+  const leader = () => store.find('Lease', { name: 'claim-operator', namespace: 'metal3' })?.['spec']
+
+  const first = start()
+  for (let number = 0; number < CLAIMS; number++) claim(number)
+  await eventually(countReady).toBeGreaterThan(0)
+  first.kill('SIGKILL')
+  expect(await first.ended).toBe('SIGKILL')
+  const before = leader()
+
+  const second = start()
+  await eventually(countReady).toBe(CLAIMS)
+  expect(leader()).toMatchObject({ leaseTransitions: 1 })
+  expect(leader()).not.toEqual(before)
+  expect(store.list('Secret').map(({ metadata }) => metadata.ownerReferences?.length)).toEqual(Array(CLAIMS).fill(1))
+
+  // The recorders of both generations, and no event that was refused.
+  await eventually(() => new Set(store.list('Event').map((event) => typeof event['eventTime'])).size).toBe(2)
+  expect(store.list('Event', { fieldSelector: 'involvedObject.kind=HostClaim,reason=SecretMade' })).not.toEqual([])
+  expect(second.log()).not.toMatch(/Server rejected event|Unable to write event/)
+
+  await restart()
+  claim(CLAIMS)
+  await eventually(countReady).toBe(CLAIMS + 1)
+  await client.delete('Namespace', { name: 'metal3' })
+  await eventually(() => store.list('HostClaim').length + store.list('Secret').length).toBe(0)
+
+  second.kill('SIGTERM')
+  expect(await second.ended).toBe(0)
+})
