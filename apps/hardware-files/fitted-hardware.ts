@@ -11,7 +11,7 @@ import {
   type NicDriver,
   type NicSpec,
 } from '../../machine/index.js'
-import type { FoundDisk, FoundMachine, FoundNeighbour, FoundNic } from './found-machine.js'
+import type { ImportedDisk, FoundMachine, FoundNeighbour, FoundNic } from './found-machine.js'
 import type { ImportNotes } from './import-notes.js'
 
 const MAX_NICS = 64
@@ -143,7 +143,7 @@ function shortText(text: string | undefined): string | undefined {
   return plain === undefined ? undefined : [...plain].slice(0, MAX_TEXT).join('')
 }
 
-function fittedDisks(found: readonly FoundDisk[], notes: ImportNotes): Partial<DiskSpec>[] {
+function fittedDisks(found: readonly ImportedDisk[], notes: ImportNotes): Partial<DiskSpec>[] {
   const names = new Set<string>()
   const usable = found.filter((disk) => {
     const label = disk.name ?? 'a disk without a name'
@@ -158,7 +158,7 @@ function fittedDisks(found: readonly FoundDisk[], notes: ImportNotes): Partial<D
   return usable.slice(0, MAX_DISKS).map((disk, index) => fittedDisk(disk, index, names, notes))
 }
 
-function fittedDisk(disk: FoundDisk, index: number, names: Set<string>, notes: ImportNotes): Partial<DiskSpec> {
+function fittedDisk(disk: ImportedDisk, index: number, names: Set<string>, notes: ImportNotes): Partial<DiskSpec> {
   const kernelName = disk.name?.replace(/^\/dev\//, '')
   const name = uniqueName(/^[a-z][a-z0-9]*$/.test(kernelName ?? '') ? kernelName : undefined, names)
   const label = name ?? `disk ${index + 1}`
@@ -183,7 +183,7 @@ function fittedDisk(disk: FoundDisk, index: number, names: Set<string>, notes: I
   })
 }
 
-function fittedTransport(disk: FoundDisk, label: string, notes: ImportNotes): DiskSpec['transport'] {
+function fittedTransport(disk: ImportedDisk, label: string, notes: ImportNotes): DiskSpec['transport'] {
   const named = disk.transport === 'ata' ? 'sata' : disk.transport
   if (named !== undefined && Object.hasOwn(DISK_TRANSPORTS, named)) return named as DiskSpec['transport']
   if (/^(\/dev\/)?nvme/.test(disk.name ?? '')) return 'nvme'

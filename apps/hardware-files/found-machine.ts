@@ -26,7 +26,7 @@ export interface FoundNic {
 }
 
 /** A disk as another description has it; its values need not fit a hardware file. */
-export interface FoundDisk {
+export interface ImportedDisk {
   /** Kernel name, with or without /dev. */
   readonly name?: string | undefined
   /** Bytes. */
@@ -58,7 +58,7 @@ export interface FoundMachine {
   readonly serial?: string | undefined
   readonly hostname?: string | undefined
   readonly nics: readonly FoundNic[]
-  readonly disks: readonly FoundDisk[]
+  readonly disks: readonly ImportedDisk[]
 }
 
 /** Machines of one description, and sentences on what its form lacks. */

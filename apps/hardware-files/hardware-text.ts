@@ -3,20 +3,23 @@ import { defined, GIB } from '../../base/runtime/index.js'
 import type { MachineHardware } from '../../machine/index.js'
 
 /** A machine of a hardware file, and the BareMetalHost that it is for. */
-export interface WrittenMachine {
+export interface HardwareFileMachine {
   readonly host?: string
   readonly hardware: MachineHardware
 }
 
 /** Hardware as a hardware file: a machine by itself, or several under `machines`. */
-export function hardwareText(machines: readonly [WrittenMachine, ...WrittenMachine[]], comment: string): string {
+export function hardwareText(
+  machines: readonly [HardwareFileMachine, ...HardwareFileMachine[]],
+  comment: string,
+): string {
   const [first, ...others] = machines
   const document = others.length === 0 ? writtenHardware(first.hardware) : { machines: machines.map(entryOf) }
   const text = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })
   return `# ${comment.replaceAll(/\s+/g, ' ')}\n${text}`
 }
 
-const entryOf = ({ host, hardware }: WrittenMachine): object =>
+const entryOf = ({ host, hardware }: HardwareFileMachine): object =>
   host === undefined ? writtenHardware(hardware) : { host, ...writtenHardware(hardware) }
 
 /** Hardware whose sizes have a unit, where that says them exactly. */

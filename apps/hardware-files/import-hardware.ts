@@ -1,7 +1,7 @@
 import { checkedHardware } from './checked-hardware.js'
 import { fittedHardware } from './fitted-hardware.js'
 import type { FoundMachine } from './found-machine.js'
-import { hardwareText, type WrittenMachine } from './hardware-text.js'
+import { hardwareText, type HardwareFileMachine } from './hardware-text.js'
 import { ImportNotes } from './import-notes.js'
 import { MadeIdentities } from './made-identities.js'
 import { unreadable } from './parse-description.js'
@@ -36,12 +36,12 @@ export function importHardware(
     throw unreadable(`${name} describes ${machines.length} machines, and a hardware file has at most ${MAX_MACHINES}`)
   const lost = new ImportNotes()
   const made = keepsIdentities ? undefined : new MadeIdentities(bytes)
-  const written = (found: FoundMachine): WrittenMachine => {
+  const written = (found: FoundMachine): HardwareFileMachine => {
     const hardware = fittedHardware(found, lost)
     if (made) return { hardware: made.replaceIn(hardware) }
     return found.host === undefined ? { hardware } : { host: found.host, hardware }
   }
-  const all: [WrittenMachine, ...WrittenMachine[]] = [written(first), ...others.map(written)]
+  const all: [HardwareFileMachine, ...HardwareFileMachine[]] = [written(first), ...others.map(written)]
   const count = all.length === 1 ? 'A machine' : `${all.length} machines`
   const text = hardwareText(all, `${count} by ${format}; docs/hardware.md explains the keys`)
   checkedHardware(text, name)

@@ -9,7 +9,7 @@ import { usageError } from '../usage-error.js'
 import { withLab } from '../with-lab.js'
 
 type ImportOptions = CommandOptionValues<(typeof HARDWARE_IMPORT_OPTIONS)[number]>
-type ExportOptions = CommandOptionValues<(typeof HARDWARE_EXPORT_OPTIONS)[number]>
+type HardwareExportOptions = CommandOptionValues<(typeof HARDWARE_EXPORT_OPTIONS)[number]>
 
 /** Bytes of a description: a thousand HardwareData have less. */
 const MAX_DESCRIPTION_BYTES = 32 * 2 ** 20
@@ -31,7 +31,7 @@ export async function hardwareImport(
 
 /** `ironstage hardware export MACHINE`: the hardware of a machine of a running lab. */
 export async function hardwareExport(
-  { url, 'hardware-format': format = 'hardware' }: ExportOptions,
+  { url, 'hardware-format': format = 'hardware' }: HardwareExportOptions,
   environment: Environment,
   machine: string,
 ): Promise<number> {

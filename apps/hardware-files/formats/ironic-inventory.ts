@@ -1,6 +1,6 @@
 import { MIB } from '../../../base/runtime/index.js'
 import { parseLldp, type CollectedTlv } from '../../../base/wire/index.js'
-import type { FoundDisk, FoundMachine, FoundMachines, FoundNeighbour, FoundNic } from '../found-machine.js'
+import type { ImportedDisk, FoundMachine, FoundMachines, FoundNeighbour, FoundNic } from '../found-machine.js'
 import {
   countSchema,
   descriptionCheck,
@@ -240,7 +240,7 @@ const neighbour = (parsed: ParsedNeighbour): FoundNeighbour => ({
   managementAddresses: parsed.switch_mgmt_addresses ?? undefined,
 })
 
-const diskOf = (disk: WrittenDisk): FoundDisk => ({
+const diskOf = (disk: WrittenDisk): ImportedDisk => ({
   name: disk.name ?? undefined,
   size: disk.size ?? undefined,
   serial: disk.serial ?? undefined,

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 import { MIB } from '../../../base/runtime/index.js'
-import type { FoundDisk, FoundMachine, FoundMachines, FoundNic } from '../found-machine.js'
+import type { ImportedDisk, FoundMachine, FoundMachines, FoundNic } from '../found-machine.js'
 import { descriptionCheck } from './description-schemas.js'
 
 /** A node of lshw's tree. A name may be a list, and so are all names of newer versions. */
@@ -164,7 +164,7 @@ function nicOf(node: LshwNode): FoundNic {
 const isDisk = ({ node }: PlacedNode): boolean =>
   node.class === 'disk' && namesOf(node).some((name) => /^\/dev\/(?!sr\d|cdrom|dvd|ng\d)/.test(name))
 
-function diskOf({ node, parent }: PlacedNode): FoundDisk {
+function diskOf({ node, parent }: PlacedNode): ImportedDisk {
   const { capabilities = {}, configuration = {}, description = '' } = node
   const name = namesOf(node).find((each) => each.startsWith('/dev/'))
   const isNvme = name?.startsWith('/dev/nvme') === true

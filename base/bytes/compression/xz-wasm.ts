@@ -86,7 +86,7 @@ interface LzmaPackage {
 }
 
 /** An opened stream in the memory of its module. */
-interface OpenStream {
+interface OpenXzStream {
   lzma: LzmaModule
   stream: number
   input: number
@@ -97,7 +97,7 @@ class WasmXzCoder implements XzCoder {
   bufferHandler: XzCoder['bufferHandler'] = () => {}
   readonly #begin: (lzma: LzmaModule, stream: number) => number
   readonly #outputBytes: number
-  #opened: Promise<OpenStream> | undefined
+  #opened: Promise<OpenXzStream> | undefined
   #calls: Promise<void> = Promise.resolve()
   #ended = false
 
@@ -123,7 +123,7 @@ class WasmXzCoder implements XzCoder {
     this.#opened = undefined
   }
 
-  async #open(): Promise<OpenStream> {
+  async #open(): Promise<OpenXzStream> {
     const lzma = await newModule()
     const stream = lzma._malloc(STREAM.size)
     lzma.HEAPU8.fill(0, stream, stream + STREAM.size)
@@ -132,13 +132,13 @@ class WasmXzCoder implements XzCoder {
     return opened
   }
 
-  #codeAll(opened: OpenStream, input: Uint8Array | null): void {
+  #codeAll(opened: OpenXzStream, input: Uint8Array | null): void {
     if (input === null) return this.#codeBytes(opened, new Uint8Array(0), FINISH)
     for (let at = 0; at < input.length; at += BUFFER_BYTES)
       this.#codeBytes(opened, input.subarray(at, at + BUFFER_BYTES), RUN)
   }
 
-  #codeBytes({ lzma, stream, input, output }: OpenStream, bytes: Uint8Array, action: number): void {
+  #codeBytes({ lzma, stream, input, output }: OpenXzStream, bytes: Uint8Array, action: number): void {
     if (this.#ended) return
     lzma.HEAPU8.set(bytes, input)
     let fields = fieldsOf(lzma, stream)

@@ -17,13 +17,13 @@ type ScalarType = 'text' | 'integer' | 'flag' | 'bytes' | 'time' | 'microTime' |
 
 export type ProtobufMessage = Readonly<Record<number, ProtobufField>>
 
-type FieldType = ProtobufField['type']
+type ProtobufType = ProtobufField['type']
 
-const filled = (name: string, type: FieldType = 'text'): ProtobufField => ({ name, type, presence: 'filled' })
-const always = (name: string, type: FieldType = 'text'): ProtobufField => ({ name, type, presence: 'always' })
-const pointer = (name: string, type: FieldType): ProtobufField => ({ name, type, presence: 'pointer' })
-const list = (name: string, type: FieldType = 'text'): ProtobufField => ({ name, type, presence: 'list' })
-const map = (name: string, type: FieldType = 'text'): ProtobufField => ({ name, type, presence: 'map' })
+const filled = (name: string, type: ProtobufType = 'text'): ProtobufField => ({ name, type, presence: 'filled' })
+const always = (name: string, type: ProtobufType = 'text'): ProtobufField => ({ name, type, presence: 'always' })
+const pointer = (name: string, type: ProtobufType): ProtobufField => ({ name, type, presence: 'pointer' })
+const list = (name: string, type: ProtobufType = 'text'): ProtobufField => ({ name, type, presence: 'list' })
+const map = (name: string, type: ProtobufType = 'text'): ProtobufField => ({ name, type, presence: 'map' })
 
 const OWNER_REFERENCE: ProtobufMessage = {
   1: always('kind'),
