@@ -101,6 +101,8 @@ test('hardware data become a machine for each host, with its switch', async () =
       host: 'metal3/worker-0',
       hardware: {
         architecture: 'x86_64',
+        // By manufacturer and product.
+        bmc: 'ilo5',
         cpus: 96,
         memoryMib: 393216,
         manufacturer: 'HPE',
