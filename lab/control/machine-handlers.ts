@@ -51,7 +51,7 @@ export async function pressPower(machine: Machine, body: unknown): Promise<Machi
 }
 
 export async function ejectMedia(machine: Machine): Promise<MachineReport> {
-  await machine.firmware.eject(Object.keys(machine.firmware.media()) as never)
+  await machine.firmware.eject(null)
   return machineReport(machine)
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defined } from '../../base/runtime/index.js'
-import { createLab, installCoreos, type Lab } from '../../lab/index.js'
+import { createLab, createStagedLab, installCoreos, type Lab } from '../../lab/index.js'
 import { ignition } from '../kit/deployed.js'
 import { pageCall } from '../kit/api/page-call.js'
 
@@ -44,6 +44,21 @@ async function available(lab: Lab, node: string): Promise<void> {
 }
 
 describe('by HTTP alone', () => {
+  test('the media of a machine are ejected, by its own name or its node', async () => {
+    await using lab = await createStagedLab()
+    const node = await lab.enroll()
+    const { firmware } = lab.machines.list()[0]!
+    const images = () => firmware.media().map(({ image }) => image)
+    for (const path of ['machines/machine-1', `nodes/${node.uuid}`]) {
+      await firmware.insert('cdrom', 'http://192.0.2.1/live.iso')
+      await firmware.insert('floppy', 'http://192.0.2.1/parameters.img')
+      expect(images().filter((image) => image !== null)).toHaveLength(2)
+      const answer = await lab.transport.send({ method: 'POST', url: `${lab.url}/_lab/${path}/eject`, headers: {} })
+      expect(answer.status).toBe(200)
+      expect(images().filter((image) => image !== null)).toEqual([])
+    }
+  })
+
   test('an agent falls silent, half an hour is jumped, exactly its node has failed; the fault is lifted, and it deploys', async () => {
     await using lab = await onSocket()
     const { body: enrolled } = await ask(lab, 'POST', '/_lab/nodes', { count: 3, prefix: 'metal-' })
