@@ -23,7 +23,7 @@ const definition = (plural: string, kind: string, more: object = {}) => ({
   },
 })
 
-test('a definition of a kind that the API brings is established, and its sender is told that it has no effect', async () => {
+test('a definition of a kind that the API serves is established, with a warning that its schema has no effect', async () => {
   const { call } = await servedKube(scope)
   const made = await call('POST', DEFINITIONS, definition('baremetalhosts', 'BareMetalHost'))
   expect(made).toMatchObject({

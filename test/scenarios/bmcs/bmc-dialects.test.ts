@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../../lab/index.js'
 import { readFleet } from '../../../machine/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { ironicSentence } from '../../../base/wire/index.js'
 
 const MEDIA_NODE = { boot_interface: 'redfish-virtual-media', bios_interface: 'redfish' }
@@ -18,7 +19,7 @@ async function managed(lab: StagedLab) {
       method,
       url: `${lab.url}/v1/nodes/${node.uuid}/${path}`,
       headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
     })
     const sentence = response.status >= 400 ? ironicSentence(response) : ''
     return { status: response.status, body: response.body ?? '', sentence }
