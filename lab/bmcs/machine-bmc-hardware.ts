@@ -59,6 +59,10 @@ function reportOf(spec: MachineSpec, firmware: MachineFirmware): Awaited<ReturnT
   return ['absent', 'null'].includes(mode) ? { ...report, bootMode: null } : report
 }
 
+/** @param image as in `image http://images.test/boot.iso` */
+export const missingSlot = (node: string, image: string): UserError =>
+  new UserError('bmc-refuses', `No suitable virtual media device found for node ${node} to mount ${image}`)
+
 interface ChangedBmc {
   node: string
   driver: string
@@ -73,10 +77,7 @@ interface ChangedBmc {
 function refuseChange({ node, driver, spec, firmware }: ChangedBmc, change: BmcChange): void {
   const dialect = dialectOf(spec)
   if (change.change === 'insert media' && !firmware.hasSlot(change.device))
-    throw new UserError(
-      'bmc-refuses',
-      `No suitable virtual media device found for node ${node} to mount image ${maskedAddress(change.url)}`,
-    )
+    throw missingSlot(node, `image ${maskedAddress(change.url)}`)
   if (change.change !== 'boot mode') return
   if (dialect.boot.mode === 'absent')
     throw new UserError('bmc-refuses', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)

@@ -11,7 +11,15 @@ import { readFleet } from '../../../machine/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { debianProgram } from '../peers.js'
 import { Baremetal } from '../programs/clients/baremetal.js'
-import { enrolledNode, fleetFor, fleetIronic, FleetNode, installed, storyOf, type FleetIronic } from '../fleet-ironic.js'
+import {
+  enrolledNode,
+  fleetFor,
+  fleetIronic,
+  FleetNode,
+  installed,
+  storyOf,
+  type FleetIronic,
+} from '../fleet-ironic.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createStagedLab, type StagedLab } from '../../../lab/index.js'
+import { createStagedLab, type StagedLab, type StagedNode } from '../../../lab/index.js'
+import { BMC_DIALECTS } from '../../../bmc/dialects/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { defined } from '../../../base/runtime/index.js'
 import { ironicSentence } from '../../../base/wire/index.js'
+import { machineOf } from '../../kit/deployed.js'
+import { coreosNode, liveServers } from '../../kit/live-lab.js'
 
 const MEDIA_NODE = { boot_interface: 'redfish-virtual-media', bios_interface: 'redfish' }
 
@@ -69,15 +72,36 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
     expect((await ilo.node.get()).boot_mode).toBe('uefi')
   })
 
-  test.each(['idrac9', 'idrac10', 'ilo6', 'xcc', 'supermicro-x13', 'ami', 'openbmc', 'nvidia-gb200'])(
-    'a node with %s is deployed',
-    async (bmc) => {
-      await using lab = await labOf({ bmc })
-      const node = await lab.enroll()
-      await node.deploy()
-      expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
-    },
-  )
+  test('a BMC without a slot: no node of it is deployed by virtual media', async () => {
+    await using lab = await labOf({ bmc: 'nvidia-dgx' })
+    const node = await lab.enroll({ fields: MEDIA_NODE })
+    await expect(node.deploy()).rejects.toThrow(
+      `No suitable virtual media device found for node ${node.uuid} to mount the image of its ramdisk`,
+    )
+  })
+})
+
+test('machines of every record are deployed by virtual media at once, and one without a slot over the network', async () => {
+  await using servers = await liveServers()
+  const dialects = Object.keys(BMC_DIALECTS)
+  const hardware = readFleet({ machines: dialects.map((bmc) => ({ bmc })) }, 'the hardware')
+  await using lab = await servers.lab({ hardware })
+  const nodes: StagedNode[] = []
+  for (const dialect of dialects) {
+    const boot_interface = dialect === 'nvidia-dgx' ? 'ipxe' : 'redfish-virtual-media'
+    nodes.push(await coreosNode(lab, { boot_interface, automated_clean: false }))
+  }
+  await Promise.all(nodes.map((node) => node.deploy()))
+  const seen: [string, string, string[]][] = []
+  for (const [index, node] of nodes.entries()) {
+    const { provision_state } = await node.settled()
+    const machine = await machineOf(node)
+    const { entries } = machine.firmware.log
+    const boots = entries.filter(({ kind }) => kind === 'boot').map(({ detail }) => detail)
+    seen.push([dialects[index]!, provision_state, [...new Set(boots)]])
+  }
+  const expected = dialects.map((dialect) => [dialect, 'active', [dialect === 'nvidia-dgx' ? 'pxe' : 'iso', 'disk']])
+  expect(seen).toEqual(expected)
 })
 
 describe('the BMC of a machine', () => {
