@@ -13,11 +13,9 @@ type entity interface{ GetODataID() string }
 
 // Walk is what gofish reaches from an object, each resource once.
 type Walk struct {
-	Resources int               `json:"resources"`
-	Kinds     []string          `json:"kinds"`
-	Failures  []string          `json:"failures"`
-	Errors    map[string]string `json:"errors"`
-	known     map[string]struct{}
+	Kinds  []string          `json:"kinds"`
+	Errors map[string]string `json:"errors"`
+	known  map[string]struct{}
 }
 
 var (
@@ -26,9 +24,13 @@ var (
 	taskType   = reflect.TypeOf((*schemas.TaskMonitorInfo)(nil))
 )
 
-// A method that reads: it takes nothing, and returns a resource or resources, and an error. Actions return a task.
+// A method that reads: it needs nothing, and returns a resource or resources, and an error. Actions return a task.
 func reads(method reflect.Type) bool {
-	if method.NumIn() != 0 || method.NumOut() != 2 || method.Out(1) != errorType {
+	needs := method.NumIn()
+	if method.IsVariadic() {
+		needs--
+	}
+	if needs != 0 || method.NumOut() != 2 || method.Out(1) != errorType {
 		return false
 	}
 	result := method.Out(0)
@@ -61,7 +63,7 @@ func (walk *Walk) visit(value reflect.Value) {
 		}
 		results := method.Call(nil)
 		if failure := results[1]; !failure.IsNil() {
-			walk.Errors[kind+"."+value.Type().Method(index).Name] = fmt.Sprint(failure.Interface())
+			walk.Errors[kind+"."+value.Type().Method(index).Name] = fmt.Sprintf("%.200s", failure.Interface())
 			continue
 		}
 		walk.visit(results[0])
@@ -71,7 +73,7 @@ func (walk *Walk) visit(value reflect.Value) {
 func walkAll(bmcs map[string]string) map[string]*Walk {
 	seen := map[string]*Walk{}
 	for name, url := range bmcs {
-		walk := &Walk{Failures: []string{}, Errors: map[string]string{}, known: map[string]struct{}{}}
+		walk := &Walk{Errors: map[string]string{}, known: map[string]struct{}{}}
 		client := must(connect(url))
 		walk.visit(reflect.ValueOf(client.GetService()))
 		kinds := map[string]struct{}{}
@@ -81,12 +83,7 @@ func walkAll(bmcs map[string]string) map[string]*Walk {
 		for kind := range kinds {
 			walk.Kinds = append(walk.Kinds, kind)
 		}
-		for failure := range walk.Errors {
-			walk.Failures = append(walk.Failures, failure)
-		}
 		sort.Strings(walk.Kinds)
-		sort.Strings(walk.Failures)
-		walk.Resources = len(walk.known)
 		seen[name] = walk
 	}
 	return seen
