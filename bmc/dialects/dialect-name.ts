@@ -1,4 +1,4 @@
-/** The names of the faces that BMCs have; `docs/bmc-dialects.md` describes them. */
+/** The names of the dialects that BMCs have; `docs/bmc-dialects.md` describes them. */
 export type DialectName =
   | 'standard'
   | 'idrac8'

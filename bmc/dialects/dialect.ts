@@ -169,7 +169,7 @@ interface DialectProperties {
   readonly macs: 'lower' | 'upper'
 }
 
-/** The face of a BMC: how its Redfish service differs from others in front of the same machine. */
+/** The dialect of a BMC: how its Redfish service differs from others in front of the same machine. */
 export interface BmcDialect {
   readonly description: string
   /** Source of the record: a dump of such a BMC and reports, reports alone, or ironstage's own. */

@@ -1,4 +1,4 @@
-/** The faces of BMCs as data. */
+/** The dialects of BMCs as data. */
 export { ERRORS } from './errors.js'
 export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
 export type { BmcDialect, DialectBoot, DialectMedia, DialectSlot, FirmwareMaker } from './dialect.js'

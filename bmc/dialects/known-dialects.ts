@@ -21,7 +21,7 @@ import { SUPERMICRO_X14 } from './records/supermicro-x14.js'
 import { XCC } from './records/xcc.js'
 import { XCC3 } from './records/xcc3.js'
 
-/** The faces of BMCs, by the names that hardware files use. */
+/** The dialects of BMCs, by the names that hardware files use. */
 export const BMC_DIALECTS = {
   standard: STANDARD,
   idrac8: IDRAC8,

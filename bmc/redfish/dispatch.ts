@@ -1,7 +1,7 @@
 import { UserError, defined, ownMember } from '../../base/runtime/index.js'
 import { ConnectionFailed, type WireRequest, type WireResponse } from '../../base/wire/index.js'
 import { authenticate } from './access/authenticate.js'
-import { faceOf, type BmcFace } from './dialects/face.js'
+import { spokenDialectOf, type SpokenDialect } from './dialects/spoken-dialect.js'
 import { ANSWER_HEADERS, jsonAnswer } from './protocol/redfish-answers.js'
 import { readRedfishBody } from './protocol/body.js'
 import { carryOut } from './protocol/carry-out.js'
@@ -25,7 +25,7 @@ interface Routed {
   /** Undefined for a path that leads to none. */
   machine?: ReturnType<ServiceParts['machines']['get']>
   /** The BMC that answers. */
-  face: BmcFace
+  spoken: SpokenDialect
 }
 
 /** Probe point around a request, which is a call of a BMC. `next()` resolves with its answer. */
@@ -62,7 +62,7 @@ export async function answerRedfishCall(service: ServiceParts, request: WireRequ
   const { probe } = service
   const routed = routeRedfishCall(service, request)
   let isLie = false
-  const work = () => orRefused(service, routed.face, () => answerRouted(service, request, routed, isLie))
+  const work = () => orRefused(service, routed.spoken, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
   const { resource, machine } = routed
   const { method, target } = request
@@ -87,28 +87,28 @@ function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Route
   const search = mark < 0 ? '' : target.slice(mark + 1)
   const below = /^\/redfish\/v1(\/.*)?$/.exec(path)
   const found = below ? routeRedfishPath(service, below[1] ?? '/') : undefined
-  const face = faceOf(service.machines, found?.machine)
-  return { path, search, params: {}, face, ...found }
+  const spoken = spokenDialectOf(service.machines, found?.machine)
+  return { path, search, params: {}, spoken, ...found }
 }
 
 async function orRefused(
   service: ServiceParts,
-  face: BmcFace,
+  spoken: SpokenDialect,
   work: () => Promise<WireResponse>,
 ): Promise<WireResponse> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof ConnectionFailed) throw error
-    if (error instanceof Refusal) return jsonAnswer(error.status, face.error(error.messages), error.headers)
+    if (error instanceof Refusal) return jsonAnswer(error.status, spoken.error(error.messages), error.headers)
     // The machine's own refusals, as of a setting that it lacks.
     if (error instanceof UserError)
       return jsonAnswer(
         400,
-        face.error(messageRefusal(400, 'GeneralError', [], { resolution: error.message }).messages),
+        spoken.error(messageRefusal(400, 'GeneralError', [], { resolution: error.message }).messages),
       )
     service.logger('error', 'a Redfish request failed', { error })
-    return jsonAnswer(500, face.error(messageRefusal(500, 'InternalError').messages))
+    return jsonAnswer(500, spoken.error(messageRefusal(500, 'InternalError').messages))
   }
 }
 
@@ -118,7 +118,7 @@ async function answerRouted(
   routed: Routed,
   isLie: boolean,
 ): Promise<WireResponse> {
-  const { path, search, resource, params, machine, face } = routed
+  const { path, search, resource, params, machine, spoken } = routed
   if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
   const { 'odata-version': version } = request.headers
   if (version !== undefined && version !== '4.0')
@@ -130,7 +130,8 @@ async function answerRouted(
     : search === ''
       ? undefined
       : findCaller(service, request)
-  const methods = resource && (resource.kind === 'service' || machine) ? offeredMethods(resource, { params, face }) : []
+  const methods =
+    resource && (resource.kind === 'service' || machine) ? offeredMethods(resource, { params, spoken }) : []
   if (!resource || methods.length === 0) throw messageRefusal(404, 'ResourceMissingAtURI', [path])
   const method = ownMember(RESOURCE_METHODS, request.method)
   const allow = allowHeader(methods)
@@ -139,8 +140,8 @@ async function answerRouted(
   const query = new URLSearchParams(search)
   if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
     throw messageRefusal(400, 'QueryNotSupportedOnOperation')
-  const body = method === 'get' || method === 'delete' ? {} : face.body(readRedfishBody(request, method === 'post'))
-  const call: RedfishCall = { service, request, params, body, query, caller, face, allow, isLie }
+  const body = method === 'get' || method === 'delete' ? {} : spoken.body(readRedfishBody(request, method === 'post'))
+  const call: RedfishCall = { service, request, params, body, query, caller, spoken, allow, isLie }
   return carryOut(resource, method, machine ? { ...call, machine } : call, path)
 }
 

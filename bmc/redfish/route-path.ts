@@ -1,7 +1,7 @@
 import { defined } from '../../base/runtime/index.js'
 import type { Machine } from '../../machine/index.js'
-import { commonDialect } from './dialects/face.js'
-import { FacePaths } from './dialects/face-paths.js'
+import { commonDialect } from './dialects/spoken-dialect.js'
+import { BmcPaths } from './dialects/bmc-paths.js'
 import type { RedfishResource } from './protocol/resource.js'
 import type { ServiceParts } from './service-parts.js'
 
@@ -26,7 +26,7 @@ export function routeRedfishPath(
   if (found?.resource.kind === 'service') return found
   const machine = found ? machines.get(found.params['machine']!) : undefined
   if (found && machine?.spec.dialect === undefined && machine) return { ...found, machine }
-  const owned = new FacePaths(machines).find(path)
+  const owned = new BmcPaths(machines).find(path)
   if (owned?.machine.spec.dialect !== undefined) {
     const { ignoresCase } = owned.dialect.paths
     const own = owned.model === undefined ? undefined : routes.find(owned.model, ignoresCase)

@@ -1,6 +1,6 @@
 import type { BmcDialect } from '../dialect.js'
 
-/** The face of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
+/** The dialect of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
 export const STANDARD: BmcDialect = {
   description: "Redfish as DMTF's schemas have it, with the machines' own ids",
   basis: 'ironstage',

@@ -600,7 +600,7 @@ test.each([
   expect(redfishCallsAt(method, ['redfish', 'v1', ...path.split('/')])).toEqual(calls)
 })
 
-test('a machine of Dell whose hardware names the face standard is as one that names none', async () => {
+test('a machine of Dell whose hardware names the dialect standard is as one that names none', async () => {
   await using bmc = await served(1, {}, { dialect: 'standard', manufacturer: 'Dell Inc.', product: 'PowerEdge R650' })
   await using other = await served(1, {}, { manufacturer: 'Dell Inc.', product: 'PowerEdge R650' })
   const path = `${ROOT}/Managers/machine-1`

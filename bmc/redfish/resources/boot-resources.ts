@@ -72,8 +72,8 @@ function shownTarget({ target, name }: BootOverride, { targets }: DialectBoot): 
 }
 
 /** Checks `Boot` of a PATCH. */
-export function bootCheck({ machine, face }: MachineCall, place: BootPlace): PropertyCheck {
-  const { dialect } = face
+export function bootCheck({ machine, spoken }: MachineCall, place: BootPlace): PropertyCheck {
+  const { dialect } = spoken
   const current = bootOf(machine, dialect, place)
   const order = { BootOrder: listCheck(textCheck({ most: 64 })) }
   if (!changesOverride(dialect.boot, place)) {
@@ -89,9 +89,9 @@ export function bootCheck({ machine, face }: MachineCall, place: BootPlace): Pro
  * @throws Refusal 400 for values that do not go together; then nothing is changed
  */
 export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Promise<void> {
-  const { machine, face } = call
+  const { machine, spoken } = call
   const { firmware } = machine
-  const { boot } = face.dialect
+  const { boot } = spoken.dialect
   checkChange(call, wanted)
   const {
     BootSourceOverrideTarget: named,
@@ -131,15 +131,15 @@ export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Pr
 }
 
 /** @throws Refusal 400 for a change that this BMC does not make so, or not now */
-function checkChange({ machine, face }: MachineCall, wanted: RedfishDocument): void {
-  const { boot } = face.dialect
+function checkChange({ machine, spoken }: MachineCall, wanted: RedfishDocument): void {
+  const { boot } = spoken.dialect
   const about = (property: string, resolution: string) => ({ property: `Boot/${property}`, resolution })
   const sent = OVERRIDE_PROPERTIES.filter((name) => wanted[name] !== undefined)
   const [first] = sent
   if (first === undefined) return
   const isAtWork = machine.power() === 'on' && machine.boot() === undefined
   if (boot.duringPost === 'refused' && isAtWork)
-    throw situationRefusal(face, 'duringPost', 400, 'PropertyValueError', [first], {
+    throw situationRefusal(spoken, 'duringPost', 400, 'PropertyValueError', [first], {
       ...about(first, 'Try again after the power-on self-test.'),
     })
   const missing = boot.together.filter((name) => wanted[name] === undefined)
@@ -188,10 +188,10 @@ export function settingsLink({ spec }: Machine, { boot }: BmcDialect): RedfishDo
   }
 }
 
-function systemSettingsOf({ machine, face }: MachineCall): RedfishDocument {
+function systemSettingsOf({ machine, spoken }: MachineCall): RedfishDocument {
   return {
     ...resourceHead('ComputerSystem', ['Systems', machine.spec.id, 'Settings'], 'Pending settings of the system'),
-    Boot: bootOf(machine, face.dialect, 'settings'),
+    Boot: bootOf(machine, spoken.dialect, 'settings'),
   }
 }
 
@@ -200,7 +200,7 @@ export const BOOT_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Systems/{machine}/Settings', {
     reads: 'read boot',
     changes: 'set boot',
-    offers: ({ face }) => face.dialect.boot.settings !== null,
+    offers: ({ spoken }) => spoken.dialect.boot.settings !== null,
     get: systemSettingsOf,
     patch: async (call) => {
       checkPatch(call.body, { Boot: bootCheck(call, 'settings') }, systemSettingsOf(call))

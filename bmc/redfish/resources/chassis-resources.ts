@@ -13,7 +13,7 @@ import { reset, resetValues } from './system-resources.js'
 import { NETWORK_ADAPTER_RESOURCES } from './adapter-resources.js'
 import { SENSOR_RESOURCES } from './sensor-resources.js'
 
-function chassisOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): RedfishDocument {
+function chassisOf({ machine, spoken }: Pick<MachineCall, 'machine' | 'spoken'>): RedfishDocument {
   const { spec, firmware } = machine
   return {
     ...resourceHead('Chassis', ['Chassis', spec.id], `Chassis of ${spec.id}`),
@@ -32,7 +32,7 @@ function chassisOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): Re
     Actions: {
       '#Chassis.Reset': {
         target: redfishPath('Chassis', spec.id, 'Actions', 'Chassis.Reset'),
-        ...resetValues(machine, face.dialect),
+        ...resetValues(machine, spoken.dialect),
       },
     },
   }

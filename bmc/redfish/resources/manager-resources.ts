@@ -72,7 +72,7 @@ function managerOf(call: MachineCall): RedfishDocument {
     Actions: {
       '#Manager.Reset': {
         target: redfishPath('Managers', spec.id, 'Actions', 'Manager.Reset'),
-        'ResetType@Redfish.AllowableValues': call.face.dialect.power.managerResets,
+        'ResetType@Redfish.AllowableValues': call.spoken.dialect.power.managerResets,
       },
       ...dellParts(machine, { Oem: configurationActions(machine) }),
     },
@@ -99,8 +99,8 @@ export const MANAGER_RESOURCES: readonly RedfishResource[] = [
   }),
   ofMachine('/Managers/{machine}/Actions/Manager.Reset', {
     reads: 'reset bmc',
-    post: ({ machine, body, face }) => {
-      checkAction('Manager.Reset', body, { ResetType: choiceCheck(face.dialect.power.managerResets) })
+    post: ({ machine, body, spoken }) => {
+      checkAction('Manager.Reset', body, { ResetType: choiceCheck(spoken.dialect.power.managerResets) })
       machine.firmware.signal('bmc reset', { warm: body['ResetType'] === 'GracefulRestart' })
     },
   }),

@@ -28,9 +28,9 @@ import { SECURE_BOOT_RESOURCES } from './secure-boot-resources.js'
 import { ETHERNET_RESOURCES } from './ethernet-resources.js'
 import { STORAGE_RESOURCES } from './storage-resources.js'
 
-function systemDocumentOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): RedfishDocument {
+function systemDocumentOf({ machine, spoken }: Pick<MachineCall, 'machine' | 'spoken'>): RedfishDocument {
   const { spec, firmware } = machine
-  const { dialect } = face
+  const { dialect } = spoken
   const report = firmware.report()
   const own = (...more: string[]) => referenceTo('Systems', spec.id, ...more)
   return {
@@ -105,8 +105,8 @@ const REPEATS = {
 } as const
 
 /** @throws Refusal for a reset that this BMC does not carry out now */
-function checkPowerState({ machine, face, service }: MachineCall, type: string): void {
-  const { repeat, whenOff, settling } = face.dialect.power
+function checkPowerState({ machine, spoken, service }: MachineCall, type: string): void {
+  const { repeat, whenOff, settling } = spoken.dialect.power
   const power = machine.power()
   if (power === 'off' && RESETS_OF_RUNNING.includes(type))
     throw messageRefusal(whenOff, 'ChassisPowerStateOnRequired', [machine.spec.id], {
@@ -114,14 +114,14 @@ function checkPowerState({ machine, face, service }: MachineCall, type: string):
     })
   const repeats: readonly string[] = REPEATS[power]
   if (repeat !== 204 && repeats.includes(type))
-    throw situationRefusal(face, 'repeat', repeat, 'ActionParameterValueConflict', ['ResetType', type], {
+    throw situationRefusal(spoken, 'repeat', repeat, 'ActionParameterValueConflict', ['ResetType', type], {
       property: 'ResetType',
       resolution: `The system is ${power} already.`,
     })
   const changed = machine.firmware.log.entries.findLast(({ kind }) => kind === 'power on' || kind === 'power off')
   if (!settling || !changed || changed.kind === 'power on' || power === 'on') return
   if (service.clock.now() - changed.at >= seconds(settling.seconds)) return
-  throw situationRefusal(face, 'settling', settling.status, 'ActionParameterValueConflict', ['ResetType', type], {
+  throw situationRefusal(spoken, 'settling', settling.status, 'ActionParameterValueConflict', ['ResetType', type], {
     property: 'ResetType',
     resolution: 'Try again in a while.',
   })
@@ -139,7 +139,7 @@ export function resetValues({ spec }: Machine, { power }: BmcDialect): RedfishDo
 const hasActionInfo = ({ resetsBy }: BmcDialect['power']): boolean => ['ActionInfo', 'both'].includes(resetsBy)
 
 /** The values of a reset where the BMC has them in a resource of their own. */
-function resetActionInfo({ machine, face }: MachineCall): RedfishDocument {
+function resetActionInfo({ machine, spoken }: MachineCall): RedfishDocument {
   return {
     '@odata.id': redfishPath('Systems', machine.spec.id, 'ResetActionInfo'),
     // No machine without a BMC of its own has this resource: the schema is not in $metadata.
@@ -151,7 +151,7 @@ function resetActionInfo({ machine, face }: MachineCall): RedfishDocument {
         Name: 'ResetType',
         Required: true,
         DataType: 'String',
-        AllowableValues: face.dialect.power.resets,
+        AllowableValues: spoken.dialect.power.resets,
       },
     ],
   }
@@ -179,7 +179,7 @@ export const reset =
   (action: 'ComputerSystem.Reset' | 'Chassis.Reset') =>
   async (call: MachineCall): Promise<RedfishOutcome | void> => {
     const { machine, body, service } = call
-    checkAction(action, body, { ResetType: choiceCheck(call.face.dialect.power.resets) })
+    checkAction(action, body, { ResetType: choiceCheck(call.spoken.dialect.power.resets) })
     const type = String(body['ResetType'] ?? 'On')
     const isOn = machine.power() === 'on'
     checkPowerState(call, type)
@@ -241,7 +241,7 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
   }),
   ofMachine('/Systems/{machine}/ResetActionInfo', {
     reads: 'read power',
-    offers: ({ face }) => hasActionInfo(face.dialect.power),
+    offers: ({ spoken }) => hasActionInfo(spoken.dialect.power),
     get: resetActionInfo,
   }),
   ...BOOT_RESOURCES,

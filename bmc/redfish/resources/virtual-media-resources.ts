@@ -41,8 +41,8 @@ export function slotNamed(
   return media.slots.find(({ id, below }) => isIt(id) && below.includes(parent))
 }
 
-const slotOf = ({ params, face }: OfferedCall, parent: ResourceParent): DialectSlot | undefined =>
-  slotNamed(face.dialect, params['slot'] ?? '', parent)
+const slotOf = ({ params, spoken }: OfferedCall, parent: ResourceParent): DialectSlot | undefined =>
+  slotNamed(spoken.dialect, params['slot'] ?? '', parent)
 
 /** Virtual media belong to the manager; newer services show them with the system, too. */
 
@@ -70,9 +70,9 @@ function present(call: MachineCall, parent: ResourceParent): DialectSlot {
 function mediumOf(call: MachineCall, parent: ResourceParent): RedfishDocument | undefined {
   const slot = slotOf(call, parent)
   if (!slot) return undefined
-  const { machine, face } = call
+  const { machine, spoken } = call
   const { firmware } = machine
-  const { emptyImage } = face.dialect.media
+  const { emptyImage } = spoken.dialect.media
   const path = [parent, machine.spec.id, 'VirtualMedia', slot.id]
   const image = slot.drive === null ? undefined : firmware.inserted(slot.drive)
   const { username, writeProtected = true } = slot.drive === null ? {} : firmware.mediaOptions(slot.drive)
@@ -95,7 +95,7 @@ function mediumOf(call: MachineCall, parent: ResourceParent): RedfishDocument | 
     VerifyCertificate: slot.drive === null ? false : firmware.mediaTrust(slot.drive).verify,
     ...defined({ Certificates: slot.drive === null ? undefined : referenceTo(...path, 'Certificates') }),
     Status: enabledStatus(),
-    ...actionsOf(face.dialect.media, slot, path, image !== undefined),
+    ...actionsOf(spoken.dialect.media, slot, path, image !== undefined),
   }
 }
 
@@ -155,8 +155,8 @@ function insert(call: MachineCall, slot: DialectSlot, wanted: RedfishDocument): 
 }
 
 /** The drive of a slot that an image goes into. @throws Refusal for a slot that takes none, now or ever */
-function freeDrive({ machine, face }: MachineCall, { id, drive }: DialectSlot, image: string): MediaDrive {
-  const { whenFull, fullStatus, imageSuffix } = face.dialect.media
+function freeDrive({ machine, spoken }: MachineCall, { id, drive }: DialectSlot, image: string): MediaDrive {
+  const { whenFull, fullStatus, imageSuffix } = spoken.dialect.media
   if (drive === null)
     throw messageRefusal(400, 'OperationFailed', [], {
       property: 'Image',
@@ -168,7 +168,7 @@ function freeDrive({ machine, face }: MachineCall, { id, drive }: DialectSlot, i
       resolution: `Name an image whose path ends with ${imageSuffix}.`,
     })
   if (whenFull === 'refused' && machine.firmware.inserted(drive) !== undefined)
-    throw situationRefusal(face, 'slotFull', fullStatus, 'ResourceInUse', [], {
+    throw situationRefusal(spoken, 'slotFull', fullStatus, 'ResourceInUse', [], {
       property: 'Image',
       resolution: 'Eject the image that is in first.',
     })
@@ -190,9 +190,9 @@ function mediumChecks(
 
 /** A PATCH does what the actions do, for clients of services without them. */
 async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
-  const { body, machine, face } = call
+  const { body, machine, spoken } = call
   const slot = present(call, parent)
-  const { media } = face.dialect
+  const { media } = spoken.dialect
   const more = { Image: nullableCheck(fetchedUrl), Inserted: boolCheck, VerifyCertificate: boolCheck }
   checkPatch(body, mediumChecks(media, more), mediumOf(call, parent))
   if (body['VerifyCertificate'] !== undefined && slot.drive !== null) {
@@ -209,9 +209,9 @@ async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
 }
 
 async function insertMedia(call: MachineCall, parent: ResourceParent): Promise<void> {
-  const { body, face } = call
+  const { body, spoken } = call
   const slot = present(call, parent)
-  const { media } = face.dialect
+  const { media } = spoken.dialect
   checkAction('VirtualMedia.InsertMedia', body, mediumChecks(media, { Inserted: inserted }), [
     'Image',
     ...media.required,
@@ -222,13 +222,13 @@ async function insertMedia(call: MachineCall, parent: ResourceParent): Promise<v
 async function ejectMedia(call: MachineCall, parent: ResourceParent): Promise<void> {
   checkAction('VirtualMedia.EjectMedia', call.body, {})
   const slot = present(call, parent)
-  if (call.face.dialect.media.ejectBody === 'required' && (call.request.body ?? '').trim() === '')
+  if (call.spoken.dialect.media.ejectBody === 'required' && (call.request.body ?? '').trim() === '')
     throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send {}.' })
   await eject(call, slot)
 }
 
-const hasSlotsBelow = ({ face }: OfferedCall, parent: ResourceParent): boolean => {
-  const { slots, systemLink } = face.dialect.media
+const hasSlotsBelow = ({ spoken }: OfferedCall, parent: ResourceParent): boolean => {
+  const { slots, systemLink } = spoken.dialect.media
   if (slots.some(({ below }) => below.includes(parent))) return true
   // A DGX has an empty collection below its manager. An iDRAC 10 has none there (badfish 1.8 find_virtual_media_resource).
   return parent === 'Managers' ? slots.length === 0 : systemLink === 'own'
@@ -237,17 +237,17 @@ const hasSlotsBelow = ({ face }: OfferedCall, parent: ResourceParent): boolean =
 const mediaResources = (parent: ResourceParent): RedfishResource[] => {
   const root = `/${parent}/{machine}/VirtualMedia`
   const hasActions = (call: OfferedCall) =>
-    call.face.dialect.media.insertBy !== 'patch' && slotOf(call, parent) !== undefined
+    call.spoken.dialect.media.insertBy !== 'patch' && slotOf(call, parent) !== undefined
   return [
     ofMachine(root, {
       reads: 'read media',
       offers: (call) => hasSlotsBelow(call, parent),
-      get: ({ machine: { spec }, face }) =>
+      get: ({ machine: { spec }, spoken }) =>
         makeCollection(
           'VirtualMediaCollection',
           [parent, spec.id, 'VirtualMedia'],
           'Virtual Media',
-          face.dialect.media.slots
+          spoken.dialect.media.slots
             .filter(({ below }) => below.includes(parent))
             .map(({ id }) => referenceTo(parent, spec.id, 'VirtualMedia', id)),
         ),
@@ -255,7 +255,7 @@ const mediaResources = (parent: ResourceParent): RedfishResource[] => {
     ofMachine(`${root}/{slot}`, {
       reads: 'read media',
       changes: 'change media',
-      offers: ({ face }, method) => method === 'get' || face.dialect.media.insertBy !== 'action',
+      offers: ({ spoken }, method) => method === 'get' || spoken.dialect.media.insertBy !== 'action',
       get: (call) => mediumOf(call, parent),
       patch: (call) => patch(call, parent),
     }),

@@ -5,16 +5,16 @@ import type { RedfishDocument } from '../protocol/redfish-document.js'
 import { BASE_VERSION, baseMessage, type RedfishMessage } from '../protocol/redfish-messages.js'
 import { errorBody } from '../protocol/redfish-refusal.js'
 import type { ServedMachines } from '../served-machines.js'
-import { FacePaths } from './face-paths.js'
+import { BmcPaths } from './bmc-paths.js'
 import { shapeDocument } from './shape-document.js'
 
 /** How a BMC answers a request: what resources say, in its own form. */
-export class BmcFace {
+export class SpokenDialect {
   readonly dialect: BmcDialect
-  readonly #paths: FacePaths | undefined
+  readonly #paths: BmcPaths | undefined
 
   /** @param paths undefined where no machine of the service has a BMC of its own */
-  constructor(dialect: BmcDialect, paths: FacePaths | undefined) {
+  constructor(dialect: BmcDialect, paths: BmcPaths | undefined) {
     this.dialect = dialect
     this.#paths = paths
   }
@@ -87,7 +87,7 @@ function mapTexts(document: RedfishDocument, map: (text: string) => string): Red
   return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, mapped(value)]))
 }
 
-const STANDARD_FACE = new BmcFace(BMC_DIALECTS.standard, undefined)
+const STANDARD_DIALECT = new SpokenDialect(BMC_DIALECTS.standard, undefined)
 
 const hasOwnBmc = ({ spec }: Machine): boolean => spec.dialect !== undefined
 
@@ -99,9 +99,10 @@ export function commonDialect(machines: readonly Machine[]): BmcDialect {
   return others.every(({ spec }) => dialectOf(spec) === dialect) ? dialect : BMC_DIALECTS.standard
 }
 
-/** The face of a request: that of its machine, or else that of the service. */
-export function faceOf(machines: ServedMachines, machine: Machine | undefined): BmcFace {
-  if (machine) return hasOwnBmc(machine) ? new BmcFace(dialectOf(machine.spec), new FacePaths(machines)) : STANDARD_FACE
+/** The dialect of a request: that of its machine, or else that of the service. */
+export function spokenDialectOf(machines: ServedMachines, machine: Machine | undefined): SpokenDialect {
+  if (machine)
+    return hasOwnBmc(machine) ? new SpokenDialect(dialectOf(machine.spec), new BmcPaths(machines)) : STANDARD_DIALECT
   const all = machines.list()
-  return all.some(hasOwnBmc) ? new BmcFace(commonDialect(all), new FacePaths(machines)) : STANDARD_FACE
+  return all.some(hasOwnBmc) ? new SpokenDialect(commonDialect(all), new BmcPaths(machines)) : STANDARD_DIALECT
 }

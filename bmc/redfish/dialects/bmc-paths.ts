@@ -31,7 +31,7 @@ export interface MachinePath {
  * Paths of BMCs with ids of their own, for one request. Resources have a machine's own id and the names of DMTF. A BMC's id
  * (`System.Embedded.1`) names a machine where no other machine of the service has it; else, and as well, its own does.
  */
-export class FacePaths {
+export class BmcPaths {
   readonly #machines: ServedMachines
   readonly #shown = new Map<string, string>()
 
