@@ -2,7 +2,8 @@ import { expect } from 'vitest'
 import { composeStage } from '../../../lab/index.js'
 import type { HardwareFleet } from '../../../machine/index.js'
 import type { Fault } from '../../../control/index.js'
-import { defined, LabClock } from '../../../base/runtime/index.js'
+import { defined, LabClock, Scope } from '../../../base/runtime/index.js'
+import { servedKube } from '../cluster/served-kube.js'
 
 const ADMIN = { username: 'admin', password: 'secret-1' }
 
@@ -30,7 +31,10 @@ export function exchangesIn(text: string): ShownExchange[] {
   return exchanges
 }
 
-/** A lab as `ironstage up --profile metal3 --redfish-port` opens it, with one node, and calls of its Ironic and its BMC. */
+/**
+ * A lab as `ironstage up --profile metal3 --redfish-port` opens it, with one node, and a Kubernetes API as `--kube-api` opens
+ * it; calls go to the one that a path belongs to.
+ */
 export async function reportedScene(hardware: HardwareFleet) {
   const stage = await composeStage({
     disks: 'described',
@@ -40,17 +44,21 @@ export async function reportedScene(hardware: HardwareFleet) {
     hardware,
     machines: [{ spec: 1, name: 'node-0' }],
   })
-  const bmcs = await stage.redfish({ port: 0 })
+  const scope = new Scope()
+  const bmcs = scope.use(await stage.redfish({ port: 0 }))
+  const kube = await servedKube(scope)
   const authorization = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`
   const call = async ({ method, path, body }: ShownExchange): Promise<{ status: number; text: string }> => {
-    const headers = { authorization, 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.96' }
-    const base = path.startsWith('/redfish/') ? bmcs.url : stage.url
-    const request = { method, url: base + path, headers, ...defined({ body }) }
-    if (base === stage.url) {
-      const answer = await stage.transport.send(request)
-      return { status: answer.status, text: answer.body ?? '' }
+    const isPatchOfKube = method === 'PATCH' && path.startsWith('/apis/')
+    const type = isPatchOfKube ? 'application/merge-patch+json' : 'application/json'
+    const headers = { authorization, 'content-type': type, 'x-openstack-ironic-api-version': '1.96' }
+    if (path.startsWith('/v1/')) {
+      const request = { method, url: stage.url + path, headers, ...defined({ body }) }
+      const { status, body: text = '' } = await stage.transport.send(request)
+      return { status, text }
     }
-    const answer = await fetch(request.url, request)
+    const base = path.startsWith('/apis/') ? kube.server.url : bmcs.url
+    const answer = await fetch(base + path, { method, headers, ...defined({ body }) })
     return { status: answer.status, text: await answer.text() }
   }
   return {
@@ -67,7 +75,7 @@ export async function reportedScene(hardware: HardwareFleet) {
       else await expect.poll(() => answered().then(() => 'as shown', String), { timeout: 10_000 }).toBe('as shown')
     },
     [Symbol.asyncDispose]: async () => {
-      await bmcs[Symbol.asyncDispose]()
+      await scope[Symbol.asyncDispose]()
       await stage[Symbol.asyncDispose]()
     },
   }
