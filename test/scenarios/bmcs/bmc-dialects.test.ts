@@ -3,7 +3,8 @@ import { createStagedLab, type StagedLab, type StagedNode } from '../../../lab/i
 import { BMC_DIALECTS } from '../../../bmc/dialects/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { defined } from '../../../base/runtime/index.js'
-import { ironicSentence } from '../../../base/wire/index.js'
+import { ironicSentence, type JsonObject } from '../../../base/wire/index.js'
+import { BMC_REFUSALS, refusalHardware } from '../../kit/bmc-refusals.js'
 import { machineOf } from '../../kit/deployed.js'
 import { coreosNode, liveServers } from '../../kit/live-lab.js'
 
@@ -13,8 +14,8 @@ async function labOf(hardware: object): Promise<StagedLab> {
   return createStagedLab({ hardware: readFleet(hardware, 'the hardware') })
 }
 
-async function managed(lab: StagedLab) {
-  const node = await lab.enroll({ fields: MEDIA_NODE })
+async function managed(lab: StagedLab, fields: JsonObject = {}) {
+  const node = await lab.enroll({ fields: { ...MEDIA_NODE, ...fields } })
   await node.provision('manage')
   await node.settled()
   const call = async (method: string, path: string, body?: unknown) => {
@@ -70,6 +71,18 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
     await ilo.call('PUT', 'states/boot_mode', { target: 'bios' })
     await expect.poll(async () => String((await ilo.node.get()).last_error)).toContain('400')
     expect((await ilo.node.get()).boot_mode).toBe('uefi')
+  })
+
+  test.each(BMC_REFUSALS)('on what it does not do, in the words of a real Ironic: $title', async (refusal) => {
+    const { bmc, fields, raid, verb, request = {}, error } = refusal
+    const [hardware] = refusalHardware().machines.filter((machine) => machine.bmc === bmc)
+    await using lab = await labOf(hardware!)
+    const { node, call } = await managed(lab, fields)
+    if (raid !== undefined) expect((await call('PUT', 'states/raid', raid)).status).toBe(204)
+    await node.provision(verb, request)
+    const { provision_state, last_error } = await node.settled()
+    expect(provision_state).toBe(`${verb} failed`)
+    expect(last_error).toMatch(error)
   })
 
   test('a BMC without a slot: no node of it is deployed by virtual media', async () => {
