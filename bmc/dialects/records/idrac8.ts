@@ -30,6 +30,15 @@ export const IDRAC8 = dialectFrom(IDRAC9, {
       UefiTarget: 'UefiTarget',
       SDCard: 'Usb',
     },
+    // ansible-collections/community.general#5091
+    withoutEnabled: ['UefiTarget'],
+  },
+  resources: {
+    further: [],
+  },
+  tasks: {
+    // 5.00 is the first firmware that keeps them longer (ironic's release notes on firmware updates of iDRAC).
+    retention: 60,
   },
   sessions: {
     limit: 6,

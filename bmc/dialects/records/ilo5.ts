@@ -82,6 +82,23 @@ export const ILO5 = dialectFrom(STANDARD, {
     members: ['MessageArgs', 'MessageId'],
     success: 'message',
   },
+  resources: {
+    // NetworkAdapters are there once the system is up (ironic 39 redfish/firmware.py).
+    refused: [
+      {
+        at: '/Chassis/*/NetworkAdapters',
+        methods: ['GET'],
+        status: 400,
+        messageId: 'iLO.2.14.ResourceNotReadyRetry',
+        message: 'The resource is not ready: try again once the system is up.',
+        while: 'off',
+      },
+    ],
+  },
+  events: {
+    // metal-operator bmc/redfish_hpe.go
+    refused: ['DeliveryRetryPolicy'],
+  },
   properties: {
     leftOut: [
       'ComputerSystem.BootProgress',
@@ -97,6 +114,25 @@ export const ILO5 = dialectFrom(STANDARD, {
       'VirtualMedia.VerifyCertificate',
       'VirtualMedia.Certificates',
       'VirtualMedia.Status',
+      'ComputerSystem.ProcessorSummary.CoreCount',
+      'ComputerSystem.ProcessorSummary.LogicalProcessorCount',
+      'Drive.BlockSizeBytes',
+      'Drive.Manufacturer',
+      // metal-operator#544
+      'AttributeRegistry.RegistryEntries.Attributes.ResetRequired',
     ],
+    changed: {
+      // NICs without driver: sushy finds no MAC address of one that is healthy.
+      'EthernetInterface.Name': '',
+      'EthernetInterface.PermanentMACAddress': null,
+      'EthernetInterface.LinkStatus': null,
+      'EthernetInterface.SpeedMbps': null,
+      'EthernetInterface.FullDuplex': null,
+      'EthernetInterface.InterfaceEnabled': null,
+      'EthernetInterface.Status': { Health: null, State: null },
+      'ComputerSystem.SKU': 'P38411-B21',
+      'Drive.Identifiers': [{ DurableName: '0025389A210108DA', DurableNameFormat: 'EUI' }],
+      'UpdateService.HttpPushUri': '/cgi-bin/uploadFile',
+    },
   },
 })
