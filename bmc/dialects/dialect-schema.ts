@@ -122,6 +122,59 @@ const MEDIA = {
   keepsImageName: dialectFlag('whether ImageName stays after an eject'),
 }
 
+const IPMI_NUMBER = { type: 'integer', minimum: 0 }
+
+const IPMI = {
+  manufacturerId: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    maximum: 0xfffff,
+    description: "IANA number of Get Device ID; null: that of the machine's manufacturer",
+  },
+  productId: { ...IPMI_NUMBER, maximum: 0xffff, description: 'product of Get Device ID' },
+  deviceId: { ...IPMI_NUMBER, maximum: 0xff, description: 'device of Get Device ID' },
+  deviceRevision: { ...IPMI_NUMBER, maximum: 0x0f, description: 'its revision' },
+  fru: {
+    ...dialectPart({
+      chassisPart: dialectId('part number of the chassis; null: none'),
+      boardProduct: dialectId("product of the board; null: the machine's"),
+      boardPart: dialectId('part number of the board; null: none'),
+      boardSerial: dialectChoice(['machine', 'own'], 'serial number of the board'),
+      productPart: dialectId('part number of the product; null: none'),
+    }),
+    required: ['chassisPart', 'boardProduct', 'boardPart', 'boardSerial', 'productPart'],
+  },
+  sensors: {
+    ...dialectPart(
+      Object.fromEntries(
+        ['InletTemp', 'Cpu1Temp', 'Fan1', 'Fan2', 'Psu1Voltage', 'PowerConsumption'].map((id) => [
+          id,
+          { type: 'string', minLength: 1, maxLength: 16, description: 'name of this sensor' },
+        ]),
+      ),
+    ),
+    description: 'names in the sensor data records',
+  },
+  persistentBoot: dialectChoice(['kept', 'once', 'ignored'], 'boot flags for all boots'),
+  flagClearing: dialectChoice(
+    ['settable', 'refused', 'ignored'],
+    'parameter 3 of the boot options, which keeps boot flags beyond a minute',
+  ),
+  cipherSuites: {
+    type: 'array',
+    minItems: 1,
+    uniqueItems: true,
+    items: { enum: [3, 17] },
+    description: 'cipher suites',
+  },
+  shownAfter: {
+    ...IPMI_NUMBER,
+    maximum: 3600,
+    description: 'seconds after a change in which the chassis status has the older power',
+  },
+  users: { type: 'integer', minimum: 2, maximum: 63, description: 'users that it can have' },
+}
+
 /** JSON Schema of a file with a BMC of a user's own. */
 export const DIALECT_SCHEMA = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -244,5 +297,6 @@ export const DIALECT_SCHEMA = {
       },
       macs: dialectChoice(['lower', 'upper'], 'letters of MAC addresses'),
     }),
+    ipmi: dialectPart(IPMI),
   }),
 } as const

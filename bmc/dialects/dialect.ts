@@ -230,6 +230,43 @@ interface DialectErrors {
   readonly success: 'resource' | 'message' | 'nothing'
 }
 
+/** Sensors of a machine by the names that ironstage has for them. */
+type SensorId = 'InletTemp' | 'Cpu1Temp' | 'Fan1' | 'Fan2' | 'Psu1Voltage' | 'PowerConsumption'
+
+/** Texts of the FRU that are not the machine's manufacturer, product and serial number; null for those, or none. */
+interface DialectFru {
+  readonly chassisPart: string | null
+  readonly boardProduct: string | null
+  readonly boardPart: string | null
+  /** Serial number of the board: the machine's, or one of its own. */
+  readonly boardSerial: 'machine' | 'own'
+  readonly productPart: string | null
+}
+
+/** The BMC over IPMI. */
+export interface DialectIpmi {
+  /** IANA number of Get Device ID; null for that of the machine's manufacturer. */
+  readonly manufacturerId: number | null
+  readonly productId: number
+  readonly deviceId: number
+  readonly deviceRevision: number
+  readonly fru: DialectFru
+  /** Names in the sensor data records; up to 16 letters. */
+  readonly sensors: Readonly<Partial<Record<SensorId, string>>>
+  /** Boot flags for all boots: they stay, are for one boot, or are not taken at all. */
+  readonly persistentBoot: 'kept' | 'once' | 'ignored'
+  /**
+   * Parameter 3 of the boot options, by which a caller keeps boot flags that no chassis control command follows within the
+   * minute: it can be set, is refused by 80h, or changes nothing.
+   */
+  readonly flagClearing: 'settable' | 'refused' | 'ignored'
+  readonly cipherSuites: readonly (3 | 17)[]
+  /** Seconds after a change of the power in which the chassis status still has the older one. */
+  readonly shownAfter: number
+  /** Users that it can have. */
+  readonly users: number
+}
+
 interface DialectProperties {
   /** Properties that are missing: schema and path, as in `ComputerSystem.Boot.HttpBootUri`. */
   readonly leftOut: readonly string[]
@@ -263,6 +300,7 @@ export interface BmcDialect {
   readonly tasks: DialectTasks
   readonly errors: DialectErrors
   readonly properties: DialectProperties
+  readonly ipmi: DialectIpmi
 }
 
 type DialectHead = Pick<BmcDialect, 'description' | 'basis' | 'maker' | 'manufacturer' | 'model'>
@@ -292,5 +330,6 @@ export function dialectFrom(base: BmcDialect, changes: DialectChanges): BmcDiale
     tasks: { ...base.tasks, ...changes.tasks },
     errors: { ...base.errors, ...changes.errors },
     properties: { ...base.properties, ...changes.properties },
+    ipmi: { ...base.ipmi, ...changes.ipmi },
   }
 }

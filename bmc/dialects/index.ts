@@ -4,6 +4,7 @@ export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
 export type {
   BmcDialect,
   DialectBoot,
+  DialectIpmi,
   DialectMedia,
   DialectSlot,
   FirmwareMaker,

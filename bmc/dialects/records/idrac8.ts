@@ -43,6 +43,10 @@ export const IDRAC8 = dialectFrom(IDRAC9, {
   sessions: {
     limit: 6,
   },
+  ipmi: {
+    // ipmitool/ipmitool#29: older Dells have no suite 17.
+    cipherSuites: [3],
+  },
   errors: {
     base: 'Base.1.0',
     ids: {

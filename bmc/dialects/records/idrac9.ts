@@ -120,4 +120,25 @@ export const IDRAC9 = dialectFrom(STANDARD, {
     },
     macs: 'upper',
   },
+  ipmi: {
+    // `ipmitool mc info`, `fru` and `sdr` of PowerEdges, as in the tests of several monitors.
+    manufacturerId: 674,
+    productId: 0x0100,
+    fru: {
+      chassisPart: null,
+      boardProduct: null,
+      boardPart: '0WMWCRA01',
+      boardSerial: 'own',
+      productPart: null,
+    },
+    sensors: {
+      InletTemp: 'Inlet Temp',
+      Cpu1Temp: 'Temp',
+      Fan1: 'Fan1A',
+      Fan2: 'Fan2A',
+      Psu1Voltage: 'Voltage 1',
+      PowerConsumption: 'Pwr Consumption',
+    },
+    users: 16,
+  },
 })

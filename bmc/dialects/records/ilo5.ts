@@ -15,6 +15,19 @@ export const ILO5 = dialectFrom(STANDARD, {
     ignoresCase: true,
     lowerCaseBios: true,
   },
+  ipmi: {
+    // `ipmitool mc info` and `sensor list` of ProLiants, as in the tests of several monitors.
+    manufacturerId: 11,
+    productId: 0x2000,
+    deviceId: 0x13,
+    sensors: {
+      InletTemp: '01-Inlet Ambient',
+      Cpu1Temp: '02-CPU 1',
+      Fan1: 'Fan 1',
+      Fan2: 'Fan 2',
+      PowerConsumption: 'Power Supply 1',
+    },
+  },
   service: {
     vendor: 'HPE',
     product: 'ProLiant DL385 Gen10 Plus v2',

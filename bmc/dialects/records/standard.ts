@@ -139,4 +139,23 @@ export const STANDARD: BmcDialect = {
     renamed: {},
     macs: 'lower',
   },
+  ipmi: {
+    manufacturerId: null,
+    productId: 1,
+    deviceId: 0x20,
+    deviceRevision: 1,
+    fru: {
+      chassisPart: null,
+      boardProduct: null,
+      boardPart: null,
+      boardSerial: 'machine',
+      productPart: null,
+    },
+    sensors: {},
+    persistentBoot: 'kept',
+    flagClearing: 'settable',
+    cipherSuites: [3, 17],
+    shownAfter: 0,
+    users: 10,
+  },
 }

@@ -88,6 +88,16 @@ export const SUPERMICRO_X13 = dialectFrom(STANDARD, {
     applyTime: 'refused',
     pending: 'omitted',
   },
+  ipmi: {
+    // `ipmitool mc info` and `sdr` of Supermicros, as in the tests of several monitors.
+    manufacturerId: 10876,
+    sensors: {
+      InletTemp: 'System Temp',
+      Cpu1Temp: 'CPU Temp',
+      Fan1: 'FAN1',
+      Fan2: 'FAN2',
+    },
+  },
   sessions: {
     timeout: 300,
   },

@@ -63,6 +63,9 @@ export const XCC = dialectFrom(STANDARD, {
     pending: 'all',
     registry: 'BiosAttributeRegistry.1.0.0',
   },
+  ipmi: {
+    manufacturerId: 19046,
+  },
   sessions: {
     timeout: 300,
   },

@@ -1,6 +1,6 @@
 import { defined, ownMember, seconds, systemClock } from '../../../base/runtime/index.js'
 import type { BmcDialect } from '../../dialects/index.js'
-import { commandPower, systemUuid, type Machine } from '../../../machine/index.js'
+import { commandPower, delayedPower, latestPowerChange, systemUuid, type Machine } from '../../../machine/index.js'
 import { situationRefusal } from '../dialects/situation-refusal.js'
 import { dellParts, systemLinks } from '../idrac/idrac-service.js'
 import { checkAction, checkPatch, choiceCheck } from '../protocol/value-checks.js'
@@ -83,16 +83,10 @@ function systemDocumentOf(call: MachineCall): RedfishDocument {
   }
 }
 
-/** The change of the power that came last. */
-const latestPowerChange = ({ firmware }: Machine) =>
-  firmware.log.entries.findLast(({ kind }) => kind === 'power on' || kind === 'power off')
-
 /** `PowerState`: some BMCs go on to show the older power for a while. */
 export function shownPower({ machine, spoken, service }: MachineCall): 'On' | 'Off' {
-  const { shownAfter } = spoken.dialect.power
-  const changed = shownAfter === 0 ? undefined : latestPowerChange(machine)
-  const isOlder = changed !== undefined && service.clock.now() - changed.at < seconds(shownAfter)
-  return (machine.power() === 'on') === isOlder ? 'Off' : 'On'
+  const delay = seconds(spoken.dialect.power.shownAfter)
+  return delayedPower(machine, service.clock.now(), delay) === 'on' ? 'On' : 'Off'
 }
 
 function progressOf(machine: Machine): string {
