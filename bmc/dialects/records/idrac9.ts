@@ -109,7 +109,14 @@ export const IDRAC9 = dialectFrom(STANDARD, {
     message: 'A general error has occurred. See ExtendedInfo for more information',
   },
   properties: {
-    leftOut: ['ComputerSystem.BootProgress', 'ComputerSystem.Boot.HttpBootUri', 'Drive.IndicatorLED'],
+    leftOut: [
+      'ComputerSystem.BootProgress',
+      'ComputerSystem.Boot.HttpBootUri',
+      'Drive.IndicatorLED',
+      // Its OEM resource DellSwitchConnections has the switches (ironic 39 drac/inspect.py).
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
+    ],
     changed: {
       // dsx-ai-factory/libredfish#75, NVIDIA/infra-controller#4831
       'BootOption.RelatedItem': null,

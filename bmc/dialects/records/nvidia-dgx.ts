@@ -57,6 +57,8 @@ export const NVIDIA_DGX = dialectFrom(AMI, {
   properties: {
     leftOut: [
       'ComputerSystem.BootProgress',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
       'ComputerSystem.ProcessorSummary.CoreCount',
       'ComputerSystem.ProcessorSummary.LogicalProcessorCount',
       'Processor.Model',

@@ -103,6 +103,8 @@ export const NVIDIA_GB200 = dialectFrom(OPENBMC, {
       'ComputerSystem.Model',
       'ComputerSystem.SerialNumber',
       'Storage.Volumes',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
       'ComputerSystem.ProcessorSummary.LogicalProcessorCount',
       'ComputerSystem.BiosVersion',
       'ComputerSystem.AssetTag',

@@ -63,6 +63,8 @@ export const SUPERMICRO_X10 = dialectFrom(SUPERMICRO_X11, {
       'ComputerSystem.Bios',
       'ComputerSystem.SecureBoot',
       'ComputerSystem.BootProgress',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
       'ServiceRoot.UpdateService',
       'Storage.Volumes',
     ],

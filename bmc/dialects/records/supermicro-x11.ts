@@ -10,7 +10,7 @@ export const SUPERMICRO_X11 = dialectFrom(SUPERMICRO_X12, {
     redfishVersion: '1.8.0',
   },
   ipmi: {
-    // Of an X11DPi-N.
+    // `ipmitool mc info` of an X11DPi-N.
     productId: 0x0962,
   },
   errors: {

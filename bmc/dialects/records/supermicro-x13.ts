@@ -111,6 +111,8 @@ export const SUPERMICRO_X13 = dialectFrom(STANDARD, {
       'ComputerSystem.ProcessorSummary.CoreCount',
       'ComputerSystem.ProcessorSummary.LogicalProcessorCount',
       'Storage.Volumes',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
       'Drive.MediaType',
       'Drive.Protocol',
       'Drive.Identifiers',

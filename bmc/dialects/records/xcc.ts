@@ -79,6 +79,8 @@ export const XCC = dialectFrom(STANDARD, {
       'ComputerSystem.SimpleStorage',
       'ComputerSystem.ProcessorSummary.CoreCount',
       'Drive.IndicatorLED',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
       // Clients of newer services look for them only here.
       'Storage.Controllers',
     ],

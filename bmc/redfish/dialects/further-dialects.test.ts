@@ -437,6 +437,39 @@ describe('inventory', () => {
     expect((await bmc.call('GET', `${below}/Storage/RAID.1`)).document.StorageControllers[0].MemberId).toBe(0)
   })
 
+  test('quirk 101: the switches of an iDRAC are in a resource of Dell, by the names of its NICs', async () => {
+    await using bmc = await bmcOf('idrac9')
+    const path = `${ROOT}/Systems/System.Embedded.1/NetworkPorts/Oem/Dell/DellSwitchConnections`
+    expect((await bmc.call('GET', path)).document.Members).toMatchObject([
+      { FQDD: 'eno1', SwitchConnectionID: '02:00:5e:00:53:01', SwitchPortConnectionID: 'Ethernet1/1' },
+      { FQDD: 'eno2', SwitchConnectionID: 'No Link' },
+    ])
+  })
+
+  test('the ports of adapters hear of their switch by LLDP, where the BMC tells it', async () => {
+    const heard = async (bmc: Served, chassis: string, nic = 'eno1') => {
+      await bmc.machine().setPower('on')
+      const path = `${ROOT}/Chassis/${chassis}/NetworkAdapters/${nic}/Ports/1`
+      return (await bmc.call('GET', path)).document.Ethernet as Record<string, object>
+    }
+    await using plain = await bmcOf('standard')
+    expect(await heard(plain, 'machine-1')).toMatchObject({
+      LLDPEnabled: true,
+      LLDPReceive: {
+        ChassisId: '02:00:5e:00:53:01',
+        ChassisIdSubtype: 'MacAddr',
+        PortId: 'Ethernet1/1',
+        PortIdSubtype: 'IfName',
+        SystemName: 'switch-1',
+      },
+    })
+    expect(await heard(plain, 'machine-1', 'eno2')).not.toHaveProperty('LLDPReceive')
+    await using ilo = await bmcOf('ilo5')
+    expect(await heard(ilo, '1')).toMatchObject({ LLDPReceive: { ChassisId: '', PortIdSubtype: 'NotTransmitted' } })
+    await using idrac = await bmcOf('idrac9')
+    expect(await heard(idrac, 'System.Embedded.1')).not.toHaveProperty('LLDPReceive')
+  })
+
   test('quirk 102: a machine shows no NICs of its own', async () => {
     await using bmc = await bmcOf({
       resources: { absent: ['/Systems/*/EthernetInterfaces', '/Chassis/*/NetworkAdapters'] },
