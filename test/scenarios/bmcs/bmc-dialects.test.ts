@@ -59,6 +59,22 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
       .toContain(`No suitable virtual media device found for node ${dgx.node.uuid} to mount image ${image_url}`)
   })
 
+  test.each([
+    ['xcc', null],
+    ['nvidia-gb200', 'no valid network interfaces'],
+    ['ilo5', 'no valid network interfaces'],
+  ])('on the NICs that an inspection over Redfish finds with %s', async (bmc, problem) => {
+    await using lab = await labOf({ bmc })
+    const node = await lab.enroll({ fields: { ...MEDIA_NODE, inspect_interface: 'redfish' } })
+    await node.provision('manage')
+    await node.settled()
+    await node.provision('inspect')
+    expect(await node.settled()).toMatchObject({
+      provision_state: problem === null ? 'manageable' : 'inspect failed',
+      last_error: problem === null ? null : expect.stringContaining(problem),
+    })
+  })
+
   test('on the boot mode: some BMCs do not say it, and some refuse to change it', async () => {
     await using lab = await labOf({ machines: [{ bmc: 'nvidia-gb200' }, { bmc: 'ilo5' }] })
     const gb200 = await managed(lab)
