@@ -79,7 +79,11 @@ function matchesRedfishRoute(route: string, point: PointOf<'bmc'>): boolean {
   }
   if (!('protocol' in point) || point.protocol !== 'redfish' || point.request === undefined) return false
   const { request } = point
-  if (request.method !== 'GET') return isSame(request.method, request.path)
+  // Slots are the system's and the manager's; which of the two this lab's Ironic asks, it does not tell.
+  const paths = request.path.includes('/VirtualMedia/')
+    ? [request.path, request.path.replace('/Systems/', '/Managers/')]
+    : [request.path]
+  if (request.method !== 'GET') return paths.some((path) => isSame(request.method, path))
   return (method === undefined || method === 'GET') && redfishCallsAt('GET', parts).includes(point.call)
 }
 
