@@ -208,7 +208,7 @@ export const DIALECT_SCHEMA = {
     media: dialectPart(MEDIA),
     boot: dialectPart(BOOT),
     etags: dialectPart({
-      form: dialectChoice(['strong', 'weak', 'quoted', 'none'], 'form of ETags'),
+      form: dialectChoice(['strong', 'weak', 'quoted', 'bare', 'none'], 'form of ETags'),
       match: dialectChoice(['any', 'strong', 'bare', 'never'], 'forms that If-Match may have'),
       without: dialectChoice(['accepted', 'refused', 'dropped'], 'a change without If-Match'),
       withoutStatus: dialectChoice([412, 428], 'status of that refusal'),

@@ -143,8 +143,8 @@ export interface DialectBoot {
 }
 
 interface DialectEtags {
-  /** `"x"`, `W/"x"`, the same in quotes (`"W/'x'"`), or no tags at all. */
-  readonly form: 'strong' | 'weak' | 'quoted' | 'none'
+  /** `"x"`, `W/"x"`, the same in quotes (`"W/'x'"`), `x`, or no tags at all. */
+  readonly form: 'strong' | 'weak' | 'quoted' | 'bare' | 'none'
   /** Forms of a tag that If-Match may have: strong and weak, strong ones only, without quotes, or none at all. */
   readonly match: 'any' | 'strong' | 'bare' | 'never'
   /** A change without If-Match. */

@@ -1,7 +1,10 @@
 import { dialectFrom } from '../dialect.js'
 import { STANDARD } from './standard.js'
 
-/** From fujitsu/terraform-provider-irmc-redfish (resource_boot_source_override.go, resource_virtual_media). */
+/**
+ * From fujitsu/terraform-provider-irmc-redfish (resource_boot_source_override.go, resource_virtual_media), and a script of
+ * Fujitsu's that changes BootConfig; what an iRMC S4 answered of ETags and targets.
+ */
 export const IRMC = dialectFrom(STANDARD, {
   description: 'Fujitsu iRMC S5, from reports',
   basis: 'reports',
@@ -23,5 +26,17 @@ export const IRMC = dialectFrom(STANDARD, {
   },
   boot: {
     config: 'ts_fujitsu',
+    targets: {
+      None: 'None',
+      Pxe: 'Pxe',
+      Floppy: 'Floppy',
+      Cd: 'Cd',
+      Hdd: 'Hdd',
+      BiosSetup: 'BiosSetup',
+    },
+  },
+  etags: {
+    form: 'bare',
+    match: 'bare',
   },
 })

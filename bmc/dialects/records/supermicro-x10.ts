@@ -60,12 +60,9 @@ export const SUPERMICRO_X10 = dialectFrom(SUPERMICRO_X11, {
     leftOut: [
       'ComputerSystem.Boot.HttpBootUri',
       'ComputerSystem.Boot.UefiTargetBootSourceOverride',
-      'ComputerSystem.Bios',
-      'ComputerSystem.SecureBoot',
       'ComputerSystem.BootProgress',
       'Port.Ethernet.LLDPEnabled',
       'Port.Ethernet.LLDPReceive',
-      'ServiceRoot.UpdateService',
       'Storage.Volumes',
     ],
     changed: {},

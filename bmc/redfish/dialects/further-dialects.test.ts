@@ -228,14 +228,20 @@ describe('power and boot', () => {
     await using bmc = await bmcOf('irmc')
     const path = `${ROOT}/Systems/0/Oem/ts_fujitsu/BootConfig`
     const read = await bmc.call('GET', path)
-    expect(read.document).toMatchObject({ BootDevice: 'None', NextBootOnlyEnabled: true })
+    expect(read.document).toMatchObject({ BootDevice: 'None', BootType: 'UEFI', NextBootOnlyEnabled: true })
+    expect(read.headers['etag']).not.toContain('"')
     const headers = (tag: string) => ({ ...basic(ADMIN), 'if-match': tag })
     const wanted = { BootDevice: 'Cd', NextBootOnlyEnabled: false }
     const changed = { ...wanted, '@odata.etag': read.document['@odata.etag'] as string }
-    expect((await bmc.call('PATCH', path, changed, headers('"older"'))).status).toBe(412)
+    expect((await bmc.call('PATCH', path, changed)).status).toBe(428)
+    expect((await bmc.call('PATCH', path, changed, headers('older'))).status).toBe(412)
+    expect((await bmc.call('PATCH', path, changed, headers(`"${read.headers['etag']}"`))).status).toBe(412)
     expect((await bmc.call('PATCH', path, changed, headers(read.headers['etag']!))).document).toMatchObject(wanted)
     expect(boot(bmc)).toMatchObject({ target: 'Cd', enabled: 'Continuous' })
-    expect((await bmc.call('PATCH', path, { BootDevice: 'Zork' })).status).toBe(400)
+    const text = { BootDevice: 'Pxe', BootType: 'Legacy', NextBootOnlyEnabled: 'true' }
+    expect((await bmc.call('PATCH', path, text, headers('*'))).document).toMatchObject({ BootType: 'Legacy' })
+    expect(boot(bmc)).toMatchObject({ target: 'Pxe', enabled: 'Once' })
+    expect((await bmc.call('PATCH', path, { BootDevice: 'Zork' }, headers('*'))).status).toBe(400)
     await using other = await bmcOf('xcc')
     expect((await other.call('GET', `${ROOT}/Systems/1/Oem/ts_fujitsu/BootConfig`)).status).toBe(404)
   })
@@ -268,6 +274,7 @@ describe('virtual media', () => {
     expect((await bmc.call('GET', `${ROOT}/Managers/1`)).document.VirtualMedia).toEqual({ '@odata.id': slots })
     const empty = (await bmc.call('GET', slots)).document
     expect(empty).toMatchObject({ 'Members@odata.count': 0 })
+    expect(empty).not.toHaveProperty('Members')
     const config = empty.Oem.Supermicro.VirtualMediaConfig['@odata.id'] as string
     expect(config).toBe(`${slots}/CfgCD`)
     const mount = `${config}/Actions/IsoConfig.Mount`

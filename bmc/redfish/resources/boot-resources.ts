@@ -216,28 +216,38 @@ function bootConfigOf({ machine, spoken }: MachineCall): RedfishDocument {
   const { override } = machine.firmware.boot
   return {
     '@odata.id': redfishPath('Systems', machine.spec.id, 'Oem', config ?? '', 'BootConfig'),
-    // A schema of the maker, of which $metadata says nothing.
-    '@odata.type': '#FTSBootConfig.v1_0_0.FTSBootConfig',
+    // Its schema is the maker's: no report has the type.
     Id: 'BootConfig',
     Name: 'Boot configuration',
     BootDevice: override.enabled === 'Disabled' ? 'None' : shownTarget(override, spoken.dialect.boot),
+    BootType: MODES[machine.firmware.bootMode],
     NextBootOnlyEnabled: override.enabled !== 'Continuous',
   }
 }
 
+/** Fujitsu's own script sends these as texts. */
+const flagCheck: PropertyCheck = (value, path) => (value === 'true' || value === 'false' ? [] : boolCheck(value, path))
+
 async function changeBootConfig(call: MachineCall): Promise<void> {
-  const { body, machine, spoken } = call
-  const { targets } = spoken.dialect.boot
-  checkPatch(
-    body,
-    { BootDevice: choiceCheck(Object.keys(targets)), NextBootOnlyEnabled: boolCheck },
-    bootConfigOf(call),
-  )
+  const { body, machine, spoken, request } = call
+  const { boot, etags } = spoken.dialect
+  if (request.headers['if-match'] === undefined) throw messageRefusal(etags.withoutStatus, 'PreconditionRequired')
+  const fields = {
+    BootDevice: choiceCheck(Object.keys(boot.targets)),
+    BootType: choiceCheck(Object.values(MODES)),
+    NextBootOnlyEnabled: flagCheck,
+  }
+  checkPatch(body, fields, bootConfigOf(call))
   const { override } = machine.firmware.boot
-  const device = (body['BootDevice'] as string | undefined) ?? shownTarget(override, spoken.dialect.boot)
-  const isOnce = (body['NextBootOnlyEnabled'] as boolean | undefined) ?? override.enabled !== 'Continuous'
+  const device = (body['BootDevice'] as string | undefined) ?? shownTarget(override, boot)
+  const { NextBootOnlyEnabled: next = override.enabled !== 'Continuous', BootType: mode } = body
+  const isOnce = String(next) === 'true'
   const enabled = device === 'None' ? 'Disabled' : isOnce ? 'Once' : 'Continuous'
-  await changeBoot(call, { BootSourceOverrideTarget: device, BootSourceOverrideEnabled: enabled })
+  await changeBoot(call, {
+    BootSourceOverrideTarget: device,
+    BootSourceOverrideEnabled: enabled,
+    ...defined({ BootSourceOverrideMode: mode }),
+  })
 }
 
 /** The boot options of a system, and its settings object. */

@@ -253,7 +253,10 @@ function slotCollection({ machine, spoken }: MachineCall, parent: ResourceParent
     'Virtual Media',
     members.map(({ id }) => referenceTo(...path, id)),
   )
-  return insertBy === 'config' ? { ...collection, ...mediaConfigLink(machine) } : collection
+  if (insertBy !== 'config') return collection
+  const { Members, ...others } = collection
+  // Empty, it has a count and no list (badfish's tests).
+  return { ...others, ...defined({ Members: members.length === 0 ? undefined : Members }), ...mediaConfigLink(machine) }
 }
 
 const mediaResources = (parent: ResourceParent): RedfishResource[] => {
