@@ -1,7 +1,7 @@
-import { dialectOf } from '../../bmc/dialects/index.js'
+import { dialectOf, type BmcDialect } from '../../bmc/dialects/index.js'
 import { refusalBody } from '../../bmc/redfish/index.js'
 import { maskedAddress } from '../../base/bytes/index.js'
-import { UserError } from '../../base/runtime/index.js'
+import { isObject, UserError } from '../../base/runtime/index.js'
 import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec } from '../../machine/index.js'
 import { BmcError, type BmcChange, type BmcHardware, type SystemReport } from '../../ironic-mock/index.js'
 
@@ -127,6 +127,16 @@ function refuseBootMode({ driver, spec }: ChangedBmc): void {
 const refusedBy = (status: number, body: string): BmcError =>
   new BmcError('refused', `the BMC answered ${status}`, { answer: { status, body } })
 
+/**
+ * False for a BMC of whose NICs sushy has no MAC address: it does not serve them, or does not say that they are well (sushy
+ * 5.14 resources/system/ethernet_interface.py summary).
+ */
+function showsNics({ properties, resources }: BmcDialect): boolean {
+  const { 'EthernetInterface.Status': status } = properties.changed
+  const isUnknown = isObject(status) && status['Health'] === null
+  return !isUnknown && !resources.absent.includes('/Systems/*/EthernetInterfaces')
+}
+
 function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
   const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
   return {
@@ -136,7 +146,11 @@ function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemRep
     memoryMib,
     bootMode,
     cpu: { count: cpus, architecture, model: null },
-    nics: spec.nics.map(({ name, mac, carrier }) => ({ name, mac, speedMbps: carrier ? 10_000 : null })),
+    nics: (showsNics(dialectOf(spec)) ? spec.nics : []).map(({ name, mac, carrier }) => ({
+      name,
+      mac,
+      speedMbps: carrier ? 10_000 : null,
+    })),
     disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
       name,
       size,

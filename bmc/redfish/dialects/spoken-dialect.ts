@@ -6,6 +6,7 @@ import { BASE_VERSION, baseMessage, type RedfishMessage } from '../protocol/redf
 import { errorBody } from '../protocol/redfish-refusal.js'
 import type { ServedMachines } from '../served-machines.js'
 import { BmcPaths } from './bmc-paths.js'
+import { isAtOrBelow } from './resource-pattern.js'
 import { shapeDocument } from './shape-document.js'
 
 /** How a BMC answers a request: what resources say, in its own form. */
@@ -23,12 +24,24 @@ export class SpokenDialect {
   document(document: RedfishDocument): RedfishDocument {
     const paths = this.#paths
     if (!paths) return document
-    const translated = mapTexts(document, (text) => paths.shown(text))
+    const { absent } = this.dialect.resources
+    const present = absent.length === 0 ? document : withoutAbsent(document, absent)
+    const translated = mapTexts(present, (text) => paths.shown(text))
     const own = document['@odata.id']
     const shown = translated['@odata.id']
     const isNamedByPath = typeof own === 'string' && document['Id'] === lastPart(own)
     const named = isNamedByPath && typeof shown === 'string' ? { ...translated, Id: lastPart(shown) } : translated
     return shapeDocument(this.dialect, named)
+  }
+
+  /** An answer in the form in which the BMC lists members, which only a client reads any more. */
+  answer(document: RedfishDocument): RedfishDocument {
+    const { members, noMembers } = this.dialect.paths
+    const listed: unknown = document['Members']
+    if (!Array.isArray(listed) || (members === 'references' && noMembers === 'list')) return document
+    if (listed.length === 0) return noMembers === 'null' ? { ...document, Members: null } : document
+    if (members === 'references') return document
+    return { ...document, Members: listed.map((each: unknown) => (isReference(each) ? each['@odata.id'] : each)) }
   }
 
   /** A path as the BMC writes it. */
@@ -77,8 +90,26 @@ const chosenMembers = (message: RedfishMessage, members: readonly string[] | nul
 
 const lastPart = (path: string): string => decodeURIComponent(path.replace(/\/+$/, '').split('/').at(-1) ?? '')
 
+const isReference = (value: unknown): value is { '@odata.id': string } =>
+  isObject(value) && typeof value['@odata.id'] === 'string' && Object.keys(value).length === 1
+
+/** A document without references to what the BMC does not have. */
+function withoutAbsent(document: RedfishDocument, absent: readonly string[]): RedfishDocument {
+  const leads = (value: unknown): boolean =>
+    isReference(value) &&
+    absent.some((pattern) => isAtOrBelow(value['@odata.id'].replace(/^\/redfish\/v1|#.*$/g, ''), pattern))
+  const cleaned = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter((each) => !leads(each)).map(cleaned)
+    return isObject(value) && !isReference(value) ? withoutAbsent(value, absent) : value
+  }
+  const entries = Object.entries(document).filter(([, value]) => !leads(value))
+  const left: RedfishDocument = Object.fromEntries(entries.map(([name, value]) => [name, cleaned(value)]))
+  const { Members: members } = left
+  return Array.isArray(members) ? { ...left, 'Members@odata.count': members.length } : left
+}
+
 /** A document in which every path is another. */
-function mapTexts(document: RedfishDocument, map: (text: string) => string): RedfishDocument {
+export function mapTexts(document: RedfishDocument, map: (text: string) => string): RedfishDocument {
   const mapped = (value: unknown): unknown => {
     if (typeof value === 'string') return value.startsWith('/redfish/v1/') ? map(value) : value
     if (Array.isArray(value)) return value.map(mapped)

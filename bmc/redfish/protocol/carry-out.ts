@@ -86,7 +86,9 @@ async function readResource(
   const { query, request } = call
   const find = (other: string) => fetched(call, other)
   const wanted = query.size === 0 ? document : await applyQuery(document, query, find)
-  const answer = resourceAnswer(answerForm(call), wanted, wanted === document ? undefined : etagOf(document))
+  const form = answerForm(call)
+  const shown = call.spoken.answer(wanted)
+  const answer = resourceAnswer(form, shown, shown === document ? undefined : etagOf(document))
   const status = (resource.statusOf as ((call: RedfishCall) => number) | undefined)?.(call) ?? 200
   if (status !== 200) return { ...answer, status }
   const { 'if-none-match': known } = request.headers

@@ -3,6 +3,7 @@ import type { BmcDialect, DialectBoot } from '../../dialects/index.js'
 import type { BootOption, BootOverride, Machine } from '../../../machine/index.js'
 import { situationRefusal } from '../dialects/situation-refusal.js'
 import {
+  boolCheck,
   checkPatch,
   listCheck,
   nullableCheck,
@@ -12,7 +13,13 @@ import {
   urlCheck,
   type PropertyCheck,
 } from '../protocol/value-checks.js'
-import { makeCollection, resourceHead, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
+import {
+  makeCollection,
+  redfishPath,
+  resourceHead,
+  referenceTo,
+  type RedfishDocument,
+} from '../protocol/redfish-document.js'
 import { baseMessage } from '../protocol/redfish-messages.js'
 import { messageRefusal, Refusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
@@ -148,6 +155,14 @@ function checkChange({ machine, spoken }: MachineCall, wanted: RedfishDocument):
       400,
       missing.map((name) => baseMessage('PropertyMissing', [name], about(name, `Send it with ${sent.join(', ')}.`))),
     )
+  const { BootSourceOverrideTarget: named } = wanted
+  if (boot.withoutEnabled.some((target) => target === named) && wanted['BootSourceOverrideEnabled'] !== undefined)
+    throw messageRefusal(
+      400,
+      'PropertyValueConflict',
+      ['BootSourceOverrideEnabled', 'BootSourceOverrideTarget'],
+      about('BootSourceOverrideEnabled', 'Leave it out with this target.'),
+    )
   const { enabled } = machine.firmware.boot.override
   if (boot.refusesUnchangedEnabled && wanted['BootSourceOverrideEnabled'] === enabled)
     throw messageRefusal(
@@ -195,6 +210,46 @@ function systemSettingsOf({ machine, spoken }: MachineCall): RedfishDocument {
   }
 }
 
+/** The override as a Fujitsu has it beside `Boot` (terraform-provider-irmc-redfish resource_boot_source_override.go). */
+function bootConfigOf({ machine, spoken }: MachineCall): RedfishDocument {
+  const { config } = spoken.dialect.boot
+  const { override } = machine.firmware.boot
+  return {
+    '@odata.id': redfishPath('Systems', machine.spec.id, 'Oem', config ?? '', 'BootConfig'),
+    // Its schema is the maker's: no report has the type.
+    Id: 'BootConfig',
+    Name: 'Boot configuration',
+    BootDevice: override.enabled === 'Disabled' ? 'None' : shownTarget(override, spoken.dialect.boot),
+    BootType: MODES[machine.firmware.bootMode],
+    NextBootOnlyEnabled: override.enabled !== 'Continuous',
+  }
+}
+
+/** Fujitsu's own script sends these as texts. */
+const flagCheck: PropertyCheck = (value, path) => (value === 'true' || value === 'false' ? [] : boolCheck(value, path))
+
+async function changeBootConfig(call: MachineCall): Promise<void> {
+  const { body, machine, spoken, request } = call
+  const { boot, etags } = spoken.dialect
+  if (request.headers['if-match'] === undefined) throw messageRefusal(etags.withoutStatus, 'PreconditionRequired')
+  const fields = {
+    BootDevice: choiceCheck(Object.keys(boot.targets)),
+    BootType: choiceCheck(Object.values(MODES)),
+    NextBootOnlyEnabled: flagCheck,
+  }
+  checkPatch(body, fields, bootConfigOf(call))
+  const { override } = machine.firmware.boot
+  const device = (body['BootDevice'] as string | undefined) ?? shownTarget(override, boot)
+  const { NextBootOnlyEnabled: next = override.enabled !== 'Continuous', BootType: mode } = body
+  const isOnce = String(next) === 'true'
+  const enabled = device === 'None' ? 'Disabled' : isOnce ? 'Once' : 'Continuous'
+  await changeBoot(call, {
+    BootSourceOverrideTarget: device,
+    BootSourceOverrideEnabled: enabled,
+    ...defined({ BootSourceOverrideMode: mode }),
+  })
+}
+
 /** The boot options of a system, and its settings object. */
 export const BOOT_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Systems/{machine}/Settings', {
@@ -206,6 +261,13 @@ export const BOOT_RESOURCES: readonly RedfishResource[] = [
       checkPatch(call.body, { Boot: bootCheck(call, 'settings') }, systemSettingsOf(call))
       await changeBoot(call, call.body['Boot'] as RedfishDocument)
     },
+  }),
+  ofMachine('/Systems/{machine}/Oem/{maker}/BootConfig', {
+    reads: 'read boot',
+    changes: 'set boot',
+    offers: ({ spoken, params }) => spoken.dialect.boot.config === params['maker'],
+    get: bootConfigOf,
+    patch: changeBootConfig,
   }),
   ofMachine('/Systems/{machine}/BootOptions', {
     reads: 'read boot',

@@ -11,6 +11,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { memberReferences } from './further-resources.js'
 import { VIRTUAL_MEDIA_RESOURCES } from './virtual-media-resources.js'
 
 /** A date with time and offset. The form alone would let a thirteenth month through. */
@@ -88,7 +89,7 @@ export const MANAGER_RESOURCES: readonly RedfishResource[] = [
         'ManagerCollection',
         ['Managers'],
         'Managers',
-        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Managers', spec.id)),
+        memberReferences('Managers', caller ? service.visible(caller) : []),
       ),
   }),
   ofMachine('/Managers/{machine}', {

@@ -1,6 +1,6 @@
 import { defined, ownMember, seconds, systemClock } from '../../../base/runtime/index.js'
 import type { BmcDialect } from '../../dialects/index.js'
-import { commandPower, systemUuid, type Machine } from '../../../machine/index.js'
+import { commandPower, delayedPower, latestPowerChange, systemUuid, type Machine } from '../../../machine/index.js'
 import { situationRefusal } from '../dialects/situation-refusal.js'
 import { dellParts, systemLinks } from '../idrac/idrac-service.js'
 import { checkAction, checkPatch, choiceCheck } from '../protocol/value-checks.js'
@@ -21,6 +21,7 @@ import {
   type RedfishResource,
 } from '../protocol/resource.js'
 import { PROCESSOR_RESOURCES, CPU_MODELS } from './processor-resources.js'
+import { FURTHER_RESOURCES, memberReferences } from './further-resources.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
 import { BOOT_RESOURCES, bootCheck, bootOf, changeBoot, settingsLink } from './boot-resources.js'
 import { BIOS_RESOURCES } from './bios-resources.js'
@@ -28,7 +29,8 @@ import { SECURE_BOOT_RESOURCES } from './secure-boot-resources.js'
 import { ETHERNET_RESOURCES } from './ethernet-resources.js'
 import { STORAGE_RESOURCES } from './storage-resources.js'
 
-function systemDocumentOf({ machine, spoken }: Pick<MachineCall, 'machine' | 'spoken'>): RedfishDocument {
+function systemDocumentOf(call: MachineCall): RedfishDocument {
+  const { machine, spoken } = call
   const { spec, firmware } = machine
   const { dialect } = spoken
   const report = firmware.report()
@@ -44,7 +46,7 @@ function systemDocumentOf({ machine, spoken }: Pick<MachineCall, 'machine' | 'sp
     UUID: systemUuid(spec),
     AssetTag: String(report.bios.find(({ name }) => name === 'AssetTag')?.value ?? ''),
     BiosVersion: report.firmware.find(({ component }) => component === 'bios')?.version ?? '',
-    PowerState: machine.power() === 'on' ? 'On' : 'Off',
+    PowerState: shownPower(call),
     IndicatorLED: indicatorOf(machine, 'system'),
     Status: { ...enabledStatus(report.health), HealthRollup: report.health },
     Boot: bootOf(machine, dialect, 'system'),
@@ -79,6 +81,12 @@ function systemDocumentOf({ machine, spoken }: Pick<MachineCall, 'machine' | 'sp
       },
     },
   }
+}
+
+/** `PowerState`: some BMCs go on to show the older power for a while. */
+export function shownPower({ machine, spoken, service }: MachineCall): 'On' | 'Off' {
+  const delay = seconds(spoken.dialect.power.shownAfter)
+  return delayedPower(machine, service.clock.now(), delay) === 'on' ? 'On' : 'Off'
 }
 
 function progressOf(machine: Machine): string {
@@ -118,7 +126,7 @@ function checkPowerState({ machine, spoken, service }: MachineCall, type: string
       property: 'ResetType',
       resolution: `The system is ${power} already.`,
     })
-  const changed = machine.firmware.log.entries.findLast(({ kind }) => kind === 'power on' || kind === 'power off')
+  const changed = latestPowerChange(machine)
   if (!settling || !changed || changed.kind === 'power on' || power === 'on') return
   if (service.clock.now() - changed.at >= seconds(settling.seconds)) return
   throw situationRefusal(spoken, 'settling', settling.status, 'ActionParameterValueConflict', ['ResetType', type], {
@@ -221,7 +229,7 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
         'ComputerSystemCollection',
         ['Systems'],
         'Systems',
-        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Systems', spec.id)),
+        memberReferences('Systems', caller ? service.visible(caller) : []),
       ),
   }),
   ofMachine('/Systems/{machine}', {
@@ -250,4 +258,5 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
   ...ETHERNET_RESOURCES,
   ...STORAGE_RESOURCES,
   ...PROCESSOR_RESOURCES,
+  ...FURTHER_RESOURCES,
 ]

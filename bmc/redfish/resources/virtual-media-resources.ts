@@ -23,6 +23,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
+import { MEDIA_CONFIG_RESOURCES, mediaConfigLink } from './media-config-resources.js'
 import {
   ofMachine,
   type MachineCall,
@@ -101,19 +102,19 @@ function mediumOf(call: MachineCall, parent: ResourceParent): RedfishDocument | 
 
 /** The actions of a slot; none for one of a BMC that inserts by PATCH, and for one that takes no image. */
 function actionsOf(
-  { insertBy, actionsFollowState }: DialectMedia,
+  { insertBy, actionsFollowState, protocols, driveless }: DialectMedia,
   { drive }: DialectSlot,
   path: readonly string[],
   isFull: boolean,
 ): RedfishDocument {
-  if (insertBy === 'patch') return {}
+  if (!['action', 'both'].includes(insertBy)) return {}
   const action = (name: string) => ({ target: redfishPath(...path, 'Actions', `VirtualMedia.${name}`) })
   const insert = {
     ...action('InsertMedia'),
     'TransferMethod@Redfish.AllowableValues': ['Stream', 'Upload'],
-    'TransferProtocolType@Redfish.AllowableValues': MEDIA_PROTOCOLS,
+    'TransferProtocolType@Redfish.AllowableValues': protocols ?? MEDIA_PROTOCOLS,
   }
-  const showsInsert = drive !== null && !(actionsFollowState && isFull)
+  const showsInsert = (drive !== null || driveless === 'listed') && !(actionsFollowState && isFull)
   const showsEject = !actionsFollowState || isFull
   return {
     Actions: defined({
@@ -181,10 +182,11 @@ async function eject({ machine }: MachineCall, { drive }: DialectSlot): Promise<
 
 /** The checks of the properties of an image, as this BMC knows them. */
 function mediumChecks(
-  { refused }: DialectMedia,
+  { refused, protocols }: DialectMedia,
   more: Readonly<Record<string, PropertyCheck>>,
 ): Readonly<Record<string, PropertyCheck>> {
-  const all = { ...MEDIUM, ...more }
+  const transfer = protocols === null ? {} : { TransferProtocolType: choiceCheck(protocols) }
+  const all = { ...MEDIUM, ...transfer, ...more }
   return Object.fromEntries(Object.entries(all).filter(([name]) => !refused.includes(name)))
 }
 
@@ -194,7 +196,8 @@ async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
   const slot = present(call, parent)
   const { media } = spoken.dialect
   const more = { Image: nullableCheck(fetchedUrl), Inserted: boolCheck, VerifyCertificate: boolCheck }
-  checkPatch(body, mediumChecks(media, more), mediumOf(call, parent))
+  const shown = Object.entries(mediumOf(call, parent) ?? {}).filter(([name]) => !media.refused.includes(name))
+  checkPatch(body, mediumChecks(media, more), Object.fromEntries(shown))
   if (body['VerifyCertificate'] !== undefined && slot.drive !== null) {
     await machine.firmware.trustMedia(slot.drive, { verify: body['VerifyCertificate'] === true })
     if (body['Image'] === undefined && body['Inserted'] === undefined) return
@@ -212,6 +215,11 @@ async function insertMedia(call: MachineCall, parent: ResourceParent): Promise<v
   const { body, spoken } = call
   const slot = present(call, parent)
   const { media } = spoken.dialect
+  if (slot.drive === null && media.driveless === 'unlisted')
+    throw messageRefusal(405, 'OperationNotAllowed', [], {
+      resolution: `The slot ${slot.id} takes no image: use another.`,
+      headers: { allow: '' },
+    })
   checkAction('VirtualMedia.InsertMedia', body, mediumChecks(media, { Inserted: inserted }), [
     'Image',
     ...media.required,
@@ -234,34 +242,44 @@ const hasSlotsBelow = ({ spoken }: OfferedCall, parent: ResourceParent): boolean
   return parent === 'Managers' ? slots.length === 0 : systemLink === 'own'
 }
 
+function slotCollection({ machine, spoken }: MachineCall, parent: ResourceParent): RedfishDocument {
+  const { slots, insertBy } = spoken.dialect.media
+  const isListed = ({ drive }: DialectSlot): boolean =>
+    insertBy !== 'config' || (drive !== null && machine.firmware.inserted(drive) !== undefined)
+  const path = [parent, machine.spec.id, 'VirtualMedia']
+  const members = slots.filter((slot) => slot.below.includes(parent) && isListed(slot))
+  const collection = makeCollection(
+    'VirtualMediaCollection',
+    path,
+    'Virtual Media',
+    members.map(({ id }) => referenceTo(...path, id)),
+  )
+  if (insertBy !== 'config') return collection
+  const { Members, ...others } = collection
+  // Empty, it has a count and no list (badfish's tests).
+  return { ...others, ...defined({ Members: members.length === 0 ? undefined : Members }), ...mediaConfigLink(machine) }
+}
+
 const mediaResources = (parent: ResourceParent): RedfishResource[] => {
   const root = `/${parent}/{machine}/VirtualMedia`
   const hasActions = (call: OfferedCall) =>
-    call.spoken.dialect.media.insertBy !== 'patch' && slotOf(call, parent) !== undefined
+    ['action', 'both'].includes(call.spoken.dialect.media.insertBy) && slotOf(call, parent) !== undefined
   return [
     ofMachine(root, {
       reads: 'read media',
       offers: (call) => hasSlotsBelow(call, parent),
-      get: ({ machine: { spec }, spoken }) =>
-        makeCollection(
-          'VirtualMediaCollection',
-          [parent, spec.id, 'VirtualMedia'],
-          'Virtual Media',
-          spoken.dialect.media.slots
-            .filter(({ below }) => below.includes(parent))
-            .map(({ id }) => referenceTo(parent, spec.id, 'VirtualMedia', id)),
-        ),
+      get: (call) => slotCollection(call, parent),
     }),
     ofMachine(`${root}/{slot}`, {
       reads: 'read media',
       changes: 'change media',
-      offers: ({ spoken }, method) => method === 'get' || spoken.dialect.media.insertBy !== 'action',
+      offers: ({ spoken }, method) => method === 'get' || ['patch', 'both'].includes(spoken.dialect.media.insertBy),
       get: (call) => mediumOf(call, parent),
       patch: (call) => patch(call, parent),
     }),
     ofMachine(`${root}/{slot}/Actions/VirtualMedia.InsertMedia`, {
       reads: 'change media',
-      offers: (call) => hasActions(call) && slotOf(call, parent)?.drive !== null,
+      offers: hasActions,
       post: (call) => insertMedia(call, parent),
     }),
     ofMachine(`${root}/{slot}/Actions/VirtualMedia.EjectMedia`, {
@@ -275,4 +293,5 @@ const mediaResources = (parent: ResourceParent): RedfishResource[] => {
 export const VIRTUAL_MEDIA_RESOURCES: readonly RedfishResource[] = [
   ...mediaResources('Managers'),
   ...mediaResources('Systems'),
+  ...MEDIA_CONFIG_RESOURCES,
 ]

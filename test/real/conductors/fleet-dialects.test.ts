@@ -38,6 +38,9 @@ const NODES: Readonly<Record<string, NodeSettings>> = {
   cimc: {},
   irmc: {},
   huawei: {},
+  ilo4: {},
+  // It has no slot that Ironic knows: its images are inserted by CfgCD.
+  'supermicro-x10': { boot_interface: 'ipxe' },
   // It has no slot. Ironic takes the vendor of the service root for a node's, and a root in front of several makers names none.
   'nvidia-dgx': { boot_interface: 'ipxe', 'properties/vendor': 'AMI' },
 }
@@ -77,12 +80,13 @@ const bootsOf = ({ firmware }: Machine): Set<string> =>
 
 describe.concurrent('a real Ironic', () => {
   test(
-    'deploys machines of all makers by virtual media side by side, and one without a slot over the network',
+    'deploys machines of all makers by virtual media side by side, and those without a slot over the network',
     async ({ expect }) => {
       const machines = await Promise.all(Object.values(NODES).map(deployedMachine))
       for (const machine of machines)
         await expect.poll(() => machine.boot()?.outcome, { timeout: REAL_PEER_TIMEOUT }).toBe('disk')
-      const expected = (dialect: string) => [dialect, new Set([dialect === 'nvidia-dgx' ? 'pxe' : 'iso', 'disk'])]
+      const sourceOf = (dialect: string) => (NODES[dialect]!['boot_interface'] === 'ipxe' ? 'pxe' : 'iso')
+      const expected = (dialect: string) => [dialect, new Set([sourceOf(dialect), 'disk'])]
       expect(DIALECTS.map((dialect, index) => [dialect, bootsOf(machines[index]!)])).toEqual(DIALECTS.map(expected))
     },
     REAL_DEPLOYMENTS_TIMEOUT,
