@@ -75,7 +75,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
     },
     {
       name: '21 ansible',
-      bmc: 'nvidia-dgx',
+      bmc: 'ami',
       call: 'PowerReboot: the values of ActionInfo have no GracefulRestart, and ForceRestart takes its place',
       value: [true, true],
       without: /HTTP Error 400 on POST request .*GracefulRestart .* none of the allowed ones/,
@@ -178,7 +178,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
       name: '62 sushy',
       bmc: 'irmc',
       call: 'insert_media(): once more with the TransferProtocolType that is missing',
-      value: [true, IMAGE],
+      value: [true, 'https://images.test/boot.iso'],
       without: /BadRequestError: .*ActionParameterMissing: .*requires the parameter TransferProtocolType/,
       source: 'sushy is_transfer_protocol_required',
     },
