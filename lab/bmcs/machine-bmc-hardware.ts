@@ -97,7 +97,7 @@ function refuseChange(changed: ChangedBmc, change: BmcChange): void {
   switch (change.change) {
     case 'insert media':
       if (!firmware.hasSlot(change.device)) throw missingSlot(node, `image ${maskedAddress(change.url)}`)
-      return refuseProtocol(spec, change.url)
+      return refuseInsertion(changed, change.url)
     case 'boot mode':
       return refuseBootMode(changed)
     case 'volumes':
@@ -117,9 +117,11 @@ function refuseChange(changed: ChangedBmc, change: BmcChange): void {
   }
 }
 
-/** Refuses an image by a protocol that the BMC does not take. */
-function refuseProtocol(spec: MachineSpec, url: string): void {
-  const { protocols } = dialectOf(spec).media
+/** Refuses an image by a protocol that the BMC does not take, and a PATCH with what it does not know (sushy sends it always). */
+function refuseInsertion({ driver, spec }: ChangedBmc, url: string): void {
+  const { protocols, insertBy, refused } = dialectOf(spec).media
+  if (driver === 'redfish' && insertBy === 'patch' && refused.includes('Inserted'))
+    throw refusedBy(400, refusalBody(spec, 'PropertyUnknown', ['Inserted']))
   const protocol = url.replace(/:.*$/s, '').toUpperCase()
   if (protocols === null || protocols.includes(protocol)) return
   const args = [protocol, 'TransferProtocolType', 'VirtualMedia.InsertMedia']

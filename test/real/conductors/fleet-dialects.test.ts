@@ -37,7 +37,8 @@ const NODES: Readonly<Record<string, NodeSettings>> = {
   'nvidia-gb200': {},
   cimc: {},
   huawei: {},
-  ilo4: {},
+  // Sushy's PATCH of a slot has Inserted, which it does not know.
+  ilo4: { boot_interface: 'ipxe' },
   // It takes images by HTTPS, and this Ironic serves them by HTTP.
   irmc: { boot_interface: 'ipxe' },
   // It has no slot that Ironic knows: its images are inserted by CfgCD.

@@ -121,8 +121,11 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
   })
 })
 
-/** A DGX has no slot, an X10 takes images by CfgCD, which Ironic does not know, and an iRMC none by HTTP. */
-const OVER_THE_NETWORK = ['nvidia-dgx', 'supermicro-x10', 'irmc']
+/**
+ * A DGX has no slot, an X10 takes images by CfgCD, which Ironic does not know, an iRMC none by HTTP, and an iLO 4 none with
+ * Inserted.
+ */
+const OVER_THE_NETWORK = ['nvidia-dgx', 'supermicro-x10', 'irmc', 'ilo4']
 
 test('machines of every record are deployed by virtual media at once, and some over the network', async () => {
   await using servers = await liveServers()

@@ -159,6 +159,15 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
       source: 'sushy, release note fix-eject-media-empty-dict',
     },
     {
+      name: '55 ansible',
+      bmc: 'ilo4',
+      call: 'VirtualMediaInsert: a PATCH, and once more with Image alone for HPE',
+      value: true,
+      without:
+        /HTTP Error 400 on PATCH request .*PropertyNotWritableOrUnknown|HTTP Error 400 on PATCH request .*PropertyUnknown/,
+      source: 'ansible-collections/community.general#4595',
+    },
+    {
       name: '56 sushy',
       bmc: 'xcc',
       call: 'insert_media(): by PATCH where Allow has it and there is no action',

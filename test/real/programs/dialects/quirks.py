@@ -248,6 +248,7 @@ def with_mode(send):
     return patching
 
 
+@row('55 ansible', patch.object(RedfishUtils, '_get_vendor', lambda client: {'ret': True, 'Vendor': ''}))
 @row('14 ansible', patch.object(RedfishUtils, '_get_vendor', vendor_of_root))
 def insert_by_vendor(url):
     virtual_media = {'image_url': IMAGE, 'media_types': ['CD'], 'inserted': True, 'write_protected': True}
