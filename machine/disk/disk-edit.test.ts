@@ -22,7 +22,7 @@ const spec: DiskSpec = {
   model: 'disk',
   serial: 'S1',
   wwn: '0x5000000000000001',
-  backing: 'file',
+  backing: { kind: 'file' },
 }
 
 const diskAt = (name: string, ours = true) =>
