@@ -163,8 +163,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
       bmc: 'ilo4',
       call: 'VirtualMediaInsert: a PATCH, and once more with Image alone for HPE',
       value: true,
-      without:
-        /HTTP Error 400 on PATCH request .*PropertyNotWritableOrUnknown|HTTP Error 400 on PATCH request .*PropertyUnknown/,
+      without: /HTTP Error 400 on PATCH request .*PropertyUnknown/,
       source: 'ansible-collections/community.general#4595',
     },
     {
