@@ -1,7 +1,15 @@
 /** The faces of BMCs as data. */
 export { ERRORS } from './errors.js'
 export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
-export type { BmcDialect, DialectBoot, DialectMedia, DialectSlot, FirmwareMaker } from './dialect.js'
+export type {
+  BmcDialect,
+  DialectAttribute,
+  DialectBoot,
+  DialectChanges,
+  DialectMedia,
+  DialectSlot,
+  FirmwareMaker,
+} from './dialect.js'
 export { DIALECT_SCHEMA } from './dialect-schema.js'
 export type { DialectName } from './dialect-name.js'
 export { BMC_DIALECTS, isDialectName } from './known-dialects.js'

@@ -13,6 +13,7 @@ import {
   type ResourceMethod,
   type RedfishResource,
 } from './protocol/resource.js'
+import { routeDumpedPath, type DumpedAnswer } from './dumps/dumped-route.js'
 import { routeRedfishPath } from './route-path.js'
 import type { ServiceParts } from './service-parts.js'
 
@@ -24,6 +25,8 @@ interface Routed {
   params: Record<string, string>
   /** Undefined for a path that leads to none. */
   machine?: ReturnType<ServiceParts['machines']['get']>
+  /** The dump that it answers with. */
+  dumped?: DumpedAnswer
   /** The BMC that answers. */
   face: BmcFace
 }
@@ -60,7 +63,7 @@ const RESOURCE_METHODS: Readonly<Record<string, ResourceMethod>> = {
 /** Answers a request. Every one passes the probe as a call of a BMC, also those that are refused. */
 export async function answerRedfishCall(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
   const { probe } = service
-  const routed = routeRedfishCall(service, request)
+  const routed = await routeRedfishCall(service, request)
   let isLie = false
   const work = () => orRefused(service, routed.face, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
@@ -81,12 +84,12 @@ export async function answerRedfishCall(service: ServiceParts, request: WireRequ
   return { ...answered, headers: { ...ANSWER_HEADERS, ...answered.headers } }
 }
 
-function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Routed {
+async function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Promise<Routed> {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
   const search = mark < 0 ? '' : target.slice(mark + 1)
   const below = /^\/redfish\/v1(\/.*)?$/.exec(path)
-  const found = below ? routeRedfishPath(service, below[1] ?? '/') : undefined
+  const found = below ? await routeRedfishPath(service, below[1] ?? '/') : await routeDumpedPath(service, path)
   const face = faceOf(service.machines, found?.machine)
   return { path, search, params: {}, face, ...found }
 }
@@ -118,7 +121,7 @@ async function answerRouted(
   routed: Routed,
   isLie: boolean,
 ): Promise<WireResponse> {
-  const { path, search, resource, params, machine, face } = routed
+  const { path, search, resource, params, machine, face, dumped } = routed
   if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
   const { 'odata-version': version } = request.headers
   if (version !== undefined && version !== '4.0')
@@ -140,7 +143,18 @@ async function answerRouted(
   if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
     throw messageRefusal(400, 'QueryNotSupportedOnOperation')
   const body = method === 'get' || method === 'delete' ? {} : face.body(readRedfishBody(request, method === 'post'))
-  const call: RedfishCall = { service, request, params, body, query, caller, face, allow, isLie }
+  const call: RedfishCall = {
+    service,
+    request,
+    params,
+    body,
+    query,
+    caller,
+    face,
+    allow,
+    isLie,
+    ...defined({ dumped }),
+  }
   return carryOut(resource, method, machine ? { ...call, machine } : call, path)
 }
 

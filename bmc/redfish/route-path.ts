@@ -2,6 +2,7 @@ import { defined } from '../../base/runtime/index.js'
 import type { Machine } from '../../machine/index.js'
 import { commonDialect } from './dialects/face.js'
 import { FacePaths } from './dialects/face-paths.js'
+import { routeDumpedPath, type DumpedAnswer } from './dumps/dumped-route.js'
 import type { RedfishResource } from './protocol/resource.js'
 import type { ServiceParts } from './service-parts.js'
 
@@ -11,6 +12,8 @@ export interface RoutedPath {
   readonly params: Record<string, string>
   /** Undefined for a resource of the service, and for a machine that is not there. */
   readonly machine?: Machine
+  /** The dump that its BMC answers with. */
+  readonly dumped?: DumpedAnswer
 }
 
 /**
@@ -18,10 +21,13 @@ export interface RoutedPath {
  *
  * @param path below `/redfish/v1`, percent-encoded
  */
-export function routeRedfishPath(
-  { routes, machines }: Pick<ServiceParts, 'routes' | 'machines'>,
+export async function routeRedfishPath(
+  service: Pick<ServiceParts, 'routes' | 'machines'>,
   path: string,
-): RoutedPath | undefined {
+): Promise<RoutedPath | undefined> {
+  const dumped = await routeDumpedPath(service, `/redfish/v1${path}`)
+  if (dumped !== null) return dumped
+  const { routes, machines } = service
   const found = routes.find(path)
   if (found?.resource.kind === 'service') return found
   const machine = found ? machines.get(found.params['machine']!) : undefined

@@ -2,6 +2,8 @@ import { dialectOf, type BmcDialect } from '../../dialects/index.js'
 import type { Machine } from '../../../machine/index.js'
 import { redfishPath } from '../protocol/redfish-document.js'
 import { decodePathPart } from '../protocol/path-part.js'
+import { presentView } from '../dumps/dump-views.js'
+import type { DumpView } from '../dumps/dump-view.js'
 import type { ServedMachines } from '../served-machines.js'
 
 type MachineFolder = 'Systems' | 'Managers' | 'Chassis'
@@ -71,10 +73,14 @@ export class FacePaths {
 
   /** A path of a document as the BMC writes it; also one with a fragment. */
   shown(path: string): string {
+    const alone = this.#aloneView()
+    if (alone) return alone.shown(path)
     const [, folder, id, rest = ''] = /^\/redfish\/v1\/(Systems|Managers|Chassis)\/([^/#]+)(.*)$/s.exec(path) ?? []
     if (folder === undefined || id === undefined) return path
     const machine = this.#machines.get(decodePathPart(id) ?? '')
     if (machine?.spec.dialect === undefined) return path
+    const view = presentView(this.#machines, machine)
+    if (view) return view.shown(path)
     const dialect = dialectOf(machine.spec)
     const below = shownRest(dialect, folder as MachineFolder, rest)
     const whole = `${redfishPath(folder, this.#idOf(machine, dialect, folder as MachineFolder))}${below}`
@@ -92,8 +98,23 @@ export class FacePaths {
     return id
   }
 
+  /** The dump of the only machine of a service: all paths are its. */
+  #aloneView(): DumpView | undefined {
+    const [only, ...others] = this.#machines.list()
+    return only && others.length === 0 ? presentView(this.#machines, only) : undefined
+  }
+
+  #dumpedModel(path: string): string | undefined {
+    if (!path.startsWith('/redfish/v1/')) return undefined
+    const machine = this.find(path.slice('/redfish/v1'.length))?.machine
+    const view = this.#aloneView() ?? (machine && presentView(this.#machines, machine))
+    return view?.find(path).model
+  }
+
   /** A path of a request's body, with the names that resources have. */
   modelled(path: string): string {
+    const dumped = this.#dumpedModel(path)
+    if (dumped !== undefined) return `/redfish/v1${dumped}`
     const model = path.startsWith('/redfish/v1/') ? this.find(path.slice('/redfish/v1'.length))?.model : undefined
     return model === undefined ? path : `/redfish/v1${model.replace(/\/$/, '')}`
   }

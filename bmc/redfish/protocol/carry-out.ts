@@ -5,6 +5,7 @@ import { applyQuery, refuseQuery } from './query.js'
 import { messageRefusal } from './redfish-refusal.js'
 import type { RedfishCall, MachineCall, ResourceMethod, RedfishOutcome, RedfishResource } from './resource.js'
 import { faceOf } from '../dialects/face.js'
+import { withLiveProperties } from '../dumps/live-properties.js'
 import { routeRedfishPath } from '../route-path.js'
 import type { WireResponse } from '../../../base/wire/index.js'
 
@@ -98,11 +99,12 @@ async function readResource(
 /** Another resource for the same caller; undefined for what the caller may not see. */
 async function fetched(call: RedfishCall, path: string): Promise<RedfishDocument | undefined> {
   const { service, caller } = call
-  const found = routeRedfishPath(service, path.replace(/^\/redfish\/v1/, ''))
+  const found = await routeRedfishPath(service, path.replace(/^\/redfish\/v1/, ''))
   if (!found?.resource.get || !caller) return undefined
-  const { resource, params, machine } = found
+  const { resource, params, machine, dumped } = found
   const face = faceOf(service.machines, machine)
-  const asked = { ...call, params, face, query: new URLSearchParams() }
+  const { dumped: _, ...rest } = call
+  const asked = { ...rest, params, face, query: new URLSearchParams(), ...defined({ dumped }) }
   const { etags } = face.dialect
   if (resource.kind === 'service') return withEtag((await getDocument(resource, asked)) ?? {}, etags)
   if (!machine || !service.sees(machine, caller)) return undefined
@@ -118,7 +120,21 @@ async function getDocument(
   const read = resource.get as
     ((call: RedfishCall) => RedfishDocument | undefined | Promise<RedfishDocument | undefined>) | undefined
   const document = await read?.(call)
-  return document && call.face.document(document)
+  return document && shownDocument(resource, call, document)
+}
+
+/** A document as the BMC has it: that of its dump with what lives, where the dump has it. */
+function shownDocument(
+  resource: RedfishResource,
+  { dumped: answer, face }: RedfishCall,
+  document: RedfishDocument,
+): RedfishDocument {
+  if (!answer) return face.document(document)
+  const { view, resource: found, hasOtherMembers } = answer
+  if (!found) return face.document(document)
+  const dumped = view.document(found)
+  const live = () => face.document(document)
+  return withLiveProperties(resource, face.dialect, { dumped, live, hasOtherMembers })
 }
 
 const etagsIn = (header: string): string[] => header.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))

@@ -1,0 +1,2 @@
+/** Machines made of dumps of BMCs, and dumps made of BMCs. */
+export { importDump, IMPORTED_FILES, writeImport, type ImportedDump } from './import-dump.js'
