@@ -19,7 +19,7 @@ const MAKERS: readonly { vendor: RegExp; model?: RegExp; version?: RegExp; diale
   { vendor: /^hpe?$|hewlett/i, dialect: 'ilo5' },
   { vendor: /lenovo/i, model: /XCC ?3/i, dialect: 'xcc3' },
   { vendor: /lenovo/i, dialect: 'xcc' },
-  { vendor: /supermicro/i, model: /\b[XH]11/i, dialect: 'supermicro-x11' },
+  { vendor: /supermicro/i, model: /\b(?:[XH]11|X10|X9)/i, dialect: 'supermicro-x11' },
   { vendor: /supermicro/i, model: /\b[XH]12/i, dialect: 'supermicro-x12' },
   { vendor: /supermicro/i, model: /\b[XH]14/i, dialect: 'supermicro-x14' },
   { vendor: /supermicro/i, dialect: 'supermicro-x13' },

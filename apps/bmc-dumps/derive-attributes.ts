@@ -64,7 +64,7 @@ function describedAttribute(value: unknown, registered: DumpedDocument | undefin
     return { value, ...defined({ least: fits ? least : undefined, most: fits ? most : undefined, readOnly }) }
   }
   if (typeof value !== 'string') return undefined
-  const allowed = allowedValues(registered)
+  const allowed = allowedValues(registered, value)
   if (allowed.length > 0)
     return { value, allowed: allowed.includes(value) ? allowed : [value, ...allowed], ...defined({ readOnly }) }
   const most = boundOf(registered, 'MaxLength')
@@ -76,13 +76,19 @@ function boundOf(registered: DumpedDocument | undefined, name: string): number |
   return bound === undefined || bound === -1 ? undefined : bound
 }
 
-/** Names of values; some registries have those for readers alone (openstack/sushy, ValueDisplayName). */
-function allowedValues(registered: DumpedDocument | undefined): string[] {
+/**
+ * Names of values. Some registries have those for readers beside numbers, and the BIOS has the former (openstack/sushy,
+ * ValueDisplayName).
+ */
+function allowedValues(registered: DumpedDocument | undefined, value: string): string[] {
   const listed = registered?.['Value']
   const all: readonly unknown[] = Array.isArray(listed) ? listed : []
-  const found = all.flatMap((each) => {
-    const name = textAt(each, 'ValueName') ?? textAt(each, 'ValueDisplayName')
-    return name === undefined ? [] : [name]
-  })
-  return [...new Set(found)].slice(0, 1000)
+  const called = (name: string) => [...new Set(all.flatMap((each) => textAt(each, name) ?? []))]
+  const names = called('ValueName')
+  const shown = called('ValueDisplayName')
+  const found = names.includes(value) || !shown.includes(value) ? (names.length > 0 ? names : shown) : shown
+  return found.slice(0, MAX_VALUES)
 }
+
+/** Values of an enumeration, at most. */
+const MAX_VALUES = 999

@@ -80,8 +80,8 @@ function derivedNics(dump: RedfishDump, machine: DumpedSystem): FoundNic[] {
   }))
 }
 
-function derivedDisk({ document, isVolume, size }: DumpedDrive): ImportedDisk {
-  const protocol = textAt(document, 'Protocol') ?? ''
+function derivedDisk({ path, document, isVolume, size }: DumpedDrive): ImportedDisk {
+  const protocol = textAt(document, 'Protocol') ?? (/nvme/i.test(path) ? 'NVMe' : '')
   const media = textAt(document, 'MediaType')
   const sector = numberAt(document, 'BlockSizeBytes')
   return {

@@ -54,7 +54,7 @@ export function derivedRecord(dump: RedfishDump, machine: DumpedSystem): Derived
     },
     media: derivedMedia(dump, machine, base),
     boot: derivedBoot(dump, machine, base),
-    etags: { form: etagForm(dump, machine) },
+    etags: { form: etagForm(machine) },
     power: derivedPower(dump, machine),
     bios: derivedBios(dump, machine),
     sessions: defined({ timeout: derivedTimeout(dump, machine) }),
@@ -158,9 +158,9 @@ function deviceOf(name: string, base: BmcDialect): DialectBoot['targets'][string
   return known ?? DEVICES.find((each) => each.name.test(name))?.device ?? 'None'
 }
 
-/** ETags as headers have them, or else as documents do. */
-function etagForm(dump: RedfishDump, { system, manager }: DumpedSystem): BmcDialect['etags']['form'] {
-  const tags = [system, ...(manager ? [manager] : []), ...dump.resources()].map(
+/** ETags of the machine's own resources: an iDRAC has none there, and some of accounts. */
+function etagForm({ system, manager }: DumpedSystem): BmcDialect['etags']['form'] {
+  const tags = [system, ...(manager ? [manager] : [])].map(
     ({ headers, document }) => headers['etag'] ?? textAt(document, '@odata.etag'),
   )
   const tag = tags.find((each) => each !== undefined && each !== '')

@@ -32,6 +32,9 @@ const LIVE_COLLECTIONS = [
   'CertificateCollection',
 ]
 
+/** Resources that describe values, and hold none. */
+const REGISTRIES = ['AttributeRegistry', 'MessageRegistry', 'PrivilegeRegistry', 'JsonSchemaFile']
+
 const MAC_TEXT = /(?<![0-9a-f])[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![0-9a-f])/gi
 const WORD_TEXT = /[A-Za-z0-9]+(?:[._:-][A-Za-z0-9]+)*/g
 
@@ -54,11 +57,13 @@ export class IdentityMask {
   readonly #made: MadeIdentities
   /** Texts with what takes their place. */
   readonly #texts = new Map<string, string>()
-  #names = 0
+  /** Names of people and of the network, which are replaced only where they stand as such: a host may be called Enabled. */
+  readonly #names = new Map<string, string>()
 
   constructor(dump: RedfishDump, made: MadeIdentities) {
     this.#made = made
-    for (const { document } of dump.resources()) this.#collect(document)
+    for (const { document } of dump.resources())
+      if (!REGISTRIES.includes(schemaAt(document) ?? '')) this.#collect(document)
   }
 
   /** The dump with made identities. */
@@ -82,24 +87,27 @@ export class IdentityMask {
   }
 
   #collectText(name: string, text: string): void {
-    const kind = IDENTITIES.find((each) => each.name.test(name))?.kind
+    // A MAC address may stand in a path without its colons: all are known before any is replaced.
+    for (const [mac] of text.matchAll(MAC_TEXT)) this.#mac(mac, mac.charAt(2))
+    const kind = identityKind(name)
     if (kind === undefined || this.#texts.has(text) || text.startsWith('/') || isPlaceholder(text)) return
     const made = this.#madeFor(kind, text)
     if (made !== undefined && made !== text) this.#texts.set(text, made)
   }
 
+  /** A made identity that takes the place of a text wherever it stands; undefined for one that stays, or a name. */
   #madeFor(kind: IdentityKind, text: string): string | undefined {
     switch (kind) {
       case 'serial':
         // Shorter ones, and words, are no serial numbers: a product number of three digits would be replaced everywhere.
         return text.length >= 5 && /\d/.test(text) ? this.#made.serial(text) : undefined
       case 'uuid':
-        return /^[0-9a-f-]{32,36}$/i.test(text) ? this.#made.hexadecimal(text) : undefined
+        return /^[0-9a-f-]{32,36}$/i.test(text) && !/^[0-]+$/.test(text) ? this.#made.hexadecimal(text) : undefined
       case 'name':
         if (isIP(text) !== 0) return this.#made.address(text)
-        return text.length >= 2 && /[a-z]/i.test(text) ? `host-${++this.#names}` : undefined
+        return text.length >= 4 && /[a-z]/i.test(text) && /[\d.-]/.test(text) ? this.#named(text, 'host') : undefined
       case 'user':
-        return /^(admin(istrator)?|root|adm|operator|user|anonymous)$/i.test(text) ? undefined : `name-${++this.#names}`
+        return undefined
       case 'address':
         return isIP(text.replace(/\/\d+$/, '')) !== 0 && !COMMON_ADDRESS.test(text) && !isMask(text)
           ? this.#made.address(text)
@@ -107,14 +115,30 @@ export class IdentityMask {
     }
   }
 
+  #named(text: string, word: string): string {
+    const known = this.#names.get(text)
+    if (known !== undefined) return known
+    const made = `${word}-${this.#names.size + 1}`
+    this.#names.set(text, made)
+    return made
+  }
+
   #document(document: DumpedDocument): DumpedDocument {
     return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, this.#value(name, value)]))
   }
 
   #value(name: string, value: unknown): unknown {
-    if (typeof value === 'string') return /assettag/i.test(name) ? '' : this.#text(value)
+    if (typeof value === 'string') return this.#ofProperty(name, value)
     if (Array.isArray(value)) return value.map((item: unknown) => this.#value(name, item))
     return isObject(value) ? this.#document(value) : value
+  }
+
+  #ofProperty(name: string, text: string): string {
+    if (/^asset_?tag$/i.test(lastName(name))) return ''
+    const kind = identityKind(name)
+    const isName = kind === 'name' || kind === 'user'
+    if (!isName || text === '' || text.startsWith('/') || COMMON_USER.test(text)) return this.#text(text)
+    return this.#texts.get(text) ?? (isIP(text) === 0 ? this.#named(text, kind === 'user' ? 'name' : 'host') : text)
   }
 
   #text(text: string): string {
@@ -140,6 +164,17 @@ export class IdentityMask {
     const made = this.#made.mac(spelled(plain, ':'))
     return sameCase(mac, made.replaceAll(':', sign))
   }
+}
+
+/** Accounts that BMCs are delivered with. */
+const COMMON_USER = /^(admin(istrator)?|root|adm|operator|user|anonymous)$/i
+
+/** `Users.2.UserName`, as an iDRAC names its attributes. */
+const lastName = (name: string): string => name.split('.').at(-1) ?? name
+
+const identityKind = (name: string): IdentityKind | undefined => {
+  const last = lastName(name)
+  return IDENTITIES.find((each) => each.name.test(last))?.kind
 }
 
 const isMask = (text: string): boolean => isIPv4(text) && /^255\./.test(text)

@@ -170,7 +170,6 @@ export class DumpPlaces {
       actionTarget(dump.document(secureBoot), 'SecureBoot.ResetKeys'),
       `${own}/SecureBoot/Actions/SecureBoot.ResetKeys`,
     )
-    this.#add(linkAt(document, 'Boot', 'BootOptions'), `${own}/BootOptions`, true)
   }
 
   #addManager({ manager }: DumpedSystem): void {

@@ -117,10 +117,18 @@ function documentIn({ path, text }: DumpFile, name: string): DumpedDocument | un
   return 'error' in value && !('@odata.id' in value) ? undefined : value
 }
 
+/** Some BMCs write a comma after the last member (a report of an XCC in NVIDIA/libredfish's tests/mockups/lenovo). */
+const withoutExtraCommas = (text: string): string =>
+  /,\s*[}\]]/.test(text)
+    ? text.replaceAll(/("(?:[^"\\]|\\.)*")|,(\s*[}\]])/gs, (all: string, quoted: string | undefined, end?: string) =>
+        quoted === undefined ? (end ?? all) : quoted,
+      )
+    : text
+
 function jsonIn(path: string, text: string, name: string): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''))
+    value = JSON.parse(withoutExtraCommas(text.replace(/^\uFEFF/, '')))
   } catch (cause) {
     const why = text.trim() === '' ? 'is empty' : 'is no JSON, or is cut off'
     throw unusableDump(

@@ -11,7 +11,6 @@ const BOOT = [
   'Boot.BootSourceOverrideTarget',
   'Boot.BootSourceOverrideMode',
   'Boot.HttpBootUri',
-  'Boot.BootOrder',
 ]
 
 const MEMBERS = ['Members', 'Members@odata.count']
@@ -93,7 +92,6 @@ const MERGES: Readonly<Record<string, MergeLive>> = {
   '/Systems/{machine}/Bios': properties('Attributes'),
   '/Systems/{machine}/Bios/Settings': settings,
   '/Systems/{machine}/SecureBoot': properties('SecureBootEnable', 'SecureBootCurrentBoot', 'SecureBootMode'),
-  '/Systems/{machine}/BootOptions': properties(...MEMBERS),
   '/Systems/{machine}/LogServices/{log}/Entries': properties(...MEMBERS),
   '/Systems/{machine}/VirtualMedia/{slot}': medium,
   '/Managers/{machine}/VirtualMedia/{slot}': medium,
@@ -110,7 +108,6 @@ const MERGES: Readonly<Record<string, MergeLive>> = {
 
 /** Resources that are the machine's own, whatever the dump has at their paths. */
 const LIVE_ITEMS = [
-  '/Systems/{machine}/BootOptions/{option}',
   '/Systems/{machine}/LogServices/{log}/Entries/{entry}',
   '/SessionService/Sessions/{session}',
   '/TaskService/Tasks/{task}',
