@@ -49,6 +49,8 @@ const hasSome = (nics: readonly DumpedNic[]): boolean => nics.length > 0
 
 function interfaceNics(dump: RedfishDump, { system }: DumpedSystem): DumpedNic[] {
   return membersOf(dump, linkAt(system.document, 'EthernetInterfaces')).flatMap(({ path, document }) => {
+    // A VLAN has the address of its NIC.
+    if (textAt(document, 'EthernetInterfaceType') === 'Virtual') return []
     const mac = macIn(document, 'MACAddress') ?? macIn(document, 'PermanentMACAddress')
     const isOfBmc = /tomanager|hostinterface|usb.?nic/i.test(`${lastPartOf(path)} ${textAt(document, 'Name') ?? ''}`)
     return mac === undefined ? [] : [{ path, mac, link: linkOf(document), isOfBmc }]
