@@ -1,5 +1,5 @@
 import { dialectOfProduct, type DialectName } from '../../bmc/dialects/index.js'
-import { objectAt, textAt, type DumpedSystem } from '../../bmc/dumps/index.js'
+import { lastPartOf, objectAt, textAt, type DumpedSystem } from '../../bmc/dumps/index.js'
 
 /** How a service tells its maker: the vendor of its root, or the first key of its `Oem`, or its manager's model. */
 interface ServiceMaker {
@@ -29,6 +29,7 @@ const MAKERS: readonly { vendor: RegExp; model?: RegExp; version?: RegExp; diale
   { vendor: /openbmc|nvidia/i, model: /openbmc/i, dialect: 'openbmc' },
   { vendor: /^ami\b|megarac|american megatrends/i, dialect: 'ami' },
   { vendor: /openbmc/i, dialect: 'openbmc' },
+  { vendor: /^/, model: /openbmc/i, dialect: 'openbmc' },
 ]
 
 /** The record that is nearest to a dumped BMC: by the product, or else by what the service says of its maker. */
@@ -40,12 +41,28 @@ export function nearestDialect(machine: DumpedSystem): DialectName {
   // A DGX of AMI's and one of OpenBMC's have the same product name; a GB200 says NVIDIA in other places.
   const said = serviceMaker(machine)
   if (known !== undefined) return known
-  if (isNvidia(machine) && /openbmc/i.test(textAt(manager?.document, 'Model') ?? '')) return 'nvidia-gb200'
+  const service = `${textAt(machine.root.document, 'Product') ?? ''} ${textAt(manager?.document, 'Model') ?? ''}`
+  if (isNvidia(machine) && /openbmc|G[BH]\d00/i.test(service)) return 'nvidia-gb200'
   const found = MAKERS.find(
     ({ vendor, model, version }) =>
       vendor.test(said.vendor) && (model?.test(said.model) ?? true) && (version?.test(said.version) ?? true),
   )
-  return found?.dialect ?? 'standard'
+  return found?.dialect ?? dialectOfIds(machine) ?? 'standard'
+}
+
+/** Records by the ids of system and manager, which their firmware gives. */
+const IDS: readonly { system: RegExp; manager: RegExp; dialect: DialectName }[] = [
+  { system: /^System\.Embedded\.1$/, manager: /^iDRAC\.Embedded\.1$/, dialect: 'idrac9' },
+  { system: /^system$/, manager: /^bmc$/, dialect: 'openbmc' },
+  { system: /^Self$/, manager: /^Self$/, dialect: 'ami' },
+  { system: /^0$/, manager: /^iRMC$/, dialect: 'irmc' },
+  { system: /^/, manager: /^CIMC$/, dialect: 'cimc' },
+]
+
+function dialectOfIds({ system, manager }: DumpedSystem): DialectName | undefined {
+  const systemId = lastPartOf(system.path)
+  const managerId = lastPartOf(manager?.path ?? '')
+  return IDS.find((ids) => ids.system.test(systemId) && ids.manager.test(managerId))?.dialect
 }
 
 const isNvidia = ({ root, others }: DumpedSystem): boolean =>

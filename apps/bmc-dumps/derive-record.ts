@@ -58,7 +58,8 @@ export function derivedRecord(dump: RedfishDump, machine: DumpedSystem): Derived
     power: derivedPower(dump, machine),
     bios: derivedBios(dump, machine),
     sessions: defined({ timeout: derivedTimeout(dump, machine) }),
-    errors: defined({ base: messageBase(dump) }),
+    // A registry that a service lists need not be the one of its messages: those are known of a maker's BMC.
+    errors: defined({ base: name === 'standard' ? messageBase(dump) : undefined }),
     properties: { leftOut: leftOut(dump, machine), changed: {}, renamed: {}, macs: base.properties.macs },
   }
   return { base: name, ...differences(base, found) }

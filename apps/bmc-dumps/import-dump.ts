@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { defined } from '../../base/runtime/index.js'
 import type { MachineHardware } from '../../machine/index.js'
-import { readOwnDialect, dialectOf } from '../../bmc/dialects/index.js'
+import { dialectOf, readOwnDialect, type BmcDialect } from '../../bmc/dialects/index.js'
 import {
   dumpedDrives,
   dumpedNics,
@@ -72,13 +72,13 @@ export async function importDump(name: string, options: DumpImportOptions): Prom
     `A machine made of a dump of its BMC; docs/hardware.md explains the keys`,
   )
   const bmc = recordText(record, machine, ids)
-  checkRecord(record, hardware, name)
+  const dialect = checkedDialect(record, hardware, name)
   return {
     hardware: file,
     bmc,
     record,
     dump,
-    notes: [...lacks(dump, machine, record), ...lost.sentences(), ...identityNotes(made !== undefined)],
+    notes: [...lacks(dump, machine, dialect), ...lost.sentences(), ...identityNotes(made !== undefined)],
   }
 }
 
@@ -108,16 +108,17 @@ function recordText(record: DerivedRecord, { others }: DumpedSystem, system: str
 }
 
 /** The files are checked as those who read them check them. */
-function checkRecord(record: DerivedRecord, hardware: ReturnType<typeof fittedHardware>, name: string): void {
-  dialectOf({ dialect: readOwnDialect(record, `the BMC of ${name}`) })
+function checkedDialect(record: DerivedRecord, hardware: MachineHardware, name: string): BmcDialect {
+  const dialect = dialectOf({ dialect: readOwnDialect(record, `the BMC of ${name}`) })
   const { base } = record
   checkedHardware(hardwareText([{ hardware: { ...hardware, bmc: base } }], ''), name)
+  return dialect
 }
 
 /** Parts without which a deployment through this BMC goes otherwise, or not at all. */
-function lacks(dump: RedfishDump, machine: DumpedSystem, { media, power }: DerivedRecord): string[] {
+function lacks(dump: RedfishDump, machine: DumpedSystem, { media, power }: BmcDialect): string[] {
   const { root, system, manager, others } = machine
-  const drives = (media?.slots ?? []).map(({ drive }) => drive)
+  const drives = media.slots.map(({ drive }) => drive)
   const sessions = linkAt(root.document, 'Links', 'Sessions') ?? linkAt(root.document, 'SessionService')
   const all: readonly (readonly [boolean, string])[] = [
     [
@@ -126,10 +127,10 @@ function lacks(dump: RedfishDump, machine: DumpedSystem, { media, power }: Deriv
     ],
     [manager === undefined, 'the dump has no manager: no virtual media, and no reset of the BMC'],
     [
-      media?.slots !== undefined && !drives.includes('cdrom'),
+      !drives.includes('cdrom'),
       'the dump has no slot for a CD: nothing is deployed by virtual media; use PXE or HTTP boot',
     ],
-    [power?.resetsBy === 'nowhere', `${system.path} lists no values of a reset: those of the base are used`],
+    [power.resetsBy === 'nowhere', `${system.path} lists no values of a reset: those of the base are used`],
     [linkAt(system.document, 'Bios') === undefined, 'the dump has no Bios: firmware settings cannot be changed'],
     [sessions === undefined, 'the dump has no sessions: clients use Basic authentication'],
     [

@@ -12,7 +12,7 @@ const IDENTITIES: readonly { readonly name: RegExp; readonly kind: IdentityKind 
     kind: 'serial',
   },
   { name: /uuid$|^guid$|globallyuniqueid/i, kind: 'uuid' },
-  { name: /host.?name$|^fqdn$|domain.?name|commonname|dnsname|servername$|systemname$/i, kind: 'name' },
+  { name: /host.?name$|^fqdn$|domain.?name|commonname|^dns(rac)?name$|servername$|systemname$/i, kind: 'name' },
   { name: /^username$|^owner|contact|email|^location$/i, kind: 'user' },
   { name: /address(es)?$|gateway|nameservers?$|ntpserver|^ip|dnsserver|syslogserver|destination$/i, kind: 'address' },
 ]
@@ -57,6 +57,8 @@ export class IdentityMask {
   readonly #made: MadeIdentities
   /** Texts with what takes their place. */
   readonly #texts = new Map<string, string>()
+  /** The same by their texts in lower case. */
+  readonly #folded = new Map<string, string>()
   /** Names of people and of the network, which are replaced only where they stand as such: a host may be called Enabled. */
   readonly #names = new Map<string, string>()
 
@@ -92,7 +94,9 @@ export class IdentityMask {
     const kind = identityKind(name)
     if (kind === undefined || this.#texts.has(text) || text.startsWith('/') || isPlaceholder(text)) return
     const made = this.#madeFor(kind, text)
-    if (made !== undefined && made !== text) this.#texts.set(text, made)
+    if (made === undefined || made === text) return
+    this.#texts.set(text, made)
+    this.#folded.set(text.toLowerCase(), made)
   }
 
   /** A made identity that takes the place of a text wherever it stands; undefined for one that stays, or a name. */
@@ -148,14 +152,22 @@ export class IdentityMask {
     return withMacs.replaceAll(WORD_TEXT, (word) => this.#word(word))
   }
 
+  /** A made identity of a word, in whatever letters: a host is called after its serial number in small ones. */
+  #known(word: string): string | undefined {
+    const known = this.#texts.get(word)
+    if (known !== undefined) return known
+    const folded = this.#folded.get(word.toLowerCase())
+    return folded !== undefined && word === word.toLowerCase() ? folded.toLowerCase() : folded
+  }
+
   /** A word that is an identity, or one of its parts. */
   #word(word: string): string {
-    const known = this.#texts.get(word)
+    const known = this.#known(word)
     if (known !== undefined) return known
     if (/^[0-9a-f]{12}$/i.test(word) && this.#made.knowsMac(spelled(word.toLowerCase(), ':')))
       return sameCase(word, this.#mac(spelled(word, ':'), ':').replaceAll(':', ''))
     if (!/[._:-]/.test(word)) return word
-    return word.replaceAll(/[A-Za-z0-9]+/g, (part) => this.#texts.get(part) ?? part)
+    return word.replaceAll(/[A-Za-z0-9]+/g, (part) => this.#known(part) ?? part)
   }
 
   #mac(mac: string, sign: string): string {

@@ -63,7 +63,13 @@ const RESOURCE_METHODS: Readonly<Record<string, ResourceMethod>> = {
 /** Answers a request. Every one passes the probe as a call of a BMC, also those that are refused. */
 export async function answerRedfishCall(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
   const { probe } = service
-  const routed = await routeRedfishCall(service, request)
+  let routed: Routed
+  try {
+    routed = await routeRedfishCall(service, request)
+  } catch (error) {
+    // The dump of a BMC that can no longer be read.
+    return orRefused(service, faceOf(service.machines, undefined), () => Promise.reject(error as Error))
+  }
   let isLie = false
   const work = () => orRefused(service, routed.face, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()

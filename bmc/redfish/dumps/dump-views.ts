@@ -1,6 +1,8 @@
 import { dialectOf, type BmcDialect } from '../../dialects/index.js'
 import { openDump, presentDump, type DumpSource, type OpenDump } from '../../dumps/index.js'
+import { userError } from '../../../base/runtime/index.js'
 import type { Machine } from '../../../machine/index.js'
+import { messageRefusal } from '../protocol/redfish-refusal.js'
 import type { ServedMachines } from '../served-machines.js'
 import { DumpView } from './dump-view.js'
 
@@ -21,11 +23,23 @@ export const isOnlyMachine = (machines: ServedMachines): boolean => machines.lis
 /**
  * The dump of a machine's BMC, as the service of these machines shows it; undefined for a BMC without one.
  *
- * @throws UserError `bmc-dump` for a dump that can no longer be read
+ * @throws Refusal 500 for a dump that can no longer be read
  */
 export async function openView(machines: ServedMachines, machine: Machine): Promise<DumpView | undefined> {
   const source = sourceOf(dialectOf(machine.spec))
-  return source && cachedView(await openDump(source), machine, isOnlyMachine(machines))
+  return source && cachedView(await readableDump(source), machine, isOnlyMachine(machines))
+}
+
+async function readableDump(source: DumpSource): Promise<OpenDump> {
+  try {
+    return await openDump(source)
+  } catch (error) {
+    const known = userError(error)
+    if (!known) throw error
+    throw messageRefusal(500, 'InternalError', [], {
+      resolution: `The dump of this BMC is no longer whole: ${known.message}.`,
+    })
+  }
 }
 
 /** The same for a dump that is open already; undefined for another. */
