@@ -14,7 +14,10 @@ const IDENTITIES: readonly { readonly name: RegExp; readonly kind: IdentityKind 
   { name: /uuid$|^guid$|globallyuniqueid/i, kind: 'uuid' },
   { name: /host.?name$|^fqdn$|domain.?name|commonname|^dns(rac)?name$|servername$|systemname$/i, kind: 'name' },
   { name: /^username$|^owner|contact|email|^location$/i, kind: 'user' },
-  { name: /address(es)?$|gateway|nameservers?$|ntpserver|^ip|dnsserver|syslogserver|destination$/i, kind: 'address' },
+  {
+    name: /address(es)?$|gateway|nameservers?$|ntpserver|^ip|addr\d*$|dnsserver|syslogserver|destination$/i,
+    kind: 'address',
+  },
 ]
 
 /** Names that stand for the network, and not for a machine in it. */
@@ -34,6 +37,10 @@ const LIVE_COLLECTIONS = [
 
 /** Resources that describe values, and hold none. */
 const REGISTRIES = ['AttributeRegistry', 'MessageRegistry', 'PrivilegeRegistry', 'JsonSchemaFile']
+
+/** Characters of a serial number that is found behind others, and of those before it. */
+const MIN_SERIAL_END = 7
+const MAX_TYPE_LENGTH = 8
 
 const MAC_TEXT = /(?<![0-9a-f])[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?![0-9a-f])/gi
 const WORD_TEXT = /[A-Za-z0-9]+(?:[._:-][A-Za-z0-9]+)*/g
@@ -128,7 +135,10 @@ export class IdentityMask {
   }
 
   #document(document: DumpedDocument): DumpedDocument {
-    return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, this.#value(name, value)]))
+    // Settings of NICs have MAC addresses in their names (Lenovo).
+    return Object.fromEntries(
+      Object.entries(document).map(([name, value]) => [this.#text(name), this.#value(name, value)]),
+    )
   }
 
   #value(name: string, value: unknown): unknown {
@@ -166,8 +176,17 @@ export class IdentityMask {
     if (known !== undefined) return known
     if (/^[0-9a-f]{12}$/i.test(word) && this.#made.knowsMac(spelled(word.toLowerCase(), ':')))
       return sameCase(word, this.#mac(spelled(word, ':'), ':').replaceAll(':', ''))
-    if (!/[._:-]/.test(word)) return word
-    return word.replaceAll(/[A-Za-z0-9]+/g, (part) => this.#known(part) ?? part)
+    return word.replaceAll(/[A-Za-z0-9]+/g, (part) => this.#known(part) ?? this.#withKnownEnd(part))
+  }
+
+  /** A type of machine with its serial number behind it, as Lenovo names licences. */
+  #withKnownEnd(part: string): string {
+    if (part.length <= MIN_SERIAL_END || !/\d/.test(part)) return part
+    for (let start = 1; start <= MAX_TYPE_LENGTH && part.length - start >= MIN_SERIAL_END; start++) {
+      const known = this.#known(part.slice(start))
+      if (known !== undefined) return part.slice(0, start) + known
+    }
+    return part
   }
 
   #mac(mac: string, sign: string): string {

@@ -49,7 +49,7 @@ const MAX_LINK_DEPTH = 40
 /** Pages of a collection. */
 const MAX_PAGES = 200
 /** Milliseconds after a stop in which a session that is being opened can still be closed. */
-const SIGN_IN_PATIENCE = seconds(10)
+const SIGN_IN_PATIENCE = seconds(3)
 
 /** Paths that are not read: descriptions of schemas, and chassis whose reading has made iDRACs start again (check_redfish). */
 const UNREAD_PATH =

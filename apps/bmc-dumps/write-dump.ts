@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
-import { makeFolder } from '../../base/runtime/index.js'
+import { mkdir, rename, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { makeFolder, temporaryFolder } from '../../base/runtime/index.js'
 import { unusableDump, type RedfishDump } from '../../bmc/dumps/index.js'
 
 /** Headers that a dump keeps: others are of the connection, or open a session. */
@@ -16,23 +16,27 @@ export async function writeWhole(folder: string, write: (folder: string) => Prom
   const target = resolve(folder)
   await removeEmpty(target)
   await makeFolder(dirname(target))
-  const unfinished = await mkdtemp(join(dirname(target), `.${basename(target)}-`))
-  try {
-    await write(unfinished)
-    await rename(unfinished, target)
-  } catch (error) {
-    await rm(unfinished, { recursive: true, force: true })
-    throw error
-  }
+  await using beside = await temporaryFolder(dirname(target))
+  const unfinished = join(beside.path, 'whole')
+  await mkdir(unfinished)
+  await write(unfinished)
+  await rename(unfinished, target).catch((cause: unknown) => {
+    throw isThere(folder, cause)
+  })
+}
+
+/** The error of a folder that another one has made meanwhile, or that was there. */
+function isThere(folder: string, cause: unknown): unknown {
+  const { code } = cause as NodeJS.ErrnoException
+  if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOTDIR') return cause
+  return unusableDump(`${folder} is there already, and is no empty folder`, 'name a new one with --out', cause)
 }
 
 async function removeEmpty(folder: string): Promise<void> {
   try {
     await rmdir(folder)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') return
-    throw unusableDump(`${folder} is there already, and is no empty folder`, 'name a new one with --out', cause)
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw isThere(folder, cause)
   }
 }
 

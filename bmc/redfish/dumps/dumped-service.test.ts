@@ -86,6 +86,16 @@ describe('a write', () => {
     expect((await bmc.call('POST', `${ROOT}/Nothing/Actions/Nothing.Do`, {})).status).toBe(404)
   })
 
+  test('of the boot order is refused, since the options are those of the dump', async () => {
+    await using bmc = await dumpedBmc('ilo6')
+    const system = `${ROOT}/Systems/1`
+    const { BootOrder } = (await bmc.call('GET', system)).document.Boot
+    expect(BootOrder).toEqual(['Boot0010'])
+    const [option] = bmc.machine().firmware.boot.options()
+    const changed = await bmc.call('PATCH', system, { Boot: { BootOrder: [option!.reference] } })
+    expect([changed.status, messageIds(changed)]).toEqual([400, ['iLO.2.14.PropertyNotWritableOrUnknown']])
+  })
+
   test('of firmware settings waits for the next boot, in the place that the dump links to', async () => {
     await using bmc = await dumpedBmc('xcc')
     const pending = `${ROOT}/Systems/1/Bios/Pending`
