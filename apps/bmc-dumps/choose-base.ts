@@ -39,13 +39,13 @@ export function nearestDialect(machine: DumpedSystem): DialectName {
   const product = textAt(system.document, 'Model') ?? ''
   const known = dialectOfProduct(manufacturer, product)
   // A DGX of AMI's and one of OpenBMC's have the same product name; a GB200 says NVIDIA in other places.
-  const said = serviceMaker(machine)
+  const claimed = serviceMaker(machine)
   if (known !== undefined) return known
   const service = `${textAt(machine.root.document, 'Product') ?? ''} ${textAt(manager?.document, 'Model') ?? ''}`
   if (isNvidia(machine) && /openbmc|G[BH]\d00/i.test(service)) return 'nvidia-gb200'
   const found = MAKERS.find(
     ({ vendor, model, version }) =>
-      vendor.test(said.vendor) && (model?.test(said.model) ?? true) && (version?.test(said.version) ?? true),
+      vendor.test(claimed.vendor) && (model?.test(claimed.model) ?? true) && (version?.test(claimed.version) ?? true),
   )
   return found?.dialect ?? dialectOfIds(machine) ?? 'standard'
 }

@@ -15,7 +15,7 @@ import {
   type RedfishDump,
 } from '../../bmc/dumps/index.js'
 
-type DrivenSlot = 'cdrom' | 'floppy' | 'disk'
+type SlotDrive = 'cdrom' | 'floppy' | 'disk'
 
 const INSERT = '#VirtualMedia.InsertMedia'
 const EJECT = '#VirtualMedia.EjectMedia'
@@ -59,7 +59,7 @@ function insertedBy(slots: readonly DumpedResource[], base: BmcDialect): Dialect
 }
 
 function slotsOf({ folder, slots }: DumpedSlots, base: BmcDialect, insertBy: DialectMedia['insertBy']): DialectSlot[] {
-  const taken = new Set<DrivenSlot>()
+  const taken = new Set<SlotDrive>()
   const states = followsState(slots)
   return slots.map(({ path, document }) => {
     const id = lastPartOf(path)
@@ -73,9 +73,9 @@ function slotsOf({ folder, slots }: DumpedSlots, base: BmcDialect, insertBy: Dia
 }
 
 /** A drive of the machine for a slot: the CD for the first that takes CDs, as clients choose it. */
-function freeDrive(types: readonly string[], taken: ReadonlySet<DrivenSlot>): DrivenSlot | null {
+function freeDrive(types: readonly string[], taken: ReadonlySet<SlotDrive>): SlotDrive | null {
   const has = (...wanted: readonly string[]) => types.some((type) => wanted.includes(type))
-  const fitting: DrivenSlot[] = []
+  const fitting: SlotDrive[] = []
   if (has('CD', 'DVD') || types.length === 0) fitting.push('cdrom')
   if (has('USBStick') || has('CD', 'DVD')) fitting.push('disk')
   if (has('Floppy') || has('CD', 'DVD')) fitting.push('floppy')

@@ -45,8 +45,8 @@ describe.each(dumpedFaces)('the dump of %s', (face) => {
     expect(identities.filter((each) => text.includes(each.toLowerCase()))).toEqual([])
     expect(text).not.toMatch(/s3cr3t|signed in from|-----begin/)
     const open = await importDump(await writtenFace(face), { system: undefined, keepsIdentities: true })
-    const kept = JSON.stringify([...open.dump.resources()])
-    expect(identities.filter((each) => !kept.includes(each))).toEqual([])
+    const openText = JSON.stringify([...open.dump.resources()])
+    expect(identities.filter((each) => !openText.includes(each))).toEqual([])
   })
 })
 

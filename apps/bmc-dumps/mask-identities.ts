@@ -162,7 +162,7 @@ export class IdentityMask {
     return withMacs.replaceAll(WORD_TEXT, (word) => this.#word(word))
   }
 
-  /** A made identity of a word, in whatever letters: a host is called after its serial number in small ones. */
+  /** A made identity of a word, in capitals or not: a host is called after its serial number in small letters. */
   #known(word: string): string | undefined {
     const known = this.#texts.get(word)
     if (known !== undefined) return known

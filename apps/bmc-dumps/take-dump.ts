@@ -49,7 +49,7 @@ const MAX_LINK_DEPTH = 40
 /** Pages of a collection. */
 const MAX_PAGES = 200
 /** Milliseconds after a stop in which a session that is being opened can still be closed. */
-const SIGN_IN_PATIENCE = seconds(3)
+const SIGN_IN_GRACE = seconds(3)
 
 /** Paths that are not read: descriptions of schemas, and chassis whose reading has made iDRACs start again (check_redfish). */
 const UNREAD_PATH =
@@ -93,8 +93,8 @@ class DumpWalk {
 
   async run(): Promise<TakenDump> {
     const { signal, clock, pause = DUMP_PAUSE, progress, url } = this.#options
-    // The first call opens the session. It is waited for: one that nobody knows of stays open for half an hour.
-    await this.#client.get('/redfish/v1/', delaySignal(signal, SIGN_IN_PATIENCE, clock))
+    // The first call opens the session. It is waited for: a session without a token here would stay open for half an hour.
+    await this.#client.get('/redfish/v1/', delaySignal(signal, SIGN_IN_GRACE, clock))
     this.#add('/redfish/v1', 0)
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       signal.throwIfAborted()

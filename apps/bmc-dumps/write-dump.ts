@@ -4,7 +4,7 @@ import { makeFolder, temporaryFolder } from '../../base/runtime/index.js'
 import { unusableDump, type RedfishDump } from '../../bmc/dumps/index.js'
 
 /** Headers that a dump keeps: others are of the connection, or open a session. */
-const KEPT_HEADERS = ['allow', 'etag', 'link']
+const DUMPED_HEADERS = ['allow', 'etag', 'link']
 
 /**
  * Makes a folder as a whole: its contents are written beside it, and are there at once or never.
@@ -52,9 +52,9 @@ export async function writeDump(dump: RedfishDump, folder: string): Promise<void
     )
     await mkdir(place, { recursive: true })
     await writeFile(join(place, 'index.json'), `${JSON.stringify(document, null, 2)}\n`)
-    const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.includes(name))
-    if (kept.length > 0)
-      await writeFile(join(place, 'headers.json'), `${JSON.stringify({ GET: Object.fromEntries(kept) }, null, 2)}\n`)
+    const shown = Object.entries(headers).filter(([name]) => DUMPED_HEADERS.includes(name))
+    if (shown.length > 0)
+      await writeFile(join(place, 'headers.json'), `${JSON.stringify({ GET: Object.fromEntries(shown) }, null, 2)}\n`)
   }
 }
 

@@ -3,7 +3,7 @@ import { membersOf, type DumpedSystem } from './dumped-system.js'
 import { pathKey, type DumpedResource, type RedfishDump } from './redfish-dump.js'
 
 /** Folders in which a BMC shows virtual media. */
-export type DumpedMediaFolder = 'Systems' | 'Managers'
+type DumpedMediaFolder = 'Systems' | 'Managers'
 
 /** A collection of slots for virtual media. */
 export interface DumpedSlots {
@@ -36,7 +36,7 @@ export function dumpedSlots(dump: RedfishDump, { system, manager }: DumpedSystem
 }
 
 /** The target of an action. */
-export const actionTarget = (document: DumpedDocument | undefined, action: string): string | undefined =>
+const actionTarget = (document: DumpedDocument | undefined, action: string): string | undefined =>
   textAt(document, 'Actions', `#${action}`, 'target')
 
 /** The settings object of a resource. */
@@ -44,7 +44,7 @@ export const settingsObject = (document: DumpedDocument | undefined): string | u
   linkAt(document, '@Redfish.Settings', 'SettingsObject')
 
 /** The log that shows what happens to a machine: one that can be cleared goes before others. */
-export function liveLog(dump: RedfishDump, { system, manager }: DumpedSystem): DumpedResource | undefined {
+function liveLog(dump: RedfishDump, { system, manager }: DumpedSystem): DumpedResource | undefined {
   const logs = [system, ...(manager ? [manager] : [])]
     .flatMap(({ document }) => membersOf(dump, linkAt(document, 'LogServices')))
     .filter(({ document }) => linkAt(document, 'Entries') !== undefined)
@@ -53,7 +53,7 @@ export function liveLog(dump: RedfishDump, { system, manager }: DumpedSystem): D
 }
 
 /** The account by which a machine's BMC is reached: an enabled one of an administrator, where there is one. */
-export function liveAccount(dump: RedfishDump, { root }: DumpedSystem): DumpedResource | undefined {
+function liveAccount(dump: RedfishDump, { root }: DumpedSystem): DumpedResource | undefined {
   const service = dump.document(linkAt(root.document, 'AccountService'))
   const accounts = membersOf(dump, linkAt(service, 'Accounts')).filter(
     ({ document }) => textAt(document, 'UserName') !== undefined && document['Enabled'] !== false,
@@ -62,7 +62,7 @@ export function liveAccount(dump: RedfishDump, { root }: DumpedSystem): DumpedRe
 }
 
 /** The members of FirmwareInventory for BIOS and BMC. */
-export function liveFirmware(
+function liveFirmware(
   dump: RedfishDump,
   { root, system, manager }: DumpedSystem,
 ): { bios: DumpedResource | undefined; bmc: DumpedResource | undefined } {

@@ -96,9 +96,9 @@ function portNic({ path, document }: DumpedResource): DumpedNic[] {
 }
 
 function linkOf(document: DumpedDocument): DumpedNic['link'] {
-  const said = textAt(document, 'LinkStatus') ?? ''
-  if (/up$/i.test(said)) return 'up'
-  return /down$|nolink/i.test(said) ? 'down' : 'unknown'
+  const status = textAt(document, 'LinkStatus') ?? ''
+  if (/up$/i.test(status)) return 'up'
+  return /down$|nolink/i.test(status) ? 'down' : 'unknown'
 }
 
 /** The disks of a system, in the order of the dump. A volume of a RAID stands for its drives. */

@@ -4,7 +4,6 @@ export { unusableDump } from './dump-error.js'
 export {
   lastPartOf,
   linkAt,
-  linksAt,
   numberAt,
   objectAt,
   schemaAt,
@@ -12,7 +11,7 @@ export {
   textsAt,
   type DumpedDocument,
 } from './dump-values.js'
-export { actionTarget, dumpedSlots, DumpPlaces, liveLog, settingsObject, type DumpedSlots } from './dump-places.js'
+export { dumpedSlots, settingsObject, type DumpedSlots } from './dump-places.js'
 export { dumpedDrives, dumpedNics, dumpedSerial, type DumpedDrive } from './dumped-hardware.js'
 export { dumpedSystem, memberPaths, membersOf, type DumpedSystem } from './dumped-system.js'
 export { openDump, presentDump, type DumpSource, type OpenDump } from './open-dump.js'

@@ -9,7 +9,7 @@ export interface DumpedResource {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The resources of a BMC, as it answered once. Paths are found whatever their case, and with or without a slash. */
+/** The resources of a BMC, as it answered once. Paths are found in any case, and with or without a slash. */
 export class RedfishDump {
   /** Folder, zip or address that it is from. */
   readonly name: string

@@ -13,7 +13,8 @@ import {
   type ResourceMethod,
   type RedfishResource,
 } from './protocol/resource.js'
-import { routeDumpedPath, type DumpedAnswer } from './dumps/dumped-route.js'
+import type { DumpedAnswer } from './dumps/dumped-answer.js'
+import { routeDumpedPath } from './dumps/dumped-route.js'
 import { routeRedfishPath } from './route-path.js'
 import type { ServiceParts } from './service-parts.js'
 

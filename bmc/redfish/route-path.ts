@@ -1,20 +1,9 @@
 import { defined } from '../../base/runtime/index.js'
-import type { Machine } from '../../machine/index.js'
 import { commonDialect } from './dialects/face.js'
 import { FacePaths } from './dialects/face-paths.js'
-import { routeDumpedPath, type DumpedAnswer } from './dumps/dumped-route.js'
-import type { RedfishResource } from './protocol/resource.js'
+import { routeDumpedPath } from './dumps/dumped-route.js'
+import type { RoutedPath } from './routed-path.js'
 import type { ServiceParts } from './service-parts.js'
-
-/** A resource that a path leads to. */
-export interface RoutedPath {
-  readonly resource: RedfishResource
-  readonly params: Record<string, string>
-  /** Undefined for a resource of the service, and for a machine that is not there. */
-  readonly machine?: Machine
-  /** The dump that its BMC answers with. */
-  readonly dumped?: DumpedAnswer
-}
 
 /**
  * The resource of a path, by the names that the BMC of its machine has.

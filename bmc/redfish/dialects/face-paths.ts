@@ -36,6 +36,8 @@ export interface MachinePath {
 export class FacePaths {
   readonly #machines: ServedMachines
   readonly #shown = new Map<string, string>()
+  /** Null where several machines are served, or the only one has no dump. */
+  #alone: DumpView | null | undefined
 
   constructor(machines: ServedMachines) {
     this.#machines = machines
@@ -79,7 +81,7 @@ export class FacePaths {
     if (folder === undefined || id === undefined) return path
     const machine = this.#machines.get(decodePathPart(id) ?? '')
     if (machine?.spec.dialect === undefined) return path
-    const view = presentView(this.#machines, machine)
+    const view = presentView(machine, false)
     if (view) return view.shown(path)
     const dialect = dialectOf(machine.spec)
     const below = shownRest(dialect, folder as MachineFolder, rest)
@@ -100,14 +102,18 @@ export class FacePaths {
 
   /** The dump of the only machine of a service: all paths are its. */
   #aloneView(): DumpView | undefined {
-    const [only, ...others] = this.#machines.list()
-    return only && others.length === 0 ? presentView(this.#machines, only) : undefined
+    if (this.#alone === undefined) {
+      const all = this.#machines.list()
+      const [only] = all
+      this.#alone = (only && all.length === 1 ? presentView(only, true) : undefined) ?? null
+    }
+    return this.#alone ?? undefined
   }
 
   #dumpedModel(path: string): string | undefined {
     if (!path.startsWith('/redfish/v1/')) return undefined
     const machine = this.find(path.slice('/redfish/v1'.length))?.machine
-    const view = this.#aloneView() ?? (machine && presentView(this.#machines, machine))
+    const view = this.#aloneView() ?? (machine && presentView(machine, false))
     return view?.find(path).model
   }
 

@@ -3,7 +3,6 @@ import { openDump, presentDump, type DumpSource, type OpenDump } from '../../dum
 import { userError } from '../../../base/runtime/index.js'
 import type { Machine } from '../../../machine/index.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
-import type { ServedMachines } from '../served-machines.js'
 import { DumpView } from './dump-view.js'
 
 interface CachedView {
@@ -17,17 +16,16 @@ const views = new WeakMap<OpenDump, WeakMap<Machine, CachedView>>()
 const sourceOf = ({ dump }: BmcDialect): DumpSource | undefined =>
   dump === null ? undefined : { folder: dump.folder, system: dump.system ?? undefined }
 
-/** True for a machine that is the only one of its service: its BMC has all paths of the dump. */
-export const isOnlyMachine = (machines: ServedMachines): boolean => machines.list().length === 1
-
 /**
- * The dump of a machine's BMC, as the service of these machines shows it; undefined for a BMC without one.
+ * The dump of a machine's BMC, as its service shows it; undefined for a BMC without one.
+ *
+ * @param isAlone true for the only machine of its service, whose BMC has all paths of the dump
  *
  * @throws Refusal 500 for a dump that can no longer be read
  */
-export async function openView(machines: ServedMachines, machine: Machine): Promise<DumpView | undefined> {
+export async function openView(machine: Machine, isAlone: boolean): Promise<DumpView | undefined> {
   const source = sourceOf(dialectOf(machine.spec))
-  return source && cachedView(await readableDump(source), machine, isOnlyMachine(machines))
+  return source && cachedView(await readableDump(source), machine, isAlone)
 }
 
 async function readableDump(source: DumpSource): Promise<OpenDump> {
@@ -43,10 +41,10 @@ async function readableDump(source: DumpSource): Promise<OpenDump> {
 }
 
 /** The same for a dump that is open already; undefined for another. */
-export function presentView(machines: ServedMachines, machine: Machine): DumpView | undefined {
+export function presentView(machine: Machine, isAlone: boolean): DumpView | undefined {
   const source = sourceOf(dialectOf(machine.spec))
   const open = source && presentDump(source)
-  return open && cachedView(open, machine, isOnlyMachine(machines))
+  return open && cachedView(open, machine, isAlone)
 }
 
 function cachedView(open: OpenDump, machine: Machine, isAlone: boolean): DumpView {

@@ -6,20 +6,12 @@ import { FacePaths } from '../dialects/face-paths.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, ofService, type RedfishResource } from '../protocol/resource.js'
 import type { Routes } from '../protocol/resource-routes.js'
-import type { RoutedPath } from '../route-path.js'
+import type { RoutedPath } from '../routed-path.js'
 import type { ServiceParts } from '../service-parts.js'
 import type { DumpView } from './dump-view.js'
-import { isOnlyMachine, openView } from './dump-views.js'
+import type { DumpedAnswer } from './dumped-answer.js'
+import { openView } from './dump-views.js'
 import { isLiveItem, isShownByMembers } from './live-properties.js'
-
-/** A dumped resource behind one that lives. */
-export interface DumpedAnswer {
-  readonly view: DumpView
-  /** Undefined where the dump lacks it. */
-  readonly resource: DumpedResource | undefined
-  /** True where members of a collection are the service's: several machines are behind it. */
-  readonly hasOtherMembers: boolean
-}
 
 /** A machine's dump, and the machine unless the path concerns the whole service. */
 interface ViewedPath {
@@ -28,7 +20,7 @@ interface ViewedPath {
   readonly isAlone: boolean
 }
 
-/** Paths that answer whatever a dump has: where work under way is followed, and what describes the service itself. */
+/** Paths that answer whether or not a dump has them: where work under way is followed, and what describes the service itself. */
 const ALWAYS_THERE = /^\/redfish\/v1\/(?:TaskService\/TaskMonitors\/|odata\/?$|\$metadata$)/i
 
 /**
@@ -65,20 +57,21 @@ export async function routeDumpedPath(
 
 /** The machine whose dump has a path: that of its id, the only one, or any of those that all have the same dump. */
 async function viewedPath(machines: ServiceParts['machines'], path: string): Promise<ViewedPath | undefined> {
-  const [first] = machines.list()
+  const all = machines.list()
+  const [first] = all
   if (!first) return undefined
-  const isAlone = isOnlyMachine(machines)
+  const isAlone = all.length === 1
   if (isAlone) {
-    const view = await openView(machines, first)
+    const view = await openView(first, isAlone)
     return view && { view, machine: first, isAlone }
   }
   const owned = new FacePaths(machines).find(path.slice('/redfish/v1'.length))?.machine
   if (owned) {
-    const view = await openView(machines, owned)
+    const view = await openView(owned, isAlone)
     return view && { view, machine: owned, isAlone }
   }
-  if (commonDialect(machines.list()).dump === null) return undefined
-  const view = await openView(machines, first)
+  if (commonDialect(all).dump === null) return undefined
+  const view = await openView(first, isAlone)
   return view && { view, machine: undefined, isAlone }
 }
 

@@ -106,7 +106,7 @@ const MERGES: Readonly<Record<string, MergeLive>> = {
   '/UpdateService/FirmwareInventory/{component}': properties('Version'),
 }
 
-/** Resources that are the machine's own, whatever the dump has at their paths. */
+/** Resources that are the machine's own, also where the dump has others at their paths. */
 const LIVE_ITEMS = [
   '/Systems/{machine}/LogServices/{log}/Entries/{entry}',
   '/SessionService/Sessions/{session}',

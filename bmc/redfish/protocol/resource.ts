@@ -2,7 +2,7 @@ import type { Machine } from '../../../machine/index.js'
 import type { WireRequest, WireResponse } from '../../../base/wire/index.js'
 import type { RedfishCredentials } from '../access/redfish-credentials.js'
 import type { BmcFace } from '../dialects/face.js'
-import type { DumpedAnswer } from '../dumps/dumped-route.js'
+import type { DumpedAnswer } from '../dumps/dumped-answer.js'
 import type { ServiceParts } from '../service-parts.js'
 import type { RedfishDocument } from './redfish-document.js'
 

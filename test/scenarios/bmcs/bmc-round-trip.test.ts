@@ -49,7 +49,7 @@ function lasting(value: unknown): unknown {
 }
 
 /** Records whose machines say nothing by which they differ from others. */
-const TOLD_AS: Readonly<Partial<Record<DialectName, DialectName>>> = {
+const NEAREST: Readonly<Partial<Record<DialectName, DialectName>>> = {
   'supermicro-x14': 'supermicro-x13',
 }
 
@@ -77,7 +77,7 @@ describe.each(names)('a dump of the BMC %s', (dialect) => {
     const { folder } = await writtenDump(bmc)
     const { hardware, imported } = await importedFace(folder, { keepsIdentities: true })
     await using twin = await served(1, {}, withHardware(defaultMachineSpec(1), hardware))
-    expect(imported.record.base).toBe(TOLD_AS[dialect] ?? dialect)
+    expect(imported.record.base).toBe(NEAREST[dialect] ?? dialect)
     for (const [method, path, body] of await changesOf(bmc)) {
       const own = await bmc.call(method, path, body)
       const other = await twin.call(method, path, body)
