@@ -1,5 +1,5 @@
 import { dialectOfProduct, type DialectName } from '../../bmc/dialects/index.js'
-import { lastPartOf, objectAt, textAt, type DumpedSystem } from '../../bmc/dumps/index.js'
+import { lastPartOf, objectAt, textAt, type DumpedDocument, type DumpedSystem } from '../../bmc/dumps/index.js'
 
 /** How a service tells its maker: the vendor of its root, or the first key of its `Oem`, or its manager's model. */
 interface ServiceMaker {
@@ -68,9 +68,13 @@ function dialectOfIds({ system, manager }: DumpedSystem): DialectName | undefine
 const isNvidia = ({ root, others }: DumpedSystem): boolean =>
   /nvidia/i.test(textAt(root.document, 'Vendor') ?? '') || others.some((id) => /^HGX/i.test(id))
 
+/** The maker's name for its own properties. */
+export const oemKey = (document: DumpedDocument): string | undefined =>
+  Object.keys(objectAt(document, 'Oem') ?? {}).find((name) => name !== '' && !name.includes('@'))
+
 function serviceMaker({ root, system, manager }: DumpedSystem): ServiceMaker {
-  const [oem = ''] = Object.keys(objectAt(root.document, 'Oem') ?? {})
-  const [own = ''] = Object.keys(objectAt(system.document, 'Oem') ?? {})
+  const oem = oemKey(root.document) ?? ''
+  const own = oemKey(system.document) ?? ''
   const model = textAt(manager?.document, 'Model') ?? ''
   const maker = textAt(system.document, 'Manufacturer')
   const vendor = textAt(root.document, 'Vendor') ?? (oem !== '' ? oem : (maker ?? (own !== '' ? own : model)))

@@ -21,7 +21,7 @@ import {
   type RedfishDump,
 } from '../../bmc/dumps/index.js'
 import { derivedAttributes } from './derive-attributes.js'
-import { nearestDialect } from './choose-base.js'
+import { nearestDialect, oemKey } from './choose-base.js'
 import { derivedMedia } from './derive-slots.js'
 
 /** A record of a BMC: its base, and what is otherwise. */
@@ -49,7 +49,7 @@ export function derivedRecord(dump: RedfishDump, machine: DumpedSystem): Derived
     service: {
       vendor: textAt(root.document, 'Vendor') ?? null,
       product: textAt(root.document, 'Product') ?? null,
-      oem: Object.keys(objectAt(root.document, 'Oem') ?? {})[0] ?? null,
+      oem: oemKey(root.document) ?? null,
       ...defined({ redfishVersion: textAt(root.document, 'RedfishVersion') }),
     },
     media: derivedMedia(dump, machine, base),

@@ -28,12 +28,15 @@ export function derivedMedia(dump: RedfishDump, machine: DumpedSystem, base: Bmc
   const found = dumpedSlots(dump, machine)
   const all = found.flatMap(({ slots }) => slots)
   const insertBy = insertedBy(all, base)
+  const required = requiredOf(dump, all)
   return {
     slots: mergedSlots(found.flatMap((each) => slotsOf(each, base, insertBy))),
     systemLink: systemLinkOf(found, machine),
     insertBy,
     ...defined({
-      required: requiredOf(dump, all),
+      required,
+      // A property that an action asks for is none that it refuses.
+      refused: required && base.media.refused.filter((name) => !required.includes(name)),
       emptyImage: emptyImageOf(all),
       actionsFollowState: all.length === 0 ? undefined : followsState(all),
     }),

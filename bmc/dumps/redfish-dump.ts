@@ -2,7 +2,7 @@ import type { DumpedDocument } from './dump-values.js'
 
 /** A resource of a dump. */
 export interface DumpedResource {
-  /** Path as the dump has it: `/redfish/v1/Systems/1`. */
+  /** Path as the dump has it, without a slash at its end: `/redfish/v1/Systems/1`. */
   readonly path: string
   readonly document: DumpedDocument
   /** Headers of the answer to its GET, by their names in lower case; empty where the dump has none. */
@@ -18,8 +18,9 @@ export class RedfishDump {
 
   constructor(name: string, resources: Iterable<DumpedResource>) {
     this.name = name
-    for (const each of resources) {
-      const key = pathKey(each.path)
+    for (const resource of resources) {
+      const key = pathKey(resource.path)
+      const each = { ...resource, path: key }
       if (!this.#exact.has(key)) this.#exact.set(key, each)
       const folded = key.toLowerCase()
       if (!this.#folded.has(folded)) this.#folded.set(folded, each)
