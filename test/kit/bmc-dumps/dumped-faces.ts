@@ -111,6 +111,8 @@ export async function fleetOfFace(
   { count = 1, password, argv = [] }: { count?: number; password: string; argv?: readonly string[] },
 ): Promise<FleetProcess> {
   const { file } = await importedFace(await writtenFace(face))
-  const options = ['--count', String(count), '--hardware', file, '--bmc-password', password]
+  const passwordFile = join(await dumpFolder(), 'password')
+  await writeFile(passwordFile, password, { mode: 0o600 })
+  const options = ['--count', String(count), '--hardware', file, '--password-file', passwordFile]
   return FleetProcess.start([...options, '--redfish-port', '0', ...argv])
 }
