@@ -52,6 +52,8 @@ export function derivedRecord(dump: RedfishDump, machine: DumpedSystem): Derived
       oem: oemKey(root.document) ?? null,
       ...defined({ redfishVersion: textAt(root.document, 'RedfishVersion') }),
     },
+    // The dump has what there is, and lacks what there is not.
+    resources: { absent: [], further: [] },
     media: derivedMedia(dump, machine, base),
     boot: derivedBoot(dump, machine, base),
     etags: { form: etagForm(machine) },

@@ -19,7 +19,8 @@ export function withoutSecrets(document: DumpedDocument): DumpedDocument {
 function withoutSecret(name: string, value: unknown): unknown {
   if (typeof value === 'string') {
     if (PEM_TEXT.test(value)) return 'removed'
-    const isSecret = SECRET_NAME.test(name) && !NO_SECRET.test(name) && value !== ''
+    // A BMC that masks its passwords itself goes on to show that it has them.
+    const isSecret = SECRET_NAME.test(name) && !NO_SECRET.test(name) && !/^\**$/.test(value)
     return isSecret && !value.startsWith('/') ? null : value
   }
   if (Array.isArray(value)) return value.map((item: unknown) => withoutSecret(name, item))

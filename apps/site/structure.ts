@@ -89,7 +89,7 @@ const GUIDES: SiteSection = {
       text: 'Hardware labs',
       pages: [
         doc('BMCs over Redfish', 'how-to/redfish'),
-        doc('Faces of BMCs', 'how-to/bmc-dialects'),
+        doc('BMC dialects', 'how-to/bmc-dialects'),
         doc('A dump of your own BMC', 'how-to/bmc-dumps'),
         doc('BMCs over IPMI', 'how-to/ipmi'),
         doc('A fleet for a real Ironic', 'how-to/fleet'),

@@ -1,4 +1,4 @@
-/** The faces of BMCs as data. */
+/** The dialects of BMCs as data. */
 export { ERRORS } from './errors.js'
 export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
 export type {
@@ -6,9 +6,12 @@ export type {
   DialectAttribute,
   DialectBoot,
   DialectChanges,
+  DialectIpmi,
   DialectMedia,
   DialectSlot,
   FirmwareMaker,
+  FurtherMember,
+  RefusedResource,
 } from './dialect.js'
 export { DIALECT_SCHEMA } from './dialect-schema.js'
 export type { DialectName } from './dialect-name.js'

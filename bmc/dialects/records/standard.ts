@@ -1,6 +1,6 @@
 import type { BmcDialect } from '../dialect.js'
 
-/** The face of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
+/** The dialect of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
 export const STANDARD: BmcDialect = {
   description: "Redfish as DMTF's schemas have it, with the machines' own ids",
   basis: 'ironstage',
@@ -18,6 +18,8 @@ export const STANDARD: BmcDialect = {
     chassis: null,
     ignoresCase: false,
     lowerCaseBios: false,
+    members: 'references',
+    noMembers: 'list',
   },
   service: {
     // Ironic would take a vendor of the root for that of all machines: each names its manufacturer.
@@ -25,6 +27,11 @@ export const STANDARD: BmcDialect = {
     product: 'ironstage',
     oem: null,
     redfishVersion: '1.21.0',
+  },
+  resources: {
+    absent: [],
+    refused: [],
+    further: [],
   },
   media: {
     slots: [
@@ -34,6 +41,9 @@ export const STANDARD: BmcDialect = {
     ],
     systemLink: 'own',
     insertBy: 'both',
+    folder: 'VirtualMedia',
+    protocols: null,
+    driveless: 'unlisted',
     required: [],
     refused: [],
     imageSuffix: null,
@@ -66,6 +76,8 @@ export const STANDARD: BmcDialect = {
     mode: 'writable',
     together: [],
     refusesUnchangedEnabled: false,
+    withoutEnabled: [],
+    config: null,
     enabledDefault: 'kept',
     modeDefault: 'kept',
     duringPost: 'accepted',
@@ -94,6 +106,7 @@ export const STANDARD: BmcDialect = {
     repeat: 204,
     whenOff: 409,
     settling: null,
+    shownAfter: 0,
   },
   bios: {
     settings: 'Settings',
@@ -107,7 +120,17 @@ export const STANDARD: BmcDialect = {
     timeout: 1800,
     limit: 16,
   },
+  events: {
+    refused: [],
+    required: [],
+    emptyContext: 'accepted',
+  },
+  tasks: {
+    first: 'Running',
+    retention: null,
+  },
   errors: {
+    pages: [],
     base: 'Base.1.22',
     ids: {},
     code: null,
@@ -121,5 +144,24 @@ export const STANDARD: BmcDialect = {
     changed: {},
     renamed: {},
     macs: 'lower',
+  },
+  ipmi: {
+    manufacturerId: null,
+    productId: 1,
+    deviceId: 0x20,
+    deviceRevision: 1,
+    fru: {
+      chassisPart: null,
+      boardProduct: null,
+      boardPart: null,
+      boardSerial: 'machine',
+      productPart: null,
+    },
+    sensors: {},
+    persistentBoot: 'kept',
+    flagClearing: 'settable',
+    cipherSuites: [3, 17],
+    shownAfter: 0,
+    users: 10,
   },
 }

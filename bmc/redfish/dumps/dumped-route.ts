@@ -1,8 +1,8 @@
 import type { DumpedResource } from '../../dumps/index.js'
 import { defined } from '../../../base/runtime/index.js'
 import { isDell, type Machine } from '../../../machine/index.js'
-import { commonDialect } from '../dialects/face.js'
-import { FacePaths } from '../dialects/face-paths.js'
+import { commonDialect } from '../dialects/spoken-dialect.js'
+import { BmcPaths } from '../dialects/bmc-paths.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, ofService, type RedfishResource } from '../protocol/resource.js'
 import type { Routes } from '../protocol/resource-routes.js'
@@ -65,7 +65,7 @@ async function viewedPath(machines: ServiceParts['machines'], path: string): Pro
     const view = await openView(first, isAlone)
     return view && { view, machine: first, isAlone }
   }
-  const owned = new FacePaths(machines).find(path.slice('/redfish/v1'.length))?.machine
+  const owned = new BmcPaths(machines).find(path.slice('/redfish/v1'.length))?.machine
   if (owned) {
     const view = await openView(owned, isAlone)
     return view && { view, machine: owned, isAlone }
@@ -92,8 +92,9 @@ function dumpedResource(
   machine: Machine | undefined,
 ): { resource: RedfishResource; params: Record<string, string> } | undefined {
   const make = machine ? ofMachine : ofService
+  const standard = path.replace(/^\/redfish\/v1/, '')
   const reads = 'read hardware'
-  if (dumped) return { resource: make(path, { reads, get: () => view.document(dumped) }), params: {} }
+  if (dumped) return { resource: make(standard, { reads, get: () => view.document(dumped) }), params: {} }
   const [, action] = /\/Actions\/(.+)$/i.exec(path) ?? []
   if (action === undefined || !parent) return undefined
   const post = (): never => {
@@ -101,5 +102,5 @@ function dumpedResource(
       resolution: 'The machine behind this dump does not carry it out.',
     })
   }
-  return { resource: make(path, { reads, post }), params: {} }
+  return { resource: make(standard, { reads, post }), params: {} }
 }

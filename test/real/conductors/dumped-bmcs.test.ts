@@ -44,7 +44,7 @@ describe('a real Ironic deploys through the dump of a BMC', () => {
   test.each(cases)(
     '%s, with hardware type %s',
     async (face, driver) => {
-      // Of the same face twice: ports of one Ironic have different addresses.
+      // A face that is deployed twice: ports of one Ironic have different addresses.
       const keepsIdentities = driver === 'idrac'
       const { hardware } = await importedFace(await writtenFace(face), { keepsIdentities })
       await using fleet = await fleetFor({ count: 1, hardware: [{ hardware }] })

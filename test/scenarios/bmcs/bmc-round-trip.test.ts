@@ -57,10 +57,13 @@ describe.each(names)('a dump of the BMC %s', (dialect) => {
   test('makes a machine whose BMC answers alike', async () => {
     const { manufacturer, product } = withHardware(defaultMachineSpec(1), { bmc: dialect })
     await using bmc = await served(1, {}, { dialect, manufacturer, product })
+    // Some BMCs show their adapters only while the machine is on.
+    await bmc.machine().setPower('on')
     const { folder, dump } = await writtenDump(bmc)
     expect(dump.unread).toEqual([])
     const { hardware, imported } = await importedFace(folder, { keepsIdentities: true })
     await using twin = await served(1, {}, withHardware(defaultMachineSpec(1), hardware))
+    await twin.machine().setPower('on')
     expect(twin.machine().spec.nics.map(({ mac }) => mac)).toEqual(
       imported.record.base === 'nvidia-gb200' ? expect.any(Array) : bmc.machine().spec.nics.map(({ mac }) => mac),
     )
@@ -99,10 +102,13 @@ async function changesOf(bmc: Served): Promise<[method: string, path: string, bo
   const own = document['@odata.id'] as string
   const target = document.Actions['#ComputerSystem.Reset'].target as string
   const settings = document['@Redfish.Settings']?.SettingsObject['@odata.id'] as string | undefined
-  const bios = (await bmc.call('GET', document.Bios['@odata.id'])).document
-  const pending = bios['@Redfish.Settings'].SettingsObject['@odata.id'] as string
-  const media = (await bmc.call('GET', manager['@odata.id'])).document.VirtualMedia['@odata.id'] as string
-  const [slot] = (await bmc.call('GET', media)).document.Members as { '@odata.id': string }[]
+  const firmware = document.Bios?.['@odata.id'] as string | undefined
+  const bios = firmware === undefined ? {} : (await bmc.call('GET', firmware)).document
+  const pending = bios['@Redfish.Settings']?.SettingsObject['@odata.id'] as string | undefined
+  const ofManager = (await bmc.call('GET', manager['@odata.id'])).document.VirtualMedia
+  const media = (ofManager ?? document.VirtualMedia)['@odata.id'] as string
+  const members = (await bmc.call('GET', media)).document.Members as { '@odata.id': string }[] | null | undefined
+  const slot = members?.[0]
   const boot = { Boot: { BootSourceOverrideTarget: 'Cd', BootSourceOverrideEnabled: 'Once' } }
   const image = { Image: 'http://images.test/boot.iso' }
   const ofSlot: [string, string, object][] =
@@ -114,6 +120,13 @@ async function changesOf(bmc: Served): Promise<[method: string, path: string, bo
           ['POST', `${slot['@odata.id']}/Actions/VirtualMedia.InsertMedia`, image],
           ['POST', `${slot['@odata.id']}/Actions/VirtualMedia.EjectMedia`, {}],
         ]
+  const ofFirmware: [string, string, object][] =
+    pending === undefined
+      ? []
+      : [
+          ['PATCH', pending, { Attributes: { Zork: 'Enabled' } }],
+          ['PATCH', pending, { Attributes: {}, '@Redfish.SettingsApplyTime': { ApplyTime: 'OnReset' } }],
+        ]
   return [
     ['POST', target, { ResetType: 'ForceOff' }],
     ['POST', target, { ResetType: 'Sideways' }],
@@ -122,8 +135,7 @@ async function changesOf(bmc: Served): Promise<[method: string, path: string, bo
     ['PATCH', own, { Zork: 1 }],
     ...(settings === undefined ? [] : [['PATCH', settings, boot] as [string, string, object]]),
     ...ofSlot,
-    ['PATCH', pending, { Attributes: { Zork: 'Enabled' } }],
-    ['PATCH', pending, { Attributes: {}, '@Redfish.SettingsApplyTime': { ApplyTime: 'OnReset' } }],
+    ...ofFirmware,
     ['POST', target, { ResetType: 'On' }],
     ['POST', `${manager['@odata.id']}/Actions/Manager.Reset`, { ResetType: 'GracefulRestart' }],
     ['DELETE', own, {}],
