@@ -4,7 +4,7 @@ import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
 import { SYSTEM_NAMESPACES } from '../namespaces.js'
 import { noSuchResource, kubeRefusal } from '../refusals.js'
-import { unknownFields } from '../validation.js'
+import { broughtDefinitions } from '../crds/brought-definitions.js'
 import { jsonAnswer, statusAnswer } from './kube-answers.js'
 import { MAX_KUBE_BODY_BYTES } from './bodies.js'
 import { PROTOBUF_TYPE } from './protobuf/decode-object.js'
@@ -33,8 +33,7 @@ export interface KubeServerOptions {
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
 export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
-  for (const name of SYSTEM_NAMESPACES)
-    if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
+  bringObjects(store)
   return serveHttp({
     ...options,
     clock,
@@ -48,6 +47,16 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
     allBodiesLimit: 16 * MAX_KUBE_BODY_BYTES,
     refuse: (status, why) => statusAnswer(kubeRefusal(status, REASONS[status] ?? 'BadRequest', why).status),
   })
+}
+
+/** Objects that every API has that is served: namespaces, and the definitions of kinds that ironstage brings. */
+function bringObjects(store: ObjectStore): void {
+  for (const name of SYSTEM_NAMESPACES)
+    if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
+  for (const definition of broughtDefinitions()) {
+    const { name } = definition['metadata'] as { name: string }
+    if (!store.find('CustomResourceDefinition', { name })) store.create('CustomResourceDefinition', definition)
+  }
 }
 
 const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
@@ -67,18 +76,19 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
       throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
     if (!segments) throw kubeRefusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
-    const at = resourceAt(segments)
+    const at = resourceAt(segments, store.kinds)
     if (at) {
       const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')
-      return resourceAnswer({ request, at, query, store, unknownFields, now: () => clock.now() })
+      return resourceAnswer({ request, at, query, store, now: () => clock.now() })
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      if (discoverApi(segments)) throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
+      if (discoverApi(segments, store.kinds))
+        throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
       throw noSuchResource()
     }
     if (segments.length === 1 && ['healthz', 'livez', 'readyz'].includes(segments[0]!))
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
-    const found = discoverApi(segments)
+    const found = discoverApi(segments, store.kinds)
     if (!found) throw noSuchResource()
     if (segments[1] === 'v2' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
