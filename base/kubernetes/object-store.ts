@@ -1,4 +1,12 @@
 import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '../runtime/index.js'
+import {
+  appliedTo,
+  forgetsManagers,
+  managersAfterUpdate,
+  type FieldWriter,
+  type ManagedFieldsEntry,
+} from './apply/field-managers.js'
+import { objectShape } from './apply/field-shape.js'
 import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
 import { definitionErrors } from './crds/definition-rules.js'
@@ -57,6 +65,16 @@ interface WriteOptions {
   isDryRun?: boolean
   /** Version in which the object is sent; by default the one that it names, or else the stored one. */
   version?: string
+  /** Manager of the fields, as `managedFields` records it; this process by default, which is recorded beside others alone. */
+  manager?: string
+}
+
+/** A write of what a client applies: of the fields that it has an opinion on. */
+export interface ApplyOptions extends WriteOptions {
+  manager: string
+  /** Takes fields over that others have set. */
+  isForced?: boolean
+  subresource?: 'status'
 }
 
 export interface CreateOptions extends WriteOptions {
@@ -212,6 +230,10 @@ export class ObjectStore {
 
   /** @throws KubeRefusal 400, 403, 404, 409, 422 */
   create(kind: string, sent: unknown, options: CreateOptions = {}): Stored {
+    return this.#createAs(kind, sent, options)
+  }
+
+  #createAs(kind: string, sent: unknown, options: CreateOptions & RecordedWrite): Stored {
     const { isDryRun = false, needsNamespace = false } = options
     const entry = this.kinds.get(kind)
     const version = versionOfWrite(entry, sent, options.version)
@@ -230,9 +252,63 @@ export class ObjectStore {
     const { namespace: name } = metadata
     if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
       this.create('Namespace', { metadata: { name } })
-    const written = this.#write(undefined, judged, isDryRun)
+    const managed = withManagers(judged, this.#managersAfter({ entry, version }, undefined, judged, options))
+    const written = this.#write(undefined, managed, isDryRun)
     if (entry.resource === 'events' && !isDryRun) this.#dropOldEvents(entry)
     return written
+  }
+
+  /**
+   * Applies to an object, which is made where it is missing.
+   *
+   * @throws KubeRefusal 400, 404, 409 for fields of others, 422
+   */
+  apply(kind: string, at: ObjectName, applied: JsonMembers, options: ApplyOptions): { object: Stored; isNew: boolean } {
+    const entry = this.kinds.get(kind)
+    const version = versionOfWrite(entry, applied, options.version)
+    const shape = objectShape(entry, version)
+    const { isForced = false, subresource, ...write } = options
+    const { manager } = options
+    const writer = { ...this.#writer(entry, { version, subresource, operation: 'Apply', manager }), isForced }
+    let managers: ManagedFieldsEntry[] = []
+    const applyTo = (live: Stored | undefined): JsonMembers => {
+      const result = appliedTo(live, applied, shape, writer)
+      managers = result.managers
+      return result.object
+    }
+    const found = this.find(kind, at)
+    if (found) {
+      const object = this.#changeAs(kind, at, applyTo, {
+        ...write,
+        ...defined({ subresource }),
+        managers: () => managers,
+      })
+      return { object, isNew: false }
+    }
+    if (subresource) throw refusals.objectNotFound(entry, at.name)
+    const object = applyTo(undefined)
+    return {
+      object: this.#createAs(kind, object, { ...write, needsNamespace: true, managers: () => managers }),
+      isNew: true,
+    }
+  }
+
+  #writer({ group }: KindEntry, { version, manager = OWN_MANAGER, operation, subresource }: WriterParts): FieldWriter {
+    const apiVersion = groupVersion(group, version.name)
+    return { manager, operation, apiVersion, time: this.#now(), ...defined({ subresource }) }
+  }
+
+  /** `managedFields` after a write; undefined where no manager is recorded. */
+  #managersAfter(
+    { entry, version }: { entry: KindEntry; version: KindVersion },
+    before: Stored | undefined,
+    after: JsonMembers,
+    { manager, managers, subresource }: RecordedWrite,
+  ): ManagedFieldsEntry[] | undefined {
+    if (managers) return managers()
+    if (manager === undefined && !before?.metadata.managedFields) return undefined
+    const writer = this.#writer(entry, { version, subresource, operation: 'Update', ...defined({ manager }) })
+    return managersAfterUpdate(before, after, objectShape(entry, version), writer)
   }
 
   /** A definition with the status that follows from it; other objects stay as they are. */
@@ -268,6 +344,15 @@ export class ObjectStore {
    * @throws KubeRefusal 400, 404, 409, 422
    */
   change(kind: string, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
+    return this.#changeAs(kind, at, modify, options)
+  }
+
+  #changeAs(
+    kind: string,
+    at: ObjectName,
+    modify: (current: Stored) => unknown,
+    options: ChangeOptions & RecordedWrite,
+  ): Stored {
     const { subresource, isUnconditional = true, isDryRun = false } = options
     const entry = this.kinds.get(kind)
     const current = this.get(kind, at)
@@ -283,7 +368,10 @@ export class ObjectStore {
     const body = writtenBody({ current, sent, hasStatus: version.hasStatus, subresource })
     const admitted = admitObject(entry, version, { ...body, metadata: metadata as unknown as JsonMembers })
     const next = sharing(this.#judgeValid(entry, stored(entry, admitted)), current)
-    if (isSameJson(next, current)) return current
+    const before = forgetsManagers(from['managedFields']) ? withManagers(current, undefined) : current
+    const isSame = isSameJson(next, current)
+    const managers = this.#managersAfter({ entry, version }, before, next, options)
+    if (isSame && isSameJson(managers, current.metadata.managedFields)) return current
     this.#check(
       { entry, version },
       { ...next, apiVersion: admitted['apiVersion']! },
@@ -300,7 +388,7 @@ export class ObjectStore {
       withoutMembers(current, 'metadata', 'status', 'apiVersion'),
     )
     const counted = isSpecChanged ? countedChange(metadata) : metadata
-    const written = { ...next, metadata: counted } as unknown as Stored
+    const written = withManagers({ ...next, metadata: counted } as unknown as Stored, managers)
     const isReleased = metadata.deletionTimestamp !== undefined && !metadata.finalizers
     // A namespace also waits for what is in it.
     if (isReleased && entry.resource !== 'namespaces') return this.#remove(current, written, isDryRun)
@@ -614,6 +702,30 @@ const storeKeyOf = ({ isNamespaced }: KindEntry, { name, namespace }: ObjectName
 
 const isDefinition = ({ apiVersion, kind }: JsonMembers): boolean =>
   kind === 'CustomResourceDefinition' && String(apiVersion).startsWith('apiextensions.k8s.io/')
+
+/** Fields that this process sets are those of this manager. */
+const OWN_MANAGER = 'ironstage'
+
+/** The record of a write: its manager, or all of them after it. */
+interface RecordedWrite {
+  manager?: string
+  managers?: () => ManagedFieldsEntry[]
+  subresource?: 'status'
+}
+
+interface WriterParts {
+  version: KindVersion
+  manager?: string
+  operation: FieldWriter['operation']
+  subresource: 'status' | undefined
+}
+
+function withManagers(object: Stored, managers: ManagedFieldsEntry[] | undefined): Stored {
+  const { managedFields: _, ...metadata } = object.metadata
+  const isEmpty = managers === undefined || managers.length === 0
+  const recorded = { ...metadata, ...defined({ managedFields: isEmpty ? undefined : managers }) }
+  return { ...object, metadata: recorded } as unknown as Stored
+}
 
 /** An object in another version of its kind: between versions nothing but their name changes. */
 export function inVersion({ group }: KindEntry, object: Stored, version: string): Stored {

@@ -1,3 +1,5 @@
+import type { ManagedFieldsEntry } from './apply/field-managers.js'
+
 /** `metadata` of an object of any kind, as Kubernetes' API has it. */
 export interface StoredMeta {
   name: string
@@ -18,6 +20,8 @@ export interface StoredMeta {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: OwnerReference[]
+  /** Fields by their managers; absent where only this process has written the object. */
+  managedFields?: ManagedFieldsEntry[]
 }
 
 /** `metadata` of a kind that a controller reads the generation of. */

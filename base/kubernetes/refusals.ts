@@ -60,6 +60,33 @@ export const conflictRefusal = (kind: RefusedKind, name: string, why: string): K
 export const CHANGED_MEANWHILE =
   'the object has been modified; please apply your changes to the latest version and try again'
 
+/** Fields that another manager has set. */
+interface ConflictingFields {
+  /** As the sentence names it. */
+  manager: string
+  fields: readonly string[]
+}
+
+/** Something applied that conflicts with others: apimachinery pkg/util/managedfields/internal/conflict.go. */
+export function applyConflict(conflicts: readonly ConflictingFields[]): KubeRefusal {
+  const all = conflicts.flatMap(({ manager, fields }) => fields.map((field) => ({ manager, field })))
+  const [only] = all
+  const listed = conflicts.flatMap(({ manager, fields }) => [
+    `conflicts with ${manager}:`,
+    ...fields.map((field) => `- ${field}`),
+  ])
+  const message =
+    all.length === 1
+      ? `Apply failed with 1 conflict: conflict with ${only!.manager}: ${only!.field}`
+      : `Apply failed with ${all.length} conflicts: ${listed.join('\n')}`
+  const causes = all.map(({ manager, field }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${manager}`,
+    field,
+  }))
+  return kubeRefusal(409, 'Conflict', message, { causes })
+}
+
 export const badRequest = (message: string): KubeRefusal => kubeRefusal(400, 'BadRequest', message)
 
 /** A webhook's refusal: apiserver pkg/admission/plugin/webhook/errors/statuserror.go. */
@@ -210,6 +237,10 @@ export const unknownValidation = (method: string, mode: string): KubeRefusal =>
     value: mode,
     detail: 'supported values: "", "Ignore", "Strict", "Warn"',
   })
+
+/** Wrong options of a write: apimachinery pkg/apis/meta/v1/validation. */
+export const invalidPatchOption = (error: FieldError): KubeRefusal =>
+  invalidRequest('PatchOptions.meta.k8s.io', error, { group: 'meta.k8s.io', kind: 'PatchOptions' })
 
 /** Wrong options of a list or a watch: apimachinery pkg/apis/meta/internalversion/validation. */
 export const invalidListOption = (error: FieldError): KubeRefusal =>

@@ -1,4 +1,11 @@
-import { Ajv, type ErrorObject, type FormatDefinition, type Options, type SchemaObject, type ValidateFunction } from 'ajv'
+import {
+  Ajv,
+  type ErrorObject,
+  type FormatDefinition,
+  type Options,
+  type SchemaObject,
+  type ValidateFunction,
+} from 'ajv'
 
 /** A JSON Schema that is compiled on first use: compiling all of them at once would more than double the start-up time. */
 export interface SchemaCheck<T> {
@@ -49,7 +56,14 @@ export class SchemaCompiler {
   }
 
   #compiler(): Ajv {
-    const { pattern, formats = {}, stopsAtFirst = false, readsTexts = false, notes = [], optimizes = true } = this.#options
+    const {
+      pattern,
+      formats = {},
+      stopsAtFirst = false,
+      readsTexts = false,
+      notes = [],
+      optimizes = true,
+    } = this.#options
     return (this.#ajv ??= new Ajv({
       allErrors: !stopsAtFirst,
       verbose: !stopsAtFirst,

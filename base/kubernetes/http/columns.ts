@@ -76,7 +76,7 @@ const wide = { priority: 1 } as const
 /** The columns after the name, of kinds of Kubernetes itself: kubernetes 1.31 pkg/printers/internalversion/printers.go. */
 const KUBE_COLUMNS: Readonly<Record<string, readonly KubeColumn[]>> = {
   ConfigMap: [{ ...column('Data', ''), cell: (object) => countMembers(object, 'data', 'binaryData') }, AGE],
-  CustomResourceDefinition: [date('Created At', 'metadata.creationTimestamp')],
+  CustomResourceDefinition: [column('Created At', 'metadata.creationTimestamp')],
   Deployment: [
     {
       ...column('Ready', ''),

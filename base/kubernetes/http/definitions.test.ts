@@ -221,7 +221,9 @@ test('kinds of the same name in two groups are two kinds', async () => {
 test('the definitions that ironstage brings are there, and a client may replace or delete them', async () => {
   const { call } = await servedKube(scope)
   const path = `${DEFINITIONS}/baremetalhosts.metal3.io`
-  expect(conditionsOf((await call('GET', path)).body as SeenObject)).toMatchObject({ Established: 'InitialNamesAccepted' })
+  expect(conditionsOf((await call('GET', path)).body as SeenObject)).toMatchObject({
+    Established: 'InitialNamesAccepted',
+  })
   const partial = { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' }
   const { body } = await call('GET', DEFINITIONS, undefined, partial)
   expect(body).toMatchObject({ kind: 'PartialObjectMetadataList' })

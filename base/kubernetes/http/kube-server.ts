@@ -1,5 +1,12 @@
 import { defined, isSameSecret, type Clock, type Logger } from '../../runtime/index.js'
-import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../wire/index.js'
+import {
+  serveHttp,
+  type Dispatch,
+  type HttpServer,
+  type TlsOptions,
+  type WireRequest,
+  type WireResponse,
+} from '../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
 import { SYSTEM_NAMESPACES } from '../namespaces.js'
@@ -68,10 +75,23 @@ const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
   503: 'TooManyRequests',
 }
 
+/**
+ * A path that there is not: a group of Kubernetes itself answers with a `Status`, the rest of an API server in plain text
+ * (apiserver pkg/server/mux/pathrecorder.go).
+ *
+ * @throws KubeRefusal 404
+ */
+function unknownPath([root, group = '']: readonly string[], { kinds }: ObjectStore): WireResponse {
+  const isOwn =
+    root === 'api' || kinds.all().some((entry) => root === 'apis' && !entry.isCustom && entry.group === group)
+  if (isOwn) throw noSuchResource()
+  return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: '404 page not found\n' }
+}
+
 /** Answers requests to the API; every refusal is a `Status`. */
 export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
   const wanted = token === undefined ? undefined : `Bearer ${token}`
-  const answer = (request: WireRequest) => {
+  const answer = (request: WireRequest): WireResponse => {
     if (wanted !== undefined && !isSameSecret(request.headers['authorization'] ?? '', wanted))
       throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
@@ -84,12 +104,12 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       if (discoverApi(segments, store.kinds))
         throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
-      throw noSuchResource()
+      return unknownPath(segments, store)
     }
     if (segments.length === 1 && ['healthz', 'livez', 'readyz'].includes(segments[0]!))
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
     const found = discoverApi(segments, store.kinds)
-    if (!found) throw noSuchResource()
+    if (!found) return unknownPath(segments, store)
     if (segments[1] === 'v2' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
     return jsonAnswer(200, found)

@@ -3,18 +3,16 @@ import { answerOfStream, type WireResponse } from '../../wire/index.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { groupVersion, type KindEntry } from '../kinds/kind-entry.js'
 import type { KubeListOptions } from '../kube-client.js'
-import { mergePatch } from '../patches.js'
 import {
   badRequest,
   invalidListOption,
   invalidPatch,
-  kubeRefusal,
+  invalidPatchOption,
   noSuchResource,
   tooLargeVersion,
   unknownValidation,
 } from '../refusals.js'
 import type { ChangeOptions, DeleteOptions } from '../object-store.js'
-import { isRefusal } from '../kube-refusal.js'
 import { isUnqualifiedFinalizer } from '../object-metadata.js'
 import type { Stored } from '../stored-object.js'
 import { unknownFields } from '../validation.js'
@@ -29,6 +27,15 @@ import { watchLines } from './watch-stream.js'
 
 /** @throws KubeRefusal */
 export function resourceAnswer(call: ResourceRequest): WireResponse {
+  const answer = ownAnswer(call)
+  const { deprecation } = call.at.version
+  if (deprecation === undefined) return answer
+  const { warning } = warningHeaders([deprecation])
+  const { warning: own } = answer.headers
+  return { ...answer, headers: { ...answer.headers, warning: own === undefined ? warning! : `${warning}, ${own}` } }
+}
+
+function ownAnswer(call: ResourceRequest): WireResponse {
   const { request, at } = call
   if (at.subresource === 'scale') return scaleAnswer(call)
   switch (request.method) {
@@ -40,7 +47,8 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
           ? listObjects(call)
           : answerObject(call, 200, call.store.get(at.entry.resource, objectNameIn(at)))
     case 'POST':
-      if (at.name === undefined) return createKubeObject(call)
+      // A CustomResource may be sent to any path of its kind: its own name counts.
+      if (at.name === undefined || (at.entry.isCustom && !at.subresource)) return createKubeObject(call)
       break
     case 'PUT':
       if (at.name !== undefined) return update(call)
@@ -202,7 +210,7 @@ function createKubeObject(call: ResourceRequest): WireResponse {
   const object = sentObject(call)
   if (at.entry.isNamespaced && at.namespace === undefined) throw methodNotAllowed()
   const warnings = checkFields(call, object, bodyFindings(call))
-  const options = { isDryRun: isDryRun(call), version: at.version.name, needsNamespace: true }
+  const options = { ...writeOptions(call), needsNamespace: true }
   const made = store.create(at.entry.resource, inNamespace(object, at), options)
   return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(at.entry, made, undefined)]))
 }
@@ -229,9 +237,30 @@ function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMemb
   return { ...object, metadata: { ...metadata, namespace } }
 }
 
-const changeOptions = (call: ResourceRequest): ChangeOptions => ({
+const writeOptions = (call: ResourceRequest) => ({
   isDryRun: isDryRun(call),
   version: call.at.version.name,
+  manager: managerOf(call),
+})
+
+/** Bytes of a manager's name: apimachinery pkg/apis/meta/v1/validation. */
+const MAX_MANAGER = 128
+
+/** The manager of a write: the one that the request names, or its client. */
+function managerOf({ request, query }: ResourceRequest): string {
+  const named = query.get('fieldManager') ?? ''
+  if (Buffer.byteLength(named) > MAX_MANAGER)
+    throw invalidPatchOption({
+      field: 'fieldManager',
+      reason: 'FieldValueTooLong',
+      detail: `may not be more than ${MAX_MANAGER} bytes`,
+    })
+  const client = (request.headers['user-agent'] ?? '').split('/')[0]!
+  return named === '' ? client.slice(0, MAX_MANAGER) || 'unknown' : named
+}
+
+const changeOptions = (call: ResourceRequest): ChangeOptions => ({
+  ...writeOptions(call),
   ...defined({ subresource: call.at.subresource === 'status' ? ('status' as const) : undefined }),
 })
 
@@ -275,6 +304,12 @@ function patch(call: ResourceRequest): WireResponse {
   const { request, at } = call
   const { type, patch: changes } = patchIn(request, isCoreKind(at.entry))
   if (type === 'apply') return serverSideApply(call, changes)
+  if (call.query.get('force') !== null)
+    throw invalidPatchOption({
+      field: 'force',
+      reason: 'FieldValueForbidden',
+      detail: 'may not be specified for non-apply patch',
+    })
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
   const duplicates = findingsOf(call, () => duplicateFields(request.body ?? ''))
   const findings = duplicates.map((path) => `${type === 'json' ? 'json patch ' : ''}${duplicateField(path)}`)
@@ -299,32 +334,36 @@ function patchedIn(
   return isMembers(patched) ? sentToView(patched, at.view, apiVersionAt(at)) : patched
 }
 
-/** Server-side apply without ownership of fields: the object is made, or what is applied is merged into it. */
+/** Server-side apply: the object is made, or what is applied is merged into it, by who owns which fields. */
 function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse {
   const { at, store, query } = call
   if (!query.get('fieldManager'))
-    throw kubeRefusal(
-      422,
-      'Invalid',
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    )
+    throw invalidPatchOption({
+      field: 'fieldManager',
+      reason: 'FieldValueRequired',
+      detail: 'is required for apply patch',
+    })
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
   const object = inNamespace(asSent(call, applied), at)
   const warnings = checkFields(call, object, appliedFindings(call))
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
+  if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil')
   const name = metadata['name'] ?? at.name!
-  try {
-    return answerChange(call, changeOptions(call), (current) => ({
-      object: mergePatch(current, { ...object, metadata: { ...metadata, name } }),
-      warnings,
-    }))
-  } catch (error) {
-    if (!isRefusal(error, 404) || at.subresource) throw error
-    if (name !== at.name) throw noSuchResource()
-    const options = { isDryRun: isDryRun(call), version: at.version.name, needsNamespace: true }
-    const made = store.create(at.entry.resource, { ...object, metadata: { ...metadata, name } }, options)
-    return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(at.entry, made, undefined)]))
-  }
+  if (name !== at.name) throw noSuchResource()
+  const before = store.find(at.entry.resource, objectNameIn(at))
+  const { subresource } = changeOptions(call)
+  const { object: written, isNew } = store.apply(
+    at.entry.resource,
+    objectNameIn(at),
+    { ...object, metadata: { ...metadata, name } },
+    {
+      ...writeOptions(call),
+      isForced: isSet(query.get('force')),
+      ...defined({ subresource }),
+    },
+  )
+  const own = finalizerWarnings(at.entry, written, before)
+  return answerObject(call, isNew ? 201 : 200, written, warningHeaders([...warnings, ...own]))
 }
 
 const FIELD_VALIDATIONS: ReadonlySet<string> = new Set(['Ignore', 'Strict', 'Warn'])
