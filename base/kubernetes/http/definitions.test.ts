@@ -218,6 +218,29 @@ test('kinds of the same name in two groups are two kinds', async () => {
   expect(await call('GET', ofGroup('cluster.x-k8s.io', 'v1'))).toMatchObject({ body: { items: [] } })
 })
 
+test('a definition with a webhook for conversion is refused in a sentence', async () => {
+  const { made, call } = await withGadgets({ conversion: { strategy: 'Webhook' } })
+  expect([made.status, made.body.message]).toEqual([
+    422,
+    'CustomResourceDefinition.apiextensions.k8s.io "gadgets.example.com" is invalid: spec.conversion.strategy: Invalid value: ' +
+      '"Webhook": this API converts between versions without a webhook: use None, or apply the definition without spec.conversion',
+  ])
+  expect(await call('GET', GADGETS)).toMatchObject({ status: 404 })
+})
+
+test('rules in CEL are kept without effect, with a warning', async () => {
+  const { spec } = gadgetDefinition()
+  const [version] = structuredClone(spec.versions)
+  const rule = { rule: 'self.size < 1', message: 'never' }
+  Object.assign(version!.schema.openAPIV3Schema.properties.spec, { 'x-kubernetes-validations': [rule] })
+  const { made, gadget } = await withGadgets({ versions: [version] })
+  expect(made.headers.get('warning')).toBe(
+    '299 - "x-kubernetes-validations: this API evaluates no rules in CEL; the definition has 1"',
+  )
+  expect(JSON.stringify(made.body)).toContain('self.size < 1')
+  expect(await gadget('one')).toMatchObject({ status: 201 })
+})
+
 test('the definitions that ironstage brings are there, and a client may replace or delete them', async () => {
   const { call } = await servedKube(scope)
   const path = `${DEFINITIONS}/baremetalhosts.metal3.io`
@@ -317,11 +340,6 @@ describe('a definition is refused', () => {
       'with a list kind of its own name',
       { names: { ...names, listKind: 'Gadget' } },
       'kind and listKind may not be the same',
-    ],
-    [
-      'with a webhook for conversion',
-      { conversion: { strategy: 'Webhook' } },
-      'this API converts between versions without a webhook',
     ],
     [
       'that preserves all',

@@ -1,5 +1,6 @@
 import { defined, seconds } from '../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import { unevaluatedRules } from '../crds/unevaluated-rules.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import { groupVersion, type KindEntry } from '../kinds/kind-entry.js'
 import type { KubeListOptions } from '../kube-client.js'
@@ -212,7 +213,14 @@ function createKubeObject(call: ResourceRequest): WireResponse {
   const warnings = checkFields(call, object, bodyFindings(call))
   const options = { ...writeOptions(call), needsNamespace: true }
   const made = store.create(at.entry.resource, inNamespace(object, at), options)
-  return answerObject(call, 201, made, warningHeaders([...warnings, ...finalizerWarnings(at.entry, made, undefined)]))
+  return answerObject(call, 201, made, warningHeaders([...warnings, ...writeWarnings(at.entry, made, undefined)]))
+}
+
+/** Warnings about an object that was written. */
+function writeWarnings(entry: KindEntry, written: Stored, before: Stored | undefined): string[] {
+  const isDefinition = entry.resource.startsWith('customresourcedefinitions.')
+  const rules = isDefinition && written !== before ? unevaluatedRules(written) : undefined
+  return [...finalizerWarnings(entry, written, before), ...(rules === undefined ? [] : [rules])]
 }
 
 /** Finalizers of a write that have no domain: apiextensions-apiserver pkg/registry/customresource/strategy.go. */
@@ -292,12 +300,7 @@ function answerChange(
     },
     options,
   )
-  return answerObject(
-    call,
-    200,
-    changed,
-    warningHeaders([...warnings, ...finalizerWarnings(at.entry, changed, before)]),
-  )
+  return answerObject(call, 200, changed, warningHeaders([...warnings, ...writeWarnings(at.entry, changed, before)]))
 }
 
 function patch(call: ResourceRequest): WireResponse {
@@ -362,7 +365,7 @@ function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse
       ...defined({ subresource }),
     },
   )
-  const own = finalizerWarnings(at.entry, written, before)
+  const own = writeWarnings(at.entry, written, before)
   return answerObject(call, isNew ? 201 : 200, written, warningHeaders([...warnings, ...own]))
 }
 

@@ -492,11 +492,25 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     hangs: true,
   },
   {
-    row: 'A CustomResourceDefinition makes a kind',
-    does: 'says nothing of its schema',
-    file: 'base/kubernetes/http/resource-requests.ts',
-    from: "made.kind === 'CustomResourceDefinition' ? [definitionWarning(made)]",
-    to: "made.kind === 'CustomResourceDefinition' ? []",
+    row: 'A webhook converts between the versions',
+    does: 'takes the definition',
+    file: 'base/kubernetes/crds/definition-rules.ts',
+    from: "if (strategy === 'Webhook')",
+    to: "if (strategy === 'Webhooks')",
+  },
+  {
+    row: 'Validation rules in CEL',
+    does: 'says nothing of them',
+    file: 'base/kubernetes/crds/unevaluated-rules.ts',
+    from: 'count === 0',
+    to: 'count >= 0',
+  },
+  {
+    row: 'Every write of an object has a manager',
+    does: 'records every write',
+    file: 'base/kubernetes/object-store.ts',
+    from: 'if (manager === undefined && !before?.metadata.managedFields) return undefined',
+    to: "if (manager === 'nothing' && !before?.metadata.managedFields) return undefined",
   },
   {
     row: 'Events are kept for an hour',
@@ -557,9 +571,9 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
   {
     row: 'BareMetal Operator publishes Events',
     does: 'knows no HostClaim',
-    file: 'base/kubernetes/kinds.ts',
-    from: "  HostClaim: crdEntry('HostClaim'),\n",
-    to: '',
+    file: 'base/kubernetes/crds/brought-definitions.ts',
+    from: 'const { plural, shortNames, categories, isNamespaced, hasStatus, columns, schema } = crd\n',
+    to: "const { plural: own, shortNames, categories, isNamespaced, hasStatus, columns, schema } = crd\n  const plural = own.replace('hostclaims', 'claims')\n",
   },
   {
     row: 'BareMetal Operator reconciles a host as long as it exists',
