@@ -4,6 +4,7 @@ import { completeDefinition } from './crds/definition-status.js'
 import { dataKeyProblem } from './object-names.js'
 import { completeNamespace } from './namespaces.js'
 import type { FieldError } from './refusals.js'
+import { webhookErrors } from './webhooks/webhook-configuration.js'
 import { completeObject } from './validation.js'
 
 /** Makes of an object that is sent the one that is validated and stored. */
@@ -48,6 +49,8 @@ export function coreErrors(
       return eventErrors(object, before)
     case 'Lease':
       return leaseErrors(object)
+    case 'ValidatingWebhookConfiguration':
+      return webhookErrors(object)
     default:
       return []
   }

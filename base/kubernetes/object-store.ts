@@ -60,6 +60,15 @@ export interface StoreParts {
   file?: Pick<ObjectFile, 'objects' | 'resourceVersion' | 'keep'>
 }
 
+/** A write that was admitted, or would be. */
+export interface ObservedWrite {
+  entry: KindEntry
+  /** Absent for a new object. */
+  before: Stored | undefined
+  /** Absent for one that is deleted. */
+  after: Stored | undefined
+}
+
 interface WriteOptions {
   /** Validates and answers without writing. */
   isDryRun?: boolean
@@ -142,6 +151,7 @@ export class ObjectStore {
   #size = 0
   /** True while the objects of a namespace are deleted one by one. */
   #isEmptying = false
+  #observe: ((write: ObservedWrite) => void) | undefined
 
   constructor(parts: StoreParts) {
     this.#parts = parts
@@ -454,11 +464,15 @@ export class ObjectStore {
         namespace: isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
         generation: hasGeneration ? 1 : undefined,
       }),
-      uid: randomUuid(this.#parts.random),
+      uid: this.makeUid(),
       resourceVersion: '',
       creationTimestamp: this.#now(),
       ...pickSettable(sent),
     }
+  }
+
+  makeUid(): string {
+    return randomUuid(this.#parts.random)
   }
 
   /** apimachinery pkg/util/rand: letters and digits that make no words. */
@@ -504,7 +518,20 @@ export class ObjectStore {
     if (errors.length > 0) throw refusals.invalidObject(entry, typeof name === 'string' ? name : '', errors)
   }
 
+  /** The writes that some work makes, or would make in a dry run. Those that only change a status are not among them. */
+  observeWrites(work: () => void): ObservedWrite[] {
+    const writes: ObservedWrite[] = []
+    this.#observe = (write) => writes.push(write)
+    try {
+      work()
+    } finally {
+      this.#observe = undefined
+    }
+    return writes
+  }
+
   #admit(entry: KindEntry, write: Omit<AdmittedWrite, 'kind'>): void {
+    this.#observe?.({ entry, ...write })
     const refusal = this.#parts.webhooks?.({ kind: this.kinds.nameOf(entry), ...write }, this)
     if (refusal !== undefined) throw refusals.deniedByWebhook(entry, refusal)
   }

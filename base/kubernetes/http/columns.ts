@@ -69,6 +69,8 @@ const AGE = date('Age', 'metadata.creationTimestamp')
 const condition = (type: string, part = 'status') => `status.conditions[${type}].${part}`
 const countMembers = (object: Stored, ...names: string[]): number =>
   names.reduce((sum, name) => sum + (isMembers(object[name]) ? Object.keys(object[name]).length : 0), 0)
+const countItems = (object: Stored, name: string): number =>
+  Array.isArray(object[name]) ? (object[name] as readonly KubeJson[]).length : 0
 const readCount = (object: Stored, path: string): KubeJson => columnValueAt(object, path.split('.')) ?? 0
 const integerColumn = { type: 'integer' } as const
 const wide = { priority: 1 } as const
@@ -113,6 +115,10 @@ const KUBE_COLUMNS: Readonly<Record<string, readonly KubeColumn[]>> = {
     { ...column('OS-Image', '', wide), cell: (object) => nodeInfo(object, 'osImage') },
     { ...column('Kernel-Version', '', wide), cell: (object) => nodeInfo(object, 'kernelVersion') },
     { ...column('Container-Runtime', '', wide), cell: (object) => nodeInfo(object, 'containerRuntimeVersion') },
+  ],
+  ValidatingWebhookConfiguration: [
+    { ...column('Webhooks', ''), ...integerColumn, cell: (object) => countItems(object, 'webhooks') },
+    AGE,
   ],
   Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => countMembers(object, 'data') }, AGE],
 }

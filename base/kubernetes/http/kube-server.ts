@@ -12,12 +12,13 @@ import { KubeRefusal } from '../kube-refusal.js'
 import { SYSTEM_NAMESPACES } from '../namespaces.js'
 import { noSuchResource, kubeRefusal } from '../refusals.js'
 import { broughtDefinitions } from '../crds/brought-definitions.js'
+import { AdmissionWebhooks } from '../webhooks/ask-webhooks.js'
 import { jsonAnswer, statusAnswer } from './kube-answers.js'
 import { MAX_KUBE_BODY_BYTES } from './bodies.js'
 import { PROTOBUF_TYPE } from './protobuf/decode-object.js'
 import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
 import { resourceAt, segmentsOf } from './kube-paths.js'
-import { resourceAnswer } from './resource-requests.js'
+import { reviewedAnswer } from './reviewed-answer.js'
 
 export interface KubeServerOptions {
   store: ObjectStore
@@ -90,8 +91,9 @@ function unknownPath([root, group = '']: readonly string[], { kinds }: ObjectSto
 
 /** Answers requests to the API; every refusal is a `Status`. */
 export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
+  const webhooks = new AdmissionWebhooks(store, clock)
   const wanted = token === undefined ? undefined : `Bearer ${token}`
-  const answer = (request: WireRequest): WireResponse => {
+  const answer = (request: WireRequest): WireResponse | Promise<WireResponse> => {
     if (wanted !== undefined && !isSameSecret(request.headers['authorization'] ?? '', wanted))
       throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
@@ -99,7 +101,7 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
     const at = resourceAt(segments, store.kinds)
     if (at) {
       const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')
-      return resourceAnswer({ request, at, query, store, now: () => clock.now() })
+      return reviewedAnswer({ request, at, query, store, now: () => clock.now() }, webhooks)
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       if (discoverApi(segments, store.kinds))
@@ -114,11 +116,12 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
     return jsonAnswer(200, found)
   }
-  return (request) => {
+  return async (request) => {
     try {
-      return Promise.resolve(answer(request))
+      return await answer(request)
     } catch (error) {
-      return error instanceof KubeRefusal ? Promise.resolve(statusAnswer(error.status)) : Promise.reject(error as Error)
+      if (error instanceof KubeRefusal) return statusAnswer(error.status)
+      throw error
     }
   }
 }

@@ -28,12 +28,16 @@ import { watchLines } from './watch-stream.js'
 
 /** @throws KubeRefusal */
 export function resourceAnswer(call: ResourceRequest): WireResponse {
-  const answer = ownAnswer(call)
   const { deprecation } = call.at.version
-  if (deprecation === undefined) return answer
-  const { warning } = warningHeaders([deprecation])
+  return withWarnings(ownAnswer(call), deprecation === undefined ? [] : [deprecation])
+}
+
+/** An answer with further warnings, before its own. */
+export function withWarnings(answer: WireResponse, warnings: readonly string[]): WireResponse {
+  const { warning } = warningHeaders(warnings)
+  if (warning === undefined) return answer
   const { warning: own } = answer.headers
-  return { ...answer, headers: { ...answer.headers, warning: own === undefined ? warning! : `${warning}, ${own}` } }
+  return { ...answer, headers: { ...answer.headers, warning: own === undefined ? warning : `${warning}, ${own}` } }
 }
 
 function ownAnswer(call: ResourceRequest): WireResponse {

@@ -1,5 +1,6 @@
 import { fieldsNamed, type CrdSchema } from '../crds/crd-schemas.js'
 import { DEFINITION_SCHEMA } from '../crds/definition-schema.js'
+import { VALIDATING_WEBHOOKS_SCHEMA } from '../webhooks/webhook-configuration.js'
 import { EVENT_SCHEMA, LEASE_SCHEMA } from './core-schemas.js'
 import { groupIn, resourceName, type KindEntry } from './kind-entry.js'
 import { KindSchema } from './kind-schema.js'
@@ -61,6 +62,13 @@ export const CORE_KINDS = {
     plural: 'secrets',
     schema: { properties: fieldsNamed('data', 'stringData', 'type', 'immutable') },
     ...PLAIN,
+  },
+  ValidatingWebhookConfiguration: {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    plural: 'validatingwebhookconfigurations',
+    isNamespaced: false,
+    hasStatus: false,
+    schema: VALIDATING_WEBHOOKS_SCHEMA,
   },
 } as const satisfies Readonly<Record<string, CoreKind>>
 

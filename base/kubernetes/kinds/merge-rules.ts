@@ -51,4 +51,5 @@ export const CORE_MERGE_RULES: Readonly<Record<string, Readonly<Record<string, M
     'status.allocatable': 'map',
   },
   Secret: { data: 'map', stringData: 'map' },
+  ValidatingWebhookConfiguration: { webhooks: byName },
 }
