@@ -279,7 +279,6 @@ export class ObjectStore {
     const shape = objectShape(entry, version)
     const { isForced = false, subresource, ...write } = options
     const { manager } = options
-    const writer = { ...this.#writer(entry, { version, subresource, operation: 'Apply', manager }), isForced }
     let managers: ManagedFieldsEntry[] = []
     const applyTo = (live: Stored | undefined): JsonMembers => {
       const result = appliedTo(live, applied, shape, writer)
@@ -287,6 +286,10 @@ export class ObjectStore {
       return result.object
     }
     const found = this.find(kind, at)
+    // The installation of an operator takes over the definitions that ironstage brings.
+    const takesUnowned = found !== undefined && isDefinition(found)
+    const own = this.#writer(entry, { version, subresource, operation: 'Apply', manager })
+    const writer = { ...own, isForced, takesUnowned }
     if (found) {
       const object = this.#changeAs(kind, at, applyTo, {
         ...write,

@@ -138,6 +138,13 @@ export function managersAfterUpdate(
   return writtenManagers([...othersAfter(managers, writer, changes), entryOf(writer, own, fields)])
 }
 
+interface ApplyRules {
+  /** Takes fields over that others have set. */
+  isForced: boolean
+  /** Leaves fields without a recorded manager to whoever applies them first. */
+  takesUnowned?: boolean
+}
+
 /** An object after something was applied to it, and its `managedFields`. */
 export interface AppliedObject {
   object: JsonMembers
@@ -155,10 +162,10 @@ export function appliedTo(
   live: JsonMembers | undefined,
   applied: JsonMembers,
   shape: FieldShape,
-  { isForced, ...writer }: FieldWriter & { isForced: boolean },
+  { isForced, takesUnowned = false, ...writer }: FieldWriter & ApplyRules,
 ): AppliedObject {
   checkApplied(applied, shape)
-  const managers = live ? withFirstManager(live, shape, writer) : []
+  const managers = !live || takesUnowned ? managersIn(live) : withFirstManager(live, shape, writer)
   const last = managers.find((each) => isSameWriter(each, writer))
   const others = managers.filter((each) => each !== last)
   const fields = FieldSet.of(fieldsOf(ownable(applied), shape))

@@ -172,6 +172,19 @@ test.each([
   expect(await call('GET', GADGET)).toMatchObject({ status: 404 })
 })
 
+test('a definition that ironstage brings is taken over without a conflict, and then owned', async () => {
+  const { call } = await servedKube(scope)
+  const path = `${DEFINITIONS}/hostclaims.metal3.io`
+  const apply = async (manager: string, kind: string, versions: object[]) => {
+    const spec = { group: 'metal3.io', scope: 'Namespaced', names: { kind, plural: 'hostclaims' }, versions }
+    const body = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', spec }
+    return call('PATCH', `${path}?fieldManager=${manager}`, body, { 'content-type': 'application/apply-patch+yaml' })
+  }
+  const version = { name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }
+  expect(await apply('a', 'HostClaim', [version])).toMatchObject({ status: 200 })
+  expect(await apply('b', 'HostClaim', [{ ...version, deprecated: true }])).toMatchObject({ status: 409 })
+})
+
 test('only what is applied may be forced', async () => {
   const { call } = await servedKube(scope)
   await call('POST', HOSTS, host('a'))

@@ -513,6 +513,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: "if (manager === 'nothing' && !before?.metadata.managedFields) return undefined",
   },
   {
+    row: 'A webhook may be a service of the cluster',
+    does: 'takes a service',
+    file: 'base/kubernetes/webhooks/webhook-configuration.ts',
+    from: 'if (service !== undefined)',
+    to: 'if (service === null)',
+  },
+  {
     row: 'Events are kept for an hour',
     does: 'keeps them all',
     file: 'base/kubernetes/object-store.ts',
