@@ -1,11 +1,5 @@
 import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '../runtime/index.js'
-import {
-  appliedTo,
-  forgetsManagers,
-  managersAfterUpdate,
-  type FieldWriter,
-  type ManagedFieldsEntry,
-} from './apply/field-managers.js'
+import { appliedTo, forgetsManagers, managersAfterUpdate, type FieldWriter } from './apply/field-managers.js'
 import { objectShape } from './apply/field-shape.js'
 import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
@@ -28,7 +22,7 @@ import {
   sentMetadata,
   pickSettable,
 } from './object-metadata.js'
-import type { StoredMeta } from './object.js'
+import type { ManagedFieldsEntry, StoredMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { makeSelector } from './selectors.js'
 import { resourceVersionOf, type Stored } from './stored-object.js'

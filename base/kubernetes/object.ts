@@ -1,4 +1,16 @@
-import type { ManagedFieldsEntry } from './apply/field-managers.js'
+import type { JsonMembers } from './kube-json.js'
+
+/** An entry of `metadata.managedFields`. */
+export interface ManagedFieldsEntry {
+  manager: string
+  operation: 'Apply' | 'Update'
+  apiVersion: string
+  /** RFC 3339, in seconds. */
+  time: string
+  fieldsType: 'FieldsV1'
+  fieldsV1: JsonMembers
+  subresource?: string
+}
 
 /** `metadata` of an object of any kind, as Kubernetes' API has it. */
 export interface StoredMeta {

@@ -1,5 +1,6 @@
 import { defined } from '../../runtime/index.js'
 import { isMembers, withoutMembers, type JsonMembers, type KubeJson } from '../kube-json.js'
+import type { ManagedFieldsEntry } from '../object.js'
 import { applyConflict } from '../refusals.js'
 import { FieldSet, shownPath } from './field-set.js'
 import type { FieldShape } from './field-shape.js'
@@ -11,18 +12,6 @@ import {
   withNamedAncestors,
   withoutFields,
 } from './object-fields.js'
-
-/** An entry of `metadata.managedFields`. */
-export interface ManagedFieldsEntry {
-  manager: string
-  operation: 'Apply' | 'Update'
-  apiVersion: string
-  /** RFC 3339, in seconds. */
-  time: string
-  fieldsType: 'FieldsV1'
-  fieldsV1: JsonMembers
-  subresource?: string
-}
 
 /** A client that writes, and how it does. */
 export interface FieldWriter {

@@ -1,6 +1,6 @@
 import { fieldsNamed, type CrdSchema } from '../crds/crd-schemas.js'
 import { DEFINITION_SCHEMA } from '../crds/definition-schema.js'
-import { VALIDATING_WEBHOOKS_SCHEMA } from '../webhooks/webhook-configuration.js'
+import { VALIDATING_WEBHOOKS_SCHEMA } from '../webhooks/webhook-schema.js'
 import { EVENT_SCHEMA, LEASE_SCHEMA } from './core-schemas.js'
 import { groupIn, resourceName, type KindEntry } from './kind-entry.js'
 import { KindSchema } from './kind-schema.js'
