@@ -1,4 +1,5 @@
 import { definedKind, specOf } from './crds/defined-kind.js'
+import { definitionErrors } from './crds/definition-rules.js'
 import { acceptedNamesOf, isTrueIn, judgedDefinition } from './crds/definition-status.js'
 import type { KindRegistry } from './kinds/kind-registry.js'
 import type { Stored } from './stored-object.js'
@@ -21,7 +22,8 @@ export class DefinedKinds {
 
   /** Serves what a definition says, under the names that were accepted. */
   written(definition: Stored): void {
-    if (!isTrueIn(definition, 'Established')) return
+    // A folder of an older version may hold one that had no effect then.
+    if (!isTrueIn(definition, 'Established') || definitionErrors(definition, undefined).length > 0) return
     const spec = { ...specOf(definition), names: acceptedNamesOf(definition) }
     this.#kinds.install(definedKind(spec))
   }

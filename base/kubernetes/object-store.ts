@@ -1,5 +1,5 @@
 import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '../runtime/index.js'
-import { appliedTo, forgetsManagers, managersAfterUpdate, type FieldWriter } from './apply/field-managers.js'
+import { appliedTo, managersAfterUpdate, managersSent, type FieldWriter } from './apply/field-managers.js'
 import { objectShape } from './apply/field-shape.js'
 import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
@@ -375,7 +375,7 @@ export class ObjectStore {
     const body = writtenBody({ current, sent, hasStatus: version.hasStatus, subresource })
     const admitted = admitObject(entry, version, { ...body, metadata: metadata as unknown as JsonMembers })
     const next = sharing(this.#judgeValid(entry, stored(entry, admitted)), current)
-    const before = forgetsManagers(from['managedFields']) ? withManagers(current, undefined) : current
+    const before = subresource ? current : withManagers(current, managersSent(from['managedFields'], current))
     const isSame = isSameJson(next, current)
     const managers = this.#managersAfter({ entry, version }, before, next, options)
     if (isSame && isSameJson(managers, current.metadata.managedFields)) return current
@@ -685,6 +685,8 @@ export class ObjectStore {
     for (const object of shelf?.objects.values() ?? []) this.#remove(object, object, false)
     this.#isEmptying = false
     shelf?.log.end()
+    // A client of a kind that is defined again has to learn that the objects of before are gone.
+    this.#firstVersion = this.#version
     this.#shelves.delete(name)
     this.kinds.remove(name)
     for (const waiting of this.list('CustomResourceDefinition').filter((each) => !this.kinds.find(each.metadata.name)))

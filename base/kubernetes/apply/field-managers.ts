@@ -130,7 +130,7 @@ export function managersAfterUpdate(
 interface ApplyRules {
   /** Takes fields over that others have set. */
   isForced: boolean
-  /** Leaves fields without a recorded manager to whoever applies them first. */
+  /** Leaves fields without a recorded manager to the one that applies them first. */
   takesUnowned?: boolean
 }
 
@@ -206,9 +206,25 @@ function shownManager({ manager, operation, apiVersion, subresource }: FieldWrit
   return operation === 'Update' ? `${below} using ${apiVersion}` : below
 }
 
-/** True for a client that asks for managers to be forgotten: `[]` or `[{}]`. */
-export function forgetsManagers(sent: KubeJson | undefined): boolean {
-  if (!Array.isArray(sent)) return false
-  const [first, ...more] = sent as readonly KubeJson[]
-  return more.length === 0 && (first === undefined || (isMembers(first) && Object.keys(first).length === 0))
+/**
+ * The managers of an object that is sent: a client may write them (kubectl does so when an object is applied by the server that
+ * was applied by itself), or have them forgotten by `[{}]`.
+ */
+export function managersSent(
+  sent: KubeJson | undefined,
+  live: { metadata: { managedFields?: ManagedFieldsEntry[] } },
+): ManagedFieldsEntry[] | undefined {
+  const entries = Array.isArray(sent) ? (sent as readonly KubeJson[]) : []
+  const [first] = entries
+  if (entries.length === 1 && isMembers(first) && Object.keys(first).length === 0) return undefined
+  const isWhole = entries.length > 0 && entries.every(isManagedEntry)
+  return isWhole ? (entries as unknown as ManagedFieldsEntry[]) : live.metadata.managedFields
+}
+
+function isManagedEntry(entry: KubeJson): boolean {
+  if (!isMembers(entry)) return false
+  const { manager, operation, apiVersion, time, fieldsType, fieldsV1, subresource } = entry
+  const isText = [manager, apiVersion, time].every((each) => typeof each === 'string')
+  const isKnown = (operation === 'Apply' || operation === 'Update') && fieldsType === 'FieldsV1'
+  return isText && isKnown && isMembers(fieldsV1) && ['string', 'undefined'].includes(typeof subresource)
 }

@@ -6,6 +6,9 @@ import type { ObjectStore } from '../object-store.js'
 import type { Condition } from '../object.js'
 import type { Stored } from '../stored-object.js'
 
+/** Manager of what files define: it is a client's wish, and stays when ironstage's own definitions change. */
+const FILE_MANAGER = 'kube-crds'
+
 const DEFINITION = 'CustomResourceDefinition'
 
 /** A definition out of a file. */
@@ -59,7 +62,7 @@ function installDefinition(store: ObjectStore, { file, definition }: FiledDefini
   try {
     const { name } = isMembers(definition['metadata']) ? definition['metadata'] : {}
     const at = { name: typeof name === 'string' ? name : '' }
-    const options = { isDryRun }
+    const options = { isDryRun, manager: FILE_MANAGER }
     return store.find(DEFINITION, at)
       ? store.change(DEFINITION, at, () => definition, options)
       : store.create(DEFINITION, definition, options)

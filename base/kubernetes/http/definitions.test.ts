@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Scope } from '../../runtime/index.js'
+import { Scope, systemClock } from '../../runtime/index.js'
 import { HOSTS, host, servedKube } from '../../../test/kit/cluster/served-kube.js'
+import type { Stored as StoredObject } from '../stored-object.js'
+import { serveKube } from './kube-server.js'
 import { conditionsOf, DEFINITIONS, gadgetDefinition, GADGETS } from '../../../test/kit/cluster/gadget-definition.js'
 
 /** Kinds that clients define. */
@@ -257,6 +259,24 @@ test('the definitions that ironstage brings are there, and a client may replace 
   expect(await call('PATCH', `${path}/status`, migrated, MERGE)).toMatchObject({ status: 200, body: migrated })
   expect(await call('DELETE', path)).toMatchObject({ status: 200 })
   expect(await call('GET', HOSTS)).toMatchObject({ status: 404 })
+})
+
+test('a definition that ironstage brings follows its version, unless a client has written it', async () => {
+  const { call, store, server } = await servedKube(scope)
+  const at = { name: 'hostclaims.metal3.io' }
+  const other = { name: 'dataimages.metal3.io' }
+  const asBefore = (name: string) => (current: StoredObject) => {
+    const spec = structuredClone(current['spec']) as unknown as { names: { shortNames?: string[] } }
+    spec.names.shortNames = [name]
+    return { ...current, spec }
+  }
+  store.change('CustomResourceDefinition', at, asBefore('a'))
+  await call('PATCH', `${DEFINITIONS}/${other.name}`, { metadata: { labels: { mine: '1' } } }, MERGE)
+  store.change('CustomResourceDefinition', other, asBefore('b'))
+  await server[Symbol.asyncDispose]()
+  scope.use(await serveKube({ store, port: 0, clock: systemClock() }))
+  expect(store.kinds.get('HostClaim').shortNames).toEqual([])
+  expect(store.kinds.get('DataImage').shortNames).toEqual(['b'])
 })
 
 describe('a definition is refused', () => {

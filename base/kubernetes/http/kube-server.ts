@@ -57,13 +57,18 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
   })
 }
 
+const DEFINITION = 'CustomResourceDefinition'
+
 /** Objects that every API has that is served: namespaces, and the definitions of kinds that ironstage brings. */
 function bringObjects(store: ObjectStore): void {
   for (const name of SYSTEM_NAMESPACES)
     if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
   for (const definition of broughtDefinitions()) {
     const { name } = definition['metadata'] as { name: string }
-    if (!store.find('CustomResourceDefinition', { name })) store.create('CustomResourceDefinition', definition)
+    const found = store.find(DEFINITION, { name })
+    if (!found) store.create(DEFINITION, definition)
+    // A state folder of another version has other ones, which no client has written.
+    else if (!found.metadata.managedFields) store.change(DEFINITION, { name }, () => definition)
   }
 }
 

@@ -109,6 +109,21 @@ test('updates are recorded by client and version, and the status by itself', asy
   expect((await apply('a', { size: 3 })).body.message).toContain('"before-first-apply"')
 })
 
+test('a client hands its fields to another manager, as kubectl does, and a list without entries changes nothing', async () => {
+  const { call, apply } = await withGadgets()
+  const made = await apply('old', { size: 1, colour: 'blue' })
+  const [entry] = made.body.metadata.managedFields!
+  const replace = (value: object[]) =>
+    call('PATCH', GADGET, [{ op: 'replace', path: '/metadata/managedFields', value }], {
+      'content-type': 'application/json-patch+json',
+    }) as unknown as Promise<AppliedAnswer>
+  expect(managersOf(await replace([]))).toHaveProperty('old')
+  expect(managersOf(await replace([{ manager: 'half' }]))).toHaveProperty('old')
+  expect(Object.keys(managersOf(await replace([{ ...entry!, manager: 'new' }])))).toEqual(['new'])
+  // The field is given up by its only owner; its default comes back.
+  expect((await apply('new', { size: 1 })).body.spec).toEqual({ size: 1, colour: 'red' })
+})
+
 test('what only this process has written has no managers; what it changes later is its own', async () => {
   const { call, apply, store } = await withGadgets()
   const at = { name: 'inner', namespace: 'metal3' }
