@@ -1,4 +1,5 @@
 import { errorChain, type Clock, type Logger } from '../base/runtime/index.js'
+import type { LogEntry } from './hardware/bmc-log.js'
 import type { Machine, MachinePower } from './machine.js'
 
 /** Power commands of a BMC that may be under way at a time: one that is carried out, and one that waits for its end. */
@@ -32,4 +33,20 @@ export async function commandPower(
   await Promise.race([done, over])
   waited.abort()
   return true
+}
+
+/** The change of a machine's power that came last, as the log of its BMC has it. */
+export const latestPowerChange = ({ firmware }: Machine): LogEntry | undefined =>
+  firmware.log.entries.findLast(({ kind }) => kind === 'power on' || kind === 'power off')
+
+/**
+ * The power of a machine as a BMC shows it that notices a change late.
+ *
+ * @param delay milliseconds for which the older power is shown
+ */
+export function delayedPower(machine: Machine, now: number, delay: number): MachinePower {
+  const power = machine.power()
+  const changed = delay === 0 ? undefined : latestPowerChange(machine)
+  if (!changed || now - changed.at >= delay) return power
+  return power === 'on' ? 'off' : 'on'
 }

@@ -1,4 +1,4 @@
-export { commandPower } from './bmc-power.js'
+export { commandPower, delayedPower, latestPowerChange } from './bmc-power.js'
 /** The simulated computer: hardware, firmware, boot, disks and programs. */
 export type { BootPoint, NodeImagePoint } from './boot/machine-boot.js'
 export { type CheckedImage, checkMetalImage } from './disk/check-image.js'

@@ -63,7 +63,7 @@ export interface MachineSpec {
   uuid?: string
   /** Address and system id, as a node's driver_info has them; null for a machine without BMC. */
   bmc: { address: string; systemId: string; username?: string; password?: string } | null
-  /** Face of its BMC: one of those that ironstage has, or one of the user's own. Default: `standard`. */
+  /** Dialect of its BMC: one of those that ironstage has, or one of the user's own. Default: `standard`. */
   dialect?: DialectChoice
   firmware: 'uefi' | 'bios'
   architecture: 'x86_64' | 'aarch64'

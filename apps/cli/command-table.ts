@@ -15,7 +15,7 @@ export const COMMAND_FAMILIES = {
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
   hardware: 'import and export the hardware of machines; - is standard input',
-  bmc: 'list and show the faces of BMCs, and check one of your own',
+  bmc: 'list and show the dialects of BMCs, and check one of your own',
   rehearse: 'rehearse changes of a cluster with simulated operators',
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',

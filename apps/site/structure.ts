@@ -89,7 +89,7 @@ const GUIDES: SiteSection = {
       text: 'Hardware labs',
       pages: [
         doc('BMCs over Redfish', 'how-to/redfish'),
-        doc('Faces of BMCs', 'how-to/bmc-dialects'),
+        doc('BMC dialects', 'how-to/bmc-dialects'),
         doc('BMCs over IPMI', 'how-to/ipmi'),
         doc('A fleet for a real Ironic', 'how-to/fleet'),
         doc('CoreOS as the ramdisk', 'how-to/coreos-ramdisk'),

@@ -1,4 +1,5 @@
 /** Container images in registries and folders: the OCI distribution API, image manifests and layers, mirrors and credentials. */
+export { parseChallenges } from './access/challenge.js'
 export { authFiles, type AuthFiles } from './access/registry-credentials.js'
 export { blobDigestOf, isDigest } from './digest.js'
 export { ERRORS } from './errors.js'

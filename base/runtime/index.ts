@@ -137,4 +137,5 @@ export {
   type WrongLine,
   type YamlProblem,
 } from './text/yaml-problem.js'
+export { readYamlText, type YamlText } from './text/yaml-text.js'
 export { visibleJson, visibleLine, visibleText } from './text/visible-text.js'

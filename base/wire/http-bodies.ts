@@ -43,6 +43,21 @@ export class BodyRoom {
   }
 }
 
+/** Bodies up to so many bytes are read without Express, if they are what nearly all are: plain, and of a length that is known. */
+const SMALL_BODY_BYTES = 64 * 1024
+
+export function hasSmallBody({ headers }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return false
+  return headers['content-encoding'] === undefined && Number(headers['content-length']) <= SMALL_BODY_BYTES
+}
+
+/** Calls `whole` once the body is there; never for a client that goes away before, which needs no answer. */
+export function readSmallBody(request: IncomingMessage, whole: (body: Buffer) => void): void {
+  const parts: Buffer[] = []
+  request.on('data', (part: Buffer) => parts.push(part))
+  request.once('end', () => whole(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
+}
+
 const NO_BODY_MEMORY = 'Too many large request bodies are being received at once: send this one again in a few seconds.'
 
 /** Reads a body up to the limit of its call, by a reader that takes so many bytes. */

@@ -29,7 +29,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from './wire-exchange.js'
-import { BodyRoom, bodyReader } from './http-bodies.js'
+import { BodyRoom, bodyReader, hasSmallBody, readSmallBody } from './http-bodies.js'
 import { plainRefusal, refuseInWords, sendRefusal, type Refuse } from './http-refusals.js'
 import { sendStream } from './http-streams.js'
 import { listen } from './listen.js'
@@ -188,13 +188,17 @@ class ListeningServer implements HttpServer {
     return (this.#closing ??= close(this.#server, this.#secured, this.#sockets))
   }
 
-  /** Answers a request. Most have no body, and nothing that express would have to do. */
+  /**
+   * Answers a request. Most have no body or a small one, and nothing that Express would have to do; it takes a sixth of the
+   * processor time of a call.
+   */
   readonly #received: RequestListener = (request, response) => {
     const { 'content-length': length, 'transfer-encoding': encoding, expect } = request.headers
     const refusal = this.#callerRefusal(request) ?? this.#sizeRefusal(request)
     if (refusal) return sendRefusal(response, refusal)
     const hasBody = length !== undefined || encoding !== undefined || expect !== undefined
     if (!hasBody) this.#answered(request, response)
+    else if (hasSmallBody(request)) this.#receivedWithSmallBody(request, response)
     else if (this.#bodyListener) this.#bodyListener(request, response)
     else this.#receivedWithBody(request, response)
   }
@@ -212,6 +216,15 @@ class ListeningServer implements HttpServer {
     if (!(Number(request.headers['content-length']) > largest)) return undefined
     this.#logger('warn', `${request.method} ${requestPathOf(request)} was refused: 413 ${refusal}`)
     return this.#refuse(413, refusal)
+  }
+
+  #receivedWithSmallBody(request: IncomingMessage & { body?: unknown }, response: ServerResponse): void {
+    readSmallBody(request, (body) => {
+      request.body = body
+      if (isBadText(request, this.#options.binaryType))
+        sendRefusal(response, refusalOfBody(request, BAD_TEXT, this.#refuse, this.#logger))
+      else this.#answered(request, response)
+    })
   }
 
   /** Until Express is loaded no byte of a body is read. */
@@ -305,27 +318,32 @@ const isOfType = ({ headers }: IncomingMessage, type: string | undefined): boole
   type !== undefined && headers['content-type']?.replace(/;.*$/s, '').trim().toLowerCase() === type
 
 /** Bodies are JSON, which is UTF-8: other bytes would be decoded to something that the client did not send. */
+const isBadText = (request: IncomingMessage & { body?: unknown }, binaryType: string | undefined): boolean =>
+  Buffer.isBuffer(request.body) && !isOfType(request, binaryType) && !isUtf8(request.body)
+
+const BAD_TEXT = { status: 400, message: 'The request body is not UTF-8 text.' }
+
 const refuseBadText =
   (binaryType: string | undefined): RequestHandler =>
-  (request, _response, next) => {
-    const body: unknown = request.body
-    next(
-      Buffer.isBuffer(body) && !isOfType(request, binaryType) && !isUtf8(body)
-        ? { status: 400, message: 'The request body is not UTF-8 text.' }
-        : undefined,
-    )
-  }
+  (request, _response, next) =>
+    next(isBadText(request, binaryType) ? BAD_TEXT : undefined)
 
 /** Express passes on here what the body parser could not take. */
 const answerBodyError =
   (refuse: Refuse, logger: Logger): ErrorRequestHandler =>
-  (error: { status?: number; message?: string }, request, response, _next) => {
-    const { status, headers, body } = refuse(error.status ?? 400, error.message ?? 'The request could not be read.')
-    logger('warn', `${request.method} ${request.path} was refused: ${status} ${error.message ?? ''}`)
-    response.status(status)
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-    response.end(body)
-  }
+  (error: BodyError, request, response, _next) =>
+    sendRefusal(response, refusalOfBody(request, error, refuse, logger))
+
+interface BodyError {
+  readonly status?: number
+  readonly message?: string
+}
+
+function refusalOfBody(request: IncomingMessage, error: BodyError, refuse: Refuse, logger: Logger): WireResponse {
+  const { status = 400, message } = error
+  logger('warn', `${request.method} ${requestPathOf(request)} was refused: ${status} ${message ?? ''}`)
+  return refuse(status, message ?? 'The request could not be read.')
+}
 
 /** Takes over the connections of a server that listens; it has no port of its own. */
 function tlsServer(

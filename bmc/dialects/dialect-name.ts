@@ -1,12 +1,14 @@
-/** The names of the faces that BMCs have; `docs/bmc-dialects.md` describes them. */
+/** The names of the dialects that BMCs have; `docs/bmc-dialects.md` describes them. */
 export type DialectName =
   | 'standard'
   | 'idrac8'
   | 'idrac9'
   | 'idrac10'
+  | 'ilo4'
   | 'ilo5'
   | 'ilo6'
   | 'ilo7'
+  | 'supermicro-x10'
   | 'supermicro-x11'
   | 'supermicro-x12'
   | 'supermicro-x13'

@@ -18,6 +18,40 @@ const SLOT = {
   required: ['id', 'name', 'drive', 'types', 'below'],
 }
 
+const RESOURCE_PATH = { type: 'string', pattern: '^(/[^/]+)+$', maxLength: 256 }
+
+const REFUSED_RESOURCE = {
+  ...dialectPart({
+    at: { ...RESOURCE_PATH, description: 'path below /redfish/v1 with the names of DMTF; * is any part' },
+    methods: {
+      type: ['array', 'null'],
+      items: { enum: ['GET', 'PATCH', 'PUT', 'POST', 'DELETE'] },
+      description: 'methods that are refused; null: all',
+    },
+    status: { type: 'integer', minimum: 400, maximum: 599, description: 'status of the refusal' },
+    messageId: dialectText('its MessageId'),
+    message: dialectText('its sentence'),
+    while: dialectChoice(['always', 'off'], 'when it is refused: always, or while the machine is off'),
+  }),
+  required: ['at', 'methods', 'status', 'messageId', 'message', 'while'],
+}
+
+const FURTHER_MEMBER = {
+  ...dialectPart({
+    folder: dialectChoice(['Systems', 'Managers', 'Chassis'], 'collection in which it is'),
+    id: { type: 'string', pattern: '^[^/]+$', maxLength: 128, description: 'its Id' },
+    place: dialectChoice(['first', 'last'], 'its place among the members'),
+    properties: { type: 'object', description: 'its properties besides Id and Name' },
+  }),
+  required: ['folder', 'id', 'place', 'properties'],
+}
+
+const RESOURCES = {
+  absent: dialectList(RESOURCE_PATH, 'paths below /redfish/v1 that are not there, with all below them; * is any part'),
+  refused: dialectList(REFUSED_RESOURCE, 'resources that are refused'),
+  further: dialectList(FURTHER_MEMBER, 'systems, managers and chassis behind which there is no machine'),
+}
+
 const OVERRIDE_DEVICES = ['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp']
 
 const RESETS = dialectList(
@@ -55,6 +89,8 @@ const BOOT = {
     'properties that must come together',
   ),
   refusesUnchangedEnabled: dialectFlag('whether an Enabled is refused that is so already'),
+  withoutEnabled: dialectList(dialectText('target'), 'targets with which no Enabled may come'),
+  config: dialectId('key of Oem below which the system has a BootConfig; null: none'),
   enabledDefault: dialectChoice(['kept', 'Once'], 'Enabled where a target comes alone'),
   modeDefault: dialectChoice(['kept', 'Legacy'], 'mode where a target comes without it'),
   duringPost: dialectChoice(['accepted', 'refused'], 'a change while the firmware is at work'),
@@ -67,7 +103,14 @@ const MEDIUM_PROPERTY = {
 const MEDIA = {
   slots: dialectList(SLOT, 'slots for virtual media, in the order of the collection'),
   systemLink: dialectChoice(['own', 'manager', 'absent'], 'collection that a system links to'),
-  insertBy: dialectChoice(['action', 'patch', 'both'], 'how an image is inserted'),
+  insertBy: dialectChoice(['action', 'patch', 'both', 'config', 'none'], 'how an image is inserted; config: by CfgCD'),
+  folder: { type: 'string', pattern: '^[^/]+$', description: "last part of the path of the manager's slots" },
+  protocols: {
+    type: ['array', 'null'],
+    items: { type: 'string' },
+    description: 'values of TransferProtocolType that it takes; null: all',
+  },
+  driveless: dialectChoice(['listed', 'unlisted'], 'InsertMedia of slots that take no image: 400, or 405'),
   required: dialectList(MEDIUM_PROPERTY, 'properties without which an image is refused'),
   refused: dialectList(MEDIUM_PROPERTY, 'properties with which an image is refused as unknown'),
   imageSuffix: dialectId('end that the path of an image must have; null: any'),
@@ -77,6 +120,59 @@ const MEDIA = {
   actionsFollowState: dialectFlag('whether only the action is listed that can be carried out now'),
   emptyImage: dialectChoice([null, '', 'absent'], 'Image and ImageName of an empty slot'),
   keepsImageName: dialectFlag('whether ImageName stays after an eject'),
+}
+
+const IPMI_NUMBER = { type: 'integer', minimum: 0 }
+
+const IPMI = {
+  manufacturerId: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    maximum: 0xfffff,
+    description: "IANA number of Get Device ID; null: that of the machine's manufacturer",
+  },
+  productId: { ...IPMI_NUMBER, maximum: 0xffff, description: 'product of Get Device ID' },
+  deviceId: { ...IPMI_NUMBER, maximum: 0xff, description: 'device of Get Device ID' },
+  deviceRevision: { ...IPMI_NUMBER, maximum: 0x0f, description: 'its revision' },
+  fru: {
+    ...dialectPart({
+      chassisPart: dialectId('part number of the chassis; null: none'),
+      boardProduct: dialectId("product of the board; null: the machine's"),
+      boardPart: dialectId('part number of the board; null: none'),
+      boardSerial: dialectChoice(['machine', 'own'], 'serial number of the board'),
+      productPart: dialectId('part number of the product; null: none'),
+    }),
+    required: ['chassisPart', 'boardProduct', 'boardPart', 'boardSerial', 'productPart'],
+  },
+  sensors: {
+    ...dialectPart(
+      Object.fromEntries(
+        ['InletTemp', 'Cpu1Temp', 'Fan1', 'Fan2', 'Psu1Voltage', 'PowerConsumption'].map((id) => [
+          id,
+          { type: 'string', minLength: 1, maxLength: 16, description: 'name of this sensor' },
+        ]),
+      ),
+    ),
+    description: 'names in the sensor data records',
+  },
+  persistentBoot: dialectChoice(['kept', 'once', 'ignored'], 'boot flags for all boots'),
+  flagClearing: dialectChoice(
+    ['settable', 'refused', 'ignored'],
+    'parameter 3 of the boot options, which keeps boot flags beyond a minute',
+  ),
+  cipherSuites: {
+    type: 'array',
+    minItems: 1,
+    uniqueItems: true,
+    items: { enum: [3, 17] },
+    description: 'cipher suites',
+  },
+  shownAfter: {
+    ...IPMI_NUMBER,
+    maximum: 3600,
+    description: 'seconds after a change in which the chassis status has the older power',
+  },
+  users: { type: 'integer', minimum: 2, maximum: 63, description: 'users that it can have' },
 }
 
 /** JSON Schema of a file with a BMC of a user's own. */
@@ -99,6 +195,8 @@ export const DIALECT_SCHEMA = {
       chassis: dialectId("id of the chassis; null: the machine's"),
       ignoresCase: dialectFlag('whether the case of a path has no meaning'),
       lowerCaseBios: dialectFlag('whether the links of the BIOS are in lower case and end with a slash'),
+      members: dialectChoice(['references', 'texts'], 'Members of a collection: references, or their paths alone'),
+      noMembers: dialectChoice(['list', 'null'], 'Members of a collection that has none'),
     }),
     service: dialectPart({
       vendor: dialectId('Vendor of the service root; null: none'),
@@ -106,10 +204,11 @@ export const DIALECT_SCHEMA = {
       oem: dialectId('first key of its Oem; null: none'),
       redfishVersion: dialectText('RedfishVersion'),
     }),
+    resources: dialectPart(RESOURCES),
     media: dialectPart(MEDIA),
     boot: dialectPart(BOOT),
     etags: dialectPart({
-      form: dialectChoice(['strong', 'weak', 'quoted', 'none'], 'form of ETags'),
+      form: dialectChoice(['strong', 'weak', 'quoted', 'bare', 'none'], 'form of ETags'),
       match: dialectChoice(['any', 'strong', 'bare', 'never'], 'forms that If-Match may have'),
       without: dialectChoice(['accepted', 'refused', 'dropped'], 'a change without If-Match'),
       withoutStatus: dialectChoice([412, 428], 'status of that refusal'),
@@ -139,6 +238,12 @@ export const DIALECT_SCHEMA = {
         ],
         description: 'time after a change of the power in which another is refused',
       },
+      shownAfter: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 3600,
+        description: 'seconds after a change in which PowerState shows the older power',
+      },
     }),
     bios: dialectPart({
       settings: { type: 'string', pattern: '^[^/]+$', description: 'last part of the path of the settings object' },
@@ -151,7 +256,21 @@ export const DIALECT_SCHEMA = {
       timeout: { type: 'integer', minimum: 30, maximum: 86_400, description: 'seconds of idleness' },
       limit: { type: 'integer', minimum: 1, maximum: 1000, description: 'sessions at a time' },
     }),
+    events: dialectPart({
+      refused: dialectList(dialectText('property'), 'properties of a subscription that are refused as unknown'),
+      required: dialectList(dialectText('property'), 'properties that it must have'),
+      emptyContext: dialectChoice(['accepted', 'refused'], 'a Context of no letters'),
+    }),
+    tasks: dialectPart({
+      first: dialectChoice(['New', 'Running'], 'TaskState of a task that has just begun'),
+      retention: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        description: 'seconds for which a task that has ended can be read; null: for ever',
+      },
+    }),
     errors: dialectPart({
+      pages: dialectList({ type: 'integer', minimum: 400, maximum: 599 }, 'statuses answered by pages of XHTML'),
       base: dialectText('registry of messages with its version, as in Base.1.5'),
       ids: {
         type: 'object',
@@ -178,5 +297,6 @@ export const DIALECT_SCHEMA = {
       },
       macs: dialectChoice(['lower', 'upper'], 'letters of MAC addresses'),
     }),
+    ipmi: dialectPart(IPMI),
   }),
 } as const

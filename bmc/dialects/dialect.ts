@@ -18,6 +18,43 @@ interface DialectPaths {
   readonly ignoresCase: boolean
   /** True if the links of the system's BIOS are in lower case, and end with a slash. */
   readonly lowerCaseBios: boolean
+  /** Members of a collection: references, or their paths alone. */
+  readonly members: 'references' | 'texts'
+  /** `Members` of a collection that has none: an empty list, or null. */
+  readonly noMembers: 'list' | 'null'
+}
+
+/** A resource that a BMC refuses to every client. */
+export interface RefusedResource {
+  /** Path below `/redfish/v1` with the names of DMTF; a star is any part. */
+  readonly at: string
+  /** Methods that are refused; null for all. */
+  readonly methods: readonly string[] | null
+  readonly status: number
+  /** MessageId and sentence of the refusal. */
+  readonly messageId: string
+  readonly message: string
+  /** When it is refused: always, or while the machine is off. */
+  readonly while: 'always' | 'off'
+}
+
+/** One more member of a collection, behind which there is no machine. */
+export interface FurtherMember {
+  readonly folder: 'Systems' | 'Managers' | 'Chassis'
+  readonly id: string
+  /** Its place among the members. */
+  readonly place: 'first' | 'last'
+  /** Properties besides its id and name. */
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
+/** Resources that a BMC has otherwise than others. */
+interface DialectResources {
+  /** Paths, as in {@link RefusedResource.at}, that are not there, with all below them. */
+  readonly absent: readonly string[]
+  readonly refused: readonly RefusedResource[]
+  /** Further systems, managers and chassis. */
+  readonly further: readonly FurtherMember[]
 }
 
 /** The service root, where all machines of a service have this BMC. Null for a member that the root lacks. */
@@ -43,7 +80,17 @@ export interface DialectMedia {
   readonly slots: readonly DialectSlot[]
   /** Collection to which a system links: its own, its manager's, or none. */
   readonly systemLink: 'own' | 'manager' | 'absent'
-  readonly insertBy: 'action' | 'patch' | 'both'
+  /**
+   * `config` is the resource CfgCD of older Supermicros beside the slots, which has address and path of an image and the
+   * actions that mount it; with `none` slots can only be read.
+   */
+  readonly insertBy: 'action' | 'patch' | 'both' | 'config' | 'none'
+  /** Last part of the path of the manager's collection of slots. */
+  readonly folder: string
+  /** Values of TransferProtocolType that it takes; null for all. */
+  readonly protocols: readonly string[] | null
+  /** Slots that take no image: InsertMedia is listed and answers 400, or is not, and answers 405. */
+  readonly driveless: 'listed' | 'unlisted'
   /** Properties without which an image is refused, besides `Image`. */
   readonly required: readonly string[]
   /** Properties with which an image is refused as unknown. */
@@ -83,6 +130,10 @@ export interface DialectBoot {
   readonly together: readonly string[]
   /** True if an `Enabled` is refused that is so already. */
   readonly refusesUnchangedEnabled: boolean
+  /** Targets with which no `Enabled` may come. */
+  readonly withoutEnabled: readonly string[]
+  /** Key of `Oem` below which the system has a resource BootConfig, which changes the override too; null for none. */
+  readonly config: string | null
   /** Value that `Enabled` gets where a target comes alone. */
   readonly enabledDefault: 'kept' | 'Once'
   /** Value that the mode gets where a target comes without it. */
@@ -92,8 +143,8 @@ export interface DialectBoot {
 }
 
 interface DialectEtags {
-  /** `"x"`, `W/"x"`, the same in quotes (`"W/'x'"`), or no tags at all. */
-  readonly form: 'strong' | 'weak' | 'quoted' | 'none'
+  /** `"x"`, `W/"x"`, the same in quotes (`"W/'x'"`), `x`, or no tags at all. */
+  readonly form: 'strong' | 'weak' | 'quoted' | 'bare' | 'none'
   /** Forms of a tag that If-Match may have: strong and weak, strong ones only, without quotes, or none at all. */
   readonly match: 'any' | 'strong' | 'bare' | 'never'
   /** A change without If-Match. */
@@ -116,6 +167,8 @@ interface DialectPower {
   readonly whenOff: 400 | 409
   /** Seconds after a change of the power during which another is refused, and the status; null for none. */
   readonly settling: { readonly seconds: number; readonly status: 400 | 409 } | null
+  /** Seconds after a change of the power in which `PowerState` still shows the older one. */
+  readonly shownAfter: number
 }
 
 interface DialectBios {
@@ -138,7 +191,26 @@ interface DialectSessions {
   readonly limit: number
 }
 
+/** Subscriptions to events. */
+interface DialectEvents {
+  /** Properties of a new subscription that are refused as unknown. */
+  readonly refused: readonly string[]
+  /** Properties that it must have, besides Destination and Protocol. */
+  readonly required: readonly string[]
+  /** A Context of no letters. */
+  readonly emptyContext: 'accepted' | 'refused'
+}
+
+interface DialectTasks {
+  /** TaskState of a task that has just begun. */
+  readonly first: 'New' | 'Running'
+  /** Seconds for which a task that has ended can be read; null for as long as the service runs. */
+  readonly retention: number | null
+}
+
 interface DialectErrors {
+  /** Statuses whose answers are pages of XHTML, and not JSON. */
+  readonly pages: readonly number[]
   /** Registry of messages and its version: `Base.1.5`. */
   readonly base: string
   /**
@@ -158,6 +230,43 @@ interface DialectErrors {
   readonly success: 'resource' | 'message' | 'nothing'
 }
 
+/** Sensors of a machine by the names that ironstage has for them. */
+type SensorId = 'InletTemp' | 'Cpu1Temp' | 'Fan1' | 'Fan2' | 'Psu1Voltage' | 'PowerConsumption'
+
+/** Texts of the FRU that are not the machine's manufacturer, product and serial number; null for those, or none. */
+interface DialectFru {
+  readonly chassisPart: string | null
+  readonly boardProduct: string | null
+  readonly boardPart: string | null
+  /** Serial number of the board: the machine's, or one of its own. */
+  readonly boardSerial: 'machine' | 'own'
+  readonly productPart: string | null
+}
+
+/** The BMC over IPMI. */
+export interface DialectIpmi {
+  /** IANA number of Get Device ID; null for that of the machine's manufacturer. */
+  readonly manufacturerId: number | null
+  readonly productId: number
+  readonly deviceId: number
+  readonly deviceRevision: number
+  readonly fru: DialectFru
+  /** Names in the sensor data records; up to 16 letters. */
+  readonly sensors: Readonly<Partial<Record<SensorId, string>>>
+  /** Boot flags for all boots: they stay, are for one boot, or are not taken at all. */
+  readonly persistentBoot: 'kept' | 'once' | 'ignored'
+  /**
+   * Parameter 3 of the boot options, by which a caller keeps boot flags that no chassis control command follows within the
+   * minute: it can be set, is refused by 80h, or changes nothing.
+   */
+  readonly flagClearing: 'settable' | 'refused' | 'ignored'
+  readonly cipherSuites: readonly (3 | 17)[]
+  /** Seconds after a change of the power in which the chassis status still has the older one. */
+  readonly shownAfter: number
+  /** Users that it can have. */
+  readonly users: number
+}
+
 interface DialectProperties {
   /** Properties that are missing: schema and path, as in `ComputerSystem.Boot.HttpBootUri`. */
   readonly leftOut: readonly string[]
@@ -169,7 +278,7 @@ interface DialectProperties {
   readonly macs: 'lower' | 'upper'
 }
 
-/** The face of a BMC: how its Redfish service differs from others in front of the same machine. */
+/** The dialect of a BMC: how its Redfish service differs from others in front of the same machine. */
 export interface BmcDialect {
   readonly description: string
   /** Source of the record: a dump of such a BMC and reports, reports alone, or ironstage's own. */
@@ -180,14 +289,18 @@ export interface BmcDialect {
   readonly model: string | null
   readonly paths: DialectPaths
   readonly service: DialectService
+  readonly resources: DialectResources
   readonly media: DialectMedia
   readonly boot: DialectBoot
   readonly etags: DialectEtags
   readonly power: DialectPower
   readonly bios: DialectBios
   readonly sessions: DialectSessions
+  readonly events: DialectEvents
+  readonly tasks: DialectTasks
   readonly errors: DialectErrors
   readonly properties: DialectProperties
+  readonly ipmi: DialectIpmi
 }
 
 type DialectHead = Pick<BmcDialect, 'description' | 'basis' | 'maker' | 'manufacturer' | 'model'>
@@ -206,13 +319,17 @@ export function dialectFrom(base: BmcDialect, changes: DialectChanges): BmcDiale
     ...changes,
     paths: { ...base.paths, ...changes.paths },
     service: { ...base.service, ...changes.service },
+    resources: { ...base.resources, ...changes.resources },
     media: { ...base.media, ...changes.media },
     boot: { ...base.boot, ...changes.boot },
     etags: { ...base.etags, ...changes.etags },
     power: { ...base.power, ...changes.power },
     bios: { ...base.bios, ...changes.bios },
     sessions: { ...base.sessions, ...changes.sessions },
+    events: { ...base.events, ...changes.events },
+    tasks: { ...base.tasks, ...changes.tasks },
     errors: { ...base.errors, ...changes.errors },
     properties: { ...base.properties, ...changes.properties },
+    ipmi: { ...base.ipmi, ...changes.ipmi },
   }
 }

@@ -1,7 +1,16 @@
-/** The faces of BMCs as data. */
+/** The dialects of BMCs as data. */
 export { ERRORS } from './errors.js'
 export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
-export type { BmcDialect, DialectBoot, DialectMedia, DialectSlot, FirmwareMaker } from './dialect.js'
+export type {
+  BmcDialect,
+  DialectBoot,
+  DialectIpmi,
+  DialectMedia,
+  DialectSlot,
+  FirmwareMaker,
+  FurtherMember,
+  RefusedResource,
+} from './dialect.js'
 export { DIALECT_SCHEMA } from './dialect-schema.js'
 export type { DialectName } from './dialect-name.js'
 export { BMC_DIALECTS, isDialectName } from './known-dialects.js'

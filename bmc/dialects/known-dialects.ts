@@ -6,6 +6,7 @@ import { HUAWEI } from './records/huawei.js'
 import { IDRAC10 } from './records/idrac10.js'
 import { IDRAC8 } from './records/idrac8.js'
 import { IDRAC9 } from './records/idrac9.js'
+import { ILO4 } from './records/ilo4.js'
 import { ILO5 } from './records/ilo5.js'
 import { ILO6 } from './records/ilo6.js'
 import { ILO7 } from './records/ilo7.js'
@@ -14,6 +15,7 @@ import { NVIDIA_DGX } from './records/nvidia-dgx.js'
 import { NVIDIA_GB200 } from './records/nvidia-gb200.js'
 import { OPENBMC } from './records/openbmc.js'
 import { STANDARD } from './records/standard.js'
+import { SUPERMICRO_X10 } from './records/supermicro-x10.js'
 import { SUPERMICRO_X11 } from './records/supermicro-x11.js'
 import { SUPERMICRO_X12 } from './records/supermicro-x12.js'
 import { SUPERMICRO_X13 } from './records/supermicro-x13.js'
@@ -21,15 +23,17 @@ import { SUPERMICRO_X14 } from './records/supermicro-x14.js'
 import { XCC } from './records/xcc.js'
 import { XCC3 } from './records/xcc3.js'
 
-/** The faces of BMCs, by the names that hardware files use. */
+/** The dialects of BMCs, by the names that hardware files use. */
 export const BMC_DIALECTS = {
   standard: STANDARD,
   idrac8: IDRAC8,
   idrac9: IDRAC9,
   idrac10: IDRAC10,
+  ilo4: ILO4,
   ilo5: ILO5,
   ilo6: ILO6,
   ilo7: ILO7,
+  'supermicro-x10': SUPERMICRO_X10,
   'supermicro-x11': SUPERMICRO_X11,
   'supermicro-x12': SUPERMICRO_X12,
   'supermicro-x13': SUPERMICRO_X13,

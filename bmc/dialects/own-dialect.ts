@@ -5,7 +5,7 @@ import { DIALECT_SCHEMA } from './dialect-schema.js'
 import type { DialectName } from './dialect-name.js'
 import { BMC_DIALECTS, isDialectName } from './known-dialects.js'
 
-/** A face of a user's own, as `docs/bmc.schema.json` has it: differences from a known one, by default from `standard`. */
+/** A dialect of a user's own, as `docs/bmc.schema.json` has it: differences from a known one, by default from `standard`. */
 export interface OwnDialect {
   readonly base?: DialectName
   readonly [part: string]: unknown
@@ -14,7 +14,7 @@ export interface OwnDialect {
 /** The same, checked. */
 type CheckedDialect = DialectChanges & Pick<OwnDialect, 'base'>
 
-/** The face of a machine's BMC: a known one by its name, or one of the user's own. */
+/** The dialect of a machine's BMC: a known one by its name, or one of the user's own. */
 export type DialectChoice = DialectName | OwnDialect
 
 const ownDialectCheck = new SchemaCompiler().check<CheckedDialect>(DIALECT_SCHEMA)
@@ -26,7 +26,7 @@ const unusableDialect = (name: string, what: string): UserError =>
   })
 
 /**
- * Reads a face of a user's own from a JSON value.
+ * Reads a dialect of a user's own from a JSON value.
  *
  * @param name of the document, for errors: `the BMC file my-bmc.yaml`
  * @throws UserError `bmc-dialect` (usage) naming the document, the key and what is wrong with it
@@ -90,7 +90,7 @@ function resolveDialect(own: OwnDialect): BmcDialect {
   return made
 }
 
-/** The face of a machine. @throws UserError `bmc-dialect` for a name that none has, and a record with a mistake */
+/** The dialect of a machine. @throws UserError `bmc-dialect` for a name that none has, and a record with a mistake */
 export function dialectOf({ dialect }: { dialect?: DialectChoice }): BmcDialect {
   if (dialect === undefined) return BMC_DIALECTS.standard
   if (typeof dialect !== 'string') return resolveDialect(dialect)

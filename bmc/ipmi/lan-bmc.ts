@@ -1,3 +1,4 @@
+import { dialectOf } from '../dialects/index.js'
 import type { Machine } from '../../machine/index.js'
 import { defined, errorChain, Probe, silent, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
 import { passwordKeyOf, type IpmiAccounts } from './ipmi-accounts.js'
@@ -5,6 +6,7 @@ import { BmcMemory } from './commands/bmc-memory.js'
 import type { CommandBmc, IpmiCall, IpmiCommand } from './commands/command.js'
 import { guidOf } from './commands/identity-commands.js'
 import { commandOf, RAW_CALL } from './commands/table.js'
+import { suitesOf } from './protocol/cipher-suites.js'
 import { COMPLETION, IpmiCommandError } from './protocol/completion.js'
 import { readRequest, responseTo, type IpmiRequest } from './protocol/ipmi-message.js'
 import { PAYLOAD, plainPacket, readPacket, type Packet } from './protocol/packet.js'
@@ -82,6 +84,7 @@ class SimulatedBmc implements IpmiBmc {
       clock,
       random,
       guid: guidOf(machine.spec),
+      suites: suitesOf(dialectOf(machine.spec).ipmi.cipherSuites),
       keyOf: (username) => passwordKeyOf(accounts.of(machine), username),
       closed: (session) => {
         if (serial.session === session) serial.deactivate()

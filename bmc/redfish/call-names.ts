@@ -1,6 +1,7 @@
 import { BMC_DIALECTS } from '../dialects/index.js'
 import { NO_RESOURCE } from './dispatch.js'
-import { methodsOf } from './protocol/resource.js'
+import { modelPath } from './dialects/bmc-paths.js'
+import { methodsOf, type RedfishResource } from './protocol/resource.js'
 import { REDFISH_RESOURCES, REDFISH_ROUTES } from './resources/index.js'
 
 /** The names by which calls pass the probe. */
@@ -11,20 +12,49 @@ export const REDFISH_CALLS: readonly string[] = [
   ]),
 ]
 
-/** Last parts of the paths of settings objects, as BMCs have them: of systems, and of their BIOS. */
-const SETTINGS_NAMES: ReadonlySet<string> = new Set(
-  Object.values(BMC_DIALECTS).flatMap(({ bios, boot }) =>
-    boot.settings === null ? [bios.settings] : [bios.settings, boot.settings],
-  ),
-)
+interface FoundRoute {
+  readonly resource: RedfishResource
+  readonly params: Readonly<Record<string, string>>
+}
 
-/** The parts of a path with the name that resources have for a settings object. */
-function withModelSettings(parts: readonly string[]): readonly string[] {
-  const [folder, , part, settings] = parts
-  const last = parts.at(-1) ?? ''
-  const isSettings =
-    (parts.length === 3 && part === last) || (parts.length === 4 && part === 'Bios' && settings === last)
-  return folder === 'Systems' && isSettings && SETTINGS_NAMES.has(last) ? [...parts.slice(0, -1), 'Settings'] : parts
+/** The resource of a path as DMTF has it, or else as a BMC that ironstage has writes it. */
+function resourceAt(path: string): FoundRoute | undefined {
+  const standard = REDFISH_ROUTES.find(path)
+  if (standard) return standard
+  for (const dialect of Object.values(BMC_DIALECTS)) {
+    const model = modelPath(dialect, path)
+    const found = model === undefined ? undefined : REDFISH_ROUTES.find(model, dialect.paths.ignoresCase)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Routes that were asked for before: thousands of faults have few. */
+const foundRoutes = new Map<string, FoundRoute | undefined>()
+const MAX_FOUND_ROUTES = 1000
+
+/** @param parts of the path, `redfish` and `v1` among them */
+function routeAt(parts: readonly string[]): FoundRoute | undefined {
+  const [service, version, ...below] = parts
+  if (service !== 'redfish' || version !== 'v1') return undefined
+  const path = `/${below.join('/')}`
+  if (foundRoutes.has(path)) return foundRoutes.get(path)
+  const found = resourceAt(path)
+  if (foundRoutes.size >= MAX_FOUND_ROUTES) foundRoutes.clear()
+  foundRoutes.set(path, found)
+  return found
+}
+
+/**
+ * A path with the names and letters that DMTF has for it, where a BMC has others; undefined for one that no BMC has.
+ *
+ * @param parts of the path, `redfish` and `v1` among them
+ */
+export function standardRedfishPath(parts: readonly string[]): readonly string[] | undefined {
+  const found = routeAt(parts)
+  if (!found) return undefined
+  const named = found.resource.path.replace(/\{(\w+)\}/g, (_, name: string) => found.params[name] ?? '')
+  return ['redfish', 'v1', ...named.split('/').filter((part) => part !== '')]
 }
 
 /**
@@ -34,11 +64,7 @@ function withModelSettings(parts: readonly string[]): readonly string[] {
  * @param parts of the path, `redfish` and `v1` among them
  */
 export function redfishCallsAt(method: string | undefined, parts: readonly string[]): readonly string[] {
-  const [service, version, ...below] = parts
-  const resource =
-    service === 'redfish' && version === 'v1'
-      ? REDFISH_ROUTES.find(`/${withModelSettings(below).join('/')}`)?.resource
-      : undefined
+  const resource = routeAt(parts)?.resource
   if (!resource) return []
   const called = (name: string): string => (name === 'GET' ? resource.reads : (resource.changes ?? resource.reads))
   return methodsOf(resource)

@@ -1,7 +1,8 @@
 import { UserError, defined, ownMember } from '../../base/runtime/index.js'
 import { ConnectionFailed, type WireRequest, type WireResponse } from '../../base/wire/index.js'
 import { authenticate } from './access/authenticate.js'
-import { faceOf, type BmcFace } from './dialects/face.js'
+import { spokenDialectOf, type SpokenDialect } from './dialects/spoken-dialect.js'
+import { isAtOrBelow } from './dialects/resource-pattern.js'
 import { ANSWER_HEADERS, jsonAnswer } from './protocol/redfish-answers.js'
 import { readRedfishBody } from './protocol/body.js'
 import { carryOut } from './protocol/carry-out.js'
@@ -13,7 +14,7 @@ import {
   type ResourceMethod,
   type RedfishResource,
 } from './protocol/resource.js'
-import { routeRedfishPath } from './route-path.js'
+import { routeRedfishPath, standardPath } from './route-path.js'
 import type { ServiceParts } from './service-parts.js'
 
 /** A request with what its path leads to. */
@@ -25,7 +26,7 @@ interface Routed {
   /** Undefined for a path that leads to none. */
   machine?: ReturnType<ServiceParts['machines']['get']>
   /** The BMC that answers. */
-  face: BmcFace
+  spoken: SpokenDialect
 }
 
 /** Probe point around a request, which is a call of a BMC. `next()` resolves with its answer. */
@@ -35,8 +36,10 @@ export interface RedfishPoint {
   readonly call: string
   /** Method of HTTP. */
   readonly method: string
-  /** Path with the query. */
+  /** Path with the query, as the client wrote it. */
   readonly target: string
+  /** Path with the names and letters that DMTF has for it; absent where the client wrote the same, or leads to no resource. */
+  readonly standardPath?: string
   /** Id of the machine; absent for a request that concerns none. */
   readonly machine?: string
   /** The node, which a probe that passes the point on adds. */
@@ -62,18 +65,22 @@ export async function answerRedfishCall(service: ServiceParts, request: WireRequ
   const { probe } = service
   const routed = routeRedfishCall(service, request)
   let isLie = false
-  const work = () => orRefused(service, routed.face, () => answerRouted(service, request, routed, isLie))
+  const work = () => orRefused(service, routed.spoken, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
-  const { resource, machine } = routed
+  const { resource, machine, path, params } = routed
   const { method, target } = request
   const reads = resource?.reads ?? NO_RESOURCE
   const call = ownMember(RESOURCE_METHODS, method) === 'get' ? reads : (resource?.changes ?? reads)
+  const standard = resource && `/redfish/v1${standardPath({ resource, params })}`
   const point: RedfishPoint = {
     kind: 'bmc',
     call,
     method,
     target,
-    ...defined({ machine: machine ? machine.spec.id : undefined }),
+    ...defined({
+      machine: machine ? machine.spec.id : undefined,
+      standardPath: standard === path ? undefined : standard,
+    }),
     lie: () => (isLie = true),
   }
   const answered = await probe.around<WireResponse>(point, work)
@@ -87,28 +94,35 @@ function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Route
   const search = mark < 0 ? '' : target.slice(mark + 1)
   const below = /^\/redfish\/v1(\/.*)?$/.exec(path)
   const found = below ? routeRedfishPath(service, below[1] ?? '/') : undefined
-  const face = faceOf(service.machines, found?.machine)
-  return { path, search, params: {}, face, ...found }
+  const spoken = spokenDialectOf(service.machines, found?.machine)
+  return { path, search, params: {}, spoken, ...found }
 }
 
 async function orRefused(
   service: ServiceParts,
-  face: BmcFace,
+  spoken: SpokenDialect,
   work: () => Promise<WireResponse>,
 ): Promise<WireResponse> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof ConnectionFailed) throw error
-    if (error instanceof Refusal) return jsonAnswer(error.status, face.error(error.messages), error.headers)
+    if (error instanceof Refusal) return refusalAnswer(spoken, error)
     // The machine's own refusals, as of a setting that it lacks.
     if (error instanceof UserError)
-      return jsonAnswer(
-        400,
-        face.error(messageRefusal(400, 'GeneralError', [], { resolution: error.message }).messages),
-      )
+      return refusalAnswer(spoken, messageRefusal(400, 'GeneralError', [], { resolution: error.message }))
     service.logger('error', 'a Redfish request failed', { error })
-    return jsonAnswer(500, face.error(messageRefusal(500, 'InternalError').messages))
+    return refusalAnswer(spoken, messageRefusal(500, 'InternalError'))
+  }
+}
+
+/** A refusal as the BMC says it: JSON, or the page of its web server. */
+function refusalAnswer(spoken: SpokenDialect, { status, messages, headers }: Refusal): WireResponse {
+  if (!spoken.dialect.errors.pages.includes(status)) return jsonAnswer(status, spoken.error(messages), headers)
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'application/xhtml+xml' },
+    body: `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>${status}</title></head><body></body></html>`,
   }
 }
 
@@ -118,7 +132,7 @@ async function answerRouted(
   routed: Routed,
   isLie: boolean,
 ): Promise<WireResponse> {
-  const { path, search, resource, params, machine, face } = routed
+  const { path, search, resource, params, machine, spoken } = routed
   if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
   const { 'odata-version': version } = request.headers
   if (version !== undefined && version !== '4.0')
@@ -130,18 +144,37 @@ async function answerRouted(
     : search === ''
       ? undefined
       : findCaller(service, request)
-  const methods = resource && (resource.kind === 'service' || machine) ? offeredMethods(resource, { params, face }) : []
+  const methods =
+    resource && (resource.kind === 'service' || machine) ? offeredMethods(resource, { params, spoken }) : []
   if (!resource || methods.length === 0) throw messageRefusal(404, 'ResourceMissingAtURI', [path])
   const method = ownMember(RESOURCE_METHODS, request.method)
   const allow = allowHeader(methods)
   if (!method || !methods.includes(method))
     throw messageRefusal(405, 'OperationNotAllowed', [], { resolution: `Use ${allow}.`, headers: { allow } })
+  refuseResource(routed, request.method)
   const query = new URLSearchParams(search)
   if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
     throw messageRefusal(400, 'QueryNotSupportedOnOperation')
-  const body = method === 'get' || method === 'delete' ? {} : face.body(readRedfishBody(request, method === 'post'))
-  const call: RedfishCall = { service, request, params, body, query, caller, face, allow, isLie }
+  const body = method === 'get' || method === 'delete' ? {} : spoken.body(readRedfishBody(request, method === 'post'))
+  const call: RedfishCall = { service, request, params, body, query, caller, spoken, allow, isLie }
   return carryOut(resource, method, machine ? { ...call, machine } : call, path)
+}
+
+/** @throws Refusal of a resource that the BMC refuses to every client now */
+function refuseResource({ resource, params, machine, spoken }: Routed, method: string): void {
+  const { refused } = spoken.dialect.resources
+  if (refused.length === 0 || !resource) return
+  const asked = standardPath({ resource, params })
+  const found = refused.find(
+    (each) =>
+      isAtOrBelow(asked, each.at) &&
+      (each.methods === null || each.methods.includes(method === 'HEAD' ? 'GET' : method)) &&
+      (each.while === 'always' || machine?.power() === 'off'),
+  )
+  if (!found) return
+  const { status, messageId, message } = found
+  const [refusal] = messageRefusal(status, 'GeneralError').messages
+  throw new Refusal(status, [{ ...refusal!, MessageId: messageId, Message: message }])
 }
 
 /** The caller of an open resource, which shows more to one with credentials and is there without them. */

@@ -13,7 +13,7 @@ import {
 import { HttpTransport, probeTransport, type Dispatch, type Transport } from '../../base/wire/index.js'
 import type { RedfishCredentials, RedfishAccounts } from './access/redfish-credentials.js'
 import { Sessions } from './access/redfish-sessions.js'
-import { commonDialect } from './dialects/face.js'
+import { commonDialect } from './dialects/spoken-dialect.js'
 import { answerRedfishCall } from './dispatch.js'
 import { EventHub } from './events/event-hub.js'
 import { REDFISH_ROUTES } from './resources/index.js'
@@ -78,6 +78,7 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     routes: REDFISH_ROUTES,
     sessions: new Sessions({ clock, random, most, usual: () => sessionsOfBmcs().timeout }),
     tasks: new Tasks({ clock, random, closing }),
+    writtenImages: new WeakMap(),
     updateTime: options.updateTime ?? seconds(2),
     ...defined({ fetchFirmware: options.fetchFirmware }),
     closing,

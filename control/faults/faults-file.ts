@@ -1,13 +1,5 @@
 import { LineCounter, parseDocument, stringify } from 'yaml'
-import {
-  defined,
-  durationText,
-  readNested,
-  UserError,
-  wrongLineClause,
-  yamlPlace,
-  yamlProblem,
-} from '../../base/runtime/index.js'
+import { defined, durationText, readYamlText, UserError } from '../../base/runtime/index.js'
 import { MASKED_IGNITION } from '../../ignition/index.js'
 import { maskValue } from '../masking.js'
 import { readFaults } from './fault-document.js'
@@ -20,23 +12,13 @@ import type { Fault } from './fault.js'
  * @throws UserError `bad-request` (usage) with the text of the line
  */
 export function readFaultsFile(text: string, name: string): Fault[] {
-  const lines = new LineCounter()
-  const document = readNested(text, name, (each) =>
-    parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
+  const { value, lineOf } = readYamlText(
+    { LineCounter, parseDocument },
+    text,
+    name,
+    (message) => new UserError('bad-request', message, { kind: 'usage', remedy: 'docs/control.md has examples' }),
   )
-  const [broken] = document.errors
-  if (broken) {
-    const problem = yamlProblem(text, broken)
-    throw new UserError('bad-request', `${name}: ${problem.message}${wrongLineClause(text, problem)}`, {
-      kind: 'usage',
-      remedy: 'docs/control.md has examples',
-    })
-  }
-  const value = readNested(text, name, () => document.toJS({ maxAliasCount: 100 }) as unknown)
-  return readFaults(value, name, (path) => {
-    const place = yamlPlace(document, path, lines)
-    return place ? wrongLineClause(text, place) : ''
-  })
+  return readFaults(value, name, lineOf)
 }
 
 /** Faults as a file that {@link readFaultsFile} and `--faults` read. Secrets in the bodies of answers are masked. */

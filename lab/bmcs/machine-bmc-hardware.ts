@@ -1,7 +1,7 @@
-import { dialectOf } from '../../bmc/dialects/index.js'
+import { dialectOf, type BmcDialect } from '../../bmc/dialects/index.js'
 import { refusalBody } from '../../bmc/redfish/index.js'
 import { maskedAddress } from '../../base/bytes/index.js'
-import { UserError } from '../../base/runtime/index.js'
+import { isObject, UserError } from '../../base/runtime/index.js'
 import { factoryFirmware, type Machine, type MachineFirmware, type MachineSpec } from '../../machine/index.js'
 import { BmcError, type BmcChange, type BmcHardware, type SystemReport } from '../../ironic-mock/index.js'
 
@@ -36,7 +36,11 @@ export function machineHardware({ admit, planned, node, driver, ...behind }: Har
   const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
   return {
     report: async () => reportOf(find()?.spec ?? planned(), seen()),
-    system: async () => systemReportOf(find()?.spec ?? planned(), seen().report().bootMode),
+    system: async () => {
+      const spec = find()?.spec ?? planned()
+      refuseInspection(spec)
+      return systemReportOf(spec, seen().report().bootMode)
+    },
     change: async (change) => {
       const { spec, firmware } = await reach()
       refuseChange({ node, driver, spec, firmware }, change)
@@ -59,6 +63,10 @@ function reportOf(spec: MachineSpec, firmware: MachineFirmware): Awaited<ReturnT
   return ['absent', 'null'].includes(mode) ? { ...report, bootMode: null } : report
 }
 
+/** @param image as in `image http://images.test/boot.iso` */
+export const missingSlot = (node: string, image: string): UserError =>
+  new UserError('bmc-refuses', `No suitable virtual media device found for node ${node} to mount ${image}`)
+
 interface ChangedBmc {
   node: string
   driver: string
@@ -66,23 +74,67 @@ interface ChangedBmc {
   firmware: MachineFirmware
 }
 
-/**
- * Refuses a change that the machine's BMC does not make, in Ironic's words (ironic 39.0.0 drivers/modules/redfish
- * management.py set_boot_mode, boot.py _insert_vmedia).
- */
-function refuseChange({ node, driver, spec, firmware }: ChangedBmc, change: BmcChange): void {
-  const dialect = dialectOf(spec)
-  if (change.change === 'insert media' && !firmware.hasSlot(change.device))
+/** The path of a machine's system as its node has it. */
+const systemPath = ({ bmc, id }: MachineSpec): string => `/redfish/v1/Systems/${bmc?.systemId || id}`
+
+const lacks = (spec: MachineSpec, property: string): boolean => dialectOf(spec).properties.leftOut.includes(property)
+
+/** Refuses an inspection by Redfish as Ironic does, which reads the NICs of the system (redfish/inspect.py _get_interface_info). */
+function refuseInspection(spec: MachineSpec): void {
+  if (lacks(spec, 'ComputerSystem.EthernetInterfaces'))
     throw new UserError(
       'bmc-refuses',
-      `No suitable virtual media device found for node ${node} to mount image ${maskedAddress(change.url)}`,
+      `Unexpected exception of type MissingAttributeError: The attribute EthernetInterfaces is missing from the resource ${systemPath(spec)}`,
     )
-  if (change.change !== 'boot mode') return
-  if (dialect.boot.mode === 'absent')
+}
+
+/**
+ * Refuses a change that the machine's BMC does not make, in Ironic's words (ironic 39.0.0 drivers/modules/redfish
+ * management.py set_boot_mode, boot.py _insert_vmedia, raid.py create_configuration, bios.py apply_configuration).
+ */
+function refuseChange(changed: ChangedBmc, change: BmcChange): void {
+  const { node, spec, firmware } = changed
+  switch (change.change) {
+    case 'insert media':
+      if (!firmware.hasSlot(change.device)) throw missingSlot(node, `image ${maskedAddress(change.url)}`)
+      return
+    case 'boot mode':
+      return refuseBootMode(changed)
+    case 'volumes':
+      if (change.volumes.length > 0 && lacks(spec, 'Storage.Volumes'))
+        throw new UserError(
+          'bmc-refuses',
+          `The attribute Volumes is missing from the resource ${systemPath(spec)}/Storage/RAID.1`,
+        )
+      return
+    case 'bios': {
+      const { without, withoutStatus: status } = dialectOf(spec).etags
+      // Sushy has no tag of a settings object whose resource names none (sushy 5.14.0 settings.py commit).
+      if (without === 'refused') throw refusedBy(status, refusalBody(spec, 'PreconditionRequired', []))
+      return
+    }
+    default:
+  }
+}
+
+function refuseBootMode({ driver, spec }: ChangedBmc): void {
+  const { mode } = dialectOf(spec).boot
+  if (mode === 'absent')
     throw new UserError('bmc-refuses', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)
-  if (dialect.boot.mode !== 'read-only') return
-  const body = refusalBody(spec, 'PropertyNotWritable', ['BootSourceOverrideMode'])
-  throw new BmcError('refused', 'the BMC answered 400', { answer: { status: 400, body } })
+  if (mode === 'read-only') throw refusedBy(400, refusalBody(spec, 'PropertyNotWritable', ['BootSourceOverrideMode']))
+}
+
+const refusedBy = (status: number, body: string): BmcError =>
+  new BmcError('refused', `the BMC answered ${status}`, { answer: { status, body } })
+
+/**
+ * False for a BMC of whose NICs sushy has no MAC address: it does not serve them, or does not say that they are well (sushy
+ * 5.14 resources/system/ethernet_interface.py summary).
+ */
+function showsNics({ properties, resources }: BmcDialect): boolean {
+  const { 'EthernetInterface.Status': status } = properties.changed
+  const isUnknown = isObject(status) && status['Health'] === null
+  return !isUnknown && !resources.absent.includes('/Systems/*/EthernetInterfaces')
 }
 
 function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
@@ -94,7 +146,11 @@ function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemRep
     memoryMib,
     bootMode,
     cpu: { count: cpus, architecture, model: null },
-    nics: spec.nics.map(({ name, mac, carrier }) => ({ name, mac, speedMbps: carrier ? 10_000 : null })),
+    nics: (showsNics(dialectOf(spec)) ? spec.nics : []).map(({ name, mac, carrier }) => ({
+      name,
+      mac,
+      speedMbps: carrier ? 10_000 : null,
+    })),
     disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
       name,
       size,

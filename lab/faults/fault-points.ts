@@ -1,5 +1,5 @@
 import type { IpmiPoint } from '../../bmc/ipmi/index.js'
-import { redfishCallsAt, type RedfishPoint } from '../../bmc/redfish/index.js'
+import { redfishCallsAt, standardRedfishPath, type RedfishPoint } from '../../bmc/redfish/index.js'
 import type { LabPoint, PointOf } from '../points.js'
 import { beginsWith, isRedfishRoute, isSamePath, routeOf } from '../../control/index.js'
 
@@ -67,12 +67,23 @@ const partsOfTarget = (target: string): readonly string[] => routeOf(target.repl
  */
 function matchesRedfishRoute(route: string, point: PointOf<'bmc'>): boolean {
   const { method, parts } = routeOf(route)
+  const standard = standardRedfishPath(parts)
+  const isAt = (target: readonly string[]) =>
+    isSamePath(target, parts) || (standard !== undefined && isSamePath(target, standard))
   const isSame = (asked: string, target: string) =>
-    (method === undefined || method === asked) && isSamePath(partsOfTarget(target), parts)
-  if (isOverHttp(point)) return isSame(point.method, point.target)
+    (method === undefined || method === asked) && isAt(partsOfTarget(target))
+  if (isOverHttp(point)) {
+    // A route names paths as DMTF has them, or as the BMC has them.
+    const { target, standardPath } = point
+    return isSame(point.method, target) || (standardPath !== undefined && isSame(point.method, standardPath))
+  }
   if (!('protocol' in point) || point.protocol !== 'redfish' || point.request === undefined) return false
   const { request } = point
-  if (request.method !== 'GET') return isSame(request.method, request.path)
+  // Slots are the system's and the manager's; which of the two this lab's Ironic asks, it does not tell.
+  const paths = request.path.includes('/VirtualMedia/')
+    ? [request.path, request.path.replace('/Systems/', '/Managers/')]
+    : [request.path]
+  if (request.method !== 'GET') return paths.some((path) => isSame(request.method, path))
   return (method === undefined || method === 'GET') && redfishCallsAt('GET', parts).includes(point.call)
 }
 

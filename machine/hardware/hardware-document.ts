@@ -1,17 +1,11 @@
 import { isIP } from 'node:net'
 import type { ErrorObject } from 'ajv'
-import {
-  BMC_DIALECTS,
-  dialectOfProduct,
-  isDialectName,
-  readOwnDialect,
-  type DialectChoice,
-} from '../../bmc/dialects/index.js'
+import { BMC_DIALECTS, isDialectName, readOwnDialect, type DialectChoice } from '../../bmc/dialects/index.js'
 import { defined, didYouMean, parseSize, pointerParts, UserError } from '../../base/runtime/index.js'
 import { SchemaCompiler } from '../../base/schemas/index.js'
 import { identityIn, type HardwareFleet } from './hardware-fleet.js'
 import { HARDWARE_SCHEMA } from './hardware-schema.js'
-import type { MachineHardware } from './machine-hardware.js'
+import { bmcOfProduct, type MachineHardware } from './machine-hardware.js'
 
 /** One machine as a document describes it: sizes may have units, a BMC is a name or an object. */
 type WrittenMachine = Omit<MachineHardware, 'disks' | 'bmc'> & {
@@ -98,10 +92,6 @@ function neighbourProblem(
 
 /** Bytes of a VLAN's name (IEEE 802.1Q, D.2.3). */
 const MAX_VLAN_NAME = 32
-
-/** The BMC that manufacturer and product tell; undefined where one of them is missing, or they are not known. */
-const bmcOfProduct = ({ manufacturer, product }: WrittenMachine): DialectChoice | undefined =>
-  manufacturer === undefined || product === undefined ? undefined : dialectOfProduct(manufacturer, product)
 
 /** @throws UserError for a name that no BMC has, and for a record with a mistake */
 function writtenBmc(bmc: string | object, name: string, line: () => string): DialectChoice {

@@ -224,9 +224,10 @@ export class MachineFirmware {
       })
   }
 
-  /** True if its BMC has a slot for images that is this drive. */
+  /** True if its BMC has a slot for images that is this drive, and takes them as Redfish has it. */
   hasSlot(device: MediaDrive): boolean {
-    return dialectOf(this.#spec).media.slots.some(({ drive }) => drive === device)
+    const { slots, insertBy } = dialectOf(this.#spec).media
+    return insertBy !== 'config' && insertBy !== 'none' && slots.some(({ drive }) => drive === device)
   }
 
   /** URL of the medium in a slot. */

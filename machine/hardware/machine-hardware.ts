@@ -1,4 +1,4 @@
-import { dialectOf, type DialectChoice } from '../../bmc/dialects/index.js'
+import { dialectOf, dialectOfProduct, type DialectChoice } from '../../bmc/dialects/index.js'
 import { defined } from '../../base/runtime/index.js'
 import type { DiskSpec, MachineSpec, NicSpec } from '../machine-spec.js'
 import { DISK_TRANSPORTS } from './disk-transports.js'
@@ -10,7 +10,10 @@ export interface MachineHardware extends Partial<
     'firmware' | 'architecture' | 'cpus' | 'memoryMib' | 'manufacturer' | 'product' | 'serial' | 'hostname' | 'broken'
   >
 > {
-  /** BMC: one that ironstage has, or one of the user's own. Default: `standard`. */
+  /**
+   * BMC: one that ironstage has, or one of the user's own. Default: the one that manufacturer and product tell, where both are
+   * there and known, or else `standard`.
+   */
   bmc?: DialectChoice
   /** All NICs, in order. The machine boots from the first one with `pxe: true`, else from the first. */
   nics?: readonly Partial<NicSpec>[]
@@ -28,7 +31,8 @@ export interface MachineHardware extends Partial<
  * await using lab = await createLab()
  * const node = await lab.enroll({ machine: withHardware(lab.spec(1), { cpus: 64, firmware: 'bios' }) })
  */
-export function withHardware(spec: MachineSpec, { nics, disks, bmc: dialect, ...rest }: MachineHardware): MachineSpec {
+export function withHardware(spec: MachineSpec, { nics, disks, bmc, ...rest }: MachineHardware): MachineSpec {
+  const dialect = bmc ?? bmcOfProduct(rest)
   const bootNic = Math.max(0, nics?.findIndex(({ pxe }) => pxe) ?? 0)
   return {
     ...spec,
@@ -48,6 +52,13 @@ export function withHardware(spec: MachineSpec, { nics, disks, bmc: dialect, ...
     }),
   }
 }
+
+/** The BMC that manufacturer and product tell; undefined where one of them is missing, or they are not known. */
+export const bmcOfProduct = ({
+  manufacturer,
+  product,
+}: Pick<MachineHardware, 'manufacturer' | 'product'>): DialectChoice | undefined =>
+  manufacturer === undefined || product === undefined ? undefined : dialectOfProduct(manufacturer, product)
 
 /** Manufacturer and product of a machine whose hardware names a BMC only. */
 function makerOf(dialect: DialectChoice | undefined): Partial<Pick<MachineSpec, 'manufacturer' | 'product'>> {

@@ -14,6 +14,8 @@ export interface ImageInfo {
   format: 'raw' | 'qcow2' | null
   /** Expected digest, or the URL of a file of digests; the length of the digest says the algorithm if Ironic does not. */
   checksum: { algorithm: ChecksumAlgorithm; digest: string } | { url: string; algorithm: ChecksumAlgorithm | null }
+  /** The header of that name for the server of the image. */
+  authorization: string | undefined
 }
 
 interface Raw {
@@ -24,6 +26,7 @@ interface Raw {
   checksum?: string | null
   os_hash_algo?: string | null
   os_hash_value?: string | null
+  image_request_authorization?: string | null
 }
 
 const imageInfoText = { type: ['string', 'null'] }
@@ -38,11 +41,16 @@ const imageInfoShape: SchemaCheck<Raw> = schemaCheck({
     checksum: imageInfoText,
     os_hash_algo: imageInfoText,
     os_hash_value: imageInfoText,
+    image_request_authorization: imageInfoText,
   },
 })
 
-/** Formats by Ironic's names; a conductor that inspects images calls a raw one `gpt` or `iso`. */
-const IMAGE_FORMATS: Readonly<Record<string, 'raw' | 'qcow2' | undefined>> = {
+/**
+ * Formats by Ironic's names; a conductor that inspects images calls a raw one `gpt` or `iso`, and one of a container registry
+ * `unknown` if only its digest is given.
+ */
+const IMAGE_FORMATS: Readonly<Record<string, 'raw' | 'qcow2' | null | undefined>> = {
+  unknown: null,
   raw: 'raw',
   gpt: 'raw',
   iso: 'raw',
@@ -61,13 +69,14 @@ export function readImageInfo(info: JsonObject, rules: ImageRules | undefined): 
     const [error] = imageInfoShape.errors()
     throw new StepError(`image_info cannot be used: ${error?.instancePath || 'it'} ${error?.message ?? 'is wrong'}`)
   }
-  const { id, urls, disk_format: format, image_type: type } = info
+  const { id, urls, disk_format: format, image_type: type, image_request_authorization: encoded } = info
   if (type && type !== 'whole-disk')
     throw new StepError(`image_info has the image_type ${type}: only images of whole disks are written`)
   const known = format ? ownMember(IMAGE_FORMATS, format) : null
   if (known === undefined)
     throw new StepError(`image_info has the disk_format ${format}: only raw and qcow2 are written`)
-  return { id, urls, format: known, checksum: checksumOf(info, rules) }
+  const authorization = encoded ? Buffer.from(encoded, 'base64').toString() : undefined
+  return { id, urls, format: known, checksum: checksumOf(info, rules), authorization }
 }
 
 function checksumOf(

@@ -34,12 +34,14 @@ const MAX_SMALL_FILE_BYTES = 64 * 2 ** 20
 /** Largest image, in bytes, which is a file of the agent's host until it is on the disk. */
 const MAX_IMAGE_FILE_BYTES = 64 * 2 ** 30
 
-export interface DownloadLimits {
+export interface DownloadOptions {
   /** Bytes of an image. */
   largest?: number
   /** Attempts after the first. */
   retries?: number
   http?: Partial<HttpLimits>
+  /** The header of that name; no other host gets it after a redirect. */
+  authorization?: string | undefined
 }
 
 /** An image in a local file. */
@@ -59,14 +61,14 @@ export interface StagedImage extends AsyncDisposable {
 export async function stageImage(
   context: StepContext,
   urls: readonly string[],
-  limits: DownloadLimits = {},
+  options: DownloadOptions = {},
 ): Promise<StagedImage> {
   const failures: string[] = []
   for (const url of urls)
     try {
       return isFileUrl(url)
         ? await openFile(context, await pathOf(url, context))
-        : await downloadImage(context, url, limits)
+        : await downloadImage(context, url, options)
     } catch (error) {
       context.signal.throwIfAborted()
       failures.push(`${maskedUrl(url)}: ${errorChain(error).join(': ')}`)
@@ -102,10 +104,10 @@ class Refused extends Error {
 async function get(
   { clock, signal, downloads, images }: Pick<StepContext, 'clock' | 'signal' | 'downloads' | 'images'>,
   url: string,
-  limits: Partial<HttpLimits> = {},
+  { http: limits = {}, authorization }: Pick<DownloadOptions, 'http' | 'authorization'> = {},
 ): Promise<FileAnswer> {
   const client = new HttpClient({ clock, limits, ...defined({ proxies: images?.proxies, through: downloads }) })
-  const answer = await client.get({ url, signal })
+  const answer = await client.get({ url, headers: defined({ authorization }), signal })
   const { status } = answer
   if (status === 200) return answer
   await answer.close()
@@ -136,7 +138,7 @@ async function writeFile(path: string, parts: AsyncIterable<Uint8Array>, clock: 
 async function downloadImage(
   context: StepContext,
   url: string,
-  { largest = MAX_IMAGE_FILE_BYTES, retries = MAX_DOWNLOAD_RETRIES, http }: DownloadLimits,
+  { largest = MAX_IMAGE_FILE_BYTES, retries = MAX_DOWNLOAD_RETRIES, ...request }: DownloadOptions,
 ): Promise<StagedImage> {
   const { clock, signal, logger } = context
   const folder = await withClockHeld(clock, 'making a folder for an image', () => temporaryFolder())
@@ -145,7 +147,7 @@ async function downloadImage(
     const path = join(folder.path, 'image')
     for (let attempt = 0; ; attempt++)
       try {
-        const { body, close } = await get(context, url, http)
+        const { body, close } = await get(context, url, request)
         try {
           await writeFile(path, noMoreThan(largest, body), clock)
         } finally {

@@ -49,7 +49,7 @@ async function prepareImage(context: StepContext, info: JsonObject, configdrive?
   const drive = await readConfigDrive(context, configdrive)
   const device = await chooseWritableRoot({ ...context, node: await nodeWithHints(context) })
   progress.stage(`fetching the image ${image.id}`)
-  await using staged = await stageImage(context, image.urls)
+  await using staged = await stageImage(context, image.urls, { authorization: image.authorization })
   progress.stage('verifying the image')
   // IPA writes a raw image as it comes, and any other from a file.
   const location = image.format === 'raw' ? device.name : `/tmp/${image.id}`

@@ -1,4 +1,5 @@
 import { againstIronic } from './against-ironic.js'
+import { besideBareServer } from './bare-server.js'
 import { controlOfLabs } from './control.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
@@ -25,7 +26,7 @@ const rows = (measure: () => Promise<Measured[]>) => async (): Promise<Outcome> 
 
 export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>> = {
   start: rows(starts),
-  lifecycles: rows(lifecycles),
+  lifecycles: rows(async () => [...(await lifecycles()), ...(await besideBareServer())]),
   'virtual-time': rows(inVirtualTime),
   'ten-thousand': rows(tenThousand),
   'hundred-thousand': rows(hundredThousand),

@@ -37,7 +37,11 @@ async function until(client: BenchClient, uuid: string, wanted: string): Promise
 
 /** A node's life: made, managed, provided, deployed, undeployed, gone. */
 export async function lifecycle(client: BenchClient): Promise<void> {
-  const uuid = await create(client)
+  await lifeAfterCreation(client, await create(client), async () => {})
+}
+
+/** @param rested what to do in each state that the node comes to rest in */
+export async function lifeAfterCreation(client: BenchClient, uuid: string, rested: () => Promise<void>): Promise<void> {
   for (const [target, state] of [
     ['manage', 'manageable'],
     ['provide', 'available'],
@@ -46,6 +50,7 @@ export async function lifecycle(client: BenchClient): Promise<void> {
   ] as const) {
     await client.ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target })
     await until(client, uuid, state)
+    await rested()
   }
   await client.ask('DELETE', `/v1/nodes/${uuid}`)
 }

@@ -1,7 +1,11 @@
 /** Each benchmark by its name, with the rows that it prints. */
 export const ROWS = {
   start: ['start to first 200', 'ironstage --version', 'ironstage --help', 'npm run demo'],
-  lifecycles: ['one lifecycle over HTTP, warm', '100 lifecycles, 16 at once'],
+  lifecycles: [
+    'one lifecycle over HTTP, warm',
+    '100 lifecycles, 16 at once',
+    'lifecycles a minute, 8 at once, against a bare server',
+  ],
   'virtual-time': [
     '1,000 lifecycles in virtual time',
     'processor time a node, of 1',

@@ -43,7 +43,9 @@ describe('docs/hardware.md', () => {
     const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!)
     const { nics } = HARDWARE_SCHEMA.properties as unknown as { nics: NicsSchema }
     const { switch: systems, ...others } = nics.items.properties.lldp.properties
-    expect(rows).toEqual(['switch', ...Object.keys(others), 'switch', ...systems.enum])
+    // The last of the tables says of each value where it is from.
+    const sources = ['switch', ...systems.enum]
+    expect(rows).toEqual(['switch', ...Object.keys(others), 'switch', ...systems.enum, ...sources])
   })
 
   test('comes with the schema as JSON, for editors', async () => {

@@ -1,15 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { readOwnDialect, type OwnDialect } from '../../../bmc/dialects/index.js'
-import {
-  checkNesting,
-  isObject,
-  readNamedText,
-  readNested,
-  UserError,
-  wrongLineClause,
-  yamlPlace,
-  yamlProblem,
-} from '../../../base/runtime/index.js'
+import { isObject, readNamedText, readYamlText, UserError, type YamlText } from '../../../base/runtime/index.js'
 import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
 /**
@@ -70,35 +61,14 @@ export async function readOneMachine(file: string): Promise<MachineHardware> {
   return first.hardware
 }
 
-/** A parsed file, and the line of each of its keys as the end of a sentence. */
-interface HardwareText {
-  readonly value: unknown
-  readonly lineOf: (path: readonly string[]) => string
-}
-
-async function parseFile(file: string, name: string): Promise<HardwareText> {
+async function parseFile(file: string, name: string): Promise<YamlText> {
   const text = await readText(file, name)
-  const { LineCounter, parseDocument } = await import('yaml')
-  const lines = new LineCounter()
-  const document = readNested(text, name, (each) =>
-    parseDocument(each, { lineCounter: lines, prettyErrors: false, logLevel: 'error' }),
+  return readYamlText(
+    await import('yaml'),
+    text,
+    name,
+    (message) => new UserError('hardware-file', message, { kind: 'usage' }),
   )
-  const [broken] = document.errors
-  if (broken) {
-    const problem = yamlProblem(text, broken)
-    throw new UserError('hardware-file', `${name}: ${problem.message}${wrongLineClause(text, problem)}`, {
-      kind: 'usage',
-    })
-  }
-  const value = readNested(text, name, () => document.toJS({ maxAliasCount: 100 }) as unknown)
-  checkNesting(value, name)
-  return {
-    value,
-    lineOf: (path) => {
-      const place = yamlPlace(document, path, lines)
-      return place ? wrongLineClause(text, place) : ''
-    },
-  }
 }
 
 async function readText(file: string, name: string): Promise<string> {

@@ -1,9 +1,9 @@
 /** As much of a document of the package yaml as is needed: users of the library do not have its types. */
-interface YamlDocument {
+export interface YamlDocument {
   readonly contents: unknown
   getIn(path: Iterable<unknown>, keepScalar: boolean): unknown
 }
-interface LineCounter {
+export interface YamlLines {
   linePos(offset: number): { line: number; col: number }
 }
 interface Ranged {
@@ -23,7 +23,7 @@ interface Pair {
 export function yamlPlace(
   document: YamlDocument,
   path: readonly (string | number)[],
-  lines: LineCounter,
+  lines: YamlLines,
   of: 'key' | 'value' = 'key',
 ): { line: number; col: number } | undefined {
   for (let length = path.length; length >= 0; length--) {

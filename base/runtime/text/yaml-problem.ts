@@ -1,5 +1,5 @@
 /** An error of the package yaml, as much of it as is needed: users of the library do not have its types. */
-interface YamlError {
+export interface YamlError {
   readonly message: string
   readonly pos: readonly [number, number]
 }

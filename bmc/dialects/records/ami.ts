@@ -69,7 +69,7 @@ export const AMI = dialectFrom(STANDARD, {
     },
   },
   properties: {
-    leftOut: ['ComputerSystem.BootProgress'],
+    leftOut: ['ComputerSystem.BootProgress', 'Port.Ethernet.LLDPEnabled', 'Port.Ethernet.LLDPReceive'],
     macs: 'upper',
   },
 })

@@ -15,12 +15,18 @@ export const CIMC = dialectFrom(STANDARD, {
     vendor: null,
     product: null,
   },
+  resources: {
+    // check_redfish bmc.py: a second manager without Status.
+    further: [{ folder: 'Managers', id: 'BMC2', place: 'last', properties: { ManagerType: 'BMC' } }],
+  },
   media: {
     slots: [
       { id: '0', name: 'CIMC-Mapped vDVD', drive: 'cdrom', types: ['DVD'], below: ['Managers'] },
       { id: '1', name: 'vKVM-Mapped vDVD', drive: null, types: ['DVD'], below: ['Managers'] },
     ],
     systemLink: 'absent',
+    // Ironic's bugs 2031595 and 2039042: the slot has the action, which answers 400.
+    driveless: 'listed',
   },
   properties: {
     leftOut: ['ComputerSystem.EthernetInterfaces'],

@@ -30,9 +30,22 @@ export const IDRAC8 = dialectFrom(IDRAC9, {
       UefiTarget: 'UefiTarget',
       SDCard: 'Usb',
     },
+    // ansible-collections/community.general#5091
+    withoutEnabled: ['UefiTarget'],
+  },
+  resources: {
+    further: [],
+  },
+  tasks: {
+    // 5.00 is the first firmware that keeps them longer (ironic's release notes on firmware updates of iDRAC).
+    retention: 60,
   },
   sessions: {
     limit: 6,
+  },
+  ipmi: {
+    // ipmitool/ipmitool#29: older Dells have no suite 17.
+    cipherSuites: [3],
   },
   errors: {
     base: 'Base.1.0',

@@ -19,6 +19,20 @@ export const IDRAC9 = dialectFrom(STANDARD, {
     oem: 'Dell',
     redfishVersion: '1.13.1',
   },
+  resources: {
+    further: [
+      {
+        folder: 'Chassis',
+        id: 'Enclosure.Internal.0-1',
+        place: 'last',
+        properties: {
+          ChassisType: 'StorageEnclosure',
+          Description: 'PCIe SSD Backplane 1',
+          Links: { ContainedBy: { '@odata.id': '/redfish/v1/Chassis/System.Embedded.1' }, Contains: [] },
+        },
+      },
+    ],
+  },
   media: {
     // Two sets of slots: firmware 6 has those of the system, and still those of the manager.
     slots: [
@@ -77,6 +91,10 @@ export const IDRAC9 = dialectFrom(STANDARD, {
     resetBody: 'required',
     registry: 'BiosAttributeRegistry.v1_0_3',
   },
+  tasks: {
+    // ironic's release note fix-firmware-update-new-task-state
+    first: 'New',
+  },
   sessions: {
     timeout: 1800,
     limit: 8,
@@ -91,7 +109,43 @@ export const IDRAC9 = dialectFrom(STANDARD, {
     message: 'A general error has occurred. See ExtendedInfo for more information',
   },
   properties: {
-    leftOut: ['ComputerSystem.BootProgress', 'ComputerSystem.Boot.HttpBootUri'],
+    leftOut: [
+      'ComputerSystem.BootProgress',
+      'ComputerSystem.Boot.HttpBootUri',
+      'Drive.IndicatorLED',
+      // Its OEM resource DellSwitchConnections has the switches (ironic 39 drac/inspect.py).
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
+    ],
+    changed: {
+      // dsx-ai-factory/libredfish#75, NVIDIA/infra-controller#4831
+      'BootOption.RelatedItem': null,
+      'Drive.Identifiers': [{ DurableName: null, DurableNameFormat: null }],
+      // It has no year, month or day (NVIDIA/nv-redfish bmc_quirks.rs).
+      'ComputerSystem.LastResetTime': '0000-00-00T00:00:00+00:00',
+      'UpdateService.HttpPushUri': '/redfish/v1/UpdateService/FirmwareInventory',
+    },
     macs: 'upper',
+  },
+  ipmi: {
+    // `ipmitool mc info`, `fru` and `sdr` of PowerEdges, as in the tests of several monitors.
+    manufacturerId: 674,
+    productId: 0x0100,
+    fru: {
+      chassisPart: null,
+      boardProduct: null,
+      boardPart: '0WMWCRA01',
+      boardSerial: 'own',
+      productPart: null,
+    },
+    sensors: {
+      InletTemp: 'Inlet Temp',
+      Cpu1Temp: 'Temp',
+      Fan1: 'Fan1A',
+      Fan2: 'Fan2A',
+      Psu1Voltage: 'Voltage 1',
+      PowerConsumption: 'Pwr Consumption',
+    },
+    users: 16,
   },
 })

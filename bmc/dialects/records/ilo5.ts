@@ -15,6 +15,19 @@ export const ILO5 = dialectFrom(STANDARD, {
     ignoresCase: true,
     lowerCaseBios: true,
   },
+  ipmi: {
+    // `ipmitool mc info` and `sensor list` of ProLiants, as in the tests of several monitors.
+    manufacturerId: 11,
+    productId: 0x2000,
+    deviceId: 0x13,
+    sensors: {
+      InletTemp: '01-Inlet Ambient',
+      Cpu1Temp: '02-CPU 1',
+      Fan1: 'Fan 1',
+      Fan2: 'Fan 2',
+      PowerConsumption: 'Power Supply 1',
+    },
+  },
   service: {
     vendor: 'HPE',
     product: 'ProLiant DL385 Gen10 Plus v2',
@@ -82,6 +95,23 @@ export const ILO5 = dialectFrom(STANDARD, {
     members: ['MessageArgs', 'MessageId'],
     success: 'message',
   },
+  resources: {
+    // NetworkAdapters are there once the system is up (ironic 39 redfish/firmware.py).
+    refused: [
+      {
+        at: '/Chassis/*/NetworkAdapters',
+        methods: ['GET'],
+        status: 400,
+        messageId: 'iLO.2.14.ResourceNotReadyRetry',
+        message: 'The resource is not ready: try again once the system is up.',
+        while: 'off',
+      },
+    ],
+  },
+  events: {
+    // metal-operator bmc/redfish_hpe.go
+    refused: ['DeliveryRetryPolicy'],
+  },
   properties: {
     leftOut: [
       'ComputerSystem.BootProgress',
@@ -97,6 +127,36 @@ export const ILO5 = dialectFrom(STANDARD, {
       'VirtualMedia.VerifyCertificate',
       'VirtualMedia.Certificates',
       'VirtualMedia.Status',
+      'ComputerSystem.ProcessorSummary.CoreCount',
+      'ComputerSystem.ProcessorSummary.LogicalProcessorCount',
+      'Drive.BlockSizeBytes',
+      'Drive.Manufacturer',
+      // metal-operator#544
+      'AttributeRegistry.RegistryEntries.Attributes.ResetRequired',
     ],
+    changed: {
+      // NICs without driver: sushy finds no MAC address of one that is healthy.
+      'EthernetInterface.Name': '',
+      'EthernetInterface.PermanentMACAddress': null,
+      'EthernetInterface.LinkStatus': null,
+      'EthernetInterface.SpeedMbps': null,
+      'EthernetInterface.FullDuplex': null,
+      'EthernetInterface.InterfaceEnabled': null,
+      'EthernetInterface.Status': { Health: null, State: null },
+      'ComputerSystem.SKU': 'P38411-B21',
+      'Port.Ethernet.LLDPEnabled': false,
+      'Port.Ethernet.LLDPReceive': {
+        ChassisId: '',
+        ChassisIdSubtype: 'NotTransmitted',
+        ManagementAddressIPv4: '',
+        ManagementAddressIPv6: '',
+        ManagementAddressMAC: '',
+        ManagementVlanId: 4095,
+        PortId: '',
+        PortIdSubtype: 'NotTransmitted',
+      },
+      'Drive.Identifiers': [{ DurableName: '0025389A210108DA', DurableNameFormat: 'EUI' }],
+      'UpdateService.HttpPushUri': '/cgi-bin/uploadFile',
+    },
   },
 })

@@ -53,6 +53,8 @@ export const OPENBMC = dialectFrom(STANDARD, {
       'ComputerSystem.Boot.UefiTargetBootSourceOverride',
       'ComputerSystem.SimpleStorage',
       'Storage.Volumes',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
     ],
   },
 })

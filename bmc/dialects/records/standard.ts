@@ -1,6 +1,6 @@
 import type { BmcDialect } from '../dialect.js'
 
-/** The face of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
+/** The dialect of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
 export const STANDARD: BmcDialect = {
   description: "Redfish as DMTF's schemas have it, with the machines' own ids",
   basis: 'ironstage',
@@ -13,6 +13,8 @@ export const STANDARD: BmcDialect = {
     chassis: null,
     ignoresCase: false,
     lowerCaseBios: false,
+    members: 'references',
+    noMembers: 'list',
   },
   service: {
     // Ironic would take a vendor of the root for that of all machines: each names its manufacturer.
@@ -20,6 +22,11 @@ export const STANDARD: BmcDialect = {
     product: 'ironstage',
     oem: null,
     redfishVersion: '1.21.0',
+  },
+  resources: {
+    absent: [],
+    refused: [],
+    further: [],
   },
   media: {
     slots: [
@@ -29,6 +36,9 @@ export const STANDARD: BmcDialect = {
     ],
     systemLink: 'own',
     insertBy: 'both',
+    folder: 'VirtualMedia',
+    protocols: null,
+    driveless: 'unlisted',
     required: [],
     refused: [],
     imageSuffix: null,
@@ -61,6 +71,8 @@ export const STANDARD: BmcDialect = {
     mode: 'writable',
     together: [],
     refusesUnchangedEnabled: false,
+    withoutEnabled: [],
+    config: null,
     enabledDefault: 'kept',
     modeDefault: 'kept',
     duringPost: 'accepted',
@@ -89,6 +101,7 @@ export const STANDARD: BmcDialect = {
     repeat: 204,
     whenOff: 409,
     settling: null,
+    shownAfter: 0,
   },
   bios: {
     settings: 'Settings',
@@ -101,7 +114,17 @@ export const STANDARD: BmcDialect = {
     timeout: 1800,
     limit: 16,
   },
+  events: {
+    refused: [],
+    required: [],
+    emptyContext: 'accepted',
+  },
+  tasks: {
+    first: 'Running',
+    retention: null,
+  },
   errors: {
+    pages: [],
     base: 'Base.1.22',
     ids: {},
     code: null,
@@ -115,5 +138,24 @@ export const STANDARD: BmcDialect = {
     changed: {},
     renamed: {},
     macs: 'lower',
+  },
+  ipmi: {
+    manufacturerId: null,
+    productId: 1,
+    deviceId: 0x20,
+    deviceRevision: 1,
+    fru: {
+      chassisPart: null,
+      boardProduct: null,
+      boardPart: null,
+      boardSerial: 'machine',
+      productPart: null,
+    },
+    sensors: {},
+    persistentBoot: 'kept',
+    flagClearing: 'settable',
+    cipherSuites: [3, 17],
+    shownAfter: 0,
+    users: 10,
   },
 }

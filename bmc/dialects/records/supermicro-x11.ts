@@ -9,6 +9,10 @@ export const SUPERMICRO_X11 = dialectFrom(SUPERMICRO_X12, {
   service: {
     redfishVersion: '1.8.0',
   },
+  ipmi: {
+    // `ipmitool mc info` of an X11DPi-N.
+    productId: 0x0962,
+  },
   errors: {
     base: 'Base.1.4',
   },

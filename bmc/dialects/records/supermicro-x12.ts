@@ -6,6 +6,9 @@ export const SUPERMICRO_X12 = dialectFrom(SUPERMICRO_X13, {
   description: 'Supermicro X12 and H12',
   basis: 'reports',
   model: 'X12STW-TF',
+  resources: {
+    further: [],
+  },
   media: {
     slots: [{ id: 'CD1', name: 'Virtual Removable Media', drive: 'cdrom', types: ['CD', 'DVD'], below: ['Managers'] }],
     refused: ['Inserted', 'WriteProtected'],

@@ -20,6 +20,16 @@ export const SUPERMICRO_X13 = dialectFrom(STANDARD, {
     oem: 'Supermicro',
     redfishVersion: '1.11.0',
   },
+  resources: {
+    further: [
+      {
+        folder: 'Chassis',
+        id: 'UBB_1',
+        place: 'last',
+        properties: { Name: 'GPU Baseboard', ChassisType: 'Zone', Manufacturer: 'NVIDIA', Model: 'HGX_H100' },
+      },
+    ],
+  },
   media: {
     slots: [
       {
@@ -78,6 +88,16 @@ export const SUPERMICRO_X13 = dialectFrom(STANDARD, {
     applyTime: 'refused',
     pending: 'omitted',
   },
+  ipmi: {
+    // `ipmitool mc info` and `sdr` of Supermicros, as in the tests of several monitors.
+    manufacturerId: 10876,
+    sensors: {
+      InletTemp: 'System Temp',
+      Cpu1Temp: 'CPU Temp',
+      Fan1: 'FAN1',
+      Fan2: 'FAN2',
+    },
+  },
   sessions: {
     timeout: 300,
   },
@@ -85,6 +105,25 @@ export const SUPERMICRO_X13 = dialectFrom(STANDARD, {
     base: 'Base.v1_10_3',
   },
   properties: {
-    leftOut: ['ComputerSystem.Boot.HttpBootUri', 'ComputerSystem.Boot.UefiTargetBootSourceOverride', 'Storage.Volumes'],
+    leftOut: [
+      'ComputerSystem.Boot.HttpBootUri',
+      'ComputerSystem.Boot.UefiTargetBootSourceOverride',
+      'ComputerSystem.ProcessorSummary.CoreCount',
+      'ComputerSystem.ProcessorSummary.LogicalProcessorCount',
+      'Storage.Volumes',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
+      'Drive.MediaType',
+      'Drive.Protocol',
+      'Drive.Identifiers',
+      'Drive.BlockSizeBytes',
+    ],
+    changed: {
+      'ComputerSystem.SKU': '0x1D1415D9',
+      'ComputerSystem.AssetTag': null,
+      'EthernetInterface.PermanentMACAddress': null,
+      'EthernetInterface.InterfaceEnabled': null,
+      'UpdateService.MultipartHttpPushUri': '/redfish/v1/UpdateService/upload',
+    },
   },
 })

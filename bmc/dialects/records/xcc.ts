@@ -19,6 +19,9 @@ export const XCC = dialectFrom(STANDARD, {
     oem: null,
     redfishVersion: '1.15.0',
   },
+  resources: {
+    further: [{ folder: 'Chassis', id: '3', place: 'last', properties: { ChassisType: 'Module' } }],
+  },
   media: {
     // The other ones refuse images (ansible's redfish_command skips RDOC and Remote).
     slots: [
@@ -60,6 +63,9 @@ export const XCC = dialectFrom(STANDARD, {
     pending: 'all',
     registry: 'BiosAttributeRegistry.1.0.0',
   },
+  ipmi: {
+    manufacturerId: 19046,
+  },
   sessions: {
     timeout: 300,
   },
@@ -67,7 +73,24 @@ export const XCC = dialectFrom(STANDARD, {
     base: 'Base.1.12',
   },
   properties: {
-    leftOut: ['ComputerSystem.BootProgress', 'ComputerSystem.Boot.HttpBootUri', 'ComputerSystem.SimpleStorage'],
+    leftOut: [
+      'ComputerSystem.BootProgress',
+      'ComputerSystem.Boot.HttpBootUri',
+      'ComputerSystem.SimpleStorage',
+      'ComputerSystem.ProcessorSummary.CoreCount',
+      'Drive.IndicatorLED',
+      'Port.Ethernet.LLDPEnabled',
+      'Port.Ethernet.LLDPReceive',
+      // Clients of newer services look for them only here.
+      'Storage.Controllers',
+    ],
+    changed: {
+      'ComputerSystem.SKU': '7Z23CTO1WW',
+      'Drive.BlockSizeBytes': null,
+      'Drive.Identifiers': [{ DurableName: null, DurableNameFormat: 'UUID' }],
+      'UpdateService.HttpPushUri': '/fwupdate',
+      'UpdateService.MultipartHttpPushUri': '/mfwupdate',
+    },
     macs: 'upper',
   },
 })

@@ -1,4 +1,5 @@
-import { CIPHER_SUITES } from '../protocol/cipher-suites.js'
+import { dialectOf } from '../../dialects/index.js'
+import { suitesOf } from '../protocol/cipher-suites.js'
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
 import { guidOf, manufacturerNumber } from './identity-commands.js'
@@ -18,18 +19,18 @@ function deviceId({ bmc: { machine } }: IpmiCall): number[] {
   const { spec, firmware } = machine
   const version = firmware.report().firmware.find(({ component }) => component === 'bmc')?.version ?? '0.0'
   const [major = 0, minor = 0] = version.split('.').map(Number)
+  const { deviceId: device, deviceRevision, manufacturerId, productId } = dialectOf(spec).ipmi
   const binaryCoded = ((Math.floor(minor / 10) % 10) << 4) | (minor % 10)
   return [
-    0x20,
-    0x01,
+    device,
+    deviceRevision,
     major & 0x7f,
     binaryCoded,
     0x02,
     // Chassis device, FRU inventory, SEL, SDR repository, sensors.
     0x8f,
-    ...littleEndian(manufacturerNumber(spec.manufacturer), 3),
-    0x01,
-    0x00,
+    ...littleEndian(manufacturerId ?? manufacturerNumber(spec.manufacturer), 3),
+    ...littleEndian(productId, 2),
     0,
     0,
     0,
@@ -47,11 +48,12 @@ function authenticationCapabilities({ data }: IpmiCall): number[] {
   return [LAN_CHANNEL, asksFor20 ? 0x80 : 0, 0x04, asksFor20 ? 0x02 : 0, 0, 0, 0, 0]
 }
 
-function cipherSuites({ data }: IpmiCall): number[] {
+function cipherSuites({ bmc: { machine }, data }: IpmiCall): number[] {
   checkChannel(data[0]!)
+  const suites = suitesOf(dialectOf(machine.spec).ipmi.cipherSuites)
   const bySuite = (data[2]! & 0x80) !== 0
   const records = bySuite
-    ? CIPHER_SUITES.flatMap(({ id, authentication, integrity, confidentiality }) => [
+    ? suites.flatMap(({ id, authentication, integrity, confidentiality }) => [
         0xc0,
         id,
         authentication,
@@ -60,9 +62,9 @@ function cipherSuites({ data }: IpmiCall): number[] {
       ])
     : [
         ...new Set([
-          ...CIPHER_SUITES.map(({ authentication }) => authentication),
-          ...CIPHER_SUITES.map(({ integrity }) => 0x40 | integrity),
-          ...CIPHER_SUITES.map(({ confidentiality }) => 0x80 | confidentiality),
+          ...suites.map(({ authentication }) => authentication),
+          ...suites.map(({ integrity }) => 0x40 | integrity),
+          ...suites.map(({ confidentiality }) => 0x80 | confidentiality),
         ]),
       ]
   const from = 16 * (data[2]! & 0x3f)

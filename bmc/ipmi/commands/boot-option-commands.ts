@@ -1,3 +1,4 @@
+import { dialectOf } from '../../dialects/index.js'
 import type { BootTarget, Machine } from '../../../machine/index.js'
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { NET_FN, type CommandBmc, type IpmiCall, type IpmiCommand } from './command.js'
@@ -69,7 +70,11 @@ async function setFlags(bmc: CommandBmc, flags: readonly number[]): Promise<void
   const target = bootTargetOf(selectorIn(flags), machine)
   if (target === undefined) throw new IpmiCommandError(COMPLETION.invalidField)
   const isValid = (flags[0]! & VALID) !== 0
-  const enabled = !isValid ? 'Disabled' : (flags[0]! & PERSISTENT) !== 0 ? 'Continuous' : 'Once'
+  const isPersistent = (flags[0]! & PERSISTENT) !== 0
+  const { persistentBoot } = dialectOf(machine.spec).ipmi
+  // The BMC answers as if it had taken them.
+  if (isValid && isPersistent && persistentBoot === 'ignored') return
+  const enabled = !isValid ? 'Disabled' : isPersistent && persistentBoot === 'kept' ? 'Continuous' : 'Once'
   // Firmware that boots by UEFI only has no other mode: flags without the bit do not change it.
   if (isValid && (flags[0]! & EFI) !== 0 && firmware.bootMode === 'bios') await firmware.setBootMode('uefi')
   await firmware.ipmi.set({ bootFlags: [...flags] })
@@ -105,6 +110,7 @@ function get({ bmc: { machine, memory }, data }: IpmiCall): number[] {
 
 async function set({ bmc, data }: IpmiCall): Promise<void> {
   const { machine, memory } = bmc
+  const { flagClearing } = dialectOf(machine.spec).ipmi
   const values = [...data.subarray(1)]
   const needs = (length: number): void => {
     if (values.length < length) throw new IpmiCommandError(COMPLETION.wrongLength)
@@ -116,6 +122,8 @@ async function set({ bmc, data }: IpmiCall): Promise<void> {
       return
     case PARAMETER.clearing:
       needs(1)
+      if (flagClearing === 'refused') throw new IpmiCommandError(COMPLETION.parameterNotSupported)
+      if (flagClearing === 'ignored') return
       await machine.firmware.ipmi.set({ bootFlagClearing: values[0]! & 0x1f })
       if ((values[0]! & NO_TIMEOUT) !== 0) memory.bootFlags.stop()
       return

@@ -1,14 +1,17 @@
-import { commandPower } from '../../../machine/index.js'
+import { dialectOf } from '../../dialects/index.js'
+import { commandPower, delayedPower } from '../../../machine/index.js'
+import { seconds } from '../../../base/runtime/index.js'
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { expectControl } from './boot-option-commands.js'
 import { NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
 
 const RESTORE_POLICIES = ['always off', 'previous', 'always on'] as const
 
-function readChassisStatus({ bmc: { machine, memory } }: IpmiCall): number[] {
+function readChassisStatus({ bmc: { machine, memory, clock } }: IpmiCall): number[] {
   const { firmware } = machine
   const policy = RESTORE_POLICIES.indexOf(firmware.ipmi.get().powerRestorePolicy ?? 'always off')
-  const isOn = machine.power() === 'on'
+  const delay = seconds(dialectOf(machine.spec).ipmi.shownAfter)
+  const isOn = delayedPower(machine, clock.now(), delay) === 'on'
   const isIdentified = firmware.indicator('chassis', 'LED') !== 'off'
   const identify = !isIdentified ? 0 : memory.identifiesForAWhile ? 1 : 2
   return [(policy << 5) | Number(isOn), memory.poweredByCommand ? 0x10 : 0, 0x40 | (identify << 4)]

@@ -1,3 +1,4 @@
+import { dialectOf } from '../../dialects/index.js'
 import type { MachineSpec } from '../../../machine/index.js'
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
@@ -35,10 +36,13 @@ const ENGLISH = 0
 const UNSPECIFIED = [0, 0, 0]
 
 /** FRU information of a machine, by the Platform Management FRU Information Storage Definition 1.0. */
-function fruOf({ manufacturer, product, serial }: MachineSpec): Buffer {
-  const chassis = area([RACK_MOUNT], ['', serial])
-  const board = area([ENGLISH, ...UNSPECIFIED], [manufacturer, product, serial, '', ''])
-  const unit = area([ENGLISH], [manufacturer, product, '', '', serial, '', ''])
+function fruOf(spec: MachineSpec): Buffer {
+  const { manufacturer, product, serial } = spec
+  const { chassisPart, boardProduct, boardPart, boardSerial, productPart } = dialectOf(spec).ipmi.fru
+  const own = boardSerial === 'own' ? `MB-${serial}` : serial
+  const chassis = area([RACK_MOUNT], [chassisPart ?? '', serial])
+  const board = area([ENGLISH, ...UNSPECIFIED], [manufacturer, boardProduct ?? product, own, boardPart ?? '', ''])
+  const unit = area([ENGLISH], [manufacturer, product, productPart ?? '', '', serial, '', ''])
   const at = [ROUND, ROUND + chassis.length, ROUND + chassis.length + board.length].map((each) => each / ROUND)
   const header = withChecksum(Buffer.from([1, 0, ...at, 0, 0, 0]))
   return Buffer.concat([header, chassis, board, unit])

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { CIPHER_SUITES } from '../protocol/cipher-suites.js'
+import { dialectOf } from '../../dialects/index.js'
 import { PRIVILEGE } from '../protocol/privilege.js'
 import { fixedText, NET_FN, type CommandBmc, type IpmiCommand } from './command.js'
 import { parameterReader, type Parameters } from './parameters.js'
@@ -11,6 +11,9 @@ function bmcMacOf({ machine: { spec } }: CommandBmc): number[] {
   const [first = 0, ...rest] = (spec.nics[0]?.mac ?? '52:54:00:00:00:00').split(':').map((each) => parseInt(each, 16))
   return [(first | 0x02) ^ 0x08, ...rest]
 }
+
+/** Numbers of the cipher suites that a BMC offers. */
+const suitesIn = ({ machine }: CommandBmc): readonly number[] => dialectOf(machine.spec).ipmi.cipherSuites
 
 /** The parameters of the LAN configuration that there are; IPMI 2.0, table 23-4. */
 const PARAMETERS: Parameters = {
@@ -33,14 +36,14 @@ const PARAMETERS: Parameters = {
   // No VLAN.
   20: () => [0, 0],
   21: () => [0],
-  22: () => [CIPHER_SUITES.length],
-  23: () => [0, ...CIPHER_SUITES.map(({ id }) => id), ...Array.from({ length: 16 - CIPHER_SUITES.length }, () => 0)],
-  24: () => [0, ...privileges()],
+  22: (bmc) => [suitesIn(bmc).length],
+  23: (bmc) => [0, ...suitesIn(bmc), ...Array.from({ length: 16 - suitesIn(bmc).length }, () => 0)],
+  24: (bmc) => [0, ...privileges(suitesIn(bmc).length)],
 }
 
-/** The highest level of each suite, two in a byte. */
-function privileges(): number[] {
-  const levels = Array.from({ length: 16 }, (_, index) => (index < CIPHER_SUITES.length ? PRIVILEGE.administrator : 0))
+/** The highest level of each of so many suites, two in a byte. */
+function privileges(suites: number): number[] {
+  const levels = Array.from({ length: 16 }, (_, index) => (index < suites ? PRIVILEGE.administrator : 0))
   return Array.from({ length: 8 }, (_, index) => levels[2 * index]! | (levels[2 * index + 1]! << 4))
 }
 

@@ -1,3 +1,4 @@
+import { dialectOf } from '../../dialects/index.js'
 import { sensorsOf, type MachineSpec, type SensorReading } from '../../../machine/index.js'
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { littleEndian, NET_FN, type IpmiCall, type IpmiCommand } from './command.js'
@@ -27,8 +28,8 @@ function makeSdrRecord(id: number, type: number, body: readonly number[]): Buffe
 }
 
 /** A full sensor record; IPMI 2.0, table 43-1. */
-function fullRecord(id: number, number: number, instance: number, sensor: SensorReading): Buffer {
-  const { kind, name, lower, upper, context } = sensor
+function fullRecord(id: number, instance: number, name: string, sensor: SensorReading): Buffer {
+  const { kind, lower, upper, context } = sensor
   const { type, unit, step, isSigned } = SENSOR_FORMS[kind]
   const thresholds = thresholdsOf(sensor)
   const limit = (value: number | null): number => (value === null ? 0 : rawOf(kind, value))
@@ -36,7 +37,8 @@ function fullRecord(id: number, number: number, instance: number, sensor: Sensor
   return makeSdrRecord(id, FULL_SENSOR_RECORD, [
     BMC,
     0,
-    number,
+    // The sensors have the numbers of their records.
+    id,
     ENTITIES[context],
     instance,
     // Scanning is on; thresholds can be read; events come from no threshold.
@@ -112,9 +114,10 @@ function controllerRecord(id: number): Buffer {
 function recordsOf(spec: MachineSpec): Buffer[] {
   // The limits of a fan show while the machine is on.
   const sensors = sensorsOf(spec, 'on')
+  const names: Readonly<Record<string, string | undefined>> = dialectOf(spec).ipmi.sensors
   const full = sensors.map((sensor, index) => {
     const before = sensors.slice(0, index + 1).filter(({ context }) => context === sensor.context)
-    return fullRecord(index + 1, index + 1, before.length, sensor)
+    return fullRecord(index + 1, before.length, names[sensor.id] ?? sensor.name, sensor)
   })
   const events = Object.values(EVENT_SENSORS).map((each, index) => eventRecord(full.length + 1 + index, each))
   return [...full, ...events, controllerRecord(full.length + events.length + 1)]

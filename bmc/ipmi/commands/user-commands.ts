@@ -1,3 +1,4 @@
+import { dialectOf } from '../../dialects/index.js'
 import { isSameSecret } from '../../../base/runtime/index.js'
 import { COMPLETION, IpmiCommandError } from '../protocol/completion.js'
 import { MAX_IPMI_NAME_LENGTH, MAX_IPMI_PASSWORD_LENGTH } from '../ipmi-accounts.js'
@@ -7,7 +8,6 @@ import { fixedText, NET_FN, type IpmiCall, type IpmiCommand } from './command.js
 
 /** User 1 has no name, by the specification, and is disabled here; user 2 is the BMC's account. */
 const ACCOUNT = 2
-const MAX_IPMI_USERS = 10
 const NO_ACCESS = 0x0f
 
 /** Completion codes of Set User Password. */
@@ -15,22 +15,26 @@ const WRONG_PASSWORD = 0x80
 const WRONG_PASSWORD_SIZE = 0x81
 
 /** @throws CommandFailed for a user that there cannot be */
-function userIn(byte: number): number {
+function userIn({ bmc: { machine } }: IpmiCall, byte: number): number {
   const user = byte & 0x3f
-  if (user === 0 || user > MAX_IPMI_USERS) throw new IpmiCommandError(COMPLETION.invalidField)
+  if (user === 0 || user > dialectOf(machine.spec).ipmi.users) throw new IpmiCommandError(COMPLETION.invalidField)
   return user
 }
 
-function access({ bmc: { machine, accounts }, data }: IpmiCall): number[] {
+function access(call: IpmiCall): number[] {
+  const { bmc, data } = call
+  const { machine, accounts } = bmc
   checkChannel(data[0]!)
-  const isAccount = userIn(data[1]!) === ACCOUNT && accounts.of(machine) !== undefined
+  const isAccount = userIn(call, data[1]!) === ACCOUNT && accounts.of(machine) !== undefined
   const [status, limit] = isAccount ? [0x40, 0x30 | PRIVILEGE.administrator] : [0x80, NO_ACCESS]
   // One user is enabled, and one has a name that cannot be changed: none.
-  return [MAX_IPMI_USERS, status | (accounts.of(machine) ? 1 : 0), 1, limit]
+  return [dialectOf(machine.spec).ipmi.users, status | (accounts.of(machine) ? 1 : 0), 1, limit]
 }
 
-function name({ bmc: { machine, accounts }, data }: IpmiCall): number[] {
-  const own = userIn(data[0]!) === ACCOUNT ? accounts.of(machine)?.username : undefined
+function name(call: IpmiCall): number[] {
+  const { bmc, data } = call
+  const { machine, accounts } = bmc
+  const own = userIn(call, data[0]!) === ACCOUNT ? accounts.of(machine)?.username : undefined
   return fixedText(own ?? '', MAX_IPMI_NAME_LENGTH)
 }
 
@@ -48,7 +52,7 @@ function account({ bmc: { machine, accounts } }: IpmiCall, user: number): { user
 
 async function setName(call: IpmiCall): Promise<void> {
   const { bmc, data } = call
-  const own = account(call, userIn(data[0]!))
+  const own = account(call, userIn(call, data[0]!))
   const username = textIn(data.subarray(1))
   if (username === '') throw new IpmiCommandError(COMPLETION.invalidField)
   await bmc.accounts.set(bmc.machine, { ...own, username })
@@ -56,7 +60,7 @@ async function setName(call: IpmiCall): Promise<void> {
 
 async function setPassword(call: IpmiCall): Promise<void> {
   const { bmc, data } = call
-  const own = account(call, userIn(data[0]!))
+  const own = account(call, userIn(call, data[0]!))
   const size = (data[0]! & 0x80) !== 0 ? MAX_IPMI_PASSWORD_LENGTH : 16
   const password = data.subarray(2)
   switch (data[1]! & 3) {

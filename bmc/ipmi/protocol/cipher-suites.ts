@@ -14,11 +14,15 @@ export interface CipherSuite {
   readonly codeLength: number
 }
 
-/** The suites that are offered, the better one last. */
+/** The suites that BMCs can offer, the better one last. */
 export const CIPHER_SUITES: readonly CipherSuite[] = [
   { id: 3, authentication: 1, integrity: 1, confidentiality: 1, hash: 'sha1', codeLength: 12 },
   { id: 17, authentication: 3, integrity: 4, confidentiality: 1, hash: 'sha256', codeLength: 16 },
 ]
+
+/** Suites by their numbers, the better one last. */
+export const suitesOf = (ids: readonly number[]): readonly CipherSuite[] =>
+  CIPHER_SUITES.filter(({ id }) => ids.includes(id))
 
 export const computeHmac = ({ hash }: CipherSuite, key: Buffer, ...parts: readonly Buffer[]): Buffer => {
   const made = createHmac(hash, key)

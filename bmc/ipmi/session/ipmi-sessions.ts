@@ -24,6 +24,8 @@ export interface SessionParts {
   guid: Buffer
   /** Password of a user as a key of 20 bytes; undefined for an unknown user. */
   keyOf: (username: string) => Buffer | undefined
+  /** Cipher suites that the BMC offers, the better one last. */
+  suites: readonly CipherSuite[]
   /** Called when a session is over. */
   closed: (session: Session) => void
 }
@@ -90,7 +92,7 @@ export class Sessions {
     if ('status' in request) return rakpRefusal(tag, request.status, remote)
     if (remote === 0) return rakpRefusal(tag, RAKP_STATUS.invalidSession, remote)
     if (request.privilege > PRIVILEGE.administrator) return rakpRefusal(tag, RAKP_STATUS.invalidRole, remote)
-    const suite = suiteFor(request.algorithms)
+    const suite = suiteFor(request.algorithms, this.#parts.suites)
     if (!suite) return rakpRefusal(tag, RAKP_STATUS.noMatchingSuite, remote)
     if (this.#open.size >= MAX_IPMI_SESSIONS) return rakpRefusal(tag, RAKP_STATUS.insufficientResources, remote)
     // Handshakes that never go on must not keep others out: the oldest makes room.

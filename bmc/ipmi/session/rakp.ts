@@ -1,5 +1,5 @@
 import type { CipherSuite } from '../protocol/cipher-suites.js'
-import { CIPHER_SUITES, computeHmac } from '../protocol/cipher-suites.js'
+import { computeHmac } from '../protocol/cipher-suites.js'
 
 /** Status codes of the messages that open a session; IPMI 2.0, table 13-15. */
 export const RAKP_STATUS = {
@@ -50,10 +50,12 @@ export function readOpenRequest(
  * The best suite with these algorithms. If there is no such suite, the refusal names no single algorithm: callers that then
  * try another suite, as Ironic does, look for 'no matching cipher suite'.
  */
-export function suiteFor([authentication, integrity, confidentiality]: OpenRequest['algorithms']):
-  CipherSuite | undefined {
+export function suiteFor(
+  [authentication, integrity, confidentiality]: OpenRequest['algorithms'],
+  suites: readonly CipherSuite[],
+): CipherSuite | undefined {
   const fits = (wanted: number | undefined, own: number): boolean => wanted === undefined || wanted === own
-  return CIPHER_SUITES.findLast(
+  return suites.findLast(
     (suite) =>
       fits(authentication, suite.authentication) &&
       fits(integrity, suite.integrity) &&

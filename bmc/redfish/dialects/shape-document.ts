@@ -37,6 +37,10 @@ function withProperty(document: RedfishDocument, [name, ...below]: readonly stri
   if (name === undefined) return document
   if (below.length === 0) return { ...document, [name]: value }
   const inner = document[name]
+  if (Array.isArray(inner)) {
+    const items: unknown[] = inner
+    return { ...document, [name]: items.map((item) => (isObject(item) ? withProperty(item, below, value) : item)) }
+  }
   return { ...document, [name]: withProperty(isObject(inner) ? inner : {}, below, value) }
 }
 

@@ -1,13 +1,13 @@
 import { messageRefusal, Refusal } from '../protocol/redfish-refusal.js'
 import type { BaseMessage } from '../protocol/redfish-messages.js'
-import type { BmcFace } from './face.js'
+import type { SpokenDialect } from './spoken-dialect.js'
 
 /** Situations of a machine in which a BMC refuses what it else does, with messages of its own. */
 type RefusalSituation = 'duringPost' | 'settling' | 'repeat' | 'slotFull'
 
 /** A refusal with the BMC's message for a situation, or else one of the registry Base. */
 export function situationRefusal(
-  { dialect }: BmcFace,
+  { dialect }: SpokenDialect,
   situation: RefusalSituation,
   status: number,
   key: BaseMessage,

@@ -11,7 +11,7 @@ import {
   type Random,
 } from '../../../base/runtime/index.js'
 import type { Transport } from '../../../base/wire/index.js'
-import { faceOf } from '../dialects/face.js'
+import { spokenDialectOf } from '../dialects/spoken-dialect.js'
 import { odataTypeOf, redfishPath, type RedfishDocument, type Reference } from '../protocol/redfish-document.js'
 import { eventMessage } from './event-messages.js'
 import type { ServedMachines } from '../served-machines.js'
@@ -63,7 +63,7 @@ function typeOfEntry({ kind }: LogEntry): EventType {
 
 /** The system of a machine, by the id that its BMC has for it. */
 const originOf = (machine: Machine, machines: ServedMachines): Reference => ({
-  '@odata.id': faceOf(machines, machine).path(redfishPath('Systems', machine.spec.id)),
+  '@odata.id': spokenDialectOf(machines, machine).path(redfishPath('Systems', machine.spec.id)),
 })
 
 /** Sends what BMCs log to those who have subscribed, by POST or on the stream. */

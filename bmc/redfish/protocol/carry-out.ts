@@ -4,7 +4,7 @@ import type { RedfishDocument } from './redfish-document.js'
 import { applyQuery, refuseQuery } from './query.js'
 import { messageRefusal } from './redfish-refusal.js'
 import type { RedfishCall, MachineCall, ResourceMethod, RedfishOutcome, RedfishResource } from './resource.js'
-import { faceOf } from '../dialects/face.js'
+import { spokenDialectOf } from '../dialects/spoken-dialect.js'
 import { routeRedfishPath } from '../route-path.js'
 import type { WireResponse } from '../../../base/wire/index.js'
 
@@ -20,27 +20,27 @@ export async function carryOut(
   const change = resource[method] as (call: RedfishCall) => RedfishOutcome | void | Promise<RedfishOutcome | void>
   const isLeftOut = isDropped || (call.isLie && !(method === 'post' && resource.liesItself))
   const { status, document, headers } = (isLeftOut ? undefined : await change(call)) ?? {}
-  const { face } = call
+  const { spoken } = call
   const shown = shownHeaders(call, headers)
-  const { etags, errors } = face.dialect
-  if (document) return jsonAnswer(status ?? 200, withEtag(face.document(document), etags), shown)
+  const { etags, errors } = spoken.dialect
+  if (document) return jsonAnswer(status ?? 200, withEtag(spoken.document(document), etags), shown)
   if (status !== undefined) return { status, headers: { ...ANSWER_HEADERS, ...shown } }
-  if (errors.success === 'message') return jsonAnswer(200, face.success, shown)
+  if (errors.success === 'message') return jsonAnswer(200, spoken.success, shown)
   if (isDropped || errors.success === 'nothing' || method === 'post' || method === 'delete' || !resource.get)
     return { status: 204, headers: { ...ANSWER_HEADERS, ...shown } }
   const changed = await getDocument(resource, call)
   return changed ? resourceAnswer(answerForm(call), changed) : { status: 204, headers: ANSWER_HEADERS }
 }
 
-const answerForm = ({ allow, face }: RedfishCall) => ({ allow, etags: face.dialect.etags })
+const answerForm = ({ allow, spoken }: RedfishCall) => ({ allow, etags: spoken.dialect.etags })
 
 /** Headers of an outcome, whose paths are those of the BMC. */
 function shownHeaders(
-  { face }: RedfishCall,
+  { spoken }: RedfishCall,
   headers: RedfishOutcome['headers'] = {},
 ): Readonly<Record<string, string>> {
   const { location } = headers
-  return { ...headers, ...defined({ location: location === undefined ? undefined : face.path(location) }) }
+  return { ...headers, ...defined({ location: location === undefined ? undefined : spoken.path(location) }) }
 }
 
 /**
@@ -54,8 +54,8 @@ async function checkPreconditions(
   method: ResourceMethod,
   call: RedfishCall | MachineCall,
 ): Promise<boolean> {
-  const { request, service, face } = call
-  const { etags } = face.dialect
+  const { request, service, spoken } = call
+  const { etags } = spoken.dialect
   const { 'if-match': expected } = request.headers
   if (method === 'post') {
     if (expected !== undefined && etags.onActions === 'refused' && resource.path.includes('/Actions/'))
@@ -86,7 +86,9 @@ async function readResource(
   const { query, request } = call
   const find = (other: string) => fetched(call, other)
   const wanted = query.size === 0 ? document : await applyQuery(document, query, find)
-  const answer = resourceAnswer(answerForm(call), wanted, wanted === document ? undefined : etagOf(document))
+  const form = answerForm(call)
+  const shown = call.spoken.answer(wanted)
+  const answer = resourceAnswer(form, shown, shown === document ? undefined : etagOf(document))
   const status = (resource.statusOf as ((call: RedfishCall) => number) | undefined)?.(call) ?? 200
   if (status !== 200) return { ...answer, status }
   const { 'if-none-match': known } = request.headers
@@ -101,9 +103,9 @@ async function fetched(call: RedfishCall, path: string): Promise<RedfishDocument
   const found = routeRedfishPath(service, path.replace(/^\/redfish\/v1/, ''))
   if (!found?.resource.get || !caller) return undefined
   const { resource, params, machine } = found
-  const face = faceOf(service.machines, machine)
-  const asked = { ...call, params, face, query: new URLSearchParams() }
-  const { etags } = face.dialect
+  const spoken = spokenDialectOf(service.machines, machine)
+  const asked = { ...call, params, spoken, query: new URLSearchParams() }
+  const { etags } = spoken.dialect
   if (resource.kind === 'service') return withEtag((await getDocument(resource, asked)) ?? {}, etags)
   if (!machine || !service.sees(machine, caller)) return undefined
   const document = await getDocument(resource, { ...asked, machine })
@@ -118,7 +120,7 @@ async function getDocument(
   const read = resource.get as
     ((call: RedfishCall) => RedfishDocument | undefined | Promise<RedfishDocument | undefined>) | undefined
   const document = await read?.(call)
-  return document && call.face.document(document)
+  return document && call.spoken.document(document)
 }
 
 const etagsIn = (header: string): string[] => header.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))
@@ -126,6 +128,6 @@ const etagsIn = (header: string): string[] => header.split(/\s*,\s*/).map((each)
 async function checkMatch(resource: RedfishResource, call: RedfishCall | MachineCall, expected: string): Promise<void> {
   const document = await getDocument(resource, call)
   if (!document) return
-  if (!matchesEtag(expected, etagOf(document), call.face.dialect.etags))
+  if (!matchesEtag(expected, etagOf(document), call.spoken.dialect.etags))
     throw messageRefusal(412, 'PreconditionFailed', [], { resolution: 'Read the resource again.' })
 }

@@ -67,6 +67,8 @@ function writtenEtag(tag: string, { form }: BmcDialect['etags']): string | undef
       return `W/"${tag}"`
     case 'quoted':
       return `"W/'${tag}'"`
+    case 'bare':
+      return tag
     case 'none':
       return undefined
   }

@@ -1,7 +1,7 @@
 import type { Machine } from '../../../machine/index.js'
 import type { WireRequest, WireResponse } from '../../../base/wire/index.js'
 import type { RedfishCredentials } from '../access/redfish-credentials.js'
-import type { BmcFace } from '../dialects/face.js'
+import type { SpokenDialect } from '../dialects/spoken-dialect.js'
 import type { ServiceParts } from '../service-parts.js'
 import type { RedfishDocument } from './redfish-document.js'
 
@@ -18,7 +18,7 @@ export interface RedfishCall {
   /** The caller; undefined where no credentials were needed. */
   readonly caller: RedfishCredentials | undefined
   /** The BMC that answers. */
-  readonly face: BmcFace
+  readonly spoken: SpokenDialect
   /** Methods that the resource has, for the header `Allow`. */
   readonly allow: string
   /** True if a fault has the BMC confirm the change and leave it out. */
@@ -34,7 +34,7 @@ export interface MachineCall extends RedfishCall {
 }
 
 /** The parts of a call by which a BMC has a method or not. */
-export type OfferedCall = Pick<RedfishCall, 'params' | 'face'>
+export type OfferedCall = Pick<RedfishCall, 'params' | 'spoken'>
 
 /** Answer to a call that changes something. Without one: 204, or 200 with the resource after a PATCH or PUT. */
 export interface RedfishOutcome {

@@ -1,4 +1,6 @@
-import type { Machine, NicSpec } from '../../../machine/index.js'
+import { isIP } from 'node:net'
+import { defined } from '../../../base/runtime/index.js'
+import { announcedNeighbour, type Machine, type NicSpec } from '../../../machine/index.js'
 import {
   makeCollection,
   resourceHead,
@@ -48,6 +50,29 @@ function functionOf(call: MachineCall): RedfishDocument | undefined {
   }
 }
 
+/** The switch port that a NIC hears of by LLDP (Port 1.9, Ethernet), as Ironic's Redfish inspection reads it. */
+function lldpOf(nic: NicSpec, index: number): RedfishDocument {
+  const neighbour = nic.carrier ? announcedNeighbour(nic, index) : null
+  if (!neighbour) return { LLDPEnabled: true }
+  const { chassis, port, name, system, managementAddresses, untaggedVlan } = neighbour
+  return {
+    LLDPEnabled: true,
+    LLDPReceive: defined({
+      ChassisId: chassis,
+      ChassisIdSubtype: 'MacAddr',
+      PortId: port,
+      PortIdSubtype: MAC_PORT.test(port) ? 'MacAddr' : system.portSubtype(port) === 5 ? 'IfName' : 'LocalAssign',
+      SystemName: name,
+      SystemDescription: system.description ?? undefined,
+      ManagementAddressIPv4: managementAddresses.find((address) => isIP(address) === 4),
+      ManagementAddressIPv6: managementAddresses.find((address) => isIP(address) === 6),
+      ManagementVlanId: untaggedVlan ?? undefined,
+    }),
+  }
+}
+
+const MAC_PORT = /^[\da-f]{2}(:[\da-f]{2}){5}$/i
+
 function portOf(call: MachineCall): RedfishDocument | undefined {
   const nic = nicOf(call)
   if (!nic || call.params['port'] !== '1') return undefined
@@ -56,7 +81,7 @@ function portOf(call: MachineCall): RedfishDocument | undefined {
     PortId: '1',
     LinkStatus: nic.carrier ? 'LinkUp' : 'LinkDown',
     CurrentSpeedGbps: nic.carrier ? 10 : 0,
-    Ethernet: { AssociatedMACAddresses: [nic.mac] },
+    Ethernet: { AssociatedMACAddresses: [nic.mac], ...lldpOf(nic, call.machine.spec.nics.indexOf(nic)) },
     Status: enabledStatus(),
   }
 }

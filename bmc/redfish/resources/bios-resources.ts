@@ -27,8 +27,8 @@ const APPLY_TIMES = ['OnReset']
 const values = (attributes: readonly FirmwareAttribute[]): Record<string, FirmwareValue> =>
   Object.fromEntries(attributes.map(({ name, value }) => [name, value]))
 
-function biosOf({ machine: { spec, firmware }, face }: MachineCall): RedfishDocument {
-  const { bios } = face.dialect
+function biosOf({ machine: { spec, firmware }, spoken }: MachineCall): RedfishDocument {
+  const { bios } = spoken.dialect
   const path = ['Systems', spec.id, 'Bios']
   return {
     ...resourceHead('Bios', path, 'BIOS settings'),
@@ -48,9 +48,9 @@ function biosOf({ machine: { spec, firmware }, face }: MachineCall): RedfishDocu
 }
 
 /** The settings for the next boot: what waits for it, or else what holds now. */
-function settingsOf({ machine, face }: MachineCall): RedfishDocument {
+function settingsOf({ machine, spoken }: MachineCall): RedfishDocument {
   const { spec } = machine
-  const { bios } = face.dialect
+  const { bios } = spoken.dialect
   const applyTime = {
     '@odata.type': '#Settings.v1_3_5.PreferredApplyTime',
     ApplyTime: APPLY_TIMES[0],
@@ -84,8 +84,8 @@ function waitingSettings(
 
 /** @throws Refusal 400 that names each attribute that the firmware lacks or that cannot have its value */
 async function patchBios(call: MachineCall): Promise<RedfishOutcome | void> {
-  const { machine, body, face } = call
-  const { applyTime } = face.dialect.bios
+  const { machine, body, spoken } = call
+  const { applyTime } = spoken.dialect.bios
   const { bios } = machine.firmware.report()
   const fields = Object.fromEntries(bios.filter(({ readOnly }) => !readOnly).map((each) => [each.name, checkOf(each)]))
   checkPatch(
@@ -189,9 +189,9 @@ const of = (name: 'Bios' | 'BIOS'): RedfishResource[] => [
   }),
   ofMachine(`/Systems/{machine}/${name}/Actions/Bios.ResetBios`, {
     reads: 'change firmware',
-    post: ({ machine, body, face, request }) => {
+    post: ({ machine, body, spoken, request }) => {
       checkAction('Bios.ResetBios', body, {})
-      if (face.dialect.bios.resetBody === 'required' && (request.body ?? '').trim() === '')
+      if (spoken.dialect.bios.resetBody === 'required' && (request.body ?? '').trim() === '')
         throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send {}.' })
       return machine.firmware.resetBios()
     },

@@ -3,6 +3,7 @@ import type { BmcDialect, DialectBoot } from '../../dialects/index.js'
 import type { BootOption, BootOverride, Machine } from '../../../machine/index.js'
 import { situationRefusal } from '../dialects/situation-refusal.js'
 import {
+  boolCheck,
   checkPatch,
   listCheck,
   nullableCheck,
@@ -12,7 +13,13 @@ import {
   urlCheck,
   type PropertyCheck,
 } from '../protocol/value-checks.js'
-import { makeCollection, resourceHead, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
+import {
+  makeCollection,
+  redfishPath,
+  resourceHead,
+  referenceTo,
+  type RedfishDocument,
+} from '../protocol/redfish-document.js'
 import { baseMessage } from '../protocol/redfish-messages.js'
 import { messageRefusal, Refusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, type MachineCall, type RedfishResource } from '../protocol/resource.js'
@@ -72,8 +79,8 @@ function shownTarget({ target, name }: BootOverride, { targets }: DialectBoot): 
 }
 
 /** Checks `Boot` of a PATCH. */
-export function bootCheck({ machine, face }: MachineCall, place: BootPlace): PropertyCheck {
-  const { dialect } = face
+export function bootCheck({ machine, spoken }: MachineCall, place: BootPlace): PropertyCheck {
+  const { dialect } = spoken
   const current = bootOf(machine, dialect, place)
   const order = { BootOrder: listCheck(textCheck({ most: 64 })) }
   if (!changesOverride(dialect.boot, place)) {
@@ -89,9 +96,9 @@ export function bootCheck({ machine, face }: MachineCall, place: BootPlace): Pro
  * @throws Refusal 400 for values that do not go together; then nothing is changed
  */
 export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Promise<void> {
-  const { machine, face } = call
+  const { machine, spoken } = call
   const { firmware } = machine
-  const { boot } = face.dialect
+  const { boot } = spoken.dialect
   checkChange(call, wanted)
   const {
     BootSourceOverrideTarget: named,
@@ -131,15 +138,15 @@ export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Pr
 }
 
 /** @throws Refusal 400 for a change that this BMC does not make so, or not now */
-function checkChange({ machine, face }: MachineCall, wanted: RedfishDocument): void {
-  const { boot } = face.dialect
+function checkChange({ machine, spoken }: MachineCall, wanted: RedfishDocument): void {
+  const { boot } = spoken.dialect
   const about = (property: string, resolution: string) => ({ property: `Boot/${property}`, resolution })
   const sent = OVERRIDE_PROPERTIES.filter((name) => wanted[name] !== undefined)
   const [first] = sent
   if (first === undefined) return
   const isAtWork = machine.power() === 'on' && machine.boot() === undefined
   if (boot.duringPost === 'refused' && isAtWork)
-    throw situationRefusal(face, 'duringPost', 400, 'PropertyValueError', [first], {
+    throw situationRefusal(spoken, 'duringPost', 400, 'PropertyValueError', [first], {
       ...about(first, 'Try again after the power-on self-test.'),
     })
   const missing = boot.together.filter((name) => wanted[name] === undefined)
@@ -147,6 +154,14 @@ function checkChange({ machine, face }: MachineCall, wanted: RedfishDocument): v
     throw new Refusal(
       400,
       missing.map((name) => baseMessage('PropertyMissing', [name], about(name, `Send it with ${sent.join(', ')}.`))),
+    )
+  const { BootSourceOverrideTarget: named } = wanted
+  if (boot.withoutEnabled.some((target) => target === named) && wanted['BootSourceOverrideEnabled'] !== undefined)
+    throw messageRefusal(
+      400,
+      'PropertyValueConflict',
+      ['BootSourceOverrideEnabled', 'BootSourceOverrideTarget'],
+      about('BootSourceOverrideEnabled', 'Leave it out with this target.'),
     )
   const { enabled } = machine.firmware.boot.override
   if (boot.refusesUnchangedEnabled && wanted['BootSourceOverrideEnabled'] === enabled)
@@ -188,11 +203,51 @@ export function settingsLink({ spec }: Machine, { boot }: BmcDialect): RedfishDo
   }
 }
 
-function systemSettingsOf({ machine, face }: MachineCall): RedfishDocument {
+function systemSettingsOf({ machine, spoken }: MachineCall): RedfishDocument {
   return {
     ...resourceHead('ComputerSystem', ['Systems', machine.spec.id, 'Settings'], 'Pending settings of the system'),
-    Boot: bootOf(machine, face.dialect, 'settings'),
+    Boot: bootOf(machine, spoken.dialect, 'settings'),
   }
+}
+
+/** The override as a Fujitsu has it beside `Boot` (terraform-provider-irmc-redfish resource_boot_source_override.go). */
+function bootConfigOf({ machine, spoken }: MachineCall): RedfishDocument {
+  const { config } = spoken.dialect.boot
+  const { override } = machine.firmware.boot
+  return {
+    '@odata.id': redfishPath('Systems', machine.spec.id, 'Oem', config ?? '', 'BootConfig'),
+    // Its schema is the maker's: no report has the type.
+    Id: 'BootConfig',
+    Name: 'Boot configuration',
+    BootDevice: override.enabled === 'Disabled' ? 'None' : shownTarget(override, spoken.dialect.boot),
+    BootType: MODES[machine.firmware.bootMode],
+    NextBootOnlyEnabled: override.enabled !== 'Continuous',
+  }
+}
+
+/** Fujitsu's own script sends these as texts. */
+const flagCheck: PropertyCheck = (value, path) => (value === 'true' || value === 'false' ? [] : boolCheck(value, path))
+
+async function changeBootConfig(call: MachineCall): Promise<void> {
+  const { body, machine, spoken, request } = call
+  const { boot, etags } = spoken.dialect
+  if (request.headers['if-match'] === undefined) throw messageRefusal(etags.withoutStatus, 'PreconditionRequired')
+  const fields = {
+    BootDevice: choiceCheck(Object.keys(boot.targets)),
+    BootType: choiceCheck(Object.values(MODES)),
+    NextBootOnlyEnabled: flagCheck,
+  }
+  checkPatch(body, fields, bootConfigOf(call))
+  const { override } = machine.firmware.boot
+  const device = (body['BootDevice'] as string | undefined) ?? shownTarget(override, boot)
+  const { NextBootOnlyEnabled: next = override.enabled !== 'Continuous', BootType: mode } = body
+  const isOnce = String(next) === 'true'
+  const enabled = device === 'None' ? 'Disabled' : isOnce ? 'Once' : 'Continuous'
+  await changeBoot(call, {
+    BootSourceOverrideTarget: device,
+    BootSourceOverrideEnabled: enabled,
+    ...defined({ BootSourceOverrideMode: mode }),
+  })
 }
 
 /** The boot options of a system, and its settings object. */
@@ -200,12 +255,19 @@ export const BOOT_RESOURCES: readonly RedfishResource[] = [
   ofMachine('/Systems/{machine}/Settings', {
     reads: 'read boot',
     changes: 'set boot',
-    offers: ({ face }) => face.dialect.boot.settings !== null,
+    offers: ({ spoken }) => spoken.dialect.boot.settings !== null,
     get: systemSettingsOf,
     patch: async (call) => {
       checkPatch(call.body, { Boot: bootCheck(call, 'settings') }, systemSettingsOf(call))
       await changeBoot(call, call.body['Boot'] as RedfishDocument)
     },
+  }),
+  ofMachine('/Systems/{machine}/Oem/{maker}/BootConfig', {
+    reads: 'read boot',
+    changes: 'set boot',
+    offers: ({ spoken, params }) => spoken.dialect.boot.config === params['maker'],
+    get: bootConfigOf,
+    patch: changeBootConfig,
   }),
   ofMachine('/Systems/{machine}/BootOptions', {
     reads: 'read boot',

@@ -36,8 +36,8 @@ import { slotNamed } from './virtual-media-resources.js'
 const REPLACE = 'CertificateService.ReplaceCertificate'
 const CERTIFICATE_TYPES = choiceCheck(['PEM'])
 
-const deviceOf = (parent: ResourceParent, { params, face }: MachineCall): MediaDrive | undefined =>
-  slotNamed(face.dialect, params['slot'] ?? '', parent)?.drive ?? undefined
+const deviceOf = (parent: ResourceParent, { params, spoken }: MachineCall): MediaDrive | undefined =>
+  slotNamed(spoken.dialect, params['slot'] ?? '', parent)?.drive ?? undefined
 
 /** @throws Refusal 400 for a text that is no certificate */
 function certificateIn(pem: string): X509Certificate {

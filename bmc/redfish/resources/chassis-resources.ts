@@ -8,12 +8,14 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { memberReferences } from './further-resources.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
-import { reset, resetValues } from './system-resources.js'
+import { reset, resetValues, shownPower } from './system-resources.js'
 import { NETWORK_ADAPTER_RESOURCES } from './adapter-resources.js'
 import { SENSOR_RESOURCES } from './sensor-resources.js'
 
-function chassisOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): RedfishDocument {
+function chassisOf(call: MachineCall): RedfishDocument {
+  const { machine, spoken } = call
   const { spec, firmware } = machine
   return {
     ...resourceHead('Chassis', ['Chassis', spec.id], `Chassis of ${spec.id}`),
@@ -21,7 +23,7 @@ function chassisOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): Re
     Manufacturer: spec.manufacturer,
     Model: spec.product,
     SerialNumber: spec.serial,
-    PowerState: machine.power() === 'on' ? 'On' : 'Off',
+    PowerState: shownPower(call),
     IndicatorLED: indicatorOf(machine, 'chassis'),
     Status: { ...enabledStatus(firmware.report().health), HealthRollup: firmware.report().health },
     NetworkAdapters: referenceTo('Chassis', spec.id, 'NetworkAdapters'),
@@ -32,7 +34,7 @@ function chassisOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): Re
     Actions: {
       '#Chassis.Reset': {
         target: redfishPath('Chassis', spec.id, 'Actions', 'Chassis.Reset'),
-        ...resetValues(machine, face.dialect),
+        ...resetValues(machine, spoken.dialect),
       },
     },
   }
@@ -47,7 +49,7 @@ export const CHASSIS_RESOURCES: readonly RedfishResource[] = [
         'ChassisCollection',
         ['Chassis'],
         'Chassis',
-        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Chassis', spec.id)),
+        memberReferences('Chassis', caller ? service.visible(caller) : []),
       ),
   }),
   ofMachine('/Chassis/{machine}', {

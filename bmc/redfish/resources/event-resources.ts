@@ -14,6 +14,7 @@ import {
   objectCheck,
   choiceCheck,
   textCheck,
+  type PropertyCheck,
 } from '../protocol/value-checks.js'
 import {
   makeCollection,
@@ -78,22 +79,21 @@ const REDFISH_EVENT_TYPES = choiceCheck([
 ])
 
 async function subscribe(call: RedfishCall): Promise<RedfishOutcome> {
-  const { body, service } = call
-  checkCreation(
-    body,
-    {
-      Destination: textCheck({ most: 2048, form: /^https?:\/\/[^\s/]/i, says: 'an HTTP or HTTPS URL' }),
-      Context: nullableCheck(textCheck()),
-      Protocol: choiceCheck(['Redfish']),
-      EventTypes: listCheck(REDFISH_EVENT_TYPES),
-      OriginResources: listCheck(objectCheck({ '@odata.id': textCheck() })),
-      HttpHeaders: anythingCheck,
-      SubscriptionType: choiceCheck(['RedfishEvent']),
-      EventFormatType: choiceCheck(['Event']),
-      DeliveryRetryPolicy: choiceCheck(['TerminateAfterRetries']),
-    },
-    ['Destination', 'Protocol'],
-  )
+  const { body, service, spoken } = call
+  const { refused, required, emptyContext } = spoken.dialect.events
+  const fields: Readonly<Record<string, PropertyCheck>> = {
+    Destination: textCheck({ most: 2048, form: /^https?:\/\/[^\s/]/i, says: 'an HTTP or HTTPS URL' }),
+    Context: nullableCheck(textCheck({ least: emptyContext === 'refused' ? 1 : 0 })),
+    Protocol: choiceCheck(['Redfish']),
+    EventTypes: listCheck(REDFISH_EVENT_TYPES),
+    OriginResources: listCheck(objectCheck({ '@odata.id': textCheck() })),
+    HttpHeaders: anythingCheck,
+    SubscriptionType: choiceCheck(['RedfishEvent']),
+    EventFormatType: choiceCheck(['Event']),
+    DeliveryRetryPolicy: choiceCheck(['TerminateAfterRetries']),
+  }
+  const known = Object.fromEntries(Object.entries(fields).filter(([name]) => !refused.includes(name)))
+  checkCreation(body, known, ['Destination', 'Protocol', ...required])
   const machines = originsOf(call)
   if (machines.some((machine) => machine.firmware.subscriptions().length >= MAX_EVENT_SUBSCRIPTIONS))
     throw messageRefusal(503, 'EventSubscriptionLimitExceeded', [], {

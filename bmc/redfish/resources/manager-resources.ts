@@ -11,6 +11,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { ofMachine, ofService, type MachineCall, type RedfishResource } from '../protocol/resource.js'
+import { memberReferences } from './further-resources.js'
 import { VIRTUAL_MEDIA_RESOURCES } from './virtual-media-resources.js'
 
 /** A date with time and offset. The form alone would let a thirteenth month through. */
@@ -72,7 +73,7 @@ function managerOf(call: MachineCall): RedfishDocument {
     Actions: {
       '#Manager.Reset': {
         target: redfishPath('Managers', spec.id, 'Actions', 'Manager.Reset'),
-        'ResetType@Redfish.AllowableValues': call.face.dialect.power.managerResets,
+        'ResetType@Redfish.AllowableValues': call.spoken.dialect.power.managerResets,
       },
       ...dellParts(machine, { Oem: configurationActions(machine) }),
     },
@@ -88,7 +89,7 @@ export const MANAGER_RESOURCES: readonly RedfishResource[] = [
         'ManagerCollection',
         ['Managers'],
         'Managers',
-        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Managers', spec.id)),
+        memberReferences('Managers', caller ? service.visible(caller) : []),
       ),
   }),
   ofMachine('/Managers/{machine}', {
@@ -99,8 +100,8 @@ export const MANAGER_RESOURCES: readonly RedfishResource[] = [
   }),
   ofMachine('/Managers/{machine}/Actions/Manager.Reset', {
     reads: 'reset bmc',
-    post: ({ machine, body, face }) => {
-      checkAction('Manager.Reset', body, { ResetType: choiceCheck(face.dialect.power.managerResets) })
+    post: ({ machine, body, spoken }) => {
+      checkAction('Manager.Reset', body, { ResetType: choiceCheck(spoken.dialect.power.managerResets) })
       machine.firmware.signal('bmc reset', { warm: body['ResetType'] === 'GracefulRestart' })
     },
   }),

@@ -31,13 +31,13 @@ export const SERVICE_ROOT: readonly RedfishResource[] = [
   ofService('/', {
     open: true,
     reads: 'read service',
-    get: ({ service, face }) => ({
+    get: ({ service, spoken }) => ({
       ...resourceHead('ServiceRoot', [], 'Root Service'),
       '@odata.id': '/redfish/v1/',
       Id: 'RootService',
-      RedfishVersion: face.dialect.service.redfishVersion,
+      RedfishVersion: spoken.dialect.service.redfishVersion,
       UUID: service.uuid,
-      ...serviceIdentity(face.dialect),
+      ...serviceIdentity(spoken.dialect),
       ProtocolFeaturesSupported: {
         ExcerptQuery: false,
         ExpandQuery: { ExpandAll: true, Levels: true, Links: true, MaxLevels: MAX_EXPAND_LEVELS, NoLinks: true },

@@ -1,6 +1,6 @@
 import { defined, ownMember, seconds, systemClock } from '../../../base/runtime/index.js'
 import type { BmcDialect } from '../../dialects/index.js'
-import { commandPower, systemUuid, type Machine } from '../../../machine/index.js'
+import { commandPower, delayedPower, latestPowerChange, systemUuid, type Machine } from '../../../machine/index.js'
 import { situationRefusal } from '../dialects/situation-refusal.js'
 import { dellParts, systemLinks } from '../idrac/idrac-service.js'
 import { checkAction, checkPatch, choiceCheck } from '../protocol/value-checks.js'
@@ -21,6 +21,7 @@ import {
   type RedfishResource,
 } from '../protocol/resource.js'
 import { PROCESSOR_RESOURCES, CPU_MODELS } from './processor-resources.js'
+import { FURTHER_RESOURCES, memberReferences } from './further-resources.js'
 import { indicatorCheck, indicatorOf, setIndicator } from './indicators.js'
 import { BOOT_RESOURCES, bootCheck, bootOf, changeBoot, settingsLink } from './boot-resources.js'
 import { BIOS_RESOURCES } from './bios-resources.js'
@@ -28,9 +29,10 @@ import { SECURE_BOOT_RESOURCES } from './secure-boot-resources.js'
 import { ETHERNET_RESOURCES } from './ethernet-resources.js'
 import { STORAGE_RESOURCES } from './storage-resources.js'
 
-function systemDocumentOf({ machine, face }: Pick<MachineCall, 'machine' | 'face'>): RedfishDocument {
+function systemDocumentOf(call: MachineCall): RedfishDocument {
+  const { machine, spoken } = call
   const { spec, firmware } = machine
-  const { dialect } = face
+  const { dialect } = spoken
   const report = firmware.report()
   const own = (...more: string[]) => referenceTo('Systems', spec.id, ...more)
   return {
@@ -44,7 +46,7 @@ function systemDocumentOf({ machine, face }: Pick<MachineCall, 'machine' | 'face
     UUID: systemUuid(spec),
     AssetTag: String(report.bios.find(({ name }) => name === 'AssetTag')?.value ?? ''),
     BiosVersion: report.firmware.find(({ component }) => component === 'bios')?.version ?? '',
-    PowerState: machine.power() === 'on' ? 'On' : 'Off',
+    PowerState: shownPower(call),
     IndicatorLED: indicatorOf(machine, 'system'),
     Status: { ...enabledStatus(report.health), HealthRollup: report.health },
     Boot: bootOf(machine, dialect, 'system'),
@@ -81,6 +83,12 @@ function systemDocumentOf({ machine, face }: Pick<MachineCall, 'machine' | 'face
   }
 }
 
+/** `PowerState`: some BMCs go on to show the older power for a while. */
+export function shownPower({ machine, spoken, service }: MachineCall): 'On' | 'Off' {
+  const delay = seconds(spoken.dialect.power.shownAfter)
+  return delayedPower(machine, service.clock.now(), delay) === 'on' ? 'On' : 'Off'
+}
+
 function progressOf(machine: Machine): string {
   if (machine.power() === 'off') return 'None'
   switch (machine.boot()?.outcome) {
@@ -105,8 +113,8 @@ const REPEATS = {
 } as const
 
 /** @throws Refusal for a reset that this BMC does not carry out now */
-function checkPowerState({ machine, face, service }: MachineCall, type: string): void {
-  const { repeat, whenOff, settling } = face.dialect.power
+function checkPowerState({ machine, spoken, service }: MachineCall, type: string): void {
+  const { repeat, whenOff, settling } = spoken.dialect.power
   const power = machine.power()
   if (power === 'off' && RESETS_OF_RUNNING.includes(type))
     throw messageRefusal(whenOff, 'ChassisPowerStateOnRequired', [machine.spec.id], {
@@ -114,14 +122,14 @@ function checkPowerState({ machine, face, service }: MachineCall, type: string):
     })
   const repeats: readonly string[] = REPEATS[power]
   if (repeat !== 204 && repeats.includes(type))
-    throw situationRefusal(face, 'repeat', repeat, 'ActionParameterValueConflict', ['ResetType', type], {
+    throw situationRefusal(spoken, 'repeat', repeat, 'ActionParameterValueConflict', ['ResetType', type], {
       property: 'ResetType',
       resolution: `The system is ${power} already.`,
     })
-  const changed = machine.firmware.log.entries.findLast(({ kind }) => kind === 'power on' || kind === 'power off')
+  const changed = latestPowerChange(machine)
   if (!settling || !changed || changed.kind === 'power on' || power === 'on') return
   if (service.clock.now() - changed.at >= seconds(settling.seconds)) return
-  throw situationRefusal(face, 'settling', settling.status, 'ActionParameterValueConflict', ['ResetType', type], {
+  throw situationRefusal(spoken, 'settling', settling.status, 'ActionParameterValueConflict', ['ResetType', type], {
     property: 'ResetType',
     resolution: 'Try again in a while.',
   })
@@ -139,7 +147,7 @@ export function resetValues({ spec }: Machine, { power }: BmcDialect): RedfishDo
 const hasActionInfo = ({ resetsBy }: BmcDialect['power']): boolean => ['ActionInfo', 'both'].includes(resetsBy)
 
 /** The values of a reset where the BMC has them in a resource of their own. */
-function resetActionInfo({ machine, face }: MachineCall): RedfishDocument {
+function resetActionInfo({ machine, spoken }: MachineCall): RedfishDocument {
   return {
     '@odata.id': redfishPath('Systems', machine.spec.id, 'ResetActionInfo'),
     // No machine without a BMC of its own has this resource: the schema is not in $metadata.
@@ -151,7 +159,7 @@ function resetActionInfo({ machine, face }: MachineCall): RedfishDocument {
         Name: 'ResetType',
         Required: true,
         DataType: 'String',
-        AllowableValues: face.dialect.power.resets,
+        AllowableValues: spoken.dialect.power.resets,
       },
     ],
   }
@@ -179,7 +187,7 @@ export const reset =
   (action: 'ComputerSystem.Reset' | 'Chassis.Reset') =>
   async (call: MachineCall): Promise<RedfishOutcome | void> => {
     const { machine, body, service } = call
-    checkAction(action, body, { ResetType: choiceCheck(call.face.dialect.power.resets) })
+    checkAction(action, body, { ResetType: choiceCheck(call.spoken.dialect.power.resets) })
     const type = String(body['ResetType'] ?? 'On')
     const isOn = machine.power() === 'on'
     checkPowerState(call, type)
@@ -221,7 +229,7 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
         'ComputerSystemCollection',
         ['Systems'],
         'Systems',
-        (caller ? service.visible(caller) : []).map(({ spec }) => referenceTo('Systems', spec.id)),
+        memberReferences('Systems', caller ? service.visible(caller) : []),
       ),
   }),
   ofMachine('/Systems/{machine}', {
@@ -241,7 +249,7 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
   }),
   ofMachine('/Systems/{machine}/ResetActionInfo', {
     reads: 'read power',
-    offers: ({ face }) => hasActionInfo(face.dialect.power),
+    offers: ({ spoken }) => hasActionInfo(spoken.dialect.power),
     get: resetActionInfo,
   }),
   ...BOOT_RESOURCES,
@@ -250,4 +258,5 @@ export const SYSTEM_RESOURCES: readonly RedfishResource[] = [
   ...ETHERNET_RESOURCES,
   ...STORAGE_RESOURCES,
   ...PROCESSOR_RESOURCES,
+  ...FURTHER_RESOURCES,
 ]

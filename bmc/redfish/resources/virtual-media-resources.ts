@@ -23,6 +23,7 @@ import {
   type RedfishDocument,
 } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
+import { MEDIA_CONFIG_RESOURCES, mediaConfigLink } from './media-config-resources.js'
 import {
   ofMachine,
   type MachineCall,
@@ -41,8 +42,8 @@ export function slotNamed(
   return media.slots.find(({ id, below }) => isIt(id) && below.includes(parent))
 }
 
-const slotOf = ({ params, face }: OfferedCall, parent: ResourceParent): DialectSlot | undefined =>
-  slotNamed(face.dialect, params['slot'] ?? '', parent)
+const slotOf = ({ params, spoken }: OfferedCall, parent: ResourceParent): DialectSlot | undefined =>
+  slotNamed(spoken.dialect, params['slot'] ?? '', parent)
 
 /** Virtual media belong to the manager; newer services show them with the system, too. */
 
@@ -70,9 +71,9 @@ function present(call: MachineCall, parent: ResourceParent): DialectSlot {
 function mediumOf(call: MachineCall, parent: ResourceParent): RedfishDocument | undefined {
   const slot = slotOf(call, parent)
   if (!slot) return undefined
-  const { machine, face } = call
+  const { machine, spoken } = call
   const { firmware } = machine
-  const { emptyImage } = face.dialect.media
+  const { emptyImage } = spoken.dialect.media
   const path = [parent, machine.spec.id, 'VirtualMedia', slot.id]
   const image = slot.drive === null ? undefined : firmware.inserted(slot.drive)
   const { username, writeProtected = true } = slot.drive === null ? {} : firmware.mediaOptions(slot.drive)
@@ -95,25 +96,25 @@ function mediumOf(call: MachineCall, parent: ResourceParent): RedfishDocument | 
     VerifyCertificate: slot.drive === null ? false : firmware.mediaTrust(slot.drive).verify,
     ...defined({ Certificates: slot.drive === null ? undefined : referenceTo(...path, 'Certificates') }),
     Status: enabledStatus(),
-    ...actionsOf(face.dialect.media, slot, path, image !== undefined),
+    ...actionsOf(spoken.dialect.media, slot, path, image !== undefined),
   }
 }
 
 /** The actions of a slot; none for one of a BMC that inserts by PATCH, and for one that takes no image. */
 function actionsOf(
-  { insertBy, actionsFollowState }: DialectMedia,
+  { insertBy, actionsFollowState, protocols, driveless }: DialectMedia,
   { drive }: DialectSlot,
   path: readonly string[],
   isFull: boolean,
 ): RedfishDocument {
-  if (insertBy === 'patch') return {}
+  if (!['action', 'both'].includes(insertBy)) return {}
   const action = (name: string) => ({ target: redfishPath(...path, 'Actions', `VirtualMedia.${name}`) })
   const insert = {
     ...action('InsertMedia'),
     'TransferMethod@Redfish.AllowableValues': ['Stream', 'Upload'],
-    'TransferProtocolType@Redfish.AllowableValues': MEDIA_PROTOCOLS,
+    'TransferProtocolType@Redfish.AllowableValues': protocols ?? MEDIA_PROTOCOLS,
   }
-  const showsInsert = drive !== null && !(actionsFollowState && isFull)
+  const showsInsert = (drive !== null || driveless === 'listed') && !(actionsFollowState && isFull)
   const showsEject = !actionsFollowState || isFull
   return {
     Actions: defined({
@@ -155,8 +156,8 @@ function insert(call: MachineCall, slot: DialectSlot, wanted: RedfishDocument): 
 }
 
 /** The drive of a slot that an image goes into. @throws Refusal for a slot that takes none, now or ever */
-function freeDrive({ machine, face }: MachineCall, { id, drive }: DialectSlot, image: string): MediaDrive {
-  const { whenFull, fullStatus, imageSuffix } = face.dialect.media
+function freeDrive({ machine, spoken }: MachineCall, { id, drive }: DialectSlot, image: string): MediaDrive {
+  const { whenFull, fullStatus, imageSuffix } = spoken.dialect.media
   if (drive === null)
     throw messageRefusal(400, 'OperationFailed', [], {
       property: 'Image',
@@ -168,7 +169,7 @@ function freeDrive({ machine, face }: MachineCall, { id, drive }: DialectSlot, i
       resolution: `Name an image whose path ends with ${imageSuffix}.`,
     })
   if (whenFull === 'refused' && machine.firmware.inserted(drive) !== undefined)
-    throw situationRefusal(face, 'slotFull', fullStatus, 'ResourceInUse', [], {
+    throw situationRefusal(spoken, 'slotFull', fullStatus, 'ResourceInUse', [], {
       property: 'Image',
       resolution: 'Eject the image that is in first.',
     })
@@ -181,20 +182,22 @@ async function eject({ machine }: MachineCall, { drive }: DialectSlot): Promise<
 
 /** The checks of the properties of an image, as this BMC knows them. */
 function mediumChecks(
-  { refused }: DialectMedia,
+  { refused, protocols }: DialectMedia,
   more: Readonly<Record<string, PropertyCheck>>,
 ): Readonly<Record<string, PropertyCheck>> {
-  const all = { ...MEDIUM, ...more }
+  const transfer = protocols === null ? {} : { TransferProtocolType: choiceCheck(protocols) }
+  const all = { ...MEDIUM, ...transfer, ...more }
   return Object.fromEntries(Object.entries(all).filter(([name]) => !refused.includes(name)))
 }
 
 /** A PATCH does what the actions do, for clients of services without them. */
 async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
-  const { body, machine, face } = call
+  const { body, machine, spoken } = call
   const slot = present(call, parent)
-  const { media } = face.dialect
+  const { media } = spoken.dialect
   const more = { Image: nullableCheck(fetchedUrl), Inserted: boolCheck, VerifyCertificate: boolCheck }
-  checkPatch(body, mediumChecks(media, more), mediumOf(call, parent))
+  const shown = Object.entries(mediumOf(call, parent) ?? {}).filter(([name]) => !media.refused.includes(name))
+  checkPatch(body, mediumChecks(media, more), Object.fromEntries(shown))
   if (body['VerifyCertificate'] !== undefined && slot.drive !== null) {
     await machine.firmware.trustMedia(slot.drive, { verify: body['VerifyCertificate'] === true })
     if (body['Image'] === undefined && body['Inserted'] === undefined) return
@@ -209,9 +212,14 @@ async function patch(call: MachineCall, parent: ResourceParent): Promise<void> {
 }
 
 async function insertMedia(call: MachineCall, parent: ResourceParent): Promise<void> {
-  const { body, face } = call
+  const { body, spoken } = call
   const slot = present(call, parent)
-  const { media } = face.dialect
+  const { media } = spoken.dialect
+  if (slot.drive === null && media.driveless === 'unlisted')
+    throw messageRefusal(405, 'OperationNotAllowed', [], {
+      resolution: `The slot ${slot.id} takes no image: use another.`,
+      headers: { allow: '' },
+    })
   checkAction('VirtualMedia.InsertMedia', body, mediumChecks(media, { Inserted: inserted }), [
     'Image',
     ...media.required,
@@ -222,45 +230,56 @@ async function insertMedia(call: MachineCall, parent: ResourceParent): Promise<v
 async function ejectMedia(call: MachineCall, parent: ResourceParent): Promise<void> {
   checkAction('VirtualMedia.EjectMedia', call.body, {})
   const slot = present(call, parent)
-  if (call.face.dialect.media.ejectBody === 'required' && (call.request.body ?? '').trim() === '')
+  if (call.spoken.dialect.media.ejectBody === 'required' && (call.request.body ?? '').trim() === '')
     throw messageRefusal(400, 'UnrecognizedRequestBody', [], { resolution: 'Send {}.' })
   await eject(call, slot)
 }
 
-const hasSlotsBelow = ({ face }: OfferedCall, parent: ResourceParent): boolean => {
-  const { slots, systemLink } = face.dialect.media
-  // A collection may be empty; that of a system is there only where the system links to it.
-  return parent === 'Managers' || systemLink === 'own' || slots.some(({ below }) => below.includes(parent))
+const hasSlotsBelow = ({ spoken }: OfferedCall, parent: ResourceParent): boolean => {
+  const { slots, systemLink } = spoken.dialect.media
+  if (slots.some(({ below }) => below.includes(parent))) return true
+  // A DGX has an empty collection below its manager. An iDRAC 10 has none there (badfish 1.8 find_virtual_media_resource).
+  return parent === 'Managers' ? slots.length === 0 : systemLink === 'own'
+}
+
+function slotCollection({ machine, spoken }: MachineCall, parent: ResourceParent): RedfishDocument {
+  const { slots, insertBy } = spoken.dialect.media
+  const isListed = ({ drive }: DialectSlot): boolean =>
+    insertBy !== 'config' || (drive !== null && machine.firmware.inserted(drive) !== undefined)
+  const path = [parent, machine.spec.id, 'VirtualMedia']
+  const members = slots.filter((slot) => slot.below.includes(parent) && isListed(slot))
+  const collection = makeCollection(
+    'VirtualMediaCollection',
+    path,
+    'Virtual Media',
+    members.map(({ id }) => referenceTo(...path, id)),
+  )
+  if (insertBy !== 'config') return collection
+  const { Members, ...others } = collection
+  // Empty, it has a count and no list (badfish's tests).
+  return { ...others, ...defined({ Members: members.length === 0 ? undefined : Members }), ...mediaConfigLink(machine) }
 }
 
 const mediaResources = (parent: ResourceParent): RedfishResource[] => {
   const root = `/${parent}/{machine}/VirtualMedia`
   const hasActions = (call: OfferedCall) =>
-    call.face.dialect.media.insertBy !== 'patch' && slotOf(call, parent) !== undefined
+    ['action', 'both'].includes(call.spoken.dialect.media.insertBy) && slotOf(call, parent) !== undefined
   return [
     ofMachine(root, {
       reads: 'read media',
       offers: (call) => hasSlotsBelow(call, parent),
-      get: ({ machine: { spec }, face }) =>
-        makeCollection(
-          'VirtualMediaCollection',
-          [parent, spec.id, 'VirtualMedia'],
-          'Virtual Media',
-          face.dialect.media.slots
-            .filter(({ below }) => below.includes(parent))
-            .map(({ id }) => referenceTo(parent, spec.id, 'VirtualMedia', id)),
-        ),
+      get: (call) => slotCollection(call, parent),
     }),
     ofMachine(`${root}/{slot}`, {
       reads: 'read media',
       changes: 'change media',
-      offers: ({ face }, method) => method === 'get' || face.dialect.media.insertBy !== 'action',
+      offers: ({ spoken }, method) => method === 'get' || ['patch', 'both'].includes(spoken.dialect.media.insertBy),
       get: (call) => mediumOf(call, parent),
       patch: (call) => patch(call, parent),
     }),
     ofMachine(`${root}/{slot}/Actions/VirtualMedia.InsertMedia`, {
       reads: 'change media',
-      offers: (call) => hasActions(call) && slotOf(call, parent)?.drive !== null,
+      offers: hasActions,
       post: (call) => insertMedia(call, parent),
     }),
     ofMachine(`${root}/{slot}/Actions/VirtualMedia.EjectMedia`, {
@@ -274,4 +293,5 @@ const mediaResources = (parent: ResourceParent): RedfishResource[] => {
 export const VIRTUAL_MEDIA_RESOURCES: readonly RedfishResource[] = [
   ...mediaResources('Managers'),
   ...mediaResources('Systems'),
+  ...MEDIA_CONFIG_RESOURCES,
 ]

@@ -1,5 +1,6 @@
+import { dialectOf, type BmcDialect } from '../../dialects/index.js'
 import { isDell, type Machine } from '../../../machine/index.js'
-import { defined, errorChain, randomUuid, type Clock, type Random } from '../../../base/runtime/index.js'
+import { defined, errorChain, randomUuid, seconds, type Clock, type Random } from '../../../base/runtime/index.js'
 import { resourceHead, redfishPath, type RedfishDocument } from '../protocol/redfish-document.js'
 import { baseMessage, type RedfishMessage } from '../protocol/redfish-messages.js'
 
@@ -7,6 +8,7 @@ import { baseMessage, type RedfishMessage } from '../protocol/redfish-messages.j
 export interface RedfishTask {
   readonly id: string
   readonly machine: string
+  readonly dialect: BmcDialect['tasks']
   readonly name: string
   readonly began: number
   readonly takes: number
@@ -38,6 +40,7 @@ export class Tasks {
       id: this.#idFor(machine),
       name,
       machine: machine.spec.id,
+      dialect: dialectOf(machine.spec).tasks,
       began: this.#clock.now(),
       takes,
     }
@@ -68,7 +71,13 @@ export class Tasks {
   }
 
   get(id: string): RedfishTask | undefined {
-    return this.#tasks.get(id)
+    const task = this.#tasks.get(id)
+    return task && this.#isThere(task) ? task : undefined
+  }
+
+  /** False for a task that its BMC has deleted a while after its end. */
+  #isThere({ ended, dialect: { retention } }: RedfishTask): boolean {
+    return ended === undefined || retention === null || this.#clock.now() - ended.at < seconds(retention)
   }
 
   delete(id: string): void {
@@ -76,16 +85,23 @@ export class Tasks {
   }
 
   list(): RedfishTask[] {
-    return [...this.#tasks.values()]
+    return [...this.#tasks.values()].filter((task) => this.#isThere(task))
   }
 
-  document({ id, name, began, takes, ended }: RedfishTask): RedfishDocument {
+  document({ id, name, began, takes, ended, dialect }: RedfishTask): RedfishDocument {
     const done = takes === 0 ? 0 : Math.floor((100 * (this.#clock.now() - began)) / takes)
     const failure = ended?.failure
     return {
       ...resourceHead('Task', ['TaskService', 'Tasks', id], name),
       TaskMonitor: redfishPath('TaskService', 'TaskMonitors', id),
-      TaskState: ended === undefined ? 'Running' : failure === null ? 'Completed' : 'Exception',
+      TaskState:
+        ended === undefined
+          ? done === 0 && takes > 0
+            ? dialect.first
+            : 'Running'
+          : failure === null
+            ? 'Completed'
+            : 'Exception',
       TaskStatus: failure == null ? 'OK' : 'Critical',
       PercentComplete: ended ? 100 : Math.min(99, done),
       StartTime: new Date(began).toISOString(),

@@ -112,6 +112,12 @@ export interface ConductorConf {
   inspection: InspectionConf
   /** `[inspector]power_off` */
   inspectionPowerOff: boolean
+  /** `[oci]authentication_config`: a file of secrets of registries. */
+  ociAuthenticationFile: string | null
+  /** `[oci]permit_fallback_to_http_transport` */
+  ociPermitsHttp: boolean
+  /** `[oci]verify_ca`: `False` believes any certificate, a path names a file of authorities. */
+  ociVerifyCa: string
   /** `[DEFAULT]autodetect_deploy_interfaces`, in the order in which they are tried. */
   autodetectDeployInterfaces: readonly string[]
   /** `[agent]deploy_logs_collect` */
@@ -209,6 +215,9 @@ export const UPSTREAM_CONF: ConductorConf = {
   createConfigurationPriority: null,
   inspection: UPSTREAM_INSPECTION,
   inspectionPowerOff: true,
+  ociAuthenticationFile: null,
+  ociPermitsHttp: false,
+  ociVerifyCa: '',
   autodetectDeployInterfaces: ['ramdisk', 'bootc', 'direct'],
   deployLogsCollect: 'on_failure',
   agentCommandPolls: 100,

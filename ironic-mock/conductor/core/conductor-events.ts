@@ -13,7 +13,8 @@ export type SeenPower = { power: 'power on' | 'power off' } | { power: 'error' |
 
 /** All events of a node. */
 export type ConductorEvent =
-  | { kind: 'verb'; request: ProvisionRequest }
+  /** `imageIsBootc` is what the registry of the image says, if `autodetect` has to know. */
+  | { kind: 'verb'; request: ProvisionRequest; imageIsBootc: boolean }
   | { kind: 'power'; target: PowerTarget; timeout: number | null }
   | { kind: 'maintenance'; on: boolean; reason: string | null }
   /** `token` becomes the agent's when it has none yet; null when the agent cannot take one. */

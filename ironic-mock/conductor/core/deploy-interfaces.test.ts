@@ -244,8 +244,9 @@ test('noop deploys without commands to the agent', async () => {
 })
 
 const oci = { image_source: 'oci://quay.io/x/y' }
-test.each<[string, JsonObject, string, boolean]>([
-  ['bootc for a container', oci, 'bootc', true],
+test.each<[string, JsonObject, string, boolean, boolean?]>([
+  ['bootc for a container that can be booted', oci, 'bootc', true, true],
+  ['direct for a container whose registry says something else', oci, 'direct', true],
   ['ramdisk for an ISO with ironic_ramdisk_deploy', { boot_iso: 'i', ironic_ramdisk_deploy: true }, 'ramdisk', true],
   [
     'ramdisk for a kernel and ramdisk with ironic_ramdisk_deploy',
@@ -256,8 +257,8 @@ test.each<[string, JsonObject, string, boolean]>([
   ['direct for an ISO without ironic_ramdisk_deploy', { boot_iso: 'i' }, 'direct', true],
   ['direct for an image', IMAGE, 'direct', true],
   ['direct for an empty instance_info', {}, 'direct', true],
-])('autodetect chooses %s', (_, instance_info, name, supported) => {
-  expect(detectDeployInterface({ instance_info }, UPSTREAM_CONF)).toEqual({ name, supported })
+])('autodetect chooses %s', (_, instance_info, name, supported, imageIsBootc = false) => {
+  expect(detectDeployInterface({ instance_info }, UPSTREAM_CONF, imageIsBootc)).toEqual({ name, supported })
 })
 
 test('autodetect takes the last interface when none fits, and warns', async () => {
@@ -266,12 +267,12 @@ test('autodetect takes the last interface when none fits, and warns', async () =
   await expect(lab.conductor.provision(uuid, { target: 'active' })).rejects.toMatchObject({
     message: expect.stringContaining('Invalid image href http://192.0.2.1/i.raw.') as string,
   })
-  expect(detectDeployInterface({ instance_info: IMAGE }, { autodetectDeployInterfaces: ['ramdisk', 'bootc'] })).toEqual(
-    {
-      name: 'bootc',
-      supported: false,
-    },
-  )
+  expect(
+    detectDeployInterface({ instance_info: IMAGE }, { autodetectDeployInterfaces: ['ramdisk', 'bootc'] }, false),
+  ).toEqual({
+    name: 'bootc',
+    supported: false,
+  })
 })
 
 describe('a node with power off disabled', () => {

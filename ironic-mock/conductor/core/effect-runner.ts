@@ -2,6 +2,7 @@ import type { Clock, Logger, Probe } from '../../../base/runtime/index.js'
 import { defined, errorChain, onAbort, seconds } from '../../../base/runtime/index.js'
 import type { JsonObject, NodeRecord, PowerState, Transport } from '../../../base/wire/index.js'
 import type { Bmc, Bmcs } from '../../drivers/bmc.js'
+import { containerRequest } from '../containers/detect-bootc.js'
 import type { FindImage } from './find-images.js'
 import { bmcErrorText, bmcWaits } from '../../drivers/bmc-error-text.js'
 import type { BmcHardware, HardwareReport } from '../../drivers/bmc-hardware.js'
@@ -181,7 +182,8 @@ export class EffectRunner {
     'find-image': async (runner, { subject, effect, signal }) => {
       const { url, digest, checksum } = effect
       const node = subject.node.uuid
-      return runner.#options.findImage(url, { digest, node, signal, ...defined({ checksum }) })
+      const container = containerRequest(subject.node)
+      return runner.#options.findImage(url, { digest, node, signal, ...defined({ checksum, container }) })
     },
     'child-step': async (runner, { subject, effect, signal }) => {
       await runner.#options.runStepOnChildNodes(subject.node, effect.step, signal)

@@ -14,6 +14,13 @@ import {
   type ProxySettings,
 } from '../../../base/bytes/index.js'
 import { defined, withClockHeld, seconds, type Clock } from '../../../base/runtime/index.js'
+import {
+  checkContainerImage,
+  identifyImage,
+  type ContainerRequest,
+  type IdentifiedImage,
+} from '../containers/container-image.js'
+import { registryAccess, type RegistryRules } from '../containers/registry-access.js'
 import { UPSTREAM_CONF } from './conductor-conf.js'
 import {
   checkDigest,
@@ -32,6 +39,8 @@ export interface FoundImage {
   format: 'raw' | 'qcow2' | null
   /** Digest of a file in hex, when requested. */
   sha256: string | null
+  /** Members for `instance_info`, of an image in a container registry. */
+  container?: IdentifiedImage
 }
 
 interface FindImageOptions {
@@ -40,6 +49,8 @@ interface FindImageOptions {
   checksum?: ImageChecksum
   /** Uuid of the node that it is for. */
   node: string
+  /** How the image is chosen, if it is in a container registry. */
+  container?: ContainerRequest
   signal: AbortSignal
 }
 
@@ -59,16 +70,25 @@ export interface ImageFinding {
   allowedPaths?: readonly string[]
   /** Rules for checksums; the defaults of Ironic. */
   checksums?: ChecksumRules
+  /** How registries are asked; the defaults of Ironic. */
+  registries?: RegistryRules
 }
 
 /** Checks images behind http(s) with HEAD, as Ironic does, and files of this host. */
 export const findImages =
   (
     clock: Clock,
-    { through, proxies, allowedPaths = FILE_URL_PATHS, checksums = UPSTREAM_CONF }: ImageFinding = {},
+    {
+      through,
+      proxies,
+      allowedPaths = FILE_URL_PATHS,
+      checksums = UPSTREAM_CONF,
+      registries = UPSTREAM_CONF,
+    }: ImageFinding = {},
   ): FindImage =>
-  async (url, { digest, checksum, node, signal }) => {
+  async (url, { digest, checksum, node, signal, container }) => {
     const server = { clock, proxies, through: through?.(node), signal }
+    if (container) return findInRegistry(container, server, registries)
     // The agent checks the image in any case.
     const expected =
       checksum && !checksums.disableFileChecksum
@@ -84,10 +104,24 @@ export const findImages =
     return found
   }
 
+async function findInRegistry(
+  container: ContainerRequest,
+  server: ImageCheckOptions,
+  rules: RegistryRules,
+): Promise<FoundImage> {
+  const access = await registryAccess(server, rules)
+  const found = await identifyImage(container, access)
+  const { image_url: url, oci_image_manifest_url: manifest } = found
+  // Upstream goes on with the address of a manifest that it has not got.
+  if (typeof manifest !== 'string') throw new Error("'NoneType' object has no attribute 'startswith'")
+  await checkContainerImage(manifest, container.account, access)
+  return { url: String(url), format: null, sha256: null, container: found }
+}
+
 const describeImageProblem = (url: string, reason: string): string =>
   `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
-interface ImageCheckOptions {
+export interface ImageCheckOptions {
   clock: Clock
   proxies: ProxySettings | undefined
   through: HttpThrough | undefined

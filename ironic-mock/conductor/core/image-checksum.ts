@@ -20,7 +20,7 @@ export interface ExpectedDigest {
 export type ChecksumRules = Pick<ConductorConf, 'allowMd5Checksum' | 'disableChecksumFiles' | 'disableFileChecksum'>
 
 // In the words of ironic 39.0.0 common/exception.py.
-const WRONG_CHECKSUM = 'The supplied image checksum is invalid or does not match.'
+export const WRONG_CHECKSUM = 'The supplied image checksum is invalid or does not match.'
 const NO_ALGORITHM = 'The requested image checksum algorithm cannot be loaded.'
 const NO_CHECKSUM_FILES = 'Use of remote checksum files is not supported.'
 

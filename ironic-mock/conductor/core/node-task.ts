@@ -38,6 +38,8 @@ export interface Situation {
   readonly newToken?: () => string
   /** Finds a runbook by its name or uuid. */
   readonly runbook?: (ident: string) => RunbookRecord | undefined
+  /** True if a verb begins whose image is a container that can be booted, as its registry says. */
+  readonly imageIsBootc?: boolean
   /** Reads a list that is stored beside the node. */
   readonly readList?: <Kind extends NodeListKind>(kind: Kind) => NodeLists[Kind]
 }

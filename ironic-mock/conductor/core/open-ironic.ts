@@ -9,6 +9,7 @@ import {
 } from '../../../base/wire/index.js'
 import type { Bmcs } from '../../drivers/bmc.js'
 import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
+import { detectBootc, type DetectBootc } from '../containers/detect-bootc.js'
 import { findImages, type FindImage } from './find-images.js'
 import { HARDWARE_TYPES, noConductor, type HardwareType } from '../../drivers/hardware-types.js'
 import { validateInterfaces } from '../../drivers/validate-interfaces.js'
@@ -103,10 +104,15 @@ export interface Ironic extends AsyncDisposable {
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, conf, bmcs, agents, probe, logger, proxies } = options
-  const through = (node: string): HttpThrough => probedDownloads(probe, { from: 'ironic', to: 'images', node })
   const findImage =
     options.findImage ??
-    findImages(clock, { through, proxies, allowedPaths: conf.fileUrlAllowedPaths, checksums: conf })
+    findImages(clock, {
+      through: imageExchanges(probe),
+      proxies,
+      allowedPaths: conf.fileUrlAllowedPaths,
+      checksums: conf,
+      registries: conf,
+    })
   const effects: EffectRunner = new EffectRunner({
     bmcs,
     agents,
@@ -146,6 +152,12 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
   }
 }
 
+/** Shows the requests of the conductor to the servers of a node's images. */
+const imageExchanges =
+  (probe: Probe) =>
+  (node: string): HttpThrough =>
+    probedDownloads(probe, { from: 'ironic', to: 'images', node })
+
 /** A node that the conductor works on, or one whose work would be taken up by another conductor. */
 function busyNode(store: StoreView, dispatcher: Dispatcher): string | undefined {
   const { records } = store
@@ -159,6 +171,9 @@ function busyNode(store: StoreView, dispatcher: Dispatcher): string | undefined 
   return undefined
 }
 
+/** Verbs at whose beginning `autodetect` chooses an interface. */
+const CHOOSING_VERBS = new Set(['active', 'rebuild', 'deleted', 'provide', 'clean', 'adopt', 'service'])
+
 class LocalConductor implements Conductor {
   readonly host: string
   readonly group: string
@@ -166,6 +181,7 @@ class LocalConductor implements Conductor {
   readonly #dispatcher: Dispatcher
   readonly #bootDevices: BootDevices
   readonly #repeated: RepeatedDeployments
+  readonly #detectBootc: DetectBootc
 
   readonly hardware: Conductor['hardware']
   readonly network: Conductor['network']
@@ -194,6 +210,7 @@ class LocalConductor implements Conductor {
     this.#dispatcher = dispatcher
     const admin = new Admin({ ...options, queues: dispatcher.queues })
     this.#bootDevices = new BootDevices(options, admin)
+    this.#detectBootc = detectBootc({ ...options, through: imageExchanges(options.probe), signal: dispatcher.stopped })
     this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects)
     this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
@@ -244,7 +261,9 @@ class LocalConductor implements Conductor {
     checkConcurrency(this.#options.store.records, request.target, this.#options.conf)
     const hashed = this.#withHashedPassword(request)
     const repeated = this.#repeated.note(this.#subject(uuid).node, request)
-    await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, { kind: 'verb', request: hashed }))
+    const imageIsBootc = CHOOSING_VERBS.has(request.target) && (await this.#detectBootc(this.#subject(uuid).node))
+    const verb = { kind: 'verb', request: hashed, imageIsBootc } as const
+    await this.#retryWhileLocked(() => this.#dispatcher.dispatch(uuid, verb))
     if (!repeated) return
     this.#options.logger('warn', repetitionText(repeated), { node: uuid })
     this.#options.deploymentRepeated?.(repeated)
@@ -286,12 +305,13 @@ class LocalConductor implements Conductor {
     this.#checkServed(uuid)
     const { node, ports } = this.#subject(uuid)
     const { conf, store } = this.#options
+    const imageIsBootc = await this.#detectBootc(node)
     return validateInterfaces(
       node,
       ports,
       () =>
         imageSourceProblem(node.instance_info.image_source) ??
-        deploymentProblem({ node, templates: templatesOf(store.records, node), user: [] }, ports, conf),
+        deploymentProblem({ node, templates: templatesOf(store.records, node), user: [], imageIsBootc }, ports, conf),
       conf.inspection,
     )
   }

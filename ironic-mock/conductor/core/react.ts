@@ -32,7 +32,8 @@ import { ironicErrors } from '../../../base/wire/index.js'
  * @throws IronicError for an impossible request of a client; then nothing changes
  */
 export function react(situation: Situation, event: ConductorEvent): Reaction {
-  const task = new NodeTask(situation)
+  const isBootc = event.kind === 'verb' && event.imageIsBootc
+  const task = new NodeTask(isBootc ? { ...situation, imageIsBootc: true } : situation)
   applyEvent(task, event)
   warnOfMissingPort(task)
   return task.reaction()

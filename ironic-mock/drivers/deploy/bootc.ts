@@ -1,4 +1,5 @@
 import { type NodeRecord, type RequestedStep } from '../../../base/wire/index.js'
+import { pullAccount } from '../../conductor/containers/pull-account.js'
 import { agentProblem, pythonText } from './agent-checks.js'
 import { BOOT_INSTANCE_STEPS, bootPreparationFailed, DEPLOY_STEP, type DeployInterface } from './deploy-interface.js'
 
@@ -16,8 +17,6 @@ export const BOOTC: DeployInterface = {
     ...BOOT_INSTANCE_STEPS,
   ],
   problem: (candidate) => agentProblem(candidate) ?? containerProblem(candidate.node),
-  // Upstream asks the registry whether the container can boot; here there is none to ask.
-  supports: ({ image_source }) => isContainer(image_source),
   bootDeviceFailed: bootPreparationFailed,
 }
 
@@ -28,15 +27,17 @@ function containerProblem({ instance_info: { image_source: source } }: Readonly<
 }
 
 /** The configdrive is added when the step is sent. */
-function bootcStep({ instance_info }: Readonly<NodeRecord>): RequestedStep {
-  const { image_source, image_pull_secret: secret } = instance_info
+function bootcStep(node: Readonly<NodeRecord>): RequestedStep {
+  const { image_source } = node.instance_info
+  // The password alone, also for a registry that asks for a name.
+  const secret = pullAccount(node)?.password
   return {
     interface: 'deploy',
     step: 'execute_bootc_install',
     args: {
       image_source,
       configdrive: null,
-      oci_pull_secret: typeof secret === 'string' && secret ? Buffer.from(secret).toString('base64') : null,
+      oci_pull_secret: secret ? Buffer.from(secret).toString('base64') : null,
     },
   }
 }

@@ -95,11 +95,15 @@ function imageInfo(node: Readonly<NodeRecord>): JsonObject {
     stream_raw_images: true,
     ...defined({ checksum: info.image_checksum || undefined }),
     ...(hashed ? { os_hash_algo: info.image_os_hash_algo, os_hash_value: info.image_os_hash_value } : {}),
+    ...defined({ image_request_authorization: base64Of(info.image_request_authorization_secret) }),
     ...(Object.keys(proxies).length > 0 ? { proxies, ...noProxy(driver) } : {}),
     node_uuid: uuid,
     ...(node.driver_internal_info.is_whole_disk_image === true ? {} : partitionInfo(node)),
   }
 }
+
+const base64Of = (secret: unknown): string | undefined =>
+  typeof secret === 'string' && secret ? Buffer.from(secret).toString('base64') : undefined
 
 const noProxy = ({ image_no_proxy: no_proxy }: JsonObject): JsonObject => (no_proxy === undefined ? {} : { no_proxy })
 

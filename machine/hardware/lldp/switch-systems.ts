@@ -50,7 +50,8 @@ export const PLAIN_SWITCH: SwitchSystem = {
 /**
  * Switches by the names in hardware files. Sources are frames of real switches: bl9ckm9mb9/lldp-mermaid stripping.py (EOS,
  * Junos), Uninett/nav#1903 (Junos), ironic test_local_link_connection (NX-OS), lldpd/lldpd#234 (Cumulus),
- * sonic-net/sonic-buildimage#1457 and #11255 (SONiC), the OS10 user guide, tables 59 to 61 (OS10: which TLVs are on).
+ * sonic-net/sonic-buildimage#1457 and #11255 (SONiC), the OS10 user guide, tables 59 to 61 (OS10: which TLVs are on). No
+ * source has the capabilities, nor several values, which docs/hardware.md lists as ironstage's own.
  */
 export const SWITCH_SYSTEMS = {
   'arista-eos': {

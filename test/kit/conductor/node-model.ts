@@ -87,7 +87,7 @@ export class NodeModel {
           rescue_password: 'p',
           hashed_rescue_password: 'h',
         }
-        return { kind: 'verb', request }
+        return { kind: 'verb', request, imageIsBootc: false }
       }
       case 'outcome':
         return this.job ? { kind: 'outcome', job: this.job, outcome: this.outcome(this.job.effect, draw) } : undefined

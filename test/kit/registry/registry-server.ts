@@ -55,11 +55,12 @@ export async function registryServer(options: RegistryServerOptions = {}): Promi
     const at = new URL(url, 'http://registry')
     if (at.pathname === '/token') return tokenFor(at, headers.authorization, body, response)
     const [, name = '', kind = '', reference = ''] =
-      /^\/v2\/(.+)\/(manifests|blobs\/uploads|blobs)\/(.*)$/.exec(at.pathname) ?? []
+      /^\/v2\/(.+)\/(manifests|blobs\/uploads|blobs|tags)\/(.*)$/.exec(at.pathname) ?? []
     const actions = method === 'GET' || method === 'HEAD' ? 'pull' : 'push'
     if (!isAllowed(headers.authorization, name, actions)) return challenge(name, actions, response)
     if (at.pathname === '/v2/') return void response.end('{}')
     if (kind === 'manifests') return manifests(name, reference, method, headers['content-type'], body, response)
+    if (kind === 'tags') return listTags(name, at, response)
     if (kind === 'blobs') return blobs(name, reference, method, response)
     if (kind === 'blobs/uploads') return upload(name, at, method, body, response)
     failed(response, 404, 'NAME_UNKNOWN')
@@ -143,6 +144,18 @@ export async function registryServer(options: RegistryServerOptions = {}): Promi
       'content-length': found.bytes.length,
     })
     response.end(method === 'HEAD' ? undefined : found.bytes)
+  }
+
+  /** Two at a time, so that clients have to follow the link to the rest. */
+  function listTags(name: string, at: URL, response: ServerResponse): void {
+    const known = repositories.get(name)
+    if (!known) return failed(response, 404, 'NAME_UNKNOWN')
+    const all = [...known.tags.keys()]
+    const from = all.indexOf(at.searchParams.get('last') ?? '') + 1
+    const tags = all.slice(from, from + 2)
+    if (from + 2 < all.length)
+      response.setHeader('link', `</v2/${name}/tags/list?last=${tags.at(-1)!}&n=2>; rel="next"`)
+    response.end(JSON.stringify({ name, tags }))
   }
 
   function blobs(name: string, digest: string, method: string, response: ServerResponse): void {

@@ -8,6 +8,9 @@ import { inspectDisk } from '../../../machine/index.js'
 import { systemClock } from '../../../base/runtime/index.js'
 import { configdrive } from '../../kit/deployed.js'
 import { qcow2Image } from '../../../machine/making/qcow2-image.js'
+import { ARTIFACT_CALLS, expectedMembers, artifactMembers, callsOf } from '../../kit/registry/artifact-deployment.js'
+import { putDiskImage } from '../../kit/registry/disk-artifacts.js'
+import { registryServer } from '../../kit/registry/registry-server.js'
 import { folderServer } from '../folder-server.js'
 import { realIronic, type RealIronic } from '../ironic.js'
 import { debianProgram, tool } from '../peers.js'
@@ -42,7 +45,10 @@ beforeAll(async () => {
   server = await folderServer()
   for (const [path, bytes] of Object.entries(images)) await writeFile(join(server.folder, path), bytes)
   published = await folderServer()
-  ironic = await realIronic({ deploy: { http_root: published.folder, http_url: published.url } })
+  ironic = await realIronic({
+    deploy: { http_root: published.folder, http_url: published.url },
+    oci: { permit_fallback_to_http_transport: 'True' },
+  })
 }, INSTALLATION)
 afterAll(async () => {
   await ironic?.[Symbol.asyncDispose]()
@@ -173,6 +179,18 @@ describe.concurrent('a real conductor deploys by its interface direct and our ag
     expect(rebuilt.image).toBe(true)
     expect(rebuilt.labels).not.toContain('config-2')
     expect(node.log.filter((line) => line.startsWith('error'))).toEqual([])
+  })
+
+  test('an artifact of a registry that asks for a password: what it asks the registry, and what the node then has', async () => {
+    await using registry = await registryServer({ auth: 'bearer', users: { me: 'secret' } })
+    putDiskImage(registry, 'org/disk', 'qcow2', images['/disk.qcow2']!)
+    await using node = await availableNode(ironic, 'direct-oci', DIRECT)
+    const disk = leftBehind(node)
+    await deployed(node, { image_source: `oci://${registry.host}/org/disk`, image_pull_secret: 'me:secret' })
+    const active = await node.settled('active')
+    expect((await disk()).image).toBe(true)
+    expect(callsOf(registry)).toEqual(ARTIFACT_CALLS)
+    expect(artifactMembers(active)).toEqual(expectedMembers(registry, images['/disk.qcow2']!))
   })
 
   test('a qcow2 image by its SHA-512, with a config drive made elsewhere and steps before and after', async () => {

@@ -87,6 +87,26 @@ describe('what a BMC answers when Ironic reads the power', () => {
     expect(await verified(drive)).toMatchObject({ state: 'manageable', struck: 0 })
   })
 
+  test.each([
+    'POST /redfish/v1/Systems/:id/VirtualMedia/:slot/Actions/VirtualMedia.InsertMedia',
+    'POST /redfish/v1/Managers/:id/VirtualMedia/:slot/Actions/VirtualMedia.InsertMedia',
+  ])('at an image by %s, after a delay', async (route) => {
+    await using lab = await createStagedLab({ hardware: [{ hardware: { bmc: 'ilo5' } }] })
+    const node = await lab.enroll({ fields: { boot_interface: 'redfish-virtual-media' } })
+    lab.faults.add({ match: { route }, effect: { kind: 'delay', ms: seconds(20) } })
+    lab.faults.add({ match: { route }, effect: { kind: 'status', status: 500, body: { error: { code: 'SYS518' } } } })
+    const answer = await lab.transport.send({
+      method: 'POST',
+      url: `${lab.url}/v1/nodes/${node.uuid}/vmedia`,
+      headers: { 'x-openstack-ironic-api-version': '1.115', 'content-type': 'application/json' },
+      body: JSON.stringify({ device_type: 'cdrom', image_url: 'http://images.test/boot.iso' }),
+    })
+    expect(answer.status).toBe(204)
+    await lab.clock.advance(seconds(20))
+    const [struck] = lab.journal.entries({ kind: 'bmc' }).filter(({ fault }) => fault === 'fault-2')
+    expect(struck).toMatchObject({ call: 'change media', error: 'it answered 500', duration: seconds(20) })
+  })
+
   test('503 is asked for again ten times, three seconds apart', async () => {
     const { state, error, took, struck } = await verified(reads({ kind: 'status', status: 503, body: 'down' }))
     expect({ state, error, struck }).toEqual({

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { HardwareFleet } from '../../../machine/index.js'
 import { composeStage } from '../../../lab/index.js'
 import type { FaultMatch } from '../../../control/faults/fault.js'
 import type { FaultEffect } from '../../../control/faults/fault-effects.js'
@@ -12,12 +13,13 @@ const SYSTEM = '/redfish/v1/Systems/machine-1'
 const UPDATE = '/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate'
 const ADMIN = { username: 'admin', password: 'secret-1' }
 
-async function servedLab() {
+async function servedLab(hardware?: HardwareFleet) {
   const lab = await composeStage({
     disks: 'described',
     clock: systemClock(),
     bmcAccount: ADMIN,
     machines: [1, 2].map((n) => ({ spec: n, name: `node-${n}` })),
+    ...defined({ hardware }),
   })
   const bmcs = await lab.redfish({ port: 0 })
   onTestFinished(async () => {
@@ -126,6 +128,23 @@ describe('a fault strikes calls over Redfish:', () => {
       expect((await call('GET', target)).status).toBe(200)
     expect((await call('PATCH', `${SYSTEM}/SecureBoot`, { SecureBootEnable: true })).status).toBe(200)
     expect(lab.faults.list()).toMatchObject([{ struck: 3 }])
+  })
+
+  test.each([
+    ['a route as DMTF has it', 'GET /redfish/v1/Systems/:id/Bios/Settings'],
+    ['a route as an iLO writes it', 'GET /redfish/v1/systems/:id/bios/settings/'],
+    ['a route as a Supermicro has it', 'GET /redfish/v1/Systems/:id/Bios/SD'],
+  ])("by %s at each BMC's own path, which the journal has", async (_, route) => {
+    const { lab, call, strike } = await servedLab([
+      { hardware: { bmc: 'ilo5' } },
+      { hardware: { bmc: 'supermicro-x13' } },
+    ])
+    strike({ route }, { kind: 'status', status: 500, body: { error: { code: 'SYS518' } } })
+    const targets = ['/redfish/v1/systems/machine-1/BIOS/settings/', '/redfish/v1/Systems/machine-2/Bios/SD']
+    for (const target of targets) expect(await call('GET', target)).toMatchObject({ status: 500 })
+    expect((await call('GET', '/redfish/v1/Systems/machine-2/Bios')).status).toBe(200)
+    const struck = lab.journal.entries({ kind: 'bmc' }).filter(({ fault }) => fault !== null)
+    expect(struck.map((entry) => ('target' in entry ? entry.target : null))).toEqual(targets)
   })
 
   test('a silent BMC hangs up, for its node too', async () => {

@@ -31,8 +31,8 @@ beforeAll(async () => {
 })
 afterAll(() => scope[Symbol.asyncDispose]())
 
-async function ask(face: string, headers: Record<string, string>) {
-  const call = request(urls.get(face)!, { headers }).end()
+async function ask(server: string, headers: Record<string, string>) {
+  const call = request(urls.get(server)!, { headers }).end()
   const [answer] = (await once(call, 'response')) as [AsyncIterable<Buffer> & { statusCode: number }]
   let body = ''
   for await (const part of answer) body += part.toString()
@@ -49,9 +49,9 @@ const FORMS: readonly [string, (body: string) => unknown][] = [
   ['the Kubernetes API', (body) => (JSON.parse(body) as { kind: 'Status'; message: string }).message],
 ]
 
-describe.each(FORMS)('the server of %s', (face, wordsOf) => {
+describe.each(FORMS)('the server of %s', (server, wordsOf) => {
   test('is closed to a page that has made its name lead here', async () => {
-    const { status, body } = await ask(face, { host: 'evil.example' })
+    const { status, body } = await ask(server, { host: 'evil.example' })
 
     expect(status).toBe(403)
     expect(wordsOf(body)).toContain('--allowed-host')
@@ -61,11 +61,11 @@ describe.each(FORMS)('the server of %s', (face, wordsOf) => {
     ['a page of another server', { origin: 'http://evil.example' }],
     ['an image of another page', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
   ])('is closed to %s', async (_, headers) => {
-    expect(await ask(face, headers)).toMatchObject({ status: 403 })
+    expect(await ask(server, headers)).toMatchObject({ status: 403 })
   })
 
   test.each(['localhost', '127.0.0.1', '[::1]', 'lab.example:80'])('is open to clients that call %s', async (host) => {
-    expect((await ask(face, { host })).status).toBeLessThan(400)
+    expect((await ask(server, { host })).status).toBeLessThan(400)
   })
 })
 

@@ -73,6 +73,8 @@ export interface StepSources {
   node: Readonly<NodeRecord>
   templates: readonly DeployTemplateRecord[]
   user: readonly PlannedStep[]
+  /** True if the registry of the image says that it can be booted, as far as `autodetect` has to know. */
+  imageIsBootc?: boolean
 }
 
 /** Step sources of this node, with the user's steps. */
@@ -80,16 +82,17 @@ export const stepSources = ({ node, situation }: NodeTask, user: readonly Planne
   node,
   user,
   templates: situation.templates ?? [],
+  imageIsBootc: situation.imageIsBootc === true,
 })
 
 /** Error of a deployment request, as far as it is known before the agent runs; undefined when there is none. */
 export function deploymentProblem(
-  { node, templates, user }: StepSources,
+  { node, templates, user, imageIsBootc = false }: StepSources,
   ports: readonly PortRecord[],
   conf: ConductorConf,
 ): string | undefined {
   const { deploy_interface: own } = node
-  const deploy_interface = own === AUTODETECT.name ? detectDeployInterface(node, conf).name : own
+  const deploy_interface = own === AUTODETECT.name ? detectDeployInterface(node, conf, imageIsBootc).name : own
   const concrete = { ...node, deploy_interface, instance_info: withImageType(node.instance_info) }
   return (
     deployProblem(concrete, ports) ??

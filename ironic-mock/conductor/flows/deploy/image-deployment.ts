@@ -1,5 +1,6 @@
 import { defined } from '../../../../base/runtime/index.js'
 import { completeConfigDrive } from '../../../drivers/config-drive-image.js'
+import type { IdentifiedImage } from '../../containers/container-image.js'
 import type { FoundImage } from '../../core/find-images.js'
 import { formatClientValue } from '../../../../base/wire/index.js'
 import type { JsonObject } from '../../../../base/wire/index.js'
@@ -61,9 +62,11 @@ function checksumOf(info: JsonObject): ImageChecksum | undefined {
  *
  * @returns the image's error in upstream's words, if any
  */
-export function keepFoundImage({ node }: NodeTask, found: FoundImage): string | undefined {
+export function keepFoundImage(task: NodeTask, found: FoundImage): string | undefined {
+  const { node } = task
   const info: JsonObject = { ...node.instance_info, image_url: found.url }
-  if (info.image_source !== found.url) info.image_source = found.url
+  if (found.container) keepContainer(task, info, found.container)
+  else if (info.image_source !== found.url) info.image_source = found.url
   if (found.format !== null) info.image_disk_format = found.format
   if (found.sha256 !== null) Object.assign(info, { image_os_hash_algo: 'sha256', image_os_hash_value: found.sha256 })
   if (node.driver_internal_info.is_whole_disk_image === false) {
@@ -72,6 +75,16 @@ export function keepFoundImage({ node }: NodeTask, found: FoundImage): string | 
   }
   node.instance_info = info
   return undefined
+}
+
+/** As ironic 39.0.0 deploy_utils.py build_instance_info_for_deploy; `image_source` stays what the user has named. */
+function keepContainer(task: NodeTask, info: JsonObject, container: IdentifiedImage): void {
+  const { image_disk_format: format, ...rest } = container
+  // Without a word about the format of an artifact, raw may be left from an earlier deployment.
+  if (format === 'unknown' && info.image_disk_format === 'raw') delete info.image_disk_format
+  else info.image_disk_format = format
+  Object.assign(info, rest)
+  task.setInfo({ image_source: container['oci_image_manifest_url'], container_image_type: 'oci_artifact' })
 }
 
 /** Partition sizes of a partition image, from GiB to MiB. */

@@ -36,7 +36,7 @@ export function wipeDeployment(task: NodeTask): void {
 export function wipeDeploymentPlan(task: NodeTask): void {
   task.node.deploy_step = {}
   task.setInfo({ deploy_steps: null })
-  task.dropInfo('user_deploy_steps', 'steps_validated')
+  task.dropInfo('user_deploy_steps', 'steps_validated', 'image_source')
   wipeFlags(task, 'deploy')
 }
 
@@ -59,6 +59,6 @@ export function wipeServicing(task: NodeTask): void {
   wipeAgentAccess(task)
   task.node.service_step = {}
   task.setInfo({ service_steps: null })
-  task.dropInfo('service_disable_ramdisk', 'agent_cached_service_steps', 'steps_validated', 'agent_start_attempted')
+  task.dropInfo('service_disable_ramdisk', 'agent_cached_service_steps', 'steps_validated', 'image_source', 'agent_start_attempted')
   wipeFlags(task, 'service')
 }

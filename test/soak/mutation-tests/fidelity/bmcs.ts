@@ -139,7 +139,7 @@ export const REDFISH_MUTANTS = fidelityMutants('redfish', [
   {
     row: 'A system has the id of its maker',
     does: 'names the first machine by it',
-    file: 'bmc/redfish/dialects/face-paths.ts',
+    file: 'bmc/redfish/dialects/bmc-paths.ts',
     from: '      if (found) return undefined\n',
     to: '      if (found) return found\n',
   },

@@ -281,13 +281,6 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: "user.filter((wanted) => typeof wanted.priority === 'number' && wanted.priority > 0 && runs(wanted))",
   },
   {
-    row: '`autodetect` asks the registry',
-    does: 'takes no container for bootable unasked',
-    file: 'ironic-mock/drivers/deploy/bootc.ts',
-    from: 'supports: ({ image_source }) => isContainer(image_source),',
-    to: 'supports: ({ image_source }) => isContainer(image_source) && image_source === undefined,',
-  },
-  {
     row: 'A refused deployment leaves the interface',
     does: 'leaves it',
     file: 'ironic-mock/conductor/flows/deploy/deployment.ts',

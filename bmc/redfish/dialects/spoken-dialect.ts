@@ -5,16 +5,17 @@ import type { RedfishDocument } from '../protocol/redfish-document.js'
 import { BASE_VERSION, baseMessage, type RedfishMessage } from '../protocol/redfish-messages.js'
 import { errorBody } from '../protocol/redfish-refusal.js'
 import type { ServedMachines } from '../served-machines.js'
-import { FacePaths } from './face-paths.js'
+import { BmcPaths } from './bmc-paths.js'
+import { isAtOrBelow } from './resource-pattern.js'
 import { shapeDocument } from './shape-document.js'
 
 /** How a BMC answers a request: what resources say, in its own form. */
-export class BmcFace {
+export class SpokenDialect {
   readonly dialect: BmcDialect
-  readonly #paths: FacePaths | undefined
+  readonly #paths: BmcPaths | undefined
 
   /** @param paths undefined where no machine of the service has a BMC of its own */
-  constructor(dialect: BmcDialect, paths: FacePaths | undefined) {
+  constructor(dialect: BmcDialect, paths: BmcPaths | undefined) {
     this.dialect = dialect
     this.#paths = paths
   }
@@ -23,12 +24,24 @@ export class BmcFace {
   document(document: RedfishDocument): RedfishDocument {
     const paths = this.#paths
     if (!paths) return document
-    const translated = mapTexts(document, (text) => paths.shown(text))
+    const { absent } = this.dialect.resources
+    const present = absent.length === 0 ? document : withoutAbsent(document, absent)
+    const translated = mapTexts(present, (text) => paths.shown(text))
     const own = document['@odata.id']
     const shown = translated['@odata.id']
     const isNamedByPath = typeof own === 'string' && document['Id'] === lastPart(own)
     const named = isNamedByPath && typeof shown === 'string' ? { ...translated, Id: lastPart(shown) } : translated
     return shapeDocument(this.dialect, named)
+  }
+
+  /** An answer in the form in which the BMC lists members, which only a client reads any more. */
+  answer(document: RedfishDocument): RedfishDocument {
+    const { members, noMembers } = this.dialect.paths
+    const listed: unknown = document['Members']
+    if (!Array.isArray(listed) || (members === 'references' && noMembers === 'list')) return document
+    if (listed.length === 0) return noMembers === 'null' ? { ...document, Members: null } : document
+    if (members === 'references') return document
+    return { ...document, Members: listed.map((each: unknown) => (isReference(each) ? each['@odata.id'] : each)) }
   }
 
   /** A path as the BMC writes it. */
@@ -77,8 +90,26 @@ const chosenMembers = (message: RedfishMessage, members: readonly string[] | nul
 
 const lastPart = (path: string): string => decodeURIComponent(path.replace(/\/+$/, '').split('/').at(-1) ?? '')
 
+const isReference = (value: unknown): value is { '@odata.id': string } =>
+  isObject(value) && typeof value['@odata.id'] === 'string' && Object.keys(value).length === 1
+
+/** A document without references to what the BMC does not have. */
+function withoutAbsent(document: RedfishDocument, absent: readonly string[]): RedfishDocument {
+  const leads = (value: unknown): boolean =>
+    isReference(value) &&
+    absent.some((pattern) => isAtOrBelow(value['@odata.id'].replace(/^\/redfish\/v1|#.*$/g, ''), pattern))
+  const cleaned = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter((each) => !leads(each)).map(cleaned)
+    return isObject(value) && !isReference(value) ? withoutAbsent(value, absent) : value
+  }
+  const entries = Object.entries(document).filter(([, value]) => !leads(value))
+  const left: RedfishDocument = Object.fromEntries(entries.map(([name, value]) => [name, cleaned(value)]))
+  const { Members: members } = left
+  return Array.isArray(members) ? { ...left, 'Members@odata.count': members.length } : left
+}
+
 /** A document in which every path is another. */
-function mapTexts(document: RedfishDocument, map: (text: string) => string): RedfishDocument {
+export function mapTexts(document: RedfishDocument, map: (text: string) => string): RedfishDocument {
   const mapped = (value: unknown): unknown => {
     if (typeof value === 'string') return value.startsWith('/redfish/v1/') ? map(value) : value
     if (Array.isArray(value)) return value.map(mapped)
@@ -87,7 +118,7 @@ function mapTexts(document: RedfishDocument, map: (text: string) => string): Red
   return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, mapped(value)]))
 }
 
-const STANDARD_FACE = new BmcFace(BMC_DIALECTS.standard, undefined)
+const STANDARD_DIALECT = new SpokenDialect(BMC_DIALECTS.standard, undefined)
 
 const hasOwnBmc = ({ spec }: Machine): boolean => spec.dialect !== undefined
 
@@ -99,9 +130,10 @@ export function commonDialect(machines: readonly Machine[]): BmcDialect {
   return others.every(({ spec }) => dialectOf(spec) === dialect) ? dialect : BMC_DIALECTS.standard
 }
 
-/** The face of a request: that of its machine, or else that of the service. */
-export function faceOf(machines: ServedMachines, machine: Machine | undefined): BmcFace {
-  if (machine) return hasOwnBmc(machine) ? new BmcFace(dialectOf(machine.spec), new FacePaths(machines)) : STANDARD_FACE
+/** The dialect of a request: that of its machine, or else that of the service. */
+export function spokenDialectOf(machines: ServedMachines, machine: Machine | undefined): SpokenDialect {
+  if (machine)
+    return hasOwnBmc(machine) ? new SpokenDialect(dialectOf(machine.spec), new BmcPaths(machines)) : STANDARD_DIALECT
   const all = machines.list()
-  return all.some(hasOwnBmc) ? new BmcFace(commonDialect(all), new FacePaths(machines)) : STANDARD_FACE
+  return all.some(hasOwnBmc) ? new SpokenDialect(commonDialect(all), new BmcPaths(machines)) : STANDARD_DIALECT
 }
