@@ -1,4 +1,4 @@
-import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '../runtime/index.js'
+import { defined, randomUuid, type Clock, type Random } from '../runtime/index.js'
 import { appliedTo, managersAfterUpdate, managersSent, type FieldWriter } from './apply/field-managers.js'
 import { objectShape } from './apply/field-shape.js'
 import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
@@ -7,8 +7,8 @@ import { definitionErrors } from './crds/definition-rules.js'
 import { CLEANUP_FINALIZER, terminatingDefinition } from './crds/definition-status.js'
 import { DefinedKinds } from './defined-kinds.js'
 import { Garbage } from './garbage.js'
-import { copyJson, freezeJson, isMembers, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './kube-json.js'
-import { groupVersion, versionNamed, type KindEntry, type KindVersion } from './kinds/kind-entry.js'
+import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './kube-json.js'
+import { groupVersion, type KindEntry, type KindVersion } from './kinds/kind-entry.js'
 import { KindRegistry } from './kinds/kind-registry.js'
 import type { ObjectFile } from './object-file.js'
 import type { KubeListOptions, ObjectName } from './kube-client.js'
@@ -25,6 +25,7 @@ import {
 import type { ManagedFieldsEntry, StoredMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { makeSelector } from './selectors.js'
+import { inVersion, receivedObject, storedVersion, versionOfWrite, writtenBody } from './sent-object.js'
 import { resourceVersionOf, type Stored } from './stored-object.js'
 import { openWatch, type ObjectWatch } from './watch.js'
 
@@ -157,7 +158,11 @@ export class ObjectStore {
         void this.change(kind, at, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences } })),
     })
     if (parts.file) this.#restore(parts.file)
-    for (const namespace of this.list('Namespace')) this.#endIfEmpty(namespace.metadata.name)
+    for (const { metadata } of this.list(DEFINITIONS)) {
+      const entry = metadata.deletionTimestamp === undefined ? undefined : this.kinds.find(metadata.name)
+      if (entry) this.#emptyKind(entry)
+    }
+    this.#endEmptyNamespaces()
   }
 
   #restore({ objects, resourceVersion }: NonNullable<StoreParts['file']>): void {
@@ -241,7 +246,7 @@ export class ObjectStore {
     const { isDryRun = false, needsNamespace = false } = options
     const entry = this.kinds.get(kind)
     const version = versionOfWrite(entry, sent, options.version)
-    const object = received(entry, version, sent)
+    const object = receivedObject(entry, version, sent)
     const from = sentMetadata(object)
     if (from['resourceVersion'] !== undefined && from['resourceVersion'] !== '')
       throw refusals.badRequest('resourceVersion should not be set on objects to be created')
@@ -250,7 +255,7 @@ export class ObjectStore {
     const made = admitObject(entry, version, { ...rest, metadata: metadata as unknown as JsonMembers })
     this.#checkPlace(entry, metadata, needsNamespace)
     this.#check({ entry, version }, made, {}, metadataErrors(made['metadata'] as JsonMembers, entry))
-    const judged = this.#judge(stored(entry, made))
+    const judged = this.#judge(storedVersion(entry, made))
     this.#admit(entry, { before: undefined, after: judged })
     if (this.find(kind, metadata)) throw refusals.alreadyExists(entry, metadata.name)
     const { namespace: name } = metadata
@@ -333,7 +338,7 @@ export class ObjectStore {
   }
 
   #definitionOf({ isCustom, resource }: KindEntry): Stored | undefined {
-    return isCustom ? this.find('CustomResourceDefinition', { name: resource }) : undefined
+    return isCustom ? this.find(DEFINITIONS, { name: resource }) : undefined
   }
 
   /** An API server drops events after an hour. Lab time may jump over hours: here the oldest go when there are many. */
@@ -367,14 +372,14 @@ export class ObjectStore {
     const wanted = modify(shown)
     const version = versionOfWrite(entry, wanted, options.version)
     if (subresource && !version.hasStatus) throw refusals.noSuchResource()
-    const sent = received(entry, version, wanted)
+    const sent = receivedObject(entry, version, wanted)
     const from = sentMetadata(sent)
     this.#checkSame(entry, current, from, isUnconditional)
 
     const metadata = subresource ? current.metadata : changedMetadata(current.metadata, from)
     const body = writtenBody({ current, sent, hasStatus: version.hasStatus, subresource })
     const admitted = admitObject(entry, version, { ...body, metadata: metadata as unknown as JsonMembers })
-    const next = sharing(this.#judgeValid(entry, stored(entry, admitted)), current)
+    const next = sharing(this.#judgeValid(entry, storedVersion(entry, admitted)), current)
     const before = subresource ? current : withManagers(current, managersSent(from['managedFields'], current))
     const isSame = isSameJson(next, current)
     const managers = this.#managersAfter({ entry, version }, before, next, options)
@@ -612,7 +617,7 @@ export class ObjectStore {
     try {
       for (const { resource } of this.#namespacedKinds())
         for (const { metadata } of this.list(resource, { namespace }))
-          if (metadata.deletionTimestamp === undefined) this.#deleteIfAllowed(resource, metadata)
+          if (metadata.deletionTimestamp === undefined) ifAllowed(() => void this.delete(resource, metadata))
     } finally {
       this.#isEmptying = false
     }
@@ -620,14 +625,6 @@ export class ObjectStore {
 
   #namespacedKinds(): readonly KindEntry[] {
     return this.kinds.all().filter(({ isNamespaced }) => isNamespaced)
-  }
-
-  #deleteIfAllowed(kind: string, at: ObjectName): void {
-    try {
-      this.delete(kind, at)
-    } catch (error) {
-      if (!(error instanceof KubeRefusal)) throw error
-    }
   }
 
   /** Removes a namespace that ends, once nothing is in it. */
@@ -638,6 +635,14 @@ export class ObjectStore {
     if (found.metadata.finalizers) return
     const isFilled = this.#namespacedKinds().some(({ resource }) => this.list(resource, { namespace: name }).length > 0)
     if (!isFilled) this.#remove(found, found, false)
+    for (const { metadata } of this.list(DEFINITIONS)) {
+      const entry = this.kinds.find(metadata.name)
+      if (entry) this.#endKindIfEmpty(entry)
+    }
+  }
+
+  #endEmptyNamespaces(): void {
+    for (const { metadata } of this.list('Namespace')) this.#endIfEmpty(metadata.name)
   }
 
   /** Ends a kind: it takes no new objects, and goes with the last of them. */
@@ -657,11 +662,12 @@ export class ObjectStore {
     this.#isEmptying = true
     try {
       for (const { metadata } of this.list(entry.resource))
-        if (metadata.deletionTimestamp === undefined) this.#deleteIfAllowed(entry.resource, metadata)
+        if (metadata.deletionTimestamp === undefined) ifAllowed(() => void this.delete(entry.resource, metadata))
     } finally {
       this.#isEmptying = false
     }
     this.#endKindIfEmpty(entry)
+    this.#endEmptyNamespaces()
   }
 
   /** Releases a definition that is deleted, once none of its objects is left. */
@@ -689,8 +695,9 @@ export class ObjectStore {
     this.#firstVersion = this.#version
     this.#shelves.delete(name)
     this.kinds.remove(name)
-    for (const waiting of this.list('CustomResourceDefinition').filter((each) => !this.kinds.find(each.metadata.name)))
-      this.change('CustomResourceDefinition', waiting.metadata, (current) => current)
+    for (const waiting of this.list(DEFINITIONS).filter((each) => !this.kinds.find(each.metadata.name)))
+      ifAllowed(() => void this.change(DEFINITIONS, waiting.metadata, (current) => current))
+    this.#endEmptyNamespaces()
   }
 
   /** Judges a definition whose form is right; one that is not is refused a little later. */
@@ -708,14 +715,22 @@ export class ObjectStore {
   }
 }
 
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
+
+/** Does something that an admission webhook may refuse; it is tried again when something else has changed. */
+function ifAllowed(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof KubeRefusal)) throw error
+  }
+}
+
 const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789'
 
 /** Metadata after a change that its generation counts, if it has one. */
 const countedChange = (metadata: Readonly<StoredMeta>): Readonly<StoredMeta> =>
   metadata.generation === undefined ? metadata : { ...metadata, generation: metadata.generation + 1 }
-
-const only = (object: JsonMembers, name: string): JsonMembers =>
-  object[name] === undefined ? {} : { [name]: object[name] }
 
 /** With the members that have not changed as they are in the present object, which is frozen already. */
 const sharing = (next: JsonMembers, current: JsonMembers): JsonMembers =>
@@ -752,55 +767,3 @@ function withManagers(object: Stored, managers: ManagedFieldsEntry[] | undefined
   const recorded = { ...metadata, ...defined({ managedFields: isEmpty ? undefined : managers }) }
   return { ...object, metadata: recorded } as unknown as Stored
 }
-
-/** An object in another version of its kind: between versions nothing but their name changes. */
-export function inVersion({ group }: KindEntry, object: Stored, version: string): Stored {
-  const apiVersion = groupVersion(group, version)
-  return object.apiVersion === apiVersion ? object : ({ ...object, apiVersion } as Stored)
-}
-
-/** An object in the version in which its kind is kept. */
-const stored = (entry: KindEntry, object: JsonMembers): Stored => inVersion(entry, object as Stored, entry.storage.name)
-
-/** The version of a write: that of the request, or the one that the object names. */
-function versionOfWrite(entry: KindEntry, sent: unknown, asked: string | undefined): KindVersion {
-  const own = isMembers(sent) && typeof sent['apiVersion'] === 'string' ? sent['apiVersion'] : ''
-  const name = asked ?? own.split('/').at(-1)!
-  return versionNamed(entry, name) ?? entry.storage
-}
-
-interface WrittenParts {
-  current: Stored
-  sent: JsonMembers
-  hasStatus: boolean
-  subresource: 'status' | undefined
-}
-
-/** A write of the status changes nothing else, and any other write all but the status. */
-function writtenBody({ current, sent, hasStatus, subresource }: WrittenParts): JsonMembers {
-  const apiVersion = sent['apiVersion']!
-  if (subresource) return { ...withoutMembers(current, 'status'), ...only(sent, 'status'), apiVersion }
-  return hasStatus ? { ...withoutMembers(sent, 'status'), ...only(current, 'status') } : sent
-}
-
-/**
- * A copy of an object that is sent.
- *
- * @throws KubeRefusal 400 for what is not an object of the kind
- */
-function received({ group, kind }: KindEntry, version: KindVersion, sent: unknown): JsonMembers {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
-    throw refusals.badRequest('this is not an object')
-  if (isNestedDeeper(sent, MAX_OBJECT_DEPTH))
-    throw refusals.badRequest(`the object is nested more than ${MAX_OBJECT_DEPTH} levels deep`)
-  const expected = groupVersion(group, version.name)
-  const { apiVersion = expected, kind: own = kind, ...rest } = copyJson(sent) as JsonMembers
-  if (apiVersion !== expected || own !== kind)
-    throw refusals.badRequest(
-      `the API version in the data (${JSON.stringify(apiVersion)}, ${JSON.stringify(own)}) does not match the expected API version (${expected}, ${kind})`,
-    )
-  return { apiVersion, kind, ...rest }
-}
-
-/** Limit on nesting, far above real objects: copies and comparisons recurse. */
-const MAX_OBJECT_DEPTH = 200

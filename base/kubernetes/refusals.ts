@@ -163,6 +163,7 @@ export interface FieldError {
 const FIELD_REASONS = {
   FieldValueRequired: 'Required value',
   FieldValueInvalid: 'Invalid value',
+  FieldValueDuplicate: 'Duplicate value',
   FieldValueForbidden: 'Forbidden',
   FieldValueNotSupported: 'Unsupported value',
   FieldValueTypeInvalid: 'Invalid value',

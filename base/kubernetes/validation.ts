@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { defined, pointerParts } from '../runtime/index.js'
 import { completeValue } from './crds/complete-value.js'
+import { duplicateItems } from './crds/duplicate-items.js'
 import { fieldPathText, pruneValue } from './crds/prune-value.js'
 import type { KindVersion } from './kinds/kind-entry.js'
 import type { JsonMembers } from './kube-json.js'
@@ -25,7 +26,8 @@ const fieldOf = (pointer: string, ...members: readonly string[]): string =>
  * below it: apiextensions-apiserver pkg/registry/customresource/status_strategy.go.
  */
 export function schemaErrors({ schema }: KindVersion, value: JsonMembers, subresource?: 'status'): FieldError[] {
-  const errors = schema.errorsOf(value).flatMap((error) => fieldErrorsIn(error, value))
+  const ofForm = schema.errorsOf(value).flatMap((error) => fieldErrorsIn(error, value))
+  const errors = [...ofForm, ...duplicateItems(value, schema.fields)]
   if (subresource === undefined) return errors
   return errors
     .filter(({ field }) => field.startsWith('status.'))

@@ -4,7 +4,7 @@ import type { KindEntry, KindVersion } from '../kinds/kind-entry.js'
 import { CORE_MERGE_RULES, METADATA_MERGE_RULES, type MergeRule } from '../kinds/merge-rules.js'
 
 /** The way in which a value is owned: as one, or part by part. */
-export type Ownership = 'leaf' | 'fields' | 'items' | 'set'
+type Ownership = 'leaf' | 'fields' | 'items' | 'set'
 
 /** How the fields of a place in an object are owned, and its lists merged. */
 export interface FieldShape {

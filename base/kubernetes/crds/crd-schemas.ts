@@ -182,7 +182,7 @@ function excludeLimit(
 }
 
 /** The two forms of an integer or a text: the extension, and the alternative that older definitions have alone. */
-export function isIntOrString({ anyOf, ...schema }: CrdSchema): boolean {
+function isIntOrString({ anyOf, ...schema }: CrdSchema): boolean {
   if (schema['x-kubernetes-int-or-string'] === true) return true
   const types = anyOf?.map((each) => (Object.keys(each).length === 1 ? each.type : undefined))
   return types?.length === 2 && types[0] === 'integer' && types[1] === 'string'

@@ -98,6 +98,8 @@ test.each([
   [{ size: 'x' }, 'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'],
   [{ size: null }, 'spec.size: Required value'],
   [{ port: true }, 'spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"'],
+  [{ tags: ['a', 'b', 'a'] }, 'spec.tags[2]: Duplicate value: "a"'],
+  [{ parts: [{ name: 'p' }, { name: 'p', count: 1 }] }, 'spec.parts[1]: Duplicate value: {"name":"p"}'],
   [{ colour: 'teal' }, 'spec.colour: Unsupported value: "teal": supported values: "red", "blue"'],
 ])('an object with %j is refused by the schema of its definition', async (spec, sentence) => {
   const { gadget } = await withGadgets()
@@ -205,6 +207,27 @@ test('a definition goes with its objects, waits for their finalizers, and frees 
   expect(watch.isOver).toBe(true)
   const { items } = await client.list('CustomResourceDefinition', { fieldSelector: 'metadata.name=gizmos.example.com' })
   expect(conditionsOf(items[0]!)).toEqual({ NamesAccepted: 'NoConflicts', Established: 'InitialNamesAccepted' })
+})
+
+test('a namespace and a kind that end together both end, whichever object is released last', async () => {
+  const { call, gadget, store } = await withGadgets()
+  await gadget('held', {}, { finalizers: ['example.com/held'] })
+  await call('DELETE', '/api/v1/namespaces/metal3')
+  await call('DELETE', DEFINITION)
+  expect(await call('GET', DEFINITION)).toMatchObject({ status: 200 })
+  await call('PATCH', `${GADGETS}/held`, { metadata: { finalizers: null } }, MERGE)
+  expect(await call('GET', DEFINITION)).toMatchObject({ status: 404 })
+  expect(store.find('Namespace', { name: 'metal3' })).toBeUndefined()
+})
+
+test('a namespace does not wait for objects whose definition was taken away by force', async () => {
+  const { call, gadget, store } = await withGadgets()
+  await gadget('held', {}, { finalizers: ['example.com/held'] })
+  await call('DELETE', '/api/v1/namespaces/metal3')
+  await call('DELETE', DEFINITION)
+  await call('PATCH', DEFINITION, { metadata: { finalizers: null } }, MERGE)
+  expect(await call('GET', DEFINITION)).toMatchObject({ status: 404 })
+  expect(store.find('Namespace', { name: 'metal3' })).toBeUndefined()
 })
 
 test('kinds of the same name in two groups are two kinds', async () => {

@@ -3,7 +3,7 @@ import type { KindEntry, KindVersion } from '../kinds/kind-entry.js'
 import type { KindRegistry } from '../kinds/kind-registry.js'
 import { RESOURCE_VIEWS, type ResourceView } from './resource-view.js'
 
-export type Subresource = 'status' | 'scale'
+type Subresource = 'status' | 'scale'
 
 /** A collection or an object that a path names. */
 export interface ResourcePath {

@@ -2,9 +2,10 @@ import { defined, errorChain, seconds, type Clock } from '../../runtime/index.js
 import { HttpTransport, type WireResponse } from '../../wire/index.js'
 import { isMembers, type JsonMembers, type KubeJson } from '../kube-json.js'
 import { groupVersion, type KindEntry } from '../kinds/kind-entry.js'
-import { inVersion, type ObjectStore, type ObservedWrite } from '../object-store.js'
+import type { ObjectStore, ObservedWrite } from '../object-store.js'
 import { kubeRefusal } from '../refusals.js'
 import { makeSelector } from '../selectors.js'
+import { inVersion } from '../sent-object.js'
 import type { Stored } from '../stored-object.js'
 import type { ValidatingWebhook, WebhookRule, WebhookSelector } from './webhook-configuration.js'
 
