@@ -8,6 +8,8 @@ const object = (properties: Record<string, CrdSchema>, ...required: readonly str
   required,
   properties,
 })
+/** An object that its reader knows better. */
+const any: CrdSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const list = (items: CrdSchema): CrdSchema => ({ type: 'array', items })
 
 const names = object(
@@ -43,8 +45,8 @@ const version = object(
     storage: flag,
     deprecated: flag,
     deprecationWarning: text,
-    schema: object({ openAPIV3Schema: { type: 'object' } }),
-    subresources: object({ status: { type: 'object' }, scale }),
+    schema: object({ openAPIV3Schema: any }),
+    subresources: object({ status: any, scale }),
     additionalPrinterColumns: list(column),
     selectableFields: list(object({ jsonPath: text }, 'jsonPath')),
   },
@@ -63,14 +65,14 @@ export const DEFINITION_SCHEMA: CrdSchema = object(
         names,
         versions: list(version),
         preserveUnknownFields: flag,
-        conversion: object({ strategy: text }),
+        conversion: object({ strategy: text, webhook: any }),
       },
       'group',
       'names',
       'scope',
       'versions',
     ),
-    status: object({ storedVersions: texts, acceptedNames: { type: 'object' }, conditions: list({ type: 'object' }) }),
+    status: object({ storedVersions: texts, acceptedNames: any, conditions: list(any) }),
   },
   'spec',
 )

@@ -230,6 +230,17 @@ test('a namespace does not wait for objects whose definition was taken away by f
   expect(store.find('Namespace', { name: 'metal3' })).toBeUndefined()
 })
 
+test('fields that a definition does not have are refused or dropped, as those of any kind', async () => {
+  const { call } = await servedKube(scope)
+  const whole = gadgetDefinition({ kebab: 1 })
+  const refused = await call('POST', `${DEFINITIONS}?fieldValidation=Strict`, whole)
+  expect((refused.body as SeenObject).message).toContain('strict decoding error: unknown field "spec.kebab"')
+  const made = await call('POST', DEFINITIONS, whole)
+  expect(made.headers.get('warning')).toBe('299 - "unknown field \\"spec.kebab\\""')
+  expect(made.body).not.toHaveProperty('spec.kebab')
+  expect(made.body).toHaveProperty('spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.size')
+})
+
 test('kinds of the same name in two groups are two kinds', async () => {
   const { call } = await servedKube(scope)
   const definition = gadgetDefinition({ group: 'cluster.x-k8s.io', names: { kind: 'Machine', plural: 'machines' } })

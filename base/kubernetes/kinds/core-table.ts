@@ -16,8 +16,6 @@ interface CoreKind {
   nameForm?: KindEntry['nameForm']
   /** All fields that it has; absent where the objects keep what they are sent. */
   schema?: CrdSchema
-  /** Fields that are checked, of a kind that has others too. */
-  partialSchema?: CrdSchema
 }
 
 /** Objects that are no wish and no state of something: they have no status, and nothing counts their changes. */
@@ -36,7 +34,7 @@ export const CORE_KINDS = {
     plural: 'customresourcedefinitions',
     shortNames: ['crd', 'crds'],
     isNamespaced: false,
-    partialSchema: DEFINITION_SCHEMA,
+    schema: DEFINITION_SCHEMA,
   },
   Deployment: { apiVersion: 'apps/v1', plural: 'deployments', shortNames: ['deploy'] },
   Event: {
@@ -77,11 +75,11 @@ export const coreEntries = (): KindEntry[] =>
   Object.entries<CoreKind>(CORE_KINDS).map(([kind, core]) => coreEntry(kind, core))
 
 function coreEntry(kind: string, core: CoreKind): KindEntry {
-  const { apiVersion, plural, shortNames = [], schema, partialSchema } = core
+  const { apiVersion, plural, shortNames = [], schema } = core
   const group = groupIn(apiVersion)
   const version = {
     name: apiVersion.split('/').at(-1)!,
-    schema: new KindSchema(schema ?? partialSchema, schema ? 'whole' : 'part'),
+    schema: new KindSchema(schema, schema ? 'whole' : 'part'),
     hasStatus: core.hasStatus ?? true,
     selectableFields: [],
   }
