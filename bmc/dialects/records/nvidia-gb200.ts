@@ -114,9 +114,10 @@ export const NVIDIA_GB200 = dialectFrom(OPENBMC, {
       'Drive.IndicatorLED',
       'Processor.ProcessorArchitecture',
       'Processor.InstructionSet',
-      'UpdateService.Actions',
     ],
     changed: {
+      // Those of the maker alone. Sushy reads no service without the property.
+      'UpdateService.Actions': { Oem: {} },
       'UpdateService.HttpPushUri': '/redfish/v1/UpdateService/update',
     },
   },
