@@ -121,7 +121,7 @@ async function findInRegistry(
 const describeImageProblem = (url: string, reason: string): string =>
   `Validation of image href ${withoutPasswords(url)} failed, reason: ${reason}`
 
-export interface ImageCheckOptions {
+interface ImageCheckOptions {
   clock: Clock
   proxies: ProxySettings | undefined
   through: HttpThrough | undefined
