@@ -19,6 +19,7 @@ describe('systems, managers and chassis beside those of the machine', () => {
     const { document } = await bmc.call('GET', `${ROOT}/Systems/HGX_Baseboard_0`)
     expect(document).toMatchObject({ Id: 'HGX_Baseboard_0', PowerState: 'On' })
     for (const name of ['Actions', 'Boot', 'Bios', 'EthernetInterfaces']) expect(document).not.toHaveProperty(name)
+    expect((await bmc.call('GET', `${ROOT}/Systems/HGX_Baseboard_0/Processors`)).status).toBe(404)
     const reset = `${ROOT}/Systems/HGX_Baseboard_0/Actions/ComputerSystem.Reset`
     expect((await bmc.call('POST', reset, { ResetType: 'On' })).status).toBe(404)
     expect(bmc.machine().power()).toBe('off')
