@@ -45,6 +45,18 @@ describe('systems, managers and chassis beside those of the machine', () => {
     expect((await bmc.call('GET', `${ROOT}/Systems/machine-1/FurtherMembers/HGX_Baseboard_0`)).status).toBe(404)
   })
 
+  test.each(["HGX 'Base'", 'Enclosure.Internal.0-1:RAID.1', 'Größe %2F', '..'])('may have the id %s', async (id) => {
+    const further = [{ folder: 'Chassis', id, place: 'last', properties: { ChassisType: 'Zone' } }]
+    await using bmc = await bmcOf({ base: 'xcc', resources: { further } }, 2)
+    for (const path of await memberPaths(bmc, `${ROOT}/Chassis`)) {
+      const { status, document } = await bmc.call('GET', path)
+      expect({ status, path: document['@odata.id'] as string }).toEqual({ status: 200, path })
+    }
+    await using alone = await bmcOf({ base: 'xcc', resources: { further } })
+    const [, last] = await memberPaths(alone, `${ROOT}/Chassis`)
+    expect((await alone.call('GET', last!)).document).toMatchObject({ Id: id, ChassisType: 'Zone' })
+  })
+
   test('an expanded collection has them too', async () => {
     await using bmc = await bmcOf('nvidia-dgx')
     const { document } = await bmc.call('GET', `${ROOT}/Systems?$expand=.`)
