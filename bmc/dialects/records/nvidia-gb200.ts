@@ -114,9 +114,9 @@ export const NVIDIA_GB200 = dialectFrom(OPENBMC, {
       'Drive.IndicatorLED',
       'Processor.ProcessorArchitecture',
       'Processor.InstructionSet',
-      'UpdateService.Actions',
     ],
     changed: {
+      'UpdateService.Actions': { Oem: {} },
       'UpdateService.HttpPushUri': '/redfish/v1/UpdateService/update',
     },
   },
