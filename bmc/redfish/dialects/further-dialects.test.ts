@@ -313,6 +313,7 @@ describe('virtual media', () => {
     const share = { Host: '192.0.2.10', Path: '\\images\\boot.iso', Username: 'iso', Password: 'secret' }
     await bmc.call('PATCH', config, share)
     await bmc.call('POST', `${config}/Actions/IsoConfig.Mount`)
+    expect(bmc.machine().firmware.mediaOptions('cdrom')).toEqual({ username: 'iso', password: 'secret' })
     expect(bmc.machine().firmware.inserted('cdrom')).toBe('cifs://192.0.2.10/images/boot.iso')
   })
 
