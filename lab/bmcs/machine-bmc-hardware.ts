@@ -85,18 +85,25 @@ function refuseChange({ node, driver, spec, firmware }: ChangedBmc, change: BmcC
   throw new BmcError('refused', 'the BMC answered 400', { answer: { status: 400, body } })
 }
 
+/** True if a system of the BMC links to a resource. @param name `Storage` */
+const hasBelowSystem = ({ properties, resources }: BmcDialect, name: string): boolean =>
+  !properties.leftOut.includes(`ComputerSystem.${name}`) && !resources.absent.includes(`/Systems/*/${name}`)
+
 /**
- * False for a BMC of whose NICs sushy has no MAC address: it has no EthernetInterfaces, or does not say that they are well
- * (sushy 5.14 resources/system/ethernet_interface.py summary).
+ * False for a BMC of whose NICs sushy has no MAC address: it has no EthernetInterfaces, does not say that they are well, or
+ * has no address (sushy 5.14 resources/system/ethernet_interface.py summary).
  */
-function showsNics({ properties, resources }: BmcDialect): boolean {
-  const { 'EthernetInterface.Status': status } = properties.changed
+function showsNics(dialect: BmcDialect): boolean {
+  const { changed, leftOut } = dialect.properties
+  const { 'EthernetInterface.Status': status, 'EthernetInterface.MACAddress': mac } = changed
   const isUnknown = isObject(status) && status['Health'] === null
-  const isAbsent =
-    properties.leftOut.includes('ComputerSystem.EthernetInterfaces') ||
-    resources.absent.includes('/Systems/*/EthernetInterfaces')
-  return !isUnknown && !isAbsent
+  const isNameless = mac === '' || mac === null || leftOut.includes('EthernetInterface.MACAddress')
+  return hasBelowSystem(dialect, 'EthernetInterfaces') && !isUnknown && !isNameless
 }
+
+/** False for a BMC in which Ironic looks for disks in vain (ironic 39 redfish/inspect.py: Storage, and then SimpleStorage). */
+const showsDisks = (dialect: BmcDialect): boolean =>
+  hasBelowSystem(dialect, 'Storage') || hasBelowSystem(dialect, 'SimpleStorage')
 
 function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
   const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
@@ -112,14 +119,16 @@ function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemRep
       mac,
       speedMbps: carrier ? 10_000 : null,
     })),
-    disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
-      name,
-      size,
-      vendor,
-      model,
-      serial: own,
-      rotational,
-    })),
+    disks: (showsDisks(dialectOf(spec)) ? spec.disks : []).map(
+      ({ name, size, vendor, model, serial: own, rotational }) => ({
+        name,
+        size,
+        vendor,
+        model,
+        serial: own,
+        rotational,
+      }),
+    ),
   }
 }
 

@@ -423,6 +423,26 @@ describe('inventory', () => {
     expect(document.RegistryEntries.Attributes[0]).not.toHaveProperty('ResetRequired')
   })
 
+  test('quirk 97: NICs have an empty address, or that which they were made with', async () => {
+    const changed = { 'EthernetInterface.MACAddress': '' }
+    await using empty = await bmcOf({ properties: { changed } })
+    const path = `${ROOT}/Systems/machine-1/EthernetInterfaces/eno1`
+    expect((await empty.call('GET', path)).document.MACAddress).toBe('')
+    await using permanent = await bmcOf({ properties: { leftOut: ['EthernetInterface.MACAddress'] } })
+    const { document } = await permanent.call('GET', path)
+    expect(document).not.toHaveProperty('MACAddress')
+    expect(document.PermanentMACAddress).toBe('52:54:00:00:00:02')
+  })
+
+  test('quirk 99: no storage at all', async () => {
+    await using bmc = await bmcOf({ resources: { absent: ['/Systems/*/Storage', '/Systems/*/SimpleStorage'] } })
+    const { document } = await system(bmc)
+    for (const name of ['Storage', 'SimpleStorage']) {
+      expect(document).not.toHaveProperty(name)
+      expect((await bmc.call('GET', `${ROOT}/Systems/machine-1/${name}`)).status).toBe(404)
+    }
+  })
+
   test('quirk 98: the SKU of a Dell is its service tag, that of an XCC or iLO a product number', async () => {
     await using dell = await bmcOf('idrac9')
     expect((await system(dell)).document.SKU).toBe(dell.machine().spec.serial)
