@@ -23,10 +23,11 @@ export interface MachineContents extends MachineSnapshot {
 export function copyOfState(state: MachineState): MachineState {
   const { boot, efi, firmware, mounts, ...values } = state
   return {
+    // Not first, as V8 would give each of thousands of copies a shape of its own.
+    firmware: { ...firmware },
     ...values,
     boot: boot && { ...boot, ...defined({ live: boot.live ? structuredClone(boot.live) : undefined }) },
     efi: efi.entries.length === 0 && efi.order.length === 0 ? { ...efi, entries: [], order: [] } : structuredClone(efi),
     mounts: mounts.map(([path, mount]) => [path, { ...mount }]),
-    firmware: { ...firmware },
   }
 }

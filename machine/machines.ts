@@ -291,11 +291,8 @@ class SimulatedMachines implements Machines {
   }
 
   #make(spec: MachineSpec, state: MachineState): SimulatedMachine {
-    const { network } = this.#parts
     const through = this.#downloads?.(spec.id)
-    const parts = through
-      ? { ...this.#parts, downloads: through, ...defined({ network: network ? seenBy(through, network) : undefined }) }
-      : this.#parts
+    const parts = through ? seenParts(through, this.#parts) : this.#parts
     return new SimulatedMachine(spec, state, parts, (now) => new MachineDisks(now, this.#diskParts))
   }
 }
@@ -314,6 +311,14 @@ const seenBy = (through: HttpThrough, network: BootNetwork): BootNetwork => ({
   ...network,
   open: (url, options) => network.open(url, { ...options, through }),
 })
+
+/**
+ * The parts of a machine whose downloads are seen. The spread does not come first: V8 gives the thousandth object that
+ * begins with one a shape of its own, of 300 bytes.
+ */
+function seenParts(downloads: HttpThrough, { network, ...parts }: MachineParts): MachineParts {
+  return network ? { downloads, network: seenBy(downloads, network), ...parts } : { downloads, ...parts }
+}
 
 /** Notes the machines that change. */
 const noting = (store: MachineStore, changed: Set<string>): MachineStore => ({

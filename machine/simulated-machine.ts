@@ -198,8 +198,9 @@ export class SimulatedMachine implements Machine {
   /** Only while it is not busy. */
   take(): MachineContents {
     return {
-      ...this.#record.take(),
       console: [...this.#console],
+      // Not first, as V8 would give each of thousands of snapshots a shape of its own.
+      ...this.#record.take(),
       staged: [...this.#staged],
       disks: this.#disks.take(),
       session: this.#boot?.session?.take() ?? null,

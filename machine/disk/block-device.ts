@@ -15,6 +15,11 @@ export interface SimulatedDisk extends AsyncDisposable {
   discard(offset: number, length: number): Promise<void>
   flush(): Promise<void>
   /**
+   * Runs an edit of a file system: where the disk is a file, its writes stay or are lost together when the process is killed.
+   * Absent where nothing outlives the process.
+   */
+  edit?<T>(work: () => Promise<T>): Promise<T>
+  /**
    * True if the kernel shows the partitions of the table that is on the disk. Absent where it always does. The bytes can be
    * read either way.
    */

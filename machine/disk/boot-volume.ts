@@ -55,7 +55,8 @@ let listings = 0
 
 /**
  * Mounts the ext4 filesystem that begins `offset` bytes into a disk, for as long as `work` runs. Journals are neither
- * replayed nor written; the filesystem is left clean. Mounts of one process run one after another.
+ * replayed nor written; the filesystem is left clean. Mounts of one process run one after another. A process that is killed
+ * leaves all of an edit in a disk's file, or nothing.
  *
  * @param options.readOnly refuses every change of the disk
  * @throws what the disk threw; an error with code EINVAL when there is no ext filesystem
@@ -69,30 +70,36 @@ export function withBootVolume<T>(
   work: (volume: BootVolume) => Promise<T>,
   options: { readOnly?: boolean } = {},
 ): Promise<T> {
-  return withExclusiveMount(clock, `mounting a filesystem of ${device.name}`, async (held) => {
-    if (!library) listings = 0
-    const { mount } = (library ??= loadExt())
-    const disk = new DiskAdapter(device, offset, options.readOnly ?? false, held)
-    let clean = false
-    try {
-      const filesystem = await disk.explaining(() => naming(device.name, () => mount(disk)))
-      let broken = false
-      try {
-        return await disk.explaining(() => work(new Volume(filesystem)))
-      } catch (error) {
-        broken = error instanceof LibraryBroken
-        throw error
-      } finally {
-        if (!broken) {
-          await disk.explaining(() => naming(device.name, () => filesystem.unmount()))
-          clean = true
-        }
-      }
-    } finally {
-      // A failed mount or unmount leaks the library's small memory: load a new instance.
-      if (!clean || listings >= MAX_LIBRARY_LISTINGS) library = undefined
-    }
+  const { readOnly = false } = options
+  return withExclusiveMount(clock, `mounting a filesystem of ${device.name}`, (held) => {
+    const use = () => useMounted(new DiskAdapter(device, offset, readOnly, held), work)
+    return readOnly || !device.edit ? use() : device.edit(use)
   })
+}
+
+async function useMounted<T>(disk: DiskAdapter, work: (volume: BootVolume) => Promise<T>): Promise<T> {
+  if (!library) listings = 0
+  const { mount } = (library ??= loadExt())
+  const { name } = disk.device
+  let clean = false
+  try {
+    const filesystem = await disk.explaining(() => naming(name, () => mount(disk)))
+    let broken = false
+    try {
+      return await disk.explaining(() => work(new Volume(filesystem)))
+    } catch (error) {
+      broken = error instanceof LibraryBroken
+      throw error
+    } finally {
+      if (!broken) {
+        await disk.explaining(() => naming(name, () => filesystem.unmount()))
+        clean = true
+      }
+    }
+  } finally {
+    // A failed mount or unmount leaks the library's small memory: load a new instance.
+    if (!clean || listings >= MAX_LIBRARY_LISTINGS) library = undefined
+  }
 }
 
 /** Removes a file, or a folder with all that is in it. */

@@ -12,6 +12,7 @@ import {
 } from '../../base/runtime/index.js'
 import type { DiskSpec } from '../machine-spec.js'
 import type { SimulatedDisk } from './block-device.js'
+import { DiskEdit, dropEdit, finishEdit } from './disk-edit.js'
 import { createFileDisk, openFileDisk } from './file-disk.js'
 import { ERRORS } from '../errors.js'
 
@@ -25,6 +26,8 @@ export class FileBacked implements SimulatedDisk {
   readonly #ours: boolean
   readonly #hostIsFull: (file: string) => void
   #opened: Promise<SimulatedDisk> | undefined
+  /** Writes of the edit that is under way. */
+  #edit: DiskEdit | undefined
 
   /** @param ours whether the file is in the state folder, where only ironstage writes */
   constructor(
@@ -57,18 +60,47 @@ export class FileBacked implements SimulatedDisk {
     if (!this.#ours) return
     const path = await this.path()
     await withWorkStopped(this.#clock, `removing ${path}`, () => rm(path, { force: true }))
+    await dropEdit(path, this.#clock)
   }
 
   read(offset: number, length: number): Promise<Uint8Array> {
-    return serializeAccess(this.#clock, async () => (await this.#open()).read(offset, length))
+    return serializeAccess(this.#clock, async () => {
+      const found = await (await this.#open()).read(offset, length)
+      return this.#edit ? this.#edit.over(offset, found) : found
+    })
   }
 
   write(offset: number, bytes: Uint8Array): Promise<void> {
-    return serializeAccess(this.#clock, async () => (await this.#open()).write(offset, bytes))
+    return serializeAccess(this.#clock, async () => {
+      // One that does not fit fails as a whole disk does.
+      if (this.#edit && offset + bytes.length <= this.size) return this.#edit.write(offset, bytes)
+      await (await this.#open()).write(offset, bytes)
+    })
   }
 
   discard(offset: number, length: number): Promise<void> {
-    return serializeAccess(this.#clock, async () => (await this.#open()).discard(offset, length))
+    return serializeAccess(this.#clock, async () => {
+      if (this.#edit) return this.#edit.discard(offset, length)
+      await (await this.#open()).discard(offset, length)
+    })
+  }
+
+  /** Also an edit that fails leaves what it has written. */
+  async edit<T>(work: () => Promise<T>): Promise<T> {
+    // A file of the user's own is written as it comes; an edit in an edit is part of it.
+    if (!this.#ours || this.#edit) return work()
+    this.#edit = new DiskEdit()
+    try {
+      return await work()
+    } finally {
+      await serializeAccess(this.#clock, () => this.#carryOut())
+    }
+  }
+
+  async #carryOut(): Promise<void> {
+    const edit = this.#edit
+    this.#edit = undefined
+    await edit?.carryOut(await this.#open(), await this.path(), this.#clock)
   }
 
   flush(): Promise<void> {
@@ -116,7 +148,9 @@ export class FileBacked implements SimulatedDisk {
       throw new UserError('disk-size', `the disk file ${path} has ${size} bytes, but ${this.name} is ${this.size}`, {
         remedy: ERRORS['disk-size'].remedy,
       })
-    return during(`opening the disk ${this.name}`, () => openFileDisk(options))
+    const opened = await during(`opening the disk ${this.name}`, () => openFileDisk(options))
+    if (this.#ours) await finishEdit(opened, path, this.#clock)
+    return opened
   }
 }
 

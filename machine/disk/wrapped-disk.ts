@@ -61,6 +61,10 @@ export abstract class WrappedDisk implements SimulatedDisk {
     return this.around(FLUSH, () => this.device.flush())
   }
 
+  edit<T>(work: () => Promise<T>): Promise<T> {
+    return this.device.edit?.(work) ?? work()
+  }
+
   /** Leaves the disk open: it outlives its user. */
   [Symbol.asyncDispose](): PromiseLike<void> {
     return Promise.resolve()
