@@ -208,6 +208,7 @@ describe('power and boot', () => {
     expect(messageIds(refused)).toEqual(['Base.1.0.PropertyValueConflict'])
     const taken = await bmc.call('PATCH', path, { Boot: { ...target, BootSourceOverrideMode: 'UEFI' } })
     expect(taken.status).toBe(200)
+    expect(boot(bmc)).toMatchObject({ target: 'UefiTarget', enabled: 'Once' })
   })
 
   test('quirk 44: an override is confirmed, and the disk boots', async () => {
@@ -310,6 +311,10 @@ describe('virtual media', () => {
     const config = `${ROOT}/Managers/1/VM1/CfgCD`
     expect((await bmc.call('PATCH', config, { Path: '/boot.iso?token=1' })).status).toBe(400)
     expect((await bmc.call('PATCH', config, { Host: 5 })).status).toBe(400)
+    await bmc.call('PATCH', config, { Host: 'file://a b', Path: '/etc/passwd' })
+    const refused = await bmc.call('POST', `${config}/Actions/IsoConfig.Mount`)
+    expect(messageIds(refused)).toEqual(['Base.1.0.0.PropertyValueFormatError'])
+    expect(bmc.machine().firmware.inserted('cdrom')).toBeUndefined()
     const share = { Host: '192.0.2.10', Path: '\\images\\boot.iso', Username: 'iso', Password: 'secret' }
     await bmc.call('PATCH', config, share)
     await bmc.call('POST', `${config}/Actions/IsoConfig.Mount`)

@@ -1,5 +1,12 @@
 import type { Machine, WrittenImage } from '../../../machine/index.js'
-import { checkAction, checkPatch, textCheck, valueProblem, type PropertyCheck } from '../protocol/value-checks.js'
+import {
+  checkAction,
+  checkPatch,
+  fetchedUrl,
+  textCheck,
+  valueProblem,
+  type PropertyCheck,
+} from '../protocol/value-checks.js'
 import { redfishPath, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, type MachineCall, type OfferedCall, type RedfishResource } from '../protocol/resource.js'
@@ -76,9 +83,16 @@ async function mount({ machine, body }: MachineCall): Promise<void> {
     throw messageRefusal(400, 'PropertyMissing', [written.host === '' ? 'Host' : 'Path'], {
       resolution: 'Write Host and Path of CfgCD first.',
     })
+  const url = imageUrl(written)
+  if (!URL.canParse(url) || fetchedUrl(url, 'Host').length > 0)
+    throw messageRefusal(400, 'PropertyValueFormatError', [written.host, 'Host'], {
+      property: 'Host',
+      resolution:
+        'Write the address of a server, as in http://images.example, or the name of one of Windows file sharing.',
+    })
   const { username, password } = written
   const account = username === '' ? {} : { username, password }
-  await machine.firmware.insert('cdrom', imageUrl(written), account)
+  await machine.firmware.insert('cdrom', url, account)
 }
 
 const hasConfig = ({ spoken }: OfferedCall): boolean => spoken.dialect.media.insertBy === 'config'
