@@ -1,12 +1,5 @@
 import type { Machine, WrittenImage } from '../../../machine/index.js'
-import {
-  checkAction,
-  checkPatch,
-  fetchedUrl,
-  textCheck,
-  valueProblem,
-  type PropertyCheck,
-} from '../protocol/value-checks.js'
+import { checkAction, checkPatch, textCheck, valueProblem, type PropertyCheck } from '../protocol/value-checks.js'
 import { redfishPath, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
 import { ofMachine, type MachineCall, type OfferedCall, type RedfishResource } from '../protocol/resource.js'
@@ -69,10 +62,12 @@ async function writeConfig(call: MachineCall): Promise<void> {
   })
 }
 
-/** The address of a written image: a host without a scheme is one of Windows file sharing. */
-function imageUrl({ host, path }: WrittenImage): string {
-  if (/^https?:\/\//i.test(host)) return `${host.replace(/\/+$/, '')}${path}`
-  return `cifs://${host}${path.replaceAll('\\', '/')}`
+/** The address of a written image: a host without a scheme is one of Windows file sharing. Undefined for no address. */
+function imageUrl({ host, path }: WrittenImage): string | undefined {
+  const isWeb = /^https?:\/\//i.test(host)
+  if (!isWeb && !/^[\w.[\]:-]+$/.test(host)) return undefined
+  const url = isWeb ? `${host.replace(/\/+$/, '')}${path}` : `cifs://${host}${path.replaceAll('\\', '/')}`
+  return URL.canParse(url) ? url : undefined
 }
 
 /** @throws Refusal for an image of which CfgCD does not say where it is */
@@ -84,7 +79,7 @@ async function mount({ machine, body }: MachineCall): Promise<void> {
       resolution: 'Write Host and Path of CfgCD first.',
     })
   const url = imageUrl(written)
-  if (!URL.canParse(url) || fetchedUrl(url, 'Host').length > 0)
+  if (url === undefined)
     throw messageRefusal(400, 'PropertyValueFormatError', [written.host, 'Host'], {
       property: 'Host',
       resolution:
