@@ -1,4 +1,5 @@
 import { startAssistedInstall } from './assisted-install/start-assisted-install.js'
+import { executeBootcInstall } from './bootc/execute-bootc-install.js'
 import { burninCpu, burninDisk, burninGpu, burninMemory, burninNetwork } from './burn-in/burn-in.js'
 import { containerCleanStep, genericContainerStep } from './containers/container-step.js'
 import { eraseDevices, eraseDevicesExpress, eraseDevicesMetadata } from './erase-devices/erase-devices.js'
@@ -33,6 +34,7 @@ export const genericHardwareManager: HardwareManager = {
     burninMemory,
     burninNetwork,
     writeImage,
+    executeBootcInstall,
     injectFiles,
   ],
 }

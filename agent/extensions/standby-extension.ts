@@ -21,9 +21,10 @@ export const standbyExtension: Extension = {
     kind: 'async',
     required: ['image_source'],
     optional: ['instance_info', 'pull_secret', 'configdrive'],
-    run: ({ image_source, configdrive = null, pull_secret: oci_pull_secret = null }, context) => {
+    run: ({ image_source, instance_info, configdrive = null, pull_secret: oci_pull_secret = null }, context) => {
       const args = { image_source, configdrive, oci_pull_secret }
-      return managerStep('execute_bootc_install', args, { node: context.node(), ports: [] }, context)
+      const node = { ...context.node(), ...defined({ instance_info }) }
+      return managerStep('execute_bootc_install', args, { node, ports: [] }, context)
     },
   },
   power_off: {

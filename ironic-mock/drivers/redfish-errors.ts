@@ -85,6 +85,8 @@ function failedChange(uuid: string, error: BmcError, sentence: string): string {
     return redfishError(`Setting boot mode to ${change.mode} failed for node ${uuid}. Error: ${sentence}`)
   if (change?.change === 'secure boot')
     return redfishError(`Failed to set secure boot state on node ${uuid} to ${pythonRepr(change.on)}: ${sentence}`)
+  if (change?.change === 'bios')
+    return redfishError(`Redfish BIOS apply configuration failed for node ${uuid}. Error: ${sentence}`)
   if (change?.change === 'insert media') return failedInsertion(uuid, change.url, error, sentence)
   if (call === 'set boot') return redfishError(`Redfish set boot device failed for node ${uuid}. Error: ${sentence}`)
   if (call !== 'set power') return sentence

@@ -19,7 +19,7 @@ import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.j
 import type { BmcAccounts } from './bmc-accounts.js'
 import type { BmcAccount } from '../../control/index.js'
 import { callOverRedfish, namingCall } from './driver-call.js'
-import { machineHardware } from './machine-bmc-hardware.js'
+import { machineHardware, missingSlot } from './machine-bmc-hardware.js'
 
 /** Probe point around a call of a BMC by this lab's Ironic. */
 export interface BmcPoint {
@@ -224,14 +224,18 @@ class MachineBmc implements Bmc {
   }
 
   async setBoot(source: BootSource, media?: BootMedia): Promise<void> {
-    if (media) await this.#changeMedia(media)
+    if (media) await this.#changeMedia(media, source)
     await this.#call({ call: 'set boot', target: bootDeviceOf(source) }, async () => {
       await (await this.#findOrCreate()).setBoot(source)
     })
   }
 
   /** Has the drives as a boot needs them; drives that are so already are not asked for. */
-  async #changeMedia({ eject, insert }: BootMedia): Promise<void> {
+  async #changeMedia({ eject, insert }: BootMedia, source: BootSource): Promise<void> {
+    // The ISO that Ironic makes of a ramdisk is no image here, and needs a slot all the same.
+    const isOwnIso = source.kind === 'ramdisk' || source.kind === 'pxe'
+    if (isOwnIso && !(await this.#findOrCreate()).firmware.hasSlot('cdrom'))
+      throw missingSlot(this.#options.node, 'the image of its ramdisk')
     const devices = eject.filter((device) => this.#find()?.firmware.inserted(device) !== undefined)
     if (devices.length > 0) await this.hardware.change({ change: 'eject media', devices })
     if (insert !== undefined) await this.hardware.change({ change: 'insert media', device: 'cdrom', url: insert })

@@ -36,7 +36,11 @@ export function machineHardware({ admit, planned, node, driver, ...behind }: Har
   const seen = (): MachineFirmware => find()?.firmware ?? factoryFirmware(planned())
   return {
     report: async () => reportOf(find()?.spec ?? planned(), seen()),
-    system: async () => systemReportOf(find()?.spec ?? planned(), seen().report().bootMode),
+    system: async () => {
+      const spec = find()?.spec ?? planned()
+      refuseInspection(spec)
+      return systemReportOf(spec, seen().report().bootMode)
+    },
     change: async (change) => {
       const { spec, firmware } = await reach()
       refuseChange({ node, driver, spec, firmware }, change)
@@ -59,6 +63,10 @@ function reportOf(spec: MachineSpec, firmware: MachineFirmware): Awaited<ReturnT
   return ['absent', 'null'].includes(mode) ? { ...report, bootMode: null } : report
 }
 
+/** @param image as in `image http://images.test/boot.iso` */
+export const missingSlot = (node: string, image: string): UserError =>
+  new UserError('bmc-refuses', `No suitable virtual media device found for node ${node} to mount ${image}`)
+
 interface ChangedBmc {
   node: string
   driver: string
@@ -66,39 +74,73 @@ interface ChangedBmc {
   firmware: MachineFirmware
 }
 
-/**
- * Refuses a change that the machine's BMC does not make, in Ironic's words (ironic 39.0.0 drivers/modules/redfish
- * management.py set_boot_mode, boot.py _insert_vmedia).
- */
-function refuseChange({ node, driver, spec, firmware }: ChangedBmc, change: BmcChange): void {
-  const dialect = dialectOf(spec)
-  if (change.change === 'insert media' && !firmware.hasSlot(change.device))
-    throw new UserError(
-      'bmc-refuses',
-      `No suitable virtual media device found for node ${node} to mount image ${maskedAddress(change.url)}`,
-    )
-  if (change.change !== 'boot mode') return
-  if (dialect.boot.mode === 'absent')
-    throw new UserError('bmc-refuses', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)
-  if (dialect.boot.mode !== 'read-only') return
-  const body = refusalBody(spec, 'PropertyNotWritable', ['BootSourceOverrideMode'])
-  throw new BmcError('refused', 'the BMC answered 400', { answer: { status: 400, body } })
-}
+/** The path of a machine's system as its node has it. */
+const systemPath = ({ bmc, id }: MachineSpec): string => `/redfish/v1/Systems/${bmc?.systemId || id}`
+
+const lacks = (spec: MachineSpec, property: string): boolean => dialectOf(spec).properties.leftOut.includes(property)
 
 /** True if a system of the BMC links to a resource. @param name `Storage` */
 const hasBelowSystem = ({ properties, resources }: BmcDialect, name: string): boolean =>
   !properties.leftOut.includes(`ComputerSystem.${name}`) && !resources.absent.includes(`/Systems/*/${name}`)
 
+/** Refuses an inspection by Redfish as Ironic does, which reads the NICs of the system (redfish/inspect.py _get_interface_info). */
+function refuseInspection(spec: MachineSpec): void {
+  if (!hasBelowSystem(dialectOf(spec), 'EthernetInterfaces'))
+    throw new UserError(
+      'bmc-refuses',
+      `Unexpected exception of type MissingAttributeError: The attribute EthernetInterfaces is missing from the resource ${systemPath(spec)}`,
+    )
+}
+
 /**
- * False for a BMC of whose NICs sushy has no MAC address: it has no EthernetInterfaces, does not say that they are well, or
- * has no address (sushy 5.14 resources/system/ethernet_interface.py summary).
+ * Refuses a change that the machine's BMC does not make, in Ironic's words (ironic 39.0.0 drivers/modules/redfish
+ * management.py set_boot_mode, boot.py _insert_vmedia, raid.py create_configuration, bios.py apply_configuration).
  */
-function showsNics(dialect: BmcDialect): boolean {
-  const { changed, leftOut } = dialect.properties
+function refuseChange(changed: ChangedBmc, change: BmcChange): void {
+  const { node, spec, firmware } = changed
+  switch (change.change) {
+    case 'insert media':
+      if (!firmware.hasSlot(change.device)) throw missingSlot(node, `image ${maskedAddress(change.url)}`)
+      return
+    case 'boot mode':
+      return refuseBootMode(changed)
+    case 'volumes':
+      if (change.volumes.length > 0 && lacks(spec, 'Storage.Volumes'))
+        throw new UserError(
+          'bmc-refuses',
+          `The attribute Volumes is missing from the resource ${systemPath(spec)}/Storage/RAID.1`,
+        )
+      return
+    case 'bios': {
+      const { without, withoutStatus: status } = dialectOf(spec).etags
+      // Sushy has no tag of a settings object whose resource names none (sushy 5.14.0 settings.py commit).
+      if (without === 'refused') throw refusedBy(status, refusalBody(spec, 'PreconditionRequired', []))
+      return
+    }
+    default:
+  }
+}
+
+function refuseBootMode({ driver, spec }: ChangedBmc): void {
+  const { mode } = dialectOf(spec).boot
+  if (mode === 'absent')
+    throw new UserError('bmc-refuses', `Driver ${driver} does not support set_boot_mode (disabled or not implemented).`)
+  if (mode === 'read-only') throw refusedBy(400, refusalBody(spec, 'PropertyNotWritable', ['BootSourceOverrideMode']))
+}
+
+const refusedBy = (status: number, body: string): BmcError =>
+  new BmcError('refused', `the BMC answered ${status}`, { answer: { status, body } })
+
+/**
+ * False for a BMC of whose NICs sushy has no MAC address: it does not say that they are well, or has no address (sushy 5.14
+ * resources/system/ethernet_interface.py summary).
+ */
+function showsNics({ properties }: BmcDialect): boolean {
+  const { changed, leftOut } = properties
   const { 'EthernetInterface.Status': status, 'EthernetInterface.MACAddress': mac } = changed
   const isUnknown = isObject(status) && status['Health'] === null
   const isNameless = mac === '' || mac === null || leftOut.includes('EthernetInterface.MACAddress')
-  return hasBelowSystem(dialect, 'EthernetInterfaces') && !isUnknown && !isNameless
+  return !isUnknown && !isNameless
 }
 
 /** False for a BMC in which Ironic looks for disks in vain (ironic 39 redfish/inspect.py: Storage, and then SimpleStorage). */

@@ -14,10 +14,23 @@ import {
   type DialectName,
 } from '../../bmc/dialects/index.js'
 import { isObject } from '../../base/runtime/index.js'
+import { exchangesIn, reportedScene } from '../kit/guides/reported-scene.js'
 
 const DOCS = new URL('../../docs/', import.meta.url).pathname
 const page = await readFile(join(DOCS, 'bmc-dialects.md'), 'utf8')
 const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!)
+
+/** Blocks of the reports, by their languages. */
+const reports = page
+  .split('## From a report to a machine')[1]!
+  .split(/^### /m)
+  .slice(1)
+  .map((part) => ({
+    title: part.split('\n')[0]!,
+    blocks: Object.fromEntries(
+      [...part.matchAll(/```(\w+)\n(.*?)```/gs)].map(([, language, text]) => [language!, text!]),
+    ),
+  }))
 
 /** A member of a record, or a key of a file, that shows a quirk. */
 const MEMBER = /(?:`([\w-]+)`|file) `((?:[a-z]\w*)(?:\.\w+)?(?:\[[\w.]+\])?)`/g
@@ -95,6 +108,17 @@ describe('docs/bmc-dialects.md', () => {
     expect(rack.map(({ hardware: { bmc } }) => bmc)).toEqual(['idrac9', 'ilo5', 'supermicro-x12'])
     const [{ hardware }] = await readHardware(join(folder, 'own.yaml'))
     expect(hardware.bmc).toMatchObject({ base: 'idrac10', power: { repeat: 400 } })
+  })
+
+  test.each(reports)('a report becomes a machine: $title', async ({ blocks }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'ironstage-bmc-report-'))
+    await writeFile(join(folder, 'report.yaml'), blocks.yaml!)
+    const hardware = await readHardware(join(folder, 'report.yaml'))
+    await using scene = await reportedScene(hardware)
+    if (blocks.json !== undefined) scene.addFault(blocks.json)
+    const exchanges = exchangesIn(blocks.http!)
+    expect(exchanges.length).toBeGreaterThan(0)
+    for (const exchange of exchanges) await scene.expectAnswer(exchange)
   })
 
   test('comes with the schema as JSON, for editors', async () => {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileRepresentation, serveFiles } from '../../base/bytes/index.js'
-import { openFleet, type Fleet, type FleetOptions } from '../../apps/fleet/index.js'
+import { enrollHosts, openFleet, type Fleet, type FleetOptions } from '../../apps/fleet/index.js'
 import { NO_PACE } from '../../machine/index.js'
-import { LabClock, silent, systemRandom, type Logger } from '../../base/runtime/index.js'
-import type { ApiNode, ProvisionState } from '../../base/wire/index.js'
+import { LabClock, silent, systemClock, systemRandom, type Logger } from '../../base/runtime/index.js'
+import { HttpTransport, type ApiNode, type ProvisionState } from '../../base/wire/index.js'
 import { realIronic, type RealIronic } from './ironic.js'
 import { debianProgram, succeeds, tool } from './peers.js'
 
@@ -205,6 +205,54 @@ export class FleetNode {
         )
     }
   }
+}
+
+/** Enrolls a machine of a fleet, and makes its node manageable. */
+export async function enrolledNode(
+  ironic: RealIronic,
+  fleet: Fleet & { log: string[] },
+  name: string,
+  bootInterface: string,
+  fields: Record<string, unknown> = {},
+): Promise<FleetNode> {
+  const clock = systemClock()
+  await using transport = new HttpTransport({ clock })
+  let uuid = ''
+  await enrollHosts(
+    fleet.hosts().filter((host) => host.name === name),
+    {
+      url: ironic.url,
+      transport,
+      headers: {},
+      clock,
+      bootInterface,
+      driverInfo: {},
+      signal: new AbortController().signal,
+      onEnrolled: (_host, made) => (uuid = made),
+    },
+  )
+  const enrolled = new FleetNode(ironic, uuid, name, () => storyOf(fleet, name))
+  const { driver, ...others } = fields
+  if (driver !== undefined)
+    await ironic.done(200, 'PATCH', `/v1/nodes/${uuid}?reset_interfaces=True`, [
+      { op: 'replace', path: '/driver', value: driver },
+    ])
+  const changes = Object.entries(others).map(([field, value]) => ({ op: 'add', path: `/${field}`, value }))
+  if (changes.length > 0) await enrolled.patch(...changes)
+  await enrolled.provision('manage')
+  await enrolled.settled('manageable')
+  return enrolled
+}
+
+const IGNITION = { ignition: { version: '3.4.0' }, passwd: { users: [{ name: 'core' }] } }
+
+/** Deploys by custom-agent with install_coreos, as BareMetal Operator does. */
+export async function installed(node: FleetNode, imageUrl: string): Promise<void> {
+  const args = { image_url: imageUrl, append_karg: ['quiet'], ignition: IGNITION }
+  await node.provision('active', {
+    deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args }],
+  })
+  await node.settled('active')
 }
 
 /** For the message of a failure: the end of a machine's console, of the BMC's log and of the fleet's log. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { dmtfClients, gofishProgram } from './programs/redfish/peers.js'
+import { communityGeneral, dialectsGofish } from './programs/dialects/peers.js'
 import { schemaCheckers } from './programs/file-schemas.js'
 import { openstackClients } from './programs/clients/baremetal.js'
 import { claimOperatorProgram } from './programs/controllers/claim-operator.js'
@@ -74,12 +75,17 @@ export async function installPeers(): Promise<void> {
   await Promise.all([
     oneByOne({ 'coreos-installer': realBinary }),
     oneByOne({ Ironic: ironicPeer, 'ironic-python-agent': ipaPeer, 'OpenStack clients': openstackClients }),
-    oneByOne({ "DMTF's Redfish clients": dmtfClients, 'checkers of schemas': schemaCheckers }),
+    oneByOne({
+      "DMTF's Redfish clients": dmtfClients,
+      'checkers of schemas': schemaCheckers,
+      "Ansible's modules for Redfish": communityGeneral,
+    }),
     oneByOne({
       Ignition: realIgnition,
       'its engine': realEngine,
       gophercloud: gophercloudProgram,
       gofish: gofishProgram,
+      'gofish for all BMCs': dialectsGofish,
       'controller-runtime': claimOperatorProgram,
     }),
   ])

@@ -77,7 +77,13 @@ describe('a container that can be booted', () => {
     const before = asked()
     await lab.client.validate(node.uuid)
     expect(asked()).toBe(before + 1)
-    expect(await deployed(node)).toMatchObject({ provision_state: 'deploy failed', deploy_interface: 'bootc' })
+    expect(await deployed(node)).toMatchObject({
+      provision_state: 'deploy failed',
+      deploy_interface: 'bootc',
+      last_error: expect.stringContaining(
+        `Download of image oci://${registry.host}/disk failed: Failed to pull container image: Error: initializing source`,
+      ) as string,
+    })
   })
 
   test('is not seen where the registry refuses, and the log says so', async () => {

@@ -36,4 +36,7 @@ export const IDRAC10 = dialectFrom(IDRAC9, {
     // No ForceOn; On is refused for a while after the power went off (ironic 39 redfish/power.py _set_power_state).
     settling: { seconds: 10, status: 409 },
   },
+  properties: {
+    leftOut: [...IDRAC9.properties.leftOut, 'Manager.VirtualMedia'],
+  },
 })

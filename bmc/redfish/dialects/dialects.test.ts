@@ -301,7 +301,9 @@ describe('virtual media (1.4)', () => {
     await using bmc = await bmcOf('idrac10')
     const slots = `${ROOT}/Systems/System.Embedded.1/VirtualMedia`
     expect(await memberPaths(bmc, slots)).toEqual([`${slots}/2`, `${slots}/1`])
-    expect(await memberPaths(bmc, `${ROOT}/Managers/iDRAC.Embedded.1/VirtualMedia`)).toEqual([])
+    const manager = `${ROOT}/Managers/iDRAC.Embedded.1`
+    expect((await bmc.call('GET', manager)).document).not.toHaveProperty('VirtualMedia')
+    expect((await bmc.call('GET', `${manager}/VirtualMedia`)).status).toBe(404)
   })
 
   test('quirks 52, 53: an iDRAC answers 500 where an image is in, and ejects with a body only', async () => {

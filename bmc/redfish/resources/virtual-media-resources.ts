@@ -237,8 +237,9 @@ async function ejectMedia(call: MachineCall, parent: ResourceParent): Promise<vo
 
 const hasSlotsBelow = ({ spoken }: OfferedCall, parent: ResourceParent): boolean => {
   const { slots, systemLink } = spoken.dialect.media
-  // A collection may be empty; that of a system is there only where the system links to it.
-  return parent === 'Managers' || systemLink === 'own' || slots.some(({ below }) => below.includes(parent))
+  if (slots.some(({ below }) => below.includes(parent))) return true
+  // A DGX has an empty collection below its manager. An iDRAC 10 has none there (badfish 1.8 find_virtual_media_resource).
+  return parent === 'Managers' ? slots.length === 0 : systemLink === 'own'
 }
 
 function slotCollection({ machine, spoken }: MachineCall, parent: ResourceParent): RedfishDocument {

@@ -4,15 +4,22 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { makeCpio, writeIso } from '../../../base/bytes/index.js'
-import { enrollHosts, readSystems, type Fleet, type ListedSystem } from '../../../apps/fleet/index.js'
-import { systemClock } from '../../../base/runtime/index.js'
-import { HttpTransport, type ApiPort, type JsonObject } from '../../../base/wire/index.js'
+import { readSystems, type Fleet, type ListedSystem } from '../../../apps/fleet/index.js'
+import type { ApiPort, JsonObject } from '../../../base/wire/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { rehearsalImage } from '../../kit/images/rehearsal-image.js'
 import { debianProgram } from '../peers.js'
 import { Baremetal } from '../programs/clients/baremetal.js'
-import { fleetFor, fleetIronic, FleetNode, storyOf, type FleetIronic } from '../fleet-ironic.js'
+import {
+  enrolledNode,
+  fleetFor,
+  fleetIronic,
+  FleetNode,
+  installed,
+  storyOf,
+  type FleetIronic,
+} from '../fleet-ironic.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
@@ -53,37 +60,9 @@ afterAll(async () => {
   await there?.[Symbol.asyncDispose]()
 })
 
-/** Enrolls the machine of a number, and makes its node manageable. */
-async function node(number: number, bootInterface: string, fields: Record<string, unknown> = {}): Promise<FleetNode> {
-  const name = `machine-${number}`
-  const clock = systemClock()
-  await using transport = new HttpTransport({ clock })
-  let uuid = ''
-  await enrollHosts(
-    fleet.hosts().filter((host) => host.name === name),
-    {
-      url: there.ironic.url,
-      transport,
-      headers: {},
-      clock,
-      bootInterface,
-      driverInfo: {},
-      signal: new AbortController().signal,
-      onEnrolled: (_host, made) => (uuid = made),
-    },
-  )
-  const enrolled = new FleetNode(there.ironic, uuid, name, () => storyOf(fleet, name))
-  const { driver, ...others } = fields
-  if (driver !== undefined)
-    await there.ironic.done(200, 'PATCH', `/v1/nodes/${uuid}?reset_interfaces=True`, [
-      { op: 'replace', path: '/driver', value: driver },
-    ])
-  const changes = Object.entries(others).map(([field, value]) => ({ op: 'replace', path: `/${field}`, value }))
-  if (changes.length > 0) await enrolled.patch(...changes)
-  await enrolled.provision('manage')
-  await enrolled.settled('manageable')
-  return enrolled
-}
+/** The node of the machine of a number, manageable. */
+const node = (number: number, bootInterface: string, fields: Record<string, unknown> = {}): Promise<FleetNode> =>
+  enrolledNode(there.ironic, fleet, `machine-${number}`, bootInterface, fields)
 
 const machineOf = ({ name }: FleetNode) => fleet.machines.get(name)!
 const noted = (one: FleetNode) =>
@@ -94,16 +73,7 @@ async function available(one: FleetNode): Promise<void> {
   await one.settled('available')
 }
 
-const IGNITION = { ignition: { version: '3.4.0' }, passwd: { users: [{ name: 'core' }] } }
-
-/** Deploys by custom-agent with install_coreos, as BareMetal Operator does. */
-async function installCoreos(one: FleetNode): Promise<void> {
-  const args = { image_url: `${there.url}/coreos.raw.xz`, append_karg: ['quiet'], ignition: IGNITION }
-  await one.provision('active', {
-    deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args }],
-  })
-  await one.settled('active')
-}
+const installCoreos = (one: FleetNode): Promise<void> => installed(one, `${there.url}/coreos.raw.xz`)
 
 /** An ISO with an agent that knows nothing of its Ironic. */
 const prebuiltIso = (): Buffer =>

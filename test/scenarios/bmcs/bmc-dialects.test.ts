@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { dialectOfAddress } from '../../../bmc/dialects/index.js'
-import { createLab, createStagedLab, type StagedLab } from '../../../lab/index.js'
+import { BMC_DIALECTS, dialectOfAddress } from '../../../bmc/dialects/index.js'
+import { createLab, createStagedLab, type StagedLab, type StagedNode } from '../../../lab/index.js'
 import { readFleet } from '../../../machine/index.js'
 import { defined } from '../../../base/runtime/index.js'
-import { ironicSentence } from '../../../base/wire/index.js'
+import { ironicSentence, type JsonObject } from '../../../base/wire/index.js'
+import { BMC_REFUSALS, refusalHardware } from '../../kit/bmc-refusals.js'
+import { machineOf } from '../../kit/deployed.js'
+import { coreosNode, liveServers } from '../../kit/live-lab.js'
 
 const MEDIA_NODE = { boot_interface: 'redfish-virtual-media', bios_interface: 'redfish' }
 
@@ -11,8 +14,8 @@ async function labOf(hardware: object): Promise<StagedLab> {
   return createStagedLab({ hardware: readFleet(hardware, 'the hardware') })
 }
 
-async function managed(lab: StagedLab) {
-  const node = await lab.enroll({ fields: MEDIA_NODE })
+async function managed(lab: StagedLab, fields: JsonObject = {}) {
+  const node = await lab.enroll({ fields: { ...MEDIA_NODE, ...fields } })
   await node.provision('manage')
   await node.settled()
   const call = async (method: string, path: string, body?: unknown) => {
@@ -61,7 +64,7 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
 
   test.each([
     ['xcc', null],
-    ['nvidia-gb200', 'no valid network interfaces'],
+    ['nvidia-gb200', 'The attribute EthernetInterfaces is missing'],
     ['ilo5', 'no valid network interfaces'],
     [{ properties: { changed: { 'EthernetInterface.MACAddress': '' } } }, 'no valid network interfaces'],
   ])('on the NICs that an inspection over Redfish finds with %j', async (bmc, problem) => {
@@ -87,15 +90,52 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
     expect((await ilo.node.get()).boot_mode).toBe('uefi')
   })
 
-  test.each(['idrac9', 'idrac10', 'ilo6', 'xcc', 'supermicro-x13', 'ami', 'openbmc', 'nvidia-gb200'])(
-    'a node with %s is deployed',
-    async (bmc) => {
-      await using lab = await labOf({ bmc })
-      const node = await lab.enroll()
-      await node.deploy()
-      expect(await node.settled()).toMatchObject({ provision_state: 'active', last_error: null })
-    },
-  )
+  test.each(BMC_REFUSALS)('on what it does not do, in the words of a real Ironic: $title', async (refusal) => {
+    const { bmc, fields, raid, verb, request = {}, error } = refusal
+    const [hardware] = refusalHardware().machines.filter((machine) => machine.bmc === bmc)
+    await using lab = await labOf(hardware!)
+    const { node, call } = await managed(lab, fields)
+    if (raid !== undefined) expect((await call('PUT', 'states/raid', raid)).status).toBe(204)
+    await node.provision(verb, request)
+    const { provision_state, last_error } = await node.settled()
+    expect(provision_state).toBe(`${verb} failed`)
+    expect(last_error).toMatch(error)
+  })
+
+  test('a BMC without a slot: no node of it is deployed by virtual media', async () => {
+    await using lab = await labOf({ bmc: 'nvidia-dgx' })
+    const node = await lab.enroll({ fields: MEDIA_NODE })
+    await expect(node.deploy()).rejects.toThrow(
+      `No suitable virtual media device found for node ${node.uuid} to mount the image of its ramdisk`,
+    )
+  })
+})
+
+/** Records without a slot that Ironic knows: a DGX has none, and an X10 takes its images by CfgCD. */
+const OVER_THE_NETWORK = ['nvidia-dgx', 'supermicro-x10']
+
+test('machines of every record are deployed by virtual media at once, and those without a slot over the network', async () => {
+  await using servers = await liveServers()
+  const dialects = Object.keys(BMC_DIALECTS)
+  const hardware = readFleet({ machines: dialects.map((bmc) => ({ bmc })) }, 'the hardware')
+  await using lab = await servers.lab({ hardware })
+  const nodes: StagedNode[] = []
+  for (const dialect of dialects) {
+    const boot_interface = OVER_THE_NETWORK.includes(dialect) ? 'ipxe' : 'redfish-virtual-media'
+    nodes.push(await coreosNode(lab, { boot_interface, automated_clean: false }))
+  }
+  await Promise.all(nodes.map((node) => node.deploy()))
+  const seen: [string, string, string[]][] = []
+  for (const [index, node] of nodes.entries()) {
+    const { provision_state } = await node.settled()
+    const machine = await machineOf(node)
+    const { entries } = machine.firmware.log
+    const boots = entries.filter(({ kind }) => kind === 'boot').map(({ detail }) => detail)
+    seen.push([dialects[index]!, provision_state, [...new Set(boots)]])
+  }
+  const sourceOf = (dialect: string) => (OVER_THE_NETWORK.includes(dialect) ? 'pxe' : 'iso')
+  const expected = dialects.map((dialect) => [dialect, 'active', [sourceOf(dialect), 'disk']])
+  expect(seen).toEqual(expected)
 })
 
 test('in a lab of the library each machine has the BMC of its maker and product, in mixed fleets too', async () => {

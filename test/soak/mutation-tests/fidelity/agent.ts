@@ -229,13 +229,6 @@ export const AGENT_MUTANTS = fidelityMutants('agent', [
     to: '',
   },
   {
-    row: '`execute_bootc_install` runs podman',
-    does: 'runs it',
-    file: 'agent/extensions/standby-extension.ts',
-    from: "      return managerStep('execute_bootc_install', args, { node: context.node(), ports: [] }, context)\n",
-    to: "      const argv = ['podman', 'run', String(args.image_source)] as const\n      return runToEnd(context.target.executor, argv, { effect: 'writes', signal: context.signal })\n",
-  },
-  {
     row: 'Automatic TLS: an https callback',
     does: 'makes a certificate for each agent',
     file: 'agent/http/listener.ts',

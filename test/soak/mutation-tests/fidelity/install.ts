@@ -188,13 +188,6 @@ export const INSTALL_MUTANTS = fidelityMutants('steps', [
     to: '      if (!input.preserveOnError)',
   },
   {
-    row: '`execute_bootc_install` is a deploy and service step',
-    does: 'has such a step',
-    file: 'steps/hardware-managers.ts',
-    from: 'steps: [installCoreos, startAssistedInstall],',
-    to: "steps: [installCoreos, startAssistedInstall, { ...startAssistedInstall, name: 'execute_bootc_install' }],",
-  },
-  {
     row: 'Any disk that the root device hints lead to is written',
     does: 'does not see what device mapper has built on it',
     file: 'targets/disks/guard-script.ts',

@@ -10,6 +10,13 @@ const PARAMETERS = { file: 'machine/live/removable-parameters.ts' }
 /** Rows of the machine. */
 export const MACHINE_MUTANTS = fidelityMutants('machine', [
   {
+    row: '`podman` pulls from any registry',
+    does: 'pulls what no file lists',
+    file: 'machine/programs/system/podman.ts',
+    from: '    if (!known(reference))\n      return failed(',
+    to: '    if (reference === undefined)\n      return failed(',
+  },
+  {
     row: 'A config that takes root, boot or the boot loader',
     does: 'does not notice',
     file: 'machine/ignition/boot-needs.ts',
