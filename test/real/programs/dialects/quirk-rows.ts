@@ -75,7 +75,8 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
     },
     {
       name: '21 ansible',
-      bmc: 'nvidia-dgx',
+      // With two systems the module asks for the one that is meant.
+      bmc: { base: 'nvidia-dgx', resources: { further: [] } },
       call: 'PowerReboot: the values of ActionInfo have no GracefulRestart, and ForceRestart takes its place',
       value: [true, true],
       without: /HTTP Error 400 on POST request .*GracefulRestart .* none of the allowed ones/,
@@ -176,7 +177,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
     },
     {
       name: '62 sushy',
-      bmc: 'irmc',
+      bmc: { base: 'irmc', media: { protocols: null } },
       call: 'insert_media(): once more with the TransferProtocolType that is missing',
       value: [true, IMAGE],
       without: /BadRequestError: .*ActionParameterMissing: .*requires the parameter TransferProtocolType/,

@@ -61,7 +61,10 @@ for name, url in bmcs.items():
     root = sushy.Sushy(url, auth=auth.SessionAuth(username, password), verify=False, server_side_retries=0)
     # A subscription and a task, so that their collections have a member.
     root.get_event_service().subscriptions.create({'Destination': 'https://127.0.0.1:9/', 'Protocol': 'Redfish'})
-    root.get_update_service().simple_update('http://127.0.0.1:9/firmware.bin')
+    try:
+        root.get_update_service().simple_update('http://127.0.0.1:9/firmware.bin')
+    except Exception:
+        pass  # A BMC without updates has no task either.
     walk.go(root)
     seen[name] = {'kinds': sorted({kind for kind, _ in walk.resources}), 'errors': walk.errors}
 print(json.dumps(seen))
