@@ -22,7 +22,6 @@ export const IRMC = dialectFrom(STANDARD, {
   },
   media: {
     required: ['TransferProtocolType'],
-    protocols: ['CIFS', 'HTTPS', 'NFS'],
   },
   boot: {
     config: 'ts_fujitsu',

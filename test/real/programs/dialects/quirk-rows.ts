@@ -177,7 +177,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
     },
     {
       name: '62 sushy',
-      bmc: { base: 'irmc', media: { protocols: null } },
+      bmc: 'irmc',
       call: 'insert_media(): once more with the TransferProtocolType that is missing',
       value: [true, IMAGE],
       without: /BadRequestError: .*ActionParameterMissing: .*requires the parameter TransferProtocolType/,
