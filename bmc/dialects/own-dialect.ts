@@ -47,7 +47,7 @@ function checkedDialect(document: unknown, name: string): { own: CheckedDialect;
 
 /** The rules that no schema tells. */
 function contradictionOf(dialect: BmcDialect): string | undefined {
-  const { boot, media, paths, properties } = dialect
+  const { boot, media, paths, properties, bios } = dialect
   const ids = media.slots.flatMap(({ id, below }) => below.map((folder) => `${folder} ${id.toLowerCase()}`))
   const twice = media.slots.find(({ id, below }) =>
     below.some(
@@ -70,6 +70,10 @@ function contradictionOf(dialect: BmcDialect): string | undefined {
   if (plain !== undefined) return `properties.leftOut names ${plain}: write SCHEMA.PROPERTY`
   const changed = Object.keys(properties.changed).find((path) => properties.leftOut.includes(path))
   if (changed !== undefined) return `properties leaves ${changed} out, and changes it`
+  const wrong = Object.entries(bios.attributes ?? {}).find(
+    ([, { value, allowed }]) => allowed !== undefined && !allowed.includes(String(value)),
+  )
+  if (wrong) return `bios.attributes gives ${wrong[0]} a value that is not among its allowed ones`
   if (paths.lowerCaseBios && !paths.ignoresCase) return 'paths.lowerCaseBios needs paths.ignoresCase'
   const further = furtherContradiction(dialect) ?? newerContradiction(dialect)
   if (further !== undefined) return further
@@ -87,9 +91,7 @@ function furtherContradiction({ resources, paths }: BmcDialect): string | undefi
   return taken && `resources.further has ${taken.folder}/${taken.id}, which is the id of the machine's own`
 }
 
-function newerContradiction({ boot, events, media }: BmcDialect): string | undefined {
-  if (media.insertBy === 'config' && !media.slots.some(({ drive }) => drive === 'cdrom'))
-    return 'media.insertBy is config, and no slot has the drive cdrom'
+function newerContradiction({ boot, events }: BmcDialect): string | undefined {
   const both = events.required.find((name) => events.refused.includes(name))
   if (both !== undefined) return `events requires and refuses ${both}`
   const unknown = boot.withoutEnabled.find((name) => !Object.hasOwn(boot.targets, name))

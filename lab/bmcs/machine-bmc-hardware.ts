@@ -101,7 +101,7 @@ function refuseChange(changed: ChangedBmc, change: BmcChange): void {
   switch (change.change) {
     case 'insert media':
       if (!firmware.hasSlot(change.device)) throw missingSlot(node, `image ${maskedAddress(change.url)}`)
-      return
+      return refuseInsertion(changed, change.url)
     case 'boot mode':
       return refuseBootMode(changed)
     case 'volumes':
@@ -119,6 +119,17 @@ function refuseChange(changed: ChangedBmc, change: BmcChange): void {
     }
     default:
   }
+}
+
+/** Refuses an image by a protocol that the BMC does not take, and a PATCH with what it does not know (sushy sends it always). */
+function refuseInsertion({ driver, spec }: ChangedBmc, url: string): void {
+  const { protocols, insertBy, refused } = dialectOf(spec).media
+  if (driver === 'redfish' && insertBy === 'patch' && refused.includes('Inserted'))
+    throw refusedBy(400, refusalBody(spec, 'PropertyUnknown', ['Inserted']))
+  const protocol = url.replace(/:.*$/s, '').toUpperCase()
+  if (protocols === null || protocols.includes(protocol)) return
+  const args = [protocol, 'TransferProtocolType', 'VirtualMedia.InsertMedia']
+  throw refusedBy(400, refusalBody(spec, 'ActionParameterValueNotInList', args))
 }
 
 function refuseBootMode({ driver, spec }: ChangedBmc): void {

@@ -22,6 +22,10 @@ export const ILO4 = dialectFrom(ILO5, {
   boot: {
     mode: 'absent',
   },
+  etags: {
+    // Ansible sends a tag as it is, and its PATCH was taken (community.general#4595).
+    match: 'any',
+  },
   errors: {
     base: 'Base.0.10',
   },

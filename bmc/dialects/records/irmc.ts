@@ -22,6 +22,7 @@ export const IRMC = dialectFrom(STANDARD, {
   },
   media: {
     required: ['TransferProtocolType'],
+    protocols: ['CIFS', 'HTTPS', 'NFS'],
   },
   boot: {
     config: 'ts_fujitsu',

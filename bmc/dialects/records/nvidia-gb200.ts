@@ -116,6 +116,7 @@ export const NVIDIA_GB200 = dialectFrom(OPENBMC, {
       'Processor.InstructionSet',
     ],
     changed: {
+      // Those of the maker alone. Sushy reads no service without the property.
       'UpdateService.Actions': { Oem: {} },
       'UpdateService.HttpPushUri': '/redfish/v1/UpdateService/update',
     },

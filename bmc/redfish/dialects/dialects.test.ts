@@ -659,7 +659,6 @@ describe('a BMC of a user', () => {
     [{ paths: { system: 'a/b' } }, 'a/b is the last part of a path: it has no slash'],
     [{ paths: { lowerCaseBios: true } }, 'paths.lowerCaseBios needs paths.ignoresCase'],
     [{ media: { required: ['Zork'] } }, 'media.required.0 is "Zork"'],
-    [{ media: { insertBy: 'config', slots: [] } }, 'media.insertBy is config, and no slot has the drive cdrom'],
     [{ boot: { withoutEnabled: ['Zork'] } }, 'boot.withoutEnabled names Zork, which boot.targets lacks'],
     [{ events: { required: ['Context'], refused: ['Context'] } }, 'events requires and refuses Context'],
     [

@@ -342,7 +342,7 @@ describe('virtual media', () => {
   })
 
   test('quirk 66: an iRMC takes no images by HTTP', async () => {
-    await using bmc = await bmcOf({ base: 'irmc', media: { protocols: ['CIFS', 'HTTPS', 'NFS'] } })
+    await using bmc = await bmcOf('irmc')
     const path = `${ROOT}/Managers/iRMC/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia`
     const refused = await bmc.call('POST', path, { Image: IMAGE, TransferProtocolType: 'HTTP' })
     expect(messageIds(refused)).toEqual(['Base.1.22.ActionParameterValueNotInList'])

@@ -36,9 +36,11 @@ const NODES: Readonly<Record<string, NodeSettings>> = {
   openbmc: {},
   'nvidia-gb200': {},
   cimc: {},
-  irmc: {},
   huawei: {},
-  ilo4: {},
+  // Sushy's PATCH of a slot has Inserted, which it does not know.
+  ilo4: { boot_interface: 'ipxe' },
+  // It takes images by HTTPS, and this Ironic serves them by HTTP.
+  irmc: { boot_interface: 'ipxe' },
   // It has no slot that Ironic knows: its images are inserted by CfgCD.
   'supermicro-x10': { boot_interface: 'ipxe' },
   // It has no slot. Ironic takes the vendor of the service root for a node's, and a root in front of several makers names none.

@@ -62,6 +62,17 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
       .toContain(`No suitable virtual media device found for node ${dgx.node.uuid} to mount image ${image_url}`)
   })
 
+  test('on the protocols of images: an iRMC takes none by HTTP', async () => {
+    await using lab = await labOf({ bmc: 'irmc' })
+    const { node, call } = await managed(lab)
+    const attached = async (scheme: string): Promise<string | null> => {
+      await call('POST', 'vmedia', { device_type: 'cdrom', image_url: `${scheme}://images.test/boot.iso` })
+      return (await node.settled()).last_error
+    }
+    expect(await attached('http')).toMatch(/returned code 400\. Base\.1\.22\.ActionParameterValueNotInList: /)
+    expect(await attached('https')).toBeNull()
+  })
+
   test.each([
     ['xcc', null],
     ['nvidia-gb200', 'The attribute EthernetInterfaces is missing'],
@@ -111,10 +122,13 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
   })
 })
 
-/** Records without a slot that Ironic knows: a DGX has none, and an X10 takes its images by CfgCD. */
-const OVER_THE_NETWORK = ['nvidia-dgx', 'supermicro-x10']
+/**
+ * A DGX has no slot, an X10 takes images by CfgCD, which Ironic does not know, an iRMC none by HTTP, and an iLO 4 none with
+ * Inserted.
+ */
+const OVER_THE_NETWORK = ['nvidia-dgx', 'supermicro-x10', 'irmc', 'ilo4']
 
-test('machines of every record are deployed by virtual media at once, and those without a slot over the network', async () => {
+test('machines of every record are deployed by virtual media at once, and some over the network', async () => {
   await using servers = await liveServers()
   const dialects = Object.keys(BMC_DIALECTS)
   const hardware = readFleet({ machines: dialects.map((bmc) => ({ bmc })) }, 'the hardware')

@@ -75,8 +75,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
     },
     {
       name: '21 ansible',
-      // With two systems the module asks for the one that is meant.
-      bmc: { base: 'nvidia-dgx', resources: { further: [] } },
+      bmc: 'ami',
       call: 'PowerReboot: the values of ActionInfo have no GracefulRestart, and ForceRestart takes its place',
       value: [true, true],
       without: /HTTP Error 400 on POST request .*GracefulRestart .* none of the allowed ones/,
@@ -160,6 +159,14 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
       source: 'sushy, release note fix-eject-media-empty-dict',
     },
     {
+      name: '55 ansible',
+      bmc: 'ilo4',
+      call: 'VirtualMediaInsert: a PATCH, and once more with Image alone for HPE',
+      value: true,
+      without: /HTTP Error 400 on PATCH request .*PropertyUnknown/,
+      source: 'ansible-collections/community.general#4595',
+    },
+    {
       name: '56 sushy',
       bmc: 'xcc',
       call: 'insert_media(): by PATCH where Allow has it and there is no action',
@@ -179,7 +186,7 @@ export const QUIRK_ROWS: Readonly<Record<string, readonly QuirkRow[]>> = {
       name: '62 sushy',
       bmc: 'irmc',
       call: 'insert_media(): once more with the TransferProtocolType that is missing',
-      value: [true, IMAGE],
+      value: [true, 'https://images.test/boot.iso'],
       without: /BadRequestError: .*ActionParameterMissing: .*requires the parameter TransferProtocolType/,
       source: 'sushy is_transfer_protocol_required',
     },

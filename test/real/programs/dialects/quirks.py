@@ -27,6 +27,7 @@ warnings.simplefilter('ignore')
 
 bmcs, username, password = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
 IMAGE = 'http://images.test/boot.iso'
+SECURE_IMAGE = 'https://images.test/boot.iso'
 rows = {}
 
 
@@ -143,7 +144,16 @@ def inserted(url):
 
 row('56 sushy', patch.object(VirtualMedia, '_allow_patch', lambda slot: False))(inserted)
 row('57 sushy', patch.object(Connector, 'post', with_defaults(Connector.post)))(inserted)
-row('62 sushy', patch.object(VirtualMedia, 'is_transfer_protocol_required', lambda slot, error=None: False))(inserted)
+
+
+@row('62 sushy', patch.object(VirtualMedia, 'is_transfer_protocol_required', lambda slot, error=None: False))
+def inserted_by_https(url):
+    slot = slot_of(url)
+    slot.insert_media(SECURE_IMAGE)
+    slot.refresh()
+    return [slot.inserted, slot.image]
+
+
 row('64 sushy', patch.object(VirtualMedia, 'is_credentials_required', lambda slot, error=None: False))(inserted)
 
 
@@ -238,6 +248,7 @@ def with_mode(send):
     return patching
 
 
+@row('55 ansible', patch.object(RedfishUtils, '_get_vendor', lambda client: {'ret': True, 'Vendor': ''}))
 @row('14 ansible', patch.object(RedfishUtils, '_get_vendor', vendor_of_root))
 def insert_by_vendor(url):
     virtual_media = {'image_url': IMAGE, 'media_types': ['CD'], 'inserted': True, 'write_protected': True}
