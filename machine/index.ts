@@ -33,6 +33,7 @@ export {
   type MediaDrive,
   SECURE_BOOT_DATABASES,
   type SecureBootDatabase,
+  type WrittenImage,
 } from './hardware/firmware-state.js'
 export { factoryFirmware, MachineFirmware } from './hardware/machine-firmware.js'
 export { type SensorReading, sensorsOf } from './hardware/sensors.js'

@@ -46,7 +46,8 @@ function checkedDialect(document: unknown, name: string): { own: CheckedDialect;
 }
 
 /** The rules that no schema tells. */
-function contradictionOf({ boot, media, paths, properties, bios }: BmcDialect): string | undefined {
+function contradictionOf(dialect: BmcDialect): string | undefined {
+  const { boot, media, paths, properties, bios } = dialect
   const ids = media.slots.flatMap(({ id, below }) => below.map((folder) => `${folder} ${id.toLowerCase()}`))
   const twice = media.slots.find(({ id, below }) =>
     below.some(
@@ -74,8 +75,30 @@ function contradictionOf({ boot, media, paths, properties, bios }: BmcDialect): 
   )
   if (wrong) return `bios.attributes gives ${wrong[0]} a value that is not among its allowed ones`
   if (paths.lowerCaseBios && !paths.ignoresCase) return 'paths.lowerCaseBios needs paths.ignoresCase'
+  const further = furtherContradiction(dialect) ?? newerContradiction(dialect)
+  if (further !== undefined) return further
   const id = [paths.system, paths.manager, paths.chassis, boot.settings].find((each) => each?.includes('/'))
   return id == null ? undefined : `${id} is the last part of a path: it has no slash`
+}
+
+/** The rules about systems, managers and chassis beside the machine's. */
+function furtherContradiction({ resources, paths }: BmcDialect): string | undefined {
+  const own = { Systems: paths.system, Managers: paths.manager, Chassis: paths.chassis }
+  const names = resources.further.map(({ folder, id }) => `${folder}/${id}`)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) return `resources.further has two ${twice}`
+  const taken = resources.further.find(({ folder, id }) => own[folder] === id)
+  return taken && `resources.further has ${taken.folder}/${taken.id}, which is the id of the machine's own`
+}
+
+function newerContradiction({ boot, events }: BmcDialect): string | undefined {
+  const both = events.required.find((name) => events.refused.includes(name))
+  if (both !== undefined) return `events requires and refuses ${both}`
+  const unknown = boot.withoutEnabled.find((name) => !Object.hasOwn(boot.targets, name))
+  if (unknown !== undefined) return `boot.withoutEnabled names ${unknown}, which boot.targets lacks`
+  if (boot.withoutEnabled.length > 0 && boot.together.includes('BootSourceOverrideEnabled'))
+    return 'boot.together needs BootSourceOverrideEnabled, and boot.withoutEnabled refuses it'
+  return undefined
 }
 
 const resolved = new WeakMap<OwnDialect, BmcDialect>()

@@ -17,22 +17,12 @@ export type FetchFirmware = (
   options: { signal: AbortSignal; account?: { username: string; password: string } },
 ) => Promise<void>
 
-/** Place of an image that no action has mounted yet. */
-export interface WrittenImage {
-  readonly host: string
-  readonly path: string
-  readonly username: string
-  readonly password: string
-}
-
 /** Parts that all resources use. */
 export interface ServiceParts {
   readonly machines: ServedMachines
   readonly accounts: RedfishAccounts
   readonly sessions: Sessions
   readonly tasks: Tasks
-  /** Images that clients have written into CfgCD of BMCs which have it. */
-  readonly writtenImages: WeakMap<Machine, WrittenImage>
   readonly events: EventHub
   /** Milliseconds of lab time that an update of firmware takes. */
   readonly updateTime: number

@@ -78,7 +78,6 @@ export function createRedfishService(options: RedfishOptions): RedfishService {
     routes: REDFISH_ROUTES,
     sessions: new Sessions({ clock, random, most, usual: () => sessionsOfBmcs().timeout }),
     tasks: new Tasks({ clock, random, closing }),
-    writtenImages: new WeakMap(),
     updateTime: options.updateTime ?? seconds(2),
     ...defined({ fetchFirmware: options.fetchFirmware }),
     closing,

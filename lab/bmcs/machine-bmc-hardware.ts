@@ -79,9 +79,13 @@ const systemPath = ({ bmc, id }: MachineSpec): string => `/redfish/v1/Systems/${
 
 const lacks = (spec: MachineSpec, property: string): boolean => dialectOf(spec).properties.leftOut.includes(property)
 
+/** True if a system of the BMC links to a resource. @param name `Storage` */
+const hasBelowSystem = ({ properties, resources }: BmcDialect, name: string): boolean =>
+  !properties.leftOut.includes(`ComputerSystem.${name}`) && !resources.absent.includes(`/Systems/*/${name}`)
+
 /** Refuses an inspection by Redfish as Ironic does, which reads the NICs of the system (redfish/inspect.py _get_interface_info). */
 function refuseInspection(spec: MachineSpec): void {
-  if (lacks(spec, 'ComputerSystem.EthernetInterfaces'))
+  if (!hasBelowSystem(dialectOf(spec), 'EthernetInterfaces'))
     throw new UserError(
       'bmc-refuses',
       `Unexpected exception of type MissingAttributeError: The attribute EthernetInterfaces is missing from the resource ${systemPath(spec)}`,
@@ -139,14 +143,20 @@ const refusedBy = (status: number, body: string): BmcError =>
   new BmcError('refused', `the BMC answered ${status}`, { answer: { status, body } })
 
 /**
- * False for a BMC of whose NICs sushy has no MAC address: it does not serve them, or does not say that they are well (sushy
- * 5.14 resources/system/ethernet_interface.py summary).
+ * False for a BMC of whose NICs sushy has no MAC address: it does not say that they are well, or has no address (sushy 5.14
+ * resources/system/ethernet_interface.py summary).
  */
-function showsNics({ properties, resources }: BmcDialect): boolean {
-  const { 'EthernetInterface.Status': status } = properties.changed
+function showsNics({ properties }: BmcDialect): boolean {
+  const { changed, leftOut } = properties
+  const { 'EthernetInterface.Status': status, 'EthernetInterface.MACAddress': mac } = changed
   const isUnknown = isObject(status) && status['Health'] === null
-  return !isUnknown && !resources.absent.includes('/Systems/*/EthernetInterfaces')
+  const isNameless = mac === '' || mac === null || leftOut.includes('EthernetInterface.MACAddress')
+  return !isUnknown && !isNameless
 }
+
+/** False for a BMC in which Ironic looks for disks in vain (ironic 39 redfish/inspect.py: Storage, and then SimpleStorage). */
+const showsDisks = (dialect: BmcDialect): boolean =>
+  hasBelowSystem(dialect, 'Storage') || hasBelowSystem(dialect, 'SimpleStorage')
 
 function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemReport {
   const { manufacturer, product, serial, memoryMib, cpus, architecture } = spec
@@ -162,14 +172,16 @@ function systemReportOf(spec: MachineSpec, bootMode: 'uefi' | 'bios'): SystemRep
       mac,
       speedMbps: carrier ? 10_000 : null,
     })),
-    disks: spec.disks.map(({ name, size, vendor, model, serial: own, rotational }) => ({
-      name,
-      size,
-      vendor,
-      model,
-      serial: own,
-      rotational,
-    })),
+    disks: (showsDisks(dialectOf(spec)) ? spec.disks : []).map(
+      ({ name, size, vendor, model, serial: own, rotational }) => ({
+        name,
+        size,
+        vendor,
+        model,
+        serial: own,
+        rotational,
+      }),
+    ),
   }
 }
 

@@ -65,6 +65,7 @@ export interface FirmwareState {
   bootedSecurely?: boolean
   mediaOptions?: Partial<Record<MediaDrive, MediaOptions>>
   mediaTrust?: Partial<Record<MediaDrive, MediaTrust>>
+  writtenImage?: WrittenImage
   /** Databases of secure boot without their keys. */
   emptyKeys?: readonly SecureBootDatabase[]
   bmcSettings?: BmcSettings
@@ -88,6 +89,14 @@ export interface MediaTrust {
   verify: boolean
   /** Certificates that are believed, PEM. */
   certificates: readonly { readonly id: string; readonly pem: string }[]
+}
+
+/** Place of an image as a client has written it into a BMC whose actions mount it later. */
+export interface WrittenImage {
+  readonly host: string
+  readonly path: string
+  readonly username: string
+  readonly password: string
 }
 
 /** Details of an inserted medium. */

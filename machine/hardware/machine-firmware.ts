@@ -15,6 +15,7 @@ import type {
   MediaDrive,
   MediaOptions,
   MediaTrust,
+  WrittenImage,
   SecureBootDatabase,
   MediumState,
 } from './firmware-state.js'
@@ -249,6 +250,15 @@ export class MachineFirmware {
     const trust = { ...this.mediaTrust(device), ...change }
     this.#state.mediaTrust = { ...this.#state.mediaTrust, [device]: trust }
     await this.#parts.keep()
+  }
+
+  /** The image that a client has written where an action mounts it; undefined if none has. */
+  get writtenImage(): WrittenImage | undefined {
+    return this.#state.writtenImage
+  }
+  writeImage(image: WrittenImage): Promise<void> {
+    this.#state.writtenImage = image
+    return this.#parts.keep()
   }
 
   get bmcClock(): BmcClock {

@@ -11,6 +11,8 @@ type MachineFolder = 'Systems' | 'Managers' | 'Chassis'
 /** Name, below a machine, of the members that its BMC has beside it: they have paths of their own to clients. */
 export const FURTHER_FOLDER = 'FurtherMembers'
 
+const FURTHER_PATH = new RegExp(`^/${FURTHER_FOLDER}/([^/#]+)`)
+
 const MACHINE_FOLDERS: readonly MachineFolder[] = ['Systems', 'Managers', 'Chassis']
 
 const ownId = ({ paths }: BmcDialect, folder: MachineFolder): string | null => {
@@ -112,10 +114,9 @@ export class BmcPaths {
     const view = presentView(machine, false)
     if (view) return view.shown(path)
     const dialect = dialectOf(machine.spec)
-    const [, further = ''] = new RegExp(`^/${FURTHER_FOLDER}/([^/#]+)`).exec(rest) ?? []
-    const member = dialect.resources.further.find(
-      (each) => each.folder === folder && encodeURIComponent(each.id) === further,
-    )
+    const [, further = ''] = FURTHER_PATH.exec(rest) ?? []
+    const furtherId = decodePathPart(further)
+    const member = dialect.resources.further.find((each) => each.folder === folder && each.id === furtherId)
     if (member) return redfishPath(folder, this.#furtherId(machine, member))
     const below = shownRest(dialect, folder as MachineFolder, rest)
     const whole = `${redfishPath(folder, this.#idOf(machine, dialect, folder as MachineFolder))}${below}`

@@ -629,6 +629,8 @@ test('machines with several BMCs behind one address have each its own', async ()
   expect((await bmc.call('GET', `${ROOT}/Systems/machine-3`)).document.Id).toBe('System.Embedded.1')
 })
 
+const furtherSystem = (id: string) => ({ folder: 'Systems', id, place: 'last', properties: {} })
+
 describe('a BMC of a user', () => {
   test('changes what its file says of another', async () => {
     const own = readOwnDialect(
@@ -657,6 +659,17 @@ describe('a BMC of a user', () => {
     [{ paths: { system: 'a/b' } }, 'a/b is the last part of a path: it has no slash'],
     [{ paths: { lowerCaseBios: true } }, 'paths.lowerCaseBios needs paths.ignoresCase'],
     [{ media: { required: ['Zork'] } }, 'media.required.0 is "Zork"'],
+    [{ boot: { withoutEnabled: ['Zork'] } }, 'boot.withoutEnabled names Zork, which boot.targets lacks'],
+    [{ events: { required: ['Context'], refused: ['Context'] } }, 'events requires and refuses Context'],
+    [
+      { base: 'idrac9', resources: { further: [furtherSystem('System.Embedded.1')] } },
+      "resources.further has Systems/System.Embedded.1, which is the id of the machine's own",
+    ],
+    [{ resources: { further: [furtherSystem('A'), furtherSystem('A')] } }, 'resources.further has two Systems/A'],
+    [{ resources: { absent: ['Systems'] } }, 'resources.absent.0 is "Systems", which has another form'],
+    [{ resources: { refused: [{ at: '/Systems' }] } }, 'resources.refused.0'],
+    [{ ipmi: { cipherSuites: [] } }, 'ipmi.cipherSuites'],
+    [{ ipmi: { sensors: { Zork: 'x' } } }, 'there is no ipmi.sensors.Zork'],
     [[], 'it is a list, and not a mapping'],
   ])('that is %j is refused', (document, message) => {
     expect(() => readOwnDialect(document, 'the BMC file x')).toThrow(`the BMC file x cannot be used: ${message}`)

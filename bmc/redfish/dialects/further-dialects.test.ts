@@ -19,6 +19,7 @@ describe('systems, managers and chassis beside those of the machine', () => {
     const { document } = await bmc.call('GET', `${ROOT}/Systems/HGX_Baseboard_0`)
     expect(document).toMatchObject({ Id: 'HGX_Baseboard_0', PowerState: 'On' })
     for (const name of ['Actions', 'Boot', 'Bios', 'EthernetInterfaces']) expect(document).not.toHaveProperty(name)
+    expect((await bmc.call('GET', `${ROOT}/Systems/HGX_Baseboard_0/Processors`)).status).toBe(404)
     const reset = `${ROOT}/Systems/HGX_Baseboard_0/Actions/ComputerSystem.Reset`
     expect((await bmc.call('POST', reset, { ResetType: 'On' })).status).toBe(404)
     expect(bmc.machine().power()).toBe('off')
@@ -42,6 +43,18 @@ describe('systems, managers and chassis beside those of the machine', () => {
     expect(document.Links.ManagedBy).toEqual([{ '@odata.id': `${ROOT}/Managers/machine-2-HGX_BMC_0` }])
     expect((await bmc.call('GET', `${ROOT}/Systems/HGX_Baseboard_0`)).status).toBe(404)
     expect((await bmc.call('GET', `${ROOT}/Systems/machine-1/FurtherMembers/HGX_Baseboard_0`)).status).toBe(404)
+  })
+
+  test.each(["HGX 'Base'", 'Enclosure.Internal.0-1:RAID.1', 'Größe %2F', '..'])('may have the id %s', async (id) => {
+    const further = [{ folder: 'Chassis', id, place: 'last', properties: { ChassisType: 'Zone' } }]
+    await using bmc = await bmcOf({ base: 'xcc', resources: { further } }, 2)
+    for (const path of await memberPaths(bmc, `${ROOT}/Chassis`)) {
+      const { status, document } = await bmc.call('GET', path)
+      expect({ status, path: document['@odata.id'] as string }).toEqual({ status: 200, path })
+    }
+    await using alone = await bmcOf({ base: 'xcc', resources: { further } })
+    const [, last] = await memberPaths(alone, `${ROOT}/Chassis`)
+    expect((await alone.call('GET', last!)).document).toMatchObject({ Id: id, ChassisType: 'Zone' })
   })
 
   test('an expanded collection has them too', async () => {
@@ -195,6 +208,7 @@ describe('power and boot', () => {
     expect(messageIds(refused)).toEqual(['Base.1.0.PropertyValueConflict'])
     const taken = await bmc.call('PATCH', path, { Boot: { ...target, BootSourceOverrideMode: 'UEFI' } })
     expect(taken.status).toBe(200)
+    expect(boot(bmc)).toMatchObject({ target: 'UefiTarget', enabled: 'Once' })
   })
 
   test('quirk 44: an override is confirmed, and the disk boots', async () => {
@@ -297,9 +311,14 @@ describe('virtual media', () => {
     const config = `${ROOT}/Managers/1/VM1/CfgCD`
     expect((await bmc.call('PATCH', config, { Path: '/boot.iso?token=1' })).status).toBe(400)
     expect((await bmc.call('PATCH', config, { Host: 5 })).status).toBe(400)
+    await bmc.call('PATCH', config, { Host: 'file://a b', Path: '/etc/passwd' })
+    const refused = await bmc.call('POST', `${config}/Actions/IsoConfig.Mount`)
+    expect(messageIds(refused)).toEqual(['Base.1.0.0.PropertyValueFormatError'])
+    expect(bmc.machine().firmware.inserted('cdrom')).toBeUndefined()
     const share = { Host: '192.0.2.10', Path: '\\images\\boot.iso', Username: 'iso', Password: 'secret' }
     await bmc.call('PATCH', config, share)
     await bmc.call('POST', `${config}/Actions/IsoConfig.Mount`)
+    expect(bmc.machine().firmware.mediaOptions('cdrom')).toEqual({ username: 'iso', password: 'secret' })
     expect(bmc.machine().firmware.inserted('cdrom')).toBe('cifs://192.0.2.10/images/boot.iso')
   })
 
@@ -407,6 +426,26 @@ describe('inventory', () => {
     const { AttributeRegistry: id } = (await ilo.call('GET', `${ROOT}/systems/1/bios`)).document
     const { document } = await ilo.call('GET', `${ROOT}/Registries/${id}/Registry`)
     expect(document.RegistryEntries.Attributes[0]).not.toHaveProperty('ResetRequired')
+  })
+
+  test('quirk 97: NICs have an empty address, or that which they were made with', async () => {
+    const changed = { 'EthernetInterface.MACAddress': '' }
+    await using empty = await bmcOf({ properties: { changed } })
+    const path = `${ROOT}/Systems/machine-1/EthernetInterfaces/eno1`
+    expect((await empty.call('GET', path)).document.MACAddress).toBe('')
+    await using permanent = await bmcOf({ properties: { leftOut: ['EthernetInterface.MACAddress'] } })
+    const { document } = await permanent.call('GET', path)
+    expect(document).not.toHaveProperty('MACAddress')
+    expect(document.PermanentMACAddress).toBe('52:54:00:00:00:02')
+  })
+
+  test('quirk 99: no storage at all', async () => {
+    await using bmc = await bmcOf({ resources: { absent: ['/Systems/*/Storage', '/Systems/*/SimpleStorage'] } })
+    const { document } = await system(bmc)
+    for (const name of ['Storage', 'SimpleStorage']) {
+      expect(document).not.toHaveProperty(name)
+      expect((await bmc.call('GET', `${ROOT}/Systems/machine-1/${name}`)).status).toBe(404)
+    }
   })
 
   test('quirk 98: the SKU of a Dell is its service tag, that of an XCC or iLO a product number', async () => {

@@ -103,7 +103,7 @@ export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Pr
   checkChange(call, wanted)
   const {
     BootSourceOverrideTarget: named,
-    BootSourceOverrideEnabled: enabled = named === undefined || boot.enabledDefault === 'kept' ? undefined : 'Once',
+    BootSourceOverrideEnabled: enabled = defaultEnabled(wanted, boot),
     BootSourceOverrideMode: mode,
     UefiTargetBootSourceOverride: uefiTarget,
     HttpBootUri: httpBootUri,
@@ -136,6 +136,13 @@ export async function changeBoot(call: MachineCall, wanted: RedfishDocument): Pr
   if (order) await firmware.boot.setOrder(order)
   if (bootMode !== firmware.bootMode) await firmware.setBootMode(bootMode)
   if (Object.keys(change).length > 0) await firmware.boot.setOverride(change)
+}
+
+/** The `Enabled` of a change that has none. */
+function defaultEnabled({ BootSourceOverrideTarget: named }: RedfishDocument, boot: DialectBoot): 'Once' | undefined {
+  if (named === undefined) return undefined
+  const isForOneBoot = boot.enabledDefault === 'Once' || boot.withoutEnabled.some((target) => target === named)
+  return isForOneBoot ? 'Once' : undefined
 }
 
 /** @throws Refusal 400 for a change that this BMC does not make so, or not now */

@@ -1,8 +1,7 @@
-import type { Machine } from '../../../machine/index.js'
+import type { Machine, WrittenImage } from '../../../machine/index.js'
 import { checkAction, checkPatch, textCheck, valueProblem, type PropertyCheck } from '../protocol/value-checks.js'
 import { redfishPath, referenceTo, type RedfishDocument } from '../protocol/redfish-document.js'
 import { messageRefusal } from '../protocol/redfish-refusal.js'
-import type { WrittenImage } from '../service-parts.js'
 import { ofMachine, type MachineCall, type OfferedCall, type RedfishResource } from '../protocol/resource.js'
 
 const NO_IMAGE: WrittenImage = { host: '', path: '', username: '', password: '' }
@@ -25,8 +24,8 @@ export const mediaConfigLink = (machine: Machine): RedfishDocument => ({
   },
 })
 
-function configOf({ machine, service }: MachineCall): RedfishDocument {
-  const { host, path, username } = service.writtenImages.get(machine) ?? NO_IMAGE
+function configOf({ machine }: MachineCall): RedfishDocument {
+  const { host, path, username } = machine.firmware.writtenImage ?? NO_IMAGE
   const action = (name: string) => ({ target: redfishPath(...configPath(machine, 'Actions', `IsoConfig.${name}`)) })
   return {
     '@odata.id': redfishPath(...configPath(machine)),
@@ -49,13 +48,13 @@ const imagePath: PropertyCheck = (value, name) => {
   return valueProblem(name, 'format', value, 'Use the path of the image on its server, as in /images/boot.iso.')
 }
 
-function writeConfig(call: MachineCall): void {
-  const { machine, body, service } = call
+async function writeConfig(call: MachineCall): Promise<void> {
+  const { machine, body } = call
   const text = textCheck({ most: 256 })
   checkPatch(body, { Host: text, Path: imagePath, Username: text, Password: text }, configOf(call))
-  const before = service.writtenImages.get(machine) ?? NO_IMAGE
+  const before = machine.firmware.writtenImage ?? NO_IMAGE
   const written = (name: string, old: string): string => String(body[name] ?? old)
-  service.writtenImages.set(machine, {
+  await machine.firmware.writeImage({
     host: written('Host', before.host),
     path: written('Path', before.path),
     username: written('Username', before.username),
@@ -63,23 +62,32 @@ function writeConfig(call: MachineCall): void {
   })
 }
 
-/** The address of a written image: a host without a scheme is one of Windows file sharing. */
-function imageUrl({ host, path }: WrittenImage): string {
-  if (/^https?:\/\//i.test(host)) return `${host.replace(/\/+$/, '')}${path}`
-  return `cifs://${host}${path.replaceAll('\\', '/')}`
+/** The address of a written image: a host without a scheme is one of Windows file sharing. Undefined for no address. */
+function imageUrl({ host, path }: WrittenImage): string | undefined {
+  const isWeb = /^https?:\/\//i.test(host)
+  if (!isWeb && !/^[\w.[\]:-]+$/.test(host)) return undefined
+  const url = isWeb ? `${host.replace(/\/+$/, '')}${path}` : `cifs://${host}${path.replaceAll('\\', '/')}`
+  return URL.canParse(url) ? url : undefined
 }
 
 /** @throws Refusal for an image of which CfgCD does not say where it is */
-async function mount({ machine, body, service }: MachineCall): Promise<void> {
+async function mount({ machine, body }: MachineCall): Promise<void> {
   checkAction('IsoConfig.Mount', body, {})
-  const written = service.writtenImages.get(machine) ?? NO_IMAGE
+  const written = machine.firmware.writtenImage ?? NO_IMAGE
   if (written.host === '' || written.path === '')
     throw messageRefusal(400, 'PropertyMissing', [written.host === '' ? 'Host' : 'Path'], {
       resolution: 'Write Host and Path of CfgCD first.',
     })
+  const url = imageUrl(written)
+  if (url === undefined)
+    throw messageRefusal(400, 'PropertyValueFormatError', [written.host, 'Host'], {
+      property: 'Host',
+      resolution:
+        'Write the address of a server, as in http://images.example, or the name of one of Windows file sharing.',
+    })
   const { username, password } = written
   const account = username === '' ? {} : { username, password }
-  await machine.firmware.insert('cdrom', imageUrl(written), account)
+  await machine.firmware.insert('cdrom', url, account)
 }
 
 const hasConfig = ({ spoken }: OfferedCall): boolean => spoken.dialect.media.insertBy === 'config'

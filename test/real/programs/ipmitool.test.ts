@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { systemClock } from '../../../base/runtime/index.js'
+import { defaultMachineSpec, withHardware } from '../../../machine/index.js'
 import { servedIpmi } from '../../kit/ipmi/served.js'
 import { ipmitool, ipmitoolFolder } from '../ipmitool.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
@@ -34,6 +36,30 @@ describe('ipmitool', () => {
     }
     expect(served.machine().power()).toBe('on')
     expect(served.machine().firmware.boot.override).toMatchObject({ target: 'Cd', enabled: 'Continuous' })
+  })
+
+  test.each([
+    ['idrac9', '674', '256 (0x0100)', 'PowerEdge R750', 'Pwr Consumption'],
+    ['ilo5', '11', '8192 (0x2000)', 'ProLiant DL385 Gen10 Plus v2', '01-Inlet Ambient'],
+    ['supermicro-x11', '10876', '2402 (0x0962)', 'X11DPi-N', 'FAN1'],
+  ] as const)('sees the BMC of %s', async (dialect, maker, number, model, sensor) => {
+    const { manufacturer, product } = withHardware(defaultMachineSpec(1), { bmc: dialect })
+    await using served = await servedIpmi(1, systemClock(), { dialect, manufacturer, product })
+    const access = { port: (await served.open()).port }
+    const info = await done(access, 'mc', 'info')
+    expect(info).toContain(`Manufacturer ID           : ${maker}\n`)
+    expect(info).toContain(`Product ID                : ${number}\n`)
+    expect(await done(access, 'fru', 'print')).toContain(model)
+    expect(await done(access, 'sdr', 'list')).toContain(sensor)
+  })
+
+  test('finds the cipher suite of a BMC that offers one, and no other', async () => {
+    const dialect = { ipmi: { cipherSuites: [17] } }
+    await using served = await servedIpmi(1, systemClock(), { dialect })
+    const access = { port: (await served.open()).port }
+    expect(await done(access, 'power', 'status')).toBe('Chassis Power is off\n')
+    const refused = await ipmitool({ ...access, options: ['-C', '3'] }, 'power', 'status')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('no matching cipher suite')])
   })
 
   test.each(['3', '17'])('opens sessions with cipher suite %s and works the power', async (suite) => {

@@ -77,7 +77,8 @@ describe("this lab's Ironic and the BMC of a machine agree", () => {
     ['xcc', null],
     ['nvidia-gb200', 'The attribute EthernetInterfaces is missing'],
     ['ilo5', 'no valid network interfaces'],
-  ])('on the NICs that an inspection over Redfish finds with %s', async (bmc, problem) => {
+    [{ properties: { changed: { 'EthernetInterface.MACAddress': '' } } }, 'no valid network interfaces'],
+  ])('on the NICs that an inspection over Redfish finds with %j', async (bmc, problem) => {
     await using lab = await labOf({ bmc })
     const node = await lab.enroll({ fields: { ...MEDIA_NODE, inspect_interface: 'redfish' } })
     await node.provision('manage')

@@ -144,6 +144,13 @@ export const REDFISH_MUTANTS = fidelityMutants('redfish', [
     to: '      if (found) return found\n',
   },
   {
+    row: 'A baseboard of GPUs',
+    does: 'answers below it too',
+    file: 'bmc/redfish/dialects/bmc-paths.ts',
+    from: 'model: /^\\/*$/.test(rest) ? model : undefined',
+    to: 'model: rest.length >= 0 ? model : undefined',
+  },
+  {
     row: 'An iDRAC 9 has other slots below its system',
     does: 'gives the slot of the manager another drive',
     file: 'bmc/dialects/records/idrac9.ts',
