@@ -8,6 +8,7 @@ import * as bytes from '../base/bytes/index.js'
 import * as cli from '../apps/cli/index.js'
 import * as coreos from '../coreos/index.js'
 import * as dialects from '../bmc/dialects/index.js'
+import * as dumps from '../bmc/dumps/index.js'
 import * as fleet from '../apps/fleet/index.js'
 import * as hardwareFiles from '../apps/hardware-files/index.js'
 import * as hardwareLab from '../apps/hardware-lab/index.js'
@@ -32,6 +33,7 @@ const doors = {
   cli,
   coreos,
   dialects,
+  dumps,
   fleet,
   'hardware-files': hardwareFiles,
   'hardware-lab': hardwareLab,

@@ -15,7 +15,7 @@ export const COMMAND_FAMILIES = {
   ignition: 'work on Ignition configs; - is standard input',
   bmh: 'work on BareMetalHosts; - is standard input',
   hardware: 'import and export the hardware of machines; - is standard input',
-  bmc: 'list and show the dialects of BMCs, and check one of your own',
+  bmc: 'list and show the dialects of BMCs, check one of your own, and make machines of dumps',
   rehearse: 'rehearse changes of a cluster with simulated operators',
   fault: 'add, list and lift faults of a running lab',
   clock: 'show, set and advance the time of a running lab',
@@ -119,6 +119,32 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     load: async () => {
       const { bmcCheck } = await import('./commands/bmc-command.js')
       return (options, { environment, operands: [file = ''] }) => bmcCheck(options, environment, file)
+    },
+  }),
+  defineCommand({
+    usage: 'bmc import FOLDER|ZIP',
+    description: 'make a machine of a dump of a BMC: a hardware file, the record of its BMC, and the dump behind it',
+    options: takes.BMC_IMPORT_OPTIONS,
+    descriptions: {
+      'keep-identities': 'keep serial numbers, UUIDs, addresses, names and accounts (default: made-up ones)',
+    },
+    load: async () => {
+      const { bmcImport } = await import('./commands/bmc-dump-command.js')
+      return (options, { environment, operands: [name = ''] }) => bmcImport(options, environment, name)
+    },
+  }),
+  defineCommand({
+    usage: 'bmc dump URL',
+    description: 'read all resources of a BMC into a folder, slowly, without its secrets; nothing is changed',
+    options: takes.BMC_DUMP_OPTIONS,
+    descriptions: {
+      'bmc-user': 'user of the BMC (default: admin)',
+      'bmc-password': 'password of the BMC',
+      'bmc-password-file': 'file with the password of the BMC; other users can read a password on the command line',
+    },
+    load: async () => {
+      const { bmcDump } = await import('./commands/bmc-dump-command.js')
+      return (options, { environment, operands: [url = ''] }) => bmcDump(options, environment, url)
     },
   }),
   defineCommand({

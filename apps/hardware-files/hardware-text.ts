@@ -5,6 +5,8 @@ import type { MachineHardware } from '../../machine/index.js'
 /** A machine of a hardware file, and the BareMetalHost that it is for. */
 export interface HardwareFileMachine {
   readonly host?: string
+  /** File with the record of its BMC. */
+  readonly bmcFile?: string
   readonly hardware: MachineHardware
 }
 
@@ -14,13 +16,20 @@ export function hardwareText(
   comment: string,
 ): string {
   const [first, ...others] = machines
-  const document = others.length === 0 ? writtenHardware(first.hardware) : { machines: machines.map(entryOf) }
+  const document = others.length === 0 ? writtenMachine(first) : { machines: machines.map(entryOf) }
   const text = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })
   return `# ${comment.replaceAll(/\s+/g, ' ')}\n${text}`
 }
 
-const entryOf = ({ host, hardware }: HardwareFileMachine): object =>
-  host === undefined ? writtenHardware(hardware) : { host, ...writtenHardware(hardware) }
+const entryOf = (machine: HardwareFileMachine): object => ({
+  ...defined({ host: machine.host }),
+  ...writtenMachine(machine),
+})
+
+const writtenMachine = ({ bmcFile, hardware }: HardwareFileMachine): object => ({
+  ...defined({ bmc: bmcFile }),
+  ...writtenHardware(hardware),
+})
 
 /** Hardware whose sizes have a unit, where that says them exactly. */
 const writtenHardware = (hardware: MachineHardware): object =>

@@ -10,6 +10,9 @@ const MAX_ATTEMPTS = 200
 const PLACEHOLDER =
   /^(to be filled.*|default string|not (specified|applicable|available)|none|n\/a|unknown|system serial number|[0.-]+)$/i
 
+/** True for a serial number that says it is none. */
+export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text)
+
 /** A text that names a port of a switch, as in `ge-0/0/17`, and no person or place. */
 const PORT_NAME = /^[A-Za-z-]{0,24}\d*(?:[/:.]\d+)*$/
 
@@ -33,7 +36,7 @@ export class MadeIdentities {
     const { serial, nics, disks } = rest
     return defined({
       ...rest,
-      serial: serial === undefined ? undefined : this.#serial(serial),
+      serial: serial === undefined ? undefined : this.serial(serial),
       nics: nics?.map((nic) => this.#nic(nic)),
       disks: disks?.map((disk) => this.#disk(disk)),
     })
@@ -43,8 +46,8 @@ export class MadeIdentities {
     const { mac, ipv4, lldp } = nic
     return defined({
       ...nic,
-      mac: mac === undefined ? undefined : this.#mac(mac),
-      ipv4: typeof ipv4 === 'string' ? this.#address(ipv4) : ipv4,
+      mac: mac === undefined ? undefined : this.mac(mac),
+      ipv4: typeof ipv4 === 'string' ? this.address(ipv4) : ipv4,
       lldp: lldp ? this.#neighbour(lldp) : lldp,
     })
   }
@@ -54,11 +57,11 @@ export class MadeIdentities {
     return defined({
       ...neighbour,
       name: name === undefined ? undefined : this.#switchName(name),
-      chassis: chassis === undefined ? undefined : this.#mac(chassis),
+      chassis: chassis === undefined ? undefined : this.mac(chassis),
       port: port === undefined ? undefined : this.#port(port),
       portDescription: portDescription !== undefined && PORT_NAME.test(portDescription) ? portDescription : undefined,
       vlans: vlans?.map(({ id }) => ({ id })),
-      managementAddresses: managementAddresses?.map((address) => this.#address(address)),
+      managementAddresses: managementAddresses?.map((address) => this.address(address)),
     })
   }
 
@@ -66,24 +69,25 @@ export class MadeIdentities {
     const { serial, wwn, wwnExtension, byPath } = disk
     return defined({
       ...disk,
-      serial: serial === undefined ? undefined : this.#serial(serial),
+      serial: serial === undefined ? undefined : this.serial(serial),
       wwn: wwn === undefined ? undefined : this.#wwn(wwn),
       wwnExtension: wwnExtension === undefined ? undefined : this.#wwn(wwnExtension),
       byPath: byPath === undefined ? undefined : this.#path(byPath),
     })
   }
 
-  #serial(text: string): string {
+  /** A serial number of the same form; one that says it is none stays. */
+  serial(text: string): string {
     return PLACEHOLDER.test(text) ? text : this.#replaced('serial', text, (bytes) => sameForm(text, bytes))
   }
 
   /** A locally administered address that no machine has by default. */
-  #mac(text: string): string {
+  mac(text: string): string {
     return this.#replaced('mac', text, (bytes) => `52:54:f0:${hexOf(bytes, 3).replace(/..(?=.)/g, '$&:')}`)
   }
 
   /** An address of RFC 2544's range for tests, or of RFC 3849's for documentation. */
-  #address(text: string): string {
+  address(text: string): string {
     if (!isIPv4(text)) return this.#replaced('address', text, (bytes) => `2001:db8::${hexOf(bytes, 2)}`)
     return this.#replaced(
       'address',
@@ -94,11 +98,7 @@ export class MadeIdentities {
 
   /** The first digit says what kind of number it is. */
   #wwn(text: string): string {
-    return this.#replaced(
-      'wwn',
-      text,
-      (bytes) => `${text.slice(0, 3)}${sameForm(text.slice(3), bytes, '0123456789abcdef')}`,
-    )
+    return this.#replaced('wwn', text, (bytes) => `${text.slice(0, 3)}${sameForm(text.slice(3), bytes, HEX_DIGITS)}`)
   }
 
   /** Paths of SAS and Fibre Channel have WWNs in them. */
@@ -107,9 +107,20 @@ export class MadeIdentities {
     return /iscsi|ip-/.test(text) ? undefined : text.replaceAll(/0x[0-9a-f]{8,}/g, (wwn) => this.#wwn(wwn))
   }
 
+  /** A number of hexadecimal digits in the same form, as a UUID. */
+  hexadecimal(text: string): string {
+    const plain = text.toLowerCase()
+    return this.#replaced('hexadecimal', plain, (bytes) => hexadecimalForm(plain, bytes))
+  }
+
+  /** True if a MAC address has a made one already. */
+  knowsMac(text: string): boolean {
+    return this.#made.has(`mac ${text}`)
+  }
+
   #port(text: string): string {
-    if (/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text)) return this.#mac(text.toLowerCase())
-    return PORT_NAME.test(text) ? text : this.#serial(text)
+    if (/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text)) return this.mac(text.toLowerCase())
+    return PORT_NAME.test(text) ? text : this.serial(text)
   }
 
   /** `switch-1`, `switch-2` ... in the order of the description. */
@@ -139,6 +150,10 @@ export class MadeIdentities {
 
 const hexOf = (bytes: Uint8Array, length: number): string => Buffer.from(bytes.subarray(0, length)).toString('hex')
 
+const hexadecimalForm = (text: string, bytes: Uint8Array): string =>
+  [...text].map((digit, at) => (digit === '-' ? digit : HEX_DIGITS[bytes[at % bytes.length]! % 16]!)).join('')
+
+const HEX_DIGITS = '0123456789abcdef'
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const LOWER = 'abcdefghijklmnopqrstuvwxyz'
 const DIGITS = '0123456789'

@@ -90,6 +90,7 @@ const GUIDES: SiteSection = {
       pages: [
         doc('BMCs over Redfish', 'how-to/redfish'),
         doc('BMC dialects', 'how-to/bmc-dialects'),
+        doc('A dump of your own BMC', 'how-to/bmc-dumps'),
         doc('BMCs over IPMI', 'how-to/ipmi'),
         doc('A fleet for a real Ironic', 'how-to/fleet'),
         doc('CoreOS as the ramdisk', 'how-to/coreos-ramdisk'),

@@ -122,6 +122,46 @@ const MEDIA = {
   keepsImageName: dialectFlag('whether ImageName stays after an eject'),
 }
 
+const DUMP = {
+  anyOf: [
+    { type: 'null' },
+    {
+      ...dialectPart({
+        folder: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          description: 'folder or zip with the dump, from the folder of this file',
+        },
+        system: dialectId("id of the machine's system; null: the only one"),
+      }),
+      required: ['folder'],
+    },
+  ],
+  description: 'dump of a BMC, with which this one answers where nothing lives',
+}
+
+const ATTRIBUTES = {
+  anyOf: [
+    { type: 'null' },
+    {
+      type: 'object',
+      maxProperties: 5000,
+      additionalProperties: {
+        ...dialectPart({
+          value: { type: ['string', 'number', 'boolean'], description: 'value as delivered, which tells the type' },
+          allowed: { type: 'array', items: { type: 'string' }, maxItems: 1000, description: 'values of a text' },
+          least: { type: 'number', description: "least number, or a text's shortest length" },
+          most: { type: 'number', description: "greatest number, or a text's longest length" },
+          readOnly: dialectFlag('whether it cannot be changed'),
+        }),
+        required: ['value'],
+      },
+    },
+  ],
+  description: 'firmware settings by their names; null: those of the maker',
+}
+
 const IPMI_NUMBER = { type: 'integer', minimum: 0 }
 
 const IPMI = {
@@ -189,6 +229,11 @@ export const DIALECT_SCHEMA = {
     ),
     manufacturer: dialectId('manufacturer of a machine whose hardware names none'),
     model: dialectId('product of such a machine'),
+    dump: DUMP,
+    versions: dialectPart({
+      bios: dialectId("version of the BIOS as delivered; null: ironstage's"),
+      bmc: dialectId("version of the BMC's firmware as delivered; null: ironstage's"),
+    }),
     paths: dialectPart({
       system: dialectId("id of the system; null: the machine's"),
       manager: dialectId("id of the manager; null: the machine's"),
@@ -251,6 +296,7 @@ export const DIALECT_SCHEMA = {
       pending: dialectChoice(['changes', 'all', 'omitted'], 'Attributes of the settings object'),
       resetBody: dialectChoice(['optional', 'required'], 'body of ResetBios'),
       registry: dialectId('AttributeRegistry; null: none is named'),
+      attributes: ATTRIBUTES,
     }),
     sessions: dialectPart({
       timeout: { type: 'integer', minimum: 30, maximum: 86_400, description: 'seconds of idleness' },

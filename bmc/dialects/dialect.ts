@@ -182,6 +182,33 @@ interface DialectBios {
   readonly resetBody: 'optional' | 'required'
   /** Id of the attribute registry; null where none is named. */
   readonly registry: string | null
+  /** Attributes by their names; null for those that machines of the maker have. */
+  readonly attributes: Readonly<Record<string, DialectAttribute>> | null
+}
+
+/** A setting of the firmware. Its value tells its type: a text with a list of values is an enumeration. */
+export interface DialectAttribute {
+  readonly value: string | number | boolean
+  /** Values that a text can have. */
+  readonly allowed?: readonly string[]
+  /** Bounds of a whole number, or of a text's length. */
+  readonly least?: number
+  readonly most?: number
+  readonly readOnly?: boolean
+}
+
+/** A dump with which the BMC answers where nothing lives. */
+interface DialectDump {
+  /** Folder or zip; absolute, once a file has been read. */
+  readonly folder: string
+  /** Id of the machine's system; null where the dump has one only. */
+  readonly system: string | null
+}
+
+/** Versions of the firmware that machines are delivered with; null for ironstage's own. */
+interface DialectVersions {
+  readonly bios: string | null
+  readonly bmc: string | null
 }
 
 interface DialectSessions {
@@ -287,6 +314,9 @@ export interface BmcDialect {
   /** Manufacturer of a machine whose hardware names none; null for the default machine's. */
   readonly manufacturer: string | null
   readonly model: string | null
+  /** Dump behind the resources that live; null for resources of ironstage. */
+  readonly dump: DialectDump | null
+  readonly versions: DialectVersions
   readonly paths: DialectPaths
   readonly service: DialectService
   readonly resources: DialectResources
@@ -303,7 +333,7 @@ export interface BmcDialect {
   readonly ipmi: DialectIpmi
 }
 
-type DialectHead = Pick<BmcDialect, 'description' | 'basis' | 'maker' | 'manufacturer' | 'model'>
+type DialectHead = Pick<BmcDialect, 'description' | 'basis' | 'maker' | 'manufacturer' | 'model' | 'dump'>
 
 type DialectPart = Omit<BmcDialect, keyof DialectHead>
 
@@ -317,6 +347,7 @@ export function dialectFrom(base: BmcDialect, changes: DialectChanges): BmcDiale
   return {
     ...base,
     ...changes,
+    versions: { ...base.versions, ...changes.versions },
     paths: { ...base.paths, ...changes.paths },
     service: { ...base.service, ...changes.service },
     resources: { ...base.resources, ...changes.resources },

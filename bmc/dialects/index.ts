@@ -3,7 +3,9 @@ export { ERRORS } from './errors.js'
 export { dialectOfAddress, dialectOfProduct } from './choose-dialect.js'
 export type {
   BmcDialect,
+  DialectAttribute,
   DialectBoot,
+  DialectChanges,
   DialectIpmi,
   DialectMedia,
   DialectSlot,

@@ -46,7 +46,7 @@ function checkedDialect(document: unknown, name: string): { own: CheckedDialect;
 }
 
 /** The rules that no schema tells. */
-function contradictionOf({ boot, media, paths, properties }: BmcDialect): string | undefined {
+function contradictionOf({ boot, media, paths, properties, bios }: BmcDialect): string | undefined {
   const ids = media.slots.flatMap(({ id, below }) => below.map((folder) => `${folder} ${id.toLowerCase()}`))
   const twice = media.slots.find(({ id, below }) =>
     below.some(
@@ -69,6 +69,10 @@ function contradictionOf({ boot, media, paths, properties }: BmcDialect): string
   if (plain !== undefined) return `properties.leftOut names ${plain}: write SCHEMA.PROPERTY`
   const changed = Object.keys(properties.changed).find((path) => properties.leftOut.includes(path))
   if (changed !== undefined) return `properties leaves ${changed} out, and changes it`
+  const wrong = Object.entries(bios.attributes ?? {}).find(
+    ([, { value, allowed }]) => allowed !== undefined && !allowed.includes(String(value)),
+  )
+  if (wrong) return `bios.attributes gives ${wrong[0]} a value that is not among its allowed ones`
   if (paths.lowerCaseBios && !paths.ignoresCase) return 'paths.lowerCaseBios needs paths.ignoresCase'
   const id = [paths.system, paths.manager, paths.chassis, boot.settings].find((each) => each?.includes('/'))
   return id == null ? undefined : `${id} is the last part of a path: it has no slash`

@@ -14,6 +14,8 @@ import {
   type ResourceMethod,
   type RedfishResource,
 } from './protocol/resource.js'
+import type { DumpedAnswer } from './dumps/dumped-answer.js'
+import { routeDumpedPath } from './dumps/dumped-route.js'
 import { routeRedfishPath, standardPath } from './route-path.js'
 import type { ServiceParts } from './service-parts.js'
 
@@ -25,6 +27,8 @@ interface Routed {
   params: Record<string, string>
   /** Undefined for a path that leads to none. */
   machine?: ReturnType<ServiceParts['machines']['get']>
+  /** The dump that it answers with. */
+  dumped?: DumpedAnswer
   /** The BMC that answers. */
   spoken: SpokenDialect
 }
@@ -63,7 +67,13 @@ const RESOURCE_METHODS: Readonly<Record<string, ResourceMethod>> = {
 /** Answers a request. Every one passes the probe as a call of a BMC, also those that are refused. */
 export async function answerRedfishCall(service: ServiceParts, request: WireRequest): Promise<WireResponse> {
   const { probe } = service
-  const routed = routeRedfishCall(service, request)
+  let routed: Routed
+  try {
+    routed = await routeRedfishCall(service, request)
+  } catch (error) {
+    // The dump of a BMC that can no longer be read.
+    return orRefused(service, spokenDialectOf(service.machines, undefined), () => Promise.reject(error as Error))
+  }
   let isLie = false
   const work = () => orRefused(service, routed.spoken, () => answerRouted(service, request, routed, isLie))
   if (!probe.watches('bmc')) return work()
@@ -88,12 +98,12 @@ export async function answerRedfishCall(service: ServiceParts, request: WireRequ
   return { ...answered, headers: { ...ANSWER_HEADERS, ...answered.headers } }
 }
 
-function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Routed {
+async function routeRedfishCall(service: ServiceParts, { target }: WireRequest): Promise<Routed> {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
   const search = mark < 0 ? '' : target.slice(mark + 1)
   const below = /^\/redfish\/v1(\/.*)?$/.exec(path)
-  const found = below ? routeRedfishPath(service, below[1] ?? '/') : undefined
+  const found = below ? await routeRedfishPath(service, below[1] ?? '/') : await routeDumpedPath(service, path)
   const spoken = spokenDialectOf(service.machines, found?.machine)
   return { path, search, params: {}, spoken, ...found }
 }
@@ -132,7 +142,7 @@ async function answerRouted(
   routed: Routed,
   isLie: boolean,
 ): Promise<WireResponse> {
-  const { path, search, resource, params, machine, spoken } = routed
+  const { path, search, resource, params, machine, spoken, dumped } = routed
   if (/^\/redfish\/?$/.test(path)) return jsonAnswer(200, { v1: '/redfish/v1/' })
   const { 'odata-version': version } = request.headers
   if (version !== undefined && version !== '4.0')
@@ -156,7 +166,18 @@ async function answerRouted(
   if (method !== 'get' && [...query.keys()].some((name) => name.startsWith('$')))
     throw messageRefusal(400, 'QueryNotSupportedOnOperation')
   const body = method === 'get' || method === 'delete' ? {} : spoken.body(readRedfishBody(request, method === 'post'))
-  const call: RedfishCall = { service, request, params, body, query, caller, spoken, allow, isLie }
+  const call: RedfishCall = {
+    service,
+    request,
+    params,
+    body,
+    query,
+    caller,
+    spoken,
+    allow,
+    isLie,
+    ...defined({ dumped }),
+  }
   return carryOut(resource, method, machine ? { ...call, machine } : call, path)
 }
 

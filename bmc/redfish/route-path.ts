@@ -1,29 +1,24 @@
 import type { BmcDialect } from '../dialects/index.js'
 import { defined } from '../../base/runtime/index.js'
-import type { Machine } from '../../machine/index.js'
 import { commonDialect } from './dialects/spoken-dialect.js'
 import { BmcPaths } from './dialects/bmc-paths.js'
 import { isAtOrBelow } from './dialects/resource-pattern.js'
-import type { RedfishResource } from './protocol/resource.js'
+import { routeDumpedPath } from './dumps/dumped-route.js'
+import type { RoutedPath } from './routed-path.js'
 import type { ServiceParts } from './service-parts.js'
-
-/** A resource that a path leads to. */
-export interface RoutedPath {
-  readonly resource: RedfishResource
-  readonly params: Record<string, string>
-  /** Undefined for a resource of the service, and for a machine that is not there. */
-  readonly machine?: Machine
-}
 
 /**
  * The resource of a path, by the names that the BMC of its machine has.
  *
  * @param path below `/redfish/v1`, percent-encoded
  */
-export function routeRedfishPath(
-  { routes, machines }: Pick<ServiceParts, 'routes' | 'machines'>,
+export async function routeRedfishPath(
+  service: Pick<ServiceParts, 'routes' | 'machines'>,
   path: string,
-): RoutedPath | undefined {
+): Promise<RoutedPath | undefined> {
+  const dumped = await routeDumpedPath(service, `/redfish/v1${path}`)
+  if (dumped !== null) return dumped
+  const { routes, machines } = service
   const found = routes.find(path)
   const common = () => commonDialect(machines.list())
   if (found?.resource.kind === 'service') return present(common(), found)

@@ -1,3 +1,4 @@
+import { dialectOf, type DialectAttribute } from '../../bmc/dialects/index.js'
 import { MAKER_SETTINGS } from './maker-settings.js'
 import { attribute, enumAttribute, toggle, type FirmwareAttribute, type FirmwareValue } from './firmware-attribute.js'
 import { firmwareMaker, isDell, type MadeMachine } from './vendors.js'
@@ -23,11 +24,31 @@ function networkBootSettings({ nics }: FirmwareOwner): FirmwareAttribute[] {
   })
 }
 
+/** A setting as the record of a BMC has it. */
+function describedSetting(name: string, described: DialectAttribute): FirmwareAttribute {
+  const { value, allowed, least, most, readOnly = false } = described
+  if (typeof value === 'boolean') return attribute(name, 'Boolean', value, { readOnly })
+  if (typeof value === 'number')
+    return attribute(name, 'Integer', value, {
+      readOnly,
+      lower: least ?? Math.min(0, value),
+      upper: most ?? Math.max(MAX_INTEGER_SETTING, value),
+    })
+  if (allowed !== undefined) return attribute(name, 'Enumeration', value, { readOnly, allowed: [...allowed] })
+  return attribute(name, 'String', value, { readOnly, shortest: least ?? 0, longest: most ?? MAX_TEXT_SETTING })
+}
+
+/** Bounds of settings for which nothing says others. */
+const MAX_INTEGER_SETTING = 65_535
+const MAX_TEXT_SETTING = 255
+
 /**
  * The firmware's settings at their factory values: one of every type of an attribute registry, with names from Metal3's
  * and vendors' documents.
  */
 export function factorySettings(spec: FirmwareOwner): FirmwareAttribute[] {
+  const { attributes } = dialectOf(spec).bios
+  if (attributes !== null) return Object.entries(attributes).map(([name, each]) => describedSetting(name, each))
   const ofMaker = MAKER_SETTINGS[firmwareMaker(spec)]
   if (ofMaker) return ofMaker(spec)
   return [

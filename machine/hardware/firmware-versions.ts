@@ -1,3 +1,4 @@
+import { dialectOf } from '../../bmc/dialects/index.js'
 import type { InstalledFirmware } from './firmware-state.js'
 import type { MachineSpec } from '../machine-spec.js'
 import { isDell } from './vendors.js'
@@ -19,6 +20,7 @@ export const firmwareComponents = (spec: MachineSpec): string[] => [
  */
 export function firmwareVersions(spec: MachineSpec, flashed: Readonly<Record<string, string>>): InstalledFirmware[] {
   const { manufacturer, product } = spec
+  const { versions } = dialectOf(spec)
   const component = (name: string, version: string, more: Partial<InstalledFirmware> = {}): InstalledFirmware => ({
     component: name,
     version: flashed[name] ?? version,
@@ -28,10 +30,10 @@ export function firmwareVersions(spec: MachineSpec, flashed: Readonly<Record<str
     ...more,
   })
   return [
-    component('bios', '1.0.0'),
+    component('bios', versions.bios ?? '1.0.0'),
     isDell(spec)
-      ? component('bmc', '7.10.30.00', { model: '16G Monolithic' })
-      : component('bmc', '2.0.0', { model: `${product} BMC` }),
+      ? component('bmc', versions.bmc ?? '7.10.30.00', { model: '16G Monolithic' })
+      : component('bmc', versions.bmc ?? '2.0.0', { model: `${product} BMC` }),
     ...nicNames(spec).map((serial) =>
       component(`nic:${serial}`, '3.0.0', { vendor: manufacturer, model: 'Simulated NIC', serial }),
     ),

@@ -14,6 +14,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 /** Pages whose blocks a test runs or compares with what is made, and that test. */
 const RUN_BY: Readonly<Record<string, string>> = {
   'docs/bmc-dialects.md': 'test/docs/bmc-dialects.test.ts',
+  'docs/bmc-dumps.md': 'test/docs/bmc-dumps.test.ts',
   'docs/chaos.md': 'test/docs/chaos.test.ts',
   'docs/clients.md': 'test/docs/examples.test.ts',
   'docs/containers.md': 'test/real/programs/ways-in.test.ts',

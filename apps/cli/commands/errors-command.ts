@@ -3,6 +3,7 @@ import { ERRORS as BAREMETAL_OPERATOR } from '../../../baremetal-operator/index.
 import { ERRORS as BYTES } from '../../../base/bytes/index.js'
 import { ERRORS as CLUSTER } from '../../cluster/index.js'
 import { ERRORS as DIALECTS } from '../../../bmc/dialects/index.js'
+import { ERRORS as DUMPS } from '../../../bmc/dumps/index.js'
 import { ERRORS as COREOS } from '../../../coreos/index.js'
 import { ERRORS as CONTROL } from '../../../control/index.js'
 import { ERRORS as FLEET } from '../../fleet/index.js'
@@ -36,6 +37,7 @@ const CATALOGUES = {
   ...TARGETS,
   ...STEPS,
   ...DIALECTS,
+  ...DUMPS,
   ...MACHINE,
   ...AGENT,
   ...IRONIC,

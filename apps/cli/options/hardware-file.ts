@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { readOwnDialect, type OwnDialect } from '../../../bmc/dialects/index.js'
+import { openDump } from '../../../bmc/dumps/index.js'
 import { isObject, readNamedText, readYamlText, UserError, type YamlText } from '../../../base/runtime/index.js'
 import { readFleet, unusableHardware, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
@@ -27,6 +28,7 @@ async function withBmcFiles(document: unknown, file: string): Promise<unknown> {
 
 async function withBmcFile(entry: Record<string, unknown>, file: string): Promise<Record<string, unknown>> {
   const { bmc } = entry
+  if (isObject(bmc)) return { ...entry, bmc: await withDump(bmc, file) }
   if (typeof bmc !== 'string' || !isBmcFile(bmc)) return entry
   const name = `the BMC file ${bmc} of ${describeHardwareFile(file)}`
   return { ...entry, bmc: await readBmcFile(resolve(dirname(file), bmc), name) }
@@ -41,8 +43,24 @@ export const isBmcFile = (bmc: string): boolean => /[/\\]|\.(?:ya?ml|json)$/i.te
  * @param name of the file, for errors
  * @throws UserError (usage) naming the file, the key and what is wrong with it
  */
-export const readBmcFile = async (file: string, name = `the BMC file ${file}`): Promise<OwnDialect> =>
-  readOwnDialect((await parseFile(file, name)).value, name)
+export async function readBmcFile(file: string, name = `the BMC file ${file}`): Promise<OwnDialect> {
+  const { value } = await parseFile(file, name)
+  return readOwnDialect(isObject(value) ? await withDump(value, file) : value, name)
+}
+
+/**
+ * A record whose dump is named from the folder of its file. The dump is opened: a machine whose BMC cannot answer is none.
+ *
+ * @throws UserError `bmc-dump` (usage)
+ */
+async function withDump(record: Record<string, unknown>, file: string): Promise<Record<string, unknown>> {
+  const { dump } = record
+  if (!isObject(dump) || typeof dump['folder'] !== 'string') return record
+  const { system } = dump
+  const folder = resolve(dirname(file), dump['folder'])
+  await openDump({ folder, system: typeof system === 'string' ? system : undefined })
+  return { ...record, dump: { ...dump, folder } }
+}
 
 const describeHardwareFile = (file: string): string => `the hardware file ${file}`
 

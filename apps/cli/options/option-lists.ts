@@ -140,6 +140,16 @@ export const JOURNAL_OPTIONS = ['url', 'node', 'kind', 'route', 'last', 'follow'
 export const ERRORS_OPTIONS = ['json'] as const
 
 export const BMC_OPTIONS = ['json'] as const
+export const BMC_IMPORT_OPTIONS = ['dump-system', 'keep-identities', 'dump-out', 'json'] as const
+export const BMC_DUMP_OPTIONS = [
+  'bmc-user',
+  'bmc-password',
+  'bmc-password-file',
+  'bmc-certificate',
+  'insecure-bmc',
+  'dump-out',
+  'json',
+] as const
 
 export const STEP_LIST_OPTIONS = ['steps', 'json'] as const
 export const STEP_SHOW_OPTIONS = ['steps', 'json'] as const

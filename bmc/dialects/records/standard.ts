@@ -7,6 +7,11 @@ export const STANDARD: BmcDialect = {
   maker: 'ironstage',
   manufacturer: null,
   model: null,
+  dump: null,
+  versions: {
+    bios: null,
+    bmc: null,
+  },
   paths: {
     system: null,
     manager: null,
@@ -109,6 +114,7 @@ export const STANDARD: BmcDialect = {
     pending: 'changes',
     resetBody: 'optional',
     registry: 'BiosAttributeRegistry.v1_0_0',
+    attributes: null,
   },
   sessions: {
     timeout: 1800,

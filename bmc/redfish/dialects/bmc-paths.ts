@@ -2,6 +2,8 @@ import { dialectOf, type BmcDialect, type FurtherMember } from '../../dialects/i
 import type { Machine } from '../../../machine/index.js'
 import { redfishPath } from '../protocol/redfish-document.js'
 import { decodePathPart } from '../protocol/path-part.js'
+import { presentView } from '../dumps/dump-views.js'
+import type { DumpView } from '../dumps/dump-view.js'
 import type { ServedMachines } from '../served-machines.js'
 
 type MachineFolder = 'Systems' | 'Managers' | 'Chassis'
@@ -38,6 +40,8 @@ export class BmcPaths {
   readonly #machines: ServedMachines
   readonly #shown = new Map<string, string>()
   readonly #furtherCounts = new Map<string, number>()
+  /** Null where several machines are served, or the only one has no dump. */
+  #alone: DumpView | null | undefined
 
   constructor(machines: ServedMachines) {
     this.#machines = machines
@@ -99,10 +103,14 @@ export class BmcPaths {
 
   /** A path of a document as the BMC writes it; also one with a fragment. */
   shown(path: string): string {
+    const alone = this.#aloneView()
+    if (alone) return alone.shown(path)
     const [, folder, id, rest = ''] = /^\/redfish\/v1\/(Systems|Managers|Chassis)\/([^/#]+)(.*)$/s.exec(path) ?? []
     if (folder === undefined || id === undefined) return path
     const machine = this.#machines.get(decodePathPart(id) ?? '')
     if (machine?.spec.dialect === undefined) return path
+    const view = presentView(machine, false)
+    if (view) return view.shown(path)
     const dialect = dialectOf(machine.spec)
     const [, further = ''] = new RegExp(`^/${FURTHER_FOLDER}/([^/#]+)`).exec(rest) ?? []
     const member = dialect.resources.further.find(
@@ -125,8 +133,27 @@ export class BmcPaths {
     return id
   }
 
+  /** The dump of the only machine of a service: all paths are its. */
+  #aloneView(): DumpView | undefined {
+    if (this.#alone === undefined) {
+      const all = this.#machines.list()
+      const [only] = all
+      this.#alone = (only && all.length === 1 ? presentView(only, true) : undefined) ?? null
+    }
+    return this.#alone ?? undefined
+  }
+
+  #dumpedModel(path: string): string | undefined {
+    if (!path.startsWith('/redfish/v1/')) return undefined
+    const machine = this.find(path.slice('/redfish/v1'.length))?.machine
+    const view = this.#aloneView() ?? (machine && presentView(machine, false))
+    return view?.find(path).model
+  }
+
   /** A path of a request's body, with the names that resources have. */
   modelled(path: string): string {
+    const dumped = this.#dumpedModel(path)
+    if (dumped !== undefined) return `/redfish/v1${dumped}`
     const model = path.startsWith('/redfish/v1/') ? this.find(path.slice('/redfish/v1'.length))?.model : undefined
     return model === undefined ? path : `/redfish/v1${model.replace(/\/$/, '')}`
   }

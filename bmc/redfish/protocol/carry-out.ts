@@ -5,6 +5,7 @@ import { applyQuery, refuseQuery } from './query.js'
 import { messageRefusal } from './redfish-refusal.js'
 import type { RedfishCall, MachineCall, ResourceMethod, RedfishOutcome, RedfishResource } from './resource.js'
 import { spokenDialectOf } from '../dialects/spoken-dialect.js'
+import { withLiveProperties } from '../dumps/live-properties.js'
 import { routeRedfishPath } from '../route-path.js'
 import type { WireResponse } from '../../../base/wire/index.js'
 
@@ -100,11 +101,12 @@ async function readResource(
 /** Another resource for the same caller; undefined for what the caller may not see. */
 async function fetched(call: RedfishCall, path: string): Promise<RedfishDocument | undefined> {
   const { service, caller } = call
-  const found = routeRedfishPath(service, path.replace(/^\/redfish\/v1/, ''))
+  const found = await routeRedfishPath(service, path.replace(/^\/redfish\/v1/, ''))
   if (!found?.resource.get || !caller) return undefined
-  const { resource, params, machine } = found
+  const { resource, params, machine, dumped } = found
   const spoken = spokenDialectOf(service.machines, machine)
-  const asked = { ...call, params, spoken, query: new URLSearchParams() }
+  const { dumped: _, ...rest } = call
+  const asked = { ...rest, params, spoken, query: new URLSearchParams(), ...defined({ dumped }) }
   const { etags } = spoken.dialect
   if (resource.kind === 'service') return withEtag((await getDocument(resource, asked)) ?? {}, etags)
   if (!machine || !service.sees(machine, caller)) return undefined
@@ -120,7 +122,21 @@ async function getDocument(
   const read = resource.get as
     ((call: RedfishCall) => RedfishDocument | undefined | Promise<RedfishDocument | undefined>) | undefined
   const document = await read?.(call)
-  return document && call.spoken.document(document)
+  return document && shownDocument(resource, call, document)
+}
+
+/** A document as the BMC has it: that of its dump with what lives, where the dump has it. */
+function shownDocument(
+  resource: RedfishResource,
+  { dumped: answer, spoken }: RedfishCall,
+  document: RedfishDocument,
+): RedfishDocument {
+  if (!answer) return spoken.document(document)
+  const { view, resource: found, hasOtherMembers } = answer
+  if (!found) return spoken.document(document)
+  const dumped = view.document(found)
+  const live = () => spoken.document(document)
+  return withLiveProperties(resource, spoken.dialect, { dumped, live, hasOtherMembers })
 }
 
 const etagsIn = (header: string): string[] => header.split(/\s*,\s*/).map((each) => each.replace(/^W\//, ''))

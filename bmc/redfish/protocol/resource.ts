@@ -2,6 +2,7 @@ import type { Machine } from '../../../machine/index.js'
 import type { WireRequest, WireResponse } from '../../../base/wire/index.js'
 import type { RedfishCredentials } from '../access/redfish-credentials.js'
 import type { SpokenDialect } from '../dialects/spoken-dialect.js'
+import type { DumpedAnswer } from '../dumps/dumped-answer.js'
 import type { ServiceParts } from '../service-parts.js'
 import type { RedfishDocument } from './redfish-document.js'
 
@@ -19,6 +20,8 @@ export interface RedfishCall {
   readonly caller: RedfishCredentials | undefined
   /** The BMC that answers. */
   readonly spoken: SpokenDialect
+  /** The dump that it answers with. */
+  readonly dumped?: DumpedAnswer
   /** Methods that the resource has, for the header `Allow`. */
   readonly allow: string
   /** True if a fault has the BMC confirm the change and leave it out. */

@@ -82,7 +82,8 @@ function shownTarget({ target, name }: BootOverride, { targets }: DialectBoot): 
 export function bootCheck({ machine, spoken }: MachineCall, place: BootPlace): PropertyCheck {
   const { dialect } = spoken
   const current = bootOf(machine, dialect, place)
-  const order = { BootOrder: listCheck(textCheck({ most: 64 })) }
+  // The boot options of a dump are those of another machine's firmware: their order means nothing here.
+  const order = dialect.dump === null ? { BootOrder: listCheck(textCheck({ most: 64 })) } : {}
   if (!changesOverride(dialect.boot, place)) {
     // The settings object of some holds the order alone; the system beside one that changes the override, nothing.
     return objectCheck(dialect.boot.at === 'system' ? order : {}, current)

@@ -192,6 +192,10 @@ export class KillGround implements Ground, AsyncDisposable {
     Object.assign(files, built, { '/stream.json': json, '/quick.json': json })
     await writeFile(this.input('stream.json'), json)
     await writeFile(this.input('bmc.yaml'), 'base: idrac9\n')
+    for (const [path, document] of Object.entries(SMALL_DUMP)) {
+      await mkdir(this.input(`dump/${path}`), { recursive: true })
+      await writeFile(this.input(`dump/${path}/index.json`), JSON.stringify(document))
+    }
     await writeFile(this.input('recording.ndjson'), RECORDING)
     await writeFile(this.input('hosts.yaml'), hostsYaml(2))
     await writeFile(this.input('node.ign'), CONFIG)
@@ -233,6 +237,13 @@ export class KillGround implements Ground, AsyncDisposable {
 
 /** A variable in the environment of every process that is started here. */
 const MARK = 'KILLED_BELOW'
+/** A dump of the fewest resources that make a machine. */
+const SMALL_DUMP: Readonly<Record<string, object>> = {
+  'redfish/v1': { '@odata.type': '#ServiceRoot.v1_5_0.ServiceRoot', Systems: { '@odata.id': '/redfish/v1/Systems' } },
+  'redfish/v1/Systems': { Members: [{ '@odata.id': '/redfish/v1/Systems/1' }] },
+  'redfish/v1/Systems/1': { '@odata.type': '#ComputerSystem.v1_5_0.ComputerSystem', PowerState: 'On' },
+}
+
 /** Milliseconds until the second half of a file comes; a minute for all others. */
 const SLOWNESS: Readonly<Record<string, number>> = { '/quick.json': 0, '/stream.json': 300 }
 

@@ -150,4 +150,25 @@ export const REDFISH_MUTANTS = fidelityMutants('redfish', [
     from: "id: 'CD', name: 'Virtual CD', drive: 'cdrom'",
     to: "id: 'CD', name: 'Virtual CD', drive: 'floppy'",
   },
+  {
+    row: 'Boot options and their order follow the firmware',
+    does: 'takes an order of options that there are not',
+    file: 'bmc/redfish/resources/boot-resources.ts',
+    from: 'const order = dialect.dump === null ?',
+    to: 'const order = dialect.dump !== undefined ?',
+  },
+  {
+    row: 'All actions that a BMC lists',
+    does: 'swallows another one',
+    file: 'bmc/redfish/dumps/dumped-route.ts',
+    from: "    throw messageRefusal(400, 'ActionNotSupported'",
+    to: "    messageRefusal(400, 'ActionNotSupported'",
+  },
+  {
+    row: 'A BMC has several logs',
+    does: 'shows the entries of the dump',
+    file: 'bmc/redfish/dumps/live-properties.ts',
+    from: "  '/Systems/{machine}/LogServices/{log}/Entries': properties(...MEMBERS),\n",
+    to: '',
+  },
 ])
