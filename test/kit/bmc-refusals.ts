@@ -12,7 +12,7 @@ export interface BmcRefusal {
   readonly error: RegExp
 }
 
-/** Both Ironics are asked: a real one in `test/real/conductors`, a lab's own in `test/scenarios/bmcs`. */
+/** Both Ironics are asked: a real one in `test/real/fleets`, a lab's own in `test/scenarios/bmcs`. */
 export const BMC_REFUSALS: readonly BmcRefusal[] = [
   {
     title: 'an inspection by Redfish where a system has no EthernetInterfaces',

@@ -5,10 +5,12 @@
 export const LANES = [
   // A real Ironic or a real agent each, on ports and in namespaces of their own.
   'conductors',
-  // Programs that see only files of their own, or a port: clients, Ignition, tools, a kernel of its own.
-  'programs',
   // Disks of this host, loop devices, as a target.
   'targets',
+  // Programs that see only files of their own, or a port: clients, Ignition, tools, a kernel of its own.
+  'programs',
+  // Fleets of machines, whose BMCs a real Ironic drives: each file has one of its own.
+  'fleets',
   // The real coreos-installer. It looks at all disks of this host, so its files are never side by side.
   'installer',
   // The built command as a process: ended at any moment, at odd speeds, under a storm of calls; beside a registry.

@@ -96,6 +96,7 @@ describe.concurrent('a real Ironic', () => {
 
   test.for(BMC_REFUSALS)(
     'is refused by a BMC: $title',
+    { timeout: REAL_DEPLOYMENTS_TIMEOUT },
     async (refusal, { expect }) => {
       const { fields, raid, verb, request, error } = refusal
       const refused = await node(DIALECTS.length + BMC_REFUSALS.indexOf(refusal) + 1, fields)
@@ -103,6 +104,5 @@ describe.concurrent('a real Ironic', () => {
       await refused.provision(verb, request)
       expect((await refused.settled(`${verb} failed`)).last_error).toMatch(error)
     },
-    REAL_DEPLOYMENTS_TIMEOUT,
   )
 })
