@@ -25,7 +25,15 @@ const KEPT = new Set([
   'maxLength',
   'minItems',
   'maxItems',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
   'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
 ])
 
 const mapped = (members, change) =>
@@ -45,7 +53,7 @@ function reduceSchema(schema) {
 
 function reduceDefinition({ spec }) {
   const { group, names, scope, versions } = spec
-  const { kind, plural, shortNames = [] } = names
+  const { kind, plural, shortNames = [], categories } = names
   const {
     name: version,
     subresources,
@@ -58,6 +66,7 @@ function reduceDefinition({ spec }) {
       apiVersion: `${group}/${version}`,
       plural,
       shortNames,
+      ...(categories && { categories }),
       isNamespaced: scope === 'Namespaced',
       hasStatus: subresources?.status !== undefined,
       ...(columns && { columns }),

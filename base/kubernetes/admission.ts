@@ -1,22 +1,23 @@
 import { isMembers, setMember, withoutMembers, type KubeJson, type JsonMembers } from './kube-json.js'
-import { KUBE_KINDS, type KubeKind } from './kinds.js'
-import { definitionErrors, establishedDefinition } from './crds/definitions.js'
+import type { KindEntry, KindVersion } from './kinds/kind-entry.js'
+import { completeDefinition } from './crds/definition-status.js'
 import { dataKeyProblem } from './object-names.js'
 import { completeNamespace } from './namespaces.js'
 import type { FieldError } from './refusals.js'
+import { webhookErrors } from './webhooks/webhook-configuration.js'
 import { completeObject } from './validation.js'
 
 /** Makes of an object that is sent the one that is validated and stored. */
-export function admitObject(kind: KubeKind, object: JsonMembers): JsonMembers {
-  switch (kind) {
+export function admitObject({ kind, isCustom }: KindEntry, version: KindVersion, object: JsonMembers): JsonMembers {
+  switch (isCustom ? undefined : kind) {
     case 'CustomResourceDefinition':
-      return completeObject(kind, establishedDefinition(object, textMember(object['metadata'], 'creationTimestamp')))
+      return completeObject(version, completeDefinition(object))
     case 'Secret':
-      return completeObject(kind, secret(object))
+      return completeObject(version, secret(object))
     case 'Namespace':
-      return completeObject(kind, completeNamespace(object))
+      return completeObject(version, completeNamespace(object))
     default:
-      return completeObject(kind, object)
+      return completeObject(version, object)
   }
 }
 
@@ -35,31 +36,30 @@ function secret(object: JsonMembers): JsonMembers {
 const MAX_SECRET_BYTES = 1024 * 1024
 
 /** Errors of the kinds that are no CustomResources. */
-export function coreErrors(kind: KubeKind, object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
-  switch (kind) {
+export function coreErrors(
+  { kind, isCustom }: KindEntry,
+  object: JsonMembers,
+  before: JsonMembers | undefined,
+): FieldError[] {
+  switch (isCustom ? undefined : kind) {
     case 'ConfigMap':
     case 'Secret':
-      return dataObjectErrors(kind, object, before)
-    case 'CustomResourceDefinition':
-      return definitionErrors(object)
+      return dataObjectErrors(kind === 'Secret', object, before)
     case 'Event':
       return eventErrors(object, before)
     case 'Lease':
       return leaseErrors(object)
+    case 'ValidatingWebhookConfiguration':
+      return webhookErrors(object)
     default:
       return []
   }
 }
 
-function dataObjectErrors(
-  kind: 'ConfigMap' | 'Secret',
-  object: JsonMembers,
-  before: JsonMembers | undefined,
-): FieldError[] {
-  const isBase64 = kind === 'Secret'
+function dataObjectErrors(isBase64: boolean, object: JsonMembers, before: JsonMembers | undefined): FieldError[] {
   return [
     ...dataErrors('data', object['data'], isBase64),
-    ...(kind === 'ConfigMap' ? dataErrors('binaryData', object['binaryData'], true) : []),
+    ...(isBase64 ? [] : dataErrors('binaryData', object['binaryData'], true)),
     ...(isBase64 && isMembers(before) && before['type'] !== object['type']
       ? [
           {
@@ -150,4 +150,5 @@ function dataErrors(field: string, data: KubeJson | undefined, isBase64: boolean
 const isBase64Text = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 
 /** A kind's status is written by itself; computers report theirs as they join, with what they create. */
-export const dropsStatusOnCreate = (kind: KubeKind): boolean => KUBE_KINDS[kind].hasStatus && kind !== 'Node'
+export const dropsStatusOnCreate = ({ kind, isCustom }: KindEntry, { hasStatus }: KindVersion): boolean =>
+  hasStatus && (isCustom || kind !== 'Node')

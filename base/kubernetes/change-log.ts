@@ -41,6 +41,7 @@ export class ChangeLog {
   #forgotten = 0
   #forgottenUpTo = 0
   #waiting: (() => void)[] = []
+  #isOver = false
 
   /** Begins after a version: changes up to it were those of another process. */
   beginAfter(resourceVersion: number): void {
@@ -102,6 +103,17 @@ export class ChangeLog {
    */
   changesAfter(resourceVersion: number): ObjectChange[] {
     return this.#changes.slice(this.positionAfter(resourceVersion) - this.#forgotten)
+  }
+
+  /** True once the kind has gone: there are no more changes. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Ends all watches: the kind has gone. */
+  end(): void {
+    this.#isOver = true
+    for (const wake of this.#waiting.splice(0)) wake()
   }
 
   /** Calls `wake` once, at the next change. */

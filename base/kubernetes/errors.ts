@@ -12,6 +12,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'no actor has a behaviour with this name',
     remedy: 'choose one from the list',
   },
+  'kube-definition': {
+    sentence: 'a CustomResourceDefinition in a file cannot be used',
+    remedy: 'mend the definition, or leave it out: the message names the field',
+  },
   'kube-objects': {
     sentence: 'the objects of the Kubernetes API in the state folder cannot be used',
     remedy: 'restore the file, or keep the readable objects with ironstage state repair',

@@ -1,27 +1,25 @@
 import { defined } from '../runtime/index.js'
 import type { ObjectName } from './kube-client.js'
-import type { KubeKind } from './kinds.js'
 import type { OwnerReference } from './object.js'
 import type { Stored } from './stored-object.js'
 
 interface ObjectReference extends ObjectName {
-  kind: KubeKind
+  /** The resource of its kind. */
+  resource: string
 }
 
 /** Changes that the collector asks for; what is gone meanwhile is no error. */
 export interface Collected {
-  remove: (kind: KubeKind, at: ObjectName, uid: string) => void
+  /** Resource of an object's kind. */
+  nameOf: (object: Stored) => string
+  remove: (resource: string, at: ObjectName, uid: string) => void
   /** Takes references to owners that are gone from an object that others own still. */
-  disown: (kind: KubeKind, at: ObjectName, remaining: readonly OwnerReference[]) => void
-  find: (kind: KubeKind, at: ObjectName) => Stored | undefined
+  disown: (resource: string, at: ObjectName, remaining: readonly OwnerReference[]) => void
+  find: (resource: string, at: ObjectName) => Stored | undefined
 }
 
-const referenceKeyOf = ({ kind, namespace = '', name }: ObjectReference): string => `${kind}/${namespace}/${name}`
-const referenceOf = ({ kind, metadata: { name, namespace } }: Stored): ObjectReference => ({
-  kind,
-  name,
-  ...defined({ namespace }),
-})
+const referenceKeyOf = ({ resource, namespace = '', name }: ObjectReference): string =>
+  `${resource}/${namespace}/${name}`
 
 /**
  * Deletes objects whose owners are all gone, as Kubernetes' garbage collector does: in the background, after a request that removed the
@@ -48,7 +46,7 @@ export class Garbage {
     const was = before?.metadata.ownerReferences
     const is = after?.metadata.ownerReferences
     if (was !== is) {
-      const place = referenceOf((after ?? before)!)
+      const place = this.#referenceOf((after ?? before)!)
       for (const { uid } of was ?? []) this.#forget(uid, place)
       if (is) {
         for (const { uid } of is) this.#dependentsOf(uid).set(referenceKeyOf(place), place)
@@ -61,6 +59,11 @@ export class Garbage {
       this.#living.delete(uid)
       this.#lookAt(this.#dependents.get(uid)?.values() ?? [])
     }
+  }
+
+  #referenceOf(object: Stored): ObjectReference {
+    const { name, namespace } = object.metadata
+    return { resource: this.#collected.nameOf(object), name, ...defined({ namespace }) }
   }
 
   /** Objects that name an owner. */
@@ -90,12 +93,12 @@ export class Garbage {
     const places = [...this.#due.values()]
     this.#due.clear()
     for (const place of places) {
-      const found = this.#collected.find(place.kind, place)
+      const found = this.#collected.find(place.resource, place)
       const owners = found?.metadata.ownerReferences
       if (!found || !owners) continue
       const remaining = owners.filter(({ uid }) => this.#living.has(uid))
-      if (remaining.length === 0) this.#collected.remove(place.kind, place, found.metadata.uid)
-      else if (remaining.length < owners.length) this.#collected.disown(place.kind, place, remaining)
+      if (remaining.length === 0) this.#collected.remove(place.resource, place, found.metadata.uid)
+      else if (remaining.length < owners.length) this.#collected.disown(place.resource, place, remaining)
     }
   }
 }

@@ -32,6 +32,7 @@ export type {
   PreprovisioningImage,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
+export { definitionsIn, installDefinitions } from './crds/read-definitions.js'
 export { completeValue } from './crds/complete-value.js'
 export { fieldPathText, pruneValue } from './crds/prune-value.js'
 export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'

@@ -2,6 +2,7 @@ import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { seededRandom, temporaryFolder, VirtualClock, type TemporaryFolder } from '../runtime/index.js'
+import { gadgetDefinition } from '../../test/kit/cluster/gadget-definition.js'
 import { checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
 import { openKube } from './open-kube.js'
 
@@ -52,6 +53,37 @@ describe('objects of a state folder', () => {
     expect(next.store.list('ConfigMap')).toHaveLength(2)
     await next.client.delete('ConfigMap', { name: 'owner', namespace: 'lab' })
     expect(next.store.list('ConfigMap')).toEqual([])
+  })
+
+  test('of a kind that a client has defined are there with their definition', () => {
+    const { store } = life()
+    store.create('CustomResourceDefinition', gadgetDefinition())
+    const gadget = { metadata: { name: 'one', namespace: 'lab' }, spec: { size: 3 } }
+    const made = store.create('gadgets.example.com', gadget)
+    store.create('gadgets.example.com', { ...gadget, metadata: { ...gadget.metadata, name: 'two' } })
+    store.delete('gadgets.example.com', { name: 'two', namespace: 'lab' })
+
+    const next = life()
+    expect(next.store.list('gadgets.example.com')).toEqual([made])
+    expect(() => next.store.create('gadgets.example.com', { metadata: { name: 'bad' }, spec: {} })).toThrow('spec.size')
+    next.store.delete('CustomResourceDefinition', { name: 'gadgets.example.com' })
+    expect(next.store.kinds.find('gadgets.example.com')).toBeUndefined()
+    expect(life().store.list('gadgets.example.com')).toEqual([])
+  })
+
+  test('of a definition whose finalizers are taken away go with it', () => {
+    const { store } = life()
+    store.create('CustomResourceDefinition', gadgetDefinition())
+    const metadata = { name: 'one', namespace: 'lab', finalizers: ['example.com/held'] }
+    store.create('gadgets.example.com', { metadata, spec: { size: 3 } })
+    const at = { name: 'gadgets.example.com' }
+    store.delete('CustomResourceDefinition', at)
+    store.change('CustomResourceDefinition', at, (current) => ({
+      ...current,
+      metadata: { ...current.metadata, finalizers: [] },
+    }))
+    expect(store.kinds.find('gadgets.example.com')).toBeUndefined()
+    expect(life().store.find('CustomResourceDefinition', at)).toBeUndefined()
   })
 
   test('a watch of the process before begins again', async () => {

@@ -26,7 +26,9 @@ import {
   type DatabaseContents,
   type Seal,
 } from '../runtime/index.js'
-import { KUBE_KINDS, type KubeKind } from './kinds.js'
+import { specOf } from './crds/defined-kind.js'
+import { groupIn } from './kinds/kind-entry.js'
+import { KindRegistry } from './kinds/kind-registry.js'
 import { kubeRefusal } from './refusals.js'
 import type { Stored } from './stored-object.js'
 
@@ -61,7 +63,26 @@ interface ObjectLine {
 /** Bytes of changes after which the file is rewritten. */
 const MAX_APPENDED_BYTES = 16 * 1024 * 1024
 
-const objectKeyOf = ({ kind, metadata: { namespace = '', name } }: Stored): string => `${kind}/${namespace}/${name}`
+const objectKeyOf = ({ apiVersion, kind, metadata: { namespace = '', name } }: Stored): string =>
+  `${groupIn(apiVersion)}/${kind}/${namespace}/${name}`
+
+/** The kinds of the lines so far: those that ironstage brings, and those that a line before has defined. */
+class KnownKinds {
+  readonly #registry = new KindRegistry()
+  readonly #defined = new Set<string>()
+
+  take(object: Stored): void {
+    if (object.kind !== 'CustomResourceDefinition') return
+    const { group, names } = specOf(object)
+    this.#defined.add(`${group}/${names.kind}`)
+  }
+
+  has({ apiVersion, kind }: Partial<Stored>): boolean {
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string') return false
+    const key = `${groupIn(apiVersion)}/${kind}`
+    return this.#defined.has(key) || this.#registry.ofObject({ apiVersion, kind }) !== undefined
+  }
+}
 
 /**
  * Keeps objects in a file of JSON lines, one a write, which its owner alone may read: there are Secrets in it. Each line
@@ -230,6 +251,7 @@ function linesIn(path: string): FoundLines {
   texts.pop()
   const isOlder = texts[0] !== undefined && !texts[0].includes('\t')
   const lines: ObjectLine[] = []
+  const kinds = new KnownKinds()
   let digest = 0
   let damage: UserError | undefined
   for (const each of texts) {
@@ -237,7 +259,7 @@ function linesIn(path: string): FoundLines {
     const sealed = crc32(content, digest)
     try {
       if (!isOlder && String(sealed) !== sum) throw new Error('it is not as it was written')
-      lines.push(checkObjectLine(JSON.parse(content)))
+      lines.push(checkObjectLine(JSON.parse(content), kinds))
     } catch (cause) {
       damage = damagedLine(path, lines.length + 1, cause)
       break
@@ -260,13 +282,14 @@ function sealOf(lines: readonly ObjectLine[], digest: number): DatabaseContents 
   return { commits: writes + lines.length - 1 - objects, rows: lines.length, digest }
 }
 
-function checkObjectLine(value: unknown): ObjectLine {
+function checkObjectLine(value: unknown, kinds: KnownKinds): ObjectLine {
   const { resourceVersion, object } = (value ?? {}) as Partial<ObjectLine>
   if (!Number.isSafeInteger(resourceVersion)) throw new Error('it has no resourceVersion')
   if (object === undefined) return value as ObjectLine
   const { kind, metadata } = object as Partial<Stored>
-  if (!Object.hasOwn(KUBE_KINDS, kind as KubeKind)) throw new Error(`there is no kind ${String(kind)}`)
+  if (!kinds.has(object)) throw new Error(`there is no kind ${String(kind)}`)
   if (typeof metadata?.name !== 'string' || typeof metadata.uid !== 'string') throw new Error('it has no name or uid')
+  kinds.take(object)
   return value as ObjectLine
 }
 

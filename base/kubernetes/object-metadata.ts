@@ -1,5 +1,5 @@
 import { isMembers, isSameJson, type KubeJson, type JsonMembers } from './kube-json.js'
-import type { KindEntry } from './kinds.js'
+import type { KindEntry } from './kinds/kind-entry.js'
 import {
   labelValueProblem,
   nameProblem,

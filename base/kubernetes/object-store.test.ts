@@ -44,6 +44,7 @@ describe('an object', () => {
       apiVersion: 'config.openshift.io/v1',
       kind: 'ClusterOperator',
       metadata: { name: 'baremetal', namespace: 'metal3' },
+      spec: {},
     })
 
     expect((await client.get('ConfigMap', { name: 'a', namespace: 'default' })).metadata.namespace).toBe('default')

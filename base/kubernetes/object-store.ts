@@ -1,9 +1,15 @@
-import { defined, isNestedDeeper, randomUuid, type Clock, type Random } from '../runtime/index.js'
+import { defined, randomUuid, type Clock, type Random } from '../runtime/index.js'
+import { appliedTo, managersAfterUpdate, managersSent, type FieldWriter } from './apply/field-managers.js'
+import { objectShape } from './apply/field-shape.js'
 import { admitObject, coreErrors, dropsStatusOnCreate } from './admission.js'
 import { ChangeLog } from './change-log.js'
+import { definitionErrors } from './crds/definition-rules.js'
+import { CLEANUP_FINALIZER, terminatingDefinition } from './crds/definition-status.js'
+import { DefinedKinds } from './defined-kinds.js'
 import { Garbage } from './garbage.js'
 import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './kube-json.js'
-import { apiVersionOf, KUBE_KINDS, type KubeKind } from './kinds.js'
+import { groupVersion, type KindEntry, type KindVersion } from './kinds/kind-entry.js'
+import { KindRegistry } from './kinds/kind-registry.js'
 import type { ObjectFile } from './object-file.js'
 import type { KubeListOptions, ObjectName } from './kube-client.js'
 import { KubeRefusal } from './kube-refusal.js'
@@ -16,15 +22,17 @@ import {
   sentMetadata,
   pickSettable,
 } from './object-metadata.js'
-import type { StoredMeta } from './object.js'
+import type { ManagedFieldsEntry, StoredMeta } from './object.js'
 import * as refusals from './refusals.js'
 import { makeSelector } from './selectors.js'
+import { inVersion, receivedObject, storedVersion, versionOfWrite, writtenBody } from './sent-object.js'
 import { resourceVersionOf, type Stored } from './stored-object.js'
 import { openWatch, type ObjectWatch } from './watch.js'
 
 /** A write that a webhook is asked about. */
 export interface AdmittedWrite {
-  kind: KubeKind
+  /** Kind of one that ironstage's operators know; of others the resource. */
+  kind: string
   /** Absent for a new object. */
   before: Stored | undefined
   /** Absent for one that is deleted. */
@@ -38,7 +46,7 @@ export interface StoreParts {
   clock: Clock
   random: Random
   /** Finds errors outside of the metadata. */
-  validate?: (kind: KubeKind, object: JsonMembers, subresource?: 'status') => refusals.FieldError[]
+  validate?: (version: KindVersion, object: JsonMembers, subresource?: 'status') => refusals.FieldError[]
   /** Admission webhooks: the sentence of a refusal. Writes of a status do not ask them. */
   webhooks?: (write: AdmittedWrite, read: ObjectReader) => string | undefined
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
@@ -47,9 +55,30 @@ export interface StoreParts {
   file?: Pick<ObjectFile, 'objects' | 'resourceVersion' | 'keep'>
 }
 
+/** A write that was admitted, or would be. */
+export interface ObservedWrite {
+  entry: KindEntry
+  /** Absent for a new object. */
+  before: Stored | undefined
+  /** Absent for one that is deleted. */
+  after: Stored | undefined
+}
+
 interface WriteOptions {
   /** Validates and answers without writing. */
   isDryRun?: boolean
+  /** Version in which the object is sent; by default the one that it names, or else the stored one. */
+  version?: string
+  /** Manager of the fields, as `managedFields` records it; this process by default, which is recorded beside others alone. */
+  manager?: string
+}
+
+/** A write of what a client applies: of the fields that it has an opinion on. */
+export interface ApplyOptions extends WriteOptions {
+  manager: string
+  /** Takes fields over that others have set. */
+  isForced?: boolean
+  subresource?: 'status'
 }
 
 export interface CreateOptions extends WriteOptions {
@@ -77,8 +106,6 @@ const DEFAULT_NAMESPACE = 'default'
 /** Bytes of an object as JSON: embed/config.go of etcd 3.5, DefaultMaxRequestBytes. */
 const MAX_OBJECT = 1.5 * 1024 * 1024
 
-const NAMESPACED_KINDS = (Object.keys(KUBE_KINDS) as KubeKind[]).filter((kind) => KUBE_KINDS[kind].isNamespaced)
-
 /** Events that are kept. */
 const MAX_EVENTS = 10_000
 
@@ -87,12 +114,17 @@ const CAPACITY = 512 * 1024 * 1024
 
 /** Objects of one kind by `NAMESPACE/NAME`, and their changes. */
 class Shelf {
+  readonly entry: KindEntry
   readonly objects = new Map<string, Stored>()
   /** Bytes of each object as JSON, by key. */
   readonly sizes = new Map<string, number>()
   readonly log = new ChangeLog()
   /** In the order of a list, by key; rebuilt after an object is added or removed. */
   sorted: readonly Stored[] | undefined
+
+  constructor(entry: KindEntry) {
+    this.entry = entry
+  }
 }
 
 /**
@@ -100,34 +132,44 @@ class Shelf {
  * is synchronous, so that a write is whole before the next begins.
  */
 export class ObjectStore {
+  /** The kinds that there are; definitions among the objects add to them. */
+  readonly kinds = new KindRegistry()
   readonly #parts: StoreParts
-  readonly #shelves = Object.fromEntries(Object.keys(KUBE_KINDS).map((kind) => [kind, new Shelf()])) as Record<
-    KubeKind,
-    Shelf
-  >
+  readonly #defined = new DefinedKinds(this.kinds)
+  /** By the resource of their kind. */
+  readonly #shelves = new Map<string, Shelf>()
   readonly #garbage: Garbage
   #version = 1
+  /** The version with which this process began: changes before it were those of another. */
+  #firstVersion = 0
   /** Bytes of all objects as JSON. */
   #size = 0
   /** True while the objects of a namespace are deleted one by one. */
   #isEmptying = false
+  #observe: ((write: ObservedWrite) => void) | undefined
 
   constructor(parts: StoreParts) {
     this.#parts = parts
     this.#garbage = new Garbage({
+      nameOf: (object) => this.#shelfOf(object).entry.resource,
       find: (kind, at) => this.find(kind, at),
       remove: (kind, at, uid) => void this.delete(kind, at, { preconditions: { uid } }),
       disown: (kind, at, ownerReferences) =>
         void this.change(kind, at, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences } })),
     })
     if (parts.file) this.#restore(parts.file)
-    for (const namespace of this.list('Namespace')) this.#endIfEmpty(namespace.metadata.name)
+    for (const { metadata } of this.list(DEFINITIONS)) {
+      const entry = metadata.deletionTimestamp === undefined ? undefined : this.kinds.find(metadata.name)
+      if (entry) this.#emptyKind(entry)
+    }
+    this.#endEmptyNamespaces()
   }
 
   #restore({ objects, resourceVersion }: NonNullable<StoreParts['file']>): void {
     this.#version = resourceVersion
-    for (const { log } of Object.values(this.#shelves)) log.beginAfter(resourceVersion)
+    this.#firstVersion = resourceVersion
     const restored = objects.map((object) => freezeJson(copyJson(object)) as Stored)
+    for (const object of restored.filter(isDefinition)) this.#defined.written(object)
     for (const object of restored) this.#put(object, jsonSize(object))
     this.#garbage.restore(restored)
   }
@@ -137,23 +179,44 @@ export class ObjectStore {
     return this.#version
   }
 
-  find(kind: KubeKind, at: ObjectName): Stored | undefined {
-    return this.#shelves[kind].objects.get(storeKeyOf(kind, at))
+  /** The objects of a kind; of one that has just been defined there are none. */
+  #shelf(entry: KindEntry): Shelf {
+    const known = this.#shelves.get(entry.resource)
+    if (known) return known
+    const shelf = new Shelf(entry)
+    shelf.log.beginAfter(this.#firstVersion)
+    this.#shelves.set(entry.resource, shelf)
+    return shelf
+  }
+
+  /** @throws KubeRefusal 404 for a kind whose definition has gone */
+  #shelfOf(object: Stored): Shelf {
+    const entry = this.kinds.ofObject(object)
+    if (!entry) throw refusals.noSuchResource()
+    return this.#shelf(entry)
+  }
+
+  /** @param kind its resource, or the kind of one that ironstage brings; of a kind that there is not, there is no object */
+  find(kind: string, at: ObjectName): Stored | undefined {
+    const entry = this.kinds.find(kind)
+    return entry && this.#shelf(entry).objects.get(storeKeyOf(entry, at))
   }
 
   /** @throws KubeRefusal 404 */
-  get(kind: KubeKind, at: ObjectName): Stored {
+  get(kind: string, at: ObjectName): Stored {
     const found = this.find(kind, at)
-    if (!found) throw refusals.objectNotFound(kind, at.name)
+    if (!found) throw refusals.objectNotFound(this.kinds.get(kind), at.name)
     return found
   }
 
   /** Sorted by namespace and name. */
-  list(kind: KubeKind, options: KubeListOptions = {}): Stored[] {
-    const shelf = this.#shelves[kind]
+  list(kind: string, options: KubeListOptions = {}): Stored[] {
+    const entry = this.kinds.find(kind)
+    if (!entry) return []
+    const shelf = this.#shelf(entry)
     shelf.sorted ??= [...shelf.objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
     // A list of all that is not the shelf's own: callers may keep it.
-    return shelf.sorted.filter(makeSelector(options, kind))
+    return shelf.sorted.filter(makeSelector(options, entry))
   }
 
   /**
@@ -161,51 +224,126 @@ export class ObjectStore {
    *
    * @throws KubeRefusal 410 when later changes have been forgotten
    */
-  listAt(kind: KubeKind, version: number, options: KubeListOptions = {}): Stored[] {
-    const { objects, log } = this.#shelves[kind]
+  listAt(kind: string, version: number, options: KubeListOptions = {}): Stored[] {
+    const entry = this.kinds.get(kind)
+    const { objects, log } = this.#shelf(entry)
     const then = new Map(objects)
     for (const { before, after } of log.changesAfter(version).reverse()) {
-      const key = storeKeyOf(kind, after.metadata)
+      const key = storeKeyOf(entry, after.metadata)
       if (before) then.set(key, before)
       else then.delete(key)
     }
     const sorted = [...then].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
-    return sorted.filter(makeSelector(options, kind))
+    return sorted.filter(makeSelector(options, entry))
   }
 
   /** @throws KubeRefusal 400, 403, 404, 409, 422 */
-  create(kind: KubeKind, sent: unknown, options: CreateOptions = {}): Stored {
+  create(kind: string, sent: unknown, options: CreateOptions = {}): Stored {
+    return this.#createAs(kind, sent, options)
+  }
+
+  #createAs(kind: string, sent: unknown, options: CreateOptions & RecordedWrite): Stored {
     const { isDryRun = false, needsNamespace = false } = options
-    const object = received(kind, sent)
+    const entry = this.kinds.get(kind)
+    const version = versionOfWrite(entry, sent, options.version)
+    const object = receivedObject(entry, version, sent)
     const from = sentMetadata(object)
     if (from['resourceVersion'] !== undefined && from['resourceVersion'] !== '')
       throw refusals.badRequest('resourceVersion should not be set on objects to be created')
-    const metadata = this.#newMetadata(kind, from)
-    const rest = dropsStatusOnCreate(kind) ? withoutMembers(object, 'status') : object
-    const made = admitObject(kind, { ...rest, metadata: metadata as unknown as JsonMembers })
-    this.#checkNamespace(kind, metadata, needsNamespace)
-    this.#check(kind, made, {}, metadataErrors(made['metadata'] as JsonMembers, KUBE_KINDS[kind]))
-    this.#admit({ kind, before: undefined, after: made as Stored })
-    if (this.find(kind, metadata)) throw refusals.alreadyExists(kind, metadata.name)
+    const metadata = this.#newMetadata(entry, from)
+    const rest = dropsStatusOnCreate(entry, version) ? withoutMembers(object, 'status') : object
+    const made = admitObject(entry, version, { ...rest, metadata: metadata as unknown as JsonMembers })
+    this.#checkPlace(entry, metadata, needsNamespace)
+    this.#check({ entry, version }, made, {}, metadataErrors(made['metadata'] as JsonMembers, entry))
+    const judged = this.#judge(storedVersion(entry, made))
+    this.#admit(entry, { before: undefined, after: judged })
+    if (this.find(kind, metadata)) throw refusals.alreadyExists(entry, metadata.name)
     const { namespace: name } = metadata
     if (name !== undefined && !isDryRun && !this.find('Namespace', { name }))
       this.create('Namespace', { metadata: { name } })
-    const written = this.#write(undefined, made as Stored, isDryRun)
-    if (kind === 'Event' && !isDryRun) this.#dropOldEvents()
+    const managed = withManagers(judged, this.#managersAfter({ entry, version }, undefined, judged, options))
+    const written = this.#write(undefined, managed, isDryRun)
+    if (entry.resource === 'events' && !isDryRun) this.#dropOldEvents(entry)
     return written
   }
 
-  /** @throws KubeRefusal 404 for a namespace that is not there, 403 for one that ends */
-  #checkNamespace(kind: KubeKind, { name, namespace }: StoredMeta, isNeeded: boolean): void {
-    if (!KUBE_KINDS[kind].isNamespaced || typeof namespace !== 'string') return
+  /**
+   * Applies to an object, which is made where it is missing.
+   *
+   * @throws KubeRefusal 400, 404, 409 for fields of others, 422
+   */
+  apply(kind: string, at: ObjectName, applied: JsonMembers, options: ApplyOptions): { object: Stored; isNew: boolean } {
+    const entry = this.kinds.get(kind)
+    const version = versionOfWrite(entry, applied, options.version)
+    const shape = objectShape(entry, version)
+    const { isForced = false, subresource, ...write } = options
+    const { manager } = options
+    let managers: ManagedFieldsEntry[] = []
+    const applyTo = (live: Stored | undefined): JsonMembers => {
+      const result = appliedTo(live, applied, shape, writer)
+      managers = result.managers
+      return result.object
+    }
+    const found = this.find(kind, at)
+    // The installation of an operator takes over the definitions that ironstage brings.
+    const takesUnowned = found !== undefined && isDefinition(found)
+    const own = this.#writer(entry, { version, subresource, operation: 'Apply', manager })
+    const writer = { ...own, isForced, takesUnowned }
+    if (found) {
+      const object = this.#changeAs(kind, at, applyTo, {
+        ...write,
+        ...defined({ subresource }),
+        managers: () => managers,
+      })
+      return { object, isNew: false }
+    }
+    if (subresource) throw refusals.objectNotFound(entry, at.name)
+    const object = applyTo(undefined)
+    return {
+      object: this.#createAs(kind, object, { ...write, needsNamespace: true, managers: () => managers }),
+      isNew: true,
+    }
+  }
+
+  #writer({ group }: KindEntry, { version, manager = OWN_MANAGER, operation, subresource }: WriterParts): FieldWriter {
+    const apiVersion = groupVersion(group, version.name)
+    return { manager, operation, apiVersion, time: this.#now(), ...defined({ subresource }) }
+  }
+
+  /** `managedFields` after a write; undefined where no manager is recorded. */
+  #managersAfter(
+    { entry, version }: { entry: KindEntry; version: KindVersion },
+    before: Stored | undefined,
+    after: JsonMembers,
+    { manager, managers, subresource }: RecordedWrite,
+  ): ManagedFieldsEntry[] | undefined {
+    if (managers) return managers()
+    if (manager === undefined && !before?.metadata.managedFields) return undefined
+    const writer = this.#writer(entry, { version, subresource, operation: 'Update', ...defined({ manager }) })
+    return managersAfterUpdate(before, after, objectShape(entry, version), writer)
+  }
+
+  /** A definition with the status that follows from it; other objects stay as they are. */
+  #judge(object: Stored): Stored {
+    return isDefinition(object) ? this.#defined.judged(object, this.#now()) : object
+  }
+
+  /** @throws KubeRefusal 404 for a namespace that is not there, 403 for one that ends, or for a kind that ends */
+  #checkPlace(entry: KindEntry, { name, namespace }: StoredMeta, isNeeded: boolean): void {
+    if (this.#definitionOf(entry)?.metadata.deletionTimestamp !== undefined) throw refusals.kindTerminating(entry, name)
+    if (!entry.isNamespaced || typeof namespace !== 'string') return
     const found = this.find('Namespace', { name: namespace })
-    if (!found && isNeeded) throw refusals.objectNotFound('Namespace', namespace)
-    if (found?.metadata.deletionTimestamp !== undefined) throw refusals.namespaceTerminating(kind, name, namespace)
+    if (!found && isNeeded) throw refusals.objectNotFound(this.kinds.get('Namespace'), namespace)
+    if (found?.metadata.deletionTimestamp !== undefined) throw refusals.namespaceTerminating(entry, name, namespace)
+  }
+
+  #definitionOf({ isCustom, resource }: KindEntry): Stored | undefined {
+    return isCustom ? this.find(DEFINITIONS, { name: resource }) : undefined
   }
 
   /** An API server drops events after an hour. Lab time may jump over hours: here the oldest go when there are many. */
-  #dropOldEvents(): void {
-    const { objects } = this.#shelves.Event
+  #dropOldEvents(entry: KindEntry): void {
+    const { objects } = this.#shelf(entry)
     for (const event of objects.values()) {
       if (objects.size <= MAX_EVENTS) return
       this.#remove(event, event, false)
@@ -217,38 +355,55 @@ export class ObjectStore {
    *
    * @throws KubeRefusal 400, 404, 409, 422
    */
-  change(kind: KubeKind, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
+  change(kind: string, at: ObjectName, modify: (current: Stored) => unknown, options: ChangeOptions = {}): Stored {
+    return this.#changeAs(kind, at, modify, options)
+  }
+
+  #changeAs(
+    kind: string,
+    at: ObjectName,
+    modify: (current: Stored) => unknown,
+    options: ChangeOptions & RecordedWrite,
+  ): Stored {
     const { subresource, isUnconditional = true, isDryRun = false } = options
-    const { hasStatus } = KUBE_KINDS[kind]
-    if (subresource && !hasStatus) throw refusals.noSuchResource()
+    const entry = this.kinds.get(kind)
     const current = this.get(kind, at)
-    const sent = received(kind, modify(current))
+    const shown = options.version === undefined ? current : inVersion(entry, current, options.version)
+    const wanted = modify(shown)
+    const version = versionOfWrite(entry, wanted, options.version)
+    if (subresource && !version.hasStatus) throw refusals.noSuchResource()
+    const sent = receivedObject(entry, version, wanted)
     const from = sentMetadata(sent)
-    this.#checkSame(kind, current, from, isUnconditional)
+    this.#checkSame(entry, current, from, isUnconditional)
 
     const metadata = subresource ? current.metadata : changedMetadata(current.metadata, from)
-    const body = subresource
-      ? { ...withoutMembers(current, 'status'), ...only(sent, 'status') }
-      : hasStatus
-        ? { ...withoutMembers(sent, 'status'), ...only(current, 'status') }
-        : sent
-    const next = sharing(admitObject(kind, { ...body, metadata: metadata as unknown as JsonMembers }), current)
-    if (isSameJson(next, current)) return current
-    this.#check(kind, next, { before: current, subresource }, [
-      ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, KUBE_KINDS[kind])),
-      ...newFinalizersErrors(current.metadata, metadata),
-      ...(subresource ? [] : identityErrors(current.metadata, from)),
-    ])
-    if (!subresource) this.#admit({ kind, before: current, after: next as unknown as Stored })
+    const body = writtenBody({ current, sent, hasStatus: version.hasStatus, subresource })
+    const admitted = admitObject(entry, version, { ...body, metadata: metadata as unknown as JsonMembers })
+    const next = sharing(this.#judgeValid(entry, storedVersion(entry, admitted)), current)
+    const before = subresource ? current : withManagers(current, managersSent(from['managedFields'], current))
+    const isSame = isSameJson(next, current)
+    const managers = this.#managersAfter({ entry, version }, before, next, options)
+    if (isSame && isSameJson(managers, current.metadata.managedFields)) return current
+    this.#check(
+      { entry, version },
+      { ...next, apiVersion: admitted['apiVersion']! },
+      { before: current, subresource },
+      [
+        ...(subresource ? [] : metadataErrors(next['metadata'] as JsonMembers, entry)),
+        ...newFinalizersErrors(current.metadata, metadata),
+        ...(subresource ? [] : identityErrors(current.metadata, from)),
+      ],
+    )
+    if (!subresource) this.#admit(entry, { before: current, after: next as unknown as Stored })
     const isSpecChanged = !isSameJson(
-      withoutMembers(next, 'metadata', 'status'),
-      withoutMembers(current, 'metadata', 'status'),
+      withoutMembers(next, 'metadata', 'status', 'apiVersion'),
+      withoutMembers(current, 'metadata', 'status', 'apiVersion'),
     )
     const counted = isSpecChanged ? countedChange(metadata) : metadata
-    const written = { ...next, metadata: counted } as unknown as Stored
+    const written = withManagers({ ...next, metadata: counted } as unknown as Stored, managers)
     const isReleased = metadata.deletionTimestamp !== undefined && !metadata.finalizers
     // A namespace also waits for what is in it.
-    if (isReleased && kind !== 'Namespace') return this.#remove(current, written, isDryRun)
+    if (isReleased && entry.resource !== 'namespaces') return this.#remove(current, written, isDryRun)
     const after = this.#write(current, written, isDryRun)
     if (isReleased && !isDryRun) this.#endIfEmpty(at.name)
     return after
@@ -259,8 +414,9 @@ export class ObjectStore {
    *
    * @throws KubeRefusal 404, 409
    */
-  delete(kind: KubeKind, at: ObjectName, options: DeleteOptions = {}): Stored {
+  delete(kind: string, at: ObjectName, options: DeleteOptions = {}): Stored {
     const { preconditions = {}, orphansDependents = false, isDryRun = false } = options
+    const entry = this.kinds.get(kind)
     const current = this.get(kind, at)
     const { metadata } = current
     for (const [field, name] of [
@@ -270,10 +426,11 @@ export class ObjectStore {
       const wanted = preconditions[field]
       if (wanted === undefined || wanted === metadata[field]) continue
       const why = `Precondition failed: ${name} in precondition: ${wanted}, ${name} in object meta: ${metadata[field]}`
-      throw refusals.conflictRefusal(kind, at.name, why)
+      throw refusals.conflictRefusal(entry, at.name, why)
     }
-    this.#admit({ kind, before: current, after: undefined })
-    if (kind === 'Namespace') return isDryRun ? current : this.#terminate(current)
+    this.#admit(entry, { before: current, after: undefined })
+    if (entry.resource === 'namespaces') return isDryRun ? current : this.#terminate(entry, current)
+    if (isDefinition(current)) return isDryRun ? current : this.#terminateDefinition(current)
     if (orphansDependents && !isDryRun) this.#orphan(metadata.uid)
     if (!metadata.finalizers) return this.#remove(current, current, isDryRun)
     if (metadata.deletionTimestamp !== undefined) return current
@@ -284,12 +441,13 @@ export class ObjectStore {
   /**
    * Changes after a resourceVersion; without one (or with `0`) first the objects that are there.
    *
-   * @throws KubeRefusal 400, 410
+   * @throws KubeRefusal 400, 404, 410
    */
-  watch(kind: KubeKind, options: KubeListOptions & { resourceVersion?: string } = {}): ObjectWatch {
+  watch(kind: string, options: KubeListOptions & { resourceVersion?: string } = {}): ObjectWatch {
     const { resourceVersion = '' } = options
-    const selects = makeSelector(options, kind)
-    const { log } = this.#shelves[kind]
+    const entry = this.kinds.get(kind)
+    const selects = makeSelector(options, entry)
+    const { log } = this.#shelf(entry)
     if (resourceVersion === '' || resourceVersion === '0')
       return openWatch(log, this.list(kind, options), this.#version, selects)
     if (!/^\d{1,15}$/.test(resourceVersion))
@@ -297,7 +455,7 @@ export class ObjectStore {
     return openWatch(log, [], Number(resourceVersion), selects)
   }
 
-  #newMetadata(kind: KubeKind, sent: JsonMembers): StoredMeta {
+  #newMetadata({ isNamespaced, hasGeneration }: KindEntry, sent: JsonMembers): StoredMeta {
     const { name, generateName, namespace } = sent
     const prefix = typeof generateName === 'string' ? generateName : ''
     return {
@@ -305,14 +463,18 @@ export class ObjectStore {
       name: (name === undefined || name === '' ? prefix && `${prefix}${this.#suffix()}` : name) as string,
       ...defined({
         generateName: prefix === '' ? undefined : prefix,
-        namespace: KUBE_KINDS[kind].isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
-        generation: KUBE_KINDS[kind].hasGeneration ? 1 : undefined,
+        namespace: isNamespaced ? ((namespace ?? DEFAULT_NAMESPACE) as string) : undefined,
+        generation: hasGeneration ? 1 : undefined,
       }),
-      uid: randomUuid(this.#parts.random),
+      uid: this.makeUid(),
       resourceVersion: '',
       creationTimestamp: this.#now(),
       ...pickSettable(sent),
     }
+  }
+
+  makeUid(): string {
+    return randomUuid(this.#parts.random)
   }
 
   /** apimachinery pkg/util/rand: letters and digits that make no words. */
@@ -324,13 +486,13 @@ export class ObjectStore {
     return `${new Date(this.#parts.clock.now()).toISOString().slice(0, 19)}Z`
   }
 
-  #checkSame(kind: KubeKind, { metadata }: Stored, sent: JsonMembers, isUnconditional: boolean): void {
+  #checkSame(kind: KindEntry, { metadata }: Stored, sent: JsonMembers, isUnconditional: boolean): void {
     const { name, namespace = metadata.namespace, uid = metadata.uid, resourceVersion = '' } = sent
     if (name !== metadata.name)
       throw refusals.badRequest(
         `the name of the object (${String(name)}) does not match the name on the URL (${metadata.name})`,
       )
-    if (KUBE_KINDS[kind].isNamespaced && namespace !== metadata.namespace)
+    if (kind.isNamespaced && namespace !== metadata.namespace)
       throw refusals.badRequest('the namespace of the provided object does not match the namespace sent on the request')
     if (uid !== metadata.uid) {
       const why = `Precondition failed: UID in precondition: ${String(uid)}, UID in object meta: ${metadata.uid}`
@@ -345,20 +507,35 @@ export class ObjectStore {
   }
 
   #check(
-    kind: KubeKind,
+    { entry, version }: { entry: KindEntry; version: KindVersion },
     object: JsonMembers,
     { before, subresource }: { before?: Stored; subresource?: 'status' | undefined },
     found: readonly refusals.FieldError[],
   ): void {
-    const ofSchema = this.#parts.validate?.(kind, object, subresource) ?? []
-    const errors = [...found, ...coreErrors(kind, object, before), ...ofSchema]
+    const ofSchema = this.#parts.validate?.(version, object, subresource) ?? []
+    const errors = [...found, ...coreErrors(entry, object, before), ...ofSchema]
+    // The rules of a definition read what its schema has accepted.
+    if (isDefinition(object) && ofSchema.length === 0 && !subresource) errors.push(...definitionErrors(object, before))
     const { name } = object['metadata'] as { name?: unknown }
-    if (errors.length > 0) throw refusals.invalidObject(kind, typeof name === 'string' ? name : '', errors)
+    if (errors.length > 0) throw refusals.invalidObject(entry, typeof name === 'string' ? name : '', errors)
   }
 
-  #admit(write: AdmittedWrite): void {
-    const refusal = this.#parts.webhooks?.(write, this)
-    if (refusal !== undefined) throw refusals.deniedByWebhook(write.kind, refusal)
+  /** The writes that some work makes, or would make in a dry run. Those that only change a status are not among them. */
+  observeWrites(work: () => void): ObservedWrite[] {
+    const writes: ObservedWrite[] = []
+    this.#observe = (write) => writes.push(write)
+    try {
+      work()
+    } finally {
+      this.#observe = undefined
+    }
+    return writes
+  }
+
+  #admit(entry: KindEntry, write: Omit<AdmittedWrite, 'kind'>): void {
+    this.#observe?.({ entry, ...write })
+    const refusal = this.#parts.webhooks?.({ kind: this.kinds.nameOf(entry), ...write }, this)
+    if (refusal !== undefined) throw refusals.deniedByWebhook(entry, refusal)
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {
@@ -373,24 +550,27 @@ export class ObjectStore {
     this.#version++
     this.#put(after, size)
     this.#record(before, after, false)
+    if (isDefinition(after)) this.#defined.written(after)
     return after
   }
 
   /** @throws KubeRefusal 413, 507; an object that shrinks is always taken, so that room can be made */
-  #checkRoom({ kind, metadata }: Stored, size: number): void {
-    const grows = size - (this.#shelves[kind].sizes.get(storeKeyOf(kind, metadata)) ?? 0)
+  #checkRoom(object: Stored, size: number): void {
+    const { entry, sizes } = this.#shelfOf(object)
+    const grows = size - (sizes.get(storeKeyOf(entry, object.metadata)) ?? 0)
     if (grows <= 0) return
     if (size > MAX_OBJECT) throw refusals.objectTooLarge()
     if (this.#size + grows > (this.#parts.capacity ?? CAPACITY)) throw refusals.storeFull()
   }
 
   #put(object: Stored, size: number): void {
-    const { objects, sizes } = this.#shelves[object.kind]
-    const key = storeKeyOf(object.kind, object.metadata)
+    const shelf = this.#shelfOf(object)
+    const { entry, objects, sizes } = shelf
+    const key = storeKeyOf(entry, object.metadata)
     this.#size += size - (sizes.get(key) ?? 0)
     objects.set(key, object)
     sizes.set(key, size)
-    this.#shelves[object.kind].sorted = undefined
+    shelf.sorted = undefined
   }
 
   #remove(before: Stored, object: Stored, isDryRun: boolean): Stored {
@@ -399,8 +579,8 @@ export class ObjectStore {
     const after = freezeJson({ ...object, metadata: { ...object.metadata, resourceVersion } }) as Stored
     this.#parts.file?.keep(after, true)
     this.#version++
-    const shelf = this.#shelves[after.kind]
-    const key = storeKeyOf(after.kind, after.metadata)
+    const shelf = this.#shelfOf(after)
+    const key = storeKeyOf(shelf.entry, after.metadata)
     this.#size -= shelf.sizes.get(key) ?? 0
     shelf.objects.delete(key)
     shelf.sizes.delete(key)
@@ -408,19 +588,21 @@ export class ObjectStore {
     this.#record(before, after, true)
     const { namespace } = after.metadata
     if (namespace !== undefined && !this.#isEmptying) this.#endIfEmpty(namespace)
+    if (isDefinition(after)) this.#dropKind(after)
+    else if (!this.#isEmptying) this.#endKindIfEmpty(shelf.entry)
     return after
   }
 
   #record(before: Stored | undefined, after: Stored, isDeleted: boolean): void {
-    const { log, objects } = this.#shelves[after.kind]
+    const { log, objects } = this.#shelfOf(after)
     log.add({ resourceVersion: resourceVersionOf(after), before, after, isDeleted }, objects.size)
     this.#garbage.changed(before, isDeleted ? undefined : after)
   }
 
   /** Ends a namespace: it takes nothing any more, and goes with the last of its objects. */
-  #terminate(current: Stored): Stored {
+  #terminate(entry: KindEntry, current: Stored): Stored {
     const { name } = current.metadata
-    if (LASTING_NAMESPACES.has(name)) throw refusals.namespaceStays(name)
+    if (LASTING_NAMESPACES.has(name)) throw refusals.namespaceStays(entry, name)
     if (current.metadata.deletionTimestamp !== undefined) return current
     const metadata = { ...current.metadata, deletionTimestamp: this.#now() }
     const marked = { ...current, metadata, status: { phase: 'Terminating' } } as unknown as Stored
@@ -433,20 +615,16 @@ export class ObjectStore {
   #emptyNamespace(namespace: string): void {
     this.#isEmptying = true
     try {
-      for (const kind of NAMESPACED_KINDS)
-        for (const { metadata } of this.list(kind, { namespace }))
-          if (metadata.deletionTimestamp === undefined) this.#deleteIfAllowed(kind, metadata)
+      for (const { resource } of this.#namespacedKinds())
+        for (const { metadata } of this.list(resource, { namespace }))
+          if (metadata.deletionTimestamp === undefined) ifAllowed(() => void this.delete(resource, metadata))
     } finally {
       this.#isEmptying = false
     }
   }
 
-  #deleteIfAllowed(kind: KubeKind, at: ObjectName): void {
-    try {
-      this.delete(kind, at)
-    } catch (error) {
-      if (!(error instanceof KubeRefusal)) throw error
-    }
+  #namespacedKinds(): readonly KindEntry[] {
+    return this.kinds.all().filter(({ isNamespaced }) => isNamespaced)
   }
 
   /** Removes a namespace that ends, once nothing is in it. */
@@ -455,16 +633,96 @@ export class ObjectStore {
     if (found?.metadata.deletionTimestamp === undefined) return
     this.#emptyNamespace(name)
     if (found.metadata.finalizers) return
-    const isFilled = NAMESPACED_KINDS.some((kind) => this.list(kind, { namespace: name }).length > 0)
+    const isFilled = this.#namespacedKinds().some(({ resource }) => this.list(resource, { namespace: name }).length > 0)
     if (!isFilled) this.#remove(found, found, false)
+    for (const { metadata } of this.list(DEFINITIONS)) {
+      const entry = this.kinds.find(metadata.name)
+      if (entry) this.#endKindIfEmpty(entry)
+    }
+  }
+
+  #endEmptyNamespaces(): void {
+    for (const { metadata } of this.list('Namespace')) this.#endIfEmpty(metadata.name)
+  }
+
+  /** Ends a kind: it takes no new objects, and goes with the last of them. */
+  #terminateDefinition(current: Stored): Stored {
+    if (current.metadata.deletionTimestamp !== undefined) return current
+    const now = this.#now()
+    const finalizers = [...(current.metadata.finalizers ?? []), CLEANUP_FINALIZER]
+    const metadata = { ...countedChange(current.metadata), deletionTimestamp: now, finalizers }
+    const marked = { ...terminatingDefinition(current, now), metadata } as unknown as Stored
+    const ending = this.#write(current, marked, false)
+    const entry = this.kinds.find(current.metadata.name)
+    if (entry) this.#emptyKind(entry)
+    return ending
+  }
+
+  #emptyKind(entry: KindEntry): void {
+    this.#isEmptying = true
+    try {
+      for (const { metadata } of this.list(entry.resource))
+        if (metadata.deletionTimestamp === undefined) ifAllowed(() => void this.delete(entry.resource, metadata))
+    } finally {
+      this.#isEmptying = false
+    }
+    this.#endKindIfEmpty(entry)
+    this.#endEmptyNamespaces()
+  }
+
+  /** Releases a definition that is deleted, once none of its objects is left. */
+  #endKindIfEmpty(entry: KindEntry): void {
+    const definition = this.#definitionOf(entry)
+    if (definition?.metadata.deletionTimestamp === undefined || this.list(entry.resource).length > 0) return
+    const remaining = definition.metadata.finalizers?.filter((each) => each !== CLEANUP_FINALIZER) ?? []
+    const { finalizers: _, ...metadata } = definition.metadata
+    if (remaining.length === 0) this.#remove(definition, { ...definition, metadata } as unknown as Stored, false)
+    else {
+      const waiting = { ...definition, metadata: { ...metadata, finalizers: remaining } } as unknown as Stored
+      this.#write(definition, waiting, false)
+    }
+  }
+
+  /** Forgets a kind with its definition, and lets another have its names. */
+  #dropKind({ metadata: { name } }: Stored): void {
+    const shelf = this.#shelves.get(name)
+    this.#isEmptying = true
+    // Those of a definition whose finalizers a client has taken away.
+    for (const object of shelf?.objects.values() ?? []) this.#remove(object, object, false)
+    this.#isEmptying = false
+    shelf?.log.end()
+    // A client of a kind that is defined again has to learn that the objects of before are gone.
+    this.#firstVersion = this.#version
+    this.#shelves.delete(name)
+    this.kinds.remove(name)
+    for (const waiting of this.list(DEFINITIONS).filter((each) => !this.kinds.find(each.metadata.name)))
+      ifAllowed(() => void this.change(DEFINITIONS, waiting.metadata, (current) => current))
+    this.#endEmptyNamespaces()
+  }
+
+  /** Judges a definition whose form is right; one that is not is refused a little later. */
+  #judgeValid(entry: KindEntry, object: Stored): Stored {
+    if (!isDefinition(object) || entry.storage.schema.errorsOf(object).length > 0) return object
+    return definitionErrors(object, undefined).length > 0 ? object : this.#judge(object)
   }
 
   #orphan(uid: string): void {
     for (const place of this.#garbage.dependentsOf(uid))
-      this.change(place.kind, place, (current) => {
+      this.change(place.resource, place, (current) => {
         const ownerReferences = current.metadata.ownerReferences!.filter((each) => each.uid !== uid)
         return { ...current, metadata: { ...current.metadata, ownerReferences } }
       })
+  }
+}
+
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io'
+
+/** Does something that an admission webhook may refuse; it is tried again when something else has changed. */
+function ifAllowed(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof KubeRefusal)) throw error
   }
 }
 
@@ -474,35 +732,38 @@ const SUFFIX = 'bcdfghjklmnpqrstvwxz2456789'
 const countedChange = (metadata: Readonly<StoredMeta>): Readonly<StoredMeta> =>
   metadata.generation === undefined ? metadata : { ...metadata, generation: metadata.generation + 1 }
 
-const only = (object: JsonMembers, name: string): JsonMembers =>
-  object[name] === undefined ? {} : { [name]: object[name] }
-
 /** With the members that have not changed as they are in the present object, which is frozen already. */
 const sharing = (next: JsonMembers, current: JsonMembers): JsonMembers =>
   Object.fromEntries(
     Object.entries(next).map(([name, value]) => [name, isSameJson(value, current[name]) ? current[name]! : value]),
   )
 
-const storeKeyOf = (kind: KubeKind, { name, namespace }: ObjectName): string =>
-  KUBE_KINDS[kind].isNamespaced ? `${namespace ?? DEFAULT_NAMESPACE}/${name}` : name
+const storeKeyOf = ({ isNamespaced }: KindEntry, { name, namespace }: ObjectName): string =>
+  isNamespaced ? `${namespace ?? DEFAULT_NAMESPACE}/${name}` : name
 
-/**
- * A copy of an object that is sent.
- *
- * @throws KubeRefusal 400 for what is not an object of the kind
- */
-function received(kind: KubeKind, sent: unknown): JsonMembers {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
-    throw refusals.badRequest('this is not an object')
-  if (isNestedDeeper(sent, MAX_OBJECT_DEPTH))
-    throw refusals.badRequest(`the object is nested more than ${MAX_OBJECT_DEPTH} levels deep`)
-  const { apiVersion = apiVersionOf(kind), kind: own = kind, ...rest } = copyJson(sent) as JsonMembers
-  if (apiVersion !== apiVersionOf(kind) || own !== kind)
-    throw refusals.badRequest(
-      `the API version in the data (${JSON.stringify(apiVersion)}, ${JSON.stringify(own)}) does not match the expected API version (${apiVersionOf(kind)}, ${kind})`,
-    )
-  return { apiVersion, kind, ...rest }
+const isDefinition = ({ apiVersion, kind }: JsonMembers): boolean =>
+  kind === 'CustomResourceDefinition' && String(apiVersion).startsWith('apiextensions.k8s.io/')
+
+/** Fields that this process sets are those of this manager. */
+const OWN_MANAGER = 'ironstage'
+
+/** The record of a write: its manager, or all of them after it. */
+interface RecordedWrite {
+  manager?: string
+  managers?: () => ManagedFieldsEntry[]
+  subresource?: 'status'
 }
 
-/** Limit on nesting, far above real objects: copies and comparisons recurse. */
-const MAX_OBJECT_DEPTH = 200
+interface WriterParts {
+  version: KindVersion
+  manager?: string
+  operation: FieldWriter['operation']
+  subresource: 'status' | undefined
+}
+
+function withManagers(object: Stored, managers: ManagedFieldsEntry[] | undefined): Stored {
+  const { managedFields: _, ...metadata } = object.metadata
+  const isEmpty = managers === undefined || managers.length === 0
+  const recorded = { ...metadata, ...defined({ managedFields: isEmpty ? undefined : managers }) }
+  return { ...object, metadata: recorded } as unknown as Stored
+}

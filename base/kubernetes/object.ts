@@ -1,3 +1,17 @@
+import type { JsonMembers } from './kube-json.js'
+
+/** An entry of `metadata.managedFields`. */
+export interface ManagedFieldsEntry {
+  manager: string
+  operation: 'Apply' | 'Update'
+  apiVersion: string
+  /** RFC 3339, in seconds. */
+  time: string
+  fieldsType: 'FieldsV1'
+  fieldsV1: JsonMembers
+  subresource?: string
+}
+
 /** `metadata` of an object of any kind, as Kubernetes' API has it. */
 export interface StoredMeta {
   name: string
@@ -18,6 +32,8 @@ export interface StoredMeta {
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: OwnerReference[]
+  /** Fields by their managers; absent where only this process has written the object. */
+  managedFields?: ManagedFieldsEntry[]
 }
 
 /** `metadata` of a kind that a controller reads the generation of. */

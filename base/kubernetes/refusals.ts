@@ -1,5 +1,5 @@
 import { defined } from '../runtime/index.js'
-import { KUBE_KINDS, type KubeKind } from './kinds.js'
+import type { KindEntry } from './kinds/kind-entry.js'
 import type { KubeStatus } from './kube-client.js'
 import { KubeRefusal } from './kube-refusal.js'
 
@@ -9,8 +9,9 @@ import { KubeRefusal } from './kube-refusal.js'
  */
 type StatusReason = KubeStatus['reason']
 
-/** `baremetalhosts.metal3.io`, `secrets`. */
-const resourceOf = (kind: KubeKind): string => qualified(KUBE_KINDS[kind].plural, KUBE_KINDS[kind].group)
+/** Members of a kind that its refusals name. */
+type RefusedKind = Pick<KindEntry, 'kind' | 'resource' | 'group' | 'plural'>
+
 const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
 
 export function kubeRefusal(
@@ -31,26 +32,27 @@ export function kubeRefusal(
   })
 }
 
-const detailsOf = (kind: KubeKind, name: string): NonNullable<KubeStatus['details']> => {
-  const { group, plural } = KUBE_KINDS[kind]
-  return { name, ...defined({ group: group === '' ? undefined : group }), kind: plural }
-}
+const detailsOf = ({ group, plural }: RefusedKind, name: string): NonNullable<KubeStatus['details']> => ({
+  name,
+  ...defined({ group: group === '' ? undefined : group }),
+  kind: plural,
+})
 
-export const objectNotFound = (kind: KubeKind, name: string): KubeRefusal =>
-  kubeRefusal(404, 'NotFound', `${resourceOf(kind)} "${name}" not found`, detailsOf(kind, name))
+export const objectNotFound = (kind: RefusedKind, name: string): KubeRefusal =>
+  kubeRefusal(404, 'NotFound', `${kind.resource} "${name}" not found`, detailsOf(kind, name))
 
 /** A path that the API does not have. */
 export const noSuchResource = (): KubeRefusal =>
   kubeRefusal(404, 'NotFound', 'the server could not find the requested resource', {})
 
-export const alreadyExists = (kind: KubeKind, name: string): KubeRefusal =>
-  kubeRefusal(409, 'AlreadyExists', `${resourceOf(kind)} "${name}" already exists`, detailsOf(kind, name))
+export const alreadyExists = (kind: RefusedKind, name: string): KubeRefusal =>
+  kubeRefusal(409, 'AlreadyExists', `${kind.resource} "${name}" already exists`, detailsOf(kind, name))
 
-export const conflictRefusal = (kind: KubeKind, name: string, why: string): KubeRefusal =>
+export const conflictRefusal = (kind: RefusedKind, name: string, why: string): KubeRefusal =>
   kubeRefusal(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${resourceOf(kind)} "${name}": ${why}`,
+    `Operation cannot be fulfilled on ${kind.resource} "${name}": ${why}`,
     detailsOf(kind, name),
   )
 
@@ -58,19 +60,46 @@ export const conflictRefusal = (kind: KubeKind, name: string, why: string): Kube
 export const CHANGED_MEANWHILE =
   'the object has been modified; please apply your changes to the latest version and try again'
 
+/** Fields that another manager has set. */
+interface ConflictingFields {
+  /** As the sentence names it. */
+  manager: string
+  fields: readonly string[]
+}
+
+/** Something applied that conflicts with others: apimachinery pkg/util/managedfields/internal/conflict.go. */
+export function applyConflict(conflicts: readonly ConflictingFields[]): KubeRefusal {
+  const all = conflicts.flatMap(({ manager, fields }) => fields.map((field) => ({ manager, field })))
+  const [only] = all
+  const listed = conflicts.flatMap(({ manager, fields }) => [
+    `conflicts with ${manager}:`,
+    ...fields.map((field) => `- ${field}`),
+  ])
+  const message =
+    all.length === 1
+      ? `Apply failed with 1 conflict: conflict with ${only!.manager}: ${only!.field}`
+      : `Apply failed with ${all.length} conflicts: ${listed.join('\n')}`
+  const causes = all.map(({ manager, field }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${manager}`,
+    field,
+  }))
+  return kubeRefusal(409, 'Conflict', message, { causes })
+}
+
 export const badRequest = (message: string): KubeRefusal => kubeRefusal(400, 'BadRequest', message)
 
 /** A webhook's refusal: apiserver pkg/admission/plugin/webhook/errors/statuserror.go. */
-export const deniedByWebhook = (kind: KubeKind, why: string): KubeRefusal =>
+export const deniedByWebhook = (kind: RefusedKind, why: string): KubeRefusal =>
   kubeRefusal(
     403,
     'Forbidden',
-    `admission webhook "${kind.toLowerCase()}.${KUBE_KINDS[kind].group}" denied the request: ${why}`,
+    `admission webhook "${kind.kind.toLowerCase()}.${kind.group}" denied the request: ${why}`,
   )
 
 /** A request that no one may make: apimachinery errors.NewForbidden. */
-const forbidden = (kind: KubeKind, name: string, why: string, causes: StatusCauses = []): KubeRefusal =>
-  kubeRefusal(403, 'Forbidden', `${resourceOf(kind)} "${name}" is forbidden: ${why}`, {
+const forbidden = (kind: RefusedKind, name: string, why: string, causes: StatusCauses = []): KubeRefusal =>
+  kubeRefusal(403, 'Forbidden', `${kind.resource} "${name}" is forbidden: ${why}`, {
     ...detailsOf(kind, name),
     ...defined({ causes: causes.length === 0 ? undefined : causes }),
   })
@@ -78,7 +107,7 @@ const forbidden = (kind: KubeKind, name: string, why: string, causes: StatusCaus
 type StatusCauses = NonNullable<NonNullable<KubeStatus['details']>['causes']>
 
 /** apiserver pkg/admission/plugin/namespace/lifecycle. */
-export const namespaceTerminating = (kind: KubeKind, name: string, namespace: string): KubeRefusal =>
+export const namespaceTerminating = (kind: RefusedKind, name: string, namespace: string): KubeRefusal =>
   forbidden(kind, name, `unable to create new content in namespace ${namespace} because it is being terminated`, [
     {
       reason: 'NamespaceTerminating',
@@ -87,8 +116,12 @@ export const namespaceTerminating = (kind: KubeKind, name: string, namespace: st
     },
   ])
 
-export const namespaceStays = (name: string): KubeRefusal =>
-  forbidden('Namespace', name, 'this namespace may not be deleted')
+/** apiextensions-apiserver pkg/apiserver/customresource_handler.go. */
+export const kindTerminating = (kind: RefusedKind, name: string): KubeRefusal =>
+  forbidden(kind, name, 'create not allowed while custom resource definition is terminating')
+
+export const namespaceStays = (kind: RefusedKind, name: string): KubeRefusal =>
+  forbidden(kind, name, 'this namespace may not be deleted')
 
 /** A request that exceeds a limit. */
 export const entityTooLarge = (why: string): KubeRefusal =>
@@ -130,6 +163,7 @@ export interface FieldError {
 const FIELD_REASONS = {
   FieldValueRequired: 'Required value',
   FieldValueInvalid: 'Invalid value',
+  FieldValueDuplicate: 'Duplicate value',
   FieldValueForbidden: 'Forbidden',
   FieldValueNotSupported: 'Unsupported value',
   FieldValueTypeInvalid: 'Invalid value',
@@ -153,12 +187,12 @@ const shortened = (text: string): string =>
 const MAX_LISTED = 100
 
 /** @param errors at least one */
-export const invalidObject = (kind: KubeKind, name: string, errors: readonly FieldError[]): KubeRefusal =>
-  invalidNamed(kind, { kind, name }, errors)
+export const invalidObject = (kind: RefusedKind, name: string, errors: readonly FieldError[]): KubeRefusal =>
+  invalidNamed(kind.kind, { kind, name }, errors)
 
 /** A replacement that does not say which version it replaces: apiserver registry/generic/registry/store.go names the resource. */
-export const versionMissing = (kind: KubeKind, name: string): KubeRefusal =>
-  invalidNamed(KUBE_KINDS[kind].plural, { kind, name }, [
+export const versionMissing = (kind: RefusedKind, name: string): KubeRefusal =>
+  invalidNamed(kind.plural, { kind, name }, [
     {
       field: 'metadata.resourceVersion',
       reason: 'FieldValueInvalid',
@@ -170,14 +204,14 @@ export const versionMissing = (kind: KubeKind, name: string): KubeRefusal =>
 /** @param called its kind or its resource, as the sentence names it */
 function invalidNamed(
   called: string,
-  { kind, name }: { kind: KubeKind; name: string },
+  { kind, name }: { kind: RefusedKind; name: string },
   errors: readonly FieldError[],
 ): KubeRefusal {
   const listed = errors.slice(0, MAX_LISTED)
   const sentences = listed.map((each) => `${each.field}: ${fieldSentence(each)}`)
   if (errors.length > MAX_LISTED) sentences.push(`and ${errors.length - MAX_LISTED} more errors`)
   const all = sentences.length === 1 ? sentences[0] : `[${sentences.join(', ')}]`
-  return kubeRefusal(422, 'Invalid', `${qualified(called, KUBE_KINDS[kind].group)} "${name}" is invalid: ${all}`, {
+  return kubeRefusal(422, 'Invalid', `${qualified(called, kind.group)} "${name}" is invalid: ${all}`, {
     ...detailsOf(kind, name),
     kind: called,
     causes: listed.map((each) => ({ reason: each.reason, message: fieldSentence(each), field: each.field })),
@@ -204,6 +238,10 @@ export const unknownValidation = (method: string, mode: string): KubeRefusal =>
     value: mode,
     detail: 'supported values: "", "Ignore", "Strict", "Warn"',
   })
+
+/** Wrong options of a write: apimachinery pkg/apis/meta/v1/validation. */
+export const invalidPatchOption = (error: FieldError): KubeRefusal =>
+  invalidRequest('PatchOptions.meta.k8s.io', error, { group: 'meta.k8s.io', kind: 'PatchOptions' })
 
 /** Wrong options of a list or a watch: apimachinery pkg/apis/meta/internalversion/validation. */
 export const invalidListOption = (error: FieldError): KubeRefusal =>

@@ -1,4 +1,4 @@
-import type { KubeKind } from './kinds.js'
+import type { KindEntry } from './kinds/kind-entry.js'
 import { isMembers, type JsonMembers, type KubeJson } from './kube-json.js'
 import { badRequest } from './refusals.js'
 import type { Stored } from './stored-object.js'
@@ -7,7 +7,7 @@ import type { Stored } from './stored-object.js'
  * Fields by which objects of a kind can be selected, besides their name and namespace: kubernetes 1.33
  * pkg/apis/core/v1/conversion.go. A text of two paths is the first of them that is filled.
  */
-const SELECTABLE_FIELDS: Readonly<Partial<Record<KubeKind, Readonly<Record<string, readonly string[]>>>>> = {
+const SELECTABLE_FIELDS: Readonly<Record<string, Record<string, readonly string[]>>> = {
   Event: {
     'involvedObject.kind': ['involvedObject.kind'],
     'involvedObject.namespace': ['involvedObject.namespace'],
@@ -32,15 +32,22 @@ const EVERY_KIND: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Kinds of which Kubernetes has no list of fields; their refusal names the two that there are. */
-const WITHOUT_LIST: ReadonlySet<KubeKind | undefined> = new Set<KubeKind>(['ConfigMap', 'Deployment', 'Lease'])
+const WITHOUT_LIST: ReadonlySet<string> = new Set(['ConfigMap', 'Deployment', 'Lease'])
+
+/** Paths of the fields by which objects of a kind can be selected. */
+function selectableFieldsOf({ isCustom, kind, storage, versions }: KindEntry): Record<string, readonly string[]> {
+  if (!isCustom) return Object.hasOwn(SELECTABLE_FIELDS, kind) ? SELECTABLE_FIELDS[kind]! : {}
+  const { selectableFields } = versions[0] ?? storage
+  return Object.fromEntries(selectableFields.map((path) => [path.slice(1), [path.slice(1)]]))
+}
 
 /**
  * Reads a field of an object that a selector names; empty where it is not there.
  *
  * @throws KubeRefusal 400 for a field by which the kind cannot be selected
  */
-export function fieldReader(field: string, kind: KubeKind | undefined): (object: Stored) => string {
-  const own = (kind && SELECTABLE_FIELDS[kind]) ?? {}
+export function fieldReader(field: string, kind: KindEntry | undefined): (object: Stored) => string {
+  const own = kind ? selectableFieldsOf(kind) : {}
   const paths = Object.hasOwn(EVERY_KIND, field)
     ? EVERY_KIND[field]
     : Object.hasOwn(own, field)
@@ -50,7 +57,7 @@ export function fieldReader(field: string, kind: KubeKind | undefined): (object:
     const parts = paths.map((path) => path.split('.'))
     return (object) => parts.map((path) => textAt(object, path)).find((text) => text !== '') ?? ''
   }
-  if (WITHOUT_LIST.has(kind))
+  if (kind && !kind.isCustom && WITHOUT_LIST.has(kind.kind))
     throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`)
   throw badRequest(`field label not supported: ${field}`)
 }
@@ -60,5 +67,5 @@ function textAt(object: JsonMembers, path: readonly string[]): string {
   for (const part of path) value = isMembers(value) ? value[part] : undefined
   // An absent unschedulable is false, as Go's own objects have it.
   if (value === undefined && path.at(-1) === 'unschedulable') return 'false'
-  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : ''
+  return ['string', 'boolean', 'number'].includes(typeof value) ? String(value as string) : ''
 }

@@ -1,4 +1,4 @@
-import type { KubeKind } from './kinds.js'
+import type { KindEntry } from './kinds/kind-entry.js'
 import type { KubeListOptions } from './kube-client.js'
 import { badRequest } from './refusals.js'
 import { fieldReader } from './selectable-fields.js'
@@ -18,7 +18,7 @@ interface Requirement {
  * @param kind where fields are selected: each kind has its own
  * @throws KubeRefusal 400 for a selector that cannot be read
  */
-export function makeSelector({ namespace, labelSelector, fieldSelector }: KubeListOptions, kind?: KubeKind): Selects {
+export function makeSelector({ namespace, labelSelector, fieldSelector }: KubeListOptions, kind?: KindEntry): Selects {
   const labels = labelSelector === undefined ? [] : requirementsOf(labelSelector)
   const fields = fieldSelector === undefined ? [] : fieldRequirements(fieldSelector, kind)
   return (object) =>
@@ -113,7 +113,7 @@ interface FieldRequirement {
   isEqual: boolean
 }
 
-function fieldRequirements(text: string, kind: KubeKind | undefined): FieldRequirement[] {
+function fieldRequirements(text: string, kind: KindEntry | undefined): FieldRequirement[] {
   return text
     .split(',')
     .filter((part) => part !== '')

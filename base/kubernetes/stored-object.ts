@@ -1,11 +1,10 @@
 import type { JsonMembers } from './kube-json.js'
-import type { KubeKind } from './kinds.js'
 import type { StoredMeta } from './object.js'
 
 /** An object of the store: deeply frozen, so that readers and the history may share it. */
 export type Stored = JsonMembers & {
   readonly apiVersion: string
-  readonly kind: KubeKind
+  readonly kind: string
   readonly metadata: Readonly<StoredMeta>
 }
 

@@ -19,6 +19,8 @@ export interface ObjectWatch {
   take(): StoredEvent | undefined
   /** Calls `wake` once, at the next change, which may be none that the watch selects. */
   onNext(wake: () => void): Disposable
+  /** True once nothing can follow what has been taken: the kind has gone. */
+  readonly isOver: boolean
   /** resourceVersion up to which everything has been taken. */
   readonly resourceVersion: number
 }
@@ -52,6 +54,9 @@ export function openWatch(log: ChangeLog, initial: readonly Stored[], version: n
   return {
     take,
     onNext: (wake) => log.onNext(wake),
+    get isOver() {
+      return log.isOver
+    },
     get resourceVersion() {
       return resourceVersion
     },
@@ -73,6 +78,7 @@ export function eventsOf<T>(
             if (isOver || signal.aborted) return { done: true, value: undefined }
             const event = watch.take()
             if (event) return { done: false, value: shown(event) }
+            if (watch.isOver) return { done: true, value: undefined }
             await changeOrEnd(watch, signal)
           }
         },

@@ -1,4 +1,11 @@
-import { Ajv, type ErrorObject, type FormatDefinition, type SchemaObject, type ValidateFunction } from 'ajv'
+import {
+  Ajv,
+  type ErrorObject,
+  type FormatDefinition,
+  type Options,
+  type SchemaObject,
+  type ValidateFunction,
+} from 'ajv'
 
 /** A JSON Schema that is compiled on first use: compiling all of them at once would more than double the start-up time. */
 export interface SchemaCheck<T> {
@@ -7,9 +14,13 @@ export interface SchemaCheck<T> {
   errors(): readonly ErrorObject[]
 }
 
+type RegExpEngine = NonNullable<NonNullable<Options['code']>['regExp']>
+
 export interface SchemaCompilerOptions {
   /** Checks of strings, by the `format` that a schema names; true for one that its reader checks. */
   formats?: Readonly<Record<string, true | RegExp | FormatDefinition<string> | ((text: string) => boolean)>>
+  /** Makes the expression of a `pattern`; by default that of the language itself. */
+  pattern?: (source: string) => RegExp
   /** Ends at the first error: enough for a message between programs. */
   stopsAtFirst?: boolean
   /** Reads numbers and booleans out of texts, and writes them into the value. */
@@ -45,14 +56,21 @@ export class SchemaCompiler {
   }
 
   #compiler(): Ajv {
-    const { formats = {}, stopsAtFirst = false, readsTexts = false, notes = [], optimizes = true } = this.#options
+    const {
+      pattern,
+      formats = {},
+      stopsAtFirst = false,
+      readsTexts = false,
+      notes = [],
+      optimizes = true,
+    } = this.#options
     return (this.#ajv ??= new Ajv({
       allErrors: !stopsAtFirst,
       verbose: !stopsAtFirst,
       coerceTypes: readsTexts,
       formats,
       keywords: [...notes],
-      code: { optimize: optimizes },
+      code: { optimize: optimizes, ...(pattern && { regExp: patternEngine(pattern) }) },
       strictTypes: false,
       strictTuples: false,
       // The schemas are our own: validating one against JSON Schema takes ten times as long as compiling it.
@@ -61,6 +79,10 @@ export class SchemaCompiler {
     }))
   }
 }
+
+/** An engine of ajv, which names it in the code of a check. */
+const patternEngine = (pattern: (source: string) => RegExp): RegExpEngine =>
+  Object.assign((source: string) => pattern(source), { code: 'pattern' })
 
 const compiler = new SchemaCompiler()
 

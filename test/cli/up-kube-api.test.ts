@@ -3,6 +3,8 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { stringify } from 'yaml'
+import { gadgetDefinition } from '../kit/cluster/gadget-definition.js'
 import { command } from '../kit/commands/command.js'
 
 /** `ironstage up --kube-api`: hosts that come over the Kubernetes API. */
@@ -105,6 +107,37 @@ test('--actors without hosts is refused', async () => {
   const up = command(['up', '--port', '0', '--actors', 'none'])
   expect(await up.ended).toBe(2)
   expect(up.stderr).toContain('--actors says who works on the hosts of --kube-api or --hosts')
+})
+
+test('--kube-crds has kinds that the API serves from the start', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ironstage-crds-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'gadgets.yaml')
+  await writeFile(join(folder, 'kustomization.yaml'), 'resources:\n  - gadgets.yaml\n')
+  await writeFile(file, stringify(gadgetDefinition()))
+  {
+    await using running = await upWith('--json', '--kube-crds', folder)
+    expect(await running.call('GET', '/apis/example.com/v1/gadgets')).toMatchObject({
+      status: 200,
+      body: { items: [] },
+    })
+  }
+
+  const refused = async (...args: string[]) => {
+    const up = command(['up', '--port', '0', ...args])
+    expect(await up.ended).toBe(2)
+    return up.stderr
+  }
+  await writeFile(file, stringify(gadgetDefinition({ scope: 'Everywhere' })))
+  expect(await refused('--kube-api', '0', '--kube-crds', folder)).toContain(
+    `${file}: CustomResourceDefinition.apiextensions.k8s.io "gadgets.example.com" is invalid: spec.scope: Unsupported value`,
+  )
+  await writeFile(file, 'a: [')
+  expect(await refused('--kube-api', '0', '--kube-crds', folder)).toContain(`${file} is no YAML`)
+  await rm(file)
+  expect(await refused('--kube-api', '0', '--kube-crds', folder)).toContain('has no CustomResourceDefinition')
+  expect(await refused('--kube-api', '0', '--kube-crds', file)).toContain('cannot be read')
+  expect(await refused('--kube-crds', folder)).toContain('--kube-crds has kinds for the API of --kube-api')
 })
 
 test('a port that is taken is named', async () => {

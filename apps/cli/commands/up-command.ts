@@ -42,6 +42,7 @@ import { serveBmcs } from './up-bmcs.js'
 import { UpHostLabels } from './up-host-labels.js'
 import { HostMachines } from './up-host-machines.js'
 import { readyLines } from './up-ready.js'
+import { readUpDefinitions, useDefinitions } from './up-kube-crds.js'
 import { actorsOf, kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
 import { checkHosts, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
@@ -69,6 +70,7 @@ export async function up(
   const manifests = await readUpManifests(options)
   const actors = actorsOf(options)
   const kubeToken = await kubeTokenOf(options)
+  const definitions = await readUpDefinitions(options['kube-crds'], options['kube-api'])
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, configFiles)
   const hostMachines = new HostMachines(request.hardware)
@@ -98,6 +100,7 @@ export async function up(
     webhooks: askMetal3Webhooks,
     ...defined({ file: objectFile }),
   })
+  useDefinitions(kube.store, definitions, logger)
   hostMachines.watch(kube.store)
   hostLabels.watch(kube.store)
   await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })

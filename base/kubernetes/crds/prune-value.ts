@@ -1,5 +1,5 @@
 import { isMembers, setMember, type KubeJson } from '../kube-json.js'
-import type { CrdSchema } from './crd-schemas.js'
+import { EMBEDDED_MEMBERS, type CrdSchema } from './crd-schemas.js'
 
 type FieldPath = readonly (string | number)[]
 
@@ -53,6 +53,8 @@ const PRESERVES = 'x-kubernetes-preserve-unknown-fields'
 
 function fieldOf(schema: CrdSchema, name: string): CrdSchema | 'any' | 'unknown' {
   const { properties = {}, additionalProperties } = schema
+  if (schema['x-kubernetes-embedded-resource'] === true && Object.hasOwn(EMBEDDED_MEMBERS, name))
+    return EMBEDDED_MEMBERS[name]!
   const field = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
   if (field === true) return 'any'
   return field || (schema[PRESERVES] === true ? 'any' : 'unknown')

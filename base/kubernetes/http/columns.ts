@@ -1,6 +1,7 @@
 import { defined } from '../../runtime/index.js'
-import { METAL3_CRDS, type CrdColumn } from '../crds/crd-schemas.js'
-import type { KubeKind } from '../kinds.js'
+import type { CrdColumn } from '../crds/crd-schemas.js'
+import { jsonPathOf, valuesAt } from '../crds/json-path.js'
+import type { KindEntry, KindVersion } from '../kinds/kind-entry.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
 import type { Stored } from '../stored-object.js'
 import { formatAge } from './age.js'
@@ -53,9 +54,9 @@ const date = (name: string, path: string): KubeColumn => {
 
 /** A column of a definition. A text column shows any value as a text, the others show values of their type alone. */
 function columnOfCrd({ name, type, jsonPath, description = '', format, priority = 0 }: CrdColumn): KubeColumn {
-  const parts = pathParts(jsonPath)
+  const path = jsonPathOf(jsonPath) ?? []
   const cell = (object: Stored): KubeJson | undefined => {
-    const value = columnValueAt(object, parts)
+    const [value] = valuesAt(object, path)
     if (value === undefined || value === null || type === 'date') return value
     if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value)
     if (type === 'integer') return typeof value === 'number' ? Math.trunc(value) : undefined
@@ -64,54 +65,20 @@ function columnOfCrd({ name, type, jsonPath, description = '', format, priority 
   return { name, type, description, priority: priority === 0 ? 0 : 1, ...defined({ format }), cell }
 }
 
-/** `.status.conditions[?(@.type=="Ready")].status` as members: `status`, `conditions[Ready]`, `status`. */
-const pathParts = (jsonPath: string): readonly string[] =>
-  jsonPath
-    .replaceAll(/\[\?\(@\.\w+==(["'])(.*?)\1\)\]/g, '[$2]')
-    .split('.')
-    .slice(1)
-
 const AGE = date('Age', 'metadata.creationTimestamp')
-const label = (name: string, key: string): KubeColumn => column(name, ['metadata', 'labels', key])
 const condition = (type: string, part = 'status') => `status.conditions[${type}].${part}`
 const countMembers = (object: Stored, ...names: string[]): number =>
   names.reduce((sum, name) => sum + (isMembers(object[name]) ? Object.keys(object[name]).length : 0), 0)
+const countItems = (object: Stored, name: string): number =>
+  Array.isArray(object[name]) ? (object[name] as readonly KubeJson[]).length : 0
 const readCount = (object: Stored, path: string): KubeJson => columnValueAt(object, path.split('.')) ?? 0
 const integerColumn = { type: 'integer' } as const
-const numberColumn = { type: 'number' } as const
 const wide = { priority: 1 } as const
 
-const MACHINE_GROUP = 'machine.openshift.io'
-
-/** Columns of metal3's kinds, from the data of their definitions. */
-function metal3Columns(): Partial<Record<KubeKind, readonly KubeColumn[]>> {
-  const kinds = Object.entries(METAL3_CRDS).filter(([, { columns }]) => columns !== undefined)
-  return Object.fromEntries(kinds.map(([kind, { columns = [] }]) => [kind, columns.map(columnOfCrd)]))
-}
-
-/**
- * The columns after the name. Of CustomResources the additionalPrinterColumns of their definitions, OpenShift's of
- * openshift/api's config/v1, machine/v1beta1 and machineconfiguration/v1; of the others those of kubernetes 1.31
- * pkg/printers/internalversion/printers.go.
- */
-const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> = {
-  ...metal3Columns(),
-  ClusterOperator: [
-    column('Version', 'status.versions[operator].version'),
-    column('Available', condition('Available')),
-    column('Progressing', condition('Progressing')),
-    column('Degraded', condition('Degraded')),
-    date('Since', condition('Available', 'lastTransitionTime')),
-  ],
-  ClusterVersion: [
-    column('Version', 'status.history[Completed].version'),
-    column('Available', condition('Available')),
-    column('Progressing', condition('Progressing')),
-    date('Since', condition('Progressing', 'lastTransitionTime')),
-    column('Status', condition('Progressing', 'message')),
-  ],
+/** The columns after the name, of kinds of Kubernetes itself: kubernetes 1.31 pkg/printers/internalversion/printers.go. */
+const KUBE_COLUMNS: Readonly<Record<string, readonly KubeColumn[]>> = {
   ConfigMap: [{ ...column('Data', ''), cell: (object) => countMembers(object, 'data', 'binaryData') }, AGE],
-  CustomResourceDefinition: [date('Created At', 'metadata.creationTimestamp')],
+  CustomResourceDefinition: [column('Created At', 'metadata.creationTimestamp')],
   Deployment: [
     {
       ...column('Ready', ''),
@@ -137,43 +104,6 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     column('Name', 'metadata.name', wide),
   ],
   Lease: [column('Holder', 'spec.holderIdentity'), AGE],
-  Machine: [
-    column('Phase', 'status.phase'),
-    label('Type', `${MACHINE_GROUP}/instance-type`),
-    label('Region', `${MACHINE_GROUP}/region`),
-    label('Zone', `${MACHINE_GROUP}/zone`),
-    AGE,
-    column('Node', 'status.nodeRef.name', wide),
-    column('ProviderID', 'spec.providerID', wide),
-    column('State', ['metadata', 'annotations', `${MACHINE_GROUP}/instance-state`], wide),
-  ],
-  MachineConfig: [
-    column('GeneratedByController', [
-      'metadata',
-      'annotations',
-      'machineconfiguration.openshift.io/generated-by-controller-version',
-    ]),
-    column('IgnitionVersion', 'spec.config.ignition.version'),
-    AGE,
-  ],
-  MachineConfigPool: [
-    column('Config', 'status.configuration.name'),
-    column('Updated', condition('Updated')),
-    column('Updating', condition('Updating')),
-    column('Degraded', condition('Degraded')),
-    column('MachineCount', 'status.machineCount', numberColumn),
-    column('ReadyMachineCount', 'status.readyMachineCount', numberColumn),
-    column('UpdatedMachineCount', 'status.updatedMachineCount', numberColumn),
-    column('DegradedMachineCount', 'status.degradedMachineCount', numberColumn),
-    AGE,
-  ],
-  MachineSet: [
-    column('Desired', 'spec.replicas', integerColumn),
-    column('Current', 'status.replicas', integerColumn),
-    column('Ready', 'status.readyReplicas', integerColumn),
-    column('Available', 'status.availableReplicas'),
-    AGE,
-  ],
   Namespace: [column('Status', 'status.phase'), AGE],
   Node: [
     { ...column('Status', ''), cell: nodeStatus },
@@ -185,6 +115,10 @@ const KUBE_COLUMNS: Readonly<Partial<Record<KubeKind, readonly KubeColumn[]>>> =
     { ...column('OS-Image', '', wide), cell: (object) => nodeInfo(object, 'osImage') },
     { ...column('Kernel-Version', '', wide), cell: (object) => nodeInfo(object, 'kernelVersion') },
     { ...column('Container-Runtime', '', wide), cell: (object) => nodeInfo(object, 'containerRuntimeVersion') },
+  ],
+  ValidatingWebhookConfiguration: [
+    { ...column('Webhooks', ''), ...integerColumn, cell: (object) => countItems(object, 'webhooks') },
+    AGE,
   ],
   Secret: [column('Type', 'type'), { ...column('Data', ''), cell: (object) => countMembers(object, 'data') }, AGE],
 }
@@ -269,7 +203,7 @@ export interface TableOptions {
 }
 
 /** A table without its rows. */
-export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableOptions): JsonMembers {
+export function tableHeadOf(kind: TabledKind, { version, resourceVersion }: TableOptions): JsonMembers {
   const apiVersion = `meta.k8s.io/${version}`
   const columns = columnsOf(kind)
   const name = { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Name of the object' }
@@ -289,13 +223,28 @@ export function tableHeadOf(kind: KubeKind, { version, resourceVersion }: TableO
 }
 
 /** True if a name is among the columns: of events it is of little use, and the last one. */
-const hasOwnName = (kind: KubeKind): boolean => columnsOf(kind).some(({ name }) => name === 'Name')
+const hasOwnName = (kind: TabledKind): boolean => columnsOf(kind).some(({ name }) => name === 'Name')
+
+/** A kind and its version, as a table shows it. */
+export interface TabledKind {
+  entry: KindEntry
+  version: KindVersion
+}
+
+const definedColumns = new WeakMap<KindVersion, readonly KubeColumn[]>()
 
 /** Definitions without columns of their own show the age. */
-const columnsOf = (kind: KubeKind) => KUBE_COLUMNS[kind] ?? [AGE]
+function columnsOf({ entry, version }: TabledKind): readonly KubeColumn[] {
+  if (!entry.isCustom) return KUBE_COLUMNS[entry.kind] ?? [AGE]
+  const known = definedColumns.get(version)
+  if (known) return known
+  const made = version.columns?.map(columnOfCrd) ?? [AGE]
+  definedColumns.set(version, made)
+  return made
+}
 
 /** An object as a row of a table. */
-export function tableRowOf(kind: KubeKind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
+export function tableRowOf(kind: TabledKind, object: Stored, { version, includes, now }: TableOptions): JsonMembers {
   const cells = columnsOf(kind).map(({ type, cell }) => {
     const value = cell(object, now)
     if (value === undefined) return null

@@ -1,78 +1,113 @@
 import { defined, packageVersion } from '../../runtime/index.js'
-import { KUBE_KINDS, type KubeKind } from '../kinds.js'
+import { groupVersion, type KindEntry, type KindVersion } from '../kinds/kind-entry.js'
+import type { KindRegistry } from '../kinds/kind-registry.js'
+import { compareVersions } from '../crds/defined-kind.js'
 import { openApiDocument } from './openapi.js'
 import { RESOURCE_VIEWS } from './resource-view.js'
 
-const KIND_NAMES = Object.keys(KUBE_KINDS) as KubeKind[]
 const KUBE_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** Versions of each group, in the order of their first kind; the core group is empty. */
-const GROUP_VERSIONS = new Map<string, string>([
-  ...KIND_NAMES.map((kind) => [KUBE_KINDS[kind].group, KUBE_KINDS[kind].version] as const),
-  ...RESOURCE_VIEWS.map(({ group, version }) => [group, version] as const),
-])
-
-/** The resources of all groups: those of kinds, and views of them. */
-const RESOURCES = [
-  ...KIND_NAMES.map((kind) => ({ ...KUBE_KINDS[kind], kind })),
-  ...RESOURCE_VIEWS.map((view) => ({ ...KUBE_KINDS[view.kind], ...view })),
-]
-
-const groupOf = (name: string, version: string) => {
-  const entry = { groupVersion: `${name}/${version}`, version }
-  return { name, versions: [entry], preferredVersion: entry }
+/** A version of a kind, or a view of it, as discovery lists it. */
+interface DiscoveredResource {
+  entry: Pick<KindEntry, 'kind' | 'singular' | 'plural' | 'group' | 'shortNames' | 'categories' | 'isNamespaced'>
+  version: Pick<KindVersion, 'name' | 'hasStatus' | 'scale'>
 }
 
-const resourcesOf = (group: string, version: string) => ({
+/** The resources of all groups: those of kinds, and views of them. */
+function resourcesIn(kinds: KindRegistry): DiscoveredResource[] {
+  const own = kinds.all().flatMap((entry) => entry.versions.map((version) => ({ entry, version })))
+  const views = RESOURCE_VIEWS.map((view) => {
+    const entry = kinds.get(view.kind)
+    const { group, plural, shortNames } = view
+    return { entry: { ...entry, group, plural, shortNames }, version: { ...entry.storage, name: view.version } }
+  })
+  return [...own, ...views]
+}
+
+/** Versions of each group, the preferred one first, in the order of the groups' first kinds; the core group is empty. */
+function groupVersionsIn(resources: readonly DiscoveredResource[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>()
+  for (const { entry, version } of resources) {
+    const versions = groups.get(entry.group) ?? []
+    if (!versions.includes(version.name)) versions.push(version.name)
+    groups.set(entry.group, versions)
+  }
+  for (const versions of groups.values()) versions.sort(compareVersions)
+  return groups
+}
+
+const groupOf = (name: string, versions: readonly string[]) => {
+  const entries = versions.map((version) => ({ groupVersion: `${name}/${version}`, version }))
+  return { name, versions: entries, preferredVersion: entries[0] }
+}
+
+const resourcesOf = (group: string, version: string, resources: readonly DiscoveredResource[]) => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
-  groupVersion: group === '' ? version : `${group}/${version}`,
-  resources: RESOURCES.filter((each) => each.group === group).flatMap((each) => {
-    const { kind, plural, shortNames, isNamespaced: namespaced, hasStatus } = each
-    const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: KUBE_VERBS }
-    return [
-      { ...resource, ...defined({ shortNames: shortNames.length === 0 ? undefined : shortNames }) },
-      ...(hasStatus
-        ? [{ name: `${plural}/status`, singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] }]
-        : []),
-    ]
-  }),
+  groupVersion: groupVersion(group, version),
+  resources: resources
+    .filter((each) => each.entry.group === group && each.version.name === version)
+    .flatMap(discoveredEntries),
 })
+
+function discoveredEntries({ entry, version: { hasStatus, scale } }: DiscoveredResource): object[] {
+  const { kind, plural, singular: singularName, shortNames, categories, isNamespaced: namespaced } = entry
+  const resource = { name: plural, singularName, namespaced, kind, verbs: KUBE_VERBS }
+  const verbs = ['get', 'patch', 'update']
+  const entries: object[] = [
+    {
+      ...resource,
+      ...defined({
+        shortNames: shortNames.length === 0 ? undefined : shortNames,
+        categories: categories.length === 0 ? undefined : categories,
+      }),
+    },
+  ]
+  if (hasStatus) entries.push({ name: `${plural}/status`, singularName: '', namespaced, kind, verbs })
+  if (scale)
+    entries.push({
+      name: `${plural}/scale`,
+      singularName: '',
+      namespaced,
+      group: 'autoscaling',
+      version: 'v1',
+      kind: 'Scale',
+      verbs,
+    })
+  return entries
+}
 
 /**
  * Documents that clients read about the API before they use it; undefined for another path. `/openapi/v2` describes nothing:
  * kubectl then validates nothing by itself, and the server does.
  */
-export function discoverApi(segments: readonly string[]): object | undefined {
-  if (segments[0] === 'openapi' && segments[1] === 'v3') return openApiDocument(segments.slice(2))
+export function discoverApi(segments: readonly string[], kinds: KindRegistry): object | undefined {
+  if (segments[0] === 'openapi' && segments[1] === 'v3') return openApiDocument(segments.slice(2), kinds)
+  const resources = resourcesIn(kinds)
+  const groups = groupVersionsIn(resources)
   const [root, first, second, ...more] = segments.at(-1) === '' ? segments.slice(0, -1) : segments
   if (more.length > 0) return undefined
   switch (root) {
     case undefined:
       return {
-        paths: [
-          '/api',
-          '/api/v1',
-          '/apis',
-          ...[...GROUP_VERSIONS].flatMap(([name, version]) => pathsOf(name, version)),
-        ],
+        paths: ['/api', '/api/v1', '/apis', ...[...groups].flatMap(([name, versions]) => pathsOf(name, versions))],
       }
     case 'version':
       return first === undefined ? version() : undefined
     case 'api':
       if (first === undefined) return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }
-      return first === 'v1' && second === undefined ? resourcesOf('', 'v1') : undefined
+      return first === 'v1' && second === undefined ? resourcesOf('', 'v1', resources) : undefined
     case 'apis': {
       if (first === undefined)
         return {
           kind: 'APIGroupList',
           apiVersion: 'v1',
-          groups: [...GROUP_VERSIONS].flatMap(([name, each]) => (name === '' ? [] : [groupOf(name, each)])),
+          groups: [...groups].flatMap(([name, each]) => (name === '' ? [] : [groupOf(name, each)])),
         }
-      const known = first === '' ? undefined : GROUP_VERSIONS.get(first)
+      const known = first === '' ? undefined : groups.get(first)
       if (known === undefined) return undefined
-      if (second === undefined) return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(first, known) }
-      return second === known ? resourcesOf(first, known) : undefined
+      if (second === undefined) return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(first!, known) }
+      return known.includes(second) ? resourcesOf(first!, second, resources) : undefined
     }
     case 'openapi':
       return first === 'v2' && second === undefined ? OPENAPI : undefined
@@ -81,8 +116,8 @@ export function discoverApi(segments: readonly string[]): object | undefined {
   }
 }
 
-const pathsOf = (name: string, version: string): string[] =>
-  name === '' ? [] : [`/apis/${name}`, `/apis/${name}/${version}`]
+const pathsOf = (name: string, versions: readonly string[]): string[] =>
+  name === '' ? [] : [`/apis/${name}`, ...versions.map((version) => `/apis/${name}/${version}`)]
 
 const OPENAPI = { swagger: '2.0', info: { title: 'ironstage', version: 'v0' }, paths: {} }
 

@@ -1,12 +1,12 @@
 import { defined } from '../../runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../wire/index.js'
 import { isMembers, type JsonMembers } from '../kube-json.js'
-import { apiVersionOf, type KubeKind } from '../kinds.js'
+import { groupVersion } from '../kinds/kind-entry.js'
 import type { KubeStatus } from '../kube-client.js'
 import { kubeRefusal } from '../refusals.js'
 import type { Stored } from '../stored-object.js'
 import { shownInView, type ResourceView } from './resource-view.js'
-import { partialOf, tableHeadOf, tableRowOf } from './columns.js'
+import { partialOf, tableHeadOf, tableRowOf, type TabledKind } from './columns.js'
 
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' }
 
@@ -53,7 +53,7 @@ export interface ObjectRenderer {
  */
 export function shownTo(
   accept: string,
-  { kind, view }: { kind: KubeKind; view?: ResourceView },
+  shown: TabledKind & { view?: ResourceView },
   includes: string,
   now: () => number,
 ): ObjectRenderer {
@@ -65,9 +65,9 @@ export function shownTo(
       v = 'v1',
       g = 'meta.k8s.io',
     } = Object.fromEntries(parameters.map((part) => part.split('=', 2) as [string, string])) as Record<string, string>
-    if (as === undefined) return fullRenderer(kind, view)
+    if (as === undefined) return fullRenderer(shown, shown.view)
     if (g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) continue
-    if (as === 'table') return tableRenderer(kind, v, includes, now)
+    if (as === 'table') return tableRenderer(shown, v, includes, now)
     if (as === 'partialobjectmetadata' || as === 'partialobjectmetadatalist') return partial(v)
   }
   throw kubeRefusal(
@@ -77,17 +77,20 @@ export function shownTo(
   )
 }
 
-function fullRenderer(kind: KubeKind, view: ResourceView | undefined): ObjectRenderer {
-  const apiVersion = view ? `${view.group}/${view.version}` : apiVersionOf(kind)
-  const one = view ? (object: Stored) => JSON.stringify(shownInView(object, view)) : renderObject
+function fullRenderer({ entry, version }: TabledKind, view: ResourceView | undefined): ObjectRenderer {
+  const { kind, listKind } = entry
+  const apiVersion = view ? groupVersion(view.group, view.version) : groupVersion(entry.group, version.name)
+  const inThisVersion = (object: Stored): string =>
+    object.apiVersion === apiVersion ? renderObject(object) : JSON.stringify({ ...object, apiVersion })
+  const one = view ? (object: Stored) => JSON.stringify(shownInView(object, view)) : inThisVersion
   return {
     one,
-    many: (objects, metadata) => partsOf({ kind: `${kind}List`, apiVersion, metadata }, 'items', objects, one),
+    many: (objects, metadata) => partsOf({ kind: listKind, apiVersion, metadata }, 'items', objects, one),
     bookmark: (resourceVersion) => JSON.stringify({ kind, apiVersion, metadata: { resourceVersion } }),
   }
 }
 
-function tableRenderer(kind: KubeKind, version: string, includes: string, now: () => number): ObjectRenderer {
+function tableRenderer(kind: TabledKind, version: string, includes: string, now: () => number): ObjectRenderer {
   const shown = (objects: readonly Stored[], metadata: JsonMembers): Iterable<string> => {
     const resourceVersion = String(metadata['resourceVersion'] ?? '')
     const options = { version, resourceVersion, includes, now: now() }

@@ -67,7 +67,7 @@ describe('discovery', () => {
       },
     })
     for (const missing of ['/openapi/v3/apis/none/v1', '/openapi/v3/', '/openapi/v4'])
-      expect(await call('GET', missing)).toMatchObject({ status: 404, body: { kind: 'Status', reason: 'NotFound' } })
+      expect(await call('GET', missing)).toMatchObject({ status: 404, body: '404 page not found\n' })
   })
 })
 
@@ -328,11 +328,8 @@ describe('requests that no client of kubectl sends', () => {
     ['PATCH', `${HOSTS}/missing`, '{}', { 'content-type': 'application/merge-patch+json' }, 404],
     ['GET', `${HOSTS}/it's%20%22quoted%22`, undefined, {}, 404],
     ['GET', `${HOSTS}/%`, undefined, {}, 400],
-    ['GET', `${HOSTS}/a/b/c`, undefined, {}, 404],
-    ['GET', '/apis/metal3.io/v1/baremetalhosts', undefined, {}, 404],
-    ['GET', '/apis/metal3.io/v1alpha1/baremetalhosts/worker-0', undefined, {}, 404],
     ['GET', '/api/v1/namespaces//secrets', undefined, {}, 404],
-    ['GET', '/__proto__/constructor', undefined, {}, 404],
+    ['GET', '/apis/apps/v1/nothing', undefined, {}, 404],
     ['GET', `${HOSTS}?labelSelector=%00(`, undefined, {}, 400],
     ['GET', `${HOSTS}?watch=true&resourceVersion=abc`, undefined, {}, 400],
     ['POST', '/apis/metal3.io/v1alpha1/baremetalhosts', '{}', {}, 405],
@@ -346,6 +343,17 @@ describe('requests that no client of kubectl sends', () => {
       status,
       body: { kind: 'Status', status: 'Failure', code: status },
     })
+  })
+
+  test.each([
+    `${HOSTS}/a/b/c`,
+    '/apis/metal3.io/v1/baremetalhosts',
+    '/apis/metal3.io/v1alpha1/baremetalhosts/worker-0',
+    '/__proto__/constructor',
+  ])('%s is no path of an API server, and answered in plain text', async (path) => {
+    const { call } = await openServer()
+
+    expect(await call('GET', path)).toMatchObject({ status: 404, body: '404 page not found\n' })
   })
 
   test('a body of 10 MB is refused before it is read', async () => {

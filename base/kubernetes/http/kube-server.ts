@@ -1,16 +1,24 @@
 import { defined, isSameSecret, type Clock, type Logger } from '../../runtime/index.js'
-import { serveHttp, type Dispatch, type HttpServer, type TlsOptions, type WireRequest } from '../../wire/index.js'
+import {
+  serveHttp,
+  type Dispatch,
+  type HttpServer,
+  type TlsOptions,
+  type WireRequest,
+  type WireResponse,
+} from '../../wire/index.js'
 import type { ObjectStore } from '../object-store.js'
 import { KubeRefusal } from '../kube-refusal.js'
 import { SYSTEM_NAMESPACES } from '../namespaces.js'
 import { noSuchResource, kubeRefusal } from '../refusals.js'
-import { unknownFields } from '../validation.js'
+import { broughtDefinitions } from '../crds/brought-definitions.js'
+import { AdmissionWebhooks } from '../webhooks/ask-webhooks.js'
 import { jsonAnswer, statusAnswer } from './kube-answers.js'
 import { MAX_KUBE_BODY_BYTES } from './bodies.js'
 import { PROTOBUF_TYPE } from './protobuf/decode-object.js'
 import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
 import { resourceAt, segmentsOf } from './kube-paths.js'
-import { resourceAnswer } from './resource-requests.js'
+import { reviewedAnswer } from './reviewed-answer.js'
 
 export interface KubeServerOptions {
   store: ObjectStore
@@ -33,8 +41,7 @@ export interface KubeServerOptions {
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
 export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
-  for (const name of SYSTEM_NAMESPACES)
-    if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
+  bringObjects(store)
   return serveHttp({
     ...options,
     clock,
@@ -50,6 +57,21 @@ export function serveKube({ store, token, clock, ...options }: KubeServerOptions
   })
 }
 
+const DEFINITION = 'CustomResourceDefinition'
+
+/** Objects that every API has that is served: namespaces, and the definitions of kinds that ironstage brings. */
+function bringObjects(store: ObjectStore): void {
+  for (const name of SYSTEM_NAMESPACES)
+    if (!store.find('Namespace', { name })) store.create('Namespace', { metadata: { name } })
+  for (const definition of broughtDefinitions()) {
+    const { name } = definition['metadata'] as { name: string }
+    const found = store.find(DEFINITION, { name })
+    if (!found) store.create(DEFINITION, definition)
+    // A state folder of another version has other ones, which no client has written.
+    else if (!found.metadata.managedFields) store.change(DEFINITION, { name }, () => definition)
+  }
+}
+
 const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
   403: 'Forbidden',
   405: 'MethodNotAllowed',
@@ -59,36 +81,52 @@ const REASONS: Readonly<Record<number, KubeRefusal['status']['reason']>> = {
   503: 'TooManyRequests',
 }
 
+/**
+ * A path that there is not: a group of Kubernetes itself answers with a `Status`, the rest of an API server in plain text
+ * (apiserver pkg/server/mux/pathrecorder.go).
+ *
+ * @throws KubeRefusal 404
+ */
+function unknownPath([root, group = '']: readonly string[], { kinds }: ObjectStore): WireResponse {
+  const isOwn =
+    root === 'api' || kinds.all().some((entry) => root === 'apis' && !entry.isCustom && entry.group === group)
+  if (isOwn) throw noSuchResource()
+  return { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: '404 page not found\n' }
+}
+
 /** Answers requests to the API; every refusal is a `Status`. */
 export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
+  const webhooks = new AdmissionWebhooks(store, clock)
   const wanted = token === undefined ? undefined : `Bearer ${token}`
-  const answer = (request: WireRequest) => {
+  const answer = (request: WireRequest): WireResponse | Promise<WireResponse> => {
     if (wanted !== undefined && !isSameSecret(request.headers['authorization'] ?? '', wanted))
       throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
     if (!segments) throw kubeRefusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
-    const at = resourceAt(segments)
+    const at = resourceAt(segments, store.kinds)
     if (at) {
       const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')
-      return resourceAnswer({ request, at, query, store, unknownFields, now: () => clock.now() })
+      return reviewedAnswer({ request, at, query, store, now: () => clock.now() }, webhooks)
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      if (discoverApi(segments)) throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
-      throw noSuchResource()
+      if (discoverApi(segments, store.kinds))
+        throw kubeRefusal(405, 'MethodNotAllowed', `${request.method} is not allowed here`, {})
+      return unknownPath(segments, store)
     }
     if (segments.length === 1 && ['healthz', 'livez', 'readyz'].includes(segments[0]!))
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'ok' }
-    const found = discoverApi(segments)
-    if (!found) throw noSuchResource()
+    const found = discoverApi(segments, store.kinds)
+    if (!found) return unknownPath(segments, store)
     if (segments[1] === 'v2' && request.headers['accept']?.includes(OPENAPI_PROTOBUF.accepted))
       return { status: 200, headers: { 'content-type': OPENAPI_PROTOBUF.type }, body: OPENAPI_PROTOBUF.body }
     return jsonAnswer(200, found)
   }
-  return (request) => {
+  return async (request) => {
     try {
-      return Promise.resolve(answer(request))
+      return await answer(request)
     } catch (error) {
-      return error instanceof KubeRefusal ? Promise.resolve(statusAnswer(error.status)) : Promise.reject(error as Error)
+      if (error instanceof KubeRefusal) return statusAnswer(error.status)
+      throw error
     }
   }
 }

@@ -1,56 +1,60 @@
 import { OBJECT_META, type CrdSchema } from '../crds/crd-schemas.js'
-import { KUBE_KINDS, type KubeKind } from '../kinds.js'
-import { kindSchema } from '../validation.js'
+import { groupVersion, type KindEntry, type KindVersion } from '../kinds/kind-entry.js'
+import type { KindRegistry } from '../kinds/kind-registry.js'
 
 /**
  * OpenAPI v3 documents of groups, as `kubectl explain` reads them: a path names the kind of a resource, a schema its fields.
  * kubectl also looks there for the parameters that a PATCH takes, before it leaves validation to the server.
  */
-const KIND_NAMES = Object.keys(KUBE_KINDS) as KubeKind[]
+interface DescribedKind {
+  entry: KindEntry
+  version: KindVersion
+}
+
+const describedKinds = (kinds: KindRegistry): DescribedKind[] =>
+  kinds.all().flatMap((entry) => entry.versions.map((version) => ({ entry, version })))
 
 /** `api/v1`, `apis/metal3.io/v1alpha1`. */
-const groupPath = ({ group, version }: { group: string; version: string }): string =>
-  group === '' ? `api/${version}` : `apis/${group}/${version}`
-
-const GROUP_PATHS: readonly string[] = [...new Set(KIND_NAMES.map((kind) => groupPath(KUBE_KINDS[kind])))]
+const groupPath = ({ entry: { group }, version: { name } }: DescribedKind): string =>
+  `${group === '' ? 'api' : 'apis'}/${groupVersion(group, name)}`
 
 /** The list of documents, or the one of a group; undefined for another path below `/openapi/v3`. */
-export function openApiDocument(path: readonly string[]): object | undefined {
+export function openApiDocument(path: readonly string[], registry: KindRegistry): object | undefined {
+  const kinds = describedKinds(registry)
   if (path.length === 0) {
-    const documents = GROUP_PATHS.map((each) => [each, { serverRelativeURL: `/openapi/v3/${each}` }])
+    const documents = kinds.map((each) => {
+      const at = groupPath(each)
+      return [at, { serverRelativeURL: `/openapi/v3/${at}` }]
+    })
     return { paths: Object.fromEntries(documents) as object }
   }
   const wanted = path.join('/')
-  return GROUP_PATHS.includes(wanted) ? groupDocument(wanted) : undefined
+  const own = kinds.filter((each) => groupPath(each) === wanted)
+  return own.length === 0 ? undefined : groupDocument(wanted, own)
 }
 
-function groupDocument(path: string): object {
-  const kinds = KIND_NAMES.filter((kind) => groupPath(KUBE_KINDS[kind]) === path)
-  const schemas = kinds.map((kind) => [schemaName(kind), shownSchema(kind)])
+function groupDocument(path: string, kinds: readonly DescribedKind[]): object {
+  const schemas = kinds.map((each) => [schemaName(each), shownSchema(each)])
   return {
     openapi: '3.0.0',
     info: { title: 'ironstage', version: 'v0' },
-    paths: Object.fromEntries(kinds.flatMap((kind) => kindPaths(path, kind))) as object,
+    paths: Object.fromEntries(kinds.flatMap((each) => kindPaths(path, each))) as object,
     components: { schemas: Object.fromEntries(schemas) as object },
   }
 }
 
 /** `io.metal3.v1alpha1.BareMetalHost`: as apiextensions-apiserver names schemas of CustomResources. */
-function schemaName(kind: KubeKind): string {
-  const { group, version } = KUBE_KINDS[kind]
+function schemaName({ entry: { group, kind }, version: { name } }: DescribedKind): string {
   const reversed = group === '' ? ['core'] : group.split('.').reverse()
-  return [...reversed, version, kind].join('.')
+  return [...reversed, name, kind].join('.')
 }
 
-const kindOf = (kind: KubeKind) => {
-  const { group, version } = KUBE_KINDS[kind]
-  return { group, version, kind }
-}
+const kindOf = ({ entry: { group, kind }, version: { name } }: DescribedKind) => ({ group, version: name, kind })
 
 const TEXT: CrdSchema = { type: 'string' }
 
-function shownSchema(kind: KubeKind): object {
-  const { properties, ...schema } = kindSchema(kind)
+function shownSchema(kind: DescribedKind): object {
+  const { properties, ...schema } = kind.version.schema.fields
   const metadata = { type: 'object', properties: OBJECT_META.properties }
   return {
     ...schema,
@@ -62,8 +66,8 @@ function shownSchema(kind: KubeKind): object {
 
 const PATCH_PARAMETERS = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({ name, in: 'query' }))
 
-function kindPaths(group: string, kind: KubeKind): [string, object][] {
-  const { plural, isNamespaced } = KUBE_KINDS[kind]
+function kindPaths(group: string, kind: DescribedKind): [string, object][] {
+  const { plural, isNamespaced } = kind.entry
   const collection = `/${group}/${isNamespaced ? 'namespaces/{namespace}/' : ''}${plural}`
   const operation = {
     'x-kubernetes-group-version-kind': kindOf(kind),

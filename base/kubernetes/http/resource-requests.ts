@@ -1,46 +1,48 @@
 import { defined, seconds } from '../../runtime/index.js'
-import { answerOfStream, type WireRequest, type WireResponse } from '../../wire/index.js'
-import { definitionWarning } from '../crds/definitions.js'
+import { answerOfStream, type WireResponse } from '../../wire/index.js'
+import { unevaluatedRules } from '../crds/unevaluated-rules.js'
 import { isMembers, type KubeJson, type JsonMembers } from '../kube-json.js'
-import { apiVersionOf, KUBE_KINDS, type KubeKind } from '../kinds.js'
+import { groupVersion, type KindEntry } from '../kinds/kind-entry.js'
 import type { KubeListOptions } from '../kube-client.js'
-import { jsonPatch, mergePatch, PatchProblem } from '../patches.js'
 import {
   badRequest,
   invalidListOption,
   invalidPatch,
-  kubeRefusal,
+  invalidPatchOption,
   noSuchResource,
   tooLargeVersion,
   unknownValidation,
 } from '../refusals.js'
-import type { ChangeOptions, DeleteOptions, ObjectStore } from '../object-store.js'
-import { isRefusal } from '../kube-refusal.js'
+import type { ChangeOptions, DeleteOptions } from '../object-store.js'
 import { isUnqualifiedFinalizer } from '../object-metadata.js'
 import type { Stored } from '../stored-object.js'
+import { unknownFields } from '../validation.js'
 import { jsonAnswer, listAnswer, shownTo, type ObjectRenderer } from './kube-answers.js'
 import { isJsonBody, objectIn, optionsIn, patchIn, type PatchType } from './bodies.js'
 import { duplicateFields, duplicateYamlKeys } from './duplicate-keys.js'
 import type { ResourcePath } from './kube-paths.js'
+import { isDryRun, methodNotAllowed, objectNameIn, patchedBy, type ResourceRequest } from './resource-call.js'
+import { scaleAnswer } from './scale.js'
 import { selectorOfView, sentToView, shownInView } from './resource-view.js'
-import { strategicPatch } from './strategic.js'
 import { watchLines } from './watch-stream.js'
-
-/** A request for a collection or an object. */
-export interface ResourceRequest {
-  request: WireRequest
-  at: ResourcePath
-  query: URLSearchParams
-  store: ObjectStore
-  /** In milliseconds since the epoch, for ages. */
-  now: () => number
-  /** Fields that a kind's schema does not have. */
-  unknownFields: (kind: KubeKind, object: JsonMembers) => readonly string[]
-}
 
 /** @throws KubeRefusal */
 export function resourceAnswer(call: ResourceRequest): WireResponse {
+  const { deprecation } = call.at.version
+  return withWarnings(ownAnswer(call), deprecation === undefined ? [] : [deprecation])
+}
+
+/** An answer with further warnings, before its own. */
+export function withWarnings(answer: WireResponse, warnings: readonly string[]): WireResponse {
+  const { warning } = warningHeaders(warnings)
+  if (warning === undefined) return answer
+  const { warning: own } = answer.headers
+  return { ...answer, headers: { ...answer.headers, warning: own === undefined ? warning : `${warning}, ${own}` } }
+}
+
+function ownAnswer(call: ResourceRequest): WireResponse {
   const { request, at } = call
+  if (at.subresource === 'scale') return scaleAnswer(call)
   switch (request.method) {
     case 'GET':
     case 'HEAD':
@@ -48,9 +50,10 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
         ? watch(call)
         : at.name === undefined
           ? listObjects(call)
-          : answerObject(call, 200, call.store.get(at.kind, objectNameIn(at)))
+          : answerObject(call, 200, call.store.get(at.entry.resource, objectNameIn(at)))
     case 'POST':
-      if (at.name === undefined) return createKubeObject(call)
+      // A CustomResource may be sent to any path of its kind: its own name counts.
+      if (at.name === undefined || (at.entry.isCustom && !at.subresource)) return createKubeObject(call)
       break
     case 'PUT':
       if (at.name !== undefined) return update(call)
@@ -62,16 +65,14 @@ export function resourceAnswer(call: ResourceRequest): WireResponse {
       if (at.subresource === undefined) return at.name === undefined ? deleteAll(call) : deleteOne(call)
       break
   }
-  throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+  throw methodNotAllowed()
 }
 
 /** Kinds of Kubernetes itself may be replaced without a version, and have patches that merge lists; CustomResources have not. */
-const isCoreKind = (kind: KubeKind): boolean => !KUBE_KINDS[kind].isCustom
+const isCoreKind = ({ isCustom }: KindEntry): boolean => !isCustom
 
-const objectNameIn = ({ name = '', namespace }: ResourcePath) => ({ name, ...defined({ namespace }) })
 const isSet = (value: string | null): boolean => value === 'true' || value === '1'
 const isWatch = ({ query }: ResourceRequest): boolean => isSet(query.get('watch'))
-const isDryRun = ({ query }: ResourceRequest): boolean => query.getAll('dryRun').includes('All')
 
 const shownIn = ({ request, at, query, now }: ResourceRequest): ObjectRenderer =>
   shownTo(request.headers['accept'] ?? '', at, query.get('includeObject') ?? 'Metadata', now)
@@ -84,8 +85,10 @@ const answerObject = (
 ): WireResponse => jsonAnswer(status, `${shownIn(call).one(object)}\n`, headers)
 
 /** An object that was sent, as its kind has it. */
-const asSent = ({ at: { kind, view } }: ResourceRequest, sent: JsonMembers): JsonMembers =>
-  view ? sentToView(sent, view, apiVersionOf(kind)) : sent
+const asSent = ({ at }: ResourceRequest, sent: JsonMembers): JsonMembers =>
+  at.view ? sentToView(sent, at.view, apiVersionAt(at)) : sent
+
+const apiVersionAt = ({ entry, version }: ResourcePath): string => groupVersion(entry.group, version.name)
 
 const sentObject = (call: ResourceRequest): JsonMembers => asSent(call, objectIn(call.request))
 
@@ -101,7 +104,9 @@ function listObjects(call: ResourceRequest): WireResponse {
   const { at, query, store } = call
   const version = askedVersion(query, store.resourceVersion)
   const all =
-    version === undefined ? store.list(at.kind, selectionOf(call)) : store.listAt(at.kind, version, selectionOf(call))
+    version === undefined
+      ? store.list(at.entry.resource, selectionOf(call))
+      : store.listAt(at.entry.resource, version, selectionOf(call))
   const { items, metadata } = takePage(all, query, String(version ?? store.resourceVersion))
   return listAnswer(shownIn(call).many(items, metadata))
 }
@@ -192,7 +197,7 @@ function watch(call: ResourceRequest): WireResponse {
   const resourceVersion = query.get('resourceVersion')
   const options = {
     shown: shownIn(call),
-    watch: store.watch(at.kind, {
+    watch: store.watch(at.entry.resource, {
       ...selectionOf(call),
       ...defined({ resourceVersion: resourceVersion ?? undefined }),
     }),
@@ -208,20 +213,23 @@ function watch(call: ResourceRequest): WireResponse {
 function createKubeObject(call: ResourceRequest): WireResponse {
   const { at, store } = call
   const object = sentObject(call)
-  if (KUBE_KINDS[at.kind].isNamespaced && at.namespace === undefined)
-    throw kubeRefusal(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+  if (at.entry.isNamespaced && at.namespace === undefined) throw methodNotAllowed()
   const warnings = checkFields(call, object, bodyFindings(call))
-  const options = { isDryRun: isDryRun(call), needsNamespace: true }
-  const made = store.create(at.kind, inNamespace(object, at), options)
-  return answerObject(call, 201, made, warningHeaders([...warnings, ...warningsOfNew(made)]))
+  const options = { ...writeOptions(call), needsNamespace: true }
+  const made = store.create(at.entry.resource, inNamespace(object, at), options)
+  return answerObject(call, 201, made, warningHeaders([...warnings, ...writeWarnings(at.entry, made, undefined)]))
 }
 
-const warningsOfNew = (made: Stored): string[] =>
-  made.kind === 'CustomResourceDefinition' ? [definitionWarning(made)] : finalizerWarnings(made, undefined)
+/** Warnings about an object that was written. */
+function writeWarnings(entry: KindEntry, written: Stored, before: Stored | undefined): string[] {
+  const isDefinition = entry.resource.startsWith('customresourcedefinitions.')
+  const rules = isDefinition && written !== before ? unevaluatedRules(written) : undefined
+  return [...finalizerWarnings(entry, written, before), ...(rules === undefined ? [] : [rules])]
+}
 
 /** Finalizers of a write that have no domain: apiextensions-apiserver pkg/registry/customresource/strategy.go. */
-function finalizerWarnings({ kind, metadata }: Stored, before: Stored | undefined): string[] {
-  if (isCoreKind(kind)) return []
+function finalizerWarnings(entry: KindEntry, { metadata }: Stored, before: Stored | undefined): string[] {
+  if (isCoreKind(entry)) return []
   const present = new Set(before?.metadata.finalizers)
   const added = (metadata.finalizers ?? []).filter((each) => !present.has(each) && isUnqualifiedFinalizer(each))
   return added
@@ -241,16 +249,38 @@ function inNamespace(object: JsonMembers, { namespace }: ResourcePath): JsonMemb
   return { ...object, metadata: { ...metadata, namespace } }
 }
 
-const changeOptions = (call: ResourceRequest): ChangeOptions => ({
+const writeOptions = (call: ResourceRequest) => ({
   isDryRun: isDryRun(call),
-  ...defined({ subresource: call.at.subresource }),
+  version: call.at.version.name,
+  manager: managerOf(call),
+})
+
+/** Bytes of a manager's name: apimachinery pkg/apis/meta/v1/validation. */
+const MAX_MANAGER = 128
+
+/** The manager of a write: the one that the request names, or its client. */
+function managerOf({ request, query }: ResourceRequest): string {
+  const named = query.get('fieldManager') ?? ''
+  if (Buffer.byteLength(named) > MAX_MANAGER)
+    throw invalidPatchOption({
+      field: 'fieldManager',
+      reason: 'FieldValueTooLong',
+      detail: `may not be more than ${MAX_MANAGER} bytes`,
+    })
+  const client = (request.headers['user-agent'] ?? '').split('/')[0]!
+  return named === '' ? client.slice(0, MAX_MANAGER) || 'unknown' : named
+}
+
+const changeOptions = (call: ResourceRequest): ChangeOptions => ({
+  ...writeOptions(call),
+  ...defined({ subresource: call.at.subresource === 'status' ? ('status' as const) : undefined }),
 })
 
 function update(call: ResourceRequest): WireResponse {
   const { at } = call
   const object = inNamespace(sentObject(call), at)
   const warnings = checkFields(call, object, bodyFindings(call))
-  const options = { ...changeOptions(call), isUnconditional: isCoreKind(at.kind) }
+  const options = { ...changeOptions(call), isUnconditional: isCoreKind(at.entry) }
   return answerChange(call, options, () => ({ object, warnings }))
 }
 
@@ -264,7 +294,7 @@ function answerChange(
   let before: Stored | undefined
   let warnings: readonly string[] = []
   const changed = store.change(
-    at.kind,
+    at.entry.resource,
     objectNameIn(at),
     (current) => {
       const wanted = modify(current)
@@ -274,13 +304,19 @@ function answerChange(
     },
     options,
   )
-  return answerObject(call, 200, changed, warningHeaders([...warnings, ...finalizerWarnings(changed, before)]))
+  return answerObject(call, 200, changed, warningHeaders([...warnings, ...writeWarnings(at.entry, changed, before)]))
 }
 
 function patch(call: ResourceRequest): WireResponse {
   const { request, at } = call
-  const { type, patch: changes } = patchIn(request, isCoreKind(at.kind))
+  const { type, patch: changes } = patchIn(request, isCoreKind(at.entry))
   if (type === 'apply') return serverSideApply(call, changes)
+  if (call.query.get('force') !== null)
+    throw invalidPatchOption({
+      field: 'force',
+      reason: 'FieldValueForbidden',
+      detail: 'may not be specified for non-apply patch',
+    })
   if (type !== 'json' && !isMembers(changes)) throw badRequest('the patch is not an object')
   const duplicates = findingsOf(call, () => duplicateFields(request.body ?? ''))
   const findings = duplicates.map((path) => `${type === 'json' ? 'json patch ' : ''}${duplicateField(path)}`)
@@ -295,64 +331,46 @@ function patch(call: ResourceRequest): WireResponse {
 
 /** A patch is written in the names of the group that it is sent to. */
 function patchedIn(
-  { at: { kind, view } }: ResourceRequest,
+  { at }: ResourceRequest,
   type: Exclude<PatchType, 'apply'>,
   current: Stored,
   changes: KubeJson,
 ): KubeJson {
-  if (!view) return patchedBy(type, current, changes)
-  const patched = patchedBy(type, shownInView(current, view), changes)
-  return isMembers(patched) ? sentToView(patched, view, apiVersionOf(kind)) : patched
+  if (!at.view) return patchedBy(type, current, changes)
+  const patched = patchedBy(type, shownInView(current, at.view), changes)
+  return isMembers(patched) ? sentToView(patched, at.view, apiVersionAt(at)) : patched
 }
 
-function patchedBy(type: Exclude<PatchType, 'apply'>, present: JsonMembers, changes: KubeJson): KubeJson {
-  switch (type) {
-    case 'json':
-      return patchedByOperations(present, changes)
-    case 'merge':
-      return mergePatch(present, changes)
-    case 'strategic':
-      return strategicPatch(present, changes)
-  }
-}
-
-function patchedByOperations(present: JsonMembers, operations: KubeJson): KubeJson {
-  try {
-    return jsonPatch(present, operations)
-  } catch (error) {
-    if (!(error instanceof PatchProblem)) throw error
-    throw kubeRefusal(422, 'Invalid', 'the server rejected our request due to an error in our request', {
-      causes: [{ reason: 'UnexpectedServerResponse', message: error.message }],
-    })
-  }
-}
-
-/** Server-side apply without ownership of fields: the object is made, or what is applied is merged into it. */
+/** Server-side apply: the object is made, or what is applied is merged into it, by who owns which fields. */
 function serverSideApply(call: ResourceRequest, applied: KubeJson): WireResponse {
   const { at, store, query } = call
   if (!query.get('fieldManager'))
-    throw kubeRefusal(
-      422,
-      'Invalid',
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    )
+    throw invalidPatchOption({
+      field: 'fieldManager',
+      reason: 'FieldValueRequired',
+      detail: 'is required for apply patch',
+    })
   if (!isMembers(applied)) throw badRequest('the applied configuration is not an object')
   const object = inNamespace(asSent(call, applied), at)
   const warnings = checkFields(call, object, appliedFindings(call))
   const metadata = isMembers(object['metadata']) ? object['metadata'] : {}
+  if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil')
   const name = metadata['name'] ?? at.name!
-  try {
-    return answerChange(call, changeOptions(call), (current) => ({
-      object: mergePatch(current, { ...object, metadata: { ...metadata, name } }),
-      warnings,
-    }))
-  } catch (error) {
-    if (!isRefusal(error, 404) || at.subresource) throw error
-    if (name !== at.name) throw noSuchResource()
-    const options = { isDryRun: isDryRun(call), needsNamespace: true }
-    const made = store.create(at.kind, { ...object, metadata: { ...metadata, name } }, options)
-    return answerObject(call, 201, made, warningHeaders([...warnings, ...warningsOfNew(made)]))
-  }
+  if (name !== at.name) throw noSuchResource()
+  const before = store.find(at.entry.resource, objectNameIn(at))
+  const { subresource } = changeOptions(call)
+  const { object: written, isNew } = store.apply(
+    at.entry.resource,
+    objectNameIn(at),
+    { ...object, metadata: { ...metadata, name } },
+    {
+      ...writeOptions(call),
+      isForced: isSet(query.get('force')),
+      ...defined({ subresource }),
+    },
+  )
+  const own = writeWarnings(at.entry, written, before)
+  return answerObject(call, isNew ? 201 : 200, written, warningHeaders([...warnings, ...own]))
 }
 
 const FIELD_VALIDATIONS: ReadonlySet<string> = new Set(['Ignore', 'Strict', 'Warn'])
@@ -403,13 +421,14 @@ function checkFields(
   object: JsonMembers,
   found: readonly string[],
   refusal = (problem: string) => {
-    const { kind } = call.at
-    return badRequest(`${kind} in version "${KUBE_KINDS[kind].version}" cannot be handled as a ${kind}: ${problem}`)
+    const { entry, version } = call.at
+    const { kind } = entry
+    return badRequest(`${kind} in version "${version.name}" cannot be handled as a ${kind}: ${problem}`)
   },
 ): string[] {
   const mode = validationOf(call)
   if (mode === 'Ignore') return []
-  const unknown = call.unknownFields(call.at.kind, object).map((field) => `unknown field "${field}"`)
+  const unknown = unknownFields(call.at.version, object).map((field) => `unknown field "${field}"`)
   const findings = [...found, ...unknown]
   if (findings.length > 0 && mode === 'Strict') throw refusal(`strict decoding error: ${findings.join(', ')}`)
   return findings.flatMap(warningsIn)
@@ -452,11 +471,11 @@ function deleteOptions(call: ResourceRequest): DeleteOptions {
 function deleteOne(call: ResourceRequest): WireResponse {
   const { at, store } = call
   const options = deleteOptions(call)
-  const last = store.delete(at.kind, objectNameIn(at), options)
+  const last = store.delete(at.entry.resource, objectNameIn(at), options)
   const { uid, finalizers } = last.metadata
   // It waits for its finalizers, or a namespace for what is in it.
-  if (finalizers || at.kind === 'Namespace') return answerObject(call, 200, last)
-  const { group, plural: kind } = KUBE_KINDS[at.kind]
+  if (finalizers || goesWithItsObjects(at.entry)) return answerObject(call, 200, last)
+  const { group, plural: kind } = at.entry
   return jsonAnswer(200, {
     kind: 'Status',
     apiVersion: 'v1',
@@ -466,10 +485,14 @@ function deleteOne(call: ResourceRequest): WireResponse {
   })
 }
 
+/** A namespace and a definition go with the last of their objects. */
+const goesWithItsObjects = ({ resource }: KindEntry): boolean =>
+  resource === 'namespaces' || resource.startsWith('customresourcedefinitions.')
+
 function deleteAll(call: ResourceRequest): WireResponse {
   const { at, store } = call
   const { preconditions: _, ...options } = deleteOptions(call)
-  const items = store.list(at.kind, selectionOf(call))
-  const deleted = items.map(({ metadata }) => store.delete(at.kind, metadata, options))
+  const items = store.list(at.entry.resource, selectionOf(call))
+  const deleted = items.map(({ metadata }) => store.delete(at.entry.resource, metadata, options))
   return listAnswer(shownIn(call).many(deleted, { resourceVersion: String(store.resourceVersion) }))
 }

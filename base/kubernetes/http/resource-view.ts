@@ -1,10 +1,9 @@
-import type { KubeKind } from '../kinds.js'
 import { setMember, type JsonMembers } from '../kube-json.js'
 import type { Stored } from '../stored-object.js'
 
 /** A second group that serves the objects of a kind, with other names for some of their fields. */
 export interface ResourceView {
-  kind: KubeKind
+  kind: 'Event'
   group: string
   version: string
   plural: string

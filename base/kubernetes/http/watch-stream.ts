@@ -37,6 +37,7 @@ export async function* watchLines(options: WatchStreamOptions, signal: AbortSign
       yield `${JSON.stringify({ type: 'ERROR', object: error.status })}\n`
       return
     }
+    if (watch.isOver) return
     const now = clock.now()
     if (now >= end) {
       if (hasBookmarks) yield bookmark()

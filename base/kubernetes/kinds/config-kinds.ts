@@ -2,7 +2,7 @@ import type { Condition, KubeObject } from '../object.js'
 
 /** The release that a cluster runs, and the one that it is asked to run. There is one, named `version`. */
 export interface ClusterVersion extends KubeObject<'ClusterVersion'> {
-  spec: { clusterID?: string; channel?: string; desiredUpdate?: { version?: string; image?: string; force?: boolean } }
+  spec: { clusterID: string; channel?: string; desiredUpdate?: { version?: string; image?: string; force?: boolean } }
   status?: {
     desired: { version: string; image: string }
     /** The newest first. */
@@ -12,9 +12,15 @@ export interface ClusterVersion extends KubeObject<'ClusterVersion'> {
       image: string
       startedTime: string
       completionTime: string | null
+      /** True if the release's signature has been checked. */
+      verified: boolean
     }[]
+    /** Null for a cluster that follows no channel. */
+    availableUpdates: { version: string; image: string }[] | null
     conditions?: Condition[]
-    observedGeneration?: number
+    observedGeneration: number
+    /** Hash of the manifests that are applied; empty before. */
+    versionHash: string
   }
 }
 

@@ -1,4 +1,4 @@
-import { METAL3_CRDS, OBJECT_META, withTypeLists, type CrdSchema } from '../crds/crd-schemas.js'
+import { checkedSchema, METAL3_CRDS, OBJECT_META, type CrdSchema } from '../crds/crd-schemas.js'
 
 /** Schemas of the Kubernetes objects that a file of manifests may have: metal3's kinds, and Secrets. */
 const MANIFEST_TEXT_SCHEMA = { type: 'string' }
@@ -50,7 +50,7 @@ export const MANIFEST_SCHEMAS: Readonly<Record<ManifestKind, CrdSchema>> = {
 function metal3Schemas(): Record<keyof typeof METAL3_CRDS, CrdSchema> {
   const schemas = Object.entries(METAL3_CRDS).map(([kind, { apiVersion, schema }]) => [
     kind,
-    manifestSchema(apiVersion, kind, withTypeLists(schema)),
+    manifestSchema(apiVersion, kind, checkedSchema(schema)),
   ])
   return Object.fromEntries(schemas) as Record<keyof typeof METAL3_CRDS, CrdSchema>
 }

@@ -38,6 +38,11 @@ export const UP_SHAPES = {
     description: 'serve BareMetalHosts and other kinds for kubectl on this port of 127.0.0.1; 0 picks a free one',
     schema: { type: 'integer', minimum: 0, maximum: 65535 },
   },
+  'kube-crds': {
+    value: 'PATH',
+    description: 'CustomResourceDefinitions whose kinds --kube-api serves too: a YAML file or a folder of files',
+    schema: OPTION_TEXT_SCHEMA,
+  },
   'kube-token': {
     value: 'FILE',
     description: 'file with the token that clients of --kube-api must send (default: no token)',

@@ -13,7 +13,15 @@ export type VersionStatus = NonNullable<ClusterVersion['status']>
 /** Longest history; the first version always stays in it (cluster-version-operator 6e71933 pkg/cvo/status.go MaxHistory). */
 const MAX_VERSION_HISTORY = 100
 
-export const emptyStatus: VersionStatus = { desired: { version: '', image: '' }, history: [], conditions: [] }
+/** Status of a cluster without a channel, whose release has not been loaded yet. */
+export const emptyStatus: VersionStatus = {
+  desired: { version: '', image: '' },
+  availableUpdates: null,
+  history: [],
+  conditions: [],
+  observedGeneration: 0,
+  versionHash: '',
+}
 
 /** Sets conditions that do not belong to the release that is applied. */
 const withStatusConditions = (status: VersionStatus, clock: Clock, ...changes: ConditionChange[]): VersionStatus => ({
@@ -67,7 +75,7 @@ export function withRelease(
   const desired = { version, image }
   if (last?.version === version && last.image === image) return { ...status, desired }
   const now = kubeTime(clock.now())
-  const entry = { state: 'Partial', ...desired, startedTime: now, completionTime: null } as const
+  const entry = { state: 'Partial', ...desired, startedTime: now, completionTime: null, verified: false } as const
   const ended = last ? [{ ...last, completionTime: last.completionTime ?? now }] : []
   return { ...status, desired, history: pruned([entry, ...ended, ...before]) }
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { isTrue, openKube, serveKube } from '../../../../base/kubernetes/index.js'
+import { isTrue, openKube, serveKube, type Condition } from '../../../../base/kubernetes/index.js'
 import { Scope, seededRandom, systemClock } from '../../../../base/runtime/index.js'
 import { REAL_PEER_TIMEOUT } from '../../limits.js'
 import { claimOperatorProgram } from './claim-operator.js'
@@ -103,4 +103,36 @@ test('a manager leads, makes what its claims need, tells of it, is killed and fo
 
   second.kill('SIGTERM')
   expect(await second.ended).toBe(0)
+})
+
+test('a manager installs a definition of its own: defaults, status and finalizers hold, with kills of both sides', async () => {
+  const { store, client, start, restart } = await operatedApi()
+  const eventually = (what: () => unknown) => expect.poll(what, { timeout: REAL_PEER_TIMEOUT, interval: 50 })
+  const PLANS = 'rackplans.racks.ironstage.test'
+  const first = start()
+  await eventually(() => store.kinds.find(PLANS)?.isNamespaced).toBe(true)
+  const plan = (number: number, spec: object = {}) =>
+    store.create(PLANS, { metadata: { name: `plan-${number}`, namespace: 'metal3' }, spec: { row: 'a', ...spec } })
+  const plans = () =>
+    store.list(PLANS) as unknown as { spec: { slots: number }; status?: { slots: number; conditions?: Condition[] } }[]
+  const countPlanned = () => plans().filter(({ status }) => isTrue(status?.conditions, 'Ready')).length
+
+  for (let number = 0; number < CLAIMS; number++) plan(number)
+  expect(plans()[0]!.spec).toEqual({ row: 'a', slots: 2 })
+  await eventually(countPlanned).toBeGreaterThan(0)
+  first.kill('SIGKILL')
+  await first.ended
+  const second = start()
+  await restart()
+  await eventually(countPlanned).toBe(CLAIMS)
+  expect(plans().map(({ status }) => status?.slots)).toEqual(Array(CLAIMS).fill(2))
+  expect(store.list('ConfigMap', { namespace: 'metal3' })).toHaveLength(2 * CLAIMS)
+  await eventually(() => store.list('Event', { fieldSelector: 'reason=Planned' }).length).toBeGreaterThan(0)
+  expect(second.log()).not.toMatch(/Server rejected event|Unable to write event/)
+
+  await client.delete('CustomResourceDefinition', { name: PLANS })
+  await eventually(() => store.find('CustomResourceDefinition', { name: PLANS })).toBeUndefined()
+  await eventually(() => store.list('ConfigMap', { namespace: 'metal3' })).toHaveLength(0)
+  second.kill('SIGTERM')
+  await second.ended
 })

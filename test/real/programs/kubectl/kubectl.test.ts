@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openKube, serveKube, type Kube } from '../../../../base/kubernetes/index.js'
 import { Scope, seededRandom, systemClock } from '../../../../base/runtime/index.js'
+import { gadgetDefinition } from '../../../kit/cluster/gadget-definition.js'
 import { debianProgram } from '../../peers.js'
 import { REAL_PEER_TIMEOUT } from '../../limits.js'
 
@@ -236,6 +237,43 @@ test('explains fields, where kubectl is of 1.27 or later', async () => {
   if (minor < 27) return
   expect(await prints('explain', 'bmh.spec.online')).toMatch(/^KIND: +BareMetalHost\n[^]*^FIELD: online <boolean>/m)
   expect(await prints('explain', 'lease.spec')).toContain('holderIdentity\t<string>')
+})
+
+test('makes a kind of its own, applies to it with managers, and takes it away again', async () => {
+  const file = join(folder, 'gadgets.json')
+  await writeFile(file, JSON.stringify(gadgetDefinition()))
+  await prints('apply', '-f', file)
+  await prints('wait', '--for=condition=Established', 'crd/gadgets.example.com')
+  const gadget = join(folder, 'gadget.json')
+  const write = (spec: object) =>
+    writeFile(
+      gadget,
+      JSON.stringify({
+        apiVersion: 'example.com/v1',
+        kind: 'Gadget',
+        metadata: { name: 'one', namespace: 'metal3' },
+        spec,
+      }),
+    )
+  await write({ size: 1, colour: 'blue' })
+  await prints('apply', '--server-side', '-f', gadget)
+  const [head, row] = rows(await prints('get', 'gd', '-n', 'metal3'))
+  expect([head, row?.slice(0, 2)]).toEqual([
+    ['NAME', 'SIZE', 'OWNER', 'AGE'],
+    ['one', '1'],
+  ])
+  await write({ size: 2 })
+  const other = ['apply', '--server-side', '--field-manager', 'other', '-f', gadget]
+  const refused = await kubectl(...other)
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('conflict with "kubectl": .spec.size')])
+  await prints(...other, '--force-conflicts')
+  await prints('scale', 'gadgets/one', '-n', 'metal3', '--replicas', '5')
+  expect(await prints('get', 'gadget', 'one', '-n', 'metal3', '-o', 'jsonpath={.spec}')).toBe(
+    '{"colour":"blue","size":5}',
+  )
+  if (minor >= 27) expect(await prints('explain', 'gadget.spec.size')).toContain('how large it is')
+  await prints('delete', 'crd', 'gadgets.example.com')
+  expect((await kubectl('get', 'gadgets', '-n', 'metal3')).code).toBe(1)
 })
 
 test('watches', async () => {

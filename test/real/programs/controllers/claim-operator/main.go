@@ -108,6 +108,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	signals := ctrl.SetupSignalHandler()
+	if err := installPlans(signals, config); err != nil {
+		return err
+	}
 	// A killed leader is followed within seconds.
 	lease, renew, retry := 3*time.Second, 2*time.Second, 500*time.Millisecond
 	manager, err := ctrl.NewManager(config, ctrl.Options{
@@ -123,6 +127,14 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	addPlans(manager.GetScheme())
+	plans := &planOperator{
+		Client:   manager.GetClient(),
+		recorder: manager.GetEventRecorderFor("plan-operator"), //nolint:staticcheck // BareMetal Operator uses it.
+	}
+	if err := ctrl.NewControllerManagedBy(manager).For(&RackPlan{}).Owns(&core.ConfigMap{}).Complete(plans); err != nil {
+		return err
+	}
 	operator := &claimOperator{
 		Client:      manager.GetClient(),
 		recorder:    manager.GetEventRecorderFor("claim-operator"), //nolint:staticcheck // BareMetal Operator uses it.
@@ -133,7 +145,7 @@ func run() error {
 	if err := ctrl.NewControllerManagedBy(manager).For(claim).Owns(&core.Secret{}).Complete(operator); err != nil {
 		return err
 	}
-	return manager.Start(ctrl.SetupSignalHandler())
+	return manager.Start(signals)
 }
 
 func main() {
