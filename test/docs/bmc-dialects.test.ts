@@ -14,6 +14,7 @@ import {
   type DialectName,
 } from '../../bmc/dialects/index.js'
 import { isObject } from '../../base/runtime/index.js'
+import { importedFace, writtenFace } from '../kit/bmc-dumps/dumped-faces.js'
 import { exchangesIn, reportedScene } from '../kit/guides/reported-scene.js'
 
 const DOCS = new URL('../../docs/', import.meta.url).pathname
@@ -23,6 +24,7 @@ const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => tex
 /** Blocks of the reports, by their languages. */
 const reports = page
   .split('## From a report to a machine')[1]!
+  .split(/^## /m)[0]!
   .split(/^### /m)
   .slice(1)
   .map((part) => ({
@@ -60,6 +62,17 @@ async function testedNumbers(): Promise<ReadonlySet<number>> {
   const texts = await Promise.all(files.map((file) => readFile(join(DOCS, '..', file), 'utf8')))
   const titles = texts.flatMap((text) => [...text.matchAll(/['"]quirks? ([\d, ]+):/g)].map(([, numbers]) => numbers!))
   return new Set(titles.flatMap((numbers) => numbers.split(',').map(Number)))
+}
+
+/** The hardware file of a report, which the page shows, or makes of a dump. */
+async function reportedHardware({ yaml, sh }: Readonly<Record<string, string>>): Promise<string> {
+  if (sh !== undefined) {
+    expect(sh).toMatch(/^ironstage bmc import dump --out machine\nironstage up --hardware machine\/hardware\.yaml /)
+    return (await importedFace(await writtenFace('idrac9'))).file
+  }
+  const file = join(await mkdtemp(join(tmpdir(), 'ironstage-bmc-report-')), 'report.yaml')
+  await writeFile(file, yaml!)
+  return file
 }
 
 describe('docs/bmc-dialects.md', () => {
@@ -111,10 +124,7 @@ describe('docs/bmc-dialects.md', () => {
   })
 
   test.each(reports)('a report becomes a machine: $title', async ({ blocks }) => {
-    const folder = await mkdtemp(join(tmpdir(), 'ironstage-bmc-report-'))
-    await writeFile(join(folder, 'report.yaml'), blocks.yaml!)
-    const hardware = await readHardware(join(folder, 'report.yaml'))
-    await using scene = await reportedScene(hardware)
+    await using scene = await reportedScene(await readHardware(await reportedHardware(blocks)))
     if (blocks.json !== undefined) scene.addFault(blocks.json)
     const exchanges = exchangesIn(blocks.http!)
     expect(exchanges.length).toBeGreaterThan(0)
