@@ -16,13 +16,8 @@ import { entryLine, maskValue, type FaultReport } from '../../../control/index.j
 import { LabReplays } from '../../recording/index.js'
 import { loadManagers } from '../../runs/index.js'
 import { type IronicConfigRequest, type ProfileName, repetitionText } from '../../../ironic-mock/index.js'
-import { openKube } from '../../../base/kubernetes/index.js'
-import {
-  askMetal3Webhooks,
-  ramdiskSource,
-  type RamdiskSource,
-  type AppliedHost,
-} from '../../../baremetal-operator/index.js'
+import type { AppliedHost } from '../../../baremetal-operator/index.js'
+import { hardwareOfHost, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { bmcAccountOf } from '../options/bmc-account.js'
@@ -39,12 +34,9 @@ import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-comm
 import { beginLife, checkBegin } from './up-begin.js'
 import type { BeginGoal } from '../options/value-words.js'
 import { serveBmcs } from './up-bmcs.js'
-import { UpHostLabels } from './up-host-labels.js'
-import { HostMachines } from './up-host-machines.js'
+import { hostOfNode } from './host-of-node.js'
+import type { UpCluster } from './up-cluster.js'
 import { readyLines } from './up-ready.js'
-import { readUpDefinitions, useDefinitions } from './up-kube-crds.js'
-import { actorsOf, kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
-import { checkHosts, readHostManifests, reconcileHosts } from './up-hosts.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
@@ -67,22 +59,15 @@ export async function up(
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
-  const manifests = await readUpManifests(options)
-  const actors = actorsOf(options)
-  const kubeToken = await kubeTokenOf(options)
-  const definitions = await readUpDefinitions(options['kube-crds'], options['kube-api'])
+  const cluster = await clusterOf(options)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, configFiles)
-  const hostMachines = new HostMachines(request.hardware)
-  const hostLabels = new UpHostLabels()
   const recordings = new LabReplays(systemClock())
   await using served = await serve({
     ...request,
-    hardwareOfNode: (node) => hostMachines.hardwareOf(node),
-    hostLabels,
-    hostOf: (node) => hostLabels.hostOf(node),
+    hardwareOfNode: cluster?.hardwareOfNodes(request.hardware) ?? namedHardware(request.hardware),
     recordings,
-    ...defined({ liveImages }),
+    ...defined({ liveImages, hostLabels: cluster?.labels, hostOf: cluster?.hostOf }),
     clock,
     random: systemRandom,
     logger,
@@ -93,17 +78,7 @@ export async function up(
   const uiUrl = dashboardUrl(served.url, options)
   served.stage.faults.addAll(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
-  using objectFile = objectFileOf(options, (sentence) => logger('warn', sentence))
-  const kube = openKube({
-    clock,
-    random: systemRandom,
-    webhooks: askMetal3Webhooks,
-    ...defined({ file: objectFile }),
-  })
-  useDefinitions(kube.store, definitions, logger)
-  hostMachines.watch(kube.store)
-  hostLabels.watch(kube.store)
-  await using kubeApi = await serveKubeApi(options, { served, store: kube.store, token: kubeToken, clock, logger })
+  await using api = await cluster?.open(served, clock, logger)
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
     ipmi: options['ipmi-port'],
@@ -119,8 +94,8 @@ export async function up(
     environment: variables,
     ...defined({
       ui_url: uiUrl || undefined,
-      kube_api_url: kubeApi?.url,
-      actors: kubeApi || manifests ? actors : undefined,
+      kube_api_url: api?.url,
+      actors: cluster?.actors,
     }),
     ...bmcs.event,
     ...defined({ images: servedImages(served) }),
@@ -135,27 +110,21 @@ export async function up(
     }),
     ...bmcs.lines,
     '',
-    ...(kubeApi
-      ? kubeLines({ url: kubeApi.url, caFile: served.caFile, tokenFile: options['kube-token'], actors })
-      : []),
+    ...(cluster && api ? cluster.lines(api, served.caFile) : []),
   ])
   openDashboard(uiUrl, options, { variables: environment.variables, logger })
   watching.begin()
   void beginNodes(options, { served, say, logger, signal: environment.stopped })
   await using hosts =
-    (manifests || kubeApi) &&
-    reconcileHosts({
-      kube: kube.client,
-      isOperated: actors.includes('bmo'),
-      stage: served.stage,
-      files: manifests && { path: options.hosts!, watch: options.watch ?? false, manifests },
-      ramdisk: servedRamdisk(served.stage.images) ?? ramdiskSource(environment.variables),
+    cluster &&
+    api &&
+    cluster.reconcile(api, {
+      served,
+      environment: environment.variables,
       clock,
-      random: systemRandom,
       logger,
       signal: environment.stopped,
       onChange: (report) => say(hostEvent(report), hostText(report)),
-      onRefusal: (problem) => logger('warn', `refused, and not applied: ${problem}`),
     })
   const why = await untilStopped(options, environment)
   for (const fault of served.stage.faults.list())
@@ -163,6 +132,24 @@ export async function up(
   if (!json) stdout.line(`ironstage stops: ${why}`)
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
+}
+
+/** Options that are of BareMetalHosts, and of the API that has them. */
+const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors'] as const
+
+/** Loads hosts and their API where an option asks for them. */
+async function clusterOf(options: UpOptions): Promise<UpCluster | undefined> {
+  if (CLUSTER_OPTIONS.every((name) => options[name] === undefined)) return undefined
+  const { UpCluster: Cluster } = await import('./up-cluster.js')
+  return Cluster.read(options)
+}
+
+/** Hardware of a hardware file for nodes that are named as those of a host, which another operator has made. */
+function namedHardware(fleet: HardwareFleet | undefined) {
+  return (node: string): MachineHardware | undefined => {
+    const host = hostOfNode(node)
+    return fleet && host && hardwareOfHost(fleet, `${host.namespace}/${host.name}`)
+  }
 }
 
 /** The Ironic of this process as its replays reach it, which is not by its public URL. */
@@ -231,27 +218,6 @@ function clockMode({ speed, clock }: UpOptions): ClockMode {
   if (clock === 'manual' || clock === 'auto') return clock
   if (factor > 0) return factor
   throw usageError(`--clock ${clock}: time would not pass`, 'use --clock manual')
-}
-
-/** The manifests of `--hosts`, read before anything starts. */
-async function readUpManifests({ hosts, watch }: UpOptions) {
-  if (hosts === undefined) {
-    if (watch === undefined) return undefined
-    throw usageError(
-      '--watch follows the files of --hosts',
-      'name them with --hosts, or leave out --watch',
-      'host-manifests',
-    )
-  }
-  const manifests = await readHostManifests(hosts)
-  checkHosts(manifests)
-  return manifests
-}
-
-/** The live ISO that this command serves, as BareMetal Operator's ramdisk. */
-function servedRamdisk(images: ServedLab['stage']['images']): RamdiskSource | undefined {
-  const iso = images?.urls()?.iso
-  return iso == null ? undefined : { deployIso: iso }
 }
 
 const hostEvent = ({ name, state, error, isDetached }: AppliedHost) => ({

@@ -1,4 +1,5 @@
 import { isRefusal, makeSelector, type Kube } from '../../../base/kubernetes/index.js'
+import { hostOfNode } from './host-of-node.js'
 import type { HostLabels } from '../../../lab/index.js'
 
 /** Labels of the BareMetalHosts of an API, which is opened after the lab whose faults match them. */
@@ -32,8 +33,7 @@ export class UpHostLabels implements HostLabels {
 
   /** The host behind a node, whose name is `NAMESPACE~NAME`. */
   hostOf(node: string): ReturnType<Kube['store']['find']> {
-    const [namespace, name, ...more] = node.split('~')
-    if (namespace === undefined || name === undefined || more.length > 0) return undefined
-    return this.#store?.find('BareMetalHost', { namespace, name })
+    const host = hostOfNode(node)
+    return host && this.#store?.find('BareMetalHost', host)
   }
 }

@@ -1,4 +1,5 @@
 import { fittingMachine, hostManifestsOf, withAddressedBmc } from '../../../baremetal-operator/index.js'
+import { hostOfNode } from './host-of-node.js'
 import type { Kube } from '../../../base/kubernetes/index.js'
 import { hardwareOfHost, type HardwareFleet, type MachineHardware } from '../../../machine/index.js'
 
@@ -21,11 +22,11 @@ export class HostMachines {
 
   /** @param node name of the node: `NAMESPACE~NAME` for that of a host */
   hardwareOf(node: string): MachineHardware | undefined {
-    const [namespace, name, ...more] = node.split('~')
-    if (namespace === undefined || name === undefined || more.length > 0) return undefined
-    const named = this.#fleet && hardwareOfHost(this.#fleet, `${namespace}/${name}`)
+    const host = hostOfNode(node)
+    if (!host) return undefined
+    const named = this.#fleet && hardwareOfHost(this.#fleet, `${host.namespace}/${host.name}`)
     const isForAll = this.#fleet?.some(({ host }) => host === undefined) ?? false
-    const manifests = this.#store && hostManifestsOf(this.#store, { namespace, name })
+    const manifests = this.#store && hostManifestsOf(this.#store, host)
     if (named) return manifests ? withAddressedBmc(named, manifests.host) : named
     return isForAll || !manifests ? undefined : fittingMachine(manifests).hardware
   }
