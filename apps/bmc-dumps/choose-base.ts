@@ -1,5 +1,5 @@
 import { dialectOfProduct, type DialectName } from '../../bmc/dialects/index.js'
-import { lastPartOf, objectAt, textAt, type DumpedDocument, type DumpedSystem } from '../../bmc/dumps/index.js'
+import { lastPartOf, linkAt, objectAt, textAt, type DumpedDocument, type DumpedSystem } from '../../bmc/dumps/index.js'
 
 /** How a service tells its maker: the vendor of its root, or the first key of its `Oem`, or its manager's model. */
 interface ServiceMaker {
@@ -14,12 +14,14 @@ const MAKERS: readonly { vendor: RegExp; model?: RegExp; version?: RegExp; diale
   { vendor: /dell/i, model: /^1[23]G/i, dialect: 'idrac8' },
   { vendor: /dell/i, version: /^2\./, dialect: 'idrac8' },
   { vendor: /dell/i, dialect: 'idrac9' },
+  { vendor: /^hpe?$|hewlett/i, model: /iLO ?4/i, dialect: 'ilo4' },
   { vendor: /^hpe?$|hewlett/i, model: /iLO ?7/i, dialect: 'ilo7' },
   { vendor: /^hpe?$|hewlett/i, model: /iLO ?6/i, dialect: 'ilo6' },
   { vendor: /^hpe?$|hewlett/i, dialect: 'ilo5' },
   { vendor: /lenovo/i, model: /XCC ?3/i, dialect: 'xcc3' },
   { vendor: /lenovo/i, dialect: 'xcc' },
-  { vendor: /supermicro/i, model: /\b(?:[XH]11|X10|X9)/i, dialect: 'supermicro-x11' },
+  { vendor: /supermicro/i, model: /\bX(?:9|10)|\bVM1$/i, dialect: 'supermicro-x10' },
+  { vendor: /supermicro/i, model: /\b[XH]11/i, dialect: 'supermicro-x11' },
   { vendor: /supermicro/i, model: /\b[XH]12/i, dialect: 'supermicro-x12' },
   { vendor: /supermicro/i, model: /\b[XH]14/i, dialect: 'supermicro-x14' },
   { vendor: /supermicro/i, dialect: 'supermicro-x13' },
@@ -80,7 +82,8 @@ function serviceMaker({ root, system, manager }: DumpedSystem): ServiceMaker {
   const vendor = textAt(root.document, 'Vendor') ?? (oem !== '' ? oem : (maker ?? (own !== '' ? own : model)))
   return {
     vendor: /ts_fujitsu/i.test(vendor) ? 'Fujitsu' : vendor,
-    model: `${model} ${textAt(system.document, 'Model') ?? ''}`.trim(),
+    // An X10 does not say that it is one; its slots are called VM1.
+    model: `${model} ${textAt(system.document, 'Model') ?? ''} ${lastPartOf(linkAt(manager?.document, 'VirtualMedia') ?? '')}`,
     version: textAt(manager?.document, 'FirmwareVersion') ?? '',
   }
 }

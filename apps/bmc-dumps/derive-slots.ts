@@ -27,6 +27,8 @@ const ASKED = ['Inserted', 'WriteProtected', 'TransferMethod', 'TransferProtocol
 export function derivedMedia(dump: RedfishDump, machine: DumpedSystem, base: BmcDialect): Partial<DialectMedia> {
   const found = dumpedSlots(dump, machine)
   const all = found.flatMap(({ slots }) => slots)
+  // An older Supermicro has no slots to be seen, and takes an image by CfgCD.
+  if (all.length === 0 && base.media.insertBy === 'config') return {}
   const insertBy = insertedBy(all, base)
   const required = requiredOf(dump, all)
   return {

@@ -187,6 +187,7 @@ export class DumpPlaces {
   #addSlots({ folder, collection, slots }: DumpedSlots): void {
     const own = `/${folder}/{machine}/VirtualMedia`
     this.#add(collection, own)
+    this.#add(`${collection}/CfgCD`, `${own}/CfgCD`, true)
     for (const { path, document } of slots) {
       const slot = `${own}/${lastPartOf(path)}`
       this.#add(path, slot)

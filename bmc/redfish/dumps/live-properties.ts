@@ -95,6 +95,7 @@ const MERGES: Readonly<Record<string, MergeLive>> = {
   '/Systems/{machine}/LogServices/{log}/Entries': properties(...MEMBERS),
   '/Systems/{machine}/VirtualMedia/{slot}': medium,
   '/Managers/{machine}/VirtualMedia/{slot}': medium,
+  '/Managers/{machine}/VirtualMedia/CfgCD': properties('Host', 'Path', 'Username', 'Password'),
   '/Managers/{machine}': properties('DateTime', 'DateTimeLocalOffset', 'FirmwareVersion'),
   '/Chassis/{machine}': properties('PowerState', 'IndicatorLED'),
   '/SessionService': properties('SessionTimeout'),
