@@ -59,6 +59,12 @@ export function wipeServicing(task: NodeTask): void {
   wipeAgentAccess(task)
   task.node.service_step = {}
   task.setInfo({ service_steps: null })
-  task.dropInfo('service_disable_ramdisk', 'agent_cached_service_steps', 'steps_validated', 'image_source', 'agent_start_attempted')
+  task.dropInfo(
+    'service_disable_ramdisk',
+    'agent_cached_service_steps',
+    'steps_validated',
+    'image_source',
+    'agent_start_attempted',
+  )
   wipeFlags(task, 'service')
 }
