@@ -2,14 +2,38 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
-import { DUMPED_FACES, dumpedFaces, importedFace, writtenFace } from '../../kit/bmc-dumps/dumped-faces.js'
+import {
+  DUMPED_FACES,
+  dumpedFaces,
+  importedFace,
+  writtenFace,
+  type DumpedFace,
+} from '../../kit/bmc-dumps/dumped-faces.js'
 import { enrolledNode, fleetFor, fleetIronic, installed, type FleetIronic } from '../fleet-ironic.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 
 /** Milliseconds with a cold cache, minutes of which are the installation of peers. */
 const INSTALLATION = 900_000
 
-const DEPLOYABLE = dumpedFaces.filter((face) => DUMPED_FACES[face].hasVirtualMedia)
+interface DumpedNode {
+  face: DumpedFace
+  driver: 'redfish' | 'idrac'
+}
+
+const NODES: DumpedNode[] = [
+  ...dumpedFaces
+    .filter((face) => DUMPED_FACES[face].hasVirtualMedia)
+    .map((face) => ({ face, driver: 'redfish' }) as const),
+  { face: 'idrac9', driver: 'idrac' },
+]
+
+/** Interfaces of Dell's hardware type, as BareMetal Operator has them for `idrac-virtualmedia`. */
+const IDRAC = {
+  driver: 'idrac',
+  management_interface: 'idrac-redfish',
+  power_interface: 'idrac-redfish',
+  boot_interface: 'idrac-redfish-virtual-media',
+}
 
 let there: FleetIronic
 /** A machine of each dump. */
@@ -17,9 +41,9 @@ let fleet: Awaited<ReturnType<typeof fleetFor>>
 beforeAll(async () => {
   there = await fleetIronic()
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
-  const imported = await Promise.all(DEPLOYABLE.map(async (face) => importedFace(await writtenFace(face))))
+  const imported = await Promise.all(NODES.map(async ({ face }) => importedFace(await writtenFace(face))))
   const [first, ...others] = imported.map(({ hardware }) => ({ hardware }))
-  fleet = await fleetFor({ count: DEPLOYABLE.length, hardware: [first!, ...others] })
+  fleet = await fleetFor({ count: NODES.length, hardware: [first!, ...others] })
 }, INSTALLATION)
 afterAll(async () => {
   await fleet?.[Symbol.asyncDispose]()
@@ -28,10 +52,11 @@ afterAll(async () => {
 
 // Each waits for its Ironic nearly all the time.
 describe.concurrent('a real Ironic deploys through the dump of a BMC', () => {
-  test.each(DEPLOYABLE.map((face, index) => [face, `machine-${index + 1}`] as const))(
-    '%s',
-    async (_, machine) => {
+  test.each(NODES.map((node, index) => ({ ...node, machine: `machine-${index + 1}` })))(
+    '$face, with hardware type $driver',
+    async ({ driver, machine }) => {
       const node = await enrolledNode(there.ironic, fleet, machine, 'redfish-virtual-media', {
+        ...(driver === 'idrac' ? IDRAC : {}),
         deploy_interface: 'custom-agent',
       })
       await node.provision('provide')
