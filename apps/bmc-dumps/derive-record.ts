@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { defined, isObject } from '../../base/runtime/index.js'
 import {
   BMC_DIALECTS,
+  RESET_TYPES,
   type BmcDialect,
   type DialectBoot,
   type DialectChanges,
@@ -172,18 +173,6 @@ function etagForm({ system, manager }: DumpedSystem): BmcDialect['etags']['form'
   return /^"W\//.test(tag) ? 'quoted' : 'strong'
 }
 
-const RESETS = [
-  'On',
-  'ForceOn',
-  'ForceOff',
-  'GracefulShutdown',
-  'GracefulRestart',
-  'ForceRestart',
-  'PushPowerButton',
-  'PowerCycle',
-  'Nmi',
-]
-
 const VALUES = 'ResetType@Redfish.AllowableValues'
 
 function derivedPower(dump: RedfishDump, { system, manager }: DumpedSystem): Partial<BmcDialect['power']> {
@@ -194,7 +183,7 @@ function derivedPower(dump: RedfishDump, { system, manager }: DumpedSystem): Par
   const managerValues = textsAt(ofManager, VALUES) ?? listedByInfo(dump, ofManager)
   const hasInfo = linkAt(action, '@Redfish.ActionInfo') !== undefined
   const simulated = (values: readonly string[] | undefined) => {
-    const known = values?.filter((each) => RESETS.includes(each))
+    const known = values?.filter((each) => RESET_TYPES.includes(each))
     return known && known.length > 0 ? known : undefined
   }
   return defined({

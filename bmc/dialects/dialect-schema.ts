@@ -1,3 +1,4 @@
+import { RESET_TYPES } from './dialect.js'
 import { BMC_DIALECTS } from './known-dialects.js'
 
 const dialectText = (description: string) => ({ type: 'string', maxLength: 512, description })
@@ -54,22 +55,7 @@ const RESOURCES = {
 
 const OVERRIDE_DEVICES = ['None', 'Pxe', 'Floppy', 'Cd', 'Usb', 'Hdd', 'BiosSetup', 'Diags', 'UefiTarget', 'UefiHttp']
 
-const RESETS = dialectList(
-  {
-    enum: [
-      'On',
-      'ForceOn',
-      'ForceOff',
-      'GracefulShutdown',
-      'GracefulRestart',
-      'ForceRestart',
-      'PushPowerButton',
-      'PowerCycle',
-      'Nmi',
-    ],
-  },
-  'values of ResetType',
-)
+const RESETS = dialectList({ enum: RESET_TYPES }, 'values of ResetType')
 
 const BOOT = {
   at: dialectChoice(['system', 'settings', 'both'], 'resource whose Boot changes the override'),

@@ -305,6 +305,19 @@ interface DialectProperties {
   readonly macs: 'lower' | 'upper'
 }
 
+/** Values of ResetType that the machines here can do, as DMTF's schema has them. */
+export const RESET_TYPES: readonly string[] = [
+  'On',
+  'ForceOn',
+  'ForceOff',
+  'GracefulShutdown',
+  'GracefulRestart',
+  'ForceRestart',
+  'PushPowerButton',
+  'PowerCycle',
+  'Nmi',
+]
+
 /** The dialect of a BMC: how its Redfish service differs from others in front of the same machine. */
 export interface BmcDialect {
   readonly description: string

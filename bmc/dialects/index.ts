@@ -13,6 +13,7 @@ export type {
   FurtherMember,
   RefusedResource,
 } from './dialect.js'
+export { RESET_TYPES } from './dialect.js'
 export { DIALECT_SCHEMA } from './dialect-schema.js'
 export type { DialectName } from './dialect-name.js'
 export { BMC_DIALECTS, isDialectName } from './known-dialects.js'

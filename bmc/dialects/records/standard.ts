@@ -1,4 +1,4 @@
-import type { BmcDialect } from '../dialect.js'
+import { RESET_TYPES, type BmcDialect } from '../dialect.js'
 
 /** The dialect of every machine whose hardware names no BMC: DMTF's schemas, with ids of ironstage. */
 export const STANDARD: BmcDialect = {
@@ -90,17 +90,7 @@ export const STANDARD: BmcDialect = {
     onActions: 'ignored',
   },
   power: {
-    resets: [
-      'On',
-      'ForceOn',
-      'ForceOff',
-      'GracefulShutdown',
-      'GracefulRestart',
-      'ForceRestart',
-      'PushPowerButton',
-      'PowerCycle',
-      'Nmi',
-    ],
+    resets: RESET_TYPES,
     resetsBy: 'inline',
     managerResets: ['GracefulRestart', 'ForceRestart'],
     repeat: 204,
