@@ -135,47 +135,45 @@ describe('a list', () => {
 })
 
 describe('a watch', () => {
-  async function lines(
-    url: string,
-    count: number,
-  ): Promise<{ type: string; object: { metadata: { name?: string; resourceVersion?: string } } }[]> {
+  interface WatchLine {
+    type: string
+    object: { metadata: { name?: string; resourceVersion?: string } }
+  }
+
+  /** The lines of a watch as they come. */
+  async function* linesOf(url: string): AsyncGenerator<WatchLine> {
     const answer = await fetch(url)
-    const seen: string[] = []
     let rest = ''
-    const reader = answer.body!.getReader()
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      rest += Buffer.from(value).toString()
-      const parts = rest.split('\n')
+    for await (const part of answer.body!) {
+      const parts = (rest + Buffer.from(part).toString()).split('\n')
       rest = parts.pop()!
-      seen.push(...parts)
-      if (seen.length >= count) {
-        await reader.cancel()
-        break
-      }
+      for (const line of parts) yield JSON.parse(line) as WatchLine
     }
-    return seen.map((line) => JSON.parse(line) as never)
+  }
+
+  /** The first lines of a watch, or all of one that ends before. */
+  async function lines(url: string, count: number): Promise<WatchLine[]> {
+    const seen: WatchLine[] = []
+    for await (const line of linesOf(url)) if (seen.push(line) === count) break
+    return seen
   }
 
   test('sends a line for each change', async () => {
     const { call, server } = await openServer()
     await call('POST', HOSTS, host('worker-0'))
-    const watched = lines(`${server.url}${HOSTS}?watch=true`, 3)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    await call(
-      'PATCH',
-      `${HOSTS}/worker-0`,
-      { spec: { online: false } },
-      { 'content-type': 'application/merge-patch+json' },
-    )
-    await call('DELETE', `${HOSTS}/worker-0`)
+    const seen: string[] = []
+    for await (const { type, object } of linesOf(`${server.url}${HOSTS}?watch=true`)) {
+      seen.push(`${type} ${object.metadata.name}`)
+      // The watch is known to be there by its first line.
+      if (type === 'ADDED') {
+        const merge = { 'content-type': 'application/merge-patch+json' }
+        await call('PATCH', `${HOSTS}/worker-0`, { spec: { online: false } }, merge)
+        await call('DELETE', `${HOSTS}/worker-0`)
+      }
+      if (type === 'DELETED') break
+    }
 
-    expect((await watched).map(({ type, object }) => `${type} ${object.metadata.name}`)).toEqual([
-      'ADDED worker-0',
-      'MODIFIED worker-0',
-      'DELETED worker-0',
-    ])
+    expect(seen).toEqual(['ADDED worker-0', 'MODIFIED worker-0', 'DELETED worker-0'])
   })
 
   test('ends with its time, and says how far it was', async () => {
