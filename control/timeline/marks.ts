@@ -61,7 +61,11 @@ function exchange(entry: ExchangeEntry): Pick<TimelineMark, 'kind' | 'text' | 'i
   const { from, to, method, target, status, error } = entry
   const isBad = isFailure(entry)
   const answer = status === null ? (error ?? 'no answer') : String(status)
-  if (isHeartbeatEntry(entry)) return { kind: 'heartbeat', text: isBad ? `heartbeat: ${answer}` : 'heartbeat', isBad }
+  if (isHeartbeatEntry(entry)) {
+    const text = isBad ? `heartbeat: ${answer}` : 'heartbeat'
+    // One that comes while Ironic works on the node is sent again, as of every real agent.
+    return { kind: 'heartbeat', text, isBad: isBad && (status !== 409 || entry.fault !== null) }
+  }
   const text = `${from} to ${to}: ${method} ${target}: ${answer}`
   return { kind: to === 'images' ? 'download' : 'call', text, isBad }
 }

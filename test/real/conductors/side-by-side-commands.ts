@@ -58,16 +58,7 @@ export function stepCommands(kind: StepKind): readonly Row[] {
       expect.objectContaining({ command_status: 'SUCCEEDED' }),
     ],
   })
-  const bootc: Difference = {
-    row: '`execute_bootc_install` is a deploy and service step',
-    at: {
-      [`body.command_result.${kind}_steps.GenericHardwareManager.execute_bootc_install`]: [
-        expect.objectContaining({ step: 'execute_bootc_install' }),
-        undefined,
-      ],
-    },
-  }
-  const listed = (params: unknown) => runs(gets, params, kind === 'clean' ? undefined : bootc)
+  const listed = (params: unknown) => runs(gets, params)
   return [
     listed(about),
     listed({ node, ports: {} }),
