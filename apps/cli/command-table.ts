@@ -129,7 +129,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
       'keep-identities': 'keep serial numbers, UUIDs, addresses, names and accounts (default: made-up ones)',
     },
     load: async () => {
-      const { bmcImport } = await import('./commands/bmc-dump-command.js')
+      const { bmcImport } = await import('./commands/bmc-command.js')
       return (options, { environment, operands: [name = ''] }) => bmcImport(options, environment, name)
     },
   }),
@@ -143,7 +143,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
       'bmc-password-file': 'file with the password of the BMC; other users can read a password on the command line',
     },
     load: async () => {
-      const { bmcDump } = await import('./commands/bmc-dump-command.js')
+      const { bmcDump } = await import('./commands/bmc-command.js')
       return (options, { environment, operands: [url = ''] }) => bmcDump(options, environment, url)
     },
   }),
@@ -348,7 +348,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     description: 'list the calls and answers in which two recordings differ',
     options: takes.DIFF_OPTIONS,
     load: async () => {
-      const { diff } = await import('./commands/diff-command.js')
+      const { diff } = await import('./commands/replay-command.js')
       return (options, { environment, operands }) => diff(options, environment, operands)
     },
   }),

@@ -65,7 +65,7 @@ export const LAB_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
     options: takes.JOURNAL_OPTIONS,
     descriptions: { node: 'entries of this node, by name or uuid', follow: 'keep printing new entries' },
     load: async () => {
-      const { journal } = await import('./commands/journal-command.js')
+      const { journal } = await import('./commands/clock-command.js')
       return (options, { environment }) => journal(options, environment)
     },
   }),

@@ -5,6 +5,9 @@ import { isBmcFile, readBmcFile } from '../options/hardware-file.js'
 import type { BMC_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 
+// One file of the package has both, whose number has a limit.
+export { bmcDump, bmcImport } from './bmc-dump-command.js'
+
 type BmcCommandOptions = CommandOptionValues<(typeof BMC_OPTIONS)[number]>
 
 /** `ironstage bmc list`: the BMCs that a hardware file can name. */

@@ -8,6 +8,9 @@ import { COMMAND_OPTIONS } from '../options/option-table.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { usageError } from '../usage-error.js'
 
+// One file of the package has both, whose number has a limit.
+export { journal } from './journal-command.js'
+
 type ClockOptions = CommandOptionValues<(typeof CLOCK_OPTIONS)[number]>
 
 /** `ironstage clock show` */

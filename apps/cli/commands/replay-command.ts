@@ -12,6 +12,9 @@ import type { CommandOptionValues } from '../options/resolve-options.js'
 import { DifferenceReport } from '../output/differences.js'
 import { usageError } from '../usage-error.js'
 
+// One file of the package has both, whose number has a limit.
+export { diff } from './diff-command.js'
+
 /** An answer may take as long as the slowest command that Ironic waits for. */
 const REPLAY_ANSWER_TIMEOUT = seconds(300)
 
