@@ -16,6 +16,8 @@ export interface LifecycleAnswers {
 }
 
 const AT_ONCE = 8
+/** Milliseconds between two looks, so that clients wait for the server and not for their own pause. */
+const POLL_INTERVAL = 1
 /** Enough for a second or more. */
 const LIFECYCLES = 600
 const RUNS = 5
@@ -53,7 +55,7 @@ export async function besideBareServer(): Promise<Measured[]> {
 
 /** Lifecycles a minute of {@link AT_ONCE} clients. */
 async function aMinute(client: BenchClient): Promise<number> {
-  return (LIFECYCLES / (await timed(() => times(LIFECYCLES, AT_ONCE, () => lifecycle(client))))) * 60_000
+  return (LIFECYCLES / (await timed(() => times(LIFECYCLES, AT_ONCE, () => lifecycle(client, POLL_INTERVAL))))) * 60_000
 }
 
 async function answersOf(client: BenchClient): Promise<LifecycleAnswers> {
@@ -61,7 +63,7 @@ async function answersOf(client: BenchClient): Promise<LifecycleAnswers> {
   const look = () => client.ask('GET', `/v1/nodes/${uuid}`)
   const made = await look()
   const looks: string[] = []
-  await lifeAfterCreation(client, uuid, async () => void looks.push(await look()))
+  await lifeAfterCreation(client, uuid, { rested: async () => void looks.push(await look()) })
   return { uuid, made, looks }
 }
 

@@ -26,22 +26,32 @@ interface Seen {
   last_error: string | null
 }
 
-async function until(client: BenchClient, uuid: string, wanted: string): Promise<void> {
+async function until(client: BenchClient, uuid: string, wanted: string, pollInterval: number): Promise<void> {
   for (;;) {
     const node = JSON.parse(await client.ask('GET', `/v1/nodes/${uuid}`)) as Seen
     if (node.provision_state === wanted && !node.reservation) return
     if (/failed|error/.test(node.provision_state)) throw new Error(`${node.provision_state}: ${node.last_error}`)
-    await clock.sleep(POLL_INTERVAL)
+    await clock.sleep(pollInterval)
   }
 }
 
 /** A node's life: made, managed, provided, deployed, undeployed, gone. */
-export async function lifecycle(client: BenchClient): Promise<void> {
-  await lifeAfterCreation(client, await create(client), async () => {})
+export async function lifecycle(client: BenchClient, pollInterval = POLL_INTERVAL): Promise<void> {
+  await lifeAfterCreation(client, await create(client), { pollInterval })
 }
 
-/** @param rested what to do in each state that the node comes to rest in */
-export async function lifeAfterCreation(client: BenchClient, uuid: string, rested: () => Promise<void>): Promise<void> {
+interface LifeOptions {
+  /** Milliseconds between two looks. */
+  pollInterval?: number
+  /** Done in each state that the node comes to rest in. */
+  rested?: () => Promise<void>
+}
+
+export async function lifeAfterCreation(
+  client: BenchClient,
+  uuid: string,
+  { pollInterval = POLL_INTERVAL, rested }: LifeOptions,
+): Promise<void> {
   for (const [target, state] of [
     ['manage', 'manageable'],
     ['provide', 'available'],
@@ -49,8 +59,8 @@ export async function lifeAfterCreation(client: BenchClient, uuid: string, reste
     ['deleted', 'available'],
   ] as const) {
     await client.ask('PUT', `/v1/nodes/${uuid}/states/provision`, { target })
-    await until(client, uuid, state)
-    await rested()
+    await until(client, uuid, state, pollInterval)
+    await rested?.()
   }
   await client.ask('DELETE', `/v1/nodes/${uuid}`)
 }
