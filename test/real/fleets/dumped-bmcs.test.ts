@@ -2,6 +2,7 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import type { MachineHardware } from '../../../machine/index.js'
 import {
   DUMPED_FACES,
   dumpedFaces,
@@ -35,6 +36,13 @@ const IDRAC = {
   boot_interface: 'idrac-redfish-virtual-media',
 }
 
+/** The same machine twice would have the same MAC addresses. */
+const withoutIdentities = ({ serial: _, nics = [], disks = [], ...rest }: MachineHardware): MachineHardware => ({
+  ...rest,
+  nics: nics.map(({ mac: __, ...nic }) => nic),
+  disks: disks.map(({ serial: __, wwn: ___, ...disk }) => disk),
+})
+
 let there: FleetIronic
 /** A machine of each dump. */
 let fleet: Awaited<ReturnType<typeof fleetFor>>
@@ -42,7 +50,9 @@ beforeAll(async () => {
   there = await fleetIronic()
   await copyFile(REHEARSAL_IMAGE, join(there.folder, 'coreos.raw.xz'))
   const imported = await Promise.all(NODES.map(async ({ face }) => importedFace(await writtenFace(face))))
-  const [first, ...others] = imported.map(({ hardware }) => ({ hardware }))
+  const [first, ...others] = imported.map(({ hardware }, index) => ({
+    hardware: NODES[index]!.driver === 'idrac' ? withoutIdentities(hardware) : hardware,
+  }))
   fleet = await fleetFor({ count: NODES.length, hardware: [first!, ...others] })
 }, INSTALLATION)
 afterAll(async () => {
