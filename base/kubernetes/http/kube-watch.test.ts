@@ -208,9 +208,10 @@ describe('a watch', () => {
     store.create('ConfigMap', { metadata: { name: 'a', namespace: 'metal3' }, data: { text } })
     const socket = createConnection({ port: server.port, host: '127.0.0.1' })
     await once(socket, 'connect')
-    socket.pause()
     socket.write('GET /api/v1/configmaps?watch=true HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // The watch is known to be there by its first bytes.
+    await once(socket, 'data')
+    socket.pause()
     for (let round = 0; round < 1000; round++) {
       const data = { text: `${round}${text}` }
       store.change('ConfigMap', { name: 'a', namespace: 'metal3' }, (current) => ({ ...current, data }))
