@@ -37,7 +37,7 @@ export function derivedMedia(dump: RedfishDump, machine: DumpedSystem, base: Bmc
     insertBy,
     ...defined({
       required,
-      // A property that an action asks for is none that it refuses.
+      // The base may refuse a property that this BMC requires.
       refused: required && base.media.refused.filter((name) => !required.includes(name)),
       emptyImage: emptyImageOf(all),
       actionsFollowState: all.length === 0 ? undefined : followsState(all),

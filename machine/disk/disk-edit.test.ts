@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DiskSpec } from '../machine-spec.js'
 import { systemClock } from '../../base/runtime/index.js'
+import type { SimulatedDisk } from './block-device.js'
 import { DiskEdit } from './disk-edit.js'
 import { FileBacked } from './file-backed.js'
 
@@ -54,26 +55,52 @@ test('an edit reads what it has written, and a process that is killed in it leav
   expect(await readdir(folder)).not.toContain('disk.edit')
 })
 
-/** Leaves the disk as a process does that is killed between two writes of an edit. */
-async function killedBetweenWrites(disk: FileBacked): Promise<void> {
+/** An edit of two writes to a disk whose second write does not come to an end, or fails. */
+async function twoWrites(
+  disk: FileBacked,
+  second: () => Promise<void>,
+): Promise<{ edit: DiskEdit; target: SimulatedDisk }> {
   const edit = new DiskEdit()
   edit.write(0, filled(7))
   edit.write(2 * KIB, filled(8))
   let writes = 0
-  const dying = {
+  const target: SimulatedDisk = {
     name: disk.name,
     size: disk.size,
     sectorSize: disk.sectorSize,
     read: () => Promise.reject(new Error('not read')),
-    write: (offset: number, bytes: Uint8Array) =>
-      ++writes === 1 ? disk.write(offset, bytes) : Promise.reject(new Error('killed')),
+    write: (offset, bytes) => (++writes === 1 ? disk.write(offset, bytes) : second()),
     discard: () => Promise.resolve(),
     flush: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
-  await expect(edit.carryOut(dying, await disk.path(), systemClock())).rejects.toThrow('killed')
+  await disk.read(0, 1)
+  return { edit, target }
+}
+
+/** Leaves the disk as a process does that is killed between two writes of an edit. */
+async function killedBetweenWrites(disk: FileBacked): Promise<void> {
+  await new Promise<void>((reached) => {
+    const never = (): Promise<void> => {
+      reached()
+      return new Promise(() => {})
+    }
+    void twoWrites(disk, never).then(async ({ edit, target }) =>
+      edit.carryOut(target, await disk.path(), systemClock()),
+    )
+  })
   await disk.close()
 }
+
+test('an edit whose write fails is not carried out by a later process', async () => {
+  const disk = diskAt('disk')
+  const { edit, target } = await twoWrites(disk, () => Promise.reject(new Error('EIO')))
+  await expect(edit.carryOut(target, await disk.path(), systemClock())).rejects.toThrow('EIO')
+  await disk.close()
+  expect(await readdir(folder)).toEqual(['disk'])
+  await using next = diskAt('disk')
+  expect(await byteAt(next, 2 * KIB)).toBe(0)
+})
 
 test('the next process carries out an edit that was stored whole', async () => {
   const disk = diskAt('disk')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { withWorkStopped, type Clock } from '../../base/runtime/index.js'
+import { isDiskFull, withWorkStopped, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
 
 /** A write that waits, or a range that is to read as zeros. */
@@ -42,10 +42,13 @@ export class DiskEdit {
   /** Writes all to the disk. The file beside it makes that happen also after a kill. */
   async carryOut(disk: SimulatedDisk, path: string, clock: Clock): Promise<void> {
     // One write is whole or not there by itself.
-    const isStored = this.#writes.length > 1
-    if (isStored) await storeEdit(path, this.#writes, clock)
-    await apply(this.#writes, disk)
-    if (isStored) await dropEdit(path, clock)
+    const isStored = this.#writes.length > 1 && (await storeEdit(path, this.#writes, clock))
+    try {
+      await apply(this.#writes, disk)
+    } finally {
+      // The machine hears of a write that failed, so no later process may carry it out.
+      if (isStored) await dropEdit(path, clock)
+    }
   }
 }
 
@@ -68,14 +71,26 @@ async function apply(writes: readonly WaitingWrite[], disk: SimulatedDisk): Prom
     await (bytes ? disk.write(offset, bytes) : disk.discard(offset, length))
 }
 
-/** A line with the digest of all that follows, a line with the places, and the bytes. */
-async function storeEdit(path: string, writes: readonly WaitingWrite[], clock: Clock): Promise<void> {
+/**
+ * Stores a line with the digest of all that follows, a line with the places, and the bytes.
+ *
+ * @returns false where the host's file system has no room for them beside the disk
+ */
+async function storeEdit(path: string, writes: readonly WaitingWrite[], clock: Clock): Promise<boolean> {
   const places = JSON.stringify(writes.map(({ offset, length, bytes }) => [offset, length, bytes ? 1 : 0]))
   const content = Buffer.concat([Buffer.from(`${places}\n`), ...writes.flatMap(({ bytes }) => bytes ?? [])])
   const whole = Buffer.concat([Buffer.from(`${digestOf(content)}\n`), content])
-  await withWorkStopped(clock, `storing an edit of ${path}`, async () => {
-    await writeFile(`${editOf(path)}.new`, whole, { mode: 0o600 })
-    await rename(`${editOf(path)}.new`, editOf(path))
+  return withWorkStopped(clock, `storing an edit of ${path}`, async () => {
+    const unfinished = `${editOf(path)}.new`
+    try {
+      await writeFile(unfinished, whole, { mode: 0o600 })
+      await rename(unfinished, editOf(path))
+      return true
+    } catch (error) {
+      await rm(unfinished, { force: true })
+      if (isDiskFull(error)) return false
+      throw error
+    }
   })
 }
 

@@ -60,7 +60,7 @@ const isSameWriter = (a: FieldWriter, b: FieldWriter): boolean =>
   a.manager === b.manager &&
   a.operation === b.operation &&
   a.subresource === b.subresource &&
-  // A manager that applies goes on in another version; updates are told apart by version.
+  // A manager that applies has one entry for all versions; one that updates has an entry for each.
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
 
 /** Update entries of an object; older ones become one: fieldmanager/capmanagers.go. */

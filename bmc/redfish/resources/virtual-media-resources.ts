@@ -185,7 +185,7 @@ function mediumChecks(
   { refused, protocols }: DialectMedia,
   more: Readonly<Record<string, PropertyCheck>>,
 ): Readonly<Record<string, PropertyCheck>> {
-  const transfer = protocols === null ? {} : { TransferProtocolType: choiceCheck(protocols) }
+  const transfer = defined({ TransferProtocolType: protocols === null ? undefined : choiceCheck(protocols) })
   const all = { ...MEDIUM, ...transfer, ...more }
   return Object.fromEntries(Object.entries(all).filter(([name]) => !refused.includes(name)))
 }

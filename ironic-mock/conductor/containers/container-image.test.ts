@@ -185,3 +185,34 @@ test('a manifest that is another than its digest says is refused', () =>
       'The supplied image checksum is invalid or does not match.',
     )
   }))
+
+test('a list of tags that does not end is an error, which does not show the password of a reference', () => {
+  const endless: RegistryServerOptions['fault'] = (request, response) => {
+    if (!request.url!.includes('/tags/list')) return false
+    response.setHeader('link', `<${request.url!}>; rel="next"`)
+    response.end('{"tags": ["1"]}')
+    return true
+  }
+  return withRegistry({ fault: endless }, async (registry) => {
+    await expect(ask({ reference: `me:secret@${registry.host}/a` })).rejects.toThrow(
+      /^The list of tags of oci:\/\/(?!.*secret).*\/a does not end\.$/,
+    )
+  })
+})
+
+test.each([
+  ['cut off', '{"tags": ['],
+  ['of another kind', '[1, 2]'],
+])('an answer that is %s is an error', (_, text) =>
+  withRegistry(
+    {
+      fault: (_request, response) => {
+        response.end(text)
+        return true
+      },
+    },
+    async (registry) => {
+      await expect(ask({ reference: `${registry.host}/a` })).rejects.toThrow(/JSON|no object/)
+    },
+  ),
+)

@@ -1,3 +1,4 @@
+import { withoutPasswords } from '../../../base/bytes/index.js'
 import { isObject } from '../../../base/runtime/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
 import type { PullAccount } from './pull-account.js'
@@ -39,7 +40,7 @@ export async function identifyImage(
   const client = new RegistryClient(place, options)
   if (account !== undefined || options.authenticationFile !== null) await client.authenticate(account)
   if (place.digest !== undefined) return byDigest(client, href, place.digest)
-  const entries = entriesOf(await client.index(), href)
+  const entries = entriesOf(await client.index(), place.href)
   if (downloadSource === 'swift')
     throw new Error(
       'An image_download_source of swift is incompatible with retrieval of artifacts from an OCI container registry.',
@@ -79,7 +80,8 @@ async function byDigest(client: RegistryClient, href: string, digest: string): P
 
 const DIGEST_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 }
 
-function checkedDigest(href: string, digest: string): string {
+function checkedDigest(reference: string, digest: string): string {
+  const href = withoutPasswords(reference)
   const [algorithm = '', value] = digest.toLowerCase().split(':')
   const failed = (reason: string) => new Error(`Validation of image href ${href} failed, reason: ${reason}`)
   if (value === undefined) throw failed('Lacking required digest value')

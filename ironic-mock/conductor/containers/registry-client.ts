@@ -4,6 +4,7 @@ import {
   FetchFailure,
   HttpClient,
   maskedAddress,
+  withoutPasswords,
   type FileAnswer,
   type HttpClientOptions,
 } from '../../../base/bytes/index.js'
@@ -15,13 +16,13 @@ import { configuredSecret, type PullAccount } from './pull-account.js'
 
 /** A reference as in `oci://quay.io/org/disk:latest`. */
 export interface ContainerPlace {
-  /** The whole reference, for messages. */
+  /** The whole reference without a password, for messages. */
   readonly href: string
   /** Name and port of the registry. */
   readonly host: string
   /** `/org/disk` */
   readonly repository: string
-  /** Tag or digest; `latest` where there is none. */
+  /** `latest` if the reference names none. */
   readonly tag: string
   readonly digest: string | undefined
 }
@@ -44,6 +45,8 @@ const INDEX_TYPE = 'application/vnd.oci.image.index.v1+json'
 const MAX_DOCUMENT_BYTES = 4 * 2 ** 20
 /** Tries of a request that the registry answers with 429; the waits are the mean of those of Ironic, which are by chance. */
 const BUSY_TRIES = 5
+/** Pages of tags that are read. Ironic reads on where a registry's list does not end. */
+const MAX_TAG_PAGES = 1000
 const FIRST_BUSY_WAIT = seconds(0.75)
 
 /** Splits a reference as ironic 39.0.0 common/oci_registry.py does; it is not checked there either. */
@@ -52,7 +55,13 @@ export function containerPlace(href: string): ContainerPlace {
   const [beforeDigest = '', digest] = path.split('@')
   const colon = beforeDigest.indexOf(':')
   const repository = colon === -1 ? beforeDigest : beforeDigest.slice(0, colon)
-  return { href, host, repository, digest, tag: colon === -1 ? 'latest' : beforeDigest.slice(colon + 1) }
+  return {
+    href: withoutPasswords(href),
+    host,
+    repository,
+    digest,
+    tag: colon === -1 ? 'latest' : beforeDigest.slice(colon + 1),
+  }
 }
 
 /** Asks one registry in the way of ironic 39.0.0 (common/oci_registry.py), whose sentences its errors have. */
@@ -125,7 +134,9 @@ export class RegistryClient {
   async #checkTag(): Promise<void> {
     const { href, repository, tag } = this.#place
     const tags: string[] = []
+    let pages = 0
     for (let path: string | undefined = `${repository}/tags/list`; path !== undefined;) {
+      if (pages++ === MAX_TAG_PAGES) throw new Error(`The list of tags of ${href} does not end.`)
       const answer: FileAnswer = await this.#found(path, [INDEX_TYPE], undefined)
       const listed = (await documentOf(answer))['tags']
       if (Array.isArray(listed)) tags.push(...listed.map(String))
