@@ -8,7 +8,7 @@ import { chooseWritableRoot } from '../hardware/writable-root.js'
 import { defineStep } from '../sdk/define-step.js'
 import { CommandFailed, runCommand, runToEnd, type FinishedCommand } from '../sdk/run-command.js'
 import { StepError, type StepContext } from '../sdk/step.js'
-import { readConfigDrive, writeConfigDrive } from '../write-image/write-config-drive.js'
+import { CONFIG_DRIVE_ARGUMENT, readConfigDrive, writeConfigDrive } from '../write-image/write-config-drive.js'
 
 interface BootcArgs {
   image_source: string
@@ -52,7 +52,7 @@ export const executeBootcInstall = defineStep<BootcArgs>({
         pattern: '^oci://[^/-][^/]*/',
         description: 'The container, as oci://HOST/NAME.',
       },
-      configdrive: { description: 'A config drive: base64 of a gzipped filesystem, or a URL of that.' },
+      configdrive: CONFIG_DRIVE_ARGUMENT,
       oci_pull_secret: { type: ['string', 'null'], description: 'Secret for the registry, in base64.' },
     },
     required: ['image_source'],

@@ -11,6 +11,11 @@ const CONFIG_DRIVE_LABEL = 'config-2'
 /** Ironic's limit for config drives; the partition gets one MiB more, for alignment. */
 const MAX_CONFIG_DRIVE_MIB = 64
 
+/** The argument of steps that write one. */
+export const CONFIG_DRIVE_ARGUMENT = {
+  description: 'A config drive: base64 of a gzipped filesystem, or a URL of that.',
+}
+
 /** Reads a config drive: a gzipped filesystem as base64, or the URL of that. */
 export async function readConfigDrive(context: StepContext, configdrive: unknown): Promise<Buffer | null> {
   if (configdrive === undefined || configdrive === null || configdrive === '') return null

@@ -8,7 +8,7 @@ import { rescanDevice } from '../hardware/rescan.js'
 import { runCommand } from '../sdk/run-command.js'
 import { StepError, type ImageRules, type StepContext } from '../sdk/step.js'
 import { digestInFile } from './checksum-file.js'
-import { readConfigDrive, writeConfigDrive } from './write-config-drive.js'
+import { CONFIG_DRIVE_ARGUMENT, readConfigDrive, writeConfigDrive } from './write-config-drive.js'
 import { algorithmOf, checkAlgorithm, readImageInfo, type ChecksumAlgorithm, type ImageInfo } from './image-info.js'
 import { fetchSmall, stageImage, type StagedImage } from './image-source.js'
 import { isQcow2, openQcow2, type DiskContents } from './qcow2.js'
@@ -29,7 +29,7 @@ export const writeImage = defineStep<WriteImageArgs>({
   args: {
     properties: {
       image_info: { type: 'object', description: 'The image: id, urls, disk_format and its checksum.' },
-      configdrive: { description: 'A config drive: base64 of a gzipped filesystem, or a URL of that.' },
+      configdrive: CONFIG_DRIVE_ARGUMENT,
     },
     required: ['image_info'],
   },

@@ -86,8 +86,8 @@ async function mount({ machine, body }: MachineCall): Promise<void> {
         'Write the address of a server, as in http://images.example, or the name of one of Windows file sharing.',
     })
   const { username, password } = written
-  const account = username === '' ? {} : { username, password }
-  await machine.firmware.insert('cdrom', url, account)
+  const account = { username, password }
+  await machine.firmware.insert('cdrom', url, username === '' ? {} : account)
 }
 
 const hasConfig = ({ spoken }: OfferedCall): boolean => spoken.dialect.media.insertBy === 'config'

@@ -1,5 +1,5 @@
 import type { HttpThrough, ProxySettings } from '../../../base/bytes/index.js'
-import { type Clock, type Logger } from '../../../base/runtime/index.js'
+import type { Clock, Logger } from '../../../base/runtime/index.js'
 import { formatClientValue, type NodeRecord } from '../../../base/wire/index.js'
 import { asksForBootc } from '../flows/verify/autodetect-interface.js'
 import type { ConductorConf } from '../core/conductor-conf.js'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../../base/runtime/index.js'
 import type { JsonObject } from '../../../base/wire/index.js'
 import type { RegistryServerHandle } from './registry-server.js'
 
@@ -62,8 +63,8 @@ export function putIndex(
   const manifests = entries.map(({ disktype, architecture }, position) => ({
     mediaType: MANIFEST,
     digest: digests[position],
-    annotations: disktype === undefined ? {} : { disktype },
-    platform: architecture === undefined ? {} : { architecture, os: 'linux' },
+    annotations: defined({ disktype }),
+    platform: defined({ architecture }),
   }))
   putDocument(registry, { name, type: INDEX, document: { manifests }, tag })
   return digests
