@@ -281,6 +281,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: "user.filter((wanted) => typeof wanted.priority === 'number' && wanted.priority > 0 && runs(wanted))",
   },
   {
+    row: 'A list of tags whose pages do not end',
+    does: 'has no such error',
+    file: 'ironic-mock/conductor/containers/registry-client.ts',
+    from: 'if (pages++ === MAX_TAG_PAGES) throw new Error(`The list of tags of ${href} does not end.`)',
+    to: 'if (pages++ === MAX_TAG_PAGES) break',
+  },
+  {
     row: 'A refused deployment leaves the interface',
     does: 'leaves it',
     file: 'ironic-mock/conductor/flows/deploy/deployment.ts',
