@@ -54,6 +54,7 @@ export function storeLayers(
   name: string,
   tag: string,
   layers: readonly TestLayer[],
+  architecture = 'amd64',
 ): string {
   const blobs = new Map<string, Buffer>()
   const blob = (bytes: Uint8Array, mediaType: string) => {
@@ -62,7 +63,7 @@ export function storeLayers(
     return { mediaType, digest, size: bytes.length }
   }
   const config = blob(
-    Buffer.from(JSON.stringify({ architecture: 'amd64', os: 'linux', config: {} })),
+    Buffer.from(JSON.stringify({ architecture, os: 'linux', config: {} })),
     'application/vnd.oci.image.config.v1+json',
   )
   const all = layers.map(({ files = {}, bytes, type = 'application/vnd.oci.image.layer.v1.tar+gzip' }) =>

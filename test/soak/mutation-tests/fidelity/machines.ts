@@ -151,7 +151,7 @@ export const MACHINE_MUTANTS = fidelityMutants('machine', [
     does: 'writes to the disk',
     file: 'machine/boot/first-boot.ts',
     from: '  if (outcome.failure === null) {\n    presetUnits(tree)\n',
-    to: "  if (outcome.failure === null) {\n    await device.write(bootOffset - 4096, Buffer.from('written'))\n    presetUnits(tree)\n",
+    to: "  if (outcome.failure === null) {\n    await device.write(bootPlace.offset - 4096, Buffer.from('written'))\n    presetUnits(tree)\n",
   },
   {
     row: 'Ignition partitions disks, makes arrays',
