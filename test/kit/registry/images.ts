@@ -69,11 +69,12 @@ export function storeLayers(
   const all = layers.map(({ files = {}, bytes, type = 'application/vnd.oci.image.layer.v1.tar+gzip' }) =>
     blob(bytes ?? gzipSync(archiveOf(files)), type),
   )
-  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, config, layers: all }))
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json'
+  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, config, layers: all }))
   const digest = blobDigestOf(manifest)
   const known = repositories.get(name) ?? { blobs: new Map(), manifests: new Map(), tags: new Map() }
   for (const [one, bytes] of blobs) known.blobs.set(one, bytes)
-  known.manifests.set(digest, { type: 'application/vnd.oci.image.manifest.v1+json', bytes: manifest })
+  known.manifests.set(digest, { type: mediaType, bytes: manifest })
   known.tags.set(tag, digest)
   repositories.set(name, known)
   return digest

@@ -76,13 +76,17 @@ export async function partitionDisk(
   return { esp: at('EFI-SYSTEM')!, boot: at('boot'), root: at('root')! }
 }
 
-/** sfdisk begins at the first MiB, and aligns to it. */
+/**
+ * sfdisk begins at the first MiB, and aligns to it. A partition that is larger than what is left gets that, but for a MiB
+ * (seen with util-linux 2.38.1).
+ */
 function rangesOf({ size, sectorSize }: SimulatedDisk, wanted: readonly WantedPartition[]): NewRange[] {
-  const end = size - sectorSize - BACKUP_BYTES
+  const end = Math.floor((size - sectorSize - BACKUP_BYTES) / MIB) * MIB
   let offset = MIB
   return wanted.map(({ mib }, index) => {
-    const length = mib === undefined ? Math.floor((end - offset) / MIB) * MIB : mib * MIB
-    if (length <= 0 || offset + length > end)
+    const left = end - offset
+    const length = mib === undefined ? left : mib * MIB <= left ? mib * MIB : left - MIB
+    if (length <= 0)
       throw new BootcFailure(
         'Failed to run sfdisk: Task Initializing partitions failed: ExitStatus(unix_wait_status(256))',
       )
