@@ -35,6 +35,7 @@ export { copyMetal } from './machine-os/copy-metal.js'
 export { copyPxe } from './machine-os/copy-pxe.js'
 export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile } from './machine-os/image-content.js'
 export { verifyMachineOs } from './machine-os/verify.js'
+export { bootableContainer } from './making/bootable-container.js'
 export { COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
 export { liveIso, smallLiveImage } from './making/make-live-image.js'
 export {
