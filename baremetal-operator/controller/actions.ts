@@ -6,6 +6,7 @@ import { hardwareDetails } from './hardware-details.js'
 import {
   clearSettings,
   installProblemOf,
+  registryProblemOf,
   raidChange,
   raidOfSettings,
   wantedInstance,
@@ -91,6 +92,8 @@ export async function prepareHost(pass: HostPass): Promise<Result> {
 export async function provisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
+  const closed = registryProblemOf(managed, pass.secrets)
+  if (closed !== undefined) return pass.fail('provisioning error', closed)
   const problem = installProblemOf(managed)
   if (problem) return pass.fail('provisioning error', `Validation failed: ${problem}`)
   working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
