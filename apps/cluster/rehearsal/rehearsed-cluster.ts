@@ -25,6 +25,7 @@ import {
 import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-operator.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
+import { STREAM_POLICIES } from '../admission/stream-policies.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
@@ -92,7 +93,7 @@ export class RehearsedCluster implements AsyncDisposable {
     try {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
-      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks })
+      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies: STREAM_POLICIES })
       const isMirrored = scenario.cluster.network === 'disconnected'
       const folder = scope.use(await temporaryFolder())
       const site = scope.use(

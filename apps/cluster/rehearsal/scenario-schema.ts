@@ -90,6 +90,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
 const RELEASE_SCHEMA = scenarioObjectSchema({
   version: VERSION_SCHEMA,
   coreos: VERSION_SCHEMA,
+  streams: { type: 'object', additionalProperties: VERSION_SCHEMA, propertyNames: { enum: ['rhel-10', 'centos-10'] } },
   base: VERSION_SCHEMA,
   agent: SCENARIO_TEXT_SCHEMA,
   installerStream: VERSION_SCHEMA,

@@ -3,7 +3,7 @@ import { IGNITION_FILE, openLiveIso } from '../../../../coreos/index.js'
 import { bootNetwork } from '../../../../lab/stage/stage-boot-network.js'
 import { minutes, temporaryFolder, type TemporaryFolder } from '../../../../base/runtime/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
-import { machineOsFolder } from '../../../../test/kit/cluster/machine-os-folder.js'
+import { linkedImages } from '../../../../test/kit/cluster/machine-os-folder.js'
 import { conditionOf } from '../../../../base/kubernetes/conditions.js'
 import type { PreprovisioningImage } from '../../../../base/kubernetes/kinds/metal3-kinds.js'
 import * as behaviours from './image-behaviours.js'
@@ -24,7 +24,7 @@ let folder: TemporaryFolder
 let images: string
 beforeAll(async () => {
   folder = await temporaryFolder()
-  images = await machineOsFolder(folder.path, '38.20230718.3.0')
+  images = await linkedImages(folder.path, { 9: '38.20230718.3.0' })
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
@@ -161,7 +161,7 @@ describe('a new pod', () => {
     await create({ acceptFormats: ['iso'] })
     const before = (await until(isReady)).status!.imageUrl!
     await stop()
-    await start(await machineOsFolder(folder.path, '39.20240101.3.0'))
+    await start(await linkedImages(folder.path, { 9: '39.20240101.3.0' }))
     const after = (await until(({ status }) => status!.imageUrl !== before)).status!.imageUrl!
     expect(new URL(after).origin).toBe(new URL(before).origin)
     await expect(embedded(before)).rejects.toThrow('404')

@@ -7,8 +7,10 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../../../ignition/index.js'
-import type { KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
+import type { ConfigMap, KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
+import { isRhel10, PoolRefusal, streamOfPool } from './streams/os-streams.js'
+import { runcRefusal, usesRunc } from './streams/runc-check.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
 export const OWN_SPEC: SpecVersion = '3.5.0'
@@ -73,20 +75,49 @@ export interface RenderedConfig {
   releaseVersion: string
 }
 
-/** Configuration of a pool by the objects that are there; undefined while they are of two releases. */
-export async function renderedConfig(
-  { metadata, spec }: MachineConfigPool,
-  kube: KubeClient,
-): Promise<RenderedConfig | undefined> {
+/**
+ * Configuration of a pool by the objects that are there; undefined while they are of two releases.
+ *
+ * @throws PoolRefusal for one that is not rendered
+ */
+export async function renderedConfig(pool: MachineConfigPool, kube: KubeClient): Promise<RenderedConfig | undefined> {
+  const { metadata, spec } = pool
   const release = await kube.find('ConfigMap', OS_IMAGE)
-  const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
+  const { releaseVersion = '' } = release?.data ?? {}
   const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})
   if (!release || labels.length === 0) return undefined
+  const system = await systemOf(pool, release, kube)
+  if (!system) return undefined
   const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join()
   const { items } = await kube.list('MachineConfig', { labelSelector })
   const configs = items.filter((config) => !config.metadata.ownerReferences?.length)
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
-  const merged = mergedSpec(configs, baseOSContainerImage, kube)
+  const merged = mergedSpec(configs, system.image, kube)
+  if (isRhel10(system.stream ?? '') && merged.osImageURL === system.image && usesRunc(ignitionOf(merged)))
+    throw runcRefusal(metadata.name)
   return { name: renderedName(metadata.name, merged), spec: merged, releaseVersion }
+}
+
+/** Name of the configuration that a pool should have by now; undefined while none can be rendered. */
+export async function nameToBeRendered(pool: MachineConfigPool, kube: KubeClient): Promise<string | undefined> {
+  try {
+    return (await renderedConfig(pool, kube))?.name
+  } catch (error) {
+    if (error instanceof PoolRefusal) return undefined
+    throw error
+  }
+}
+
+/** The node image of a pool, and its stream where the release brings several; undefined while that is not known. */
+async function systemOf(
+  pool: MachineConfigPool,
+  { data = {} }: ConfigMap,
+  kube: KubeClient,
+): Promise<{ image: string; stream?: string } | undefined> {
+  const { baseOSContainerImage = '', baseOSExtensionsContainerImage = '', releaseVersion = '' } = data
+  // A release of before the streams names no image of extensions here.
+  if (baseOSExtensionsContainerImage === '') return { image: baseOSContainerImage }
+  const stream = await streamOfPool(pool, releaseVersion, kube)
+  return stream && { image: stream.osImage, stream: stream.name }
 }

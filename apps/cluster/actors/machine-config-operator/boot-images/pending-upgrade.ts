@@ -1,6 +1,6 @@
 import { conditionOf, type ClusterVersion, type KubeClient } from '../../../../../base/kubernetes/index.js'
 import { isUpdated } from '../pool-nodes.js'
-import { renderedConfig } from '../rendered-config.js'
+import { nameToBeRendered } from '../rendered-config.js'
 
 /** The reason not to replace boot images now: an installation or an upgrade that is not complete. Undefined if there is none. */
 export async function pendingUpgrade(
@@ -17,8 +17,8 @@ export async function pendingUpgrade(
   const incomplete = `the upgrade to ${target} is not complete`
   if (current.state !== 'Completed' || (isAsked && !isRefused)) return incomplete
   for (const pool of (await kube.list('MachineConfigPool')).items) {
-    const wanted = await renderedConfig(pool, kube)
-    const isThere = isUpdated(pool) && (!wanted || wanted.name === pool.spec.configuration?.name)
+    const wanted = await nameToBeRendered(pool, kube)
+    const isThere = isUpdated(pool) && (wanted === undefined || wanted === pool.spec.configuration?.name)
     if (!isThere) return `${incomplete}: pool ${pool.metadata.name} is not updated`
   }
   return undefined
