@@ -18,6 +18,7 @@ import {
   type ActorParts,
   type ActorNotice,
   Behaviours,
+  type ClusterEra,
   type KubeClient,
   type BareMetalHost,
   openKube,
@@ -56,6 +57,8 @@ export interface RehearsedHost {
 
 export interface ClusterRehearsalOptions {
   without?: readonly string[]
+  /** Default `today`. */
+  as?: ClusterEra
   /** Default 1. */
   seed?: number
   logger: Logger
@@ -87,7 +90,7 @@ export class RehearsedCluster implements AsyncDisposable {
 
   /** Makes releases, computers and operators; nothing is installed yet. */
   static async open(scenario: Scenario, options: ClusterRehearsalOptions): Promise<RehearsedCluster> {
-    const { without = [], seed = 1, logger, onNotice, signal } = options
+    const { without = [], as = 'today', seed = 1, logger, onNotice, signal } = options
     const scope = new Scope()
     try {
       const clock = new VirtualClock()
@@ -117,7 +120,7 @@ export class RehearsedCluster implements AsyncDisposable {
         clock,
         random,
         logger,
-        behaviours: new Behaviours(ALL_BEHAVIOURS, without),
+        behaviours: new Behaviours(ALL_BEHAVIOURS, { without, as }),
         announce: (notice) => {
           cluster.current?.notices.push(notice)
           onNotice(notice)
