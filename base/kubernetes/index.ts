@@ -2,7 +2,14 @@
 export { ERRORS } from './errors.js'
 export { type ConditionChange, conditionOf, isTrue, kubeTime, withCondition, withConditions } from './conditions.js'
 export type { ActorNotice, ActorParts } from './controllers/actor.js'
-export { type Behaviour, Behaviours } from './controllers/behaviours.js'
+export {
+  type Behaviour,
+  type BehaviourChoice,
+  Behaviours,
+  CLUSTER_ERAS,
+  type ClusterEra,
+  isBehaviourOf,
+} from './controllers/behaviours.js'
 export {
   type ReconcileResult,
   type ResourceController,

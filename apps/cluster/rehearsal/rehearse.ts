@@ -1,6 +1,6 @@
 import { defined, errorChain, UserError, type Logger } from '../../../base/runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import type { ActorNotice } from '../../../base/kubernetes/index.js'
+import type { ActorNotice, ClusterEra } from '../../../base/kubernetes/index.js'
 import { performStep, actText } from './acts.js'
 import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'
@@ -11,6 +11,8 @@ import type { StoryEnd, StoryLine } from './story-line.js'
 export interface RehearseOptions {
   /** Names of behaviours that actors lack. */
   without?: readonly string[]
+  /** The era whose operators act. Default: that of the scenario, otherwise `today`. */
+  as?: ClusterEra
   /** The same seed gives the same story. Default 1. */
   seed?: number
   logger: Logger
@@ -34,6 +36,7 @@ export const rehearse = (scenario: Scenario, options: RehearseOptions): Promise<
 class StoryRun {
   readonly #scenario: Scenario
   readonly #options: RehearseOptions
+  readonly #as: ClusterEra
   readonly #failures: string[] = []
   #checks = 0
   /** Undefined until its parts are open. */
@@ -44,15 +47,17 @@ class StoryRun {
   constructor(scenario: Scenario, options: RehearseOptions) {
     this.#scenario = scenario
     this.#options = options
+    this.#as = options.as ?? scenario.as ?? 'document'
   }
 
   async play(): Promise<StoryEnd> {
     const { without = [], onLine, signal } = this.#options
     const { name, title, document = null } = this.#scenario
-    onLine({ event: 'begin', scenario: name, actor: SELF, title, document, without })
+    const as = this.#as
+    onLine({ event: 'begin', scenario: name, actor: SELF, as, title, document, without })
     try {
       const onNotice = (notice: ActorNotice): void => this.#tellNotice(notice)
-      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, onNotice })
+      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, as, onNotice })
       await this.#install(this.#cluster)
       await this.#playSteps(this.#cluster)
     } catch (error) {
@@ -77,7 +82,7 @@ class StoryRun {
     for (const step of this.#scenario.steps) {
       this.#options.signal.throwIfAborted()
       if ('expect' in step) {
-        await this.#check(step.expect, cluster)
+        await this.#check(step.expect, step.document, cluster)
         continue
       }
       const does = actText(step, cluster)
@@ -89,7 +94,7 @@ class StoryRun {
     }
   }
 
-  async #check(expectation: Expectation, cluster: RehearsedCluster): Promise<void> {
+  async #check(expectation: Expectation, document: string | undefined, cluster: RehearsedCluster): Promise<void> {
     this.#checks++
     const { expects, found } = await cluster.until(checkExpectation(expectation, cluster))
     const { time, elapsed } = this.#now()
@@ -101,12 +106,12 @@ class StoryRun {
       elapsed,
       expects,
       holds: found === undefined,
-      ...defined({ found }),
+      ...defined({ found, document }),
     })
     if (found !== undefined) this.#failures.push(`${expects}; but ${found}`)
   }
 
-  #tellNotice({ actor, does, because }: ActorNotice): void {
+  #tellNotice({ actor, does, because, document }: ActorNotice): void {
     const { time, elapsed } = this.#now()
     this.#options.onLine({
       event: 'act',
@@ -115,7 +120,7 @@ class StoryRun {
       time,
       elapsed,
       does,
-      ...defined({ because }),
+      ...defined({ because, document }),
     })
   }
 

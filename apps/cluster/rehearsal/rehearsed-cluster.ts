@@ -18,6 +18,7 @@ import {
   type ActorParts,
   type ActorNotice,
   Behaviours,
+  type ClusterEra,
   type KubeClient,
   type BareMetalHost,
   openKube,
@@ -57,6 +58,8 @@ export interface RehearsedHost {
 
 export interface ClusterRehearsalOptions {
   without?: readonly string[]
+  /** Default `today`. */
+  as?: ClusterEra
   /** Default 1. */
   seed?: number
   logger: Logger
@@ -88,7 +91,7 @@ export class RehearsedCluster implements AsyncDisposable {
 
   /** Makes releases, computers and operators; nothing is installed yet. */
   static async open(scenario: Scenario, options: ClusterRehearsalOptions): Promise<RehearsedCluster> {
-    const { without = [], seed = 1, logger, onNotice, signal } = options
+    const { without = [], as = 'today', seed = 1, logger, onNotice, signal } = options
     const scope = new Scope()
     try {
       const clock = new VirtualClock()
@@ -118,7 +121,7 @@ export class RehearsedCluster implements AsyncDisposable {
         clock,
         random,
         logger,
-        behaviours: new Behaviours(ALL_BEHAVIOURS, without),
+        behaviours: new Behaviours(ALL_BEHAVIOURS, { without, as }),
         announce: (notice) => {
           cluster.current?.notices.push(notice)
           onNotice(notice)

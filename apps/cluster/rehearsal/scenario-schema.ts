@@ -1,3 +1,5 @@
+import { CLUSTER_ERAS } from '../../../base/kubernetes/index.js'
+
 /** JSON schema of a scenario file, which `docs/rehearse.md` explains. */
 const SCENARIO_TEXT_SCHEMA = { type: 'string', minLength: 1 } as const
 const VERSION_SCHEMA = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as const
@@ -84,7 +86,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   askIronic: keyed('askIronic', { enum: ['clean'] }, { of: GROUP }, ['of']),
   failPulls: keyed('failPulls', COUNT, { of: SCENARIO_TEXT_SCHEMA }, ['of']),
   fill: keyed('fill', { const: '/boot' }, { of: GROUP }, ['of']),
-  expect: keyed('expect', { type: 'object', minProperties: 1 }),
+  expect: keyed('expect', { type: 'object', minProperties: 1 }, { document: SCENARIO_TEXT_SCHEMA }),
 }
 
 const RELEASE_SCHEMA = scenarioObjectSchema({
@@ -107,6 +109,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
   {
     name: { type: 'string', pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' },
     title: SCENARIO_TEXT_SCHEMA,
+    as: { enum: CLUSTER_ERAS },
     document: SCENARIO_TEXT_SCHEMA,
     releases: { type: 'object', minProperties: 1, additionalProperties: RELEASE_SCHEMA },
     cluster: scenarioObjectSchema(

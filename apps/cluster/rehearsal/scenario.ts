@@ -1,3 +1,4 @@
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import type { OwnRelease } from './own-releases.js'
 
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
@@ -6,6 +7,8 @@ export interface Scenario {
   name: string
   /** One sentence: `The deploy image follows the release`. */
   title: string
+  /** The era that it is told of. A built-in one without it goes alike in both. */
+  as?: ClusterEra
   /** The design document that describes it: `000`. */
   document?: string
   releases: Readonly<Record<string, ScenarioRelease>>
@@ -105,7 +108,8 @@ export type ScenarioStep =
   | { failPulls: number; of: string }
   /** Fills the boot partition of nodes: no further boot entry fits. */
   | { fill: '/boot'; of: HostGroup }
-  | { expect: Expectation }
+  /** `document` is the number of the design document whose behaviour, which today's operators lack, it shows. */
+  | { expect: Expectation; document?: string }
 
 /** Connects new computers, and registers them as hosts. */
 export interface NewHosts {
