@@ -132,6 +132,11 @@ function ramdiskSourceOf({ host, ramdisk }: DeployImageParts, { status }: Prepro
   }
 }
 
+export interface OwningObject {
+  kind?: 'BareMetalHost' | 'BareMetalSwitch'
+  metadata: { name: string; uid: string }
+}
+
 /** Lets the image go with its host. */
 export async function releaseDeployImage(kube: KubeClient, { metadata }: ManagedHost): Promise<void> {
   const { name, namespace = '' } = metadata
@@ -141,9 +146,10 @@ export async function releaseDeployImage(kube: KubeClient, { metadata }: Managed
   await kube.update<'PreprovisioningImage'>({ ...image, metadata: { ...image.metadata, finalizers } })
 }
 
-export const ownedBy = ({ metadata }: Pick<ManagedHost, 'metadata'>, controller: boolean) => ({
-  apiVersion: apiVersionOf('BareMetalHost'),
-  kind: 'BareMetalHost',
+/** A reference to the owner of another object: a host, or a switch. */
+export const ownedBy = ({ kind = 'BareMetalHost', metadata }: OwningObject, controller: boolean) => ({
+  apiVersion: apiVersionOf(kind),
+  kind,
   name: metadata.name,
   uid: metadata.uid,
   ...defined({ controller: controller || undefined }),

@@ -27,19 +27,23 @@ export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/mac
 export type {
   BareMetalHost,
   BareMetalHostStatus,
+  BareMetalSwitch,
   BmcEventSubscription,
   CredentialsStatus,
   DataImage,
   FirmwareComponent,
   FirmwareSchema,
+  HostClaim,
   HostErrorType,
   HostFirmwareComponents,
   HostFirmwareSettings,
   HostImageSpec,
+  LabelExpression,
   PreprovisioningImage,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'
+export { goPattern } from './crds/go-pattern.js'
 export { completeValue } from './crds/complete-value.js'
 export { fieldPathText, pruneValue } from './crds/prune-value.js'
 export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'
