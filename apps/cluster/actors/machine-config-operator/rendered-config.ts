@@ -7,7 +7,13 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../../../ignition/index.js'
-import type { KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
+import {
+  isEmptySelector,
+  selectsLabels,
+  type KubeClient,
+  type MachineConfig,
+  type MachineConfigPool,
+} from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
@@ -80,11 +86,11 @@ export async function renderedConfig(
 ): Promise<RenderedConfig | undefined> {
   const release = await kube.find('ConfigMap', OS_IMAGE)
   const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
-  const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})
-  if (!release || labels.length === 0) return undefined
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join()
-  const { items } = await kube.list('MachineConfig', { labelSelector })
-  const configs = items.filter((config) => !config.metadata.ownerReferences?.length)
+  const selector = spec.machineConfigSelector
+  if (!release || !selector || isEmptySelector(selector)) return undefined
+  const { items } = await kube.list('MachineConfig')
+  const selected = items.filter(({ metadata: { labels = {} } }) => selectsLabels(selector, labels))
+  const configs = selected.filter((config) => !config.metadata.ownerReferences?.length)
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
   const merged = mergedSpec(configs, baseOSContainerImage, kube)
