@@ -1,4 +1,5 @@
 import type { Condition, KubeObject } from '../object.js'
+import type { LabelSelector } from '../selectors.js'
 
 /** A part of the configuration of a role's computers, or, as `rendered-...`, all of it. */
 export interface MachineConfig extends KubeObject<'MachineConfig'> {
@@ -15,9 +16,10 @@ export interface MachineConfig extends KubeObject<'MachineConfig'> {
 export interface MachineConfigPool extends KubeObject<'MachineConfigPool'> {
   spec: {
     configuration?: { name?: string }
-    machineConfigSelector?: { matchLabels?: Record<string, string> }
-    nodeSelector?: { matchLabels?: Record<string, string> }
-    maxUnavailable?: number
+    machineConfigSelector?: LabelSelector
+    nodeSelector?: LabelSelector
+    /** A number of nodes, or a share of the pool's: `25%`. */
+    maxUnavailable?: number | string
     paused?: boolean
     /** The stream of {@link OsImageStream} that its nodes run; by default that of the worker pool, or of the cluster. */
     osImageStream?: { name: string }

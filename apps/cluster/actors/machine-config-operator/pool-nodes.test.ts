@@ -66,9 +66,10 @@ describe('which nodes may begin', () => {
 
 test('a node of the control plane that takes workloads too belongs to the control plane', () => {
   const nodes = [node('w'), node('m', { labels: ['master', 'control-plane', 'worker'] }), node('a')]
-  expect(namesOf(nodesOf(pool(), nodes))).toEqual(['a', 'w'])
-  const masters = { ...pool({ nodeSelector: { matchLabels: { 'node-role.kubernetes.io/master': '' } } }) }
-  expect(namesOf(nodesOf({ ...masters, metadata: meta('master') }, nodes))).toEqual(['m'])
+  const ofMasters = pool({ nodeSelector: { matchLabels: { 'node-role.kubernetes.io/master': '' } } })
+  const masters = { ...ofMasters, metadata: meta('master') }
+  expect(namesOf(nodesOf(pool(), nodes, [pool(), masters]))).toEqual(['a', 'w'])
+  expect(namesOf(nodesOf(masters, nodes, [pool(), masters]))).toEqual(['m'])
 })
 
 const stateOf = (status: NonNullable<MachineConfigPool['status']>) => ({

@@ -6,7 +6,8 @@ import {
   type MachineConfigPool,
 } from '../../../../base/kubernetes/index.js'
 import { defined, type Clock } from '../../../../base/runtime/index.js'
-import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './machine-config-names.js'
+import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './machine-config-names.js'
+import { primaryPool } from './primary-pool.js'
 
 // As pkg/controller/node/status.go, node_controller.go and pkg/controller/common/layered_node_state.go of
 // machine-config-operator 7ff337a.
@@ -35,16 +36,15 @@ const isFailing = (node: KubeNode): boolean =>
 
 const isUnavailable = (node: KubeNode): boolean => !isReady(node) || (!isDone(node) && !isFailing(node))
 
-/** The nodes of a pool: a node of two roles belongs to the control plane (pkg/helpers GetPrimaryPoolForNode). */
-export function nodesOf(pool: MachineConfigPool, all: readonly KubeNode[]): KubeNode[] {
-  const wanted = Object.entries(pool.spec.nodeSelector?.matchLabels ?? {})
-  if (wanted.length === 0) return []
-  const isMaster = ({ metadata }: KubeNode) => nodeRoleLabel('master') in (metadata.labels ?? {})
-  return all
-    .filter(({ metadata }) => wanted.every(([key, value]) => metadata.labels?.[key] === value))
-    .filter((node) => pool.metadata.name !== 'worker' || !isMaster(node))
+/** The nodes of a pool, in the order of their names. */
+export const nodesOf = (
+  pool: MachineConfigPool,
+  all: readonly KubeNode[],
+  pools: readonly MachineConfigPool[],
+): KubeNode[] =>
+  all
+    .filter(({ metadata }) => primaryPool(pools, metadata.labels ?? {})?.metadata.name === pool.metadata.name)
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-}
 
 /** The nodes that may begin to update now, so that no more than `most` are away. */
 export function nodesToUpdate(pool: MachineConfigPool, nodes: readonly KubeNode[], most: number): KubeNode[] {

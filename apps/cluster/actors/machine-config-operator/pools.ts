@@ -16,6 +16,7 @@ import {
 import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './machine-config-behaviours.js'
 import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './machine-config-names.js'
 import { nodesToUpdate, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'
+import { mostUnavailable } from './primary-pool.js'
 import { renderedConfig, type RenderedConfig } from './rendered-config.js'
 import { PoolRefusal, renderedStream } from './streams/os-streams.js'
 
@@ -43,7 +44,8 @@ export class PoolController implements ResourceController {
     const found = await kube.find('MachineConfigPool', { name })
     if (!found || found.metadata.deletionTimestamp !== undefined) return
     const { pool, refusal } = await this.#renderConfig(found)
-    const nodes = nodesOf(pool, (await kube.list('Node')).items)
+    const { items: pools } = await kube.list('MachineConfigPool')
+    const nodes = nodesOf(pool, (await kube.list('Node')).items, pools)
     const stream = await renderedStream(pool, kube)
     const status = poolStatus(pool, nodes, { clock, ...defined({ refusal, stream }) })
     if (!isDeepStrictEqual(status, pool.status)) await this.#saveStatus(pool, status)
@@ -106,7 +108,9 @@ export class PoolController implements ResourceController {
     const { kube, behaviours, announce } = this.#parts
     const { name } = pool.metadata
     if (pool.spec.paused && behaviours.has(HONOURS_PAUSE)) return
-    const most = behaviours.has(RESPECTS_MAX_UNAVAILABLE) ? Math.max(1, pool.spec.maxUnavailable ?? 1) : Infinity
+    const most = behaviours.has(RESPECTS_MAX_UNAVAILABLE)
+      ? mostUnavailable(pool.spec.maxUnavailable, nodes.length)
+      : Infinity
     for (const node of nodesToUpdate(pool, nodes, most)) {
       const wanted = pool.spec.configuration!.name!
       announce({

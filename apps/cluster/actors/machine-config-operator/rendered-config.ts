@@ -7,7 +7,14 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../../../ignition/index.js'
-import type { ConfigMap, KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
+import {
+  isEmptySelector,
+  selectsLabels,
+  type ConfigMap,
+  type KubeClient,
+  type MachineConfig,
+  type MachineConfigPool,
+} from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
 import { isRhel10, PoolRefusal, streamOfPool } from './streams/os-streams.js'
 import { runcRefusal, usesRunc } from './streams/runc-check.js'
@@ -84,13 +91,13 @@ export async function renderedConfig(pool: MachineConfigPool, kube: KubeClient):
   const { metadata, spec } = pool
   const release = await kube.find('ConfigMap', OS_IMAGE)
   const { releaseVersion = '' } = release?.data ?? {}
-  const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})
-  if (!release || labels.length === 0) return undefined
+  const selector = spec.machineConfigSelector
+  if (!release || !selector || isEmptySelector(selector)) return undefined
   const system = await systemOf(pool, release, kube)
   if (!system) return undefined
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join()
-  const { items } = await kube.list('MachineConfig', { labelSelector })
-  const configs = items.filter((config) => !config.metadata.ownerReferences?.length)
+  const { items } = await kube.list('MachineConfig')
+  const selected = items.filter(({ metadata: { labels = {} } }) => selectsLabels(selector, labels))
+  const configs = selected.filter((config) => !config.metadata.ownerReferences?.length)
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
   const merged = mergedSpec(configs, system.image, kube)
