@@ -67,6 +67,8 @@ interface ScenarioCluster {
   workers?: number
   /** Hosts that are registered and not provisioned. Default 0. */
   spares?: number
+  /** Stream that all hosts are labelled with, and whose hosts alone machine sets claim, as the installer has it. */
+  hostStream?: string
   /** True if the machine sets keep their boot image in upgrades. */
   pinned?: boolean
 }
@@ -99,6 +101,13 @@ export type ScenarioStep =
   | { password: 'right'; of: HostGroup }
   /** The administrator gives each host network settings of its own, or others. */
   | { network: 'own'; of: HostGroup }
+  /** The administrator labels hosts with a stream of CoreOS: `rhel-10`. */
+  | { hostStream: string; of: HostGroup; index?: number }
+  /** The administrator chooses the stream that a pool's nodes run, or that of pools without one. */
+  | { poolStream: string; of: Pool }
+  | { defaultStream: string }
+  /** The administrator names the program with which the nodes of a pool start containers. */
+  | { runtime: 'runc' | 'crun'; of: Pool }
   /** The administrator keeps the nodes of a pool from updates, or no longer does. */
   | { pause: Pool }
   | { resume: Pool }
@@ -122,6 +131,8 @@ export interface NewHosts {
   boots?: 'network'
   /** `missing` names network settings that are not written yet. */
   network?: 'missing'
+  /** Stream that they are labelled with. */
+  stream?: string
 }
 
 export type Pool = 'workers' | 'control plane'
@@ -131,9 +142,9 @@ export type WaitedFor = 'time' | 'upgrade' | 'spares' | 'installations' | 'nodes
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
-  | { deployImage: string; of: HostGroup; index?: number }
+  | { deployImage: string; of: HostGroup; index?: number; stream?: string }
   /** The system that nodes run, and the image that they were installed from. */
-  | { runs: string; of: HostGroup; index?: number }
+  | { runs: string; of: HostGroup; index?: number; stream?: string }
   | { installedFrom: string; of: HostGroup; index?: number }
   | { method: 'coreos' | 'qcow2'; of: HostGroup; index?: number }
   | { state: string; of: HostGroup; index?: number }
@@ -147,6 +158,10 @@ export type Expectation =
   | { reboots: number; of: HostGroup; index?: number; since: 'upgrade' | 'installation' }
   | { skew: readonly string[] }
   | { degraded: HostGroup; because?: string }
+  /** The stream that all nodes of a pool run by its status; `none` while it names none. */
+  | { poolStream: string; of: Pool }
+  /** The configuration of a pool is not rendered. */
+  | { unrendered: Pool; because?: string }
   | { agent: string; of: HostGroup }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }

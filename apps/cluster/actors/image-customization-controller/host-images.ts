@@ -1,7 +1,7 @@
 import { agentConfig, linkedIsos, openImageService, type ImageService } from '../../../../coreos/index.js'
 import { defined, urlSafeToken, withClockHeld } from '../../../../base/runtime/index.js'
 import type { PreprovisioningImage, ActorParts } from '../../../../base/kubernetes/index.js'
-import { EMBEDS_THE_AGENT, ONE_IMAGE_A_HOST } from './image-behaviours.js'
+import { EMBEDS_THE_AGENT, IMAGES_BY_STREAM, ONE_IMAGE_A_HOST } from './image-behaviours.js'
 import { baseImageFor, HOST_ARCHITECTURE, namedFiles, STREAM_LABEL, type BaseImages } from './base-images.js'
 import type { BuiltImage, ImageConfig, ImageStatus } from './image-status.js'
 import { networkKeyfiles } from './network-keyfiles.js'
@@ -68,13 +68,14 @@ export class HostImages implements AsyncDisposable {
 
   /** True if there is an image for computers of an architecture, without a stream. */
   supports(architecture?: string): boolean {
-    return baseImageFor(this.#bases, defined({ architecture })) !== undefined
+    return baseImageFor(this.#bases, { architecture }) !== undefined
   }
 
   /** @throws Error when there is no base image, or the network settings cannot be read */
   build(image: PreprovisioningImage, config: ImageConfig, network?: Record<string, string>): BuiltImage {
     const { format, architecture } = config
-    const base = baseImageFor(this.#bases, defined({ stream: streamOf(image), architecture }))
+    const stream = this.#parts.behaviours.has(IMAGES_BY_STREAM) ? streamOf(image) : undefined
+    const base = baseImageFor(this.#bases, { stream, architecture })
     const urls =
       base &&
       (this.#parts.behaviours.has(ONE_IMAGE_A_HOST)

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { IGNITION_FILE, openLiveIso } from '../../../../coreos/index.js'
+import { liveVersion } from '../../../../machine/index.js'
 import { bootNetwork } from '../../../../lab/stage/stage-boot-network.js'
 import { minutes, temporaryFolder, type TemporaryFolder } from '../../../../base/runtime/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
@@ -31,7 +32,7 @@ afterAll(() => folder[Symbol.asyncDispose]())
 let scene: ReturnType<typeof clusterScene>
 let running: controller.ImageCustomizationController | undefined
 let port = 0
-const open = (without: string[] = []) => (scene = clusterScene({ all: BEHAVIOURS, without }))
+const open = (without: string[] = []) => (scene = clusterScene({ all: BEHAVIOURS, without, as: 'today' }))
 beforeEach(() => open())
 afterEach(() => stop())
 
@@ -68,6 +69,11 @@ async function embedded(url: string): Promise<string> {
   const source = await bootNetwork({ clock: scene.clock }).open(url, { signal: new AbortController().signal })
   const { files } = await openLiveIso(source, scene.clock)
   return Buffer.from(files.get(IGNITION_FILE)!).toString()
+}
+
+async function bootedVersion(url: string): Promise<string | null> {
+  const source = await bootNetwork({ clock: scene.clock }).open(url, { signal: new AbortController().signal })
+  return liveVersion((await openLiveIso(source, scene.clock)).kargs?.default ?? '')
 }
 
 describe('the image of a host', () => {
@@ -142,6 +148,24 @@ describe('the image of a host', () => {
     await create({ acceptFormats: ['iso'], networkDataName: 'network' })
     const { status } = await until(failsBecause(why))
     expect(conditionOf(status!.conditions, 'Error')).toMatchObject({ reason: 'ImageBuildInvalid' })
+  })
+
+  test('is of the stream that it is labelled with, and another one under a new URL once the label changes', async () => {
+    await start(await linkedImages(folder.path, { 9: '9.8.20260820-0', 10: '10.2.20260820-0' }))
+    await create({ acceptFormats: ['iso'], architecture: 'x86_64' })
+    const first = await until(isReady)
+    expect(await bootedVersion(first.status!.imageUrl!)).toBe('9.8.20260820-0')
+    const at = { name: 'worker-0', namespace: NAMESPACE }
+    await scene.kube.patch('PreprovisioningImage', at, {
+      metadata: { labels: { 'coreos.openshift.io/stream': 'rhel-10' } },
+    })
+    const seen: (string | undefined)[] = []
+    const second = await until((image) => {
+      seen.push(conditionOf(image.status?.conditions, 'Ready')?.status)
+      return image.status!.imageUrl !== first.status!.imageUrl
+    })
+    expect(seen.every((status) => status === 'True')).toBe(true)
+    expect(await bootedVersion(second.status!.imageUrl!)).toBe('10.2.20260820-0')
   })
 
   test('goes with its object', async () => {

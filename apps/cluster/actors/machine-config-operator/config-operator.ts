@@ -144,7 +144,7 @@ export class ConfigOperator implements ResourceController {
   /** True if a pool has the configuration of the release, and not that of the one before. */
   async #runsRelease(pool: MachineConfigPool): Promise<boolean> {
     if (!isUpdated(pool)) return false
-    const wanted = await nameToBeRendered(pool, this.#parts.kube)
+    const wanted = await nameToBeRendered(pool, this.#parts)
     return wanted !== undefined && wanted === pool.spec.configuration?.name
   }
 }

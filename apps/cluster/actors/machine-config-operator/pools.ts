@@ -60,7 +60,7 @@ export class PoolController implements ResourceController {
   /** Renders the configuration of a pool, and makes it the one that the pool asks for; or says why it is not rendered. */
   async #renderConfig(pool: MachineConfigPool): Promise<{ pool: MachineConfigPool; refusal?: string }> {
     try {
-      const wanted = await renderedConfig(pool, this.#parts.kube)
+      const wanted = await renderedConfig(pool, this.#parts)
       return { pool: wanted ? await this.#askFor(wanted, pool) : pool }
     } catch (error) {
       if (!(error instanceof PoolRefusal)) throw error

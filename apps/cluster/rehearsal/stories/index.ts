@@ -4,6 +4,7 @@ import { BOOT_IMAGE_STORIES } from './boot-image-stories.js'
 import { DEPLOY_IMAGE_STORIES } from './deploy-image-stories.js'
 import { HOST_STORIES } from './host-stories.js'
 import { NODE_IMAGE_STORIES } from './node-image-stories.js'
+import { STREAM_STORIES } from './stream-stories.js'
 import { OPERATOR_STORIES } from './operator-stories.js'
 
 /** All stories: those of the design documents, and as they go today. Two of one name are of one subject. */
@@ -13,6 +14,7 @@ export const STORIES: readonly Scenario[] = [
   ...BOOT_IMAGE_STORIES,
   ...NODE_IMAGE_STORIES,
   ...OPERATOR_STORIES,
+  ...STREAM_STORIES,
 ]
 
 /** The stories of an era, each name once. */

@@ -1,4 +1,5 @@
-import type { KubeClient, MachineConfigPool, OsImageStream } from '../../../../../base/kubernetes/index.js'
+import type { ActorParts, KubeClient, MachineConfigPool, OsImageStream } from '../../../../../base/kubernetes/index.js'
+import { STREAMS_BY_POOL } from '../machine-config-behaviours.js'
 import { OS_IMAGE_STREAM } from '../../../admission/stream-policies.js'
 
 // As pkg/osimagestream and pkg/controller/render/render_controller.go of machine-config-operator 7ff337a.
@@ -26,8 +27,11 @@ export class PoolRefusal extends Error {
 /** Pools that are neither of the control plane nor of all workers; they take the stream of the worker pool. */
 const isCustomPool = ({ metadata }: MachineConfigPool): boolean => !['master', 'worker'].includes(metadata.name)
 
+type StreamParts = Pick<ActorParts, 'kube' | 'behaviours'>
+
 /** Name of the stream that a pool asks for; undefined for the cluster's default. */
-async function wantedStream(pool: MachineConfigPool, kube: KubeClient): Promise<string | undefined> {
+async function wantedStream(pool: MachineConfigPool, { kube, behaviours }: StreamParts): Promise<string | undefined> {
+  if (!behaviours.has(STREAMS_BY_POOL)) return undefined
   const own = pool.spec.osImageStream?.name
   if (own !== undefined || !isCustomPool(pool)) return own
   return (await kube.find('MachineConfigPool', { name: 'worker' }))?.spec.osImageStream?.name
@@ -42,12 +46,12 @@ async function wantedStream(pool: MachineConfigPool, kube: KubeClient): Promise<
 export async function streamOfPool(
   pool: MachineConfigPool,
   version: string,
-  kube: KubeClient,
+  parts: StreamParts,
 ): Promise<OsStream | undefined> {
-  const streams = await kube.find('OSImageStream', OS_IMAGE_STREAM)
+  const streams = await parts.kube.find('OSImageStream', OS_IMAGE_STREAM)
   if (!streams?.status || streams.metadata.annotations?.[WRITTEN_BY] !== version) return undefined
   const { status } = streams
-  const name = (await wantedStream(pool, kube)) ?? status.defaultStream
+  const name = (await wantedStream(pool, parts)) ?? status.defaultStream
   const found = status.availableStreams.find((each) => each.name === name)
   if (found) return found
   const why = `osimagestreams.machineconfiguration.openshift.io "${name}" not found`

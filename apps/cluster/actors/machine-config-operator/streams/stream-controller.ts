@@ -1,6 +1,5 @@
 import {
   apiVersionOf,
-  createIfAbsent,
   watchObject,
   type ClusterVersion,
   type ObjectName,
@@ -11,6 +10,7 @@ import {
 } from '../../../../../base/kubernetes/index.js'
 import { minutes } from '../../../../../base/runtime/index.js'
 import { OS_IMAGE_STREAM } from '../../../admission/stream-policies.js'
+import { KEEPS_INSTALLED_STREAM } from '../machine-config-behaviours.js'
 import { MACHINE_CONFIG_OPERATOR, OS_IMAGE } from '../machine-config-names.js'
 import type { MachineConfigOperatorParts } from '../machine-config-operator.js'
 import { discoverStreams } from './discover-streams.js'
@@ -70,23 +70,22 @@ export class StreamController implements ResourceController {
     availableStreams: OsStream[],
     { cluster, version, image }: { cluster: ClusterVersion; version: string; image: string },
   ): Promise<void> {
-    const { kube, announce } = this.#parts
-    const defaultStream = chosenDefault(current, availableStreams, cluster)
+    const { kube, announce, behaviours } = this.#parts
+    const installed = behaviours.has(KEEPS_INSTALLED_STREAM) ? installedVersion(cluster) : version
+    const defaultStream = chosenDefault(current, availableStreams, installed)
     if (defaultStream === undefined) return
     const annotations = { [WRITTEN_BY]: version, [FOUND_IN]: image }
-    const metadata = { ...OS_IMAGE_STREAM, annotations }
-    const written = current
-      ? await kube.patch('OSImageStream', OS_IMAGE_STREAM, { metadata: { annotations } })
-      : await createIfAbsent(() =>
-          kube.create<'OSImageStream'>({
-            apiVersion: apiVersionOf('OSImageStream'),
-            kind: 'OSImageStream',
-            metadata,
-            spec: { defaultStream },
-          }),
-        )
-    if (!written) return
-    await kube.updateStatus<'OSImageStream'>({ ...written, status: { defaultStream, availableStreams } })
+    if (!current)
+      await kube.create<'OSImageStream'>({
+        apiVersion: apiVersionOf('OSImageStream'),
+        kind: 'OSImageStream',
+        metadata: OS_IMAGE_STREAM,
+        spec: { defaultStream },
+      })
+    const known = await kube.get('OSImageStream', OS_IMAGE_STREAM)
+    const written = await kube.updateStatus<'OSImageStream'>({ ...known, status: { defaultStream, availableStreams } })
+    // Last: these say that the streams are those of the release.
+    await kube.patch('OSImageStream', { name: written.metadata.name }, { metadata: { annotations } })
     announce({
       actor: MACHINE_CONFIG_OPERATOR,
       does: `finds the streams ${availableStreams.map(({ name }) => name).join(' and ')} in ${version}`,
@@ -116,10 +115,15 @@ export class StreamController implements ResourceController {
 function chosenDefault(
   current: OsImageStream | undefined,
   streams: readonly OsStream[],
-  { status }: ClusterVersion,
+  installed: string,
 ): string | undefined {
-  const installed = status?.history.findLast(({ state }) => state === 'Completed') ?? status?.desired
   const only = streams.length === 1 ? streams[0]!.name : undefined
-  const wanted = current?.spec.defaultStream ?? only ?? builtinStream(installed?.version ?? '')
+  const wanted = current?.spec.defaultStream ?? only ?? builtinStream(installed)
   return streams.some(({ name }) => name === wanted) ? wanted : undefined
+}
+
+/** The first release of a cluster. */
+function installedVersion({ status }: ClusterVersion): string {
+  const first = status?.history.findLast(({ state }) => state === 'Completed')
+  return first?.version ?? status?.desired.version ?? ''
 }
