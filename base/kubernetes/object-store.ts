@@ -49,6 +49,8 @@ export interface StoreParts {
   validate?: (version: KindVersion, object: JsonMembers, subresource?: 'status') => refusals.FieldError[]
   /** Admission webhooks: the sentence of a refusal. Writes of a status do not ask them. */
   webhooks?: (write: AdmittedWrite, read: ObjectReader) => string | undefined
+  /** ValidatingAdmissionPolicies: the one that refuses, after the webhooks. Writes of a status do not ask them. */
+  policies?: (write: AdmittedWrite, read: ObjectReader) => refusals.PolicyRefusal | undefined
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
   capacity?: number
   /** Objects of before, and where each write is kept; without they are in memory alone. */
@@ -534,8 +536,12 @@ export class ObjectStore {
 
   #admit(entry: KindEntry, write: Omit<AdmittedWrite, 'kind'>): void {
     this.#observe?.({ entry, ...write })
-    const refusal = this.#parts.webhooks?.({ kind: this.kinds.nameOf(entry), ...write }, this)
+    const { webhooks, policies } = this.#parts
+    const admitted = { kind: this.kinds.nameOf(entry), ...write }
+    const refusal = webhooks?.(admitted, this)
     if (refusal !== undefined) throw refusals.deniedByWebhook(entry, refusal)
+    const denial = policies?.(admitted, this)
+    if (denial) throw refusals.deniedByPolicy(entry, (write.after ?? write.before)!.metadata.name, denial)
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {

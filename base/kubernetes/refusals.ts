@@ -97,6 +97,20 @@ export const deniedByWebhook = (kind: RefusedKind, why: string): KubeRefusal =>
     `admission webhook "${kind.kind.toLowerCase()}.${kind.group}" denied the request: ${why}`,
   )
 
+/** A ValidatingAdmissionPolicy that refuses a write. */
+export interface PolicyRefusal {
+  policy: string
+  binding: string
+  message: string
+}
+
+/** A policy's refusal: apiserver pkg/admission/plugin/policy/validating/dispatcher.go, with the reason by default. */
+export const deniedByPolicy = (kind: RefusedKind, name: string, refusal: PolicyRefusal): KubeRefusal => {
+  const { policy, binding, message } = refusal
+  const why = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`
+  return kubeRefusal(422, 'Invalid', `${kind.resource} "${name}" is forbidden: ${why}`, detailsOf(kind, name))
+}
+
 /** A request that no one may make: apimachinery errors.NewForbidden. */
 const forbidden = (kind: RefusedKind, name: string, why: string, causes: StatusCauses = []): KubeRefusal =>
   kubeRefusal(403, 'Forbidden', `${kind.resource} "${name}" is forbidden: ${why}`, {

@@ -12,10 +12,11 @@ import {
 } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import { defined, withClockHeld, makeFolder, UserError, type Clock } from '../../../base/runtime/index.js'
 import { makeRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
-import type { ScenarioRelease } from './scenario.js'
+import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
 
 /** The deploy image of releases from before CoreOS, which has no version. */
 export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
@@ -25,8 +26,10 @@ export interface PreparedRelease {
   /** Version of the CoreOS that hosts run before they are provisioned, or {@link OLD_RAMDISK}. */
   deployImage: string
   version: string
-  /** Version of its live images and of its node image. */
+  /** Version of its node image. */
   coreos: string
+  /** Version of its live images: what `coreos-installer install --offline` in the deploy image installs. */
+  live: string
   /** Version that its disk images bring. */
   installs: string
   /** URL of the disk image that new machines are installed from. */
@@ -41,16 +44,27 @@ export interface PreparedRelease {
 const ARCHITECTURE = 'x86_64'
 const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
 
+interface ReleaseSurroundings {
+  site: Site
+  folder: string
+  isMirrored: boolean
+  as: ClusterEra
+  /** Told of the metal image that a live system of a version carries: a file. */
+  carry: (liveVersion: string, path: string) => void
+}
+
 /** Makes the images of a release, puts them where real ones are, and publishes the release image. */
 export async function prepareRelease(
   wanted: ScenarioRelease,
-  { site, folder, isMirrored }: { site: Site; folder: string; isMirrored: boolean },
+  { site, folder, isMirrored, as, carry }: ReleaseSurroundings,
 ): Promise<PreparedRelease> {
   const { clock } = site
   const { version, base, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
   const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
   const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
   const installs = base ?? coreos
+  // Since 4.19 live images and disk images are of one base; the documents know live images with the cluster's programs.
+  const live = as === 'today' && iso === undefined ? installs : coreos
   const file =
     wanted.metal === undefined
       ? await madeDisk({ system, version: installs, method, folder, clock })
@@ -58,7 +72,8 @@ export async function prepareRelease(
   const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${file.name}`
   const server = isMirrored ? site.mirror : site.outside
   const bootImage = server.put(path, file.bytes)
-  const machineOs = await machineOsFolder(folder, coreos, iso ?? liveIso(system, coreos))
+  const machineOs = await machineOsFolder(folder, live, iso ?? liveIso(system, live))
+  if (as === 'today') carry(live, await carriedImage({ system, version: live, folder, clock }, wanted.metal))
   const nodeImage = site.stage.registry.publish({
     repository: NODE_REPOSITORY,
     version: coreos,
@@ -76,7 +91,7 @@ export async function prepareRelease(
       [ARCHITECTURE]: {
         packing: 'gz',
         metal: { name: path.split('/').at(-1)!, sha256 },
-        ...liveDigests(system, coreos),
+        ...liveDigests(system, live),
       },
     },
   })
@@ -99,17 +114,38 @@ export async function prepareRelease(
   )
   if (isMirrored) mirrorRelease(made, nodeImage, site)
   damageRelease(wanted, made, nodeImage, site)
-  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : coreos
-  return { version, coreos, deployImage, installs, bootImage, sha256, method, agentImage, nodeImage, made }
+  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : live
+  return { version, coreos, live, deployImage, installs, bootImage, sha256, method, agentImage, nodeImage, made }
+}
+
+/** The metal image in a live system, in a file: its own, or one that is made. */
+async function carriedImage(
+  image: { system: CoreosName; version: string; folder: string; clock: Clock },
+  own: string | undefined,
+): Promise<string> {
+  if (own !== undefined) return own
+  const { system, version, folder, clock } = image
+  const path = join(folder, `${COREOS_SYSTEMS[system].prefix}-${version}-metal.${ARCHITECTURE}.raw.gz`)
+  const { bytes } = await madeDisk({ ...image, method: 'coreos' })
+  await withClockHeld(clock, `writing ${path}`, () => writeFile(path, bytes))
+  return path
 }
 
 function mirrorRelease({ image, components }: SiteRelease, nodeImage: string, { registry }: Site): void {
   for (const pullspec of [image, nodeImage, ...Object.values(components)]) registry.mirror(pullspec)
 }
 
+/** Components by the names of their damages. */
+const DAMAGED_COMPONENTS: Readonly<Record<Exclude<ScenarioDamage, 'node-image'>, string>> = {
+  'image-service': 'imageCustomizationController',
+  ironic: 'baremetalIronic',
+  'baremetal-operator': 'clusterBaremetalOperator',
+}
+
 function damageRelease({ damaged }: ScenarioRelease, made: SiteRelease, nodeImage: string, site: Site): void {
   if (damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
-  if (damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
+  const component = damaged === undefined || damaged === 'node-image' ? undefined : DAMAGED_COMPONENTS[damaged]
+  if (component !== undefined) site.registry.lose(made.components[component] ?? '')
 }
 
 /** The disk image that machines are installed from, as the method takes it. */
