@@ -1,5 +1,7 @@
 import type { Clock } from '../../../../base/runtime/index.js'
 import {
+  conditionOf,
+  type ClusterOperator,
   kubeTime,
   withConditions,
   type ConditionChange,
@@ -44,6 +46,29 @@ export const withValidity = (status: VersionStatus, problem: string | undefined,
         reason: 'InvalidClusterVersion',
         message: `The cluster version is invalid: ${problem}`,
       })
+
+/** Says which operators are not to be upgraded to another minor release (pkg/cvo/upgradeable.go). */
+export function withUpgradeability(
+  status: VersionStatus,
+  operators: readonly ClusterOperator[],
+  clock: Clock,
+): VersionStatus {
+  const against = operators.flatMap(({ metadata, status: own }) => {
+    const found = conditionOf(own?.conditions, 'Upgradeable')
+    return found?.status === 'False'
+      ? [{ name: metadata.name, reason: found.reason ?? '', why: found.message ?? '' }]
+      : []
+  })
+  const [first] = against
+  if (!first) return withoutCondition(status, 'Upgradeable')
+  const rule = 'should not be upgraded between minor versions'
+  const message =
+    against.length === 1
+      ? `Cluster operator ${first.name} ${rule}: ${first.why}`
+      : `Multiple cluster operators ${rule}:\n${against.map(({ name, reason, why }) => `* Cluster operator ${name} ${rule}: ${reason}: ${why}`).join('\n')}`
+  const reason = against.length === 1 ? first.reason : 'ClusterOperatorsNotUpgradeable'
+  return withStatusConditions(status, clock, { type: 'Upgradeable', status: 'False', reason, message })
+}
 
 /** Says that a release was accepted, or at which step it was not. */
 export const withAcceptance = (
