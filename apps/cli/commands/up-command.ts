@@ -59,7 +59,7 @@ export async function up(
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
-  const cluster = await clusterOf(options)
+  const cluster = await clusterOf(options, environment)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, configFiles)
   const recordings = new LabReplays(systemClock())
@@ -135,13 +135,13 @@ export async function up(
 }
 
 /** Options that are of BareMetalHosts, and of the API that has them. */
-const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors'] as const
+const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors', 'hostclaims'] as const
 
 /** Loads hosts and their API where an option asks for them. */
-async function clusterOf(options: UpOptions): Promise<UpCluster | undefined> {
+async function clusterOf(options: UpOptions, { variables }: Environment): Promise<UpCluster | undefined> {
   if (CLUSTER_OPTIONS.every((name) => options[name] === undefined)) return undefined
   const { UpCluster: Cluster } = await import('./up-cluster.js')
-  return Cluster.read(options)
+  return Cluster.read(options, variables)
 }
 
 /** Hardware of a hardware file for nodes that are named as those of a host, which another operator has made. */

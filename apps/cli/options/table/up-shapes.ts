@@ -54,6 +54,11 @@ export const UP_SHAPES = {
       "operators of ironstage that work on the objects of --kube-api: bmo, or none where BareMetal Operator's own binary does it (default: bmo)",
     schema: { type: 'string', enum: [...ACTOR_WORDS] },
   },
+  hostclaims: {
+    description:
+      'give HostClaims a host, as BareMetal Operator does with its flag -hostclaims (default: they are only kept)',
+    schema: FLAG,
+  },
   clock: {
     value: 'MODE',
     example: 'manual',
