@@ -31,6 +31,8 @@ export type {
   HostFirmwareComponents,
   HostFirmwareSettings,
   HostImageSpec,
+  IronicNetworking,
+  IronicObject,
   LabelExpression,
   PreprovisioningImage,
   ProvisioningState,

@@ -11,6 +11,7 @@ import type {
   HostFirmwareSettings,
   HostNetworkAttachment,
   HostUpdatePolicy,
+  IronicObject,
   PreprovisioningImage,
   Provisioning,
 } from './kinds/metal3-kinds.js'
@@ -43,6 +44,7 @@ export interface KubeKinds {
   HostFirmwareSettings: HostFirmwareSettings
   HostNetworkAttachment: HostNetworkAttachment
   HostUpdatePolicy: HostUpdatePolicy
+  Ironic: IronicObject
   Lease: Lease
   Machine: KubeMachine
   MachineConfig: MachineConfig

@@ -21,7 +21,7 @@ export interface KubeApiParts {
   served: ServedLab
   store: Parameters<typeof serveKube>[0]['store']
   token: string | undefined
-  /** What ironstage's BareMetal Operator counts; undefined where another one works on the hosts. */
+  /** Counts of ironstage's BareMetal Operator; undefined where another one works on the hosts. */
   metrics: OperatorMetrics | undefined
   clock: Clock
   logger: Logger

@@ -26,6 +26,12 @@ export const UP_SHAPES = {
       'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
     schema: OPTION_TEXT_SCHEMA,
   },
+  'ironic-cr': {
+    value: 'FILE',
+    description:
+      "be the Ironic of this file: an object of kind Ironic, as Metal3's operator of standalone Ironics takes it, and its Secrets; options of the command line win",
+    schema: OPTION_TEXT_SCHEMA,
+  },
   hosts: {
     value: 'PATH',
     description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
