@@ -6,6 +6,7 @@ import { kubeDispatch } from '../../base/kubernetes/http/kube-server.js'
 import { openKube } from '../../base/kubernetes/open-kube.js'
 import { Behaviours } from '../../base/kubernetes/controllers/behaviours.js'
 import { runBareMetalOperator, type BareMetalOperatorParts } from './baremetal-operator.js'
+import { OperatorMetrics } from './operator-metrics.js'
 import { ADOPTS, BARE_METAL_OPERATOR_BEHAVIOURS, REGISTERS_AGAIN } from './baremetal-behaviours.js'
 
 const NAMESPACE = 'metal3'
@@ -217,7 +218,8 @@ describe('a BMCEventSubscription', () => {
   })
 })
 
-test('kinds that no controller here acts on are kept by the API', async () => {
+test('the API has the newer kinds, and claims and switches are only kept unless the operator is told otherwise', async () => {
+  const { kube, create, until, pass } = await scene()
   const { store } = openKube({ clock: new VirtualClock(), random: seededRandom(1) })
   const dispatch = kubeDispatch(store, { clock: new VirtualClock() })
   const status = async (kind: string): Promise<number> => {
@@ -227,6 +229,103 @@ test('kinds that no controller here acts on are kept by the API', async () => {
   const kinds = ['hostclaims', 'hostdeploypolicies', 'hostnetworkattachments']
   for (const kind of ['dataimages', ...kinds, 'baremetalswitches']) expect(await status(kind)).toBe(200)
   expect(await status('hostfirmwares')).toBe(404)
+
+  await create('one', 1)
+  await until('one', inState('available'))
+  const at = { name: 'claim', namespace: NAMESPACE }
+  const spec = { hostClaimNamespaces: { names: [NAMESPACE] } }
+  const made = { apiVersion: 'metal3.io/v1alpha1', metadata: at }
+  await kube.create<'HostDeployPolicy'>({ ...made, kind: 'HostDeployPolicy', spec })
+  await kube.create<'HostClaim'>({ ...made, kind: 'HostClaim', spec: { poweredOn: true } })
+  await pass(minutes(5))
+  expect(await kube.get('HostClaim', at)).not.toHaveProperty('status')
+})
+
+describe('events and metrics', () => {
+  const settings = { claimsHosts: true }
+
+  /** Events of the hosts, in order. */
+  const eventsOf = async ({ kube }: Pick<Awaited<ReturnType<typeof scene>>, 'kube'>) => {
+    const { items } = await kube.list('Event')
+    return items.sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+  }
+
+  /** Sequence of the operator 02aa505 itself over the same API. */
+  test('a host through its life has the events of the real operator', async () => {
+    const played = await scene({ settings })
+    const { kube, create, until, annotate, pass } = played
+    await create('one', 1)
+    await until('one', inState('available'))
+    const spec = { hostClaimNamespaces: { names: [NAMESPACE] } }
+    const made = { apiVersion: 'metal3.io/v1alpha1', metadata: { name: 'claim', namespace: NAMESPACE } }
+    await kube.create<'HostDeployPolicy'>({ ...made, kind: 'HostDeployPolicy', spec })
+    await kube.create<'HostClaim'>({ ...made, kind: 'HostClaim', spec: { poweredOn: true } })
+    await pass(minutes(1))
+    await kube.patch('BareMetalHost', { name: 'one', namespace: NAMESPACE }, { spec: CUSTOM })
+    await until('one', ({ status }) => status?.poweredOn === true && status.provisioning.state === 'provisioned')
+    await annotate('one', { 'reboot.metal3.io': '' })
+    await pass(minutes(5))
+    await kube.patch('BareMetalHost', { name: 'one', namespace: NAMESPACE }, { spec: { customDeploy: null } })
+    await until('one', inState('available'))
+    const events = await eventsOf(played)
+    expect(events.map(({ reason, message, related }) => [reason, message, related !== undefined])).toEqual([
+      ['Registered', 'Registered new host', false],
+      ['ProfileSet', 'Hardware profile set: unknown', false],
+      ['BMCAccessValidated', 'Verified access to BMC', false],
+      ['InspectionStarted', 'Hardware inspection started', false],
+      ['InspectionComplete', 'Hardware inspection completed', false],
+      ['ProvisioningStarted', 'Image provisioning started for ', true],
+      ['ProvisioningComplete', 'Image provisioning completed for ', true],
+      ['PowerOff', 'Host soft powered off', true],
+      ['PowerOn', 'Host powered on', true],
+      ['DeprovisioningStarted', 'Image deprovisioning started', true],
+      ['DeprovisioningComplete', 'Image deprovisioning completed', true],
+    ])
+    const { uid } = await played.get('one').then(({ metadata }) => metadata)
+    expect(events[5]).toMatchObject({
+      metadata: { name: expect.stringMatching(/^ProvisioningStarted-[a-z0-9]{5}$/), namespace: NAMESPACE },
+      type: 'Normal',
+      count: 1,
+      source: { component: 'metal3-baremetal-controller' },
+      reportingComponent: 'metal3.io/baremetal-controller',
+      involvedObject: { kind: 'BareMetalHost', name: 'one', uid, apiVersion: 'metal3.io/v1alpha1' },
+      related: { kind: 'HostClaim', name: 'claim' },
+    })
+  })
+
+  test('failures have events with the words of the host, and are counted', async () => {
+    const metrics = new OperatorMetrics()
+    const played = await scene({ metrics })
+    const { kube, create, until, pass } = played
+    await kube.create<'BareMetalHost'>({
+      apiVersion: 'metal3.io/v1alpha1',
+      kind: 'BareMetalHost',
+      metadata: { name: 'bare', namespace: NAMESPACE },
+      spec: { online: true },
+    })
+    const bmc = { address: 'redfish://10.4.0.9/redfish/v1/Systems/1', credentialsName: 'none' }
+    await create('lost', 9, { bmc })
+    await create('one', 1, { image: { url: 'http://127.0.0.1:1/none.raw', checksum: 'abc', format: 'raw' } })
+    await until('one', ({ status }) => status?.errorType === 'provisioning error')
+    await pass(minutes(1))
+    const told = (await eventsOf(played)).map(({ reason, message, involvedObject }) => [
+      involvedObject.name,
+      reason,
+      message,
+    ])
+    const missing = "BMC CredentialsName secret doesn't exist The BMC secret metal3/none does not exist"
+    expect(told).toContainEqual(['bare', 'Discovered', 'Discovered host with no BMC details'])
+    expect(told).toContainEqual(['lost', 'BMCCredentialError', missing])
+    const failure = expect.stringMatching(/^Image provisioning failed \(url: http:\/\/127\.0\.0\.1:1\/none\.raw/)
+    expect(told).toContainEqual(['one', 'ProvisioningError', failure])
+    const text = metrics.text()
+    expect(text).toContain('metal3_host_unmanaged_total 1\n')
+    expect(text).toMatch(/^metal3_credentials_missing_total [1-9]/m)
+    expect(text).toMatch(/^metal3_host_error_total\{error_type="ProvisioningError"\} [1-9]/m)
+    expect(text).toContain('metal3_provisioning_state_change_total{new_state="registering",prev_state=""} 2\n')
+    expect(text).toContain('metal3_operation_inspect_duration_seconds_count{host="one",namespace="metal3"} 1\n')
+    expect(text).toMatch(/^metal3_reconcile_total\{host="one",namespace="metal3"\} [1-9]/m)
+  })
 })
 
 test('an operator that is started again continues from the objects, in the midst of an inspection too', async () => {
