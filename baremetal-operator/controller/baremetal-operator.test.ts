@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
-import { minutes, seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
+import { minutes, seconds, seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
 import type { BareMetalHost } from '../../base/kubernetes/kinds/metal3-kinds.js'
 import { kubeDispatch } from '../../base/kubernetes/http/kube-server.js'
 import { openKube } from '../../base/kubernetes/open-kube.js'
@@ -308,16 +308,16 @@ describe('events and metrics', () => {
     await create('one', 1, { image: { url: 'http://127.0.0.1:1/none.raw', checksum: 'abc', format: 'raw' } })
     await until('one', ({ status }) => status?.errorType === 'provisioning error')
     await pass(minutes(1))
-    const told = (await eventsOf(played)).map(({ reason, message, involvedObject }) => [
+    const rows = (await eventsOf(played)).map(({ reason, message, involvedObject }) => [
       involvedObject.name,
       reason,
       message,
     ])
     const missing = "BMC CredentialsName secret doesn't exist The BMC secret metal3/none does not exist"
-    expect(told).toContainEqual(['bare', 'Discovered', 'Discovered host with no BMC details'])
-    expect(told).toContainEqual(['lost', 'BMCCredentialError', missing])
+    expect(rows).toContainEqual(['bare', 'Discovered', 'Discovered host with no BMC details'])
+    expect(rows).toContainEqual(['lost', 'BMCCredentialError', missing])
     const failure = expect.stringMatching(/^Image provisioning failed \(url: http:\/\/127\.0\.0\.1:1\/none\.raw/)
-    expect(told).toContainEqual(['one', 'ProvisioningError', failure])
+    expect(rows).toContainEqual(['one', 'ProvisioningError', failure])
     const text = metrics.text()
     expect(text).toContain('metal3_host_unmanaged_total 1\n')
     expect(text).toMatch(/^metal3_credentials_missing_total [1-9]/m)
@@ -326,6 +326,112 @@ describe('events and metrics', () => {
     expect(text).toContain('metal3_operation_inspect_duration_seconds_count{host="one",namespace="metal3"} 1\n')
     expect(text).toMatch(/^metal3_reconcile_total\{host="one",namespace="metal3"\} [1-9]/m)
   })
+})
+
+test('firmware that cannot be set has an event of its object for each mistake', async () => {
+  const { kube, create, until, pass } = await scene()
+  await create('one', 1, { online: false })
+  await until('one', inState('available'))
+  const at = { name: 'one', namespace: NAMESPACE }
+  const { schema } = (await kube.list('FirmwareSchema')).items[0]!.spec
+  const [name] = Object.entries(schema).find(([, setting]) => 'allowable_values' in setting)!
+  await kube.patch('HostFirmwareSettings', at, { spec: { settings: { NoSuch: 'x', AdminPassword: 'y', [name]: 'z' } } })
+  await kube.patch('HostFirmwareComponents', at, { spec: { updates: [{ component: 'fan', url: 'http://a/b' }] } })
+  await pass(seconds(1))
+  const { items } = await kube.list('Event')
+  const failures = items.filter(({ reason }) => reason === 'ValidationFailed')
+  const component =
+    "Invalid Firmware Components: [component fan is invalid, only 'bmc', 'bios', or names starting with 'nic:' are allowed as update names]"
+  expect(
+    failures.map(({ involvedObject, source, message }) => [involvedObject.kind, source?.component, message]),
+  ).toEqual(
+    expect.arrayContaining([
+      [
+        'HostFirmwareSettings',
+        'metal3-hostfirmwaresettings-controller',
+        'Invalid BIOS setting: setting NoSuch is not in the Status field',
+      ],
+      ['HostFirmwareSettings', expect.any(String), 'Invalid BIOS setting: cannot set Password field'],
+      [
+        'HostFirmwareSettings',
+        expect.any(String),
+        `Invalid BIOS setting: Setting ${name} is invalid, unknown enumeration value - z`,
+      ],
+      ['HostFirmwareComponents', 'metal3-hostfirmwarecomponents-controller', component],
+    ]),
+  )
+})
+
+test('hardware that an annotation brings has an event, and so has one that comes too late', async () => {
+  const { kube, create, until, annotate, pass } = await scene()
+  const reasons = async () => (await kube.list('Event')).items.map(({ reason }) => reason)
+  await create('one', 1, { inspectionMode: 'disabled' })
+  await annotate('one', { 'inspect.metal3.io/hardwaredetails': '{"hostname":"one"}' })
+  await until('one', inState('available'))
+  expect(await reasons()).toContain('UpdateHardwareDetails')
+  expect(await reasons()).not.toContain('RemoveAnnotation')
+  await annotate('one', { 'inspect.metal3.io/hardwaredetails': '{"hostname":"one"}' })
+  await pass(minutes(2))
+  expect(await reasons()).toContain('RemoveAnnotation')
+})
+
+test('a reboot annotation that is no JSON is a soft reboot, and has an event', async () => {
+  const { kube, create, until, annotate, pass } = await scene()
+  await create('one', 1, CUSTOM)
+  await until('one', ({ status }) => status?.poweredOn === true && status.provisioning.state === 'provisioned')
+  await annotate('one', { 'reboot.metal3.io': 'now' })
+  await pass(minutes(3))
+  expect((await kube.list('Event')).items.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
+    expect.arrayContaining([
+      'InvalidAnnotationValue: could not parse reboot annotation (now) - invalid json, assuming soft-reboot',
+      'PowerOff: Host soft powered off',
+    ]),
+  )
+})
+
+test("a host's own kernel parameters go behind those of its initrd image, and an ISO goes without", async () => {
+  const { create, until, node, kube } = await scene({ settings: { buildsImages: true } })
+  const preprovisioningExtraKernelParams = 'console=ttyS1'
+  const at = (name: string) => ({ name, namespace: NAMESPACE })
+  for (const [name, number, scheme, format] of [
+    ['media', 1, 'redfish-virtualmedia', 'iso'],
+    ['network', 2, 'redfish', 'initrd'],
+  ] as const) {
+    await create(name, number, { preprovisioningExtraKernelParams }, scheme)
+    await kube.patch('BareMetalHost', at(name), { metadata: { labels: { 'coreos.openshift.io/stream': 'rhel-10' } } })
+    await until(name, inState('inspecting'))
+    const image = await kube.get('PreprovisioningImage', at(name))
+    await kube.updateStatus<'PreprovisioningImage'>({
+      ...image,
+      status: {
+        architecture: 'x86_64',
+        format,
+        imageUrl: `http://images.invalid/${format}`,
+        kernelUrl: 'http://images.invalid/kernel',
+        extraKernelParams: 'rd.debug',
+        networkData: {},
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'True',
+            reason: 'ImageSuccess',
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    })
+    await until(name, inState('available'))
+    // The labels of a host are those of its image, also those that it got later.
+    const labels = { 'coreos.openshift.io/stream': 'rhel-10', rack: 'a' }
+    await kube.patch('BareMetalHost', at(name), { metadata: { labels }, spec: { online: false } })
+    await until(name, ({ status }) => status?.poweredOn === false)
+    expect((await kube.get('PreprovisioningImage', at(name))).metadata.labels).toEqual(labels)
+  }
+  expect((await node('network')).driver_info).toMatchObject({
+    kernel_append_params: '%default% rd.debug console=ttyS1',
+  })
+  expect((await node('media')).driver_info).not.toHaveProperty('kernel_append_params')
 })
 
 test('an operator that is started again continues from the objects, in the midst of an inspection too', async () => {
