@@ -334,7 +334,9 @@ test('firmware that cannot be set has an event of its object for each mistake', 
   await until('one', inState('available'))
   const at = { name: 'one', namespace: NAMESPACE }
   const { schema } = (await kube.list('FirmwareSchema')).items[0]!.spec
-  const [name] = Object.entries(schema).find(([, setting]) => 'allowable_values' in setting)!
+  const [name] = Object.entries(schema).find(
+    ([, setting]) => 'attribute_type' in setting && setting.attribute_type === 'Enumeration',
+  )!
   await kube.patch('HostFirmwareSettings', at, { spec: { settings: { NoSuch: 'x', AdminPassword: 'y', [name]: 'z' } } })
   await kube.patch('HostFirmwareComponents', at, { spec: { updates: [{ component: 'fan', url: 'http://a/b' }] } })
   await pass(seconds(1))
