@@ -43,6 +43,8 @@ export type {
   HostFirmwareComponents,
   HostFirmwareSettings,
   HostImageSpec,
+  IronicNetworking,
+  IronicObject,
   LabelExpression,
   PreprovisioningImage,
   ProvisioningState,

@@ -11,6 +11,7 @@ import type {
   HostFirmwareSettings,
   HostNetworkAttachment,
   HostUpdatePolicy,
+  IronicObject,
   PreprovisioningImage,
   Provisioning,
 } from './kinds/metal3-kinds.js'
@@ -49,6 +50,7 @@ export interface KubeKinds {
   HostNetworkAttachment: HostNetworkAttachment
   HostUpdatePolicy: HostUpdatePolicy
   Infrastructure: Infrastructure
+  Ironic: IronicObject
   Lease: Lease
   Machine: KubeMachine
   MachineConfig: MachineConfig
