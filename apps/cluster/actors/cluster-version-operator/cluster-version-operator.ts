@@ -19,6 +19,7 @@ import {
   withAcceptance,
   withProgress,
   withRelease,
+  withUpgradeable,
   withValidity,
   type VersionStatus,
 } from './version-status.js'
@@ -71,12 +72,13 @@ class ClusterVersionController implements ResourceController {
     const before = cluster.status ?? emptyStatus
     const wanted = desiredUpdate(cluster)
     const problem = typeof wanted === 'string' ? wanted : undefined
+    const { items: operators } = await kube.list('ClusterOperator')
     const observed = {
-      ...withValidity(before, problem, clock),
+      ...withUpgradeable(withValidity(before, problem, clock), operators, clock),
       observedGeneration: cluster.metadata.generation,
     }
     const update = typeof wanted === 'object' ? wanted : currentUpdate(before, release)
-    const loaded = await this.#load(update, cluster, signal)
+    const loaded = await this.#load(update, { ...cluster, status: observed }, signal)
     return 'payload' in loaded
       ? this.#accept(update, loaded.payload, { cluster, observed })
       : this.#refuse(update, loaded, { cluster, observed })

@@ -2,7 +2,7 @@ import type { ClusterVersion, Behaviours } from '../../../../base/kubernetes/ind
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
 import { errorChain } from '../../../../base/runtime/index.js'
 import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
-import { blockedBy, rollbackProblem } from './upgrade-preconditions.js'
+import { blockedBy, rollbackProblem, upgradeableProblem } from './upgrade-preconditions.js'
 
 /** The release that a cluster is asked for. */
 export interface DesiredUpdate {
@@ -54,8 +54,8 @@ export async function loadPayload(
     const failure = `release image version ${version} does not match the expected upstream version ${update.version}`
     return failed('VerifyPayloadVersion', 'Verifying payload', failure)
   }
-  const problem = behaviours.has(REFUSES_DOWNGRADES) ? rollbackProblem(cluster, version) : undefined
-  const blocked = blockedBy(problem, force)
+  const rollback = behaviours.has(REFUSES_DOWNGRADES) ? rollbackProblem(cluster, version) : undefined
+  const blocked = blockedBy(rollback, force) ?? blockedBy(upgradeableProblem(cluster, version), force)
   return blocked === undefined
     ? { payload }
     : {

@@ -1,4 +1,4 @@
-import type { ClusterVersion } from '../../../../base/kubernetes/index.js'
+import { conditionOf, type ClusterVersion } from '../../../../base/kubernetes/index.js'
 import { isOlder, isSameMinor, readVersion } from './release-version.js'
 
 /** A reason against a release. */
@@ -49,6 +49,21 @@ export function rollbackProblem(
   return low(
     `${target} and matches the cluster's previous version, but rollbacks that change major or minor versions are not recommended`,
   )
+}
+
+/**
+ * Refuses another minor release while the cluster is not upgradeable; the next patch of the present one is taken
+ * (cluster-version-operator 6e71933 pkg/payload/precondition/clusterversion/upgradeable.go).
+ */
+export function upgradeableProblem(
+  { status }: Pick<ClusterVersion, 'status'>,
+  version: string,
+): FailedPrecondition | undefined {
+  const upgradeable = conditionOf(status?.conditions, 'Upgradeable')
+  const current = status?.desired.version ?? ''
+  if (upgradeable?.status !== 'False' || !isOlder(current, version) || isSameMinor(current, version)) return undefined
+  const { reason = '', message = '' } = upgradeable
+  return { name: 'ClusterVersionUpgradeable', reason, message, isFinal: false }
 }
 
 /** `precondition.Summarize`: undefined where the release may be applied. */
