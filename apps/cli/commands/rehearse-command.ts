@@ -12,21 +12,14 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../../base/registry/index.js'
-import {
-  defined,
-  isDiskFull,
-  type Logger,
-  nearestWord,
-  UserError,
-  wrapWords,
-  readNamedText,
-} from '../../../base/runtime/index.js'
+import { defined, isDiskFull, nearestWord, UserError, wrapWords, readNamedText } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
-import { logTo } from '../output/command-log.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
+import { checkClusterOptions, rehearseCluster } from './rehearse-cluster.js'
+import { storyLog } from './story-log.js'
 
 type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 
@@ -44,6 +37,7 @@ export async function rehearseUpgrade(
 ): Promise<number> {
   const { all = false, list = false, story = false, without = [], seed = 1, json = false } = options
   const { stdout, stopped } = environment
+  checkClusterOptions(options, names)
   if (list) {
     if (json) for (const line of listed()) stdout.json(line)
     else stdout.lines(formatScenarioList(stdout.columns))
@@ -52,6 +46,7 @@ export async function rehearseUpgrade(
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
   // Refuses an unknown behaviour before anything is played.
   new Behaviours(ALL_BEHAVIOURS, without)
+  if (options.cluster !== undefined) return rehearseCluster(options.cluster, options, environment)
   const wanted = all
     ? STORIES
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
@@ -62,7 +57,7 @@ export async function rehearseUpgrade(
     const end = await rehearse(scenario, {
       without,
       seed,
-      logger: onlyErrors(logTo(environment, json)),
+      logger: storyLog(environment, json),
       signal: stopped,
       onLine: (line) => view.show(line),
     })
@@ -95,13 +90,6 @@ function summary({ stdout }: Environment): StoryView {
     },
   }
 }
-
-/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
-const onlyErrors =
-  (log: Logger): Logger =>
-  (level, message, fields) => {
-    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
-  }
 
 /** A built-in scenario, or one from a file. */
 async function scenarioNamed(

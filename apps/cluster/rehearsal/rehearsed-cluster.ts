@@ -4,6 +4,7 @@ import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork, REALISTIC_MACHINES } from '../../../lab/index.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
 import {
+  defined,
   minutes,
   Scope,
   seededRandom,
@@ -93,14 +94,18 @@ export class RehearsedCluster implements AsyncDisposable {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
       const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks })
-      const isMirrored = scenario.cluster.network === 'disconnected'
+      const isDisconnected = scenario.cluster.network === 'disconnected'
+      const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
       const site = scope.use(
         await openSite({
           clock,
           random,
           logger,
-          ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
+          ...defined({
+            reachability: isDisconnected ? ('disconnected' as const) : undefined,
+            mirrors: isMirrored ? (scenario.cluster.mirrors ?? mirrorsFor(scenario)) : undefined,
+          }),
           stage: {
             machinePace: REALISTIC_MACHINES,
             pullRate: PULL_RATE,

@@ -1,3 +1,4 @@
+import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
 
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
@@ -57,6 +58,8 @@ interface ScenarioCluster {
   release: string
   /** `disconnected` reaches its mirror registry alone. Default `connected`. */
   network?: 'connected' | 'disconnected'
+  /** Mirrors of the user's own cluster. Default: those of the rehearsal where the network is disconnected. */
+  mirrors?: readonly RepositoryMirrors[]
   /** Nodes that run from the beginning. Default 0. */
   controlPlane?: number
   workers?: number
